@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one exception of the library, and the exit codes of the program (documented in docs/formats.md).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace fiberloom {
+
+/// What went wrong, as the process exit code. The numbers are a contract: never renumber.
+enum class Status : int {
+  kOk = 0,
+  kDifferent = 1,        ///< `compare` found more than it was allowed to
+  kUsage = 2,            ///< wrong command line
+  kNotFound = 10,        ///< input file missing or unreadable
+  kMissingHdu = 11,      ///< an HDU that must be there is not
+  kMissingKeyword = 12,  ///< a keyword or column that must be there is not
+  kWrongShape = 13,      ///< an HDU of the wrong type, dimensions or size
+  kCorrupt = 14,         ///< truncated or corrupted file
+  kUnsupported = 15,     ///< a PSF kind or version, or an option, that is not supported
+  kNotCovered = 20,      ///< the PSF does not cover the wavelength grid
+  kSizeMismatch = 21,    ///< IMAGE and PSF (or two HDUs) disagree about the CCD size
+  kFiberRange = 22,      ///< --specmin/--nspec outside the fibres of the PSF
+  kUnwritable = 30,      ///< output cannot be created or written
+  kDiskFull = 31,        ///< no space left (or quota) while writing
+  kOutputExists = 32,    ///< output exists and --no-clobber was given
+  kNumerical = 40,       ///< the equations could not be solved; nothing was written
+  kInterrupted = 50,     ///< stopped by a signal
+  kInternal = 70,        ///< a defect of the program
+};
+
+/// Thrown by set-up and I/O. The message is one line: file, HDU or keyword, what was found, what was
+/// expected.
+class Error : public std::runtime_error {
+ public:
+  Error(Status status, std::string message)
+      : std::runtime_error(std::move(message)), status_(status) {}
+  [[nodiscard]] Status status() const noexcept { return status_; }
+  [[nodiscard]] int exit_code() const noexcept { return static_cast<int>(status_); }
+
+ private:
+  Status status_;
+};
+
+/// A short name for a status ("missing HDU"), for the table in the help text.
+[[nodiscard]] std::string_view status_name(Status status) noexcept;
+
+}  // namespace fiberloom

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// "Run n numbered tasks": all that the science knows of threads. The bodies live in runtime/.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace fiberloom {
+
+/// Runs task(0) ... task(n-1), in any order, on any thread; returns when all are done. The first
+/// exception is rethrown after the others have finished; tasks not yet started may then be skipped.
+/// Results must not depend on the order: a task writes only what is its own.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void run(std::size_t n, const std::function<void(std::size_t)>& task) = 0;
+  [[nodiscard]] virtual std::size_t concurrency() const noexcept = 0;
+};
+
+/// The body without threads.
+class SerialExecutor final : public Executor {
+ public:
+  void run(std::size_t n, const std::function<void(std::size_t)>& task) override;
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return 1; }
+};
+
+}  // namespace fiberloom

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engines share: masking of pixels, wavelength grids, bundles, checks, the spectral mask.
+#include "fiberloom/extract/extract.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "fiberloom/base/error.hpp"
+
+namespace fiberloom {
+
+std::size_t PixelArray::rows() const {
+  return std::visit([](const auto& a) { return a.rows(); }, data_);
+}
+std::size_t PixelArray::cols() const {
+  return std::visit([](const auto& a) { return a.cols(); }, data_);
+}
+double PixelArray::at(std::size_t r, std::size_t c) const {
+  return std::visit([&](const auto& a) { return static_cast<double>(a(r, c)); }, data_);
+}
+
+namespace {
+
+std::string shape(std::size_t rows, std::size_t cols) {
+  return std::to_string(cols) + " x " + std::to_string(rows);
+}
+
+template <class Image, class Ivar>
+MaskCounts mask_pixels(Array2D<Image>& image, Array2D<Ivar>& ivar,
+                       const Array2D<std::uint32_t>& mask, std::uint32_t bits) {
+  MaskCounts counts;
+  counts.pixels = image.size();
+  for (std::size_t i = 0; i < image.size(); ++i) {
+    Ivar& w = ivar.data()[i];
+    Image& p = image.data()[i];
+    const bool masked = !mask.empty() && (mask.data()[i] & bits) != 0;
+    if (!masked && w > 0 && std::isfinite(w) && std::isfinite(p)) continue;
+    if (masked) {
+      ++counts.by_mask;
+    } else if (!std::isfinite(w)) {
+      ++counts.nan_ivar;
+    } else if (w < 0) {
+      ++counts.negative_ivar;
+    } else if (w == 0) {
+      ++counts.zero_ivar;
+    } else {
+      ++counts.nan_image;
+    }
+    w = 0;
+    p = 0;  // never 0 x NaN
+  }
+  return counts;
+}
+
+}  // namespace
+
+MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask, std::uint32_t mask_bits) {
+  const std::size_t rows = ccd.image.rows(), cols = ccd.image.cols();
+  if (ccd.ivar.rows() != rows || ccd.ivar.cols() != cols) {
+    throw Error(Status::kSizeMismatch, "IVAR is " + shape(ccd.ivar.rows(), ccd.ivar.cols()) +
+                                           " pixels, IMAGE is " + shape(rows, cols));
+  }
+  if (!mask.empty() && (mask.rows() != rows || mask.cols() != cols)) {
+    throw Error(Status::kSizeMismatch, "MASK is " + shape(mask.rows(), mask.cols()) +
+                                           " pixels, IMAGE is " + shape(rows, cols));
+  }
+  return std::visit(
+      [&](auto& image, auto& ivar) { return mask_pixels(image, ivar, mask, mask_bits); },
+      ccd.image.data(), ccd.ivar.data());
+}
+
+std::vector<double> linear_wave_grid(double wmin, double wmax, double dw) {
+  if (!(dw > 0) || !(wmax >= wmin) || !std::isfinite(wmin) || !std::isfinite(wmax) ||
+      (wmax - wmin) / dw > 1e6) {
+    throw Error(Status::kUsage, "wavelength grid " + std::to_string(wmin) + "," +
+                                    std::to_string(wmax) + "," + std::to_string(dw) +
+                                    ": expected wmin <= wmax and a step > 0 (Angstrom)");
+  }
+  // numpy.arange(wmin, wmax + dw/2, dw), as the peers have it
+  const auto n = static_cast<std::size_t>(std::ceil((wmax + 0.5 * dw - wmin) / dw));
+  std::vector<double> wave(n);
+  for (std::size_t i = 0; i < n; ++i) wave[i] = wmin + static_cast<double>(i) * dw;
+  return wave;
+}
+
+std::vector<double> bin_widths(const std::vector<double>& wave) {
+  const std::size_t n = wave.size();
+  std::vector<double> width(n, 1.0);
+  if (n < 2) return width;
+  width.front() = wave[1] - wave[0];
+  width.back() = wave[n - 1] - wave[n - 2];
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    width[i] = 0.5 * (wave[i + 1] - wave[i - 1]);
+  }
+  return width;
+}
+
+std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size) {
+  std::vector<BundleRange> ranges;
+  const int n = psf.nfiber();
+  if (bundle_size > 0) {
+    for (int f = 0; f < n; f += bundle_size) ranges.push_back({f, std::min(n, f + bundle_size)});
+    return ranges;
+  }
+  for (int f = 0; f < n;) {
+    int last = f + 1;
+    while (last < n && psf.bundle[static_cast<std::size_t>(last)] ==
+                           psf.bundle[static_cast<std::size_t>(f)]) {
+      ++last;
+    }
+    ranges.push_back({f, last});
+    f = last;
+  }
+  return ranges;
+}
+
+void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {
+  const auto ny = static_cast<std::size_t>(psf.npix_y), nx = static_cast<std::size_t>(psf.npix_x);
+  if (ccd.image.rows() != ny || ccd.image.cols() != nx) {
+    throw Error(Status::kSizeMismatch, "IMAGE is " + shape(ccd.image.rows(), ccd.image.cols()) +
+                                           " pixels, the PSF is for " + shape(ny, nx));
+  }
+  const int nfiber = psf.nfiber();
+  const int nspec = options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
+  if (options.spec_min < 0 || nspec < 1 || options.spec_min + nspec > nfiber) {
+    throw Error(Status::kFiberRange,
+                "fibres " + std::to_string(options.spec_min) + " to " +
+                    std::to_string(options.spec_min + nspec - 1) + " asked for, the PSF has 0 to " +
+                    std::to_string(nfiber - 1));
+  }
+  if (options.bundle_size < 0 || (options.bundle_size == 0 && psf.bundle.empty())) {
+    throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +
+                                    ": expected at least 1 (or 0 with a BUNDLE row in the PSF)");
+  }
+  if (options.ndiag < 1 || options.ndiag % 2 == 0) {
+    throw Error(Status::kUsage,
+                "ndiag " + std::to_string(options.ndiag) + ": expected a positive odd number");
+  }
+  const auto& wave = options.wave;
+  if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid is empty");
+  for (std::size_t i = 0; i < wave.size(); ++i) {
+    if (!std::isfinite(wave[i]) || (i > 0 && wave[i] <= wave[i - 1])) {
+      throw Error(Status::kUsage, "the wavelength grid does not increase at bin " + std::to_string(i));
+    }
+  }
+  if (wave.back() < psf.x.wave_min || wave.front() > psf.x.wave_max) {
+    throw Error(Status::kNotCovered,
+                "the PSF covers " + std::to_string(psf.x.wave_min) + " to " +
+                    std::to_string(psf.x.wave_max) + " Angstrom, the grid " +
+                    std::to_string(wave.front()) + " to " + std::to_string(wave.back()) +
+                    " lies wholly outside");
+  }
+}
+
+void set_spectral_mask(ExtractResult& result) {
+  const std::size_t nspec = result.flux.rows(), nwave = result.flux.cols();
+  result.mask = Array2D<std::uint32_t>(nspec, nwave, 0U);
+  if (nspec == 0 || nwave == 0) return;
+  const auto median = [](std::vector<double>& v) {
+    const std::size_t mid = v.size() / 2;
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid), v.end());
+    if (v.size() % 2 == 1) return v[mid];
+    return 0.5 * (v[mid] + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid)));
+  };
+  std::vector<double> by_wave(nwave), by_fiber(nspec), values;
+  for (std::size_t s = 0; s < nspec; ++s) {
+    values.assign(result.chi2pix.row(s), result.chi2pix.row(s) + nwave);
+    by_fiber[s] = median(values);
+  }
+  for (std::size_t j = 0; j < nwave; ++j) {
+    values.resize(nspec);
+    for (std::size_t s = 0; s < nspec; ++s) values[s] = result.chi2pix(s, j);
+    by_wave[j] = median(values);
+  }
+  for (std::size_t s = 0; s < nspec; ++s) {
+    for (std::size_t j = 0; j < nwave; ++j) {
+      std::uint32_t bits = 0;
+      if (result.pixmask_fraction(s, j) > 0.5) bits |= kSomeBadPix;
+      if (result.ivar(s, j) == 0) bits |= kAllBadPix;
+      const double chi2 = result.chi2pix(s, j);
+      if (chi2 > 5 * by_wave[j] && chi2 > 5 * by_fiber[s]) bits |= kBad2dFit;
+      result.mask(s, j) = bits;
+    }
+  }
+}
+
+}  // namespace fiberloom

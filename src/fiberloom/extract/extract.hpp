@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every extraction engine takes and gives. Arrays in, arrays out: no files, no threads of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fiberloom/base/array.hpp"
+#include "fiberloom/base/executor.hpp"
+#include "fiberloom/base/log.hpp"
+#include "fiberloom/psf/psf_model.hpp"
+#include "fiberloom/trace/trace.hpp"
+
+namespace fiberloom {
+
+/// CCD pixels as the file has them, float32 or float64, [npix_y][npix_x].
+class PixelArray {
+ public:
+  PixelArray() = default;
+  explicit PixelArray(Array2D<float> a) : data_(std::move(a)) {}
+  explicit PixelArray(Array2D<double> a) : data_(std::move(a)) {}
+  [[nodiscard]] std::size_t rows() const;
+  [[nodiscard]] std::size_t cols() const;
+  [[nodiscard]] double at(std::size_t r, std::size_t c) const;
+  [[nodiscard]] std::variant<Array2D<float>, Array2D<double>>& data() { return data_; }
+  [[nodiscard]] const std::variant<Array2D<float>, Array2D<double>>& data() const { return data_; }
+
+ private:
+  std::variant<Array2D<float>, Array2D<double>> data_;
+};
+
+/// Image (electrons) and weights (inverse variance, 1/electron^2; 0 where masked) of one CCD.
+/// An engine wants it sanitised: call apply_mask first.
+struct CcdFrame {
+  PixelArray image, ivar;
+};
+
+/// Which pixels apply_mask dropped. A pixel is counted once, under the first reason that holds.
+struct MaskCounts {
+  std::size_t pixels = 0;         ///< all
+  std::size_t by_mask = 0;        ///< mask & mask_bits
+  std::size_t zero_ivar = 0;      ///< ivar was 0 already
+  std::size_t nan_ivar = 0;       ///< ivar NaN or Inf
+  std::size_t negative_ivar = 0;
+  std::size_t nan_image = 0;      ///< image NaN or Inf under positive ivar
+};
+
+/// Bits of the CCD mask that drop a pixel unless the user says otherwise: all but BADREADNOISE.
+inline constexpr std::uint32_t kDefaultMaskBits = 767;
+
+/// Makes ivar 0 and image 0 wherever a pixel must not be used. `mask` is [npix_y][npix_x] or empty.
+/// Throws kSizeMismatch when shapes disagree.
+MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask,
+                      std::uint32_t mask_bits = kDefaultMaskBits);
+
+/// Spectral mask bits (desispec's specmask) that an extraction sets.
+enum SpecMask : std::uint32_t {
+  kSomeBadPix = 1U << 0,  ///< pixmask_fraction > 0.5
+  kAllBadPix = 1U << 1,   ///< no information: flux = ivar = 0
+  kBad2dFit = 1U << 7,    ///< chi2pix far above its neighbours
+};
+
+/// The peers' dense divide and conquer (reference: gpu_specter). Only the patch engine reads these.
+struct PatchOptions {
+  int nsubbundles = 5;
+  int nwavestep = 50;
+  int wavepad = 10;
+  double wavepad_frac = 0.2;
+  double pixpad_frac = 0.8;
+};
+
+struct ExtractOptions {
+  std::vector<double> wave;   ///< wavelength grid, Angstrom, increasing; need not be linear
+  int spec_min = 0;           ///< first fibre, counted from 0 in the PSF
+  int nspec = -1;             ///< number of fibres; -1: all from spec_min
+  int bundle_size = 25;       ///< fibres of a bundle, counted from fibre 0; 0: from the PSF's BUNDLE row
+  double psferr = -1;         ///< fractional PSF error in chi2pix; < 0: the PSF's own
+  double regularize = 0;      ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
+  int ndiag = 11;             ///< stored diagonals of the resolution matrix, odd
+  bool want_model = false;    ///< also make the model image
+  PatchOptions patch;
+};
+
+/// One bundle's numerical report: what "exact" rests on.
+struct BundleReport {
+  int first_fiber = 0, nfiber = 0;
+  int half_bandwidth = 0;     ///< band kept of the marginal precision S
+  int cg_iterations = 0;
+  int poles = 0;              ///< largest number of poles used
+  double kappa = 1;           ///< largest bound on the condition number of S
+  double bound_sigma = 0;     ///< bound on the error of a bin, in units of its sigma
+  double seam_sigma = 0;      ///< measured difference of neighbouring windows where they overlap
+  int windows = 1;
+  std::size_t unconstrained = 0;  ///< bins of the requested fibres without information
+};
+
+/// All arrays are [nspec][nwave]; flux per Angstrom.
+struct ExtractResult {
+  std::vector<double> wave;        ///< Angstrom
+  int spec_min = 0;
+  Array2D<double> flux;            ///< electron/Angstrom, re-convolved by the resolution
+  Array2D<double> ivar;            ///< (electron/Angstrom)^-2; 0 where there is no information
+  Array2D<std::uint32_t> mask;     ///< SpecMask bits
+  Array2D<double> xflux;           ///< deconvolved flux, electron/Angstrom
+  Array2D<double> chi2pix;
+  Array2D<double> pixmask_fraction;
+  Array3D<double> resolution;      ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
+  Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
+  std::vector<BundleReport> bundles;
+};
+
+/// Fails with kFiberRange, kNotCovered, kSizeMismatch or kUsage when the problem makes no sense.
+void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options);
+
+/// The exact engine: whole bundles, banded, seam-free (docs/algorithm.md).
+[[nodiscard]] ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf,
+                                          const ExtractOptions& options, Executor& executor,
+                                          const Observer& observer = {}, Tracer* tracer = nullptr);
+
+/// The peers' method, for parity and as an oracle. Built with FIBERLOOM_ORACLE only.
+[[nodiscard]] ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf,
+                                          const ExtractOptions& options, Executor& executor,
+                                          const Observer& observer = {}, Tracer* tracer = nullptr);
+
+/// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres given.
+void set_spectral_mask(ExtractResult& result);
+
+/// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.
+[[nodiscard]] std::vector<double> linear_wave_grid(double wmin, double wmax, double dw);
+
+/// Width of bin j for flux per Angstrom: numpy.gradient(wave).
+[[nodiscard]] std::vector<double> bin_widths(const std::vector<double>& wave);
+
+/// Fibres [first, last) of every bundle, in order.
+struct BundleRange {
+  int first = 0, last = 0;
+};
+[[nodiscard]] std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size);
+
+}  // namespace fiberloom

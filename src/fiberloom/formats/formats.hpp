@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FITS files <-> structs. Data-model versions live here; no physics, no recipes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/base/array.hpp"
+#include "fiberloom/extract/extract.hpp"
+#include "fiberloom/psf/psf_model.hpp"
+
+namespace fiberloom {
+
+/// Header cards as 80-character strings, without structural ones (SIMPLE, XTENSION, BITPIX, NAXISn,
+/// PCOUNT, GCOUNT, TFIELDS, EXTEND, EXTNAME, CHECKSUM, DATASUM, Z..., BZERO, BSCALE).
+struct HeaderCards {
+  std::vector<std::string> cards;
+  [[nodiscard]] std::optional<std::string> text(const std::string& key) const;
+  [[nodiscard]] std::optional<double> number(const std::string& key) const;
+  /// Replaces the card of this key or appends one.
+  void set(const std::string& key, const std::string& value, const std::string& comment = "");
+  void set(const std::string& key, double value, const std::string& comment = "");
+  void set(const std::string& key, std::int64_t value, const std::string& comment = "");
+};
+
+/// A binary table carried through unread: column cards and raw big-endian rows (heap kept).
+struct RawTable {
+  HeaderCards header;                    ///< units, comments, user keywords
+  std::vector<std::string> column_cards; ///< TTYPEn, TFORMn, TUNITn, TDIMn, TNULLn ... as in the file
+  std::size_t rows = 0, row_bytes = 0;
+  std::vector<std::uint8_t> data;        ///< rows * row_bytes
+  std::vector<std::uint8_t> heap;
+  /// Rows [first, first + n). Throws kFiberRange beyond the end.
+  [[nodiscard]] RawTable slice(std::size_t first, std::size_t n) const;
+  /// Column of integers or floats as doubles; nullopt when there is no such (scalar) column.
+  [[nodiscard]] std::optional<std::vector<double>> column(const std::string& name) const;
+};
+
+/// A preprocessed CCD frame as in the file; apply_mask() has not been called.
+struct PreprocFile {
+  std::string path;                 ///< the file really read (X or X.gz)
+  CcdFrame ccd;
+  Array2D<std::uint32_t> mask;      ///< empty when there is no MASK HDU
+  HeaderCards header;               ///< of IMAGE
+  std::optional<RawTable> fibermap;
+  std::optional<double> readnoise;  ///< RDNOISE, or the mean of the READNOISE HDU
+};
+
+/// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image HDU; IVAR
+/// or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every fault.
+[[nodiscard]] PreprocFile read_preproc(const std::string& path);
+
+/// FIBERMAP of any file that has one (HDU FIBERMAP, or the first table).
+[[nodiscard]] RawTable read_fibermap(const std::string& path);
+
+enum class Gh00 { kFile, kOne };  ///< defect B1: take the row as stored, or 1
+struct PsfReadOptions {
+  Gh00 gh00 = Gh00::kFile;
+  bool tails = false;
+};
+struct PsfFile {
+  std::string path;
+  PsfModel model;
+  HeaderCards header;  ///< of the PSF HDU
+};
+/// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF).
+[[nodiscard]] PsfFile read_psf(const std::string& path, const PsfReadOptions& options = {});
+
+/// What write_frame puts down. The order and types of HDUs are desispec's (docs/formats.md).
+struct FrameFile {
+  HeaderCards header;                  ///< becomes the FLUX header (NSPEC, WAVEMIN ... set by the pipeline)
+  ExtractResult result;                ///< float64 here, float32 in the file
+  std::optional<RawTable> fibermap;    ///< already sliced
+  bool scores = true;
+  HeaderCards resolution_header;       ///< extra cards for RESOLUTION (usually none)
+};
+enum class Overwrite { kYes, kNo };
+/// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then. gz by extension
+/// (.gz; libdeflate, fixed gzip header). Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
+void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);
+
+/// One image as the primary HDU (model, residual) with the given header cards; float32 [ny][nx].
+void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,
+                 const std::string& extname, Overwrite overwrite);
+
+/// A frame as read back (ours, desispec's, spex's, exspec's): what compare needs.
+struct FrameData {
+  std::string path;
+  HeaderCards header;
+  std::vector<double> wave;
+  Array2D<double> flux, ivar;
+  Array2D<std::uint32_t> mask;          ///< empty when absent
+  std::optional<Array3D<double>> resolution;
+  std::optional<Array2D<double>> chi2pix;
+  std::optional<RawTable> fibermap;
+};
+[[nodiscard]] FrameData read_frame(const std::string& path);
+
+/// What simulate writes.
+void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
+void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite);
+/// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of an extraction grid.
+struct TruthFile {
+  std::vector<double> wave;      ///< the fine grid of the input spectra, Angstrom
+  Array2D<double> flux;          ///< electrons/Angstrom on it
+  RawTable fibermap;
+};
+void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
+[[nodiscard]] TruthFile read_truth(const std::string& path);
+
+/// HDUs of a FITS file, one line each, for `info`.
+struct HduSummary {
+  int number = 0;
+  std::string name, kind, type, shape;
+  bool compressed = false;
+};
+[[nodiscard]] std::vector<HduSummary> list_hdus(const std::string& path);
+
+}  // namespace fiberloom
