@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Affinity mask, cgroup quotas of both versions, Slurm and MPI environment.
+#include "fiberloom/runtime/thread_count.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace fiberloom {
+namespace {
+
+std::optional<std::size_t> parse_count(const std::string& text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value == 0) return std::nullopt;
+  return value;
+}
+
+std::size_t affinity_count() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<std::size_t>(CPU_COUNT(&set));
+  return 1;
+}
+
+std::optional<std::string> first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+/// v2: "max 100000" or "150000 100000".
+std::optional<double> quota_v2(const std::string& folder) {
+  const auto line = first_line(folder + "/cpu.max");
+  if (!line) return std::nullopt;
+  std::istringstream in(*line);
+  double quota = 0, period = 0;
+  if (!(in >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
+  return quota / period;
+}
+
+/// v1: two files; a quota of -1 is none.
+std::optional<double> quota_v1(const std::string& folder) {
+  const auto quota = first_line(folder + "/cpu.cfs_quota_us");
+  const auto period = first_line(folder + "/cpu.cfs_period_us");
+  if (!quota || !period) return std::nullopt;
+  const double q = std::atof(quota->c_str()), p = std::atof(period->c_str());
+  if (q <= 0 || p <= 0) return std::nullopt;
+  return q / p;
+}
+
+/// The smallest quota from this group up to the root of the hierarchy: a parent's holds too.
+template <class Quota>
+std::optional<double> smallest_quota(const std::string& mount, std::string group, Quota quota) {
+  std::optional<double> smallest;
+  while (true) {
+    if (const auto q = quota(mount + group)) smallest = std::min(*q, smallest.value_or(*q));
+    if (group.empty() || group == "/") return smallest;
+    group.erase(group.rfind('/'));
+  }
+}
+
+std::optional<double> cgroup_quota(const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  std::optional<double> smallest;
+  for (std::string line; std::getline(file, line);) {  // number:controllers:path
+    const auto colon = line.find(':');
+    const auto last = colon == std::string::npos ? colon : line.find(':', colon + 1);
+    if (last == std::string::npos) continue;
+    const std::string controllers = line.substr(colon + 1, last - colon - 1);
+    const std::string group = line.substr(last + 1);
+    if (!group.starts_with('/')) continue;
+    std::optional<double> quota;
+    if (controllers.empty()) {
+      quota = smallest_quota(root + "/sys/fs/cgroup", group, quota_v2);
+    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
+      quota = smallest_quota(root + "/sys/fs/cgroup/cpu", group, quota_v1);
+    }
+    if (quota) smallest = std::min(*quota, smallest.value_or(*quota));
+  }
+  return smallest;
+}
+
+/// SLURM_NTASKS_PER_NODE and the launchers' own counts. A number before "(x2)" is meant.
+std::size_t local_ranks(const Environment& environment) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
+                           "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
+    if (const auto text = environment(name)) {
+      if (const auto count = parse_count(*text)) return *count;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::size_t thread_count(const ThreadLimits& limits) noexcept {
+  double shared = static_cast<double>(limits.affinity);
+  if (limits.cgroup_quota) shared = std::min(shared, std::ceil(*limits.cgroup_quota));
+  // A launcher that binds gives each rank its own mask; then SLURM_CPUS_PER_TASK says as much.
+  double own =
+      std::floor(shared / static_cast<double>(std::max<std::size_t>(limits.local_ranks, 1)));
+  if (limits.slurm_cpus) own = std::min(shared, static_cast<double>(*limits.slurm_cpus));
+  return static_cast<std::size_t>(std::max(own, 1.0));
+}
+
+ThreadLimits find_thread_limits(const Environment& environment, const std::string& root) {
+  ThreadLimits limits;
+  limits.affinity = std::max<std::size_t>(affinity_count(), 1);
+  limits.cgroup_quota = cgroup_quota(root);
+  if (const auto text = environment("SLURM_CPUS_PER_TASK")) limits.slurm_cpus = parse_count(*text);
+  limits.local_ranks = local_ranks(environment);
+  return limits;
+}
+
+std::size_t default_thread_count() {
+  return thread_count(find_thread_limits([](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+  }));
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// getrusage, once for everybody.
+#include "fiberloom/runtime/usage.hpp"
+
+#include <sys/resource.h>
+
+namespace fiberloom {
+
+double cpu_seconds() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::size_t peak_memory_bytes() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+StageClock::StageClock() noexcept : wall_(std::chrono::steady_clock::now()), cpu_(cpu_seconds()) {}
+
+StageTime StageClock::lap() noexcept {
+  const auto wall = std::chrono::steady_clock::now();
+  const double cpu = cpu_seconds();
+  const StageTime time{std::chrono::duration<double>(wall - wall_).count(), cpu - cpu_};
+  wall_ = wall;
+  cpu_ = cpu;
+  return time;
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this process has used so far: processor time and memory.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace fiberloom {
+
+/// User and system time of all threads, seconds.
+[[nodiscard]] double cpu_seconds() noexcept;
+
+/// Largest resident set so far, bytes.
+[[nodiscard]] std::size_t peak_memory_bytes() noexcept;
+
+/// Wall and processor time between two moments.
+struct StageTime {
+  double wall_s = 0, cpu_s = 0;
+};
+
+/// Measures consecutive stages: each lap() is the time since the last one.
+class StageClock {
+ public:
+  StageClock() noexcept;
+  StageTime lap() noexcept;
+
+ private:
+  std::chrono::steady_clock::time_point wall_;
+  double cpu_;
+};
+
+}  // namespace fiberloom

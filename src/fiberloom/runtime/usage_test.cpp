@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/runtime/usage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <vector>
+
+#include "fiberloom/runtime/stop_signal.hpp"
+
+namespace fiberloom {
+namespace {
+
+TEST(Usage, PeakMemoryGrowsWithWhatIsTouched) {
+  const std::size_t before = peak_memory_bytes();
+  const std::vector<char> block(std::size_t{64} << 20, 1);
+  EXPECT_GE(peak_memory_bytes(), std::size_t{64} << 20);
+  EXPECT_GE(peak_memory_bytes(), before);
+  EXPECT_EQ(block.back(), 1);
+}
+
+TEST(Usage, LapsAddUpToTheProcessorTime) {
+  StageClock clock;
+  const double start = cpu_seconds();
+  double x = 1;
+  while (cpu_seconds() - start < 0.02) x = x * 1.0000001 + 1e-9;
+  const StageTime lap = clock.lap();
+  EXPECT_GE(lap.cpu_s, 0.02);
+  EXPECT_GT(lap.wall_s, 0);
+  EXPECT_GT(x, 0);
+}
+
+TEST(StopSignal, TheFirstSignalOnlySetsAFlag) {
+  catch_stop_signals();
+  EXPECT_FALSE(stop_signal_received());
+  ASSERT_EQ(std::raise(SIGTERM), 0);
+  EXPECT_TRUE(stop_signal_received());
+}
+
+TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        catch_stop_signals();
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
+}  // namespace
+}  // namespace fiberloom
