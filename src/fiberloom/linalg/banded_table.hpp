@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a BandedKernels table out of the lane templates for one lane type V.
+#pragma once
+
+#include "fiberloom/linalg/banded.hpp"
+#include "fiberloom/linalg/banded_lane.hpp"
+
+namespace fiberloom::lane {
+
+template <class V>
+struct BandedTable {
+  /// Calls body.template operator()<B>() with the compile-time band.
+  template <class Body>
+  static void with_band(int band, Body body) {
+    switch (band) {
+      case 8: return body.template operator()<8>();
+      case 12: return body.template operator()<12>();
+      case 16: return body.template operator()<16>();
+      case 24: return body.template operator()<24>();
+      case 32: return body.template operator()<32>();
+      default: return body.template operator()<48>();
+    }
+  }
+
+  static void factor(int band, int n, const double* matrix, const double* shift, double* l,
+                     double* inv_d, double* min_pivot) {
+    with_band(band, [&]<int B>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::factor<V, B>(n, matrix + i, V::load(shift + i), l + i, inv_d + i).store(min_pivot + i);
+      }
+    });
+  }
+  static void solve(int band, int n, const double* l, const double* inv_d, double* rhs) {
+    with_band(band, [&]<int B>() {
+      for (int i = 0; i < kLanes; i += V::width) lane::solve<V, B>(n, l + i, inv_d + i, rhs + i);
+    });
+  }
+  static void selected_inverse(int band, int n, const double* l, const double* inv_d, int width,
+                               double* z) {
+    with_band(band, [&]<int B>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::selected_inverse<V, B>(n, l + i, inv_d + i, width, z + i);
+      }
+    });
+  }
+  static void congruence(int n, int h, const double* columns, int width, const double* z, int band,
+                         double* t, double* e) {
+    for (int i = 0; i < kLanes; i += V::width) {
+      lane::congruence<V>(n, h, columns + i, width, z + i, band, t + i, e + i);
+    }
+  }
+  static void root_pole(int band, int n, const double* s, const double* t, const double* c,
+                        const double* ones, const double* x, int nd, const RootWork& work,
+                        double* q, double* q1, double* qx, double* min_pivot) {
+    with_band(band, [&]<int B>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::root_pole<V, B>(n, s + i, V::load(t + i), V::load(c + i), ones + i, x + i, nd,
+                              work.l + i, work.inv_d + i, work.v1 + i, work.vx + i, q + i, q1 + i,
+                              qx + i)
+            .store(min_pivot + i);
+      }
+    });
+  }
+  static constexpr BandedKernels table() {
+    return {factor, solve, selected_inverse, congruence, root_pole};
+  }
+};
+
+}  // namespace fiberloom::lane
