@@ -22,10 +22,8 @@ namespace fiberloom::FIBERLOOM_ISA_NS {
 inline constexpr int kWidth = 8;
 #elif defined(__AVX2__)
 inline constexpr int kWidth = 4;
-#elif defined(__SSE4_2__)
-inline constexpr int kWidth = 2;
 #else
-inline constexpr int kWidth = 1;
+inline constexpr int kWidth = 2;  // SSE2 and NEON; elsewhere the compiler takes it apart
 #endif
 
 struct Pack {
@@ -65,9 +63,7 @@ FL_INLINE Pack select_positive(Pack c, Pack a, Pack b) { return {c.v > 0.0 ? a.v
 /// Nearest integer, ties to even, for |a| < 2^51.
 FL_INLINE Pack round_even(Pack a) {
   const Pack magic(0x1.8p52);
-  Pack s = a + magic;
-  asm("" : "+x"(s.v));  // keeps the compiler from folding (a + m) - m
-  return s - magic;
+  return (a + magic) - magic;  // strict IEEE arithmetic: nothing folds it
 }
 FL_INLINE Pack floor(Pack a) {
   const Pack r = round_even(a);
@@ -83,7 +79,46 @@ FL_INLINE Pack sqrt(Pack a) {
   for (int i = 0; i < kWidth; ++i) r.v[i] = __builtin_sqrt(a.v[i]);
   return r;
 }
-/// Sum over lanes in a fixed order: always ((0+4)+(2+6))+((1+5)+(3+7)) of eight, whatever the width.
 FL_INLINE double lane_value(Pack a, int i) { return a.v[i]; }
+
+/// Turns a kWidth x kWidth block: lane i of block[j] becomes lane j of block[i].
+FL_INLINE void transpose(Pack* b) {
+#if defined(__AVX512F__)
+  typedef Pack::Reg R;
+  R s[8], t[8];
+  for (int i = 0; i < 8; i += 2) {
+    s[i] = __builtin_shufflevector(b[i].v, b[i + 1].v, 0, 8, 2, 10, 4, 12, 6, 14);
+    s[i + 1] = __builtin_shufflevector(b[i].v, b[i + 1].v, 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int h = 0; h < 8; h += 4) {
+    for (int i = 0; i < 2; ++i) {
+      t[h + i] = __builtin_shufflevector(s[h + i], s[h + 2 + i], 0, 1, 8, 9, 4, 5, 12, 13);
+      t[h + 2 + i] = __builtin_shufflevector(s[h + i], s[h + 2 + i], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    b[i].v = __builtin_shufflevector(t[i], t[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    b[i + 4].v = __builtin_shufflevector(t[i], t[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#elif defined(__AVX2__)
+  typedef Pack::Reg R;
+  const R s0 = __builtin_shufflevector(b[0].v, b[1].v, 0, 4, 2, 6);
+  const R s1 = __builtin_shufflevector(b[0].v, b[1].v, 1, 5, 3, 7);
+  const R s2 = __builtin_shufflevector(b[2].v, b[3].v, 0, 4, 2, 6);
+  const R s3 = __builtin_shufflevector(b[2].v, b[3].v, 1, 5, 3, 7);
+  b[0].v = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
+  b[1].v = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
+  b[2].v = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
+  b[3].v = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
+#else
+  for (int i = 0; i < kWidth; ++i) {
+    for (int j = i + 1; j < kWidth; ++j) {
+      const double swap = b[i].v[j];
+      b[i].v[j] = b[j].v[i];
+      b[j].v[i] = swap;
+    }
+  }
+#endif
+}
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packing of the PSF, traces, and the choice of the spot kernel.
+#include "fiberloom/psf/spot_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/psf/spots_lane.hpp"
+
+namespace fiberloom {
+
+namespace {
+
+std::vector<const LegendreSeries*> all_series(const PsfModel& psf) {
+  std::vector<const LegendreSeries*> series{&psf.x, &psf.y, &psf.sigma_x, &psf.sigma_y};
+  for (const LegendreSeries& g : psf.gh) series.push_back(&g);
+  if (psf.has_tails) {
+    for (const LegendreSeries* t : {&psf.tails.amp, &psf.tails.core, &psf.tails.xscale,
+                                    &psf.tails.yscale, &psf.tails.index}) {
+      series.push_back(t);
+    }
+  }
+  return series;
+}
+
+double evaluate(const SpotPlan& plan, int fiber, int series, int j) {
+  const double* c = plan.fiber_coef(fiber) + series * plan.ncoef;
+  double sum = 0;
+  for (int k = 0; k < plan.ncoef; ++k) {
+    sum += c[k] * plan.basis_row(plan.domain[static_cast<std::size_t>(series)], k)[j];
+  }
+  return sum;
+}
+
+/// Sums a whole series over the grid, bin by bin in the order of evaluate().
+std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
+  const double* c = plan.fiber_coef(fiber) + series * plan.ncoef;
+  std::vector<double> sum(static_cast<std::size_t>(plan.nwave_padded), 0.0);
+  for (int k = 0; k < plan.ncoef; ++k) {
+    if (c[k] == 0.0) continue;
+    const double* basis = plan.basis_row(plan.domain[static_cast<std::size_t>(series)], k);
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += c[k] * basis[j];
+  }
+  return sum;
+}
+
+}  // namespace
+
+SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
+      psf.gh_deg_x > lane::kMaxDegree || psf.gh_deg_y > lane::kMaxDegree) {
+    throw Error(Status::kUnsupported,
+                "PSF stamp of " + std::to_string(psf.stamp_nx()) + " x " +
+                    std::to_string(psf.stamp_ny()) + " pixels and degree " +
+                    std::to_string(std::max(psf.gh_deg_x, psf.gh_deg_y)) + ": at most " +
+                    std::to_string(lane::kMaxStampX) + " x " + std::to_string(lane::kMaxStampY) +
+                    " and " + std::to_string(lane::kMaxDegree) + " supported");
+  }
+  SpotPlan plan;
+  plan.nx = psf.stamp_nx();
+  plan.ny = psf.stamp_ny();
+  plan.stride = (plan.nx + kLanes - 1 + kLanes - 1) / kLanes * kLanes;
+  plan.degree_x = psf.gh_deg_x;
+  plan.degree_y = psf.gh_deg_y;
+  plan.hsize_x = psf.hsize_x;
+  plan.hsize_y = psf.hsize_y;
+  plan.npix_x = psf.npix_x;
+  plan.npix_y = psf.npix_y;
+  plan.nfiber = psf.nfiber();
+  plan.nwave = static_cast<int>(wave_aa.size());
+  plan.nwave_padded = (plan.nwave + kLanes - 1) / kLanes * kLanes;
+  plan.has_tails = psf.has_tails;
+
+  const auto series = all_series(psf);
+  plan.nseries = static_cast<int>(series.size());
+  std::vector<std::pair<double, double>> domains;
+  for (const LegendreSeries* s : series) {
+    plan.ncoef = std::max(plan.ncoef, static_cast<int>(s->coef.cols()));
+    const std::pair domain(s->wave_min, s->wave_max);
+    const auto found = std::find(domains.begin(), domains.end(), domain);
+    plan.domain.push_back(static_cast<int>(found - domains.begin()));
+    if (found == domains.end()) domains.push_back(domain);
+  }
+  plan.ndomain = static_cast<int>(domains.size());
+
+  const auto ncoef = static_cast<std::size_t>(plan.ncoef);
+  plan.coef = Buffer<double>(static_cast<std::size_t>(plan.nfiber) * series.size() * ncoef, 0.0);
+  for (std::size_t f = 0; f < static_cast<std::size_t>(plan.nfiber); ++f) {
+    for (std::size_t s = 0; s < series.size(); ++s) {
+      for (std::size_t k = 0; k < series[s]->coef.cols(); ++k) {
+        plan.coef[(f * series.size() + s) * ncoef + k] = series[s]->coef(f, k);
+      }
+    }
+  }
+  const auto padded = static_cast<std::size_t>(plan.nwave_padded);
+  plan.basis = Buffer<double>(domains.size() * ncoef * padded, 0.0);
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    for (std::size_t j = 0; j < padded; ++j) {
+      const double wave = wave_aa[std::min(j, wave_aa.size() - 1)];
+      const double u = (wave - domains[d].first) * 2.0 / (domains[d].second - domains[d].first) - 1.0;
+      double p0 = 1.0, p1 = u;
+      for (std::size_t k = 0; k < ncoef; ++k) {
+        plan.basis[(d * ncoef + k) * padded + j] = p0;
+        const double kd = static_cast<double>(k);
+        const double p2 = ((2 * kd + 3) * u * p1 - (kd + 1) * p0) / (kd + 2);
+        p0 = p1;
+        p1 = p2;
+      }
+    }
+  }
+  return plan;
+}
+
+FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
+  FiberTrace trace;
+  trace.x = evaluate_all(plan, fiber, 0);
+  trace.y = evaluate_all(plan, fiber, 1);
+  const std::size_t n = trace.x.size();
+  trace.x0.assign(n, 0);
+  trace.y0.assign(n, 0);
+  trace.live.assign(n, 0);
+  const auto usable = [&](std::size_t j) {
+    const double x = trace.x[j], y = trace.y[j];
+    if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6)) return false;
+    trace.x0[j] = static_cast<int>(std::floor(x - plan.hsize_x + 0.5));
+    trace.y0[j] = static_cast<int>(std::floor(y - plan.hsize_y + 0.5));
+    if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
+    if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
+    const int bin = static_cast<int>(j);
+    return evaluate(plan, fiber, 2, bin) > 0.05 && evaluate(plan, fiber, 3, bin) > 0.05;
+  };
+  // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes sign).
+  const double* u = plan.basis_row(plan.domain[1], plan.ncoef > 1 ? 1 : 0);
+  std::size_t middle = 0;
+  const auto nwave = static_cast<std::size_t>(plan.nwave);
+  while (middle + 1 < nwave && u[middle] < 0) ++middle;
+  bool inside = true;
+  for (std::size_t j = middle; j < nwave && inside; ++j) {
+    inside = usable(j) || std::abs(u[j]) <= 1.0;  // within the domain a gap is no end
+    trace.live[j] = usable(j) ? 1 : 0;
+  }
+  inside = true;
+  for (std::size_t j = middle; j-- > 0 && inside;) {
+    inside = usable(j) || std::abs(u[j]) <= 1.0;
+    trace.live[j] = usable(j) ? 1 : 0;
+  }
+  return trace;
+}
+
+namespace isa_generic {
+void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+}
+#if defined(__x86_64__)
+namespace isa_v2 {
+void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+}
+namespace isa_v3 {
+void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+}
+namespace isa_v4 {
+void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+}
+#endif
+
+SpotKernel spot_kernel(Isa isa) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case Isa::kV2: return isa_v2::spots;
+    case Isa::kV3: return isa_v3::spots;
+    case Isa::kV4: return isa_v4::spots;
+#endif
+    default: return isa_generic::spots;
+  }
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The spot kernel of one ISA level: packs of bins through spots_lane.hpp, then transposed to one spot after
+// the other, since the normal equations run along the pixels of a row.
+#include <math.h>
+
+#include "fiberloom/psf/spot_plan.hpp"
+#include "fiberloom/psf/spots_lane.hpp"
+#include "fiberloom/simd/pack.hpp"
+
+namespace fiberloom::FIBERLOOM_ISA_NS {
+
+namespace {
+
+using lane::kMaxDegree;
+using lane::kMaxStampX;
+using lane::kMaxStampY;
+
+struct Scratch {
+  Pack x[(kMaxDegree + 1) * kMaxStampX], y[(kMaxDegree + 1) * kMaxStampY];
+  Pack coef[(kMaxDegree + 1) * (kMaxDegree + 1)];
+  Pack tail[kMaxStampX * kMaxStampY], value[kMaxStampX * kMaxStampY];
+};
+
+/// Wings at pixel centres; rare, so the power is libm's.
+void add_tails(const SpotPlan& plan, const lane::SpotSeries& series, const int* x0, const int* y0,
+               const double* x, const double* y, Scratch& s) {
+  const int base = 4 + (plan.degree_x + 1) * (plan.degree_y + 1);
+  Pack parameter[5];
+  for (int i = 0; i < 5; ++i) parameter[i] = lane::legendre<Pack>(series, base + i);
+  for (int r = 0; r < plan.ny; ++r) {
+    for (int p = 0; p < plan.nx; ++p) {
+      Pack out(0.0);
+      for (int i = 0; i < Pack::width; ++i) {
+        const double dx = (x0[i] + p - x[i]) * lane_value(parameter[2], i);
+        const double dy = (y0[i] + r - y[i]) * lane_value(parameter[3], i);
+        const double r2 = dx * dx + dy * dy, core = lane_value(parameter[1], i);
+        out.v[i] = lane_value(parameter[0], i) * r2 /
+                   ::pow(core * core + r2, 1.0 + 0.5 * lane_value(parameter[4], i));
+      }
+      s.tail[r * plan.nx + p] = out;
+    }
+  }
+}
+
+/// value[ny * nx] of Pack::width bins, times scale, to out[bin][ny][stride] with zeros behind column nx.
+void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, double* out) {
+  constexpr int w = Pack::width;
+  const long spot = static_cast<long>(plan.ny) * plan.stride;
+  for (int r = 0; r < plan.ny; ++r) {
+    for (int p = 0; p < plan.stride; p += w) {
+      Pack block[w];
+      for (int i = 0; i < w; ++i) {
+        block[i] = p + i < plan.nx ? value[r * plan.nx + p + i] * scale : Pack(0.0);
+      }
+      transpose(block);
+      for (int i = 0; i < w; ++i) block[i].store(out + i * spot + r * plan.stride + p);
+    }
+  }
+}
+
+template <int NX, int NY, int D>
+void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out) {
+  Scratch s;
+  for (int first = 0; first < kLanes; first += Pack::width) {
+    const int j = j0 + first;
+    const lane::SpotSeries series{plan.fiber_coef(fiber), plan.domain.data(), plan.basis_row(0, 0) + j,
+                                  plan.ncoef, plan.nwave_padded};
+    const int* x0 = trace.x0.data() + j;
+    const int* y0 = trace.y0.data() + j;
+    Pack edge_x, edge_y, live;
+    for (int i = 0; i < Pack::width; ++i) {
+      edge_x.v[i] = x0[i] - 0.5 - trace.x[static_cast<unsigned>(j + i)];
+      edge_y.v[i] = y0[i] - 0.5 - trace.y[static_cast<unsigned>(j + i)];
+      live.v[i] = trace.live[static_cast<unsigned>(j + i)];
+    }
+    // a bin that is not live is computed like any other, on a harmless place, then zeroed
+    edge_x = select_positive(live, edge_x, Pack(0.0));
+    edge_y = select_positive(live, edge_y, Pack(0.0));
+    const Pack sx = select_positive(live, lane::legendre<Pack>(series, 2), Pack(1.0));
+    const Pack sy = select_positive(live, lane::legendre<Pack>(series, 3), Pack(1.0));
+    const int ncoef = (plan.degree_x + 1) * (plan.degree_y + 1);
+    for (int c = 0; c < ncoef; ++c) s.coef[c] = lane::legendre<Pack>(series, 4 + c);
+    lane::pixel_integrals<Pack, NX, D>(edge_x, sx, plan.nx, plan.degree_x, s.x);
+    lane::pixel_integrals<Pack, NY, D>(edge_y, sy, plan.ny, plan.degree_y, s.y);
+    if (plan.has_tails) {
+      add_tails(plan, series, x0, y0, trace.x.data() + j, trace.y.data() + j, s);
+    }
+    const Pack total = lane::contract<Pack, NX, NY, D>(
+        s.x, s.y, s.coef, plan.has_tails ? s.tail : nullptr, plan.nx, plan.ny, plan.degree_x,
+        plan.degree_y, s.value);
+    const Pack scale =
+        select_positive(live, select_positive(total, Pack(1.0) / total, Pack(0.0)), Pack(0.0));
+    transpose_out(plan, s.value, scale, out + first * static_cast<long>(plan.ny) * plan.stride);
+  }
+}
+
+}  // namespace
+
+void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out);
+
+void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out) {
+  if (plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6) {
+    spots_of<17, 11, 6>(plan, fiber, j0, trace, out);
+  } else {
+    spots_of<0, 0, 0>(plan, fiber, j0, trace, out);
+  }
+}
+
+}  // namespace fiberloom::FIBERLOOM_ISA_NS
