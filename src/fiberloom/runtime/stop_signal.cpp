@@ -22,6 +22,8 @@ void catch_stop_signals() noexcept {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // beyond a file size limit: write() says so, with its own exit code
 }
 
 bool stop_signal_received() noexcept { return stop_flag; }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every command of the program has: its place in the parser, and the options that all share.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "fiberloom/base/log.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace fiberloom::cli {
+
+/// A subcommand: `app` knows whether it was asked for, `run` does it and returns the exit code.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+[[nodiscard]] Command make_extract(CLI::App& program);
+[[nodiscard]] Command make_simulate(CLI::App& program);
+[[nodiscard]] Command make_compare(CLI::App& program);
+[[nodiscard]] Command make_info(CLI::App& program);
+
+/// How much to say.
+struct LogOptions {
+  bool quiet = false;
+  bool verbose = false;
+  std::string level = "info";
+  /// --quiet leaves warnings and errors, -v adds debug lines; else --loglevel.
+  [[nodiscard]] LogLevel threshold() const;
+};
+void add_log_options(CLI::App& app, LogOptions& options);
+
+/// --threads; 0: what the machine and the batch system grant.
+void add_thread_option(CLI::App& app, std::size_t& threads);
+
+/// Writes a small text file through a temporary name; "-" is standard output. Throws kUnwritable.
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace fiberloom::cli

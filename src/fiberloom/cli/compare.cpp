@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom compare`: two frames, or a frame and the truth that it was simulated from.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/pipeline/compare_truth.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+struct CompareCommand {
+  std::string a, b, truth;
+  CompareOptions options;
+  double max_pull = 0.1, max_mask_percent = 0.1;
+  std::optional<double> max_ivar, max_resolution, max_mean, max_width_error;
+  int bundle_size = 25;
+};
+
+/// Prints one judged figure; false when it is beyond its limit.
+bool judge(const char* name, double value, std::optional<double> limit, const char* unit) {
+  const bool good = !limit || value <= *limit;
+  std::printf("%-34s %10.3g %s", name, value, unit);
+  if (limit) std::printf("  (limit %g: %s)", *limit, good ? "ok" : "EXCEEDED");
+  std::printf("\n");
+  return good;
+}
+
+double percent(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void print_list(const char* side, const std::vector<BinName>& bins) {
+  for (const BinName& bin : bins) {
+    std::printf("  only %s: fibre %lld at %.3f\n", side, static_cast<long long>(bin.fiber),
+                bin.wave_aa);
+  }
+}
+
+int compare_two(const CompareCommand& command) {
+  const FrameData a = read_frame(command.a), b = read_frame(command.b);
+  const FrameComparison c = compare_frames(a, b, command.options);
+  const std::size_t all = c.nspec * c.nwave;
+  std::printf("A %s\nB %s\n", a.path.c_str(), b.path.c_str());
+  std::printf("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n\n", c.nspec, c.nwave,
+              c.good, percent(c.good, all));
+  std::printf("|flux_a - flux_b| / sqrt(var_a + var_b)\n");
+  for (std::size_t t = 0; t < FrameComparison::kThresholds.size(); ++t) {
+    std::printf("  < %-6g %9.4f %%\n", FrameComparison::kThresholds[t],
+                percent(c.pulls_below[t], c.good));
+  }
+  bool good = judge("max pull", c.max_pull, command.max_pull, "sigma");
+  std::printf("  at fibre %lld, %.3f\n", static_cast<long long>(c.max_pull_at.fiber),
+              c.max_pull_at.wave_aa);
+  good &= judge("max ivar difference", c.max_ivar, command.max_ivar, "relative");
+  if (c.max_resolution) {
+    good &= judge("max resolution difference", *c.max_resolution, command.max_resolution, "");
+  } else {
+    std::printf("%-34s not in both files\n", "resolution");
+  }
+  std::printf("\nmasked in A %zu, in B %zu; only in A %zu, only in B %zu\n", c.masked_a, c.masked_b,
+              c.only_a, c.only_b);
+  good &=
+      judge("masked on one side only", 100 * c.mask_difference(), command.max_mask_percent, "%");
+  print_list("A", c.list_only_a);
+  print_list("B", c.list_only_b);
+  return static_cast<int>(good ? Status::kOk : Status::kDifferent);
+}
+
+void print_pulls(const TruthComparison::Row& row) {
+  const PullStatistics& p = row.pulls;
+  if (p.count() == 0) return;
+  std::printf("  %-18s %10zu  %+8.4f  %7.4f  %8zu\n", row.name.c_str(), p.count(), p.mean(),
+              p.width(), p.beyond_5());
+}
+
+int compare_with_truth(const CompareCommand& command, const std::string& truth_path) {
+  const FrameData frame = read_frame(command.a);
+  const TruthComparison c =
+      compare_truth(frame, read_truth(truth_path), command.options, command.bundle_size);
+  std::printf("frame %s\ntruth %s\n", frame.path.c_str(), truth_path.c_str());
+  std::printf("%zu spectra x %zu bins, %.3f %% masked; pull = (flux - R truth) / sigma\n\n",
+              c.nspec, c.nwave, percent(c.masked, c.nspec * c.nwave));
+  std::printf("  %-18s %10s  %8s  %7s  %8s\n", "", "bins", "mean", "width", "> 5");
+  print_pulls(c.all);
+  for (const auto& row : c.by_brightness) print_pulls(row);
+  for (const auto& row : c.by_bundle) print_pulls(row);
+  std::printf("\n");
+  bool good = judge("mean pull", std::abs(c.all.pulls.mean()), command.max_mean, "sigma");
+  good &= judge("width of pulls - 1", std::abs(c.all.pulls.width() - 1), command.max_width_error,
+                "sigma");
+  return static_cast<int>(good ? Status::kOk : Status::kDifferent);
+}
+
+bool is_truth(const std::string& path) {
+  const auto hdus = list_hdus(path);
+  const auto has = [&](const char* name) {
+    return std::any_of(hdus.begin(), hdus.end(),
+                       [&](const HduSummary& hdu) { return hdu.name == name; });
+  };
+  return has("FLUX") && has("WAVELENGTH") && !has("IVAR");
+}
+
+int run_compare(const CompareCommand& command) {
+  if (command.b.empty() == command.truth.empty()) {
+    throw Error(Status::kUsage, "give a second file or --truth (see: fiberloom compare --help)");
+  }
+  if (!command.truth.empty()) return compare_with_truth(command, command.truth);
+  if (is_truth(command.b)) return compare_with_truth(command, command.b);
+  return compare_two(command);
+}
+
+void add_limits(CLI::App& app, CompareCommand& c) {
+  const auto group = "Limits (exit 1 beyond one)";
+  app.add_option("--max-pull", c.max_pull, "largest pull, sigma")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--max-mask-diff", c.max_mask_percent, "bins masked on one side only, percent")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--max-ivar", c.max_ivar, "relative difference of ivar")->group(group);
+  app.add_option("--max-resolution", c.max_resolution, "difference of RESOLUTION entries")
+      ->group(group);
+  app.add_option("--max-mean", c.max_mean, "with a truth: |mean pull|")->group(group);
+  app.add_option("--max-width-error", c.max_width_error, "with a truth: |width of pulls - 1|")
+      ->group(group);
+}
+
+}  // namespace
+
+Command make_compare(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "compare", "compare two frames, or a frame with the truth it was simulated from");
+  const auto command = std::make_shared<CompareCommand>();
+  app->add_option("A", command->a, "frame")->required();
+  app->add_option("B", command->b, "frame, or truth as `simulate` writes it");
+  app->add_option("--truth", command->truth, "truth file");
+  app->add_option("--list", command->options.list, "name so many bins masked on one side only")
+      ->capture_default_str();
+  app->add_option("--mask-bits", command->options.mask_bits,
+                  "MASK bits that make a bin bad, where both files have a MASK; default: all");
+  app->add_option("--bundlesize", command->bundle_size, "with a truth: fibres a line of the table")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_limits(*app, *command);
+  return {app, [command] { return run_compare(*command); }};
+}
+
+}  // namespace fiberloom::cli

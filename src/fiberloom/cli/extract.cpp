@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom extract`: options -> recipe -> summary.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/extract_options.hpp"
+#include "fiberloom/cli/summary_json.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+template <class... Args>
+std::string print(const char* format, Args... args) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, args...);
+  return text;
+}
+
+void report(const ExtractSummary& s, const Observer& observer) {
+  for (const BundleReport& b : s.bundles) {
+    observer.log(LogLevel::kDebug,
+                 print("fibres %d-%d: %d windows, band %d, %d poles, %d iterations, kappa %.3g, "
+                       "bound %.2g sigma, seams %.2g sigma",
+                       b.first_fiber, b.first_fiber + b.nfiber - 1, b.windows, b.half_bandwidth,
+                       b.poles, b.cg_iterations, b.kappa, b.bound_sigma, b.seam_sigma));
+  }
+  const double bins = static_cast<double>(std::max<std::size_t>(s.nspec * s.nwave, 1));
+  observer.info(print("bins: %zu without information (%.3f %%), %zu SOMEBADPIX, %zu BAD2DFIT",
+                      s.all_bad, 100 * static_cast<double>(s.all_bad) / bins, s.some_bad,
+                      s.bad_fit));
+  observer.info(print("read %.2f s, compute %.2f s, write %.2f s (%.2f CPU-s in all), peak %.0f MB",
+                      s.read.wall_s, s.compute.wall_s, s.write.wall_s, cpu_seconds(),
+                      static_cast<double>(peak_memory_bytes()) / 1e6));
+}
+
+int run_extract(const CLI::App& app, ExtractCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  finish_extract_options(app, command, observer);
+  for (const std::string& path : {command.json, command.trace}) {
+    if (!path.empty() && path != "-") check_folder(path);
+  }
+  const Isa isa = active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
+  const auto executor = make_executor(command.threads);
+  Tracer tracer(!command.trace.empty());
+
+  observer.info(print("%s + %s -> %s", command.job.image.c_str(), command.job.psf.c_str(),
+                      command.job.output.c_str()));
+  observer.info(print("%s engine, %zu threads (%s), instruction set %s",
+                      command.job.method == Method::kExact ? "exact" : "patch",
+                      executor->concurrency(), std::string(executor_kind()).c_str(),
+                      std::string(isa_name(isa)).c_str()));
+  const ExtractSummary summary = extract_frame(command.job, *executor, observer, &tracer);
+  observer.info(print("wrote %s: %zu spectra of %zu bins, %.3f-%.3f Angstrom by %g",
+                      summary.output.c_str(), summary.nspec, summary.nwave, summary.wave[0],
+                      summary.wave[1], summary.wave[2]));
+  report(summary, observer);
+  if (command.log.threshold() == LogLevel::kDebug) observer.log(LogLevel::kDebug, tracer.text());
+  if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
+  if (!command.json.empty()) {
+    RunFacts facts;
+    facts.options = given_options(app);
+    facts.threads = executor->concurrency();
+    facts.executor = executor_kind();
+    facts.isa = isa_name(isa);
+    facts.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    write_text(command.json, summary_json(summary, command.job, facts, tracer));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command make_extract(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("extract", "extract the spectra of one CCD frame");
+  const auto command = std::make_shared<ExtractCommand>();
+  add_extract_options(*app, *command);
+  return {app, [app, command] { return run_extract(*app, *command); }};
+}
+
+}  // namespace fiberloom::cli

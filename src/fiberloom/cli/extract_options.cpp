@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A script that calls spex or desi_extract_spectra changes one word; here is what makes that true.
+#include "fiberloom/cli/extract_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+#include <span>
+
+#include "fiberloom/base/error.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+/// Options of the peers that this program accepts and answers with a warning.
+struct Ignored {
+  const char* name;
+  const char* reason;
+};
+constexpr Ignored kIgnoredFlags[] = {
+    {"--mpi", "one frame is one process; use --threads"},
+    {"--use-gpu", "no GPU body is compiled in; the CPU computes"},
+    {"--gpu", "no GPU body is compiled in; the CPU computes"},
+    {"--no-gpu", "nothing to switch off"},
+    {"--async-io", "reading and writing need no ranks of their own here"},
+    {"--use-specter", "there is one program here; --method patch follows gpu_specter's rules"},
+};
+constexpr Ignored kIgnoredValues[] = {
+    {"--ranks-per-bundle", "threads share bundles by themselves"},
+};
+constexpr Ignored kRefused[] = {
+    {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
+    {"--barycentric-correction", "the barycentric grid is not implemented"},
+};
+constexpr const char* kPatchOnly[] = {"--nsubbundles", "--nwavestep", "--wavepad", "--wavepad-frac",
+                                      "--pixpad-frac"};
+
+template <class T>
+auto names(const std::map<std::string, T>& values) {
+  return CLI::CheckedTransformer(values, CLI::ignore_case);
+}
+
+void add_file_options(CLI::App& app, ExtractCommand& c) {
+  const auto group = "Files";
+  app.add_option("-i,--input", c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)")
+      ->required()
+      ->group(group);
+  app.add_option("-p,--psf", c.job.psf, "PSF (GAUSS-HERMITE, version 1, 2 or 3)")
+      ->required()
+      ->group(group);
+  app.add_option("-o,--output", c.job.output, "frame to write (.fits or .fits.gz)")
+      ->required()
+      ->group(group);
+  app.add_option("-m,--model", c.job.model, "model image to write, electrons")->group(group);
+  app.add_option("--residual", c.job.residual,
+                 "image minus model to write, electrons; 0 where a pixel was not used")
+      ->group(group);
+  app.add_option("-f,--fibermap", c.job.fibermap, "fibermap; default: that of the image, or none")
+      ->group(group);
+  app.add_flag("--no-scores{false}", c.job.scores, "write no SCORES")->group(group);
+  app.add_flag_callback(
+         "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
+         "refuse to replace an existing output")
+      ->group(group);
+}
+
+void add_problem_options(CLI::App& app, ExtractCommand& c) {
+  const auto group = "What to extract";
+  ExtractOptions& o = c.job.options;
+  app.add_option("-w,--wavelength", c.wavelength,
+                 "wmin,wmax,dw in Angstrom; default: range of the PSF table, 0.8")
+      ->group(group);
+  app.add_option("-s,--specmin", o.spec_min, "first fibre, counted from 0")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-n,--nspec", o.nspec, "number of fibres; default: all from --specmin")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  app.add_option("--bundlesize", o.bundle_size, "fibres a bundle; 0: the PSF's BUNDLE row")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--psferr", o.psferr,
+                 "fractional PSF error in chi2pix; default: PSFERR of the PSF, else 0.01")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  app.add_option("--mask-bits", c.job.mask_bits, "bits of the CCD MASK that drop a pixel")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--ndiag", o.ndiag, "stored diagonals of the resolution matrix, odd")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--gh00", c.job.psf_options.gh00,
+                 "GH-0-0 of the PSF: file (as stored, as the peers do) or one")
+      ->transform(names<Gh00>({{"file", Gh00::kFile}, {"one", Gh00::kOne}}))
+      ->default_str("file")
+      ->group(group);
+  app.add_flag("--psf-tails", c.job.psf_options.tails, "use the PSF's Lorentzian tails")
+      ->group(group);
+}
+
+void add_method_options(CLI::App& app, ExtractCommand& c) {
+  const auto group = "Method";
+  PatchOptions& p = c.job.options.patch;
+  app.add_option("--method", c.job.method,
+                 "exact (whole bundles, no seams) or patch (the peers' divide and conquer)")
+      ->transform(names<Method>({{"exact", Method::kExact}, {"patch", Method::kPatch}}))
+      ->default_str("exact")
+      ->group(group);
+  app.add_option("-r,--regularize", c.job.options.regularize, "ridge on the flux, 1/electron")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(group);
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    app.add_option(name, value, std::string("patch only: ") + text)
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->group(group);
+  };
+  add("--nsubbundles", p.nsubbundles, "parts of a bundle");
+  add("--nwavestep", p.nwavestep, "wavelengths a patch");
+  add("--wavepad", p.wavepad, "padding bins at both ends");
+  add("--wavepad-frac", p.wavepad_frac, "further padding, fraction of a spot");
+  add("--pixpad-frac", p.pixpad_frac, "padding pixels, fraction of a spot");
+}
+
+void add_running_options(CLI::App& app, ExtractCommand& c) {
+  const auto group = "Running";
+  app.add_option("--backend", c.backend, "auto, cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str()
+      ->group(group);
+  add_thread_option(app, c.threads);
+  app.add_option("--json", c.json, "write a summary: times, memory, options, counts (- is stdout)")
+      ->group(group);
+  app.add_option("--trace", c.trace, "write a timeline for chrome://tracing or Perfetto")
+      ->group(group);
+  add_log_options(app, c.log);
+  const auto peers = "Accepted for spex and desi_extract_spectra";
+  const auto add_flags = [&](std::span<const Ignored> flags, const std::string& answer) {
+    for (const Ignored& flag : flags) {
+      const std::string text = answer + flag.reason;
+      app.add_flag(flag.name, text)->group(peers);
+    }
+  };
+  add_flags(kIgnoredFlags, "ignored: ");
+  add_flags(kRefused, "refused: ");
+  for (const Ignored& option : kIgnoredValues) {
+    const std::string text = std::string("ignored: ") + option.reason;
+    app.add_option(option.name, text)->expected(1)->group(peers);
+  }
+}
+
+std::array<double, 3> parse_wavelength(const std::string& text) {
+  std::array<double, 3> values{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    while (at != end && *at == ' ') ++at;
+    const auto [next, error] = std::from_chars(at, end, values[i]);
+    const bool separated = i + 1 == values.size() ? next == end : next != end && *next == ',';
+    if (error != std::errc() || !separated) {
+      throw Error(Status::kUsage, "--wavelength " + text + ": expected wmin,wmax,dw");
+    }
+    at = next + 1;
+  }
+  return values;
+}
+
+}  // namespace
+
+void add_extract_options(CLI::App& app, ExtractCommand& command) {
+  add_file_options(app, command);
+  add_problem_options(app, command);
+  add_method_options(app, command);
+  add_running_options(app, command);
+}
+
+void finish_extract_options(const CLI::App& app, ExtractCommand& command,
+                            const Observer& observer) {
+  for (const Ignored& option : kRefused) {
+    if (app.count(option.name) > 0) {
+      throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
+    }
+  }
+  if (command.backend == "cuda") {
+    throw Error(Status::kUnsupported, "--backend cuda: not compiled into this program");
+  }
+  if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
+  const auto warn_ignored = [&](const Ignored& option) {
+    if (app.count(option.name) > 0) {
+      observer.warn(std::string(option.name) + " is ignored: " + option.reason);
+    }
+  };
+  for (const Ignored& option : kIgnoredFlags) warn_ignored(option);
+  for (const Ignored& option : kIgnoredValues) warn_ignored(option);
+  if (command.job.method != Method::kExact) return;
+  std::string unused;
+  for (const char* name : kPatchOnly) {
+    if (app.count(name) > 0) unused += std::string(unused.empty() ? "" : ", ") + name;
+  }
+  if (!unused.empty()) {
+    observer.warn(unused + ": ignored, the exact engine has no patches (--method patch has)");
+  }
+}
+
+}  // namespace fiberloom::cli

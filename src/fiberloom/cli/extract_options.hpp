@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of `fiberloom extract`: ours, and every one of spex and desi_extract_spectra.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/pipeline/extract_frame.hpp"
+
+namespace fiberloom::cli {
+
+struct ExtractCommand {
+  ExtractJob job;
+  std::string wavelength;  ///< "wmin,wmax,dw"
+  std::string backend = "auto";
+  std::size_t threads = 0;
+  std::string json, trace;
+  LogOptions log;
+};
+
+/// Declares all options on `app`; values land in `command`.
+void add_extract_options(CLI::App& app, ExtractCommand& command);
+
+/// After parsing: turns text into the job; one warning for each option that is accepted and does
+/// nothing; throws kUnsupported for one that would change numbers in a way that is not there,
+/// kUsage for nonsense.
+void finish_extract_options(const CLI::App& app, ExtractCommand& command, const Observer& observer);
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program: four commands, one exit-code table, one line for every error.
+#include <CLI/CLI.hpp>
+#include <array>
+#include <new>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/runtime/stop_signal.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+std::string exit_code_table() {
+  constexpr std::array codes{Status::kOk,         Status::kDifferent,    Status::kUsage,
+                             Status::kNotFound,   Status::kMissingHdu,   Status::kMissingKeyword,
+                             Status::kWrongShape, Status::kCorrupt,      Status::kUnsupported,
+                             Status::kNotCovered, Status::kSizeMismatch, Status::kFiberRange,
+                             Status::kUnwritable, Status::kDiskFull,     Status::kOutputExists,
+                             Status::kNumerical,  Status::kInterrupted,  Status::kInternal};
+  std::string table = "Exit codes:\n";
+  for (const Status code : codes) {
+    char line[96];
+    std::snprintf(line, sizeof line, "  %3d  %s\n", static_cast<int>(code),
+                  std::string(status_name(code)).c_str());
+    table += line;
+  }
+  return table;
+}
+
+/// What the user got wrong, on one line, with a hint.
+int usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  std::string help = "fiberloom --help";
+  const auto parsed = program.get_subcommands();
+  if (!parsed.empty()) help = "fiberloom " + parsed.front()->get_name() + " --help";
+  print_error(std::string(error.what()) + " (see: " + help + ")");
+  return static_cast<int>(Status::kUsage);
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Fiberloom: exact 2-D extraction of multi-fibre spectra.", "fiberloom");
+  program.set_version_flag("--version", "fiberloom " + std::string(version()));
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  const std::array commands{make_extract(program), make_simulate(program), make_compare(program),
+                            make_info(program)};
+  program.footer(exit_code_table());
+  for (const Command& command : commands) command.app->footer(exit_code_table());
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    return usage_error(program, error);
+  }
+  catch_stop_signals();
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return static_cast<int>(Status::kUsage);
+}
+
+}  // namespace
+}  // namespace fiberloom::cli
+
+int main(int argc, char** argv) {
+  using fiberloom::cli::print_error;
+  try {
+    return fiberloom::cli::run(argc, argv);
+  } catch (const fiberloom::Error& error) {
+    print_error(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory");
+  } catch (const std::exception& error) {
+    print_error(std::string("internal: ") + error.what());
+  }
+  return static_cast<int>(fiberloom::Status::kInternal);
+}

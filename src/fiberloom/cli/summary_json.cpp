@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The JSON text; names are a contract with scripts.
+#include "fiberloom/cli/summary_json.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/runtime/usage.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
+
+Json pixels(const MaskCounts& counts) {
+  return {{"all", counts.pixels},
+          {"masked", counts.by_mask},
+          {"zero_ivar", counts.zero_ivar},
+          {"nan_ivar", counts.nan_ivar},
+          {"negative_ivar", counts.negative_ivar},
+          {"nan_image", counts.nan_image}};
+}
+
+Json bundle(const BundleReport& report) {
+  return {{"first_fiber", report.first_fiber},
+          {"nfiber", report.nfiber},
+          {"windows", report.windows},
+          {"half_bandwidth", report.half_bandwidth},
+          {"poles", report.poles},
+          {"cg_iterations", report.cg_iterations},
+          {"kappa", report.kappa},
+          {"bound_sigma", report.bound_sigma},
+          {"seam_sigma", report.seam_sigma},
+          {"unconstrained", report.unconstrained}};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> given_options(const CLI::App& app) {
+  std::map<std::string, std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    std::string text;
+    for (const std::string& value : option->results()) text += (text.empty() ? "" : " ") + value;
+    given[option->get_name()] = text;
+  }
+  return given;
+}
+
+std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const RunFacts& facts,
+                         const Tracer& tracer) {
+  Json json;
+  json["program"] = "fiberloom extract";
+  json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
+  json["method"] = job.method == Method::kExact ? "exact" : "patch";
+  json["threads"] = facts.threads;
+  json["executor"] = facts.executor;
+  json["isa"] = facts.isa;
+  json["input"] = {{"image", s.image}, {"psf", s.psf}, {"fibermap", job.fibermap}};
+  json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};
+  json["options"] = facts.options;
+  json["spectra"] = {{"specmin", s.spec_min}, {"nspec", s.nspec},  {"nwave", s.nwave},
+                     {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]}};
+  json["seconds"] = {{"read", stage(s.read)},
+                     {"compute", stage(s.compute)},
+                     {"write", stage(s.write)},
+                     {"all", {{"wall_s", facts.wall_s}, {"cpu_s", cpu_seconds()}}}};
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  json["pixels"] = pixels(s.pixels);
+  json["bins"] = {{"all", s.nspec * s.nwave},
+                  {"somebadpix", s.some_bad},
+                  {"allbadpix", s.all_bad},
+                  {"bad2dfit", s.bad_fit}};
+  json["bundles"] = Json::array();
+  for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
+  json["timers"] = Json::object();
+  for (const auto& [name, sum] : tracer.sums()) {
+    json["timers"][name] = {{"seconds", sum.seconds}, {"count", sum.count}};
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace fiberloom::cli

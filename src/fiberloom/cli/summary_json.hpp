@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// --json of `extract`: everything about a run that has no place in the files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "fiberloom/pipeline/extract_frame.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace fiberloom::cli {
+
+struct RunFacts {
+  std::map<std::string, std::string> options;  ///< as given on the command line
+  std::size_t threads = 1;
+  std::string_view executor, isa;
+  double wall_s = 0;  ///< since the command line was understood
+};
+
+/// Every option that was given, with its text.
+[[nodiscard]] std::map<std::string, std::string> given_options(const CLI::App& app);
+
+[[nodiscard]] std::string summary_json(const ExtractSummary& summary, const ExtractJob& job,
+                                       const RunFacts& facts, const Tracer& tracer);
+
+}  // namespace fiberloom::cli

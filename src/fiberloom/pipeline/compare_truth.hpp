@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A frame against what was simulated: flux should be R x truth, with pulls of mean 0 and width 1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fiberloom/pipeline/compare_frames.hpp"
+
+namespace fiberloom {
+
+/// Running moments of pulls.
+class PullStatistics {
+ public:
+  void add(double pull) noexcept;
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] double mean() const noexcept;
+  [[nodiscard]] double width() const noexcept;  ///< standard deviation
+  [[nodiscard]] std::size_t beyond_5() const noexcept { return beyond_5_; }
+
+ private:
+  std::size_t count_ = 0, beyond_5_ = 0;
+  double sum_ = 0, sum2_ = 0;
+};
+
+struct TruthComparison {
+  struct Row {
+    std::string name;  ///< "all", "S/N 3-10", "fibres 25-49"
+    PullStatistics pulls;
+  };
+  std::size_t nspec = 0, nwave = 0;
+  std::size_t masked = 0;  ///< bins that are masked or not covered by the truth
+  Row all;
+  std::vector<Row> by_brightness;  ///< signal to noise of the true flux in a bin
+  std::vector<Row> by_bundle;
+};
+
+/// Truth averaged over each bin of `wave`: the overlap of its samples (each as wide as half way to
+/// its neighbours) with the bin. NaN where the truth does not cover the whole bin. [nspec][nwave]
+[[nodiscard]] Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wave);
+
+/// pull = (flux - R truth) sqrt(ivar), R as stored in the frame. Throws kMissingHdu without
+/// RESOLUTION or WAVELENGTH, kWrongShape when no fibre is common.
+[[nodiscard]] TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
+                                            const CompareOptions& options, int bundle_size);
+
+}  // namespace fiberloom

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipe "one frame, file to file". Prints nothing; what happened comes back as a summary.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/base/executor.hpp"
+#include "fiberloom/base/log.hpp"
+#include "fiberloom/extract/extract.hpp"
+#include "fiberloom/formats/formats.hpp"
+#include "fiberloom/runtime/usage.hpp"
+#include "fiberloom/trace/trace.hpp"
+
+namespace fiberloom {
+
+enum class Method { kExact, kPatch };
+
+/// What a user asks for. Empty paths: not wanted.
+struct ExtractJob {
+  std::string image, psf, fibermap;     ///< input
+  std::string output, model, residual;  ///< output
+  std::optional<std::array<double, 3>>
+      wave;  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+  Method method = Method::kExact;
+  ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
+  std::uint32_t mask_bits = kDefaultMaskBits;
+  PsfReadOptions psf_options;
+  bool scores = true;
+  Overwrite overwrite = Overwrite::kYes;
+};
+
+/// What was done, for the log and --json.
+struct ExtractSummary {
+  std::string image, psf, output;  ///< paths really read, and written
+  StageTime read, compute, write;
+  MaskCounts pixels;
+  int spec_min = 0;
+  std::size_t nspec = 0, nwave = 0;
+  std::array<double, 3> wave{};                        ///< wmin, wmax, step as used
+  std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
+  std::vector<BundleReport> bundles;
+};
+
+/// Reads, masks, extracts, writes. The frame is written last, so that where it is, the rest is too;
+/// every file gets its final name only when complete. Throws Error, after which no new file is
+/// there.
+ExtractSummary extract_frame(const ExtractJob& job, Executor& executor,
+                             const Observer& observer = {}, Tracer* tracer = nullptr);
+
+}  // namespace fiberloom

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading, masking and checking what the extraction recipe needs.
+#include "fiberloom/pipeline/frame_inputs.hpp"
+
+#include <future>
+
+#include "fiberloom/base/error.hpp"
+
+namespace fiberloom {
+namespace {
+
+constexpr double kFinestStep =
+    0.4;  ///< Angstrom; condition numbers: design of the method, docs/algorithm.md
+
+/// Runs `work`; an Error of it gets the file's name in front.
+template <class Work>
+auto naming(const std::string& file, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.status(), file + ": " + error.what());
+  }
+}
+
+int fiber_count(const ExtractOptions& options, const PsfModel& psf) {
+  return options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+}
+
+}  // namespace
+
+FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
+  const Span span(tracer, "read");
+  FrameInputs in;
+  auto psf = std::async(std::launch::async, [&] {
+    const Span psf_span(tracer, "read/psf");
+    return read_psf(job.psf, job.psf_options);
+  });
+  {
+    const Span image_span(tracer, "read/image");
+    in.preproc = read_preproc(job.image);
+  }
+  in.psf = psf.get();
+  in.fibermap_path = in.preproc.path;
+  if (!job.fibermap.empty()) {
+    in.fibermap = read_fibermap(job.fibermap);
+    in.fibermap_path = job.fibermap;
+  } else {
+    in.fibermap = std::move(in.preproc.fibermap);
+  }
+  in.preproc.fibermap.reset();
+  stop_if_asked(observer);
+  return in;
+}
+
+MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer) {
+  PreprocFile& file = in.preproc;
+  const MaskCounts counts =
+      naming(file.path, [&] { return apply_mask(file.ccd, file.mask, mask_bits); });
+  file.mask = {};  // 70 MB that nobody reads again
+  const auto complain = [&](std::size_t n, const char* what) {
+    if (n > 0)
+      observer.warn(file.path + ": " + std::to_string(n) + " pixels with " + what +
+                    " are taken as masked");
+  };
+  complain(counts.nan_ivar, "NaN or infinite IVAR");
+  complain(counts.negative_ivar, "negative IVAR");
+  complain(counts.nan_image, "NaN or infinite IMAGE");
+  return counts;
+}
+
+std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {
+  if (job.wave) return *job.wave;
+  const LegendreSeries& shape = psf.model.sigma_x;
+  return {psf.header.number("WAVEMIN").value_or(shape.wave_min),
+          psf.header.number("WAVEMAX").value_or(shape.wave_max), 0.8};
+}
+
+ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
+                               const Observer& observer) {
+  ExtractOptions options = job.options;
+  const auto [wmin, wmax, step] = wave_range(job, in.psf);
+  if (step > 0 && step < kFinestStep * (1 - 1e-9)) {
+    observer.warn("a step of " + std::to_string(step) + " Angstrom is finer than " +
+                  std::to_string(kFinestStep) +
+                  ": the pixels do not hold that much, a weak prior decides the rest");
+  }
+  options.wave = linear_wave_grid(wmin, wmax, step);
+  options.want_model = !job.model.empty() || !job.residual.empty();
+  naming(in.preproc.path + " with " + in.psf.path,
+         [&] { validate(in.preproc.ccd, in.psf.model, options); });
+  return options;
+}
+
+std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOptions& options,
+                                        const Observer& observer) {
+  if (!in.fibermap) return std::nullopt;
+  if (in.fibermap->rows == 0) {
+    observer.warn(in.fibermap_path + ": FIBERMAP has no rows; the frame gets none");
+    return std::nullopt;
+  }
+  const auto first = static_cast<std::size_t>(options.spec_min);
+  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf.model));
+  if (first + count > in.fibermap->rows) {
+    throw Error(Status::kFiberRange, in.fibermap_path + ": FIBERMAP has " +
+                                         std::to_string(in.fibermap->rows) + " rows, fibres " +
+                                         std::to_string(first) + " to " +
+                                         std::to_string(first + count - 1) + " need " +
+                                         std::to_string(first + count) + " (give --nspec)");
+  }
+  return in.fibermap->slice(first, count);
+}
+
+void stop_if_asked(const Observer& observer) {
+  if (observer.stop_requested && observer.stop_requested()) {
+    throw Error(Status::kInterrupted, "interrupted; nothing was written");
+  }
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The front half of the extraction recipe: files in, options made whole.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "fiberloom/pipeline/extract_frame.hpp"
+
+namespace fiberloom {
+
+struct FrameInputs {
+  PreprocFile preproc;
+  PsfFile psf;
+  std::optional<RawTable> fibermap;  ///< of -f, else of the image file; unsliced
+  std::string fibermap_path;
+};
+
+/// Reads image and PSF, each in its own thread; the image's fault is reported before the PSF's.
+[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, const Observer& observer,
+                                      Tracer* tracer);
+
+/// apply_mask() with the file's name on its errors; frees MASK; says what was dropped for bad
+/// values.
+MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer);
+
+/// wmin, wmax, step: what the job says, else the range of the PSF table and 0.8 Angstrom.
+[[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);
+
+/// The job's options with the grid filled in, checked against image and PSF; errors name the file.
+/// Warns of a step below 0.4 Angstrom.
+[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
+                                             const Observer& observer);
+
+/// The rows of the fibres asked for; nullopt where there is no fibermap (an empty one counts as
+/// none). Throws kFiberRange when it is too short.
+[[nodiscard]] std::optional<RawTable> choose_fibermap(const FrameInputs& in,
+                                                      const ExtractOptions& options,
+                                                      const Observer& observer);
+
+/// Throws kInterrupted when the observer says so.
+void stop_if_asked(const Observer& observer);
+
+}  // namespace fiberloom

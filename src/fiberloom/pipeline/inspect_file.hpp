@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a FITS file is and holds, as a few facts for a reader.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fiberloom/formats/formats.hpp"
+
+namespace fiberloom {
+
+struct FileReport {
+  std::string path;
+  std::string kind;  ///< "preproc image", "PSF", "frame", "truth" or "FITS file"
+  std::vector<HduSummary> hdus;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< name, value with unit
+};
+
+/// Reads the file with the reader of its kind, so that a report also says that the file can be
+/// used.
+[[nodiscard]] FileReport inspect_file(const std::string& path);
+
+}  // namespace fiberloom
