@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// make or read the PSF -> simulate each exposure -> write. No date, host or path enters a file.
+#include "fiberloom/pipeline/simulate_camera.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/raw_table.hpp"
+#include "fiberloom/simulate/simulated_psf.hpp"
+
+namespace fiberloom {
+namespace {
+
+constexpr std::int64_t kNight = 20200101;
+constexpr double kFirstMjd = 58850.25;       // that night at 06:00 UTC
+constexpr double kExposureSpacing = 0.0125;  // days from one exposure to the next
+constexpr std::int32_t kBrokenFiber = 1 << 2;
+
+struct Camera {
+  char band = 'r';
+  int spectrograph = 0;
+};
+
+Camera parse_camera(const std::string& name) {
+  if (name.size() != 2 || std::string("brz").find(name[0]) == std::string::npos || name[1] < '0' ||
+      name[1] > '9') {
+    throw Error(Status::kUsage, "camera '" + name + "': expected b, r or z and a digit, as in r0");
+  }
+  return {name[0], name[1] - '0'};
+}
+
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error || !std::filesystem::is_directory(directory)) {
+    throw Error(Status::kUnwritable, directory + ": cannot make this directory");
+  }
+}
+
+std::string file_path(const SimulateJob& job, const char* kind, const std::string& camera,
+                      std::int64_t expid) {
+  char name[64];
+  std::snprintf(name, sizeof name, "%s-%s-%08lld.fits", kind, camera.c_str(),
+                static_cast<long long>(expid));
+  return (std::filesystem::path(job.directory) / name).string();
+}
+
+HeaderCards exposure_header(const ExposureOptions& o, const std::string& camera) {
+  HeaderCards h;
+  h.set("CAMERA", camera, "camera");
+  h.set("FLAVOR", std::string("science"), "kind of exposure");
+  h.set("OBSTYPE", std::string("SCIENCE"));
+  h.set("SPECGRPH", std::int64_t{o.spectrograph}, "spectrograph");
+  h.set("NIGHT", kNight, "YEARMMDD");
+  h.set("EXPID", o.expid, "exposure number");
+  h.set("EXPTIME", o.exptime_s, "[s] exposure time");
+  h.set("MJD-OBS", kFirstMjd + kExposureSpacing * static_cast<double>(o.expid - 1),
+        "[d] start of the exposure");
+  h.set("TARGTRA", 150.1, "[deg] field centre");
+  h.set("TARGTDEC", 2.2, "[deg] field centre");
+  h.set("RDNOISE", o.readnoise_e, "[electron] read noise");
+  h.set("SIMSEED", static_cast<std::int64_t>(o.seed), "seed of the simulation");
+  h.set("BUNIT", std::string("electron"));
+  return h;
+}
+
+PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::string& name) {
+  if (!job.psf.empty()) return read_psf(job.psf, {job.gh00, false});
+  SimulatedPsfOptions options = camera_psf_options(camera.band);
+  options.seed = job.seed;
+  PsfFile file;
+  file.model = make_psf(options);
+  file.header.set("CAMERA", name, "camera");
+  return file;
+}
+
+void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedExposure&& e,
+                    SimulateSummary& summary) {
+  const auto nlit = e.truth_flux.rows();
+  PreprocFile frame;
+  frame.header = exposure_header(o, e.camera);
+  frame.ccd = {PixelArray(std::move(e.frame.image)), PixelArray(std::move(e.frame.ivar))};
+  frame.mask = std::move(e.frame.mask);
+  frame.readnoise = o.readnoise_e;
+  frame.fibermap = make_fibermap(e.targets, nlit, TruthColumns::kNo);
+  const std::string preproc = file_path(job, "preproc", e.camera, o.expid);
+  write_preproc(preproc, frame, job.overwrite);
+  summary.files.push_back(preproc);
+
+  e.targets.resize(nlit);
+  TruthFile truth;
+  truth.wave = std::move(e.truth_wave);
+  truth.flux = std::move(e.truth_flux);
+  truth.fibermap = make_fibermap(e.targets, nlit, TruthColumns::kYes);
+  const std::string path = file_path(job, "truth", e.camera, o.expid);
+  write_truth(path, truth, job.overwrite);
+  summary.files.push_back(path);
+}
+
+}  // namespace
+
+RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit, TruthColumns truth) {
+  std::vector<std::int64_t> targetid, desi_target;
+  std::vector<std::int32_t> fiber, location, status;
+  std::vector<double> ra, dec, redshift;
+  std::vector<std::string> objtype, kind;
+  for (const Target& t : targets) {
+    const bool lit = status.size() < nlit;
+    targetid.push_back(t.targetid);
+    desi_target.push_back(t.desi_target);
+    fiber.push_back(t.fiber);
+    location.push_back(1000 * (t.fiber / 500) + t.fiber % 500);
+    status.push_back(lit ? 0 : kBrokenFiber);
+    ra.push_back(t.ra_deg);
+    dec.push_back(t.dec_deg);
+    redshift.push_back(t.redshift);
+    objtype.emplace_back(t.kind == TargetClass::kSky ? "SKY" : "TGT");
+    kind.emplace_back(target_class_name(t.kind));
+  }
+  fits::TableBuilder table(targets.size());
+  table.add("TARGETID", targetid)
+      .add("FIBER", fiber)
+      .add("LOCATION", location)
+      .add("TARGET_RA", ra, "deg")
+      .add("TARGET_DEC", dec, "deg")
+      .add("OBJTYPE", objtype, 3)
+      .add("DESI_TARGET", desi_target)
+      .add("FIBERSTATUS", status);
+  if (truth == TruthColumns::kYes) table.add("REDSHIFT", redshift).add("CLASS", kind, 4);
+  return table.build();
+}
+
+SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
+                                 const Observer& observer, Tracer* tracer) {
+  if (job.exposures < 1) throw Error(Status::kUsage, "simulate: exposures must be at least 1");
+  std::vector<Camera> cameras;
+  for (const std::string& name : job.cameras) cameras.push_back(parse_camera(name));
+  make_directory(job.directory);
+  SimulateSummary summary;
+  std::size_t done = 0;
+  const std::size_t total = cameras.size() * static_cast<std::size_t>(job.exposures);
+  for (std::size_t c = 0; c < cameras.size(); ++c) {
+    const PsfFile psf = camera_psf(job, cameras[c], job.cameras[c]);
+    summary.nspec = std::max(summary.nspec, std::min(job.nspec, psf.model.nfiber()));
+    const std::string psf_path =
+        (std::filesystem::path(job.directory) / ("psf-" + job.cameras[c] + ".fits")).string();
+    write_psf(psf_path, psf, job.overwrite);
+    summary.files.push_back(psf_path);
+    for (int exposure = 1; exposure <= job.exposures; ++exposure) {
+      ExposureOptions o;
+      o.band = cameras[c].band;
+      o.spectrograph = cameras[c].spectrograph;
+      o.nspec = job.nspec;
+      o.expid = exposure;
+      o.seed = job.seed;
+      o.truth_grid = job.truth_grid;
+      if (job.defects == WithDefects::kYes) o.defects = DefectOptions{};
+      Span compute(tracer, "compute");
+      SimulatedExposure e = simulate_exposure(psf.model, o, executor, observer);
+      compute.stop();
+      const Span write(tracer, "write");
+      write_exposure(job, o, std::move(e), summary);
+      if (observer.progress) observer.progress("exposures", ++done, total);
+    }
+  }
+  return summary;
+}
+
+}  // namespace fiberloom
