@@ -9,34 +9,11 @@
 
 #include "fiberloom/base/array.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "fiberloom/fits/atomic_file.hpp"  // Overwrite
+#include "fiberloom/fits/raw_table.hpp"    // HeaderCards, RawTable
 #include "fiberloom/psf/psf_model.hpp"
 
 namespace fiberloom {
-
-/// Header cards as 80-character strings, without structural ones (SIMPLE, XTENSION, BITPIX, NAXISn,
-/// PCOUNT, GCOUNT, TFIELDS, EXTEND, EXTNAME, CHECKSUM, DATASUM, Z..., BZERO, BSCALE).
-struct HeaderCards {
-  std::vector<std::string> cards;
-  [[nodiscard]] std::optional<std::string> text(const std::string& key) const;
-  [[nodiscard]] std::optional<double> number(const std::string& key) const;
-  /// Replaces the card of this key or appends one.
-  void set(const std::string& key, const std::string& value, const std::string& comment = "");
-  void set(const std::string& key, double value, const std::string& comment = "");
-  void set(const std::string& key, std::int64_t value, const std::string& comment = "");
-};
-
-/// A binary table carried through unread: column cards and raw big-endian rows (heap kept).
-struct RawTable {
-  HeaderCards header;                    ///< units, comments, user keywords
-  std::vector<std::string> column_cards; ///< TTYPEn, TFORMn, TUNITn, TDIMn, TNULLn ... as in the file
-  std::size_t rows = 0, row_bytes = 0;
-  std::vector<std::uint8_t> data;        ///< rows * row_bytes
-  std::vector<std::uint8_t> heap;
-  /// Rows [first, first + n). Throws kFiberRange beyond the end.
-  [[nodiscard]] RawTable slice(std::size_t first, std::size_t n) const;
-  /// Column of integers or floats as doubles; nullopt when there is no such (scalar) column.
-  [[nodiscard]] std::optional<std::vector<double>> column(const std::string& name) const;
-};
 
 /// A preprocessed CCD frame as in the file; apply_mask() has not been called.
 struct PreprocFile {
@@ -76,7 +53,6 @@ struct FrameFile {
   bool scores = true;
   HeaderCards resolution_header;       ///< extra cards for RESOLUTION (usually none)
 };
-enum class Overwrite { kYes, kNo };
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then. gz by extension
 /// (.gz; libdeflate, fixed gzip header). Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
 void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);

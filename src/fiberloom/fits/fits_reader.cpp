@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pixels by pread into place and a byte swap while they are in cache; tables as raw rows.
+#include "fiberloom/fits/fits_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "fiberloom/fits/byte_order.hpp"
+#include "fiberloom/fits/compressed_image.hpp"
+#include "fiberloom/fits/pixel_convert.hpp"
+
+namespace fiberloom::fits {
+namespace {
+
+/// Pixels handled at once: raw and converted stay in the second-level cache.
+constexpr std::size_t kChunk = 32768;
+
+/// The type in the file is the type in memory.
+template <class T>
+void read_same(const ByteSource& source, std::uint64_t offset, std::span<T> out) {
+  while (!out.empty()) {
+    const auto part = out.first(std::min(out.size(), kChunk));
+    auto* bytes = reinterpret_cast<std::uint8_t*>(part.data());
+    source.read(offset, {bytes, part.size_bytes()});
+    from_big_endian<T>(bytes, part.data(), part.size());
+    offset += part.size_bytes();
+    out = out.subspan(part.size());
+  }
+}
+
+template <class File, class T>
+void read_as(const ByteSource& source, const Hdu& hdu, std::span<T> out) {
+  PixelScale scale{hdu.bscale, hdu.bzero, {}};
+  if constexpr (std::is_integral_v<File>) scale.blank = hdu.blank;
+  if constexpr (std::is_same_v<File, T>) {
+    if (scale.trivial()) return read_same<T>(source, hdu.data_offset, out);
+  }
+  std::uint64_t offset = hdu.data_offset;
+  Buffer<File> chunk(std::min(out.size(), kChunk));
+  while (!out.empty()) {
+    const std::size_t n = std::min(out.size(), kChunk);
+    auto* bytes = reinterpret_cast<std::uint8_t*>(chunk.data());
+    source.read(offset, {bytes, n * sizeof(File)});
+    from_big_endian<File>(bytes, chunk.data(), n);
+    convert_pixels<T>(chunk.data(), out.data(), n, scale);
+    offset += n * sizeof(File);
+    out = out.subspan(n);
+  }
+}
+
+std::vector<std::uint8_t> read_bytes(const ByteSource& source, std::uint64_t offset,
+                                     std::uint64_t n) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
+  source.read(offset, out);
+  return out;
+}
+
+}  // namespace
+
+FitsReader::FitsReader(std::shared_ptr<const ByteSource> source)
+    : source_(std::move(source)), hdus_(scan_hdus(*source_)) {}
+
+FitsReader FitsReader::open(const std::string& path) {
+  return FitsReader(ByteSource::open(resolve_path(path)));
+}
+
+FitsReader FitsReader::from_memory(std::span<const std::uint8_t> bytes, const std::string& label,
+                                   std::size_t max_unpacked) {
+  return FitsReader(ByteSource::from_memory(bytes, label, max_unpacked));
+}
+
+const Hdu* FitsReader::find(const std::string& name) const {
+  const std::string wanted = normal_name(name);
+  const auto it =
+      std::find_if(hdus_.begin(), hdus_.end(), [&](const Hdu& hdu) { return hdu.name == wanted; });
+  return it == hdus_.end() ? nullptr : &*it;
+}
+
+const Hdu& FitsReader::require(const std::string& name) const {
+  if (const Hdu* hdu = find(name)) return *hdu;
+  std::string have;
+  for (const Hdu& hdu : hdus_) {
+    have += (have.empty() ? "" : ", ") + (hdu.name.empty() ? std::string("(no name)") : hdu.name);
+  }
+  throw error(Status::kMissingHdu, "no HDU " + name + "; the file has " + have);
+}
+
+template <class T>
+void FitsReader::read_pixels(const Hdu& hdu, std::span<T> out) const {
+  if (out.size() != hdu.pixels()) throw error(Status::kInternal, hdu, "wrong buffer size");
+  if (hdu.kind == HduKind::kCompressedImage) return read_compressed<T>(*source_, hdu, out);
+  if (hdu.kind != HduKind::kImage) throw error(Status::kWrongShape, hdu, "is no image");
+  switch (hdu.bitpix) {
+    case 8:
+      return read_as<std::uint8_t>(*source_, hdu, out);
+    case 16:
+      return read_as<std::int16_t>(*source_, hdu, out);
+    case 32:
+      return read_as<std::int32_t>(*source_, hdu, out);
+    case 64:
+      return read_as<std::int64_t>(*source_, hdu, out);
+    case -32:
+      return read_as<float>(*source_, hdu, out);
+    default:
+      return read_as<double>(*source_, hdu, out);
+  }
+}
+
+template void FitsReader::read_pixels<float>(const Hdu&, std::span<float>) const;
+template void FitsReader::read_pixels<double>(const Hdu&, std::span<double>) const;
+template void FitsReader::read_pixels<std::int32_t>(const Hdu&, std::span<std::int32_t>) const;
+template void FitsReader::read_pixels<std::uint32_t>(const Hdu&, std::span<std::uint32_t>) const;
+
+RawTable FitsReader::read_table(const Hdu& hdu) const {
+  if (hdu.kind != HduKind::kTable) throw error(Status::kWrongShape, hdu, "is no binary table");
+  RawTable out;
+  out.header = hdu.user_header();
+  for (const std::string& card : hdu.header.cards) {
+    if (is_column_keyword(card_keyword(card))) out.column_cards.push_back(card);
+  }
+  out.rows = hdu.rows;
+  out.row_bytes = hdu.row_bytes;
+  std::size_t described = 0;
+  const auto columns = table_columns(out);
+  for (const auto& column : columns) described += column.bytes;
+  const auto fields = hdu.header.integer("TFIELDS").value_or(-1);
+  if (described != out.row_bytes || fields != static_cast<std::int64_t>(columns.size())) {
+    throw error(Status::kCorrupt, hdu,
+                "TFIELDS and TFORMn describe " + std::to_string(fields) + " columns and " +
+                    std::to_string(described) + " bytes a row, found " +
+                    std::to_string(columns.size()) + " and NAXIS1 " +
+                    std::to_string(out.row_bytes));
+  }
+  out.data = read_bytes(*source_, hdu.data_offset, std::uint64_t{out.rows} * out.row_bytes);
+  out.heap =
+      read_bytes(*source_, hdu.data_offset + hdu.heap_offset, hdu.data_bytes - hdu.heap_offset);
+  return out;
+}
+
+Error FitsReader::error(Status status, const Hdu& hdu, const std::string& what) const {
+  return error(status, hdu.label() + ": " + what);
+}
+
+Error FitsReader::error(Status status, const std::string& what) const {
+  return {status, path() + ": " + what};
+}
+
+}  // namespace fiberloom::fits

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames and images as desispec writes them: order, names and types of the HDUs (docs/formats.md).
+#include <algorithm>
+#include <cctype>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/fits_writer.hpp"
+#include "fiberloom/formats/formats.hpp"
+#include "fiberloom/formats/scores.hpp"
+
+namespace fiberloom {
+namespace {
+
+using fits::FitsWriter;
+using fits::PixelType;
+
+constexpr int kFibersPerSpectrograph = 500;
+
+void require(bool good, const std::string& path, const char* what) {
+  if (!good) {
+    throw Error(Status::kInternal, path + ": result to be written: " + what + " has another shape");
+  }
+}
+
+void check_shapes(const std::string& path, const FrameFile& frame) {
+  const ExtractResult& r = frame.result;
+  const std::size_t n = r.flux.rows(), m = r.wave.size();
+  const auto same = [&](const auto& a) { return a.rows() == n && a.cols() == m; };
+  require(n > 0 && m > 0 && same(r.flux), path, "FLUX");
+  require(same(r.ivar), path, "IVAR");
+  require(same(r.mask), path, "MASK");
+  require(r.chi2pix.empty() || same(r.chi2pix), path, "CHI2PIX");
+  require(r.resolution.empty() || (r.resolution.planes() == n && r.resolution.cols() == m), path,
+          "RESOLUTION");
+  require(!frame.fibermap || frame.fibermap->rows == n, path, "FIBERMAP");
+}
+
+/// Lowest fibre number of the frame: FIBERMAP, else spectrograph (SPECGRPH or CAMERA), else the
+/// header's own FIBERMIN, else the first fibre extracted.
+std::int64_t fiber_min(const FrameFile& frame) {
+  if (frame.fibermap) {
+    const auto fiber = frame.fibermap->column("FIBER");
+    if (fiber && !fiber->empty()) {
+      return static_cast<std::int64_t>(*std::min_element(fiber->begin(), fiber->end()));
+    }
+  }
+  if (const auto given = frame.header.integer("FIBERMIN")) return *given;
+  if (const auto spectrograph = frame.header.integer("SPECGRPH")) {
+    return kFibersPerSpectrograph * *spectrograph + frame.result.spec_min;
+  }
+  const std::string camera = frame.header.text("CAMERA").value_or("");
+  if (camera.size() == 2 && std::isdigit(static_cast<unsigned char>(camera[1])) != 0) {
+    return kFibersPerSpectrograph * (camera[1] - '0') + frame.result.spec_min;
+  }
+  return frame.result.spec_min;
+}
+
+template <class T>
+void matrix(FitsWriter& writer, const char* name, const Array2D<T>& a, PixelType type,
+            const HeaderCards& header = {}) {
+  writer.image(name, std::span<const T>(a.data(), a.size()), {a.cols(), a.rows()}, type, header);
+}
+
+void write_hdus(FitsWriter& writer, const FrameFile& frame) {
+  const ExtractResult& r = frame.result;
+  HeaderCards header = frame.header;
+  header.set("BUNIT", "electron/Angstrom");
+  header.set("FIBERMIN", fiber_min(frame));
+  matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
+  matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);
+  matrix(writer, "MASK", r.mask, PixelType::kUInt32);
+  HeaderCards wave;
+  wave.set("BUNIT", "Angstrom");
+  writer.image("WAVELENGTH", std::span<const double>(r.wave), {r.wave.size()}, PixelType::kFloat64,
+               wave);
+  if (!r.resolution.empty()) {
+    writer.image("RESOLUTION", std::span<const double>(r.resolution.data(), r.resolution.size()),
+                 {r.resolution.cols(), r.resolution.rows(), r.resolution.planes()},
+                 PixelType::kFloat32, frame.resolution_header);
+  }
+  if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
+  if (!r.chi2pix.empty()) matrix(writer, "CHI2PIX", r.chi2pix, PixelType::kFloat32);
+  if (!frame.scores) return;
+  if (const auto scores = formats::frame_scores(r)) writer.table("SCORES", *scores);
+}
+
+}  // namespace
+
+void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite) {
+  check_shapes(path, frame);
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) { write_hdus(writer, frame); });
+}
+
+void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,
+                 const std::string& extname, Overwrite overwrite) {
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    writer.image(extname, std::span<const float>(image.data(), image.size()),
+                 {image.cols(), image.rows()}, PixelType::kFloat32, header);
+  });
+}
+
+}  // namespace fiberloom

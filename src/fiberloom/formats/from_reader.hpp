@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The readers of formats.hpp on a file that is open already, in memory perhaps: for fuzzers, tests,
+// and readers that share one open file. Internal to formats/ and its tests.
+#pragma once
+
+#include "fiberloom/fits/fits_reader.hpp"
+#include "fiberloom/formats/formats.hpp"
+
+namespace fiberloom::formats {
+
+[[nodiscard]] PreprocFile parse_preproc(const fits::FitsReader& file);
+[[nodiscard]] RawTable parse_fibermap(const fits::FitsReader& file);
+[[nodiscard]] PsfFile parse_psf(const fits::FitsReader& file, const PsfReadOptions& options);
+[[nodiscard]] FrameData parse_frame(const fits::FitsReader& file);
+[[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
+[[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);
+
+/// A two-dimensional image as doubles. Throws kWrongShape.
+[[nodiscard]] Array2D<double> read_matrix(const fits::FitsReader& file, const fits::Hdu& hdu);
+/// A one-dimensional image as doubles. Throws kWrongShape.
+[[nodiscard]] std::vector<double> read_vector(const fits::FitsReader& file, const fits::Hdu& hdu);
+/// A two-dimensional integer image as bits: int16 and int32 without BZERO keep their bit pattern.
+/// Throws kWrongShape.
+[[nodiscard]] Array2D<std::uint32_t> read_bits(const fits::FitsReader& file, const fits::Hdu& hdu);
+/// Throws kWrongShape unless the HDU is an image of so many axes.
+void require_image(const fits::FitsReader& file, const fits::Hdu& hdu, std::size_t axes);
+
+}  // namespace fiberloom::formats

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preprocessed CCD frames: IMAGE, IVAR, MASK, READNOISE, FIBERMAP (docs/formats.md).
+#include <cmath>
+
+#include "fiberloom/fits/fits_writer.hpp"
+#include "fiberloom/formats/from_reader.hpp"
+
+namespace fiberloom {
+namespace formats {
+
+using fits::FitsReader;
+using fits::Hdu;
+
+namespace {
+
+/// The HDU of this name, else the n-th image (from 0) that has no name of its own.
+const Hdu* named_or_nth_image(const FitsReader& file, const std::string& name, std::size_t n) {
+  if (const Hdu* hdu = file.find(name)) return hdu;
+  std::size_t seen = 0;
+  for (const Hdu& hdu : file.hdus()) {
+    if (!hdu.is_image() || seen++ != n) continue;
+    const bool taken =
+        hdu.name == "MASK" || hdu.name == "READNOISE" || hdu.name == "IVAR" || hdu.name == "IMAGE";
+    return taken ? nullptr : &hdu;
+  }
+  return nullptr;
+}
+
+const Hdu& require_image_hdu(const FitsReader& file, const std::string& name, std::size_t n) {
+  const Hdu* hdu = named_or_nth_image(file, name, n);
+  if (hdu == nullptr) hdu = &file.require(name);  // throws with the list of HDUs
+  require_image(file, *hdu, 2);
+  return *hdu;
+}
+
+template <class T>
+PixelArray read_as(const FitsReader& file, const Hdu& hdu) {
+  Array2D<T> out(hdu.axes[1], hdu.axes[0]);
+  file.read_pixels<T>(hdu, {out.data(), out.size()});
+  return PixelArray(std::move(out));
+}
+
+/// float32 where that loses nothing, else float64.
+PixelArray read_ccd(const FitsReader& file, const Hdu& hdu) {
+  const bool narrow = hdu.bitpix == -32 || hdu.bitpix == 8 || hdu.bitpix == 16;
+  return narrow ? read_as<float>(file, hdu) : read_as<double>(file, hdu);
+}
+
+void require_same_shape(const FitsReader& file, const Hdu& hdu, const Hdu& image) {
+  if (hdu.axes == image.axes) return;
+  throw file.error(Status::kSizeMismatch, hdu,
+                   "shape " + hdu.shape() + ", but " + image.label() + " has " + image.shape());
+}
+
+/// Mean of the good (finite, positive) pixels.
+std::optional<double> mean_readnoise(const FitsReader& file, const Hdu& hdu) {
+  const Array2D<double> noise = read_matrix(file, hdu);
+  double sum = 0, n = 0;
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double v = noise.data()[i];
+    if (!std::isfinite(v) || v <= 0) continue;
+    sum += v;
+    n += 1;
+  }
+  return n > 0 ? std::optional<double>(sum / n) : std::nullopt;
+}
+
+}  // namespace
+
+PreprocFile parse_preproc(const FitsReader& file) {
+  const Hdu& image = require_image_hdu(file, "IMAGE", 0);
+  const Hdu& ivar = require_image_hdu(file, "IVAR", 1);
+  require_same_shape(file, ivar, image);
+  PreprocFile out;
+  out.path = file.path();
+  out.header = image.user_header();
+  out.ccd.image = read_ccd(file, image);
+  out.ccd.ivar = read_ccd(file, ivar);
+  if (const Hdu* mask = file.find("MASK")) {
+    require_image(file, *mask, 2);
+    require_same_shape(file, *mask, image);
+    out.mask = read_bits(file, *mask);
+  }
+  if (file.find("FIBERMAP") != nullptr) out.fibermap = parse_fibermap(file);
+  out.readnoise = image.header.number("RDNOISE");
+  if (const Hdu* noise = file.find("READNOISE"); noise != nullptr && !out.readnoise) {
+    out.readnoise = mean_readnoise(file, *noise);
+  }
+  return out;
+}
+
+RawTable parse_fibermap(const FitsReader& file) {
+  const Hdu* hdu = file.find("FIBERMAP");
+  for (const Hdu& other : file.hdus()) {
+    if (hdu == nullptr && other.kind == fits::HduKind::kTable) hdu = &other;
+  }
+  if (hdu == nullptr) hdu = &file.require("FIBERMAP");  // throws with the list of HDUs
+  return file.read_table(*hdu);
+}
+
+}  // namespace formats
+
+PreprocFile read_preproc(const std::string& path) {
+  return formats::parse_preproc(fits::FitsReader::open(path));
+}
+
+RawTable read_fibermap(const std::string& path) {
+  return formats::parse_fibermap(fits::FitsReader::open(path));
+}
+
+namespace {
+
+void write_pixels(fits::FitsWriter& writer, const std::string& name, const PixelArray& pixels,
+                  const HeaderCards& header) {
+  std::visit(
+      [&](const auto& a) {
+        using T = std::remove_cvref_t<decltype(*a.data())>;
+        writer.image(name, std::span<const T>(a.data(), a.size()), {a.cols(), a.rows()},
+                     fits::PixelType::kFloat32, header);
+      },
+      pixels.data());
+}
+
+}  // namespace
+
+void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite) {
+  HeaderCards header = frame.header;
+  if (frame.readnoise && !header.has("RDNOISE")) {
+    header.set("RDNOISE", *frame.readnoise, "Read noise [RMS electrons/pixel]");
+  }
+  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
+    write_pixels(writer, "IMAGE", frame.ccd.image, header);
+    write_pixels(writer, "IVAR", frame.ccd.ivar, {});
+    if (!frame.mask.empty()) {
+      writer.compressed_mask("MASK", {frame.mask.data(), frame.mask.size()}, frame.mask.cols(),
+                             frame.mask.rows());
+    }
+    if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
+  });
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Images of checked dimensions, shared by the readers; and the list of HDUs.
+#include "fiberloom/formats/from_reader.hpp"
+
+namespace fiberloom {
+namespace formats {
+
+using fits::FitsReader;
+using fits::Hdu;
+
+void require_image(const FitsReader& file, const Hdu& hdu, std::size_t axes) {
+  const bool image =
+      hdu.kind == fits::HduKind::kImage || hdu.kind == fits::HduKind::kCompressedImage;
+  if (image && hdu.axes.size() == axes && hdu.pixels() > 0) return;
+  throw file.error(Status::kWrongShape, hdu,
+                   (image ? "shape " + hdu.shape() : std::string("a table or unknown extension")) +
+                       ", expected an image with " + std::to_string(axes) +
+                       (axes == 1 ? " axis" : " axes"));
+}
+
+Array2D<double> read_matrix(const FitsReader& file, const Hdu& hdu) {
+  require_image(file, hdu, 2);
+  Array2D<double> out(hdu.axes[1], hdu.axes[0]);
+  file.read_pixels<double>(hdu, {out.data(), out.size()});
+  return out;
+}
+
+std::vector<double> read_vector(const FitsReader& file, const Hdu& hdu) {
+  require_image(file, hdu, 1);
+  std::vector<double> out(hdu.pixels());
+  file.read_pixels<double>(hdu, out);
+  return out;
+}
+
+Array2D<std::uint32_t> read_bits(const FitsReader& file, const Hdu& hdu) {
+  require_image(file, hdu, 2);
+  if (hdu.bitpix < 0) {
+    throw file.error(Status::kWrongShape, hdu,
+                     "BITPIX is " + std::to_string(hdu.bitpix) + ", expected integers");
+  }
+  Array2D<std::uint32_t> out(hdu.axes[1], hdu.axes[0]);
+  const bool signed_type = hdu.bzero == 0 && hdu.bscale == 1 && hdu.bitpix != 8;
+  if (!signed_type || hdu.bitpix == 64) {
+    file.read_pixels<std::uint32_t>(hdu, {out.data(), out.size()});
+    return out;
+  }
+  // Signed in the file, bits to us: int16 -32768 is bit 15. The types may alias.
+  file.read_pixels<std::int32_t>(hdu, {reinterpret_cast<std::int32_t*>(out.data()), out.size()});
+  if (hdu.bitpix == 16) {
+    for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] &= 0xffffU;
+  }
+  return out;
+}
+
+namespace {
+
+std::string pixel_type(const Hdu& hdu) {
+  if (hdu.bitpix == 16 && hdu.bzero == 32768) return "uint16";
+  if (hdu.bitpix == 32 && hdu.bzero == 2147483648.0) return "uint32";
+  switch (hdu.bitpix) {
+    case 8:
+      return "uint8";
+    case 16:
+      return "int16";
+    case 32:
+      return "int32";
+    case 64:
+      return "int64";
+    case -32:
+      return "float32";
+    default:
+      return "float64";
+  }
+}
+
+const char* kind_name(fits::HduKind kind) {
+  switch (kind) {
+    case fits::HduKind::kImage:
+    case fits::HduKind::kCompressedImage:
+      return "image";
+    case fits::HduKind::kTable:
+      return "table";
+    case fits::HduKind::kAsciiTable:
+      return "ascii table";
+    case fits::HduKind::kOther:
+      break;
+  }
+  return "other";
+}
+
+}  // namespace
+
+std::vector<HduSummary> summarise(const FitsReader& file) {
+  std::vector<HduSummary> out;
+  for (const Hdu& hdu : file.hdus()) {
+    HduSummary s;
+    s.number = static_cast<int>(hdu.number);
+    s.name = hdu.name;
+    s.kind = kind_name(hdu.kind);
+    s.compressed = hdu.kind == fits::HduKind::kCompressedImage;
+    if (hdu.kind == fits::HduKind::kTable || hdu.kind == fits::HduKind::kAsciiTable) {
+      s.type = hdu.header.text("TFIELDS").value_or("?") + " columns";
+      s.shape = std::to_string(hdu.rows) + " rows";
+    } else {
+      s.type = hdu.is_image() ? pixel_type(hdu) : "";
+      s.shape = hdu.shape();
+    }
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace formats
+
+std::vector<HduSummary> list_hdus(const std::string& path) {
+  return formats::summarise(fits::FitsReader::open(path));
+}
+
+}  // namespace fiberloom
