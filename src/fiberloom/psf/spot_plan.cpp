@@ -121,12 +121,14 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   const std::size_t n = trace.x.size();
   trace.x0.assign(n, 0);
   trace.y0.assign(n, 0);
+  trace.frame.assign(n, 0);
   trace.live.assign(n, 0);
   const auto usable = [&](std::size_t j) {
     const double x = trace.x[j], y = trace.y[j];
     if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6)) return false;
     trace.x0[j] = static_cast<int>(std::floor(x - plan.hsize_x + 0.5));
     trace.y0[j] = static_cast<int>(std::floor(y - plan.hsize_y + 0.5));
+    trace.frame[j] = (trace.x0[j] + (1 << 24)) / kLanes * kLanes - (1 << 24);
     if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
     const int bin = static_cast<int>(j);

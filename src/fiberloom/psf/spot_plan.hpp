@@ -15,7 +15,7 @@ namespace fiberloom {
 /// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), then the five of the tails.
 struct SpotPlan {
   int nx = 0, ny = 0;            ///< stamp
-  int stride = 0;                ///< doubles from row to row of a stored spot; columns nx.. are zero
+  int stride = 0;                ///< doubles from row to row of a stored spot
   int degree_x = 0, degree_y = 0;
   int hsize_x = 0, hsize_y = 0;
   int npix_x = 0, npix_y = 0;
@@ -34,8 +34,9 @@ struct SpotPlan {
     return basis.data() + static_cast<std::size_t>(which_domain * ncoef + k) *
                               static_cast<std::size_t>(nwave_padded);
   }
+  /// Doubles of a stored spot, with room for the last row to be written in whole packs.
   [[nodiscard]] std::size_t spot_size() const noexcept {
-    return static_cast<std::size_t>(ny) * static_cast<std::size_t>(stride);
+    return static_cast<std::size_t>(ny) * static_cast<std::size_t>(stride) + kLanes;
   }
 };
 
@@ -45,7 +46,8 @@ struct SpotPlan {
 /// (floor) and must not depend on the ISA level.
 struct FiberTrace {
   std::vector<double> x, y;          ///< [nwave_padded] centres, pixels
-  std::vector<int> x0, y0;           ///< [nwave_padded] corners
+  std::vector<int> x0, y0;           ///< [nwave_padded] corners of the stamps
+  std::vector<int> frame;            ///< [nwave_padded] x0 rounded down to a multiple of kLanes
   std::vector<std::uint8_t> live;    ///< [nwave_padded] 1 when the stamp touches the CCD and the PSF is sane
 };
 
@@ -53,8 +55,10 @@ struct FiberTrace {
 /// not live: a Legendre series extrapolated further may fold back.
 [[nodiscard]] FiberTrace trace_fiber(const SpotPlan& plan, int fiber);
 
-/// Eight spots: bins j0 .. j0 + 7 of a fibre into out[8][ny][stride], each normalised to sum 1 over its
-/// whole stamp, all zero when not live. Exactly spot_reference() up to rounding.
+/// Eight spots: bins j0 .. j0 + 7 of a fibre into out[8][spot_size()], each normalised to sum 1 over its whole
+/// stamp, all zero when not live. Exactly spot_reference() up to rounding. A stored spot is ny rows of `stride`
+/// columns, the first being CCD column `frame`: with all frames on the same grid of packs, every load of the
+/// pixel kernels is aligned. Columns outside the stamp are zero.
 using SpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
                             double* out);
 [[nodiscard]] SpotKernel spot_kernel(Isa isa);

@@ -42,18 +42,30 @@ void add_tails(const SpotPlan& plan, const lane::SpotSeries& series, const int* 
   }
 }
 
-/// value[ny * nx] of Pack::width bins, times scale, to out[bin][ny][stride] with zeros behind column nx.
-void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, double* out) {
+/// value[ny * nx] of Pack::width bins, times scale, to their places in the stored spots. A row is written in whole
+/// packs: what spills over its end are zeros, which the next row wants there.
+void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, const int* x0, const int* frame,
+                   double* out) {
   constexpr int w = Pack::width;
-  const long spot = static_cast<long>(plan.ny) * plan.stride;
+  const long spot = static_cast<long>(plan.spot_size());
+  double* corner[w];
+  for (int i = 0; i < w; ++i) {
+    double* start = out + i * spot;
+    for (int c = 0; c < kLanes; c += w) Pack(0.0).store(start + c);
+    corner[i] = start + (x0[i] - frame[i]);
+  }
   for (int r = 0; r < plan.ny; ++r) {
     for (int p = 0; p < plan.stride; p += w) {
       Pack block[w];
-      for (int i = 0; i < w; ++i) {
-        block[i] = p + i < plan.nx ? value[r * plan.nx + p + i] * scale : Pack(0.0);
+      if (p >= plan.nx) {
+        for (int i = 0; i < w; ++i) block[i] = Pack(0.0);
+      } else {
+        for (int i = 0; i < w; ++i) {
+          block[i] = p + i < plan.nx ? value[r * plan.nx + p + i] * scale : Pack(0.0);
+        }
+        transpose(block);
       }
-      transpose(block);
-      for (int i = 0; i < w; ++i) block[i].store(out + i * spot + r * plan.stride + p);
+      for (int i = 0; i < w; ++i) block[i].store(corner[i] + r * plan.stride + p);
     }
   }
 }
@@ -90,7 +102,8 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
         plan.degree_y, s.value);
     const Pack scale =
         select_positive(live, select_positive(total, Pack(1.0) / total, Pack(0.0)), Pack(0.0));
-    transpose_out(plan, s.value, scale, out + first * static_cast<long>(plan.ny) * plan.stride);
+    transpose_out(plan, s.value, scale, x0, trace.frame.data() + j,
+                  out + first * static_cast<long>(plan.spot_size()));
   }
 }
 

@@ -62,8 +62,10 @@ void expect_kernel_equals_reference(const PsfModel& psf, double tolerance) {
             for (int p = 0; p < plan.stride; ++p) {
               const double got = out[static_cast<std::size_t>(i) * plan.spot_size() +
                                      static_cast<std::size_t>(r * plan.stride + p)];
-              const double ref =
-                  p < plan.nx && trace.live[j] ? want.value[static_cast<std::size_t>(r * plan.nx + p)] : 0.0;
+              const int column = p + trace.frame[j] - want.x0;
+              const double ref = column >= 0 && column < plan.nx && trace.live[j]
+                                     ? want.value[static_cast<std::size_t>(r * plan.nx + column)]
+                                     : 0.0;
               ASSERT_NEAR(got, ref, tolerance) << "bin " << j << " row " << r << " column " << p;
             }
           }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One bundle from pixels to spectra: the recipe of the exact engine.
+#pragma once
+
+#include "fiberloom/extract/exact/decorrelate.hpp"
+#include "fiberloom/extract/exact/diagnostics.hpp"
+#include "fiberloom/extract/exact/geometry.hpp"
+#include "fiberloom/extract/exact/marginal.hpp"
+#include "fiberloom/extract/exact/normal_equations.hpp"
+#include "fiberloom/extract/exact/solve.hpp"
+
+namespace fiberloom::exact {
+
+/// Knobs that users do not have; tests turn them to see that the bounds notice.
+struct Tuning {
+  double tolerance_sigma = 1e-9;  ///< what each approximation may contribute, in units of a bin's sigma
+  Sweeps sweeps = Sweeps::kBoth;
+  int least_band = 0;             ///< keep at least this band of S
+  int most_band = 48;             ///< and at most this
+  int most_windows = kLanes;
+  double coupling_floor = 1e-12;
+};
+
+/// What all bundles of a frame share, read-only.
+struct FrameContext {
+  const CcdFrame& ccd;
+  const ExtractOptions& options;
+  const GuardedGrid& grid;
+  const SpotPlan& plan;
+  const Tuning& tuning;
+  SpotKernel spots;
+  const PixelKernels& pixel;
+  const BandedKernels& banded;
+  double psferr = 0.01;
+  double weak_prior = 0;  ///< relative to the median diagonal, for grids finer than the pixels can carry
+  Tracer* tracer = nullptr;
+};
+
+/// Kept from bundle to bundle by one thread at a time.
+struct BundleWorkspace {
+  Strip strip;
+  SpotRing ring;
+  NormalEquations normal;
+  SolveWork solve;
+  MarginalWork marginal;
+  RootBuffers root;
+  DiagnosticWork diagnostics;
+  GrowBuffer<double> seam;
+};
+
+/// Model of one bundle, to be added to the image in the order of the bundles.
+struct ModelStrip {
+  Array2D<float> value;
+  int x0 = 0, y0 = 0;
+};
+
+/// Extracts fibres [bundle.first, bundle.last) and writes the rows of those that were asked for. Rows of other
+/// bundles are not touched, so bundles may run at the same time. `model` may be null.
+BundleReport extract_bundle(const FrameContext& frame, BundleRange bundle, BundleWorkspace& work,
+                            ExtractResult& result, ModelStrip* model);
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Square root of a fibre's marginal precision: flux, ivar and resolution (BS10 eq. 10-16).
+#pragma once
+
+#include "fiberloom/extract/exact/windows.hpp"
+#include "fiberloom/extract/exact/workspace.hpp"
+#include "fiberloom/linalg/banded.hpp"
+
+namespace fiberloom::exact {
+
+struct RootReport {
+  double low = 1, high = 1;   ///< bounds on the spectrum of S
+  int poles = 0;
+  double error = 0;           ///< relative error of the rational root
+  double signal = 0;          ///< largest sqrt(S_jj) |x_j|, about the largest signal-to-noise ratio of a bin
+};
+
+struct RootBuffers {
+  GrowBuffer<double> l, inv_d, v1, vx, ones, x;  // work
+  GrowBuffer<double> q, q1, qx;                  // results: [rows][nd + 1], [rows], [rows] lanes
+};
+
+/// Q = S^(1/2) for all windows of a fibre: its entries within `nd` of the diagonal, Q 1 and Q x. `x` is the
+/// fibre's deconvolved flux by bin. Throws kNumerical when S is not positive definite.
+RootReport square_root(const Windows& windows, int band, const double* s, const double* x, int nd,
+                       double tolerance_sigma, const BandedKernels& banded, RootBuffers& buffers);
+
+}  // namespace fiberloom::exact

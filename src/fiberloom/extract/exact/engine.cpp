@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A frame: what its bundles share, then one task a bundle.
+#include "fiberloom/extract/exact/engine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <string>
+
+#include "fiberloom/base/error.hpp"
+
+namespace fiberloom::exact {
+
+namespace {
+
+/// CCD rows a bin at the middle of the PSF: below this the pixels do not hold the information (0.4 A for DESI).
+constexpr double kFinestRowsPerBin = 0.6;
+constexpr double kWeakPrior = 1e-9;
+
+double rows_per_bin(const PsfModel& psf, const std::vector<double>& wave) {
+  if (wave.size() < 2) return 1.0;
+  double step = wave[1] - wave[0];
+  for (std::size_t j = 2; j < wave.size(); ++j) step = std::min(step, wave[j] - wave[j - 1]);
+  const std::size_t middle = psf.x.coef.rows() / 2;
+  const double center = 0.5 * (psf.y.wave_min + psf.y.wave_max);
+  return std::abs(psf.y(middle, center + 0.5) - psf.y(middle, center - 0.5)) * step;
+}
+
+void allocate(ExtractResult& result, const ExtractOptions& options, std::size_t nspec) {
+  const std::size_t nwave = options.wave.size();
+  result.wave = options.wave;
+  result.spec_min = options.spec_min;
+  for (auto* a : {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
+    *a = Array2D<double>(nspec, nwave, 0.0);
+  }
+  result.resolution = Array3D<double>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
+}
+
+/// Strips overlap where bundles are close: adding them in order makes the image independent of the threads.
+Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel& psf) {
+  Array2D<float> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x), 0.0F);
+  for (const ModelStrip& s : strips) {
+    for (std::size_t r = 0; r < s.value.rows(); ++r) {
+      const long y = static_cast<long>(r) + s.y0;
+      if (y < 0 || y >= psf.npix_y) continue;
+      const long first = std::max(0L, -static_cast<long>(s.x0));
+      const long last = std::min(static_cast<long>(s.value.cols()), static_cast<long>(psf.npix_x) - s.x0);
+      for (long c = first; c < last; ++c) {
+        image(static_cast<std::size_t>(y), static_cast<std::size_t>(c + s.x0)) +=
+            s.value(r, static_cast<std::size_t>(c));
+      }
+    }
+  }
+  return image;
+}
+
+}  // namespace
+
+ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
+                      const Tuning& tuning, Isa isa, Executor& executor, const Observer& observer,
+                      Tracer* tracer) {
+  validate(ccd, psf, options);
+  const std::size_t nspec =
+      static_cast<std::size_t>(options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec);
+  const GuardedGrid grid = guard_grid(psf, options.wave);
+  const SpotPlan plan = make_spot_plan(psf, grid.wave);
+  FrameContext frame{ccd, options, grid, plan, tuning, spot_kernel(isa), pixel_kernels(isa), banded_kernels(isa)};
+  frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
+  frame.tracer = tracer;
+  if (rows_per_bin(psf, options.wave) < kFinestRowsPerBin) {
+    frame.weak_prior = kWeakPrior;
+    observer.warn("the wavelength step is finer than the pixels can carry (" +
+                  std::to_string(rows_per_bin(psf, options.wave)) +
+                  " CCD rows a bin): a weak prior keeps the equations solvable, errors are correlated");
+  }
+
+  std::vector<BundleRange> bundles;
+  for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
+    if (b.last > options.spec_min && b.first < options.spec_min + static_cast<int>(nspec)) bundles.push_back(b);
+  }
+  ExtractResult result;
+  allocate(result, options, nspec);
+  result.bundles.resize(bundles.size());
+  std::vector<ModelStrip> models(options.want_model ? bundles.size() : 0);
+  Pool<BundleWorkspace> pool;
+  std::atomic<std::size_t> done{0};
+  executor.run(bundles.size(), [&](std::size_t i) {
+    if (observer.stop_requested && observer.stop_requested()) {
+      throw Error(Status::kInterrupted, "stopped on request; nothing was written");
+    }
+    auto work = pool.take();
+    result.bundles[i] = extract_bundle(frame, bundles[i], *work, result,
+                                       options.want_model ? &models[i] : nullptr);
+    if (observer.progress) observer.progress("extract", ++done, bundles.size());
+  });
+  if (options.want_model) result.model = join_models(models, psf);
+  set_spectral_mask(result);
+  return result;
+}
+
+}  // namespace fiberloom::exact
+
+namespace fiberloom {
+
+ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
+                            Executor& executor, const Observer& observer, Tracer* tracer) {
+  return exact::extract(ccd, psf, options, {}, active_isa(), executor, observer, tracer);
+}
+
+}  // namespace fiberloom

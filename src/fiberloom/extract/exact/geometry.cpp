@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Guard bins, strips and bands.
+#include "fiberloom/extract/exact/geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fiberloom/base/error.hpp"
+
+namespace fiberloom::exact {
+
+namespace {
+
+constexpr double kDecayBelow = 1e-10;
+constexpr int kMaxGuard = 400;
+
+/// Products of a noise-free spot with those 0, 1, 2 ... bins away.
+std::vector<double> unit_products(const PsfModel& psf, std::size_t fiber, double wave, double step) {
+  const Spot a = spot_reference(psf, fiber, wave);
+  std::vector<double> products;
+  for (int d = 0; d < 64; ++d) {
+    const Spot b = spot_reference(psf, fiber, wave + d * step);
+    double sum = 0;
+    for (int r = 0; r < a.ny; ++r) {
+      const int rb = r + a.y0 - b.y0;
+      if (rb < 0 || rb >= b.ny) continue;
+      for (int c = 0; c < a.nx; ++c) {
+        const int cb = c + a.x0 - b.x0;
+        if (cb < 0 || cb >= b.nx) continue;
+        sum += a.value[static_cast<std::size_t>(r * a.nx + c)] *
+               b.value[static_cast<std::size_t>(rb * b.nx + cb)];
+      }
+    }
+    if (std::abs(b.y0 - a.y0) >= a.ny) break;
+    products.push_back(sum);
+  }
+  return products;
+}
+
+/// Bins over which the inverse of the Toeplitz matrix of these products falls below kDecayBelow.
+int decay_length(const std::vector<double>& products, double* rate) {
+  const int band = static_cast<int>(products.size()) - 1, n = 2 * kMaxGuard + 1;
+  if (band < 0 || !(products[0] > 0)) return 0;
+  const auto at = [band](int j, int d) { return static_cast<std::size_t>(j * (band + 1) + d); };
+  std::vector<double> u(static_cast<std::size_t>(n) * static_cast<std::size_t>(band + 1));
+  std::vector<double> x(static_cast<std::size_t>(n), 0.0);
+  x[kMaxGuard] = 1.0;
+  for (int j = 0; j < n; ++j) {  // LDL^T, then both solves
+    for (int d = 0; d <= band; ++d) u[at(j, d)] = products[static_cast<std::size_t>(d)];
+    u[at(j, 0)] *= 1.0 + 1e-12;  // finer grids than the pixels can carry must not break it
+    for (int k = 1; k <= std::min(band, j); ++k) {
+      const double f = u[at(j - k, k)] / u[at(j - k, 0)];
+      for (int d = 0; d + k <= band; ++d) u[at(j, d)] -= f * u[at(j - k, k + d)];
+      x[static_cast<std::size_t>(j)] -= f * x[static_cast<std::size_t>(j - k)];
+    }
+    if (!(u[at(j, 0)] > 1e-14 * products[0])) u[at(j, 0)] = 1e-14 * products[0];
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    double s = x[static_cast<std::size_t>(j)];
+    for (int k = 1; k <= band && j + k < n; ++k) s -= u[at(j, k)] * x[static_cast<std::size_t>(j + k)];
+    x[static_cast<std::size_t>(j)] = s / u[at(j, 0)];
+  }
+  int length = kMaxGuard;
+  const double peak = std::abs(x[kMaxGuard]);
+  while (length > 1 && std::abs(x[static_cast<std::size_t>(kMaxGuard + length)]) < kDecayBelow * peak) {
+    --length;
+  }
+  *rate = std::max(*rate, std::pow(kDecayBelow, 1.0 / length));
+  return length + 1;
+}
+
+}  // namespace
+
+GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  const std::size_t n = wave_aa.size();
+  double step = n > 1 ? wave_aa[1] - wave_aa[0] : 1.0;
+  for (std::size_t j = 2; j < n; ++j) step = std::min(step, wave_aa[j] - wave_aa[j - 1]);
+  GuardedGrid grid;
+  int length = 1;
+  const double span = psf.y.wave_max - psf.y.wave_min;
+  const std::size_t nfiber = psf.x.coef.rows();
+  for (const std::size_t fiber : {std::size_t{0}, nfiber / 2, nfiber - 1}) {
+    for (const double where : {0.05, 0.275, 0.5, 0.725, 0.95}) {
+      const double wave = psf.y.wave_min + where * span;
+      length = std::max(length, decay_length(unit_products(psf, fiber, wave, step), &grid.decay));
+    }
+  }
+  grid.guard = std::min(kMaxGuard, (length + kLanes - 1) / kLanes * kLanes);
+
+  const double first_step = n > 1 ? wave_aa[1] - wave_aa[0] : step;
+  const double last_step = n > 1 ? wave_aa[n - 1] - wave_aa[n - 2] : step;
+  for (int g = grid.guard; g > 0; --g) grid.wave.push_back(wave_aa.front() - g * first_step);
+  grid.wave.insert(grid.wave.end(), wave_aa.begin(), wave_aa.end());
+  for (int g = 1; g <= grid.guard; ++g) grid.wave.push_back(wave_aa.back() + g * last_step);
+  return grid;
+}
+
+namespace {
+
+/// Largest |j - k| over live bins whose stamps share a row.
+int row_band(const FiberTrace& a, const FiberTrace& b, int nbin, int ny) {
+  int band = 0;
+  for (int j = 0; j < nbin; ++j) {
+    if (!a.live[static_cast<std::size_t>(j)]) continue;
+    const auto meets = [&](int k) {
+      return k >= 0 && k < nbin && b.live[static_cast<std::size_t>(k)] &&
+             std::abs(a.y0[static_cast<std::size_t>(j)] - b.y0[static_cast<std::size_t>(k)]) < ny;
+    };
+    // bands grow slowly: look only beyond what is known
+    while (meets(j + band + 1) || meets(j - band - 1)) ++band;
+  }
+  return band;
+}
+
+bool columns_meet(const FiberTrace& a, const FiberTrace& b, int nbin, int nx) {
+  for (int j = 0; j < nbin; ++j) {
+    const auto i = static_cast<std::size_t>(j);
+    if (a.live[i] && b.live[i] && std::abs(a.x0[i] - b.x0[i]) < nx) return true;
+  }
+  return false;
+}
+
+/// Unweighted product of two stored spots.
+double overlap(const SpotPlan& plan, const double* a, const double* b, int dx, int dy) {
+  double sum = 0;
+  for (int r = std::max(0, dy); r < std::min(plan.ny, plan.ny + dy); ++r) {
+    for (int c = std::max(0, dx); c < std::min(plan.stride, plan.stride + dx); ++c) {
+      sum += a[r * plan.stride + c] * b[(r - dy) * plan.stride + c - dx];
+    }
+  }
+  return sum;
+}
+
+/// Largest unweighted coupling of two fibres relative to their diagonals, at every 128th bin.
+double coupling(const SpotPlan& plan, const BundleGeometry& g, int a, int b, SpotKernel spots) {
+  Buffer<double> sa(kLanes * plan.spot_size()), sb(kLanes * plan.spot_size());
+  const FiberTrace& ta = g.trace[static_cast<std::size_t>(a)];
+  const FiberTrace& tb = g.trace[static_cast<std::size_t>(b)];
+  double worst = 0;
+  for (int j0 = 0; j0 < g.nbin; j0 += 16 * kLanes) {
+    spots(plan, g.first_fiber + a, j0, ta, sa.data());
+    spots(plan, g.first_fiber + b, j0, tb, sb.data());
+    const auto ja = static_cast<std::size_t>(j0) + kLanes / 2;
+    const double* spot_a = sa.data() + kLanes / 2 * plan.spot_size();
+    const double aa = overlap(plan, spot_a, spot_a, 0, 0);
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const auto jb = static_cast<std::size_t>(j0) + k;
+      const double* spot_b = sb.data() + k * plan.spot_size();
+      const double bb = overlap(plan, spot_b, spot_b, 0, 0);
+      const double ab = overlap(plan, spot_a, spot_b, tb.frame[jb] - ta.frame[ja], tb.y0[jb] - ta.y0[ja]);
+      if (aa > 0 && bb > 0) worst = std::max(worst, ab / std::sqrt(aa * bb));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKernel spots,
+                               double coupling_floor) {
+  BundleGeometry g;
+  g.first_fiber = bundle.first;
+  g.nfiber = bundle.last - bundle.first;
+  g.nbin = plan.nwave;
+  g.nbin_padded = plan.nwave_padded;
+  int x_low = plan.npix_x, x_high = -plan.nx, y_low = plan.npix_y, y_high = -plan.ny;
+  for (int f = bundle.first; f < bundle.last; ++f) {
+    g.trace.push_back(trace_fiber(plan, f));
+    const FiberTrace& t = g.trace.back();
+    for (std::size_t j = 0; j < t.live.size(); ++j) {
+      if (!t.live[j]) continue;
+      x_low = std::min(x_low, t.frame[j]);
+      x_high = std::max(x_high, t.frame[j]);
+      y_low = std::min(y_low, t.y0[j]);
+      y_high = std::max(y_high, t.y0[j]);
+    }
+  }
+  if (x_low > x_high) x_low = x_high = y_low = y_high = 0;  // no bin on the CCD at all
+  g.x0 = x_low;
+  g.y0 = y_low;
+  g.rows = y_high - y_low + plan.ny;
+  g.columns = (x_high - x_low + plan.stride + kLanes - 1) / kLanes * kLanes;
+  for (FiberTrace& t : g.trace) {  // dead bins: anywhere inside the strip, their spots are zero
+    for (std::size_t j = 0; j < t.live.size(); ++j) {
+      if (t.live[j]) continue;
+      t.x0[j] = t.frame[j] = x_low;
+      t.y0[j] = y_low;
+    }
+    g.band = std::max(g.band, row_band(t, t, g.nbin, plan.ny));
+  }
+  for (int distance = 1; distance < g.nfiber; ++distance) {
+    double strongest = 0;
+    bool meet = false;
+    for (int f = 0; f + distance < g.nfiber; ++f) {
+      const FiberTrace& a = g.trace[static_cast<std::size_t>(f)];
+      const FiberTrace& b = g.trace[static_cast<std::size_t>(f + distance)];
+      if (!columns_meet(a, b, g.nbin, plan.nx)) continue;
+      meet = true;
+      // The PSF changes slowly from fibre to fibre: every eighth pair tells whether more than 1 matter
+      if (distance > 1 && f % 8 == 0) {
+        strongest = std::max(strongest, coupling(plan, g, f, f + distance, spots));
+      }
+    }
+    if (!meet || (distance > 1 && strongest < coupling_floor)) break;
+    g.reach = distance;
+    for (int f = 0; f + distance < g.nfiber; ++f) {
+      g.cross_band = std::max(g.cross_band, row_band(g.trace[static_cast<std::size_t>(f)],
+                                                     g.trace[static_cast<std::size_t>(f + distance)],
+                                                     g.nbin, plan.ny));
+    }
+  }
+  return g;
+}
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pixel kernels of the exact engine, one table for each ISA level. They run along the pixels of a row. Stored
+// spots begin at their frame, a CCD column that is a multiple of kLanes, as the strips do: all loads are aligned.
+#pragma once
+
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::exact {
+
+/// Shape of stored spots: ny rows of `stride` columns.
+struct StampShape {
+  int ny, stride;
+};
+
+/// Pixels of a bundle: rows x pitch, zero weight off the CCD; (0, 0) is CCD pixel (x0, y0).
+struct StripView {
+  const double* weight;
+  const double* pixel;
+  long pitch;
+  int x0, y0;
+};
+
+struct PixelKernels {
+  /// weighted = w A, and the sums y = (A^T W p), phi = (A^T [w > 0]) of one spot, frame x, row y of the CCD.
+  void (*weigh)(const StampShape& shape, const double* spot, const StripView& strip, int x, int y,
+                double* weighted, double* y_sum, double* phi_sum);
+  /// out[i] = sum over shared pixels of a (weighted) and b_i; n spots b. Frames and rows of the CCD.
+  void (*dots)(const StampShape& shape, const double* weighted, int ax, int ay,
+               const double* const* b, const int* bx, const int* by, int n, double* out);
+  /// model += flux * spot.
+  void (*add_model)(const StampShape& shape, const double* spot, double flux, double* model,
+                    long pitch, int row, int column);
+  /// Sum of spot * image over the stamp at (row, column).
+  double (*gather)(const StampShape& shape, const double* spot, const double* image, long pitch,
+                   int row, int column);
+  /// chi2[i] = w (p - m)^2 / (1 + w (psferr m)^2) for n pixels (n a multiple of kLanes).
+  void (*chi2)(const double* weight, const double* pixel, const double* model, double psferr,
+               long n, double* chi2);
+  /// y += a x, n a multiple of kLanes.
+  void (*multiply_add)(const double* a, const double* x, double* y, long n);
+};
+
+[[nodiscard]] const PixelKernels& pixel_kernels(Isa isa);
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Marginal precision of each fibre, S_i = N_ii - N_iO N_OO^-1 N_Oi with O the other fibres of the bundle: two sweeps
+// over the fibres, one window of wavelength a lane (docs/algorithm.md, "Marginal precision").
+#pragma once
+
+#include <functional>
+
+#include "fiberloom/extract/exact/normal_equations.hpp"
+#include "fiberloom/extract/exact/windows.hpp"
+#include "fiberloom/linalg/banded.hpp"
+
+namespace fiberloom::exact {
+
+/// Which couplings the sweeps keep; anything but kBoth is for tests of the error bound.
+enum class Sweeps { kBoth, kLeftOnly, kNone };
+
+struct MarginalWork {
+  GrowBuffer<double> precision, schur, l, inv_d, inverse, columns, scratch, left;
+};
+
+struct MarginalReport {
+  double edge = 0;  ///< largest coupling entry on the last two kept diagonals: what the band cuts off begins here
+};
+
+/// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
+/// only during the call); `band` one of kBands.
+MarginalReport marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
+                                   const BandedKernels& banded, Sweeps sweeps, MarginalWork& work,
+                                   const std::function<void(int, const double*)>& use);
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// N = A^T W A and y = A^T W p of one bundle, by diagonals.
+#pragma once
+
+#include <vector>
+
+#include "fiberloom/extract/exact/geometry.hpp"
+#include "fiberloom/extract/exact/kernels.hpp"
+#include "fiberloom/extract/exact/workspace.hpp"
+
+namespace fiberloom::exact {
+
+/// Pixels of the bundle as doubles, zero off the CCD; rows x pitch.
+struct Strip {
+  GrowBuffer<double> weight, pixel;
+  long pitch = 0;
+  int rows = 0, x0 = 0, y0 = 0;
+  [[nodiscard]] StripView view() const { return {weight.data(), pixel.data(), pitch, x0, y0}; }
+};
+void load_strip(const CcdFrame& ccd, const BundleGeometry& geometry, Strip& strip);
+
+/// Entry (f, j) x (f + r, j + a) of N is own(f, a)[j] for r = 0, a >= 0 and cross(r, f, a)[j] for r >= 1,
+/// -cross_band <= a <= cross_band. Rows of `pitch` doubles with zero margins, so that [j + a] may be read for every a.
+struct NormalEquations {
+  int nfiber = 0, nbin = 0, band = 0, reach = 1, cross_band = 0;
+  long pitch = 0, margin = 0;
+  GrowBuffer<double> own_, cross_, rhs_, phi_;
+
+  void resize(const BundleGeometry& geometry);
+  [[nodiscard]] double* own(int f, int a) { return own_.data() + (f * (band + 1L) + a) * pitch + margin; }
+  [[nodiscard]] const double* own(int f, int a) const {
+    return own_.data() + (f * (band + 1L) + a) * pitch + margin;
+  }
+  [[nodiscard]] double* cross(int r, int f, int a) {
+    return cross_.data() + (((r - 1L) * nfiber + f) * (2 * cross_band + 1) + cross_band + a) * pitch + margin;
+  }
+  [[nodiscard]] const double* cross(int r, int f, int a) const {
+    return const_cast<NormalEquations*>(this)->cross(r, f, a);
+  }
+  [[nodiscard]] double* rhs(int f) { return rhs_.data() + f * pitch + margin; }
+  [[nodiscard]] const double* rhs(int f) const { return rhs_.data() + f * pitch + margin; }
+  /// Part of the spot on good pixels, (A^T [w > 0])_j.
+  [[nodiscard]] double* phi(int f) { return phi_.data() + f * pitch + margin; }
+  [[nodiscard]] const double* phi(int f) const { return phi_.data() + f * pitch + margin; }
+};
+
+/// Streams over the bins in tiles of kLanes; spots live in a ring of a few tiles, never all of them.
+void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
+              const PixelKernels& kernels, const Strip& strip, SpotRing& ring, NormalEquations& n);
+
+/// Bins whose information fraction is below this are unconstrained (docs/algorithm.md, "Information").
+inline constexpr double kUnconstrainedBelow = 1e-2;
+/// Their prior, relative to the median diagonal of the bundle's good bins.
+inline constexpr double kPrior = 1e-9;
+
+/// Adds the prior of unconstrained bins (and `ridge` to all); returns the median diagonal it used.
+double add_prior(NormalEquations& n, double ridge, double weak_prior);
+
+}  // namespace fiberloom::exact

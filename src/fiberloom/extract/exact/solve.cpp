@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioned conjugate gradients over the bundle.
+#include "fiberloom/extract/exact/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fiberloom::exact {
+
+void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q) {
+  const long length = n.pitch - 2 * n.margin;  // a multiple of kLanes
+  const auto at = [&](int f) { return f * n.pitch + n.margin; };
+  std::fill(q, q + n.nfiber * n.pitch, 0.0);
+  for (int f = 0; f < n.nfiber; ++f) {
+    kernels.multiply_add(n.own(f, 0), p + at(f), q + at(f), length);
+    for (int a = 1; a <= n.band; ++a) {
+      kernels.multiply_add(n.own(f, a), p + at(f) + a, q + at(f), length);
+      kernels.multiply_add(n.own(f, a) - a, p + at(f) - a, q + at(f), length);
+    }
+    for (int r = 1; r <= n.reach && f + r < n.nfiber; ++r) {
+      for (int a = -n.cross_band; a <= n.cross_band; ++a) {
+        kernels.multiply_add(n.cross(r, f, a), p + at(f + r) + a, q + at(f), length);
+        kernels.multiply_add(n.cross(r, f, a) - a, p + at(f) - a, q + at(f + r), length);
+      }
+    }
+  }
+}
+
+namespace {
+
+class Preconditioner {
+ public:
+  Preconditioner(const NormalEquations& n, const BandedKernels& banded, SolveWork& work)
+      : n_(n), banded_(banded), work_(work), band_(round_up_band(n.band)) {
+    const auto rows = static_cast<std::size_t>(n.nbin) * kLanes;
+    groups_ = (n.nfiber + kLanes - 1) / kLanes;
+    const auto band = static_cast<std::size_t>(band_);
+    work.matrix.resize(rows * (band + 1));
+    work.l.resize(static_cast<std::size_t>(groups_) * rows * band);
+    work.inv_d.resize(static_cast<std::size_t>(groups_) * rows);
+    work.packed.resize(rows);
+    const double shift[kLanes] = {};
+    double pivot[kLanes];
+    for (int group = 0; group < groups_; ++group) {
+      std::fill(work.matrix.data(), work.matrix.data() + rows * (band + 1), 0.0);
+      for (int i = 0; i < kLanes; ++i) {
+        const int f = group * kLanes + i;
+        for (int j = 0; j < n.nbin; ++j) {
+          double* row = work.matrix.data() + j * (band_ + 1L) * kLanes + i;
+          if (f >= n.nfiber) {
+            row[0] = 1.0;
+            continue;
+          }
+          for (int a = 0; a <= n.band; ++a) row[a * kLanes] = n.own(f, a)[j];
+        }
+      }
+      banded_.factor(band_, n.nbin, work.matrix.data(), shift, l(group), inv_d(group), pivot);
+    }
+  }
+
+  /// z = M^-1 r
+  void operator()(const double* r, double* z) const {
+    for (int group = 0; group < groups_; ++group) {
+      double* packed = work_.packed.data();
+      const int count = std::min(kLanes, n_.nfiber - group * kLanes);
+      if (count < kLanes) std::fill(packed, packed + n_.nbin * kLanes, 0.0);
+      for (int i = 0; i < count; ++i) {
+        const double* in = r + (group * kLanes + i) * n_.pitch + n_.margin;
+        for (int j = 0; j < n_.nbin; ++j) packed[j * kLanes + i] = in[j];
+      }
+      banded_.solve(band_, n_.nbin, l(group), inv_d(group), packed);
+      for (int i = 0; i < count; ++i) {
+        double* out = z + (group * kLanes + i) * n_.pitch + n_.margin;
+        for (int j = 0; j < n_.nbin; ++j) out[j] = packed[j * kLanes + i];
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] double* l(int group) const {
+    return work_.l.data() + static_cast<long>(group) * n_.nbin * band_ * kLanes;
+  }
+  [[nodiscard]] double* inv_d(int group) const {
+    return work_.inv_d.data() + static_cast<long>(group) * n_.nbin * kLanes;
+  }
+  const NormalEquations& n_;
+  const BandedKernels& banded_;
+  SolveWork& work_;
+  int band_, groups_ = 0;
+};
+
+double dot(const double* a, const double* b, std::size_t n) {
+  double part[8] = {};
+  for (std::size_t i = 0; i < n; i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) part[k] += a[i + k] * b[i + k];
+  }
+  return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+}
+
+}  // namespace
+
+SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
+                         const PixelKernels& kernels, double tolerance_sigma, SolveWork& work) {
+  const auto size = static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch);
+  for (auto* v : {&work.x, &work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
+  const Preconditioner precondition(n, banded, work);
+  double *x = work.x.data(), *r = work.r.data(), *z = work.z.data(), *p = work.p.data(),
+         *q = work.q.data();
+  // x0 = M^-1 y leaves only what the fibres exchange
+  precondition(n.rhs_.data(), x);
+  apply(n, kernels, x, q);
+  for (std::size_t i = 0; i < size; ++i) r[i] = n.rhs_[i] - q[i];
+  precondition(r, z);
+  double rz = dot(r, z, size);
+  std::copy(z, z + size, p);
+
+  SolveReport report;
+  double best = rz;
+  int stalled = 0;
+  constexpr int kMostIterations = 500, kPatience = 12;
+  while (rz > tolerance_sigma * tolerance_sigma && report.iterations < kMostIterations) {
+    apply(n, kernels, p, q);
+    const double pq = dot(p, q, size);
+    if (!(pq > 0)) break;
+    const double step = rz / pq;
+    for (std::size_t i = 0; i < size; ++i) {
+      x[i] += step * p[i];
+      r[i] -= step * q[i];
+    }
+    precondition(r, z);
+    const double next = dot(r, z, size);
+    const double beta = next / rz;
+    for (std::size_t i = 0; i < size; ++i) p[i] = z[i] + beta * p[i];
+    rz = next;
+    ++report.iterations;
+    stalled = rz < 0.5 * best ? 0 : stalled + 1;
+    best = std::min(best, rz);
+    if (stalled > kPatience) break;
+  }
+  report.error_sigma = std::sqrt(std::max(rz, 0.0));
+  report.converged = report.error_sigma <= tolerance_sigma;
+  return report;
+}
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// N x = y of one bundle: conjugate gradients, preconditioned with each fibre's banded factor.
+#pragma once
+
+#include "fiberloom/extract/exact/normal_equations.hpp"
+#include "fiberloom/linalg/banded.hpp"
+
+namespace fiberloom::exact {
+
+struct SolveReport {
+  int iterations = 0;
+  double error_sigma = 0;  ///< sqrt(r^T M^-1 r) at the end: the error of x in units of its sigma
+  bool converged = false;
+};
+
+struct SolveWork {
+  GrowBuffer<double> matrix, l, inv_d, packed;  // factors, eight fibres a pack
+  GrowBuffer<double> x, r, z, p, q;
+  [[nodiscard]] const double* solution(int fiber, const NormalEquations& n) const {
+    return x.data() + fiber * n.pitch + n.margin;
+  }
+};
+
+/// Solves until the error estimate is below `tolerance_sigma` or no longer falls. Sums in fixed order.
+SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
+                         const PixelKernels& kernels, double tolerance_sigma, SolveWork& work);
+
+/// q = N p for vectors laid out as n.rhs_ (margins zero).
+void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q);
+
+}  // namespace fiberloom::exact

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The wavelength axis cut into kLanes windows with skirts: one window a lane. The cut depends on the grid alone.
+#pragma once
+
+#include <algorithm>
+
+#include "fiberloom/extract/exact/geometry.hpp"
+
+namespace fiberloom::exact {
+
+/// Window w has its core at bins [w stride, (w + 1) stride) and reaches `skirt` bins further at both ends; row
+/// r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding (identity).
+struct Windows {
+  int nbin = 0, count = 1, stride = 0, skirt = 0, rows = 0;
+
+  [[nodiscard]] int bin(int window, int row) const { return window * stride - skirt + row; }
+  [[nodiscard]] bool inside(int window, int row) const {
+    const int j = bin(window, row);
+    return window < count && j >= 0 && j < nbin;
+  }
+  /// The window whose core holds bin j.
+  [[nodiscard]] int window_of(int j) const { return std::min(j / stride, count - 1); }
+};
+
+/// As many windows as are worth their skirts, at most kLanes; one without skirts when `skirt` is large.
+inline Windows cut_windows(int nbin, int skirt) {
+  Windows w;
+  w.nbin = nbin;
+  w.count = std::clamp(nbin / (2 * std::max(skirt, 1)), 1, kLanes);
+  w.stride = (nbin + w.count - 1) / w.count;
+  w.skirt = w.count > 1 ? skirt : 0;
+  w.rows = w.stride + 2 * w.skirt;
+  return w;
+}
+
+}  // namespace fiberloom::exact
