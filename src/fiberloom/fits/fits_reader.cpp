@@ -8,6 +8,7 @@
 
 #include "fiberloom/fits/byte_order.hpp"
 #include "fiberloom/fits/compressed_image.hpp"
+#include "fiberloom/fits/huge_pages.hpp"
 #include "fiberloom/fits/pixel_convert.hpp"
 
 namespace fiberloom::fits {
@@ -89,6 +90,7 @@ const Hdu& FitsReader::require(const std::string& name) const {
 template <class T>
 void FitsReader::read_pixels(const Hdu& hdu, std::span<T> out) const {
   if (out.size() != hdu.pixels()) throw error(Status::kInternal, hdu, "wrong buffer size");
+  advise_huge_pages(out.data(), out.size_bytes());
   if (hdu.kind == HduKind::kCompressedImage) return read_compressed<T>(*source_, hdu, out);
   if (hdu.kind != HduKind::kImage) throw error(Status::kWrongShape, hdu, "is no image");
   switch (hdu.bitpix) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/huge_pages.hpp"
 
 namespace fiberloom::fits {
 namespace {
@@ -37,6 +38,7 @@ std::size_t size_hint(std::span<const std::uint8_t> packed, std::size_t limit) {
 
 void grow(Bytes& out, std::size_t capacity) {
   Buffer<std::uint8_t> bigger(capacity);
+  advise_huge_pages(bigger.data(), bigger.size());
   std::copy_n(out.storage.data(), out.size, bigger.data());
   out.storage = std::move(bigger);
 }
@@ -57,6 +59,7 @@ Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& label,
 
   Bytes out;
   out.storage = Buffer<std::uint8_t>(size_hint(packed, limit));
+  advise_huge_pages(out.storage.data(), out.storage.size());
   std::size_t at = 0;
   while (at < packed.size()) {
     const auto rest = packed.subspan(at);
