@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hint to the kernel about large fresh buffers. A frame fills 300 MB of new memory: page faults of
-// 4 KiB cost as much as reading and converting it; 2 MiB ones a third of that.
+// A hint to the kernel about large fresh buffers. A frame fills 300 MB of new memory: page faults
+// of 4 KiB cost as much as reading and converting it; 2 MiB ones a third of that.
 #pragma once
 
 #include <sys/mman.h>

@@ -48,9 +48,9 @@ template <class To, class From>
 /// n pixels; the case without scaling is a plain loop.
 template <class To, class From>
 void convert_pixels(const From* in, To* out, std::size_t n, const PixelScale& s) noexcept {
-  constexpr bool kPlain =
-      std::is_floating_point_v<To> || std::is_same_v<To, From> || (std::is_integral_v<From> && sizeof(From) < sizeof(To) &&
-                                       (std::is_signed_v<To> || std::is_unsigned_v<From>));
+  constexpr bool kPlain = std::is_floating_point_v<To> || std::is_same_v<To, From> ||
+                          (std::is_integral_v<From> && sizeof(From) < sizeof(To) &&
+                           (std::is_signed_v<To> || std::is_unsigned_v<From>));
   if (kPlain && s.trivial()) {
     for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<To>(in[i]);
   } else {
