@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small structs for the tests of formats/, and files with one thing wrong.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/fits/fits_reader.hpp"
+#include "fiberloom/fits/fits_writer.hpp"
+#include "fiberloom/fits/test_support.hpp"
+#include "fiberloom/formats/from_reader.hpp"
+
+namespace fiberloom::test {
+
+inline RawTable sample_fibermap(std::size_t n, int first = 0) {
+  std::vector<std::int32_t> fiber;
+  std::vector<double> ra;
+  std::vector<std::string> type;
+  for (std::size_t i = 0; i < n; ++i) {
+    fiber.push_back(first + static_cast<int>(i));
+    ra.push_back(150.0 + 0.01 * static_cast<double>(i));
+    type.push_back(i % 2 == 0 ? "SKY" : "TGT");
+  }
+  RawTable out = fits::TableBuilder(n)
+                     .add("FIBER", fiber)
+                     .add("TARGET_RA", ra, "deg", "right ascension")
+                     .add("OBJTYPE", type, 3)
+                     .build();
+  out.header.set("SURVEY", "main");
+  return out;
+}
+
+inline PreprocFile sample_preproc(std::size_t ny = 24, std::size_t nx = 40) {
+  PreprocFile out;
+  Array2D<float> image(ny, nx), ivar(ny, nx, 0.25F);
+  out.mask = Array2D<std::uint32_t>(ny, nx, 0);
+  for (std::size_t i = 0; i < image.size(); ++i) {
+    image.data()[i] = static_cast<float>(std::sin(static_cast<double>(i)) * 100);
+    if (i % 31 == 0) out.mask.data()[i] = 16;
+  }
+  out.ccd = {PixelArray(std::move(image)), PixelArray(std::move(ivar))};
+  out.header.set("CAMERA", "r3");
+  out.header.set("FLAVOR", "science");
+  out.header.set("SPECGRPH", 3);
+  out.fibermap = sample_fibermap(10);
+  out.readnoise = 3.5;
+  return out;
+}
+
+inline LegendreSeries sample_series(std::size_t n, std::vector<double> c, double low, double high) {
+  LegendreSeries out{low, high, Array2D<double>(n, c.size())};
+  for (std::size_t f = 0; f < n; ++f) {
+    for (std::size_t k = 0; k < c.size(); ++k) {
+      out.coef(f, k) = c[k] * (1 + 0.01 * static_cast<double>(f));
+    }
+  }
+  return out;
+}
+
+inline PsfFile sample_psf(std::size_t n = 6) {
+  PsfFile out;
+  PsfModel& m = out.model;
+  m.npix_x = 40;
+  m.npix_y = 24;
+  m.hsize_x = 4;
+  m.hsize_y = 3;
+  m.gh_deg_x = 2;
+  m.gh_deg_y = 1;
+  m.x = sample_series(n, {10, 1, 0.1}, 5000, 6000);
+  m.y = sample_series(n, {12, 11}, 5000, 6000);
+  m.sigma_x = sample_series(n, {1.1, 0.01}, 5000, 6001);
+  m.sigma_y = sample_series(n, {1.2, 0.02}, 5000, 6001);
+  for (int i = 0; i < 6; ++i)
+    m.gh.push_back(sample_series(n, {i == 0 ? 1.0 : 0.01, 0.005}, 5000, 6001));
+  for (std::size_t f = 0; f < n; ++f) {
+    m.bundle.push_back(f < n / 2 ? 0 : 1);
+    m.status.push_back(0);
+  }
+  m.psferr = 0.02;
+  out.header.set("CAMERA", "r3");
+  return out;
+}
+
+inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
+  FrameFile out;
+  ExtractResult& r = out.result;
+  r.wave = linear_wave_grid(5900, 5900 + 0.8 * static_cast<double>(m - 1), 0.8);
+  r.spec_min = 2;
+  r.flux = Array2D<double>(n, m);
+  r.ivar = Array2D<double>(n, m, 0.5);
+  r.mask = Array2D<std::uint32_t>(n, m, 0);
+  r.chi2pix = Array2D<double>(n, m, 1.0);
+  r.resolution = Array3D<double>(n, 11, m, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      r.flux(i, j) = 100.0 * static_cast<double>(i) + std::cos(static_cast<double>(j));
+      for (std::size_t k = 4; k < 7; ++k) r.resolution(i, k, j) = k == 5 ? 0.6 : 0.2;
+    }
+  }
+  r.ivar(1, 3) = 0;
+  r.flux(1, 3) = 0;
+  r.mask(1, 3) = kAllBadPix | 0x80000000U;
+  out.header.set("CAMERA", "r3");
+  out.header.set("FLAVOR", "science");
+  out.header.set("BUNIT", "electron");
+  out.fibermap = sample_fibermap(n, 1502);
+  return out;
+}
+
+using Build = std::function<void(fits::FitsWriter&)>;
+inline fits::FitsReader in_memory(const Build& build) {
+  fits::MemorySink sink;
+  fits::FitsWriter writer(sink);
+  build(writer);
+  return fits::FitsReader::from_memory(sink.bytes(), "test.fits");
+}
+
+/// Image of n1 x n2 (x n3) zeros of this name.
+inline void add_image(fits::FitsWriter& w, const std::string& name,
+                      const std::vector<std::size_t>& axes,
+                      fits::PixelType type = fits::PixelType::kFloat32, const HeaderCards& h = {}) {
+  std::size_t n = 1;
+  for (const std::size_t a : axes) n *= a;
+  const std::vector<double> zeros(n, 0.0);
+  w.image(name, std::span<const double>(zeros), axes, type, h);
+}
+
+/// Where the parity data lie (FIBERLOOM_PARITY_DIR), or empty.
+inline std::string parity_file(const std::string& name) {
+  const char* folder = std::getenv("FIBERLOOM_PARITY_DIR");
+  if (folder == nullptr) return "";
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
+  return std::filesystem::exists(path) ? path.string() : "";
+}
+
+}  // namespace fiberloom::test
