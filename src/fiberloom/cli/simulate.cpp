@@ -1,15 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom simulate`.
+// `fiberloom simulate`: a camera without any outside file.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/pipeline/simulate_camera.hpp"
+#include "fiberloom/runtime/executors.hpp"
 
 namespace fiberloom::cli {
+namespace {
+
+struct SimulateCommand {
+  SimulateJob job;
+  std::size_t threads = 0;
+  LogOptions log;
+};
+
+int run_simulate(const SimulateCommand& command) {
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  const auto executor = make_executor(command.threads);
+  const SimulateSummary summary = simulate_cameras(command.job, *executor, observer);
+  for (const std::string& file : summary.files) observer.info("wrote " + file);
+  return 0;
+}
+
+template <class T>
+void add_choice(CLI::App& app, const char* name, T& value, const std::map<std::string, T>& values,
+                const char* standard, const char* text) {
+  app.add_option(name, value, text)
+      ->transform(CLI::CheckedTransformer(values, CLI::ignore_case))
+      ->default_str(standard);
+}
+
+}  // namespace
 
 Command make_simulate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("simulate", "make a camera's frames, PSF and truth");
-  return {app, []() -> int { throw Error(Status::kUnsupported, "simulate: not there yet"); }};
+  CLI::App* app = program.add_subcommand(
+      "simulate", "make a camera: PSF, preprocessed frames, fibermap and truth");
+  const auto command = std::make_shared<SimulateCommand>();
+  SimulateJob& job = command->job;
+  app->add_option("-o,--output", job.directory,
+                  "folder for psf-CAM.fits, preproc-CAM-EXPID.fits and truth-CAM-EXPID.fits")
+      ->required();
+  app->add_option("--cameras", job.cameras, "such as r0 or b0,r0,z0")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--nspec", job.nspec, "fibres that are lit")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--exposures", job.exposures, "exposures of each camera")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--seed", job.seed, "same seed, same bytes")->capture_default_str();
+  app->add_option("--psf", job.psf, "use this PSF instead of making one");
+  add_choice<Gh00>(*app, "--gh00", job.gh00, {{"file", Gh00::kFile}, {"one", Gh00::kOne}}, "file",
+                   "how to read GH-0-0 of --psf: file or one");
+  add_choice<TruthGrid>(*app, "--truth-grid", job.truth_grid,
+                        {{"fine", TruthGrid::kFine}, {"extraction", TruthGrid::kExtraction}},
+                        "fine", "grid that the spectra live on: fine or extraction");
+  app->add_flag_callback(
+      "--defects", [&job] { job.defects = WithDefects::kYes; },
+      "dead columns and blocks, saturated rows, a bad amplifier");
+  app->add_flag_callback(
+      "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
+      "refuse to replace existing files");
+  add_thread_option(*app, command->threads);
+  add_log_options(*app, command->log);
+  return {app, [command] { return run_simulate(*command); }};
 }
 
 }  // namespace fiberloom::cli

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`compare` and `info` on small files."""
+import time
+import unittest
+
+import tiny_fits as fits
+from run_fiberloom import Case
+from small_camera import NFIBER
+
+
+class Compare(Case):
+    def setUp(self):
+        super().setUp()
+        self.extract_ok()
+
+    def test_a_frame_equals_itself(self):
+        result = self.program("compare", self.frame, self.frame)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("100.0000 %", result.stdout)
+        self.assertRegex(result.stdout, r"max pull +0 sigma")
+
+    def test_part_of_a_frame_is_matched_by_fibre(self):
+        part = self.out / "part.fits"
+        self.extract_ok("-s", "3", "-n", "2", output=part)
+        result = self.program("compare", self.frame, part)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 spectra", result.stdout)
+        self.assertRegex(result.stdout, r"max pull +0 sigma")
+
+    def test_differences_beyond_the_limits_exit_with_1(self):
+        other = self.out / "other.fits"
+        self.extract_ok("--mask-bits", "0", output=other)  # the dead block counts: pulls, masks
+        result = self.program("compare", self.frame, other, "--list", "3")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("EXCEEDED", result.stdout)
+        self.assertEqual(result.stdout.count("  only A: fibre"), 3)
+        result = self.program("compare", self.frame, other, "--max-pull", "1e9",
+                              "--max-mask-diff", "100")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_other_grids_are_refused(self):
+        other = self.out / "other.fits"
+        self.extract_ok(output=other, wave="5005,5085,1.0")
+        result = self.program("compare", self.frame, other)
+        self.assertEqual(result.returncode, 13, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_truth(self):
+        nwave = 101
+        truth = self.put("truth.fits",
+                         fits.image("FLUX", -64, (NFIBER, nwave), [25.0] * NFIBER * nwave, first=True)
+                         + fits.image("WAVELENGTH", -64, (nwave,),
+                                      [5005.0 + 0.8 * j for j in range(nwave)])
+                         + fits.table("FIBERMAP", [("FIBER", "J", "i", None)],
+                                      [(f,) for f in range(NFIBER)]))
+        result = self.program("compare", self.frame, truth, "--bundlesize", "5")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("fibres 5-9", result.stdout)
+        result = self.program("compare", self.frame, "--truth", truth, "--max-width-error", "0.01")
+        self.assertEqual(result.returncode, 1, result.stdout)
+
+    def test_one_file_is_not_enough(self):
+        self.assertEqual(self.program("compare", self.frame).returncode, 2)
+
+
+class Info(Case):
+    def test_kinds(self):
+        self.extract_ok()
+        for path, kind in ((self.image, "preproc image"), (self.psf, "PSF"), (self.frame, "frame")):
+            result = self.program("info", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{path}: {kind}", result.stdout)
+
+    def test_start_up_is_quick(self):
+        times = []
+        for _ in range(5):
+            start = time.monotonic()
+            self.assertEqual(self.program("info", self.inputs / "nowhere.fits").returncode, 10)
+            times.append(time.monotonic() - start)
+        # Not a benchmark: only a guard against start-up work by the second.
+        self.assertLess(min(times), 1.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
