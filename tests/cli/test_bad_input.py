@@ -158,7 +158,7 @@ class BadOutput(Case):
     def test_failure_of_the_frame_takes_a_new_model_away(self):
         model = self.out / "model.fits"
         size = 2880 * 40  # holds the model image, not the frame
-        result = self.extract("--quiet", "-m", model, file_limit=size)
+        result = self.extract("--quiet", "-m", model, "--ndiag", "51", file_limit=size)
         self.assert_fails(result, 31, self.frame)
 
     def test_json_and_trace_are_checked_first(self):

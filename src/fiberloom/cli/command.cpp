@@ -28,11 +28,11 @@ void add_log_options(CLI::App& app, LogOptions& options) {
   app.add_flag("--quiet,-q", options.quiet, "warnings and errors only, no progress")
       ->group("Messages");
   app.add_flag("-v,--verbose", options.verbose, "also say what happens inside")->group("Messages");
-  app.add_option("--loglevel", options.level, "debug, info, warn or error")
+  app.add_option("--loglevel", options.level, "how much to say")
       ->check(CLI::IsMember({"debug", "info", "warn", "warning", "error", "critical"},
                             CLI::ignore_case))
       ->transform([](std::string text) { return CLI::detail::to_lower(text); })
-      ->capture_default_str()
+      ->option_text("debug|info|warn|error")
       ->group("Messages");
 }
 
@@ -41,6 +41,7 @@ void add_thread_option(CLI::App& app, std::size_t& threads) {
                  "number of threads; default: affinity mask, cgroup quota or SLURM_CPUS_PER_TASK, "
                  "divided among local MPI ranks")
       ->check(CLI::Range(1, 4096))
+      ->option_text("N")
       ->group("Running");
 }
 

@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <map>
 #include <span>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/choice.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -35,11 +35,6 @@ constexpr Ignored kRefused[] = {
 constexpr const char* kPatchOnly[] = {"--nsubbundles", "--nwavestep", "--wavepad", "--wavepad-frac",
                                       "--pixpad-frac"};
 
-template <class T>
-auto names(const std::map<std::string, T>& values) {
-  return CLI::CheckedTransformer(values, CLI::ignore_case);
-}
-
 void add_file_options(CLI::App& app, ExtractCommand& c) {
   const auto group = "Files";
   app.add_option("-i,--input", c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)")
@@ -57,7 +52,9 @@ void add_file_options(CLI::App& app, ExtractCommand& c) {
       ->group(group);
   app.add_option("-f,--fibermap", c.job.fibermap, "fibermap; default: that of the image, or none")
       ->group(group);
-  app.add_flag("--no-scores{false}", c.job.scores, "write no SCORES")->group(group);
+  app.add_flag_callback(
+         "--no-scores", [&c] { c.job.scores = false; }, "write no SCORES")
+      ->group(group);
   app.add_flag_callback(
          "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
          "refuse to replace an existing output")
@@ -90,10 +87,9 @@ void add_problem_options(CLI::App& app, ExtractCommand& c) {
   app.add_option("--ndiag", o.ndiag, "stored diagonals of the resolution matrix, odd")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--gh00", c.job.psf_options.gh00,
-                 "GH-0-0 of the PSF: file (as stored, as the peers do) or one")
-      ->transform(names<Gh00>({{"file", Gh00::kFile}, {"one", Gh00::kOne}}))
-      ->default_str("file")
+  add_choice<Gh00>(app, "--gh00", c.job.psf_options.gh00,
+                   {{"file", Gh00::kFile}, {"one", Gh00::kOne}},
+                   "GH-0-0 of the PSF: as stored (as the peers do), or 1")
       ->group(group);
   app.add_flag("--psf-tails", c.job.psf_options.tails, "use the PSF's Lorentzian tails")
       ->group(group);
@@ -102,10 +98,9 @@ void add_problem_options(CLI::App& app, ExtractCommand& c) {
 void add_method_options(CLI::App& app, ExtractCommand& c) {
   const auto group = "Method";
   PatchOptions& p = c.job.options.patch;
-  app.add_option("--method", c.job.method,
-                 "exact (whole bundles, no seams) or patch (the peers' divide and conquer)")
-      ->transform(names<Method>({{"exact", Method::kExact}, {"patch", Method::kPatch}}))
-      ->default_str("exact")
+  add_choice<Method>(app, "--method", c.job.method,
+                     {{"exact", Method::kExact}, {"patch", Method::kPatch}},
+                     "whole bundles without seams, or the peers' divide and conquer")
       ->group(group);
   app.add_option("-r,--regularize", c.job.options.regularize, "ridge on the flux, 1/electron")
       ->check(CLI::NonNegativeNumber)
@@ -126,9 +121,9 @@ void add_method_options(CLI::App& app, ExtractCommand& c) {
 
 void add_running_options(CLI::App& app, ExtractCommand& c) {
   const auto group = "Running";
-  app.add_option("--backend", c.backend, "auto, cpu or cuda")
+  app.add_option("--backend", c.backend, "what computes")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str()
+      ->option_text("auto|cpu|cuda")
       ->group(group);
   add_thread_option(app, c.threads);
   app.add_option("--json", c.json, "write a summary: times, memory, options, counts (- is stdout)")

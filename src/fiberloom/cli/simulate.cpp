@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom simulate`: a camera without any outside file.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <map>
 #include <memory>
 
+#include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/pipeline/simulate_camera.hpp"
@@ -28,14 +27,6 @@ int run_simulate(const SimulateCommand& command) {
   return 0;
 }
 
-template <class T>
-void add_choice(CLI::App& app, const char* name, T& value, const std::map<std::string, T>& values,
-                const char* standard, const char* text) {
-  app.add_option(name, value, text)
-      ->transform(CLI::CheckedTransformer(values, CLI::ignore_case))
-      ->default_str(standard);
-}
-
 }  // namespace
 
 Command make_simulate(CLI::App& program) {
@@ -57,11 +48,12 @@ Command make_simulate(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--seed", job.seed, "same seed, same bytes")->capture_default_str();
   app->add_option("--psf", job.psf, "use this PSF instead of making one");
-  add_choice<Gh00>(*app, "--gh00", job.gh00, {{"file", Gh00::kFile}, {"one", Gh00::kOne}}, "file",
-                   "how to read GH-0-0 of --psf: file or one");
+  add_choice<Gh00>(*app, "--gh00", job.gh00, {{"file", Gh00::kFile}, {"one", Gh00::kOne}},
+                   "how to read GH-0-0 of --psf");
   add_choice<TruthGrid>(*app, "--truth-grid", job.truth_grid,
                         {{"fine", TruthGrid::kFine}, {"extraction", TruthGrid::kExtraction}},
-                        "fine", "grid that the spectra live on: fine or extraction");
+                        "grid that the spectra live on; with extraction the model of the "
+                        "extraction holds exactly");
   app->add_flag_callback(
       "--defects", [&job] { job.defects = WithDefects::kYes; },
       "dead columns and blocks, saturated rows, a bad amplifier");

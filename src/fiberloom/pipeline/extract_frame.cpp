@@ -40,7 +40,7 @@ ExtractSummary extract_frame(const ExtractJob& job, Executor& executor, const Ob
   summary.read = clock.lap();
 
   summary.pixels = mask_inputs(in, job.mask_bits, observer);
-  const ExtractOptions options = resolve_options(job, in, observer);
+  const ExtractOptions options = resolve_options(job, in);
   summary.wave = wave_range(job, in.psf);
   const std::optional<RawTable> fibermap = choose_fibermap(in, options, observer);
   ExtractResult result = run_engine(job, options, in, executor, observer, tracer);

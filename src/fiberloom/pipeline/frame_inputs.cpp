@@ -9,9 +9,6 @@
 namespace fiberloom {
 namespace {
 
-constexpr double kFinestStep =
-    0.4;  ///< Angstrom; condition numbers: design of the method, docs/algorithm.md
-
 /// Runs `work`; an Error of it gets the file's name in front.
 template <class Work>
 auto naming(const std::string& file, Work&& work) {
@@ -75,15 +72,9 @@ std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {
           psf.header.number("WAVEMAX").value_or(shape.wave_max), 0.8};
 }
 
-ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
-                               const Observer& observer) {
+ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in) {
   ExtractOptions options = job.options;
   const auto [wmin, wmax, step] = wave_range(job, in.psf);
-  if (step > 0 && step < kFinestStep * (1 - 1e-9)) {
-    observer.warn("a step of " + std::to_string(step) + " Angstrom is finer than " +
-                  std::to_string(kFinestStep) +
-                  ": the pixels do not hold that much, a weak prior decides the rest");
-  }
   options.wave = linear_wave_grid(wmin, wmax, step);
   options.want_model = !job.model.empty() || !job.residual.empty();
   naming(in.preproc.path + " with " + in.psf.path,

@@ -28,9 +28,7 @@ MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer&
 [[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);
 
 /// The job's options with the grid filled in, checked against image and PSF; errors name the file.
-/// Warns of a step below 0.4 Angstrom.
-[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
-                                             const Observer& observer);
+[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in);
 
 /// The rows of the fibres asked for; nullopt where there is no fibermap (an empty one counts as
 /// none). Throws kFiberRange when it is too short.
