@@ -30,10 +30,10 @@ FL_LANE_HD inline V exp(V x) {
   return select_positive(x + V(708.0), e, V(0.0));
 }
 
-/// erf(x) given gauss = exp(-x^2), which the PSF kernel has at hand.
+/// erfc(a) for a >= 0, given gauss = exp(-a^2), which the PSF kernel has at hand. Relative error about 2e-16 times that
+/// of gauss.
 template <class V>
-FL_LANE_HD inline V erf_given_gauss(V x, V gauss) {
-  const V a = abs(x);
+FL_LANE_HD inline V erfc_given_gauss(V a, V gauss) {
   // (1 + 2 a) exp(a^2) erfc(a) is smooth in t = (a - k) / (a + k): Chebyshev fit, error 1.3e-16
   const V inverse = V(1.0) / ((a + V(3.75)) * fma(V(2.0), a, V(1.0)));
   const V t = (a - V(3.75)) * (inverse * fma(V(2.0), a, V(1.0)));
@@ -60,7 +60,14 @@ FL_LANE_HD inline V erf_given_gauss(V x, V gauss) {
   p = fma(p, t, V(0x1.d5f294816277ep-9));
   p = fma(p, t, V(-0x1.1f367683f8967p-3));
   p = fma(p, t, V(0x1.3ccda0b5d5dc2p+0));
-  const V large = fnma(gauss * p, inverse * (a + V(3.75)), V(1.0));
+  return gauss * p * (inverse * (a + V(3.75)));
+}
+
+/// erf(x), 2 ulp everywhere.
+template <class V>
+FL_LANE_HD inline V erf(V x) {
+  const V a = abs(x);
+  const V large = V(1.0) - erfc_given_gauss(a, lane_math::exp(-(x * x)));
   // near 0 that difference loses digits; the odd series does not
   const V z = a * a;
   V q(-0x1.eae4564a2a13bp-31);
@@ -77,11 +84,6 @@ FL_LANE_HD inline V erf_given_gauss(V x, V gauss) {
   q = fma(q, z, V(0x1.20dd750429b6dp+0));
   const V magnitude = select_positive(V(0.8) - a, a * q, large);
   return select_positive(x, magnitude, -magnitude);
-}
-
-template <class V>
-FL_LANE_HD inline V erf(V x) {
-  return erf_given_gauss(x, lane_math::exp(-(x * x)));
 }
 
 }  // namespace fiberloom::lane_math

@@ -9,8 +9,10 @@
 
 #if defined(__CUDACC__)
 #define FL_LANE_HD __host__ __device__
+#define FL_UNROLL _Pragma("unroll")
 #else
 #define FL_LANE_HD
+#define FL_UNROLL _Pragma("GCC unroll 16")  // bands up to 16 become straight-line code
 #endif
 
 namespace fiberloom {

@@ -34,12 +34,20 @@ const BandedKernels& banded_kernels(Isa isa) {
   }
 }
 
-int round_up_band(int band) {
-  for (const int b : kBands) {
-    if (band <= b) return b;
+namespace {
+
+template <std::size_t N>
+int round_up(const std::array<int, N>& ladder, int value, const char* what) {
+  for (const int step : ladder) {
+    if (value <= step) return step;
   }
-  throw Error(Status::kNumerical, "half-bandwidth " + std::to_string(band) + " needed, at most " +
-                                      std::to_string(kBands.back()) + " supported");
+  throw Error(Status::kNumerical, std::string(what) + " of " + std::to_string(value) +
+                                      " needed, at most " + std::to_string(ladder.back()) + " supported");
 }
+
+}  // namespace
+
+int round_up_band(int band) { return round_up(kBands, band, "half-bandwidth"); }
+int round_up_coupling(int half_width) { return round_up(kCouplings, half_width, "coupling half-width"); }
 
 }  // namespace fiberloom

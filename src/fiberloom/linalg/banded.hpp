@@ -13,6 +13,9 @@ namespace fiberloom {
 inline constexpr std::array<int, 6> kBands{8, 12, 16, 24, 32, 48};
 /// The smallest of kBands that holds `band`; throws kNumerical beyond the last.
 [[nodiscard]] int round_up_band(int band);
+/// Half-bandwidths of the coupling of two problems, likewise.
+inline constexpr std::array<int, 7> kCouplings{4, 6, 8, 12, 16, 24, 32};
+[[nodiscard]] int round_up_coupling(int half_width);
 
 struct RootWork {
   double *l, *inv_d, *v1, *vx;  ///< [n][band], [n], [n], [n] lanes each
@@ -24,8 +27,8 @@ struct BandedKernels {
   void (*solve)(int band, int n, const double* l, const double* inv_d, double* rhs);
   void (*selected_inverse)(int band, int n, const double* l, const double* inv_d, int width,
                            double* z);
-  void (*congruence)(int n, int h, const double* columns, int width, const double* z, int band,
-                     double* t, double* e);
+  void (*congruence)(int half_width, int n, const double* columns, const double* z, int band, double* t,
+                     double* e);
   void (*root_pole)(int band, int n, const double* s, const double* t, const double* c,
                     const double* ones, const double* x, int nd, const RootWork& work, double* q,
                     double* q1, double* qx, double* min_pivot);

@@ -35,11 +35,14 @@ FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, doub
   V smallest(1e300);
   for (int j = 0; j < n; ++j) {
     V u[B + 1];
+    FL_UNROLL
     for (int e = 0; e <= B; ++e) u[e] = at<V>(matrix, j * (B + 1) + e);
     u[0] += shift;
+    FL_UNROLL
     for (int k = B; k >= 1; --k) {  // oldest row first: the newest pivot arrives last
       const int slot = (j + B - k) % B;
       const V f = ring_l[slot][k];
+      FL_UNROLL
       for (int e = 0; e <= B - k; ++e) u[e] = fnma(f, ring_u[slot][k + e], u[e]);
     }
     const V inverse = V(1.0) / u[0];
@@ -60,58 +63,67 @@ FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, doub
 /// Solves L D L^T x = b in place, rhs[n]. 2 n B operations.
 template <class V, int B>
 FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double* rhs) {
-  V z[B];
+  V z[B];  // solution of row r at r % B
   for (int k = 0; k < B; ++k) z[k] = V(0.0);
   for (int j = 0; j < n; ++j) {
     V s = at<V>(rhs, j);
-    for (int k = B; k >= 1; --k) {
-      if (j >= k) s = fnma(at<V>(l, (j - k) * B + k - 1), z[k - 1], s);
+    if (j >= B) {
+      const double* diagonal = l + static_cast<long>(j) * B * kStride;  // L[j, j - k] lies at -k B + k - 1
+      FL_UNROLL
+      for (int k = B; k >= 1; --k) s = fnma(at<V>(diagonal, -k * B + k - 1), z[(j + B - k) % B], s);
+    } else {
+      for (int k = j; k >= 1; --k) s = fnma(at<V>(l, (j - k) * B + k - 1), z[j - k], s);
     }
-    for (int k = B - 1; k >= 1; --k) z[k] = z[k - 1];
-    z[0] = s;
+    z[j % B] = s;
     put(rhs, j, s);
   }
   for (int k = 0; k < B; ++k) z[k] = V(0.0);
   for (int j = n - 1; j >= 0; --j) {
     V s = at<V>(rhs, j) * at<V>(inv_d, j);
-    for (int k = B; k >= 1; --k) s = fnma(at<V>(l, j * B + k - 1), z[k - 1], s);
-    for (int k = B - 1; k >= 1; --k) z[k] = z[k - 1];
-    z[0] = s;
+    FL_UNROLL
+    for (int k = B; k >= 1; --k) s = fnma(at<V>(l, j * B + k - 1), z[(j + k) % B], s);
+    z[j % B] = s;
     put(rhs, j, s);
   }
 }
 
-/// Entries (j, j + e), e = 0..width, of the inverse by the Takahashi recurrence; width >= B.
-/// z[n + width][width + 1]: the last `width` rows must be zero on entry. n B width operations.
+/// Entries (j, j + e), |e| <= width, of the inverse by the Takahashi recurrence; width >= B. Both triangles are
+/// stored, z[n + width][2 width + 1], entry (j, width + e), so that rows are read along memory. Whatever lies
+/// outside the matrix must be zero on entry and stays so. n B width operations.
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* inv_d, int width,
                                         double* z) {
-  const int row = width + 1;
+  const int row = 2 * width + 1;
   for (int j = n - 1; j >= 0; --j) {
-    V f[B];
-    for (int k = 0; k < B; ++k) f[k] = at<V>(l, j * B + k);
-    for (int e = width; e >= 1; --e) {
+    V f[B + 1];
+    FL_UNROLL
+    for (int k = 1; k <= B; ++k) f[k] = at<V>(l, j * B + k - 1);
+    for (int e = width < n - 1 - j ? width : n - 1 - j; e >= 1; --e) {
+      const double* z_row = z + static_cast<long>((j + e) * row + width - e) * kStride;  // entry (j+e, j+k) at k
       V s(0.0), s2(0.0);
-      for (int k = 1; k <= B; ++k) {
-        const int lo = k < e ? k : e, gap = k < e ? e - k : k - e;
-        const V term = at<V>(z, (j + lo) * row + gap);
-        if (k % 2 == 0) {
-          s = fnma(f[k - 1], term, s);
-        } else {
-          s2 = fnma(f[k - 1], term, s2);
-        }
+      FL_UNROLL
+      for (int k = B; k >= 2; k -= 2) {
+        s = fnma(f[k], at<V>(z_row, k), s);
+        s2 = fnma(f[k - 1], at<V>(z_row, k - 1), s2);
       }
-      put(z, j * row + e, s + s2);
+      s += s2;
+      put(z, j * row + width + e, s);
+      put(z, (j + e) * row + width - e, s);
     }
-    V d = at<V>(inv_d, j);
-    for (int k = 1; k <= B; ++k) d = fnma(f[k - 1], at<V>(z, j * row + k), d);
-    put(z, j * row, d);
+    const double* own = z + static_cast<long>(j * row + width) * kStride;
+    V d = at<V>(inv_d, j), d2(0.0);
+    FL_UNROLL
+    for (int k = B; k >= 2; k -= 2) {
+      d = fnma(f[k], at<V>(own, k), d);
+      d2 = fnma(f[k - 1], at<V>(own, k - 1), d2);
+    }
+    put(z, j * row + width, d + d2);
   }
 }
 
 /// Adds one pole c (I - t (S + t I)^-1) of the square root of S: to q[n][nd + 1] its entries (j, j + e),
 /// e <= nd <= B, to q1[n] and qx[n] its products with `ones` and `x`. Work: l[n][B], inv_d[n], v1[n], vx[n].
-/// Returns the smallest pivot.
+/// Returns the smallest pivot. n (3 B^2 / 2 + 6 B) operations.
 template <class V, int B>
 FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* ones, const double* x,
                               int nd, double* l, double* inv_d, double* v1, double* vx, double* q,
@@ -124,12 +136,15 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
   V smallest(1e300);
   for (int j = 0; j < n; ++j) {
     V u[B + 1];
+    FL_UNROLL
     for (int e = 0; e <= B; ++e) u[e] = at<V>(s, j * (B + 1) + e);
     u[0] += t;
     V a = at<V>(ones, j), b = at<V>(x, j);
+    FL_UNROLL
     for (int k = B; k >= 1; --k) {
       const int slot = (j + B - k) % B;
       const V f = ring_l[slot][k];
+      FL_UNROLL
       for (int e = 0; e <= B - k; ++e) u[e] = fnma(f, ring_u[slot][k + e], u[e]);
       a = fnma(f, z1[slot], a);
       b = fnma(f, zx[slot], b);
@@ -142,6 +157,7 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
     zx[slot] = b;
     put(v1, j, a);
     put(vx, j, b);
+    FL_UNROLL
     for (int e = 1; e <= B; ++e) {
       const V f = u[e] * inverse;
       ring_u[slot][e] = u[e];
@@ -149,10 +165,11 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
       put(l, j * B + e - 1, f);
     }
   }
-  // Backward: both solves and the selected inverse; its last B rows live in a ring.
-  V zr[B][B + 1];
+  // Backward: both solves and the selected inverse. The inverse's last B rows live in a ring, both triangles:
+  // entry (row % B, B + offset).
+  V ring_z[B][2 * B + 1];
   for (int k = 0; k < B; ++k) {
-    for (int e = 0; e <= B; ++e) zr[k][e] = V(0.0);
+    for (int e = 0; e <= 2 * B; ++e) ring_z[k][e] = V(0.0);
     z1[k] = zx[k] = V(0.0);
   }
   const V ct = c * t;
@@ -160,31 +177,42 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
     const V inverse = at<V>(inv_d, j);
     V f[B + 1];
     V a = at<V>(v1, j) * inverse, b = at<V>(vx, j) * inverse;
+    FL_UNROLL
     for (int k = B; k >= 1; --k) {
       f[k] = at<V>(l, j * B + k - 1);
       const int slot = (j + k) % B;
       a = fnma(f[k], z1[slot], a);
       b = fnma(f[k], zx[slot], b);
     }
-    V w[B + 1];
-    for (int e = B; e >= 1; --e) {
-      V sum(0.0);
-      for (int k = B; k >= 1; --k) {
-        const int lo = k < e ? k : e, gap = k < e ? e - k : k - e;
-        sum = fnma(f[k], zr[(j + lo) % B][gap], sum);
-      }
-      w[e] = sum;
-    }
-    V d = inverse;
-    for (int k = B; k >= 1; --k) d = fnma(f[k], w[k], d);
-    w[0] = d;
     const int slot = j % B;
-    for (int e = 0; e <= B; ++e) zr[slot][e] = w[e];
+    V w[B + 1];
+    V d = inverse, d2(0.0);
+    FL_UNROLL
+    for (int e = B; e >= 1; --e) {
+      V* z_row = ring_z[(j + e) % B];
+      V sum(0.0), sum2(0.0);
+      FL_UNROLL
+      for (int k = B; k >= 2; k -= 2) {
+        sum = fnma(f[k], z_row[B - e + k], sum);
+        sum2 = fnma(f[k - 1], z_row[B - e + k - 1], sum2);
+      }
+      w[e] = sum + sum2;
+    }
+    FL_UNROLL
+    for (int k = B; k >= 2; k -= 2) {
+      d = fnma(f[k], w[k], d);
+      d2 = fnma(f[k - 1], w[k - 1], d2);
+    }
+    w[0] = d + d2;
+    FL_UNROLL
+    for (int e = 0; e < B; ++e) ring_z[slot][B + e] = w[e];
+    FL_UNROLL
+    for (int e = 1; e < B; ++e) ring_z[(j + e) % B][B - e] = w[e];
     z1[slot] = a;
     zx[slot] = b;
     put(q1, j, fma(c, at<V>(ones, j), fnma(ct, a, at<V>(q1, j))));
     put(qx, j, fma(c, at<V>(x, j), fnma(ct, b, at<V>(qx, j))));
-    put(q, j * (nd + 1), fnma(ct, d, at<V>(q, j * (nd + 1))) + c);
+    put(q, j * (nd + 1), fnma(ct, w[0], at<V>(q, j * (nd + 1))) + c);
     for (int e = 1; e <= nd; ++e) {
       put(q, j * (nd + 1) + e, fnma(ct, w[e], at<V>(q, j * (nd + 1) + e)));
     }
@@ -193,35 +221,40 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
 }
 
 /// Congruence E = C^T Z C in the band: e[n][band + 1] with E[k, k + d]. `columns` holds C by columns,
-/// columns[n][2 h + 1], entry (m, h + g) = C[m + g, m]; z is a selected inverse of width >= band + 2 h,
-/// z[n + ...][width + 1]. t: scratch for band + 2 h + 1 elements. n (2 h + 1)(2 band + 2 h + 2) operations.
-template <class V>
-FL_LANE_HD inline void congruence(int n, int h, const double* columns, int width, const double* z,
-                                  int band, double* t, double* e) {
-  const int row = width + 1, c_row = 2 * h + 1;
+/// columns[n][2 H + 1], entry (m, H + g) = C[m + g, m], zero where m + g is outside the matrix; z is a
+/// selected inverse of width band + 2 H. t: scratch for band + 2 H + 1 elements.
+/// n (2 H + 1)(2 band + 2 H + 2) operations.
+template <class V, int H>
+FL_LANE_HD inline void congruence(int n, const double* columns, const double* z, int band, double* t,
+                                  double* e) {
+  const int width = band + 2 * H, row = 2 * width + 1;
+  constexpr int kColumn = 2 * H + 1;
   for (int m = 0; m < n; ++m) {
-    const int a_first = m - band - h < 0 ? 0 : m - band - h;
-    const int a_last = m + h < n ? m + h : n - 1;
-    const int b_first = m - h < 0 ? 0 : m - h, b_last = a_last;
-    const double* cm = columns + static_cast<long>(m * c_row + h - m) * kStride;
-    for (int a = a_first; a <= a_last; ++a) {
-      V s(0.0), s2(0.0);
-      const int split = a < b_first ? b_first : a;
-      int b = b_first;
-      for (; b < split; ++b) s = fma(at<V>(z, b * row + a - b), at<V>(cm, b), s);
-      for (; b <= b_last; ++b) s2 = fma(at<V>(z, a * row + b - a), at<V>(cm, b), s2);
-      put(t, a - a_first, s + s2);
-    }
-    for (int k = m - band < 0 ? 0 : m - band; k <= m; ++k) {
-      const int first = k - h < 0 ? 0 : k - h, last = k + h < n ? k + h : n - 1;
-      const double* ck = columns + static_cast<long>(k * c_row + h - k) * kStride;
-      V s(0.0), s2(0.0);
-      int a = first;
-      for (; a + 1 <= last; a += 2) {
-        s = fma(at<V>(ck, a), at<V>(t, a - a_first), s);
-        s2 = fma(at<V>(ck, a + 1), at<V>(t, a + 1 - a_first), s2);
+    V c[kColumn];
+    FL_UNROLL
+    for (int g = 0; g < kColumn; ++g) c[g] = at<V>(columns, m * kColumn + g);
+    const int first = m - band - H, last = m + H < n ? m + H : n - 1;
+    for (int a = first < 0 ? 0 : first; a <= last; ++a) {
+      const double* z_row = z + static_cast<long>(a * row + width + m - H - a) * kStride;
+      V s(0.0), s2 = c[2 * H] * at<V>(z_row, 2 * H);
+      FL_UNROLL
+      for (int g = 0; g < 2 * H; g += 2) {
+        s = fma(c[g], at<V>(z_row, g), s);
+        s2 = fma(c[g + 1], at<V>(z_row, g + 1), s2);
       }
-      if (a <= last) s = fma(at<V>(ck, a), at<V>(t, a - a_first), s);
+      put(t, a - first, s + s2);
+    }
+    for (int a = first; a < 0; ++a) put(t, a - first, V(0.0));
+    for (int a = last + 1; a <= m + H; ++a) put(t, a - first, V(0.0));
+    for (int k = m - band < 0 ? 0 : m - band; k <= m; ++k) {
+      const double* ck = columns + static_cast<long>(k * kColumn) * kStride;
+      const double* tk = t + static_cast<long>(k - H - first) * kStride;
+      V s(0.0), s2 = at<V>(ck, 2 * H) * at<V>(tk, 2 * H);
+      FL_UNROLL
+      for (int g = 0; g < 2 * H; g += 2) {
+        s = fma(at<V>(ck, g), at<V>(tk, g), s);
+        s2 = fma(at<V>(ck, g + 1), at<V>(tk, g + 1), s2);
+      }
       put(e, k * (band + 1) + m - k, s + s2);
     }
   }

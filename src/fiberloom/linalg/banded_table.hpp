@@ -43,10 +43,21 @@ struct BandedTable {
       }
     });
   }
-  static void congruence(int n, int h, const double* columns, int width, const double* z, int band,
+  static void congruence(int half_width, int n, const double* columns, const double* z, int band,
                          double* t, double* e) {
-    for (int i = 0; i < kLanes; i += V::width) {
-      lane::congruence<V>(n, h, columns + i, width, z + i, band, t + i, e + i);
+    const auto body = [&]<int H>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::congruence<V, H>(n, columns + i, z + i, band, t + i, e + i);
+      }
+    };
+    switch (half_width) {
+      case 4: return body.template operator()<4>();
+      case 6: return body.template operator()<6>();
+      case 8: return body.template operator()<8>();
+      case 12: return body.template operator()<12>();
+      case 16: return body.template operator()<16>();
+      case 24: return body.template operator()<24>();
+      default: return body.template operator()<32>();
     }
   }
   static void root_pole(int band, int n, const double* s, const double* t, const double* c,

@@ -83,7 +83,7 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
     SCOPED_TRACE(level.name);
     std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)), d(static_cast<std::size_t>(n * kLanes)),
         pivot(kLanes), shift(kLanes, 0.25), rhs(d.size(), 1.0),
-        z(static_cast<std::size_t>((n + width) * (width + 1) * kLanes), 0.0);
+        z(static_cast<std::size_t>((n + width) * (2 * width + 1) * kLanes), 0.0);
     level.kernels->factor(band, n, m.rows.data(), shift.data(), l.data(), d.data(), pivot.data());
     level.kernels->solve(band, n, l.data(), d.data(), rhs.data());
     level.kernels->selected_inverse(band, n, l.data(), d.data(), width, z.data());
@@ -97,7 +97,7 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
         for (int k = 0; k < n; ++k) x += inv[static_cast<std::size_t>(j * n + k)];
         EXPECT_NEAR(rhs[static_cast<std::size_t>(j * kLanes + i)], x, 1e-13);
         for (int e = 0; e <= width && j + e < n; ++e) {
-          EXPECT_NEAR(z[static_cast<std::size_t>((j * (width + 1) + e) * kLanes + i)],
+          EXPECT_NEAR(z[static_cast<std::size_t>((j * (2 * width + 1) + width + e) * kLanes + i)],
                       inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
         }
       }
@@ -164,33 +164,40 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
 }
 
 TEST_P(Banded, CongruenceIsCTransposedZC) {
-  const int band = GetParam(), n = 40, h = 5, width = band + 2 * h;
-  const Batch z = random_batch(n + width, width);  // any symmetric banded matrix will do
-  const Batch c = random_batch(n, 2 * h);
+  const int band = GetParam(), n = 40;
+  const CounterRng rng(3, 4);
   for (const Level& level : levels()) {
-    std::vector<double> e(static_cast<std::size_t>(n * (band + 1) * kLanes), 0.0),
-        t(static_cast<std::size_t>((band + 2 * h + 1) * kLanes));
-    level.kernels->congruence(n, h, c.rows.data(), width, z.rows.data(), band, t.data(), e.data());
-    const auto zd = [&](int a, int b, int i) {
-      const int lo = std::min(a, b), gap = std::abs(a - b);
-      return gap > width ? 0.0 : z.rows[static_cast<std::size_t>((lo * (width + 1) + gap) * kLanes + i)];
-    };
-    const auto cd = [&](int row, int col, int i) {
-      return std::abs(row - col) > h
-                 ? 0.0
-                 : c.rows[static_cast<std::size_t>((col * (2 * h + 1) + h + row - col) * kLanes + i)];
-    };
-    for (int i = 0; i < kLanes; i += 3) {
-      for (int k = 0; k < n; ++k) {
-        for (int m = k; m <= std::min(n - 1, k + band); ++m) {
-          double want = 0;
-          for (int a = std::max(0, k - h); a <= std::min(n - 1, k + h); ++a) {
-            for (int b = std::max(0, m - h); b <= std::min(n - 1, m + h); ++b) {
-              want += cd(a, k, i) * zd(a, b, i) * cd(b, m, i);
-            }
+    for (const int h : kCouplings) {
+      const int width = band + 2 * h, row = 2 * width + 1, column = 2 * h + 1;
+      const auto value = [&](int a, int b, int i) {  // any symmetric matrix will do
+        return rng.uniform(static_cast<std::uint64_t>((std::min(a, b) * 97 + std::max(a, b)) * kLanes + i));
+      };
+      std::vector<double> z(static_cast<std::size_t>((n + width) * row * kLanes), 0.0),
+          c(static_cast<std::size_t>(n * column * kLanes), 0.0), e(static_cast<std::size_t>(n * (band + 1) * kLanes), 0.0),
+          t(static_cast<std::size_t>((band + 2 * h + 1) * kLanes));
+      for (int i = 0; i < kLanes; ++i) {
+        for (int a = 0; a < n; ++a) {
+          for (int b = std::max(0, a - width); b <= std::min(n - 1, a + width); ++b) {
+            z[static_cast<std::size_t>((a * row + width + b - a) * kLanes + i)] = value(a, b, i);
           }
-          EXPECT_NEAR(e[static_cast<std::size_t>((k * (band + 1) + m - k) * kLanes + i)], want,
-                      1e-12 * (1 + std::abs(want)));
+          for (int g = std::max(-h, -a); g <= std::min(h, n - 1 - a); ++g) {
+            c[static_cast<std::size_t>((a * column + h + g) * kLanes + i)] = value(a + g, 50 + a, i) - 0.5;
+          }
+        }
+      }
+      level.kernels->congruence(h, n, c.data(), z.data(), band, t.data(), e.data());
+      for (int i = 0; i < kLanes; i += 5) {
+        for (int k = 0; k < n; k += 3) {
+          for (int m = k; m <= std::min(n - 1, k + band); ++m) {
+            double want = 0;
+            for (int a = std::max(0, k - h); a <= std::min(n - 1, k + h); ++a) {
+              for (int b = std::max(0, m - h); b <= std::min(n - 1, m + h); ++b) {
+                want += (value(a, 50 + k, i) - 0.5) * value(a, b, i) * (value(b, 50 + m, i) - 0.5);
+              }
+            }
+            ASSERT_NEAR(e[static_cast<std::size_t>((k * (band + 1) + m - k) * kLanes + i)], want, 1e-11)
+                << level.name << " " << h << " " << k << " " << m;
+          }
         }
       }
     }

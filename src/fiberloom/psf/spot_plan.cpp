@@ -26,16 +26,7 @@ std::vector<const LegendreSeries*> all_series(const PsfModel& psf) {
   return series;
 }
 
-double evaluate(const SpotPlan& plan, int fiber, int series, int j) {
-  const double* c = plan.fiber_coef(fiber) + series * plan.ncoef;
-  double sum = 0;
-  for (int k = 0; k < plan.ncoef; ++k) {
-    sum += c[k] * plan.basis_row(plan.domain[static_cast<std::size_t>(series)], k)[j];
-  }
-  return sum;
-}
-
-/// Sums a whole series over the grid, bin by bin in the order of evaluate().
+/// A series over the whole grid.
 std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
   const double* c = plan.fiber_coef(fiber) + series * plan.ncoef;
   std::vector<double> sum(static_cast<std::size_t>(plan.nwave_padded), 0.0);
@@ -87,11 +78,14 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   plan.ndomain = static_cast<int>(domains.size());
 
   const auto ncoef = static_cast<std::size_t>(plan.ncoef);
+  plan.used.assign(series.size(), 1);
   plan.coef = Buffer<double>(static_cast<std::size_t>(plan.nfiber) * series.size() * ncoef, 0.0);
   for (std::size_t f = 0; f < static_cast<std::size_t>(plan.nfiber); ++f) {
     for (std::size_t s = 0; s < series.size(); ++s) {
       for (std::size_t k = 0; k < series[s]->coef.cols(); ++k) {
-        plan.coef[(f * series.size() + s) * ncoef + k] = series[s]->coef(f, k);
+        const double c = series[s]->coef(f, k);
+        plan.coef[(f * series.size() + s) * ncoef + k] = c;
+        if (c != 0.0) plan.used[s] = std::max(plan.used[s], static_cast<int>(k) + 1);
       }
     }
   }
@@ -118,6 +112,7 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   FiberTrace trace;
   trace.x = evaluate_all(plan, fiber, 0);
   trace.y = evaluate_all(plan, fiber, 1);
+  const auto sigma_x = evaluate_all(plan, fiber, 2), sigma_y = evaluate_all(plan, fiber, 3);
   const std::size_t n = trace.x.size();
   trace.x0.assign(n, 0);
   trace.y0.assign(n, 0);
@@ -131,8 +126,7 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
     trace.frame[j] = (trace.x0[j] + (1 << 24)) / kLanes * kLanes - (1 << 24);
     if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
-    const int bin = static_cast<int>(j);
-    return evaluate(plan, fiber, 2, bin) > 0.05 && evaluate(plan, fiber, 3, bin) > 0.05;
+    return sigma_x[j] > 0.05 && sigma_y[j] > 0.05;
   };
   // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes sign).
   const double* u = plan.basis_row(plan.domain[1], plan.ncoef > 1 ? 1 : 0);
@@ -141,13 +135,13 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   while (middle + 1 < nwave && u[middle] < 0) ++middle;
   bool inside = true;
   for (std::size_t j = middle; j < nwave && inside; ++j) {
-    inside = usable(j) || std::abs(u[j]) <= 1.0;  // within the domain a gap is no end
     trace.live[j] = usable(j) ? 1 : 0;
+    inside = trace.live[j] || std::abs(u[j]) <= 1.0;  // within the domain a gap is no end
   }
   inside = true;
   for (std::size_t j = middle; j-- > 0 && inside;) {
-    inside = usable(j) || std::abs(u[j]) <= 1.0;
     trace.live[j] = usable(j) ? 1 : 0;
+    inside = trace.live[j] || std::abs(u[j]) <= 1.0;
   }
   return trace;
 }

@@ -24,6 +24,7 @@ struct SpotPlan {
   bool has_tails = false;
   std::vector<int> domain;       ///< [nseries]: which wavelength domain
   int ndomain = 0;
+  std::vector<int> used;         ///< [nseries]: coefficients from here on are zero for every fibre
   Buffer<double> coef;           ///< [nfiber][nseries][ncoef]
   Buffer<double> basis;          ///< [ndomain][ncoef][nwave_padded]: P_k(u(lambda))
 

@@ -42,32 +42,68 @@ void add_tails(const SpotPlan& plan, const lane::SpotSeries& series, const int* 
   }
 }
 
-/// value[ny * nx] of Pack::width bins, times scale, to their places in the stored spots. A row is written in whole
-/// packs: what spills over its end are zeros, which the next row wants there.
-void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, const int* x0, const int* frame,
-                   double* out) {
+/// A row of Pack::width bins, block by block, transposed: block[i] holds columns p, p + 1 ... of bin i.
+template <int NX>
+FL_INLINE void load_columns(const Pack* row, int nx_runtime, int p, Pack scale, Pack* block) {
   constexpr int w = Pack::width;
+  const int nx = NX > 0 ? NX : nx_runtime;
+  if (p + 1 == nx) {  // a single column: no transposition
+    const Pack last = row[p] * scale;
+    for (int i = 0; i < w; ++i) {
+      block[i] = Pack(0.0);
+      block[i].v[0] = last.v[i];
+    }
+  } else if (p >= nx) {
+    for (int i = 0; i < w; ++i) block[i] = Pack(0.0);
+  } else {
+    for (int i = 0; i < w; ++i) block[i] = p + i < nx ? row[p + i] * scale : Pack(0.0);
+    transpose(block);
+  }
+}
+
+/// value[ny * nx] of Pack::width bins, times scale, to their places in the stored spots.
+template <int NX, int NY>
+FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, const int* x0,
+                             const int* frame, double* out) {
+  constexpr int w = Pack::width;
+  const int nx = NX > 0 ? NX : plan.nx, ny = NX > 0 ? NY : plan.ny;
+  const int stride = NX > 0 ? (NX + 2 * kLanes - 2) / kLanes * kLanes : plan.stride;
   const long spot = static_cast<long>(plan.spot_size());
+#if defined(__AVX512F__)
+  // shift in registers, store aligned: stores that cross cache lines cost more than the permutations
+  Pack::Bits shift[w];
+  for (int i = 0; i < w; ++i) {
+    const std::int64_t offset = x0[i] - frame[i];
+    shift[i] = Pack::Bits{8, 9, 10, 11, 12, 13, 14, 15} - offset;
+  }
+  for (int r = 0; r < ny; ++r) {
+    Pack before[w];
+    for (int i = 0; i < w; ++i) before[i] = Pack(0.0);
+    for (int p = 0; p < stride; p += w) {
+      Pack block[w];
+      load_columns<NX>(value + r * nx, nx, p, scale, block);
+      for (int i = 0; i < w; ++i) {
+        Pack(__builtin_shuffle(before[i].v, block[i].v, shift[i])).store(out + i * spot + r * stride + p);
+        before[i] = block[i];
+      }
+    }
+  }
+#else
+  // A row is written in whole packs: what spills over its end are zeros, which the next row wants there.
   double* corner[w];
   for (int i = 0; i < w; ++i) {
     double* start = out + i * spot;
     for (int c = 0; c < kLanes; c += w) Pack(0.0).store(start + c);
     corner[i] = start + (x0[i] - frame[i]);
   }
-  for (int r = 0; r < plan.ny; ++r) {
-    for (int p = 0; p < plan.stride; p += w) {
+  for (int r = 0; r < ny; ++r) {
+    for (int p = 0; p < stride; p += w) {
       Pack block[w];
-      if (p >= plan.nx) {
-        for (int i = 0; i < w; ++i) block[i] = Pack(0.0);
-      } else {
-        for (int i = 0; i < w; ++i) {
-          block[i] = p + i < plan.nx ? value[r * plan.nx + p + i] * scale : Pack(0.0);
-        }
-        transpose(block);
-      }
-      for (int i = 0; i < w; ++i) block[i].store(corner[i] + r * plan.stride + p);
+      load_columns<NX>(value + r * nx, nx, p, scale, block);
+      for (int i = 0; i < w; ++i) block[i].store(corner[i] + r * stride + p);
     }
   }
+#endif
 }
 
 template <int NX, int NY, int D>
@@ -75,8 +111,8 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
   Scratch s;
   for (int first = 0; first < kLanes; first += Pack::width) {
     const int j = j0 + first;
-    const lane::SpotSeries series{plan.fiber_coef(fiber), plan.domain.data(), plan.basis_row(0, 0) + j,
-                                  plan.ncoef, plan.nwave_padded};
+    const lane::SpotSeries series{plan.fiber_coef(fiber), plan.domain.data(), plan.used.data(),
+                                  plan.basis_row(0, 0) + j, plan.ncoef, plan.nwave_padded};
     const int* x0 = trace.x0.data() + j;
     const int* y0 = trace.y0.data() + j;
     Pack edge_x, edge_y, live;
@@ -102,7 +138,7 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
         plan.degree_y, s.value);
     const Pack scale =
         select_positive(live, select_positive(total, Pack(1.0) / total, Pack(0.0)), Pack(0.0));
-    transpose_out(plan, s.value, scale, x0, trace.frame.data() + j,
+    transpose_out<NX, NY>(plan, s.value, scale, x0, trace.frame.data() + j,
                   out + first * static_cast<long>(plan.spot_size()));
   }
 }

@@ -38,6 +38,7 @@ class BundleExtraction {
     }
     {
       const Span span(frame_.tracer, "compute/normal equations");
+      work_.normal.resize(geometry_, 2 * frame_.grid.guard);
       assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.ring, work_.normal);
       add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize, frame_.weak_prior);
     }
@@ -82,7 +83,7 @@ class BundleExtraction {
       const bool longer = r.seam_sigma > allowed && windows.count > 1;
       if (!wider && !longer) return r;
       if (wider) band = round_up_band(band + 1);
-      if (longer) skirt *= 2;
+      if (longer) skirt = skirt == frame_.grid.guard ? 2 * skirt : geometry_.nbin;
     }
   }
 
@@ -112,7 +113,7 @@ class BundleExtraction {
       report.unconstrained += scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
     };
     const Span span(frame_.tracer, "compute/sweeps and roots");
-    const MarginalReport marginal = marginal_precisions(work_.normal, windows, band, frame_.banded,
+    const MarginalReport marginal = marginal_precisions(work_.normal, windows, band, frame_.banded, frame_.pixel,
                                                         frame_.tuning.sweeps, work_.marginal, use);
     attempt.truncation = truncation_error(marginal.edge, frame_.grid.decay, largest, low);
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +

@@ -60,7 +60,7 @@ void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
     while (ahead < tiles && open[static_cast<std::size_t>(ahead)] < close[static_cast<std::size_t>(t)]) ++ahead;
     wait = std::max(wait, ahead - t);
   }
-  work.ring.resize(g.nfiber, wait + 1, kLanes, plan.spot_size());
+  work.ring.resize(g.nfiber, wait + 1, plan.spot_size());
 
   int done = 0, rows_done = 0;  // tiles averaged, rows of chi2 computed
   for (int t = 0; t <= tiles; ++t) {
@@ -75,12 +75,13 @@ void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
     while (done < t && close[static_cast<std::size_t>(done)] <= rows_done) {
       for (int f = 0; f < g.nfiber; ++f) {
         const FiberTrace& trace = g.trace[static_cast<std::size_t>(f)];
+        const double* tile = work.ring.tile(f, done);
         for (int j = done * kLanes; j < std::min(g.nbin, (done + 1) * kLanes); ++j) {
           const double phi = n.phi(f)[j];
           if (!(phi > 0)) continue;
           work.chi2pix[static_cast<std::size_t>(f) * static_cast<std::size_t>(g.nbin_padded) +
                        static_cast<std::size_t>(j)] =
-              kernels.gather(shape, work.ring.spot(f, j), chi2, strip.pitch,
+              kernels.gather(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(), chi2, strip.pitch,
                              trace.y0[static_cast<std::size_t>(j)] - g.y0,
                              trace.frame[static_cast<std::size_t>(j)] - g.x0) /
               phi;
@@ -91,11 +92,12 @@ void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
     if (t == tiles) break;
     for (int f = 0; f < g.nfiber; ++f) {
       const FiberTrace& trace = g.trace[static_cast<std::size_t>(f)];
-      spots(plan, g.first_fiber + f, t * kLanes, trace, work.ring.tile(f, t));
+      double* tile = work.ring.tile(f, t);
+      spots(plan, g.first_fiber + f, t * kLanes, trace, tile);
       const double* flux = x + f * n.pitch + n.margin;
       for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
         if (!trace.live[static_cast<std::size_t>(j)] || n.phi(f)[j] < kUnconstrainedBelow) continue;
-        kernels.add_model(shape, work.ring.spot(f, j), flux[j], model, strip.pitch,
+        kernels.add_model(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(), flux[j], model, strip.pitch,
                           trace.y0[static_cast<std::size_t>(j)] - g.y0,
                           trace.frame[static_cast<std::size_t>(j)] - g.x0);
       }

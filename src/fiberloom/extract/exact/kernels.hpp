@@ -36,8 +36,10 @@ struct PixelKernels {
   /// chi2[i] = w (p - m)^2 / (1 + w (psferr m)^2) for n pixels (n a multiple of kLanes).
   void (*chi2)(const double* weight, const double* pixel, const double* model, double psferr,
                long n, double* chi2);
-  /// y += a x, n a multiple of kLanes.
-  void (*multiply_add)(const double* a, const double* x, double* y, long n);
+  /// y[i] = sum over terms t of a[t][i] x[t][i], n a multiple of kLanes.
+  void (*sum_products)(const double* const* a, const double* const* x, int terms, double* y, long n);
+  /// out[i stride + lane] = in[lane][i] for kLanes inputs.
+  void (*interleave)(const double* const* in, long n, double* out, long stride);
 };
 
 [[nodiscard]] const PixelKernels& pixel_kernels(Isa isa);

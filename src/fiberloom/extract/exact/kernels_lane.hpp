@@ -138,15 +138,39 @@ inline void chi2(const double* weight, const double* pixel, const double* model,
 }
 
 template <class V>
-inline void multiply_add(const double* a, const double* x, double* y, long n) {
+inline void sum_products(const double* const* a, const double* const* x, int terms, double* y, long n) {
   for (long i = 0; i < n; i += V::width) {
-    fma(V::load(a + i), V::load(x + i), V::load(y + i)).store(y + i);
+    V even(0.0), odd(0.0);
+    int t = 0;
+    for (; t + 1 < terms; t += 2) {
+      even = fma(V::load(a[t] + i), V::load(x[t] + i), even);
+      odd = fma(V::load(a[t + 1] + i), V::load(x[t + 1] + i), odd);
+    }
+    if (t < terms) even = fma(V::load(a[t] + i), V::load(x[t] + i), even);
+    (even + odd).store(y + i);
+  }
+}
+
+template <class V>
+inline void interleave(const double* const* in, long n, double* out, long stride) {
+  constexpr int w = V::width;
+  long i = 0;
+  for (; i + w <= n; i += w) {
+    for (int first = 0; first < kLanes; first += w) {
+      V block[w];
+      for (int k = 0; k < w; ++k) block[k] = V::load(in[first + k] + i);
+      transpose(block);
+      for (int k = 0; k < w; ++k) block[k].store(out + (i + k) * stride + first);
+    }
+  }
+  for (; i < n; ++i) {
+    for (int k = 0; k < kLanes; ++k) out[i * stride + k] = in[k][i];
   }
 }
 
 template <class V>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>, dots<V>, add_model<V>, gather<V>, chi2<V>, multiply_add<V>};
+  return {weigh<V>, dots<V>, add_model<V>, gather<V>, chi2<V>, sum_products<V>, interleave<V>};
 }
 
 }  // namespace fiberloom::lane

@@ -13,15 +13,16 @@ namespace {
 /// Sweeps over single fibres (reach 1).
 class FiberSweep {
  public:
-  FiberSweep(const NormalEquations& n, const Windows& w, int band, const BandedKernels& k, MarginalWork& work)
-      : n_(n), w_(w), band_(band), half_(n.cross_band), width_(band + 2 * n.cross_band), k_(k), work_(work) {
+  FiberSweep(const NormalEquations& n, const Windows& w, int band, const BandedKernels& k,
+             const PixelKernels& pixel, MarginalWork& work)
+      : n_(n), w_(w), band_(band), half_(round_up_coupling(n.cross_band)), width_(band + 2 * half_), k_(k), pixel_(pixel), work_(work) {
     const auto rows = static_cast<std::size_t>(w.rows) * kLanes;
     matrix_size_ = rows * static_cast<std::size_t>(band + 1);
     work.precision.resize(matrix_size_);
     work.schur.resize(matrix_size_);
     work.l.resize(rows * static_cast<std::size_t>(band));
     work.inv_d.resize(rows);
-    work.inverse.resize(static_cast<std::size_t>(w.rows + width_) * static_cast<std::size_t>(width_ + 1) * kLanes, 0.0);
+    work.inverse.resize(static_cast<std::size_t>(w.rows + width_) * static_cast<std::size_t>(2 * width_ + 1) * kLanes, 0.0);
     work.columns.resize(rows * static_cast<std::size_t>(2 * half_ + 1));
     work.scratch.resize(static_cast<std::size_t>(band + 2 * half_ + 1) * kLanes);
     work.left.resize(matrix_size_ * static_cast<std::size_t>(n.nfiber));
@@ -57,21 +58,24 @@ class FiberSweep {
   }
 
  private:
+  /// One diagonal, given by bin, into the windows' lanes. Entries that leave the matrix are zeros or never read.
+  void interleave(const double* diagonal, long offset, double* out, long stride) const {
+    const double* in[kLanes];
+    for (int i = 0; i < kLanes; ++i) in[i] = diagonal + w_.bin(std::min(i, w_.count - 1), 0) + offset;
+    pixel_.interleave(in, w_.rows, out, stride);
+  }
+
   void load_own(int f, double* m) const {
-    std::fill(m, m + matrix_size_, 0.0);
+    const long stride = (band_ + 1L) * kLanes;
+    for (int a = 0; a <= n_.band; ++a) interleave(n_.own(f, a), 0, m + a * kLanes, stride);
+    for (int row = 0; row < w_.rows; ++row) {
+      std::fill(m + row * stride + (n_.band + 1) * kLanes, m + (row + 1) * stride, 0.0);
+    }
+    // padding: rows before the first and behind the last bin are those of the identity
     for (int i = 0; i < kLanes; ++i) {
-      for (int a = 0; a <= n_.band; ++a) {
-        const double* in = n_.own(f, a);
-        double* out = m + a * kLanes + i;
-        for (int row = 0; row < w_.rows; ++row) {
-          const int j = w_.bin(i, row);
-          if (!w_.inside(i, row)) {
-            if (a == 0) out[row * (band_ + 1L) * kLanes] = 1.0;
-          } else if (row + a < w_.rows) {
-            out[row * (band_ + 1L) * kLanes] = in[j];
-          }
-        }
-      }
+      const int before = -w_.bin(i, 0), inside_until = n_.nbin - w_.bin(i, 0);
+      for (int row = 0; row < std::min(before, w_.rows); ++row) m[row * stride + i] = 1.0;
+      for (int row = std::max(0, inside_until); row < w_.rows; ++row) m[row * stride + i] = 1.0;
     }
   }
 
@@ -86,9 +90,10 @@ class FiberSweep {
     k_.factor(band_, w_.rows, work_.precision.data(), shift, work_.l.data(), work_.inv_d.data(), pivot);
     k_.selected_inverse(band_, w_.rows, work_.l.data(), work_.inv_d.data(), width_, work_.inverse.data());
     load_columns(from, to);
-    std::fill(schur, schur + matrix_size_, 0.0);
-    k_.congruence(w_.rows, half_, work_.columns.data(), width_, work_.inverse.data(), band_,
-                  work_.scratch.data(), schur);
+    // what lies behind the last row is never written
+    std::fill(schur + matrix_size_ - static_cast<std::size_t>(band_ * (band_ + 1) * kLanes), schur + matrix_size_, 0.0);
+    k_.congruence(half_, w_.rows, work_.columns.data(), work_.inverse.data(), band_, work_.scratch.data(),
+                  schur);
     for (int row = 0; row < w_.rows; ++row) {
       for (int i = 0; i < 2 * kLanes; ++i) {
         report_.edge = std::max(report_.edge, std::abs(schur[(row * (band_ + 1L) + band_ - 1) * kLanes + i]));
@@ -99,18 +104,15 @@ class FiberSweep {
   /// columns(m, half + g) = N[(from, m + g), (to, m)].
   void load_columns(int from, int to) {
     double* columns = work_.columns.data();
-    const long row_size = (2L * half_ + 1) * kLanes;
-    for (int i = 0; i < kLanes; ++i) {
-      for (int g = -half_; g <= half_; ++g) {
-        double* out = columns + (half_ + g) * kLanes + i;
-        for (int row = 0; row < w_.rows; ++row) {
-          const int m = w_.bin(i, row);
-          double value = 0.0;
-          if (w_.inside(i, row) && row + g >= 0 && row + g < w_.rows && m + g >= 0 && m + g < n_.nbin) {
-            value = from < to ? n_.cross(1, from, -g)[m + g] : n_.cross(1, to, g)[m];
-          }
-          out[row * row_size] = value;
-        }
+    const long stride = (2L * half_ + 1) * kLanes;
+    for (int g = -half_; g <= half_; ++g) {
+      double* out = columns + (half_ + g) * kLanes;
+      if (std::abs(g) > n_.cross_band) {
+        for (int row = 0; row < w_.rows; ++row) std::fill(out + row * stride, out + row * stride + kLanes, 0.0);
+      } else if (from < to) {
+        interleave(n_.cross(1, from, -g), g, out, stride);
+      } else {
+        interleave(n_.cross(1, to, g), 0, out, stride);
       }
     }
   }
@@ -119,6 +121,7 @@ class FiberSweep {
   const Windows& w_;
   int band_, half_, width_;
   const BandedKernels& k_;
+  const PixelKernels& pixel_;
   MarginalWork& work_;
   std::size_t matrix_size_ = 0;
   MarginalReport report_;
@@ -127,9 +130,10 @@ class FiberSweep {
 }  // namespace
 
 MarginalReport marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
-                                   const BandedKernels& banded, Sweeps sweeps, MarginalWork& work,
+                                   const BandedKernels& banded, const PixelKernels& pixel,
+                                   Sweeps sweeps, MarginalWork& work,
                                    const std::function<void(int, const double*)>& use) {
-  return FiberSweep(n, windows, band, banded, work).run(sweeps, use);
+  return FiberSweep(n, windows, band, banded, pixel, work).run(sweeps, use);
 }
 
 }  // namespace fiberloom::exact

@@ -25,7 +25,8 @@ struct MarginalReport {
 /// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
 /// only during the call); `band` one of kBands.
 MarginalReport marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
-                                   const BandedKernels& banded, Sweeps sweeps, MarginalWork& work,
+                                   const BandedKernels& banded, const PixelKernels& pixel,
+                                   Sweeps sweeps, MarginalWork& work,
                                    const std::function<void(int, const double*)>& use);
 
 }  // namespace fiberloom::exact

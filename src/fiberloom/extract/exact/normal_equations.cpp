@@ -31,15 +31,19 @@ void load_strip(const CcdFrame& ccd, const BundleGeometry& geometry, Strip& stri
   std::visit([&](const auto& a) { copy(a, strip.weight.data()); }, ccd.ivar.data());
 }
 
-void NormalEquations::resize(const BundleGeometry& g) {
+void NormalEquations::resize(const BundleGeometry& g, int least_margin) {
   nfiber = g.nfiber;
   nbin = g.nbin;
   band = g.band;
   reach = g.reach;
   cross_band = g.cross_band;
-  margin = (std::max(band, cross_band) + kLanes) / kLanes * kLanes;
+  margin = (std::max({band, cross_band, least_margin}) + 2 * kLanes) / kLanes * kLanes;
   pitch = g.nbin_padded + 2 * margin;
   const auto p = static_cast<std::size_t>(pitch), f = static_cast<std::size_t>(nfiber);
+  // Assembly writes every entry inside the matrix; the zeros around them survive from bundle to bundle.
+  const std::array<long, 6> now{pitch, nfiber, nbin, band, cross_band, reach};
+  if (now == zeroed_) return;
+  zeroed_ = now;
   own_.resize(f * static_cast<std::size_t>(band + 1) * p, 0.0);
   cross_.resize(static_cast<std::size_t>(reach) * f * static_cast<std::size_t>(2 * cross_band + 1) * p, 0.0);
   rhs_.resize(f * p, 0.0);
@@ -57,12 +61,19 @@ struct Partners {
   int count = 0;
 
   void gather(SpotRing& ring, int fiber, const FiberTrace& trace, int first, int last) {
-    count = 0;
-    for (int k = first; k <= last; ++k) {
-      spot[count] = ring.spot(fiber, k);
-      x[count] = trace.frame[static_cast<std::size_t>(k)];
-      y[count] = trace.y0[static_cast<std::size_t>(k)];
-      ++count;
+    count = last - first + 1;
+    const int* frame = trace.frame.data() + first;
+    const int* row = trace.y0.data() + first;
+    const double* next = nullptr;
+    for (int k = 0; k < count; ++k) {
+      const int in_tile = (first + k) % kLanes;
+      if (k == 0 || in_tile == 0) {
+        next = ring.tile(fiber, (first + k) / kLanes) + static_cast<std::size_t>(in_tile) * ring.spot_size;
+      }
+      spot[k] = next;
+      next += ring.spot_size;
+      x[k] = frame[k];
+      y[k] = row[k];
     }
   }
 };
@@ -117,10 +128,9 @@ class Assembler {
 
 void assemble(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, SpotRing& ring, NormalEquations& n) {
-  n.resize(g);
   const StampShape shape{plan.ny, plan.stride};
   const int halo = std::max(g.band, g.cross_band);
-  ring.resize(g.nfiber, (halo + kLanes - 1) / kLanes + 1, kLanes, plan.spot_size());
+  ring.resize(g.nfiber, (halo + kLanes - 1) / kLanes + 1, plan.spot_size());
   const StripView view = strip.view();
   Assembler assembler(g, shape, kernels, ring, n);
   // Weighted spots of the current tile: of this fibre and the `reach` before it.
@@ -135,10 +145,11 @@ void assemble(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
     const int count = std::min(kLanes, g.nbin - j0);
     for (int f = 0; f < g.nfiber; ++f) {
       const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
+      const double* tile = ring.tile(f, j0 / kLanes);
       spots(plan, g.first_fiber + f, j0, t, ring.tile(f, j0 / kLanes));
       for (int i = 0; i < count; ++i) {
         const int j = j0 + i;
-        kernels.weigh(shape, ring.spot(f, j), view, t.frame[static_cast<std::size_t>(j)],
+        kernels.weigh(shape, tile + static_cast<std::size_t>(i) * ring.spot_size, view, t.frame[static_cast<std::size_t>(j)],
                       t.y0[static_cast<std::size_t>(j)], weighted_spot(f, i), n.rhs(f) + j,
                       n.phi(f) + j);
         assembler.own(f, j, weighted_spot(f, i));

@@ -2,6 +2,7 @@
 // N = A^T W A and y = A^T W p of one bundle, by diagonals.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "fiberloom/extract/exact/geometry.hpp"
@@ -26,7 +27,9 @@ struct NormalEquations {
   long pitch = 0, margin = 0;
   GrowBuffer<double> own_, cross_, rhs_, phi_;
 
-  void resize(const BundleGeometry& geometry);
+  /// Leaves zeros around the entries that assemble() writes. Windows reach up to least_margin bins over the ends and
+  /// read zeros there.
+  void resize(const BundleGeometry& geometry, int least_margin);
   [[nodiscard]] double* own(int f, int a) { return own_.data() + (f * (band + 1L) + a) * pitch + margin; }
   [[nodiscard]] const double* own(int f, int a) const {
     return own_.data() + (f * (band + 1L) + a) * pitch + margin;
@@ -42,9 +45,12 @@ struct NormalEquations {
   /// Part of the spot on good pixels, (A^T [w > 0])_j.
   [[nodiscard]] double* phi(int f) { return phi_.data() + f * pitch + margin; }
   [[nodiscard]] const double* phi(int f) const { return phi_.data() + f * pitch + margin; }
+
+ private:
+  std::array<long, 6> zeroed_{};  ///< shape for which the surroundings are zero already
 };
 
-/// Streams over the bins in tiles of kLanes; spots live in a ring of a few tiles, never all of them.
+/// Fills n, resized before. Streams over the bins in tiles of kLanes; spots live in a ring of a few tiles, never all of them.
 void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, SpotRing& ring, NormalEquations& n);
 

@@ -4,24 +4,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace fiberloom::exact {
 
 void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q) {
+  // In blocks of bins, so that a coupling is read from memory once for both its fibres.
+  constexpr long kBlock = 256;
   const long length = n.pitch - 2 * n.margin;  // a multiple of kLanes
-  const auto at = [&](int f) { return f * n.pitch + n.margin; };
-  std::fill(q, q + n.nfiber * n.pitch, 0.0);
-  for (int f = 0; f < n.nfiber; ++f) {
-    kernels.multiply_add(n.own(f, 0), p + at(f), q + at(f), length);
-    for (int a = 1; a <= n.band; ++a) {
-      kernels.multiply_add(n.own(f, a), p + at(f) + a, q + at(f), length);
-      kernels.multiply_add(n.own(f, a) - a, p + at(f) - a, q + at(f), length);
-    }
-    for (int r = 1; r <= n.reach && f + r < n.nfiber; ++r) {
-      for (int a = -n.cross_band; a <= n.cross_band; ++a) {
-        kernels.multiply_add(n.cross(r, f, a), p + at(f + r) + a, q + at(f), length);
-        kernels.multiply_add(n.cross(r, f, a) - a, p + at(f) - a, q + at(f + r), length);
+  std::vector<const double*> a, x;
+  for (long j = 0; j < length; j += kBlock) {
+    for (int f = 0; f < n.nfiber; ++f) {
+      a.clear();
+      x.clear();
+      const auto vector = [&](int fiber) { return p + fiber * n.pitch + n.margin + j; };
+      const auto term = [&](const double* entries, int fiber, int offset) {
+        a.push_back(entries + j);
+        x.push_back(vector(fiber) + offset);
+      };
+      term(n.own(f, 0), f, 0);
+      for (int d = 1; d <= n.band; ++d) {
+        term(n.own(f, d), f, d);
+        term(n.own(f, d) - d, f, -d);
       }
+      for (int r = 1; r <= n.reach; ++r) {
+        for (int d = -n.cross_band; d <= n.cross_band; ++d) {
+          if (f + r < n.nfiber) term(n.cross(r, f, d), f + r, d);
+          if (f - r >= 0) term(n.cross(r, f - r, d) - d, f - r, -d);
+        }
+      }
+      kernels.sum_products(a.data(), x.data(), static_cast<int>(a.size()), q + f * n.pitch + n.margin + j,
+                           std::min(kBlock, length - j));
     }
   }
 }

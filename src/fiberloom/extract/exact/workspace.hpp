@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/base/array.hpp"
+#include "fiberloom/simd/isa.hpp"
 
 namespace fiberloom::exact {
 
@@ -40,19 +41,16 @@ class GrowBuffer {
 struct SpotRing {
   GrowBuffer<double> spots;
   std::size_t spot_size = 0;
-  int tiles = 0, lanes = 0;
-  void resize(int nfiber, int tile_count, int lane_count, std::size_t size) {
-    tiles = tile_count;
-    lanes = lane_count;
+  unsigned tiles = 0;
+  void resize(int nfiber, int tile_count, std::size_t size) {
+    tiles = static_cast<unsigned>(tile_count);
     spot_size = size;
-    spots.resize(static_cast<std::size_t>(nfiber * tile_count * lane_count) * size);
+    spots.resize(static_cast<std::size_t>(nfiber) * tiles * kLanes * size);
   }
+  /// kLanes spots one behind the other. A division: once a tile, not once a spot.
   [[nodiscard]] double* tile(int fiber, int t) {
-    return spots.data() +
-           static_cast<std::size_t>((fiber * tiles + t % tiles) * lanes) * spot_size;
-  }
-  [[nodiscard]] double* spot(int fiber, int j) {
-    return tile(fiber, j / lanes) + static_cast<std::size_t>(j % lanes) * spot_size;
+    return spots.data() + (static_cast<unsigned>(fiber) * tiles + static_cast<unsigned>(t) % tiles) *
+                              static_cast<std::size_t>(kLanes) * spot_size;
   }
 };
 
