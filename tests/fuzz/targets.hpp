@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the fuzzers and the replay test feed with bytes: each parser from memory. An Error is an
+// answer; anything else that comes out (another exception, a signal, a sanitizer) is a defect.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fiberloom::fuzz {
+
+using Bytes = std::vector<std::uint8_t>;
+using Target = void (*)(std::span<const std::uint8_t>);
+
+void fuzz_preproc(std::span<const std::uint8_t> bytes);
+void fuzz_psf(std::span<const std::uint8_t> bytes);
+void fuzz_frame(std::span<const std::uint8_t> bytes);
+void fuzz_gunzip(std::span<const std::uint8_t> bytes);
+
+/// Small valid files to start from, made by the writers.
+struct Seed {
+  std::string name;
+  Target target;
+  Bytes bytes;
+};
+[[nodiscard]] std::vector<Seed> seeds();
+
+}  // namespace fiberloom::fuzz
