@@ -81,6 +81,7 @@ struct ExtractOptions {
   double regularize = 0;      ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
   int ndiag = 11;             ///< stored diagonals of the resolution matrix, odd
   bool want_model = false;    ///< also make the model image
+  double tolerance = 1e-5;    ///< exact engine: largest bound on a bin's numerical error, in units of its sigma
   PatchOptions patch;
 };
 

@@ -4,20 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/scatter.hpp"
 
 namespace fiberloom::exact {
 
 namespace {
 
-/// Error of a bin, in sigma, from entries of S that the band cuts off. They fall by `decay` from one diagonal to the
-/// next, so their row sum is at most 2 edge decay / (1 - decay); |d S^(1/2)| <= |dS| / (2 sqrt(low)), which acts on x
-/// and on 1.
-double truncation_error(double edge, double decay, double largest_flux, double low) {
-  const double row_sum = 2.0 * edge * decay / (1.0 - decay);
-  return row_sum / (2.0 * std::sqrt(low)) * 2.0 * largest_flux;
-}
+/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true size; solve and root
+/// are known sharply, so that these shares leave all three errors about equal.
+constexpr double kSolveShare = 1e-3, kRootShare = 1e-2;
 
 struct Attempt {
   BundleReport report;
@@ -34,18 +32,23 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/geometry");
       geometry_ = bundle_geometry(frame_.plan, bundle_, frame_.spots, frame_.tuning.coupling_floor);
+      if (geometry_.reach > 2) {
+        throw Error(Status::kUnsupported, "fibres " + std::to_string(bundle_.first) + " to " +
+                                              std::to_string(bundle_.last - 1) + ": the light of a fibre reaches its " +
+                                              std::to_string(geometry_.reach) + ". neighbour, at most 2 are supported");
+      }
       load_strip(frame_.ccd, geometry_, work_.strip);
     }
     {
       const Span span(frame_.tracer, "compute/normal equations");
       work_.normal.resize(geometry_, 2 * frame_.grid.guard);
-      assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.ring, work_.normal);
+      assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.spots, work_.normal);
       add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize, frame_.weak_prior);
     }
     {
       const Span span(frame_.tracer, "compute/solve");
       solved_ = solve_bundle(work_.normal, frame_.banded, frame_.pixel,
-                             0.1 * frame_.tuning.tolerance_sigma, work_.solve);
+                             kSolveShare * frame_.tuning.tolerance_sigma, work_.solve);
     }
     {
       const Span span(frame_.tracer, "compute/diagnostics");
@@ -71,7 +74,7 @@ class BundleExtraction {
   /// Widens band and skirts along fixed ladders until neither can be seen any more.
   BundleReport decorrelate_all() {
     const int nd = frame_.options.ndiag / 2;
-    int band = round_up_band(std::max({geometry_.band, nd, frame_.tuning.least_band}));
+    int band = round_up_band(std::max({geometry_.band + 1, nd, frame_.tuning.least_band}));
     int skirt = frame_.grid.guard;
     for (;;) {
       Windows windows = cut_windows(geometry_.nbin, skirt);
@@ -95,27 +98,27 @@ class BundleExtraction {
     report.half_bandwidth = band;
     report.cg_iterations = solved_.iterations;
     report.windows = windows.count;
-    double largest = 0, low = 1e300, root_error = 0;
+    double root_error = 0;
     const int nd = frame_.options.ndiag / 2;
+    // Every fibre counts, asked for or not: what is decided here must not depend on the range.
     const auto use = [&](int f, const double* s) {
-      const int row = geometry_.first_fiber + f - frame_.options.spec_min;
-      if (row < 0 || row >= static_cast<int>(result_.flux.rows())) return;
       const Span span(frame_.tracer, "compute/root");
-      const double* x = work_.solve.solution(f, work_.normal);
-      const RootReport root = square_root(windows, band, s, x, nd, 0.1 * frame_.tuning.tolerance_sigma,
-                                          frame_.banded, work_.root);
+      const RootReport root =
+          square_root(windows, band, frame_.grid.decay, s, work_.solve.solution(f, work_.normal), nd,
+                      kRootShare * frame_.tuning.tolerance_sigma, frame_.banded, work_.root);
       report.kappa = std::max(report.kappa, root.high / root.low);
       report.poles = std::max(report.poles, root.poles);
       root_error = std::max(root_error, root.error * (1 + root.signal));
-      low = std::min(low, root.low);
-      for (int j = 0; j < geometry_.nbin; ++j) largest = std::max(largest, std::abs(x[j]));
+      attempt.truncation = std::max(attempt.truncation, root.truncation);
       report.seam_sigma = std::max(report.seam_sigma, seam_difference(windows, nd, work_.root));
-      report.unconstrained += scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
+      const int row = geometry_.first_fiber + f - frame_.options.spec_min;
+      if (row >= 0 && row < static_cast<int>(result_.flux.rows())) {
+        report.unconstrained += scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
+      }
     };
     const Span span(frame_.tracer, "compute/sweeps and roots");
-    const MarginalReport marginal = marginal_precisions(work_.normal, windows, band, frame_.banded, frame_.pixel,
-                                                        frame_.tuning.sweeps, work_.marginal, use);
-    attempt.truncation = truncation_error(marginal.edge, frame_.grid.decay, largest, low);
+    marginal_precisions(work_.normal, windows, band, frame_.banded, frame_.pixel, frame_.tuning.sweeps,
+                        work_.marginal, use);
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;
     return attempt;

@@ -13,7 +13,7 @@ namespace fiberloom::exact {
 
 /// Knobs that users do not have; tests turn them to see that the bounds notice.
 struct Tuning {
-  double tolerance_sigma = 1e-9;  ///< what each approximation may contribute, in units of a bin's sigma
+  double tolerance_sigma = 1e-5;  ///< what the bounds on all approximations may reach, in units of a bin's sigma
   Sweeps sweeps = Sweeps::kBoth;
   int least_band = 0;             ///< keep at least this band of S
   int most_band = 48;             ///< and at most this
@@ -39,13 +39,12 @@ struct FrameContext {
 /// Kept from bundle to bundle by one thread at a time.
 struct BundleWorkspace {
   Strip strip;
-  SpotRing ring;
+  GrowBuffer<double> spots;
   NormalEquations normal;
   SolveWork solve;
   MarginalWork marginal;
   RootBuffers root;
   DiagnosticWork diagnostics;
-  GrowBuffer<double> seam;
 };
 
 /// Model of one bundle, to be added to the image in the order of the bundles.

@@ -33,6 +33,7 @@ double upper_bound(const Windows& w, int band, const double* s, GrowBuffer<doubl
 
 /// A lower bound on the spectrum, proven by the positive pivots of S - low I. The first guess is 1 / |S^-1|_inf,
 /// taken from the solution for a vector of alternating signs, which is what the inverse of a smooth matrix likes.
+/// Leaves that solution, about the local 1 / lambda, in b.v1.
 double lower_bound(const Windows& w, int band, const double* s, double high,
                    const BandedKernels& banded, RootBuffers& b) {
   double shift[kLanes] = {}, pivot[kLanes];
@@ -52,7 +53,7 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
     }
   }
   double low = std::min(0.9 / norm, 0.9 * high);
-  for (int attempt = 0; attempt < 60; ++attempt) {
+  for (int attempt = 0; attempt < 60; ++attempt) {  // factor() does not touch b.v1
     std::fill(shift, shift + kLanes, -low);
     banded.factor(band, w.rows, s, shift, b.l.data(), b.inv_d.data(), pivot);
     if (*std::min_element(pivot, pivot + kLanes) > 0) return low;
@@ -61,10 +62,29 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
   throw Error(Status::kNumerical, "no lower bound on the spectrum of a marginal precision");
 }
 
+/// What the band cuts off, dS, changes Q by the solution X of Q X + X Q = dS, which is about dS / (2 sqrt(lambda)) with
+/// the local lambda of 1 / b.v1; it acts on x and, through s = Q 1, once more on the flux. dS begins where the band
+/// ends and falls by `decay` from diagonal to diagonal.
+double truncation_error(const Windows& w, int band, double decay, const double* s, const RootBuffers& b) {
+  const double tail = decay / (1.0 - decay);
+  double worst = 0;
+  for (int row = 0; row + band < w.rows; ++row) {
+    const double* last = s + (row * (band + 1L) + band) * kLanes;
+    for (int i = 0; i < kLanes; ++i) {
+      const auto here = static_cast<std::size_t>(row * kLanes + i);
+      const auto there = here + static_cast<std::size_t>(band * kLanes);
+      const double x = std::max(std::abs(b.x[here]), std::abs(b.x[there]));
+      const double inverse = std::max(std::abs(b.v1[here]), std::abs(b.v1[there]));
+      worst = std::max(worst, 2.0 * tail * std::abs(last[i]) * x * std::sqrt(inverse));
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
-RootReport square_root(const Windows& w, int band, const double* s, const double* x, int nd,
-                       double tolerance_sigma, const BandedKernels& banded, RootBuffers& b) {
+RootReport square_root(const Windows& w, int band, double decay, const double* s, const double* x,
+                       int nd, double tolerance_sigma, const BandedKernels& banded, RootBuffers& b) {
   const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
   b.l.resize(rows * static_cast<std::size_t>(band));
   b.inv_d.resize(rows);
@@ -86,6 +106,7 @@ RootReport square_root(const Windows& w, int band, const double* s, const double
   report.signal = std::sqrt(report.signal);
   report.high = upper_bound(w, band, s, b.q1);
   report.low = lower_bound(w, band, s, report.high, banded, b);
+  report.truncation = truncation_error(w, band, decay, s, b);
   const double tolerance = std::max(tolerance_sigma / (1.0 + report.signal), 1e-14);
   report.poles = pole_count(report.high / report.low, tolerance);
   const RationalRoot root = rational_root(report.low, report.high, report.poles);

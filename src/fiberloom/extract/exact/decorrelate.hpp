@@ -13,6 +13,7 @@ struct RootReport {
   int poles = 0;
   double error = 0;           ///< relative error of the rational root
   double signal = 0;          ///< largest sqrt(S_jj) |x_j|, about the largest signal-to-noise ratio of a bin
+  double truncation = 0;      ///< error of a bin, in sigma, from what the band of S cuts off
 };
 
 struct RootBuffers {
@@ -21,8 +22,10 @@ struct RootBuffers {
 };
 
 /// Q = S^(1/2) for all windows of a fibre: its entries within `nd` of the diagonal, Q 1 and Q x. `x` is the
-/// fibre's deconvolved flux by bin. Throws kNumerical when S is not positive definite.
-RootReport square_root(const Windows& windows, int band, const double* s, const double* x, int nd,
-                       double tolerance_sigma, const BandedKernels& banded, RootBuffers& buffers);
+/// fibre's deconvolved flux by bin, `decay` the factor by which couplings fall from bin to bin. Throws kNumerical when
+/// S is not positive definite.
+RootReport square_root(const Windows& windows, int band, double decay, const double* s, const double* x,
+                       int nd, double tolerance_sigma, const BandedKernels& banded,
+                       RootBuffers& buffers);
 
 }  // namespace fiberloom::exact

@@ -41,6 +41,17 @@ std::vector<int> last_rows(const BundleGeometry& g, int tiles, int ny) {
   return rows;
 }
 
+/// The flux of an unconstrained bin is whatever its prior says: it counts where it was fitted, nowhere else.
+void add_to_good_pixels(const StampShape& shape, const double* spot, double flux, const Strip& strip, double* model,
+                        int row, int column) {
+  for (int r = 0; r < shape.ny; ++r) {
+    const long first = (row + r) * strip.pitch + column;
+    for (int c = 0; c < shape.stride; ++c) {
+      if (strip.weight[static_cast<std::size_t>(first + c)] > 0) model[first + c] += flux * spot[r * shape.stride + c];
+    }
+  }
+}
+
 }  // namespace
 
 void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
@@ -96,7 +107,12 @@ void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
       spots(plan, g.first_fiber + f, t * kLanes, trace, tile);
       const double* flux = x + f * n.pitch + n.margin;
       for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
-        if (!trace.live[static_cast<std::size_t>(j)] || n.phi(f)[j] < kUnconstrainedBelow) continue;
+        if (!trace.live[static_cast<std::size_t>(j)] || !(n.phi(f)[j] > 0)) continue;
+        if (n.phi(f)[j] < kUnconstrainedBelow) {
+          add_to_good_pixels(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(), flux[j], strip, model,
+                             trace.y0[static_cast<std::size_t>(j)] - g.y0, trace.frame[static_cast<std::size_t>(j)] - g.x0);
+          continue;
+        }
         kernels.add_model(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(), flux[j], model, strip.pitch,
                           trace.y0[static_cast<std::size_t>(j)] - g.y0,
                           trace.frame[static_cast<std::size_t>(j)] - g.x0);

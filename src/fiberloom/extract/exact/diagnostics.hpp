@@ -15,7 +15,7 @@ struct DiagnosticWork {
   }
 };
 
-/// m = A x (work.model; unconstrained bins add nothing) and chi2pix = A^T chi2 / A^T [w > 0], 0 where no pixel is
+/// m = A x (work.model; unconstrained bins only on good pixels) and chi2pix = A^T chi2 / A^T [w > 0], 0 where no pixel is
 /// good. Spots are computed again: cheaper than keeping them. `x`: fibre f's flux at x + f pitch + margin of n.
 void diagnose(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,

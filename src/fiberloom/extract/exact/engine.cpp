@@ -104,7 +104,9 @@ namespace fiberloom {
 
 ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
-  return exact::extract(ccd, psf, options, {}, active_isa(), executor, observer, tracer);
+  exact::Tuning tuning;
+  tuning.tolerance_sigma = options.tolerance;
+  return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);
 }
 
 }  // namespace fiberloom

@@ -3,6 +3,8 @@
 // spots begin at their frame, a CCD column that is a multiple of kLanes, as the strips do: all loads are aligned.
 #pragma once
 
+#include <cstddef>
+
 #include "fiberloom/simd/isa.hpp"
 
 namespace fiberloom::exact {
@@ -24,9 +26,10 @@ struct PixelKernels {
   /// weighted = w A, and the sums y = (A^T W p), phi = (A^T [w > 0]) of one spot, frame x, row y of the CCD.
   void (*weigh)(const StampShape& shape, const double* spot, const StripView& strip, int x, int y,
                 double* weighted, double* y_sum, double* phi_sum);
-  /// out[i] = sum over shared pixels of a (weighted) and b_i; n spots b. Frames and rows of the CCD.
+  /// out[i] = sum over shared pixels of a (weighted) and b_i; n spots b, b_pitch apart. Frames and
+  /// rows of the CCD; `out` has room for whole packs.
   void (*dots)(const StampShape& shape, const double* weighted, int ax, int ay,
-               const double* const* b, const int* bx, const int* by, int n, double* out);
+               const double* b, std::size_t b_pitch, const int* bx, const int* by, int n, double* out);
   /// model += flux * spot.
   void (*add_model)(const StampShape& shape, const double* spot, double flux, double* model,
                     long pitch, int row, int column);

@@ -86,18 +86,18 @@ inline V dot_pair(const exact::StampShape& shape, const double* a, int ax, int a
 /// As many pairs at a time as V has lanes: one transposition folds all their sums.
 template <class V>
 inline void dots(const exact::StampShape& shape, const double* weighted, int ax, int ay,
-                 const double* const* b, const int* bx, const int* by, int n, double* out) {
+                 const double* b, std::size_t b_pitch, const int* bx, const int* by, int n, double* out) {
   for (int first = 0; first < n; first += V::width) {
     V sum[V::width];
     for (int i = 0; i < V::width; ++i) {
       const int k = first + i < n ? first + i : n - 1;
-      sum[i] = dot_pair<V>(shape, weighted, ax, ay, b[k], bx[k], by[k]);
+      sum[i] = dot_pair<V>(shape, weighted, ax, ay, b + static_cast<std::size_t>(k) * b_pitch, bx[k], by[k]);
     }
     transpose(sum);
     for (int half = V::width / 2; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) sum[i] += sum[i + half];
     }
-    sum[0].store(out + first);  // out has room for whole packs
+    sum[0].store(out + first);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two sweeps. With reach 1 a block is one fibre; where second neighbours matter a block is `reach` fibres,
-// their bins interleaved, and each fibre of a block is then marginalised over the others in it.
+// The two sweeps. With reach 1 a block is one fibre. Where second neighbours matter a block is a pair of fibres, their
+// bins interleaved (row 2 j + fibre), so that the chain of blocks stays tridiagonal; each fibre of a pair is then
+// marginalised over the other.
 #include "fiberloom/extract/exact/marginal.hpp"
 
 #include <algorithm>
@@ -10,62 +11,91 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// Sweeps over single fibres (reach 1).
-class FiberSweep {
+class BlockSweep {
  public:
-  FiberSweep(const NormalEquations& n, const Windows& w, int band, const BandedKernels& k,
+  BlockSweep(const NormalEquations& n, const Windows& w, int band, const BandedKernels& k,
              const PixelKernels& pixel, MarginalWork& work)
-      : n_(n), w_(w), band_(band), half_(round_up_coupling(n.cross_band)), width_(band + 2 * half_), k_(k), pixel_(pixel), work_(work) {
-    const auto rows = static_cast<std::size_t>(w.rows) * kLanes;
-    matrix_size_ = rows * static_cast<std::size_t>(band + 1);
+      : n_(n), w_(w), fibers_(n.reach), blocks_((n.nfiber + fibers_ - 1) / fibers_), rows_(w.rows * fibers_),
+        fiber_band_(band), band_(fibers_ == 1 ? band : round_up_band(std::min(kBands.back(), 2 * band + 1))),
+        half_(round_up_coupling(fibers_ * (n.cross_band + 1) - 1)), width_(band_ + 2 * half_), k_(k), pixel_(pixel),
+        work_(work) {
+    const auto rows = static_cast<std::size_t>(rows_) * kLanes;
+    matrix_size_ = rows * static_cast<std::size_t>(band_ + 1);
     work.precision.resize(matrix_size_);
     work.schur.resize(matrix_size_);
-    work.l.resize(rows * static_cast<std::size_t>(band));
+    work.l.resize(rows * static_cast<std::size_t>(band_));
     work.inv_d.resize(rows);
-    work.inverse.resize(static_cast<std::size_t>(w.rows + width_) * static_cast<std::size_t>(2 * width_ + 1) * kLanes, 0.0);
+    work.inverse.resize(static_cast<std::size_t>(rows_ + width_) * static_cast<std::size_t>(2 * width_ + 1) * kLanes, 0.0);
     work.columns.resize(rows * static_cast<std::size_t>(2 * half_ + 1));
-    work.scratch.resize(static_cast<std::size_t>(band + 2 * half_ + 1) * kLanes);
-    work.left.resize(matrix_size_ * static_cast<std::size_t>(n.nfiber));
+    work.scratch.resize(static_cast<std::size_t>(band_ + 2 * half_ + 1) * kLanes);
+    work.left.resize(matrix_size_ * static_cast<std::size_t>(blocks_));
   }
 
-  MarginalReport run(Sweeps sweeps, const std::function<void(int, const double*)>& use) {
+  void run(Sweeps sweeps, const std::function<void(int, const double*)>& use) {
     double* left = work_.left.data();
     std::fill(left, left + matrix_size_, 0.0);
-    for (int f = 0; f + 1 < n_.nfiber; ++f) {
-      double* next = left + static_cast<std::size_t>(f + 1) * matrix_size_;
+    for (int b = 0; b + 1 < blocks_; ++b) {
+      double* next = left + static_cast<std::size_t>(b + 1) * matrix_size_;
       if (sweeps == Sweeps::kNone) {
         std::fill(next, next + matrix_size_, 0.0);
         continue;
       }
-      load_own(f, work_.precision.data());
-      subtract(left + static_cast<std::size_t>(f) * matrix_size_, work_.precision.data());
-      eliminate(f, f + 1, next);
+      load_own(b, work_.precision.data());
+      subtract(left + static_cast<std::size_t>(b) * matrix_size_, work_.precision.data());
+      eliminate(b, b + 1, next);
     }
     double* right = work_.schur.data();
     std::fill(right, right + matrix_size_, 0.0);
-    for (int f = n_.nfiber - 1; f >= 0; --f) {
+    for (int b = blocks_ - 1; b >= 0; --b) {
       double* s = work_.precision.data();
-      load_own(f, s);
+      load_own(b, s);
       subtract(right, s);
-      if (f > 0 && sweeps == Sweeps::kBoth) {
-        eliminate(f, f - 1, right);
-        // `right` now belongs to fibre f - 1; s still holds N_ff minus what lies to the right of f
+      if (b > 0 && sweeps == Sweeps::kBoth) eliminate(b, b - 1, right);  // from here on `right` is block b - 1's
+      subtract(left + static_cast<std::size_t>(b) * matrix_size_, s);
+      if (fibers_ == 1) {
+        use(b, s);
+      } else {
+        split_pair(b, s, use);
       }
-      subtract(left + static_cast<std::size_t>(f) * matrix_size_, s);
-      use(f, s);
     }
-    return report_;
   }
 
  private:
   /// One diagonal, given by bin, into the windows' lanes. Entries that leave the matrix are zeros or never read.
   void interleave(const double* diagonal, long offset, double* out, long stride) const {
     const double* in[kLanes];
-    for (int i = 0; i < kLanes; ++i) in[i] = diagonal + w_.bin(std::min(i, w_.count - 1), 0) + offset;
+    for (int i = 0; i < kLanes; ++i) in[i] = diagonal + w_.bin(i, 0) + offset;
     pixel_.interleave(in, w_.rows, out, stride);
   }
 
-  void load_own(int f, double* m) const {
+  /// Entry of N between bins j and k of two fibres; bins and fibres that do not exist are the identity's.
+  [[nodiscard]] double entry(int f, int j, int g, int k) const {
+    if (j < 0 || k < 0 || j >= n_.nbin || k >= n_.nbin || f >= n_.nfiber || g >= n_.nfiber) {
+      return f == g && j == k ? 1.0 : 0.0;
+    }
+    if (f == g) return std::abs(j - k) <= n_.band ? n_.own(f, std::abs(j - k))[std::min(j, k)] : 0.0;
+    if (std::abs(f - g) > n_.reach || std::abs(j - k) > n_.cross_band) return 0.0;
+    return f < g ? n_.cross(g - f, f, k - j)[j] : n_.cross(f - g, g, j - k)[k];
+  }
+  /// The same between rows of lane i of two blocks.
+  [[nodiscard]] double entry_of_rows(int lane, int block, int row, int other, int other_row) const {
+    return entry(block * fibers_ + row % fibers_, w_.bin(lane, row / fibers_), other * fibers_ + other_row % fibers_,
+                 w_.bin(lane, other_row / fibers_));
+  }
+
+  void load_own(int block, double* m) const {
+    if (fibers_ == 1) return load_fiber(block, m);
+    for (int row = 0; row < rows_; ++row) {
+      for (int d = 0; d <= band_; ++d) {
+        for (int i = 0; i < kLanes; ++i) {
+          m[(row * (band_ + 1L) + d) * kLanes + i] =
+              row + d < rows_ ? entry_of_rows(i, block, row, block, row + d) : 0.0;
+        }
+      }
+    }
+  }
+
+  void load_fiber(int f, double* m) const {
     const long stride = (band_ + 1L) * kLanes;
     for (int a = 0; a <= n_.band; ++a) interleave(n_.own(f, a), 0, m + a * kLanes, stride);
     for (int row = 0; row < w_.rows; ++row) {
@@ -87,24 +117,30 @@ class FiberSweep {
   void eliminate(int from, int to, double* schur) {
     const double shift[kLanes] = {};
     double pivot[kLanes];
-    k_.factor(band_, w_.rows, work_.precision.data(), shift, work_.l.data(), work_.inv_d.data(), pivot);
-    k_.selected_inverse(band_, w_.rows, work_.l.data(), work_.inv_d.data(), width_, work_.inverse.data());
+    k_.factor(band_, rows_, work_.precision.data(), shift, work_.l.data(), work_.inv_d.data(), pivot);
+    k_.selected_inverse(band_, rows_, work_.l.data(), work_.inv_d.data(), width_, work_.inverse.data());
     load_columns(from, to);
     // what lies behind the last row is never written
     std::fill(schur + matrix_size_ - static_cast<std::size_t>(band_ * (band_ + 1) * kLanes), schur + matrix_size_, 0.0);
-    k_.congruence(half_, w_.rows, work_.columns.data(), work_.inverse.data(), band_, work_.scratch.data(),
+    k_.congruence(half_, rows_, work_.columns.data(), work_.inverse.data(), band_, work_.scratch.data(),
                   schur);
-    for (int row = 0; row < w_.rows; ++row) {
-      for (int i = 0; i < 2 * kLanes; ++i) {
-        report_.edge = std::max(report_.edge, std::abs(schur[(row * (band_ + 1L) + band_ - 1) * kLanes + i]));
-      }
-    }
   }
 
   /// columns(m, half + g) = N[(from, m + g), (to, m)].
   void load_columns(int from, int to) {
     double* columns = work_.columns.data();
     const long stride = (2L * half_ + 1) * kLanes;
+    if (fibers_ > 1) {
+      for (int m = 0; m < rows_; ++m) {
+        for (int g = -half_; g <= half_; ++g) {
+          for (int i = 0; i < kLanes; ++i) {
+            const bool there = m + g >= 0 && m + g < rows_;
+            columns[m * stride + (half_ + g) * kLanes + i] = there ? entry_of_rows(i, from, m + g, to, m) : 0.0;
+          }
+        }
+      }
+      return;
+    }
     for (int g = -half_; g <= half_; ++g) {
       double* out = columns + (half_ + g) * kLanes;
       if (std::abs(g) > n_.cross_band) {
@@ -117,23 +153,73 @@ class FiberSweep {
     }
   }
 
+  /// S of each fibre of a pair: its own part minus what the other's elimination adds.
+  void split_pair(int block, const double* s, const std::function<void(int, const double*)>& use) {
+    const int own_band = round_up_band(std::max(band_ / 2, fiber_band_)), half = round_up_coupling(band_ / 2 + 1);
+    const int width = fiber_band_ + 2 * half;
+    const auto lanes = static_cast<std::size_t>(w_.rows) * kLanes;
+    PairWork& p = work_.pair;
+    p.other.resize(lanes * static_cast<std::size_t>(own_band + 1));
+    p.columns.resize(lanes * static_cast<std::size_t>(2 * half + 1));
+    p.l.resize(lanes * static_cast<std::size_t>(own_band));
+    p.inv_d.resize(lanes);
+    p.inverse.resize(static_cast<std::size_t>((w_.rows + width) * (2 * width + 1)) * kLanes, 0.0);
+    p.scratch.resize(static_cast<std::size_t>(fiber_band_ + 2 * half + 1) * kLanes);
+    p.schur.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1), 0.0);
+    p.result.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1));
+    const auto pair_entry = [&](int a, int j, int b, int k, int lane) {
+      const int first = 2 * j + a, second = 2 * k + b, low = std::min(first, second), gap = std::abs(first - second);
+      const bool there = j >= 0 && k >= 0 && j < w_.rows && k < w_.rows && gap <= band_;
+      return there ? s[(low * (band_ + 1L) + gap) * kLanes + lane] : 0.0;
+    };
+    for (int a = 1; a >= 0; --a) {
+      const int f = 2 * block + a, b = 1 - a;
+      if (f >= n_.nfiber) continue;
+      for (int j = 0; j < w_.rows; ++j) {
+        for (int i = 0; i < kLanes; ++i) {
+          for (int d = 0; d <= own_band; ++d) {
+            p.other[static_cast<std::size_t>((j * (own_band + 1) + d) * kLanes + i)] = pair_entry(b, j, b, j + d, i);
+          }
+          for (int g = -half; g <= half; ++g) {
+            p.columns[static_cast<std::size_t>((j * (2 * half + 1) + half + g) * kLanes + i)] =
+                pair_entry(b, j + g, a, j, i);
+          }
+        }
+      }
+      const double shift[kLanes] = {};
+      double pivot[kLanes];
+      k_.factor(own_band, w_.rows, p.other.data(), shift, p.l.data(), p.inv_d.data(), pivot);
+      k_.selected_inverse(own_band, w_.rows, p.l.data(), p.inv_d.data(), width, p.inverse.data());
+      k_.congruence(half, w_.rows, p.columns.data(), p.inverse.data(), fiber_band_, p.scratch.data(), p.schur.data());
+      for (int j = 0; j < w_.rows; ++j) {
+        for (int d = 0; d <= fiber_band_; ++d) {
+          for (int i = 0; i < kLanes; ++i) {
+            const auto at = static_cast<std::size_t>((j * (fiber_band_ + 1) + d) * kLanes + i);
+            p.result[at] = pair_entry(a, j, a, j + d, i) - p.schur[at];
+          }
+        }
+      }
+      use(f, p.result.data());
+    }
+  }
+
   const NormalEquations& n_;
   const Windows& w_;
-  int band_, half_, width_;
+  int fibers_, blocks_, rows_;           // of a block: fibres in it; blocks; rows of a block's window
+  int fiber_band_, band_, half_, width_; // band of S, of a block; half-width of couplings; of the inverse
   const BandedKernels& k_;
   const PixelKernels& pixel_;
   MarginalWork& work_;
   std::size_t matrix_size_ = 0;
-  MarginalReport report_;
 };
 
 }  // namespace
 
-MarginalReport marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
-                                   const BandedKernels& banded, const PixelKernels& pixel,
-                                   Sweeps sweeps, MarginalWork& work,
-                                   const std::function<void(int, const double*)>& use) {
-  return FiberSweep(n, windows, band, banded, pixel, work).run(sweeps, use);
+void marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
+                         const BandedKernels& banded, const PixelKernels& pixel,
+                         Sweeps sweeps, MarginalWork& work,
+                         const std::function<void(int, const double*)>& use) {
+  BlockSweep(n, windows, band, banded, pixel, work).run(sweeps, use);
 }
 
 }  // namespace fiberloom::exact

@@ -14,19 +14,20 @@ namespace fiberloom::exact {
 /// Which couplings the sweeps keep; anything but kBoth is for tests of the error bound.
 enum class Sweeps { kBoth, kLeftOnly, kNone };
 
+struct PairWork {
+  GrowBuffer<double> other, columns, l, inv_d, inverse, scratch, schur, result;
+};
+
 struct MarginalWork {
   GrowBuffer<double> precision, schur, l, inv_d, inverse, columns, scratch, left;
+  PairWork pair;
 };
 
-struct MarginalReport {
-  double edge = 0;  ///< largest coupling entry on the last two kept diagonals: what the band cuts off begins here
-};
-
-/// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
+/// Needs reach 1 or 2. Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
 /// only during the call); `band` one of kBands.
-MarginalReport marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
-                                   const BandedKernels& banded, const PixelKernels& pixel,
-                                   Sweeps sweeps, MarginalWork& work,
-                                   const std::function<void(int, const double*)>& use);
+void marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
+                         const BandedKernels& banded, const PixelKernels& pixel,
+                         Sweeps sweeps, MarginalWork& work,
+                         const std::function<void(int, const double*)>& use);
 
 }  // namespace fiberloom::exact

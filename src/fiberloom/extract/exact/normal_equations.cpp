@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "fiberloom/base/error.hpp"
 
 namespace fiberloom::exact {
 
@@ -52,118 +55,124 @@ void NormalEquations::resize(const BundleGeometry& g, int least_margin) {
 
 namespace {
 
-/// One spot against a run of bins of a fibre: the arguments of PixelKernels::dots, gathered.
-struct Partners {
-  static constexpr int kMost = 256;
-  const double* spot[kMost];
-  int x[kMost], y[kMost];
-  double product[kMost + kLanes];
-  int count = 0;
+/// Bins of a block: the spots of two fibres over a block stay in the second-level cache.
+constexpr int kBlock = 8 * kLanes;
 
-  void gather(SpotRing& ring, int fiber, const FiberTrace& trace, int first, int last) {
-    count = last - first + 1;
-    const int* frame = trace.frame.data() + first;
-    const int* row = trace.y0.data() + first;
-    const double* next = nullptr;
-    for (int k = 0; k < count; ++k) {
-      const int in_tile = (first + k) % kLanes;
-      if (k == 0 || in_tile == 0) {
-        next = ring.tile(fiber, (first + k) / kLanes) + static_cast<std::size_t>(in_tile) * ring.spot_size;
-      }
-      spot[k] = next;
-      next += ring.spot_size;
-      x[k] = frame[k];
-      y[k] = row[k];
-    }
+/// Spots of the current block of the last `reach + 1` fibres, each with a halo of earlier bins in front; and the
+/// halos of all fibres, kept from block to block.
+class SpotBlocks {
+ public:
+  SpotBlocks(const BundleGeometry& g, std::size_t spot_size, GrowBuffer<double>& memory)
+      : halo_((std::max(g.band, g.cross_band) + kLanes - 1) / kLanes * kLanes), fibers_(g.reach + 1), size_(spot_size) {
+    blocks_ = memory.resize(static_cast<std::size_t>(fibers_ * (halo_ + kBlock) + g.nfiber * halo_) * spot_size);
+    halos_ = blocks_ + static_cast<std::size_t>(fibers_ * (halo_ + kBlock)) * spot_size;
   }
+  [[nodiscard]] int halo() const { return halo_; }
+  void start(int block) { block_ = block; }
+  /// Spot of a bin of this block or its halo; neighbours follow at spot_size().
+  [[nodiscard]] double* spot(int fiber, int j) const {
+    return blocks_ + static_cast<std::size_t>((fiber % fibers_) * (halo_ + kBlock) + halo_ + j - block_) * size_;
+  }
+  [[nodiscard]] std::size_t spot_size() const { return size_; }
+  void fetch_halo(int fiber) const {
+    if (block_ > 0) std::copy_n(halo_of(fiber), static_cast<std::size_t>(halo_) * size_, spot(fiber, block_ - halo_));
+  }
+  void keep_halo(int fiber) const {
+    std::copy_n(spot(fiber, block_ + kBlock - halo_), static_cast<std::size_t>(halo_) * size_, halo_of(fiber));
+  }
+
+ private:
+  [[nodiscard]] double* halo_of(int fiber) const {
+    return halos_ + static_cast<std::size_t>(fiber * halo_) * size_;
+  }
+  int halo_, fibers_, block_ = 0;
+  std::size_t size_;
+  double *blocks_, *halos_;
 };
 
 class Assembler {
  public:
-  Assembler(const BundleGeometry& g, const StampShape& shape, const PixelKernels& kernels,
-            SpotRing& ring, NormalEquations& n)
-      : g_(g), shape_(shape), kernels_(kernels), ring_(ring), n_(n) {}
+  Assembler(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots, const PixelKernels& kernels,
+            const StripView& strip, GrowBuffer<double>& memory, NormalEquations& n)
+      : plan_(plan), g_(g), shape_{plan.ny, plan.stride}, spots_(spots), kernels_(kernels), strip_(strip),
+        blocks_(g, plan.spot_size(), memory), weighted_(plan.spot_size()), n_(n) {}
 
-  /// Products of the weighted spot of (fibre, j) with its own fibre's bins up to j.
-  void own(int fiber, int j, const double* weighted) {
-    const int first = std::max(0, j - g_.band);
-    multiply(fiber, j, weighted, fiber, first, j);
-    for (int k = first; k <= j; ++k) n_.own(fiber, j - k)[k] = partners_.product[k - first];
-  }
-
-  /// Products of the weighted spot of (fibre, j) with bins [first, last] of `other`.
-  void cross(int fiber, int j, const double* weighted, int other, int first, int last) {
-    first = std::max({0, first, j - g_.cross_band});
-    last = std::min({last, j + g_.cross_band, g_.nbin - 1});
-    if (first > last) return;
-    multiply(fiber, j, weighted, other, first, last);
-    for (int k = first; k <= last; ++k) {
-      const double product = partners_.product[k - first];
-      if (other < fiber) {
-        n_.cross(fiber - other, other, j - k)[k] = product;
-      } else {
-        n_.cross(other - fiber, fiber, k - j)[j] = product;
+  void run() {
+    for (int block = 0; block < g_.nbin; block += kBlock) {
+      blocks_.start(block);
+      const int end = std::min(g_.nbin, block + kBlock);
+      for (int f = 0; f < g_.nfiber; ++f) {
+        fill(f, block, end);
+        multiply(f, block, end);
+        blocks_.keep_halo(f);
       }
     }
   }
 
  private:
-  void multiply(int fiber, int j, const double* weighted, int other, int first, int last) {
-    const FiberTrace& t = g_.trace[static_cast<std::size_t>(fiber)];
-    partners_.gather(ring_, other, g_.trace[static_cast<std::size_t>(other)], first, last);
-    kernels_.dots(shape_, weighted, t.frame[static_cast<std::size_t>(j)],
-                  t.y0[static_cast<std::size_t>(j)], partners_.spot, partners_.x, partners_.y,
-                  partners_.count, partners_.product);
+  void fill(int f, int block, int end) {
+    blocks_.fetch_halo(f);
+    for (int j = block; j < end; j += kLanes) {
+      spots_(plan_, g_.first_fiber + f, j, g_.trace[static_cast<std::size_t>(f)], blocks_.spot(f, j));
+    }
   }
 
+  void multiply(int f, int block, int end) {
+    const FiberTrace& t = g_.trace[static_cast<std::size_t>(f)];
+    for (int j = std::max(0, block - blocks_.halo()); j < end; ++j) {
+      const bool old = j < block;  // then only what the other fibres' new bins add
+      const auto at = static_cast<std::size_t>(j);
+      double y, phi;
+      kernels_.weigh(shape_, blocks_.spot(f, j), strip_, t.frame[at], t.y0[at], weighted_.data(), &y, &phi);
+      if (!old) {
+        n_.rhs(f)[j] = y;
+        n_.phi(f)[j] = phi;
+        const int first = std::max(0, j - g_.band);
+        products(f, j, f, first, j);
+        for (int k = first; k <= j; ++k) n_.own(f, j - k)[k] = product_[k - first];
+      }
+      for (int other = f - 1; other >= std::max(0, f - g_.reach); --other) {
+        const int first = std::max(old ? block : 0, j - g_.cross_band);
+        const int last = std::min(end - 1, j + g_.cross_band);
+        if (first > last) continue;
+        products(f, j, other, first, last);
+        for (int k = first; k <= last; ++k) n_.cross(f - other, other, j - k)[k] = product_[k - first];
+      }
+    }
+  }
+
+  /// The weighted spot of (fiber, j) times bins [first, last] of `other`.
+  void products(int fiber, int j, int other, int first, int last) {
+    const FiberTrace& a = g_.trace[static_cast<std::size_t>(fiber)];
+    const FiberTrace& b = g_.trace[static_cast<std::size_t>(other)];
+    kernels_.dots(shape_, weighted_.data(), a.frame[static_cast<std::size_t>(j)],
+                  a.y0[static_cast<std::size_t>(j)], blocks_.spot(other, first), blocks_.spot_size(),
+                  b.frame.data() + first, b.y0.data() + first, last - first + 1, product_);
+  }
+
+  const SpotPlan& plan_;
   const BundleGeometry& g_;
-  const StampShape& shape_;
+  StampShape shape_;
+  SpotKernel spots_;
   const PixelKernels& kernels_;
-  SpotRing& ring_;
+  StripView strip_;
+  SpotBlocks blocks_;
+  Buffer<double> weighted_;
   NormalEquations& n_;
-  Partners partners_;
+  double product_[256];
 };
 
 }  // namespace
 
 void assemble(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
-              const PixelKernels& kernels, const Strip& strip, SpotRing& ring, NormalEquations& n) {
-  const StampShape shape{plan.ny, plan.stride};
-  const int halo = std::max(g.band, g.cross_band);
-  ring.resize(g.nfiber, (halo + kLanes - 1) / kLanes + 1, plan.spot_size());
-  const StripView view = strip.view();
-  Assembler assembler(g, shape, kernels, ring, n);
-  // Weighted spots of the current tile: of this fibre and the `reach` before it.
-  const std::size_t tile_size = kLanes * plan.spot_size();
-  Buffer<double> weighted(static_cast<std::size_t>(g.reach + 1) * tile_size);
-  const auto weighted_spot = [&](int fiber, int lane) {
-    return weighted.data() + static_cast<std::size_t>(fiber % (g.reach + 1)) * tile_size +
-           static_cast<std::size_t>(lane) * plan.spot_size();
-  };
-
-  for (int j0 = 0; j0 < g.nbin; j0 += kLanes) {
-    const int count = std::min(kLanes, g.nbin - j0);
-    for (int f = 0; f < g.nfiber; ++f) {
-      const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
-      const double* tile = ring.tile(f, j0 / kLanes);
-      spots(plan, g.first_fiber + f, j0, t, ring.tile(f, j0 / kLanes));
-      for (int i = 0; i < count; ++i) {
-        const int j = j0 + i;
-        kernels.weigh(shape, tile + static_cast<std::size_t>(i) * ring.spot_size, view, t.frame[static_cast<std::size_t>(j)],
-                      t.y0[static_cast<std::size_t>(j)], weighted_spot(f, i), n.rhs(f) + j,
-                      n.phi(f) + j);
-        assembler.own(f, j, weighted_spot(f, i));
-      }
-      for (int other = f - 1; other >= std::max(0, f - g.reach); --other) {
-        for (int i = 0; i < count; ++i) {
-          const int j = j0 + i;
-          // this fibre's new bins with all the other's so far, then the other's new bins with this one's old
-          assembler.cross(f, j, weighted_spot(f, i), other, 0, j0 + count - 1);
-          assembler.cross(other, j, weighted_spot(other, i), f, 0, j0 - 1);
-        }
-      }
-    }
+              const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
+              NormalEquations& n) {
+  if (2 * std::max(g.band, g.cross_band) + 1 + kLanes > 256 || std::max(g.band, g.cross_band) > kBlock) {
+    throw Error(Status::kUnsupported, "spots of " + std::to_string(std::max(g.band, g.cross_band)) +
+                                          " bins share a CCD row, at most " + std::to_string(kBlock) +
+                                          " supported: the wavelength step is too fine");
   }
+  Assembler(plan, g, spots, kernels, strip.view(), memory, n).run();
 }
 
 double add_prior(NormalEquations& n, double ridge, double weak_prior) {

@@ -50,9 +50,11 @@ struct NormalEquations {
   std::array<long, 6> zeroed_{};  ///< shape for which the surroundings are zero already
 };
 
-/// Fills n, resized before. Streams over the bins in tiles of kLanes; spots live in a ring of a few tiles, never all of them.
+/// Fills n, resized before. Goes block by block along the bins and fibre by fibre within a block; only the spots of
+/// neighbouring fibres over one block are ever kept, in `memory`.
 void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
-              const PixelKernels& kernels, const Strip& strip, SpotRing& ring, NormalEquations& n);
+              const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
+              NormalEquations& n);
 
 /// Bins whose information fraction is below this are unconstrained (docs/algorithm.md, "Information").
 inline constexpr double kUnconstrainedBelow = 1e-2;

@@ -9,14 +9,15 @@
 namespace fiberloom::exact {
 
 /// Window w has its core at bins [w stride, (w + 1) stride) and reaches `skirt` bins further at both ends; row
-/// r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding (identity).
+/// r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding (identity); lanes beyond the last window
+/// repeat it, so that no lane ever holds anything but a sound problem.
 struct Windows {
   int nbin = 0, count = 1, stride = 0, skirt = 0, rows = 0;
 
-  [[nodiscard]] int bin(int window, int row) const { return window * stride - skirt + row; }
-  [[nodiscard]] bool inside(int window, int row) const {
-    const int j = bin(window, row);
-    return window < count && j >= 0 && j < nbin;
+  [[nodiscard]] int bin(int lane, int row) const { return std::min(lane, count - 1) * stride - skirt + row; }
+  [[nodiscard]] bool inside(int lane, int row) const {
+    const int j = bin(lane, row);
+    return j >= 0 && j < nbin;
   }
   /// The window whose core holds bin j.
   [[nodiscard]] int window_of(int j) const { return std::min(j / stride, count - 1); }
