@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "fiberloom/base/error.hpp"
@@ -57,24 +58,78 @@ void append_header(std::vector<std::uint8_t>& out, const HeaderCards& header) {
   out.resize((out.size() + kBlock - 1) / kBlock * kBlock, std::uint8_t{' '});
 }
 
-HeaderCards clean_header(const Hdu& hdu, const TileTable& table) {
+/// Pixels of tile t.
+std::size_t tile_pixels(const TileTable& table, const Hdu& hdu, std::size_t t) {
+  std::size_t pixels = 1;
+  for (std::size_t a = 0; a < hdu.axes.size(); ++a) {
+    const std::size_t first = t % table.tiles[a] * table.tile[a];
+    t /= table.tiles[a];
+    pixels *= std::min(table.tile[a], hdu.axes[a] - first);
+  }
+  return pixels;
+}
+
+/// The stream says its own size, and cfitsio believes it: it must be the tile's.
+void check_stream(const TileTable& table, std::size_t t, std::span<const std::uint8_t> bytes,
+                  std::size_t pixels) {
+  if (bytes.size() < 25 || bytes[0] != 0xdd || bytes[1] != 0x99) {
+    table.corrupt_tile(t, "no HCOMPRESS data");
+  }
+  const auto nx = load_be<std::int32_t>(bytes.data() + 2);
+  const auto ny = load_be<std::int32_t>(bytes.data() + 6);
+  if (nx < 1 || ny < 1 ||
+      static_cast<std::uint64_t>(nx) * static_cast<std::uint64_t>(ny) != pixels) {
+    table.corrupt_tile(t, "HCOMPRESS data of another size");
+  }
+  for (std::size_t plane = 22; plane < 25; ++plane) {
+    if (bytes[plane] > 62) table.corrupt_tile(t, "HCOMPRESS data with impossible bit planes");
+  }
+}
+
+/// A table written anew: descriptor, ZSCALE, ZZERO, and the streams as the heap. cfitsio's decoder
+/// reads on where a stream ends early, so each is followed by more zeros than it can ask for.
+struct CleanTable {
+  std::vector<std::uint8_t> rows, heap;
+};
+constexpr std::size_t kRowBytes = 32;
+constexpr std::size_t kPadPerPixel = 16, kPad = 4096;
+
+CleanTable clean_table(TileTable& table, const Hdu& hdu) {
+  CleanTable out;
+  for (std::size_t t = 0; t < table.count; ++t) {
+    const std::size_t pixels = tile_pixels(table, hdu, t);
+    const auto bytes = table.cell(TileTable::Cell::kCompressed, t);
+    check_stream(table, t, bytes, pixels);
+    std::array<std::uint8_t, kRowBytes> row{};
+    const std::size_t length = bytes.size() + kPadPerPixel * pixels + kPad;
+    store_be(row.data(), static_cast<std::uint64_t>(length));
+    store_be(row.data() + 8, static_cast<std::uint64_t>(out.heap.size()));
+    store_be(row.data() + 16, table.scale(t).value_or(1.0));
+    store_be(row.data() + 24, table.zero(t).value_or(0.0));
+    out.rows.insert(out.rows.end(), row.begin(), row.end());
+    out.heap.insert(out.heap.end(), bytes.begin(), bytes.end());
+    out.heap.resize(out.heap.size() + length - bytes.size());
+  }
+  return out;
+}
+
+HeaderCards clean_header(const Hdu& hdu, const TileTable& table, const CleanTable& clean) {
   HeaderCards h;
   h.set("XTENSION", "BINTABLE");
   h.set("BITPIX", 8);
   h.set("NAXIS", 2);
-  h.set("NAXIS1", static_cast<std::int64_t>(hdu.row_bytes));
-  h.set("NAXIS2", static_cast<std::int64_t>(hdu.rows));
-  h.set("PCOUNT", static_cast<std::int64_t>(hdu.data_bytes - hdu.row_bytes * hdu.rows));
+  h.set("NAXIS1", static_cast<std::int64_t>(kRowBytes));
+  h.set("NAXIS2", static_cast<std::int64_t>(table.count));
+  h.set("PCOUNT", static_cast<std::int64_t>(clean.heap.size()));
   h.set("GCOUNT", 1);
-  const auto columns = table_columns(table.table());
-  const HeaderCards cards{table.table().column_cards};
-  h.set("TFIELDS", static_cast<std::int64_t>(columns.size()));
-  for (std::size_t i = 1; i <= columns.size(); ++i) {
-    const std::string index = std::to_string(i);
-    h.set("TTYPE" + index, cards.text("TTYPE" + index).value_or(""));
-    h.set("TFORM" + index, cards.text("TFORM" + index).value_or(""));
-  }
-  h.set("THEAP", static_cast<std::int64_t>(hdu.heap_offset));
+  const bool quantised = hdu.bitpix < 0;
+  h.set("TFIELDS", quantised ? 3 : 2);
+  h.set("TTYPE1", "COMPRESSED_DATA");
+  h.set("TFORM1", "1QB");
+  h.set("TTYPE2", quantised ? "ZSCALE" : "UNUSED");
+  h.set("TFORM2", quantised ? "1D" : "2D");
+  if (quantised) h.set("TTYPE3", "ZZERO");
+  if (quantised) h.set("TFORM3", "1D");
   h.set_logical("ZIMAGE", true);
   h.set("ZCMPTYPE", "HCOMPRESS_1");
   h.set("ZBITPIX", hdu.bitpix);
@@ -84,49 +139,23 @@ HeaderCards clean_header(const Hdu& hdu, const TileTable& table) {
     h.set("ZNAXIS" + index, static_cast<std::int64_t>(hdu.axes[i]));
     h.set("ZTILE" + index, static_cast<std::int64_t>(table.tile[i]));
   }
-  for (const char* key : {"ZNAME1", "ZNAME2", "ZQUANTIZ"}) {
-    if (const auto v = hdu.header.text(key)) h.set(key, *v);
-  }
-  for (const char* key : {"ZVAL1", "ZVAL2", "ZSCALE", "ZZERO"}) {
-    if (const auto v = hdu.header.number(key)) h.set(key, *v);
-  }
-  for (const char* key : {"ZDITHER0", "ZBLANK", "BLANK"}) {
-    if (const auto v = hdu.header.integer(key)) h.set(key, *v);
-  }
+  const double scale = hdu.header.number("ZVAL1").value_or(0);
+  h.set("ZNAME1", "SCALE");
+  h.set("ZVAL1", std::abs(scale) < 1e6 ? scale : 0.0);
+  h.set("ZNAME2", "SMOOTH");
+  h.set("ZVAL2", hdu.header.integer("ZVAL2").value_or(0) == 1 ? 1 : 0);
+  if (table.dither == Dither::kOne) h.set("ZQUANTIZ", "SUBTRACTIVE_DITHER_1");
+  if (table.dither == Dither::kTwo) h.set("ZQUANTIZ", "SUBTRACTIVE_DITHER_2");
+  if (table.dither != Dither::kNone) h.set("ZDITHER0", table.dither_seed);
+  if (const auto blank = hdu.header.integer("ZBLANK")) h.set("ZBLANK", *blank);
   return h;
-}
-
-/// The stream says its own size, and cfitsio believes it: it must be the tile's.
-void check_tiles(TileTable& table, const Hdu& hdu) {
-  for (std::size_t t = 0; t < table.count; ++t) {
-    std::size_t pixels = 1, rest = t;
-    for (std::size_t a = 0; a < hdu.axes.size(); ++a) {
-      const std::size_t first = rest % table.tiles[a] * table.tile[a];
-      rest /= table.tiles[a];
-      pixels *= std::min(table.tile[a], hdu.axes[a] - first);
-    }
-    const auto bytes = table.cell(TileTable::Cell::kCompressed, t);
-    if (bytes.empty()) continue;
-    if (bytes.size() < 25 || bytes[0] != 0xdd || bytes[1] != 0x99) {
-      table.corrupt_tile(t, "no HCOMPRESS data");
-    }
-    const auto nx = load_be<std::int32_t>(bytes.data() + 2);
-    const auto ny = load_be<std::int32_t>(bytes.data() + 6);
-    if (nx < 1 || ny < 1 ||
-        static_cast<std::uint64_t>(nx) * static_cast<std::uint64_t>(ny) != pixels) {
-      table.corrupt_tile(t, "HCOMPRESS data of another size");
-    }
-    for (std::size_t q = 22; q < 25; ++q) {
-      if (bytes[q] > 64) table.corrupt_tile(t, "HCOMPRESS data with impossible bit planes");
-    }
-  }
 }
 
 }  // namespace
 
 std::vector<double> read_with_cfitsio(const ByteSource& source, const Hdu& hdu) {
   TileTable table(source, hdu);
-  check_tiles(table, hdu);
+  const CleanTable clean = clean_table(table, hdu);
   HeaderCards primary;
   primary.set_logical("SIMPLE", true);
   primary.set("BITPIX", 8);
@@ -134,11 +163,10 @@ std::vector<double> read_with_cfitsio(const ByteSource& source, const Hdu& hdu) 
   primary.set_logical("EXTEND", true);
   std::vector<std::uint8_t> bytes;
   append_header(bytes, primary);
-  append_header(bytes, clean_header(hdu, table));
-  const std::size_t at = bytes.size();
-  const std::size_t padded = (hdu.data_bytes + kBlock - 1) / kBlock * kBlock;
-  bytes.resize(at + padded);
-  source.read(hdu.data_offset, std::span(bytes).subspan(at, hdu.data_bytes));
+  append_header(bytes, clean_header(hdu, table, clean));
+  bytes.insert(bytes.end(), clean.rows.begin(), clean.rows.end());
+  bytes.insert(bytes.end(), clean.heap.begin(), clean.heap.end());
+  bytes.resize((bytes.size() + kBlock - 1) / kBlock * kBlock);
 
   std::vector<double> out(hdu.pixels());
   MemoryFile file(std::move(bytes));

@@ -37,7 +37,7 @@ inline PreprocFile sample_preproc(std::size_t ny = 24, std::size_t nx = 40) {
   Array2D<float> image(ny, nx), ivar(ny, nx, 0.25F);
   out.mask = Array2D<std::uint32_t>(ny, nx, 0);
   for (std::size_t i = 0; i < image.size(); ++i) {
-    image.data()[i] = static_cast<float>(std::sin(static_cast<double>(i)) * 100);
+    image.data()[i] = static_cast<float>(i * 37 % 101) - 50.25F;
     if (i % 31 == 0) out.mask.data()[i] = 16;
   }
   out.ccd = {PixelArray(std::move(image)), PixelArray(std::move(ivar))};
@@ -95,7 +95,7 @@ inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
   r.resolution = Array3D<double>(n, 11, m, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < m; ++j) {
-      r.flux(i, j) = 100.0 * static_cast<double>(i) + std::cos(static_cast<double>(j));
+      r.flux(i, j) = 100.0 * static_cast<double>(i) + 0.125 * static_cast<double>(j * 37 % 19);
       for (std::size_t k = 4; k < 7; ++k) r.resolution(i, k, j) = k == 5 ? 0.6 : 0.2;
     }
   }
