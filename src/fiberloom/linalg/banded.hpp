@@ -10,7 +10,7 @@
 namespace fiberloom {
 
 /// Half-bandwidths that kernels are compiled for; a matrix is padded up to the next one.
-inline constexpr std::array<int, 6> kBands{8, 12, 16, 24, 32, 48};
+inline constexpr std::array<int, 7> kBands{8, 12, 16, 24, 32, 48, 64};
 /// The smallest of kBands that holds `band`; throws kNumerical beyond the last.
 [[nodiscard]] int round_up_band(int band);
 /// Half-bandwidths of the coupling of two problems, likewise.

@@ -38,7 +38,6 @@ FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, doub
     FL_UNROLL
     for (int e = 0; e <= B; ++e) u[e] = at<V>(matrix, j * (B + 1) + e);
     u[0] += shift;
-    FL_UNROLL
     for (int k = B; k >= 1; --k) {  // oldest row first: the newest pivot arrives last
       const int slot = (j + B - k) % B;
       const V f = ring_l[slot][k];
@@ -140,7 +139,6 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
     for (int e = 0; e <= B; ++e) u[e] = at<V>(s, j * (B + 1) + e);
     u[0] += t;
     V a = at<V>(ones, j), b = at<V>(x, j);
-    FL_UNROLL
     for (int k = B; k >= 1; --k) {
       const int slot = (j + B - k) % B;
       const V f = ring_l[slot][k];
@@ -187,7 +185,6 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
     const int slot = j % B;
     V w[B + 1];
     V d = inverse, d2(0.0);
-    FL_UNROLL
     for (int e = B; e >= 1; --e) {
       V* z_row = ring_z[(j + e) % B];
       V sum(0.0), sum2(0.0);

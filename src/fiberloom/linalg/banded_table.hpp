@@ -18,7 +18,8 @@ struct BandedTable {
       case 16: return body.template operator()<16>();
       case 24: return body.template operator()<24>();
       case 32: return body.template operator()<32>();
-      default: return body.template operator()<48>();
+      case 48: return body.template operator()<48>();
+      default: return body.template operator()<64>();
     }
   }
 

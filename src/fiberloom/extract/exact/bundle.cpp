@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/scatter.hpp"
 
 namespace fiberloom::exact {
@@ -32,11 +30,6 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/geometry");
       geometry_ = bundle_geometry(frame_.plan, bundle_, frame_.spots, frame_.tuning.coupling_floor);
-      if (geometry_.reach > 2) {
-        throw Error(Status::kUnsupported, "fibres " + std::to_string(bundle_.first) + " to " +
-                                              std::to_string(bundle_.last - 1) + ": the light of a fibre reaches its " +
-                                              std::to_string(geometry_.reach) + ". neighbour, at most 2 are supported");
-      }
       load_strip(frame_.ccd, geometry_, work_.strip);
     }
     {
@@ -105,11 +98,13 @@ class BundleExtraction {
       const Span span(frame_.tracer, "compute/root");
       const RootReport root =
           square_root(windows, band, frame_.grid.decay, s, work_.solve.solution(f, work_.normal), nd,
-                      kRootShare * frame_.tuning.tolerance_sigma, frame_.banded, work_.root);
+                      kRootShare * frame_.tuning.tolerance_sigma, frame_.banded,
+                      band >= frame_.tuning.most_band ? Indefinite::kShift : Indefinite::kReport, work_.root);
+      attempt.truncation = std::max(attempt.truncation, root.truncation);
+      if (root.low <= 0) return;  // the truncation is infinite then: a wider band comes next
       report.kappa = std::max(report.kappa, root.high / root.low);
       report.poles = std::max(report.poles, root.poles);
       root_error = std::max(root_error, root.error * (1 + root.signal));
-      attempt.truncation = std::max(attempt.truncation, root.truncation);
       report.seam_sigma = std::max(report.seam_sigma, seam_difference(windows, nd, work_.root));
       const int row = geometry_.first_fiber + f - frame_.options.spec_min;
       if (row >= 0 && row < static_cast<int>(result_.flux.rows())) {
@@ -117,7 +112,7 @@ class BundleExtraction {
       }
     };
     const Span span(frame_.tracer, "compute/sweeps and roots");
-    marginal_precisions(work_.normal, windows, band, frame_.banded, frame_.pixel, frame_.tuning.sweeps,
+    marginal_precisions(work_.normal, geometry_.sweep_reach, windows, band, frame_.banded, frame_.pixel, frame_.tuning.sweeps,
                         work_.marginal, use);
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;

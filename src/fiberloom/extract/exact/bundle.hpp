@@ -16,7 +16,7 @@ struct Tuning {
   double tolerance_sigma = 1e-5;  ///< what the bounds on all approximations may reach, in units of a bin's sigma
   Sweeps sweeps = Sweeps::kBoth;
   int least_band = 0;             ///< keep at least this band of S
-  int most_band = 48;             ///< and at most this
+  int most_band = 64;             ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
 };

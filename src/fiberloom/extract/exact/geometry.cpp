@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "fiberloom/base/error.hpp"
 
@@ -188,6 +189,7 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
     }
     g.band = std::max(g.band, row_band(t, t, g.nbin, plan.ny));
   }
+  std::vector<double> back{1.0};  // strongest product of couplings that leads `distance` fibres far in smaller steps
   for (int distance = 1; distance < g.nfiber; ++distance) {
     double strongest = 0;
     bool meet = false;
@@ -197,17 +199,28 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
       if (!columns_meet(a, b, g.nbin, plan.nx)) continue;
       meet = true;
       // The PSF changes slowly from fibre to fibre: every eighth pair tells whether more than 1 matter
-      if (distance > 1 && f % 8 == 0) {
-        strongest = std::max(strongest, coupling(plan, g, f, f + distance, spots));
-      }
+      if (f % 8 == 0) strongest = std::max(strongest, coupling(plan, g, f, f + distance, spots));
     }
+    double steps = 0;
+    for (int step = 1; step < distance; ++step) {
+      steps = std::max(steps, back[static_cast<std::size_t>(step)] * back[static_cast<std::size_t>(distance - step)]);
+    }
+    back.push_back(std::max(strongest, steps));
     if (!meet || (distance > 1 && strongest < coupling_floor)) break;
     g.reach = distance;
+    // the marginal precision feels a coupling only together with a way back
+    if (distance > 1 && strongest * back.back() > 0.1 * coupling_floor) g.sweep_reach = distance;
     for (int f = 0; f + distance < g.nfiber; ++f) {
       g.cross_band = std::max(g.cross_band, row_band(g.trace[static_cast<std::size_t>(f)],
                                                      g.trace[static_cast<std::size_t>(f + distance)],
                                                      g.nbin, plan.ny));
     }
+  }
+  if (g.sweep_reach > 2) {
+    throw Error(Status::kUnsupported,
+                "fibres " + std::to_string(bundle.first) + " to " + std::to_string(bundle.last - 1) +
+                    ": the light of a fibre reaches its " + std::to_string(g.sweep_reach) +
+                    ". neighbour; at most second neighbours are supported");
   }
   return g;
 }

@@ -28,12 +28,15 @@ struct BundleGeometry {
   int x0 = 0, y0 = 0;                  ///< CCD pixel of the strip's corner
   int rows = 0, columns = 0;           ///< of the strip; whole packs may be read from any stamp
   int band = 0;                        ///< spots of one fibre more than this apart share no row
-  int reach = 1;                       ///< fibres up to this far share pixels that matter
+  int reach = 1;                       ///< fibres up to this far share pixels that matter in N
+  int sweep_reach = 1;                 ///< and in the marginal precision: 1 or 2
   int cross_band = 0;                  ///< the same for spots of different fibres
 };
 
 /// Computes it for fibres [first, last). `coupling_floor`: neighbours at distance >= 2 whose unweighted coupling
-/// stays below this fraction of the diagonal are left out.
+/// stays below this fraction of the diagonal are left out of N. In the marginal precision they count only together
+/// with a way back, so there the product of both is compared. Throws kUnsupported when even third neighbours matter
+/// there.
 [[nodiscard]] BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle,
                                              SpotKernel spots, double coupling_floor);
 

@@ -13,9 +13,9 @@ namespace {
 
 class BlockSweep {
  public:
-  BlockSweep(const NormalEquations& n, const Windows& w, int band, const BandedKernels& k,
+  BlockSweep(const NormalEquations& n, int reach, const Windows& w, int band, const BandedKernels& k,
              const PixelKernels& pixel, MarginalWork& work)
-      : n_(n), w_(w), fibers_(n.reach), blocks_((n.nfiber + fibers_ - 1) / fibers_), rows_(w.rows * fibers_),
+      : n_(n), w_(w), fibers_(reach), blocks_((n.nfiber + fibers_ - 1) / fibers_), rows_(w.rows * fibers_),
         fiber_band_(band), band_(fibers_ == 1 ? band : round_up_band(std::min(kBands.back(), 2 * band + 1))),
         half_(round_up_coupling(fibers_ * (n.cross_band + 1) - 1)), width_(band_ + 2 * half_), k_(k), pixel_(pixel),
         work_(work) {
@@ -74,7 +74,7 @@ class BlockSweep {
       return f == g && j == k ? 1.0 : 0.0;
     }
     if (f == g) return std::abs(j - k) <= n_.band ? n_.own(f, std::abs(j - k))[std::min(j, k)] : 0.0;
-    if (std::abs(f - g) > n_.reach || std::abs(j - k) > n_.cross_band) return 0.0;
+    if (std::abs(f - g) > fibers_ || std::abs(j - k) > n_.cross_band) return 0.0;
     return f < g ? n_.cross(g - f, f, k - j)[j] : n_.cross(f - g, g, j - k)[k];
   }
   /// The same between rows of lane i of two blocks.
@@ -155,7 +155,7 @@ class BlockSweep {
 
   /// S of each fibre of a pair: its own part minus what the other's elimination adds.
   void split_pair(int block, const double* s, const std::function<void(int, const double*)>& use) {
-    const int own_band = round_up_band(std::max(band_ / 2, fiber_band_)), half = round_up_coupling(band_ / 2 + 1);
+    const int own_band = round_up_band(std::max(band_ / 2, fiber_band_)), half = round_up_coupling(band_ / 2);
     const int width = fiber_band_ + 2 * half;
     const auto lanes = static_cast<std::size_t>(w_.rows) * kLanes;
     PairWork& p = work_.pair;
@@ -215,11 +215,11 @@ class BlockSweep {
 
 }  // namespace
 
-void marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
+void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel,
                          Sweeps sweeps, MarginalWork& work,
                          const std::function<void(int, const double*)>& use) {
-  BlockSweep(n, windows, band, banded, pixel, work).run(sweeps, use);
+  BlockSweep(n, reach, windows, band, banded, pixel, work).run(sweeps, use);
 }
 
 }  // namespace fiberloom::exact

@@ -23,9 +23,9 @@ struct MarginalWork {
   PairWork pair;
 };
 
-/// Needs reach 1 or 2. Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
+/// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out). Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
 /// only during the call); `band` one of kBands.
-void marginal_precisions(const NormalEquations& n, const Windows& windows, int band,
+void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel,
                          Sweeps sweeps, MarginalWork& work,
                          const std::function<void(int, const double*)>& use);

@@ -198,8 +198,7 @@ double add_prior(NormalEquations& n, double ridge, double weak_prior) {
         diagonal = median;
         continue;
       }
-      diagonal += ridge + weak_prior * median;
-      if (n.phi(f)[j] < kUnconstrainedBelow) diagonal += kPrior * median;
+      diagonal += n.phi(f)[j] < kUnconstrainedBelow ? kPrior * median : ridge + weak_prior * median;
     }
   }
   return median;

@@ -61,7 +61,8 @@ inline constexpr double kUnconstrainedBelow = 1e-2;
 /// Their prior, relative to the median diagonal of the bundle's good bins.
 inline constexpr double kPrior = 1e-9;
 
-/// Adds the prior of unconstrained bins (and `ridge` to all); returns the median diagonal it used.
+/// Adds the prior of unconstrained bins, and to all others `ridge` and `weak_prior` times the median diagonal;
+/// returns that median.
 double add_prior(NormalEquations& n, double ridge, double weak_prior);
 
 }  // namespace fiberloom::exact
