@@ -17,16 +17,17 @@ namespace fiberloom {
 
 /// A preprocessed CCD frame as in the file; apply_mask() has not been called.
 struct PreprocFile {
-  std::string path;                 ///< the file really read (X or X.gz)
+  std::string path;  ///< the file really read (X or X.gz)
   CcdFrame ccd;
-  Array2D<std::uint32_t> mask;      ///< empty when there is no MASK HDU
-  HeaderCards header;               ///< of IMAGE
+  Array2D<std::uint32_t> mask;  ///< empty when there is no MASK HDU
+  HeaderCards header;           ///< of IMAGE
   std::optional<RawTable> fibermap;
   std::optional<double> readnoise;  ///< RDNOISE, or the mean of the READNOISE HDU
 };
 
-/// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image HDU; IVAR
-/// or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every fault.
+/// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image
+/// HDU; IVAR or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every
+/// fault.
 [[nodiscard]] PreprocFile read_preproc(const std::string& path);
 
 /// FIBERMAP of any file that has one (HDU FIBERMAP, or the first table).
@@ -47,14 +48,14 @@ struct PsfFile {
 
 /// What write_frame puts down. The order and types of HDUs are desispec's (docs/formats.md).
 struct FrameFile {
-  HeaderCards header;                  ///< becomes the FLUX header (NSPEC, WAVEMIN ... set by the pipeline)
-  ExtractResult result;                ///< float64 here, float32 in the file
-  std::optional<RawTable> fibermap;    ///< already sliced
+  HeaderCards header;    ///< becomes the FLUX header (NSPEC, WAVEMIN ... set by the pipeline)
+  ExtractResult result;  ///< float64 here, float32 in the file
+  std::optional<RawTable> fibermap;  ///< already sliced
   bool scores = true;
-  HeaderCards resolution_header;       ///< extra cards for RESOLUTION (usually none)
+  HeaderCards resolution_header;  ///< extra cards for RESOLUTION (usually none)
 };
-/// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then. gz by extension
-/// (.gz; libdeflate, fixed gzip header). Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
+/// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.
+/// Gzipped when the name ends in .gz. Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
 void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);
 
 /// One image as the primary HDU (model, residual) with the given header cards; float32 [ny][nx].
@@ -67,7 +68,7 @@ struct FrameData {
   HeaderCards header;
   std::vector<double> wave;
   Array2D<double> flux, ivar;
-  Array2D<std::uint32_t> mask;          ///< empty when absent
+  Array2D<std::uint32_t> mask;  ///< empty when absent
   std::optional<Array3D<double>> resolution;
   std::optional<Array2D<double>> chi2pix;
   std::optional<RawTable> fibermap;
@@ -77,10 +78,11 @@ struct FrameData {
 /// What simulate writes.
 void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
 void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite);
-/// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of an extraction grid.
+/// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of
+/// an extraction grid.
 struct TruthFile {
-  std::vector<double> wave;      ///< the fine grid of the input spectra, Angstrom
-  Array2D<double> flux;          ///< electrons/Angstrom on it
+  std::vector<double> wave;  ///< the fine grid of the input spectra, Angstrom
+  Array2D<double> flux;      ///< electrons/Angstrom on it
   RawTable fibermap;
 };
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
