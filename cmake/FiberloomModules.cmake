@@ -32,6 +32,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 else()
   set(FIBERLOOM_ISAS generic)
 endif()
+# Decisions (a spot's corner) must not depend on the machine: only the kernels may fuse multiply and add.
+add_compile_options(-ffp-contract=off)
 set(FIBERLOOM_ISA_FLAGS_generic "")
 set(FIBERLOOM_ISA_FLAGS_v2 -march=x86-64-v2)
 set(FIBERLOOM_ISA_FLAGS_v3 -march=x86-64-v3 -ffp-contract=fast)

@@ -205,7 +205,7 @@ Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, ExtractR
       if (col >= nwave) continue;
       const Real r = root.q(e, static_cast<Eigen::Index>(col + p.guard)) / s(e);
       const double identity = col == j ? 1.0 : 0.0;
-      out.resolution(spec, k, col) = lost ? identity : static_cast<double>(r);
+      out.resolution(spec, k, col) = static_cast<float>(lost ? identity : static_cast<double>(r));
     }
   }
   return root.kappa;
@@ -256,7 +256,7 @@ ExtractResult empty_result(const CcdFrame& ccd, const PsfModel& psf,
   for (auto* a : {&out.flux, &out.ivar, &out.xflux, &out.chi2pix, &out.pixmask_fraction}) {
     *a = Array2D<double>(n, nwave, 0.0);
   }
-  out.resolution = Array3D<double>(n, static_cast<std::size_t>(options.ndiag), nwave, 0.0);
+  out.resolution = Array3D<float>(n, static_cast<std::size_t>(options.ndiag), nwave, 0.0F);
   if (options.want_model) out.model = Array2D<float>(ccd.image.rows(), ccd.image.cols(), 0.0F);
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must not change the answer: threads, sub-ranges, windows, ISA levels, the cut of the wavelength grid.
+// What must not change the answer: threads, sub-ranges, windows, ISA levels, the cut of the
+// wavelength grid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ oracle::SmallCase long_case(double step = 0.8) {
   return c;
 }
 
-ExtractResult extract(const oracle::SmallCase& c, const exact::Tuning& tuning = {}, Isa isa = active_isa(),
-                      std::size_t threads = 1) {
+ExtractResult extract(const oracle::SmallCase& c, const exact::Tuning& tuning = {},
+                      Isa isa = active_isa(), std::size_t threads = 1) {
   const auto executor = make_executor(threads);
   return exact::extract(c.ccd, c.psf, c.options, tuning, isa, *executor, {}, nullptr);
 }
@@ -40,7 +41,8 @@ bool same_bytes(const T* a, const T* b, std::size_t n) {
 }
 
 /// Largest difference in units of sigma; bins that one side masks must be masked on the other.
-double difference_sigma(const ExtractResult& a, const ExtractResult& b, std::size_t skip = 0, std::size_t offset = 0) {
+double difference_sigma(const ExtractResult& a, const ExtractResult& b, std::size_t skip = 0,
+                        std::size_t offset = 0) {
   double worst = 0;
   for (std::size_t s = 0; s < b.flux.rows(); ++s) {
     for (std::size_t j = skip; j + skip < b.flux.cols(); ++j) {
@@ -85,7 +87,8 @@ TEST(ExactEngine, GivesTheSameBytesForASubRangeOfFibers) {
     EXPECT_TRUE(same_bytes(all.flux.row(s + 2), some.flux.row(s), all.flux.cols()));
     EXPECT_TRUE(same_bytes(all.ivar.row(s + 2), some.ivar.row(s), all.flux.cols()));
     EXPECT_TRUE(same_bytes(all.chi2pix.row(s + 2), some.chi2pix.row(s), all.flux.cols()));
-    EXPECT_TRUE(same_bytes(&all.resolution(s + 2, 0, 0), &some.resolution(s, 0, 0), 11 * all.flux.cols()));
+    EXPECT_TRUE(
+        same_bytes(&all.resolution(s + 2, 0, 0), &some.resolution(s, 0, 0), 11 * all.flux.cols()));
   }
 }
 
@@ -103,7 +106,8 @@ TEST(ExactEngine, IsaLevelsAgree) {
   const oracle::SmallCase c = long_case();
   const ExtractResult best = extract(c);
   for (const Isa isa : available_isas()) {
-    EXPECT_LE(difference_sigma(extract(c, {}, isa), best), 1e-9 + 10 * 2.2e-16 * kappa(best)) << isa_name(isa);
+    EXPECT_LE(difference_sigma(extract(c, {}, isa), best), 1e-9 + 10 * 2.2e-16 * kappa(best))
+        << isa_name(isa);
   }
 }
 
@@ -142,7 +146,8 @@ TEST(ExactEngine, NoiselessInputGivesTheTruthBack) {
   tight.tolerance_sigma = 1e-9;
   const ExtractResult r = extract(c, tight);
   const auto width = bin_widths(r.wave);
-  // float32 pixels carry 6e-8 of a bright line: that, through the deconvolution, is what may be left
+  // float32 pixels carry 6e-8 of a bright line: that, through the deconvolution, is what may be
+  // left
   for (std::size_t s = 0; s < r.flux.rows(); ++s) {
     for (std::size_t j = 0; j < r.flux.cols(); ++j) {
       const double truth = c.truth(s, j) / width[j];
@@ -154,19 +159,32 @@ TEST(ExactEngine, NoiselessInputGivesTheTruthBack) {
 TEST(ExactEngine, IsLinearInTheImage) {
   oracle::SmallCase c = long_case();
   const ExtractResult once = extract(c);
-  std::visit([](auto& image) { for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] *= 2; }, c.ccd.image.data());
+  std::visit(
+      [](auto& image) {
+        for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] *= 2;
+      },
+      c.ccd.image.data());
   const ExtractResult twice = extract(c);
   double worst = 0;
   for (std::size_t i = 0; i < once.flux.size(); ++i) {
-    worst = std::max(worst, std::abs(twice.flux.data()[i] - 2 * once.flux.data()[i]) * std::sqrt(once.ivar.data()[i]));
+    worst = std::max(worst, std::abs(twice.flux.data()[i] - 2 * once.flux.data()[i]) *
+                                std::sqrt(once.ivar.data()[i]));
   }
   EXPECT_LE(worst, 1e-6);
 }
 
 TEST(ExactEngine, AnEntirelyMaskedFrameGivesZerosAndNoNan) {
   oracle::SmallCase c = long_case();
-  std::visit([](auto& ivar) { for (std::size_t i = 0; i < ivar.size(); ++i) ivar.data()[i] = 0; }, c.ccd.ivar.data());
-  std::visit([](auto& image) { for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] = 0; }, c.ccd.image.data());
+  std::visit(
+      [](auto& ivar) {
+        for (std::size_t i = 0; i < ivar.size(); ++i) ivar.data()[i] = 0;
+      },
+      c.ccd.ivar.data());
+  std::visit(
+      [](auto& image) {
+        for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] = 0;
+      },
+      c.ccd.image.data());
   const ExtractResult r = extract(c);
   for (std::size_t i = 0; i < r.flux.size(); ++i) {
     ASSERT_EQ(r.flux.data()[i], 0.0);
@@ -186,7 +204,9 @@ TEST(ExactEngine, StopsWhenAskedTo) {
   Observer observer;
   observer.stop_requested = [] { return true; };
   SerialExecutor executor;
-  EXPECT_THROW((void)exact::extract(c.ccd, c.psf, c.options, {}, active_isa(), executor, observer, nullptr), Error);
+  EXPECT_THROW(
+      (void)exact::extract(c.ccd, c.psf, c.options, {}, active_isa(), executor, observer, nullptr),
+      Error);
 }
 
 }  // namespace

@@ -25,16 +25,14 @@ struct View2D {
   T& operator()(std::size_t r, std::size_t c) const noexcept { return data[r * stride + c]; }
   [[nodiscard]] T* row(std::size_t r) const noexcept { return data + r * stride; }
   [[nodiscard]] std::span<T> row_span(std::size_t r) const noexcept { return {row(r), cols}; }
-  operator View2D<const T>() const noexcept
-    requires(!std::is_const_v<T>)
-  {
+  operator View2D<const T>() const noexcept requires(!std::is_const_v<T>) {
     return {data, rows, cols, stride};
   }
 };
 
-/// A heap buffer of trivially copyable elements, aligned to a cache line, zeroed on request only. Large ones ask
-/// for huge pages: the engine walks hundreds of rows side by side, which small pages' TLB entries do not cover
-/// (8 % of the compute time).
+/// A heap buffer of trivially copyable elements, aligned to a cache line, zeroed on request only.
+/// Large ones ask for huge pages: the engine walks hundreds of rows side by side, which small
+/// pages' TLB entries do not cover (8 % of the compute time).
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -46,9 +44,10 @@ class Buffer {
   explicit Buffer(std::size_t n) : size_(n) {
     if (n == 0) return;
     const std::size_t bytes = n * sizeof(T);
-    data_ = static_cast<T*>(::operator new(bytes, std::align_val_t{alignment()}));
+    data_ = static_cast<T*>(::operator new (bytes, std::align_val_t{alignment()}));
 #if defined(__linux__)
-    if (bytes >= 2 * kHugePage) ::madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; failure changes nothing
+    if (bytes >= 2 * kHugePage)
+      ::madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; failure changes nothing
 #endif
   }
   Buffer(std::size_t n, T value) : Buffer(n) {
@@ -65,7 +64,7 @@ class Buffer {
     return *this;
   }
   ~Buffer() {
-    if (data_ != nullptr) ::operator delete(data_, std::align_val_t{alignment()});
+    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{alignment()});
   }
   T& operator[](std::size_t i) noexcept { return data_[i]; }
   const T& operator[](std::size_t i) const noexcept { return data_[i]; }
@@ -98,7 +97,9 @@ class Array2D {
   Array2D(std::size_t rows, std::size_t cols, T value)
       : buffer_(rows * cols, value), rows_(rows), cols_(cols) {}
   T& operator()(std::size_t r, std::size_t c) noexcept { return buffer_[r * cols_ + c]; }
-  const T& operator()(std::size_t r, std::size_t c) const noexcept { return buffer_[r * cols_ + c]; }
+  const T& operator()(std::size_t r, std::size_t c) const noexcept {
+    return buffer_[r * cols_ + c];
+  }
   [[nodiscard]] T* row(std::size_t r) noexcept { return buffer_.data() + r * cols_; }
   [[nodiscard]] const T* row(std::size_t r) const noexcept { return buffer_.data() + r * cols_; }
   [[nodiscard]] T* data() noexcept { return buffer_.data(); }

@@ -6,24 +6,42 @@ namespace fiberloom {
 
 std::string_view status_name(Status status) noexcept {
   switch (status) {
-    case Status::kOk: return "success";
-    case Status::kDifferent: return "compare: beyond the limits";
-    case Status::kUsage: return "wrong command line";
-    case Status::kNotFound: return "input file missing or unreadable";
-    case Status::kMissingHdu: return "missing HDU";
-    case Status::kMissingKeyword: return "missing keyword or column";
-    case Status::kWrongShape: return "wrong type or shape";
-    case Status::kCorrupt: return "truncated or corrupted file";
-    case Status::kUnsupported: return "unsupported kind, version or option";
-    case Status::kNotCovered: return "PSF does not cover the wavelength grid";
-    case Status::kSizeMismatch: return "sizes of IMAGE, IVAR, MASK or PSF disagree";
-    case Status::kFiberRange: return "fibre range outside the PSF";
-    case Status::kUnwritable: return "output not writable";
-    case Status::kDiskFull: return "no space left for the output";
-    case Status::kOutputExists: return "output exists (--no-clobber)";
-    case Status::kNumerical: return "equations could not be solved";
-    case Status::kInterrupted: return "interrupted";
-    case Status::kInternal: return "internal error";
+    case Status::kOk:
+      return "success";
+    case Status::kDifferent:
+      return "compare: beyond the limits";
+    case Status::kUsage:
+      return "wrong command line";
+    case Status::kNotFound:
+      return "input file missing or unreadable";
+    case Status::kMissingHdu:
+      return "missing HDU";
+    case Status::kMissingKeyword:
+      return "missing keyword or column";
+    case Status::kWrongShape:
+      return "wrong type or shape";
+    case Status::kCorrupt:
+      return "truncated or corrupted file";
+    case Status::kUnsupported:
+      return "unsupported kind, version or option";
+    case Status::kNotCovered:
+      return "PSF does not cover the wavelength grid";
+    case Status::kSizeMismatch:
+      return "sizes of IMAGE, IVAR, MASK or PSF disagree";
+    case Status::kFiberRange:
+      return "fibre range outside the PSF";
+    case Status::kUnwritable:
+      return "output not writable";
+    case Status::kDiskFull:
+      return "no space left for the output";
+    case Status::kOutputExists:
+      return "output exists (--no-clobber)";
+    case Status::kNumerical:
+      return "equations could not be solved";
+    case Status::kInterrupted:
+      return "interrupted";
+    case Status::kInternal:
+      return "internal error";
   }
   return "unknown";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one exception of the library, and the exit codes of the program (documented in docs/formats.md).
+// The one exception of the library, and the exit codes of the program (documented in
+// docs/formats.md).
 #pragma once
 
 #include <stdexcept>
@@ -30,8 +31,8 @@ enum class Status : int {
   kInternal = 70,        ///< a defect of the program
 };
 
-/// Thrown by set-up and I/O. The message is one line: file, HDU or keyword, what was found, what was
-/// expected.
+/// Thrown by set-up and I/O. The message is one line: file, HDU or keyword, what was found, what
+/// was expected.
 class Error : public std::runtime_error {
  public:
   Error(Status status, std::string message)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp and erf for any lane type: one text for CPU and GPU, so that both give the same numbers to rounding.
-// Within 2 ulp (simd/math_test.cpp checks it).
+// exp and erf for any lane type: one text for CPU and GPU, so that both give the same numbers to
+// rounding. Within 2 ulp (simd/math_test.cpp checks it).
 #pragma once
 
 #include "fiberloom/base/scalar_lane.hpp"
@@ -26,12 +26,13 @@ FL_LANE_HD inline V exp(V x) {
   p = fma(p, r, V(0x1.5555555555562p-3));
   p = fma(p, r, V(0.5));
   const V scale = pow2(n);
-  const V e = fma(scale, fma(p * r, r, r), scale);  // 2^n (1 + r + r^2 p), the large part added last
+  const V e =
+      fma(scale, fma(p * r, r, r), scale);  // 2^n (1 + r + r^2 p), the large part added last
   return select_positive(x + V(708.0), e, V(0.0));
 }
 
-/// erfc(a) for a >= 0, given gauss = exp(-a^2), which the PSF kernel has at hand. Relative error about 2e-16 times that
-/// of gauss.
+/// erfc(a) for a >= 0, given gauss = exp(-a^2), which the PSF kernel has at hand. Relative error
+/// about 2e-16 times that of gauss.
 template <class V>
 FL_LANE_HD inline V erfc_given_gauss(V a, V gauss) {
   // (1 + 2 a) exp(a^2) erfc(a) is smooth in t = (a - k) / (a + k): Chebyshev fit, error 1.3e-16

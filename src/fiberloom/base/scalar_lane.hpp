@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ScalarLane: the lane type of one problem at a time. The references use it on the CPU, CUDA threads on a
-// GPU; it offers what simd/pack.hpp's Pack offers, so that a *_lane.hpp text serves both.
+// ScalarLane: the lane type of one problem at a time. The references use it on the CPU, CUDA
+// threads on a GPU; it offers what simd/pack.hpp's Pack offers, so that a *_lane.hpp text serves
+// both.
 #pragma once
 
 #include <cmath>
@@ -31,13 +32,26 @@ struct ScalarLane {
   FL_LANE_HD friend ScalarLane operator*(ScalarLane a, ScalarLane b) { return {a.v * b.v}; }
   FL_LANE_HD friend ScalarLane operator/(ScalarLane a, ScalarLane b) { return {a.v / b.v}; }
   FL_LANE_HD ScalarLane operator-() const { return {-v}; }
-  FL_LANE_HD ScalarLane& operator+=(ScalarLane b) { v += b.v; return *this; }
-  FL_LANE_HD ScalarLane& operator-=(ScalarLane b) { v -= b.v; return *this; }
-  FL_LANE_HD ScalarLane& operator*=(ScalarLane b) { v *= b.v; return *this; }
+  FL_LANE_HD ScalarLane& operator+=(ScalarLane b) {
+    v += b.v;
+    return *this;
+  }
+  FL_LANE_HD ScalarLane& operator-=(ScalarLane b) {
+    v -= b.v;
+    return *this;
+  }
+  FL_LANE_HD ScalarLane& operator*=(ScalarLane b) {
+    v *= b.v;
+    return *this;
+  }
 };
 
-FL_LANE_HD inline ScalarLane fma(ScalarLane a, ScalarLane b, ScalarLane c) { return {a.v * b.v + c.v}; }
-FL_LANE_HD inline ScalarLane fnma(ScalarLane a, ScalarLane b, ScalarLane c) { return {c.v - a.v * b.v}; }
+FL_LANE_HD inline ScalarLane fma(ScalarLane a, ScalarLane b, ScalarLane c) {
+  return {a.v * b.v + c.v};
+}
+FL_LANE_HD inline ScalarLane fnma(ScalarLane a, ScalarLane b, ScalarLane c) {
+  return {c.v - a.v * b.v};
+}
 FL_LANE_HD inline ScalarLane max(ScalarLane a, ScalarLane b) { return {a.v > b.v ? a.v : b.v}; }
 FL_LANE_HD inline ScalarLane min(ScalarLane a, ScalarLane b) { return {a.v < b.v ? a.v : b.v}; }
 FL_LANE_HD inline ScalarLane abs(ScalarLane a) { return {a.v < 0 ? -a.v : a.v}; }
@@ -48,7 +62,8 @@ FL_LANE_HD inline ScalarLane round_even(ScalarLane a) { return {::rint(a.v)}; }
 FL_LANE_HD inline ScalarLane floor(ScalarLane a) { return {::floor(a.v)}; }
 FL_LANE_HD inline ScalarLane sqrt(ScalarLane a) { return {::sqrt(a.v)}; }
 FL_LANE_HD inline ScalarLane pow2(ScalarLane n) {
-  const std::uint64_t bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(n.v) + 1023) << 52;
+  const std::uint64_t bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(n.v) + 1023)
+                             << 52;
   double r;
   std::memcpy(&r, &bits, sizeof r);
   return {r};

@@ -106,6 +106,11 @@ void add_method_options(CLI::App& app, ExtractCommand& c) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);
+  app.add_option("--tolerance", c.job.options.tolerance,
+                 "exact only: bound on a bin's numerical error, in units of its sigma")
+      ->check(CLI::Range(1e-12, 1.0))
+      ->capture_default_str()
+      ->group(group);
   const auto add = [&](const char* name, auto& value, const char* text) {
     app.add_option(name, value, std::string("patch only: ") + text)
         ->check(CLI::NonNegativeNumber)

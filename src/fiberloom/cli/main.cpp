@@ -2,7 +2,12 @@
 // The program: four commands, one exit-code table, one line for every error.
 #include <CLI/CLI.hpp>
 #include <array>
+#include <climits>
 #include <new>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
@@ -39,7 +44,17 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return static_cast<int>(Status::kUsage);
 }
 
+/// Freed memory is kept for the next stage: fresh pages must be cleared by the kernel, which under
+/// a hypervisor can cost as much as the extraction itself.
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 int run(int argc, char** argv) {
+  keep_freed_memory();
   CLI::App program("Fiberloom: exact 2-D extraction of multi-fibre spectra.", "fiberloom");
   program.set_version_flag("--version", "fiberloom " + std::string(version()));
   program.require_subcommand(1);

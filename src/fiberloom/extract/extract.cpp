@@ -105,8 +105,8 @@ std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size) {
   }
   for (int f = 0; f < n;) {
     int last = f + 1;
-    while (last < n && psf.bundle[static_cast<std::size_t>(last)] ==
-                           psf.bundle[static_cast<std::size_t>(f)]) {
+    while (last < n &&
+           psf.bundle[static_cast<std::size_t>(last)] == psf.bundle[static_cast<std::size_t>(f)]) {
       ++last;
     }
     ranges.push_back({f, last});
@@ -124,10 +124,10 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   const int nfiber = psf.nfiber();
   const int nspec = options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
   if (options.spec_min < 0 || nspec < 1 || options.spec_min + nspec > nfiber) {
-    throw Error(Status::kFiberRange,
-                "fibres " + std::to_string(options.spec_min) + " to " +
-                    std::to_string(options.spec_min + nspec - 1) + " asked for, the PSF has 0 to " +
-                    std::to_string(nfiber - 1));
+    throw Error(Status::kFiberRange, "fibres " + std::to_string(options.spec_min) + " to " +
+                                         std::to_string(options.spec_min + nspec - 1) +
+                                         " asked for, the PSF has 0 to " +
+                                         std::to_string(nfiber - 1));
   }
   if (options.bundle_size < 0 || (options.bundle_size == 0 && psf.bundle.empty())) {
     throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +
@@ -141,15 +141,15 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid is empty");
   for (std::size_t i = 0; i < wave.size(); ++i) {
     if (!std::isfinite(wave[i]) || (i > 0 && wave[i] <= wave[i - 1])) {
-      throw Error(Status::kUsage, "the wavelength grid does not increase at bin " + std::to_string(i));
+      throw Error(Status::kUsage,
+                  "the wavelength grid does not increase at bin " + std::to_string(i));
     }
   }
   if (wave.back() < psf.x.wave_min || wave.front() > psf.x.wave_max) {
-    throw Error(Status::kNotCovered,
-                "the PSF covers " + std::to_string(psf.x.wave_min) + " to " +
-                    std::to_string(psf.x.wave_max) + " Angstrom, the grid " +
-                    std::to_string(wave.front()) + " to " + std::to_string(wave.back()) +
-                    " lies wholly outside");
+    throw Error(Status::kNotCovered, "the PSF covers " + std::to_string(psf.x.wave_min) + " to " +
+                                         std::to_string(psf.x.wave_max) + " Angstrom, the grid " +
+                                         std::to_string(wave.front()) + " to " +
+                                         std::to_string(wave.back()) + " lies wholly outside");
   }
 }
 
@@ -161,7 +161,8 @@ void set_spectral_mask(ExtractResult& result) {
     const std::size_t mid = v.size() / 2;
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid), v.end());
     if (v.size() % 2 == 1) return v[mid];
-    return 0.5 * (v[mid] + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid)));
+    return 0.5 *
+           (v[mid] + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid)));
   };
   std::vector<double> by_wave(nwave), by_fiber(nspec), values;
   for (std::size_t s = 0; s < nspec; ++s) {

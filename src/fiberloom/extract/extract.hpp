@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every extraction engine takes and gives. Arrays in, arrays out: no files, no threads of its own.
+// What every extraction engine takes and gives. Arrays in, arrays out: no files, no threads of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +41,12 @@ struct CcdFrame {
 
 /// Which pixels apply_mask dropped. A pixel is counted once, under the first reason that holds.
 struct MaskCounts {
-  std::size_t pixels = 0;         ///< all
-  std::size_t by_mask = 0;        ///< mask & mask_bits
-  std::size_t zero_ivar = 0;      ///< ivar was 0 already
-  std::size_t nan_ivar = 0;       ///< ivar NaN or Inf
+  std::size_t pixels = 0;     ///< all
+  std::size_t by_mask = 0;    ///< mask & mask_bits
+  std::size_t zero_ivar = 0;  ///< ivar was 0 already
+  std::size_t nan_ivar = 0;   ///< ivar NaN or Inf
   std::size_t negative_ivar = 0;
-  std::size_t nan_image = 0;      ///< image NaN or Inf under positive ivar
+  std::size_t nan_image = 0;  ///< image NaN or Inf under positive ivar
 };
 
 /// Bits of the CCD mask that drop a pixel unless the user says otherwise: all but BADREADNOISE.
@@ -73,43 +74,43 @@ struct PatchOptions {
 };
 
 struct ExtractOptions {
-  std::vector<double> wave;   ///< wavelength grid, Angstrom, increasing; need not be linear
-  int spec_min = 0;           ///< first fibre, counted from 0 in the PSF
-  int nspec = -1;             ///< number of fibres; -1: all from spec_min
-  int bundle_size = 25;       ///< fibres of a bundle, counted from fibre 0; 0: from the PSF's BUNDLE row
-  double psferr = -1;         ///< fractional PSF error in chi2pix; < 0: the PSF's own
-  double regularize = 0;      ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
-  int ndiag = 11;             ///< stored diagonals of the resolution matrix, odd
-  bool want_model = false;    ///< also make the model image
-  double tolerance = 1e-5;    ///< exact engine: largest bound on a bin's numerical error, in units of its sigma
+  std::vector<double> wave;  ///< wavelength grid, Angstrom, increasing; need not be linear
+  int spec_min = 0;          ///< first fibre, counted from 0 in the PSF
+  int nspec = -1;            ///< number of fibres; -1: all from spec_min
+  int bundle_size = 25;  ///< fibres of a bundle, counted from fibre 0; 0: from the PSF's BUNDLE row
+  double psferr = -1;    ///< fractional PSF error in chi2pix; < 0: the PSF's own
+  double regularize = 0;    ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
+  int ndiag = 11;           ///< stored diagonals of the resolution matrix, odd
+  bool want_model = false;  ///< also make the model image
+  double tolerance = 1e-4;    ///< exact engine: bound on a bin's numerical error, in units of its sigma
   PatchOptions patch;
 };
 
 /// One bundle's numerical report: what "exact" rests on.
 struct BundleReport {
   int first_fiber = 0, nfiber = 0;
-  int half_bandwidth = 0;     ///< band kept of the marginal precision S
+  int half_bandwidth = 0;  ///< band kept of the marginal precision S
   int cg_iterations = 0;
-  int poles = 0;              ///< largest number of poles used
-  double kappa = 1;           ///< largest bound on the condition number of S
-  double bound_sigma = 0;     ///< bound on the error of a bin, in units of its sigma
-  double seam_sigma = 0;      ///< measured difference of neighbouring windows where they overlap
+  int poles = 0;           ///< largest number of poles used
+  double kappa = 1;        ///< largest bound on the condition number of S
+  double bound_sigma = 0;  ///< bound on the error of a bin, in units of its sigma
+  double seam_sigma = 0;   ///< measured difference of neighbouring windows where they overlap
   int windows = 1;
   std::size_t unconstrained = 0;  ///< bins of the requested fibres without information
 };
 
 /// All arrays are [nspec][nwave]; flux per Angstrom.
 struct ExtractResult {
-  std::vector<double> wave;        ///< Angstrom
+  std::vector<double> wave;  ///< Angstrom
   int spec_min = 0;
-  Array2D<double> flux;            ///< electron/Angstrom, re-convolved by the resolution
-  Array2D<double> ivar;            ///< (electron/Angstrom)^-2; 0 where there is no information
-  Array2D<std::uint32_t> mask;     ///< SpecMask bits
-  Array2D<double> xflux;           ///< deconvolved flux, electron/Angstrom
+  Array2D<double> flux;         ///< electron/Angstrom, re-convolved by the resolution
+  Array2D<double> ivar;         ///< (electron/Angstrom)^-2; 0 where there is no information
+  Array2D<std::uint32_t> mask;  ///< SpecMask bits
+  Array2D<double> xflux;        ///< deconvolved flux, electron/Angstrom
   Array2D<double> chi2pix;
   Array2D<double> pixmask_fraction;
-  Array3D<double> resolution;      ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
-  Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
+  Array3D<float> resolution;  ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
+  Array2D<float> model;        ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
 };
 
@@ -126,7 +127,8 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
                                           const ExtractOptions& options, Executor& executor,
                                           const Observer& observer = {}, Tracer* tracer = nullptr);
 
-/// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres given.
+/// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres
+/// given.
 void set_spectral_mask(ExtractResult& result);
 
 /// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.

@@ -92,11 +92,11 @@ inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
   r.ivar = Array2D<double>(n, m, 0.5);
   r.mask = Array2D<std::uint32_t>(n, m, 0);
   r.chi2pix = Array2D<double>(n, m, 1.0);
-  r.resolution = Array3D<double>(n, 11, m, 0.0);
+  r.resolution = Array3D<float>(n, 11, m, 0.0F);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < m; ++j) {
       r.flux(i, j) = 100.0 * static_cast<double>(i) + 0.125 * static_cast<double>(j * 37 % 19);
-      for (std::size_t k = 4; k < 7; ++k) r.resolution(i, k, j) = k == 5 ? 0.6 : 0.2;
+      for (std::size_t k = 4; k < 7; ++k) r.resolution(i, k, j) = k == 5 ? 0.6F : 0.2F;
     }
   }
   r.ivar(1, 3) = 0;

@@ -74,7 +74,7 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   writer.image("WAVELENGTH", std::span<const double>(r.wave), {r.wave.size()}, PixelType::kFloat64,
                wave);
   if (!r.resolution.empty()) {
-    writer.image("RESOLUTION", std::span<const double>(r.resolution.data(), r.resolution.size()),
+    writer.image("RESOLUTION", std::span<const float>(r.resolution.data(), r.resolution.size()),
                  {r.resolution.cols(), r.resolution.rows(), r.resolution.planes()},
                  PixelType::kFloat32, frame.resolution_header);
   }

@@ -26,11 +26,15 @@ extern const BandedKernels kBanded;
 const BandedKernels& banded_kernels(Isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
-    case Isa::kV2: return isa_v2::kBanded;
-    case Isa::kV3: return isa_v3::kBanded;
-    case Isa::kV4: return isa_v4::kBanded;
+    case Isa::kV2:
+      return isa_v2::kBanded;
+    case Isa::kV3:
+      return isa_v3::kBanded;
+    case Isa::kV4:
+      return isa_v4::kBanded;
 #endif
-    default: return isa_generic::kBanded;
+    default:
+      return isa_generic::kBanded;
   }
 }
 
@@ -42,12 +46,15 @@ int round_up(const std::array<int, N>& ladder, int value, const char* what) {
     if (value <= step) return step;
   }
   throw Error(Status::kNumerical, std::string(what) + " of " + std::to_string(value) +
-                                      " needed, at most " + std::to_string(ladder.back()) + " supported");
+                                      " needed, at most " + std::to_string(ladder.back()) +
+                                      " supported");
 }
 
 }  // namespace
 
 int round_up_band(int band) { return round_up(kBands, band, "half-bandwidth"); }
-int round_up_coupling(int half_width) { return round_up(kCouplings, half_width, "coupling half-width"); }
+int round_up_coupling(int half_width) {
+  return round_up(kCouplings, half_width, "coupling half-width");
+}
 
 }  // namespace fiberloom

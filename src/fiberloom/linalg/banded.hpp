@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batched banded kernels as a table of functions, one table for each ISA level (banded_lane.hpp has the
-// contracts and the layout). Every call works on a whole pack of kLanes problems.
+// Batched banded kernels as a table of functions, one table for each ISA level (banded_lane.hpp has
+// the contracts and the layout). Every call works on a whole pack of kLanes problems.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ struct BandedKernels {
   void (*solve)(int band, int n, const double* l, const double* inv_d, double* rhs);
   void (*selected_inverse)(int band, int n, const double* l, const double* inv_d, int width,
                            double* z);
-  void (*congruence)(int half_width, int n, const double* columns, const double* z, int band, double* t,
-                     double* e);
+  void (*congruence)(int half_width, int n, const double* columns, const double* z, int band,
+                     double* t, double* e);
   void (*root_pole)(int band, int n, const double* s, const double* t, const double* c,
                     const double* ones, const double* x, int nd, const RootWork& work, double* q,
                     double* q1, double* qx, double* min_pivot);

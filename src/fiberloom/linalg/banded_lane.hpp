@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Banded symmetric kernels, one problem a lane: LDL^T, solves, selected inverse, one pole of the square root.
-// The only text of these algorithms: simd/pack.hpp's Pack runs eight problems on a CPU, ScalarLane one on a
-// GPU thread or in the reference. No allocation, no exceptions, no I/O.
+// Banded symmetric kernels, one problem a lane: LDL^T, solves, selected inverse, one pole of the
+// square root. The only text of these algorithms: simd/pack.hpp's Pack runs eight problems on a
+// CPU, ScalarLane one on a GPU thread or in the reference. No allocation, no exceptions, no I/O.
 //
-// Layout: a symmetric matrix of n rows and half-bandwidth B is rows[n][B + 1][kLanes], entry (j, d) being
-// M[j, j + d]. L is unit lower triangular, l(j, d - 1) = L[j + d, j]; inv_d = 1 / D. Rows past the end read
-// as absent. Pointers address one lane; elements lie kLanes apart.
+// Layout: a symmetric matrix of n rows and half-bandwidth B is rows[n][B + 1][kLanes], entry (j, d)
+// being M[j, j + d]. L is unit lower triangular, l(j, d - 1) = L[j + d, j]; inv_d = 1 / D. Rows
+// past the end read as absent. Pointers address one lane; elements lie kLanes apart.
 #pragma once
 
 #include "fiberloom/base/scalar_lane.hpp"
@@ -23,8 +23,9 @@ FL_LANE_HD inline void put(double* p, int index, V value) {
   value.store(p + static_cast<long>(index) * kStride);
 }
 
-/// M + shift I = L D L^T. Writes l[n][B], inv_d[n]; returns the smallest pivot seen (not positive, or NaN
-/// turned into -1, when the matrix is not positive definite; go on with care). n (B^2 / 2 + B) operations.
+/// M + shift I = L D L^T. Writes l[n][B], inv_d[n]; returns the smallest pivot seen (not positive,
+/// or NaN turned into -1, when the matrix is not positive definite; go on with care). n (B^2 / 2 +
+/// B) operations.
 template <class V, int B>
 FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, double* inv_d) {
   // u(j, e) = D_j L[j+e, j] of the last B rows, in a ring: row j needs l(j-k, k) u(j-k, k+e)
@@ -67,7 +68,8 @@ FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double
   for (int j = 0; j < n; ++j) {
     V s = at<V>(rhs, j);
     if (j >= B) {
-      const double* diagonal = l + static_cast<long>(j) * B * kStride;  // L[j, j - k] lies at -k B + k - 1
+      const double* diagonal =
+          l + static_cast<long>(j) * B * kStride;  // L[j, j - k] lies at -k B + k - 1
       FL_UNROLL
       for (int k = B; k >= 1; --k) s = fnma(at<V>(diagonal, -k * B + k - 1), z[(j + B - k) % B], s);
     } else {
@@ -86,9 +88,10 @@ FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double
   }
 }
 
-/// Entries (j, j + e), |e| <= width, of the inverse by the Takahashi recurrence; width >= B. Both triangles are
-/// stored, z[n + width][2 width + 1], entry (j, width + e), so that rows are read along memory. Whatever lies
-/// outside the matrix must be zero on entry and stays so. n B width operations.
+/// Entries (j, j + e), |e| <= width, of the inverse by the Takahashi recurrence; width >= B. Both
+/// triangles are stored, z[n + width][2 width + 1], entry (j, width + e), so that rows are read
+/// along memory. Whatever lies outside the matrix must be zero on entry and stays so. n B width
+/// operations.
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* inv_d, int width,
                                         double* z) {
@@ -98,7 +101,8 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
     FL_UNROLL
     for (int k = 1; k <= B; ++k) f[k] = at<V>(l, j * B + k - 1);
     for (int e = width < n - 1 - j ? width : n - 1 - j; e >= 1; --e) {
-      const double* z_row = z + static_cast<long>((j + e) * row + width - e) * kStride;  // entry (j+e, j+k) at k
+      const double* z_row =
+          z + static_cast<long>((j + e) * row + width - e) * kStride;  // entry (j+e, j+k) at k
       V s(0.0), s2(0.0);
       FL_UNROLL
       for (int k = B; k >= 2; k -= 2) {
@@ -120,9 +124,9 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
   }
 }
 
-/// Adds one pole c (I - t (S + t I)^-1) of the square root of S: to q[n][nd + 1] its entries (j, j + e),
-/// e <= nd <= B, to q1[n] and qx[n] its products with `ones` and `x`. Work: l[n][B], inv_d[n], v1[n], vx[n].
-/// Returns the smallest pivot. n (3 B^2 / 2 + 6 B) operations.
+/// Adds one pole c (I - t (S + t I)^-1) of the square root of S: to q[n][nd + 1] its entries (j, j
+/// + e), e <= nd <= B, to q1[n] and qx[n] its products with `ones` and `x`. Work: l[n][B],
+/// inv_d[n], v1[n], vx[n]. Returns the smallest pivot. n (3 B^2 / 2 + 6 B) operations.
 template <class V, int B>
 FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* ones, const double* x,
                               int nd, double* l, double* inv_d, double* v1, double* vx, double* q,
@@ -163,8 +167,8 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
       put(l, j * B + e - 1, f);
     }
   }
-  // Backward: both solves and the selected inverse. The inverse's last B rows live in a ring, both triangles:
-  // entry (row % B, B + offset).
+  // Backward: both solves and the selected inverse. The inverse's last B rows live in a ring, both
+  // triangles: entry (row % B, B + offset).
   V ring_z[B][2 * B + 1];
   for (int k = 0; k < B; ++k) {
     for (int e = 0; e <= 2 * B; ++e) ring_z[k][e] = V(0.0);
@@ -217,13 +221,13 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
   return smallest;
 }
 
-/// Congruence E = C^T Z C in the band: e[n][band + 1] with E[k, k + d]. `columns` holds C by columns,
-/// columns[n][2 H + 1], entry (m, H + g) = C[m + g, m], zero where m + g is outside the matrix; z is a
-/// selected inverse of width band + 2 H. t: scratch for band + 2 H + 1 elements.
-/// n (2 H + 1)(2 band + 2 H + 2) operations.
+/// Congruence E = C^T Z C in the band: e[n][band + 1] with E[k, k + d]. `columns` holds C by
+/// columns, columns[n][2 H + 1], entry (m, H + g) = C[m + g, m], zero where m + g is outside the
+/// matrix; z is a selected inverse of width band + 2 H. t: scratch for band + 2 H + 1 elements. n
+/// (2 H + 1)(2 band + 2 H + 2) operations.
 template <class V, int H>
-FL_LANE_HD inline void congruence(int n, const double* columns, const double* z, int band, double* t,
-                                  double* e) {
+FL_LANE_HD inline void congruence(int n, const double* columns, const double* z, int band,
+                                  double* t, double* e) {
   const int width = band + 2 * H, row = 2 * width + 1;
   constexpr int kColumn = 2 * H + 1;
   for (int m = 0; m < n; ++m) {

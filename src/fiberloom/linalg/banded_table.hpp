@@ -13,13 +13,20 @@ struct BandedTable {
   template <class Body>
   static void with_band(int band, Body body) {
     switch (band) {
-      case 8: return body.template operator()<8>();
-      case 12: return body.template operator()<12>();
-      case 16: return body.template operator()<16>();
-      case 24: return body.template operator()<24>();
-      case 32: return body.template operator()<32>();
-      case 48: return body.template operator()<48>();
-      default: return body.template operator()<64>();
+      case 8:
+        return body.template operator()<8>();
+      case 12:
+        return body.template operator()<12>();
+      case 16:
+        return body.template operator()<16>();
+      case 24:
+        return body.template operator()<24>();
+      case 32:
+        return body.template operator()<32>();
+      case 48:
+        return body.template operator()<48>();
+      default:
+        return body.template operator()<64>();
     }
   }
 
@@ -27,7 +34,8 @@ struct BandedTable {
                      double* inv_d, double* min_pivot) {
     with_band(band, [&]<int B>() {
       for (int i = 0; i < kLanes; i += V::width) {
-        lane::factor<V, B>(n, matrix + i, V::load(shift + i), l + i, inv_d + i).store(min_pivot + i);
+        lane::factor<V, B>(n, matrix + i, V::load(shift + i), l + i, inv_d + i)
+            .store(min_pivot + i);
       }
     });
   }
@@ -52,13 +60,20 @@ struct BandedTable {
       }
     };
     switch (half_width) {
-      case 4: return body.template operator()<4>();
-      case 6: return body.template operator()<6>();
-      case 8: return body.template operator()<8>();
-      case 12: return body.template operator()<12>();
-      case 16: return body.template operator()<16>();
-      case 24: return body.template operator()<24>();
-      default: return body.template operator()<32>();
+      case 4:
+        return body.template operator()<4>();
+      case 6:
+        return body.template operator()<6>();
+      case 8:
+        return body.template operator()<8>();
+      case 12:
+        return body.template operator()<12>();
+      case 16:
+        return body.template operator()<16>();
+      case 24:
+        return body.template operator()<24>();
+      default:
+        return body.template operator()<32>();
     }
   }
   static void root_pole(int band, int n, const double* s, const double* t, const double* c,

@@ -23,7 +23,8 @@ struct Batch {
     for (int j = 0; j < n; ++j) {
       for (int d = 0; d <= band && j + d < n; ++d) {
         const double v = rows[static_cast<std::size_t>((j * (band + 1) + d) * kLanes + lane)];
-        m[static_cast<std::size_t>(j * n + j + d)] = m[static_cast<std::size_t>((j + d) * n + j)] = v;
+        m[static_cast<std::size_t>(j * n + j + d)] = m[static_cast<std::size_t>((j + d) * n + j)] =
+            v;
       }
     }
     return m;
@@ -70,7 +71,8 @@ struct Level {
 };
 std::vector<Level> levels() {
   std::vector<Level> all{{"reference", &banded_kernels_reference()}};
-  for (const Isa isa : available_isas()) all.push_back({std::string(isa_name(isa)), &banded_kernels(isa)});
+  for (const Isa isa : available_isas())
+    all.push_back({std::string(isa_name(isa)), &banded_kernels(isa)});
   return all;
 }
 
@@ -81,8 +83,9 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
   const Batch m = random_batch(n, band);
   for (const Level& level : levels()) {
     SCOPED_TRACE(level.name);
-    std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)), d(static_cast<std::size_t>(n * kLanes)),
-        pivot(kLanes), shift(kLanes, 0.25), rhs(d.size(), 1.0),
+    std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
+        d(static_cast<std::size_t>(n * kLanes)), pivot(kLanes), shift(kLanes, 0.25),
+        rhs(d.size(), 1.0),
         z(static_cast<std::size_t>((n + width) * (2 * width + 1) * kLanes), 0.0);
     level.kernels->factor(band, n, m.rows.data(), shift.data(), l.data(), d.data(), pivot.data());
     level.kernels->solve(band, n, l.data(), d.data(), rhs.data());
@@ -109,8 +112,8 @@ TEST_P(Banded, AnIndefiniteMatrixShowsAPivotThatIsNotPositive) {
   const int band = GetParam(), n = 40;
   const Batch m = random_batch(n, band);
   for (const Level& level : levels()) {
-    std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)), d(static_cast<std::size_t>(n * kLanes)),
-        pivot(kLanes), shift(kLanes, -3.0);
+    std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
+        d(static_cast<std::size_t>(n * kLanes)), pivot(kLanes), shift(kLanes, -3.0);
     level.kernels->factor(band, n, m.rows.data(), shift.data(), l.data(), d.data(), pivot.data());
     for (const double p : pivot) EXPECT_FALSE(p > 0) << level.name;
   }
@@ -124,14 +127,15 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
     SCOPED_TRACE(level.name);
     const auto size = [&](int k) { return static_cast<std::size_t>(n * k * kLanes); };
     std::vector<double> l(size(band)), d(size(1)), v1(size(1)), vx(size(1)), q(size(nd + 1), 0.0),
-        q1(size(1), 0.0), qx(size(1), 0.0), one(size(1), 1.0), x(size(1)), pivot(kLanes), t(kLanes), c(kLanes);
+        q1(size(1), 0.0), qx(size(1), 0.0), one(size(1), 1.0), x(size(1)), pivot(kLanes), t(kLanes),
+        c(kLanes);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.1 * static_cast<double>(i));
     for (std::size_t k = 0; k < root.t.size(); ++k) {
       t.assign(kLanes, root.t[k]);
       c.assign(kLanes, root.c[k]);
       level.kernels->root_pole(band, n, m.rows.data(), t.data(), c.data(), one.data(), x.data(), nd,
-                               {l.data(), d.data(), v1.data(), vx.data()}, q.data(), q1.data(), qx.data(),
-                               pivot.data());
+                               {l.data(), d.data(), v1.data(), vx.data()}, q.data(), q1.data(),
+                               qx.data(), pivot.data());
     }
     for (int i = 0; i < kLanes; ++i) {
       // check Q^2 = S on vectors by Newton's iteration for the dense root
@@ -150,7 +154,8 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
         double sum1 = 0, sumx = 0;
         for (int k = 0; k < n; ++k) {
           sum1 += y[static_cast<std::size_t>(j * n + k)];
-          sumx += y[static_cast<std::size_t>(j * n + k)] * x[static_cast<std::size_t>(k * kLanes + i)];
+          sumx +=
+              y[static_cast<std::size_t>(j * n + k)] * x[static_cast<std::size_t>(k * kLanes + i)];
         }
         EXPECT_NEAR(q1[static_cast<std::size_t>(j * kLanes + i)], sum1, 1e-11);
         EXPECT_NEAR(qx[static_cast<std::size_t>(j * kLanes + i)], sumx, 1e-11);
@@ -170,10 +175,12 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
     for (const int h : kCouplings) {
       const int width = band + 2 * h, row = 2 * width + 1, column = 2 * h + 1;
       const auto value = [&](int a, int b, int i) {  // any symmetric matrix will do
-        return rng.uniform(static_cast<std::uint64_t>((std::min(a, b) * 97 + std::max(a, b)) * kLanes + i));
+        return rng.uniform(
+            static_cast<std::uint64_t>((std::min(a, b) * 97 + std::max(a, b)) * kLanes + i));
       };
       std::vector<double> z(static_cast<std::size_t>((n + width) * row * kLanes), 0.0),
-          c(static_cast<std::size_t>(n * column * kLanes), 0.0), e(static_cast<std::size_t>(n * (band + 1) * kLanes), 0.0),
+          c(static_cast<std::size_t>(n * column * kLanes), 0.0),
+          e(static_cast<std::size_t>(n * (band + 1) * kLanes), 0.0),
           t(static_cast<std::size_t>((band + 2 * h + 1) * kLanes));
       for (int i = 0; i < kLanes; ++i) {
         for (int a = 0; a < n; ++a) {
@@ -181,7 +188,8 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
             z[static_cast<std::size_t>((a * row + width + b - a) * kLanes + i)] = value(a, b, i);
           }
           for (int g = std::max(-h, -a); g <= std::min(h, n - 1 - a); ++g) {
-            c[static_cast<std::size_t>((a * column + h + g) * kLanes + i)] = value(a + g, 50 + a, i) - 0.5;
+            c[static_cast<std::size_t>((a * column + h + g) * kLanes + i)] =
+                value(a + g, 50 + a, i) - 0.5;
           }
         }
       }
@@ -195,7 +203,8 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
                 want += (value(a, 50 + k, i) - 0.5) * value(a, b, i) * (value(b, 50 + m, i) - 0.5);
               }
             }
-            ASSERT_NEAR(e[static_cast<std::size_t>((k * (band + 1) + m - k) * kLanes + i)], want, 1e-11)
+            ASSERT_NEAR(e[static_cast<std::size_t>((k * (band + 1) + m - k) * kLanes + i)], want,
+                        1e-11)
                 << level.name << " " << h << " " << k << " " << m;
           }
         }

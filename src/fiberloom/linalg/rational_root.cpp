@@ -10,7 +10,8 @@ namespace fiberloom {
 
 namespace {
 
-/// Complete elliptic integral K(m) from the complementary parameter m1 = 1 - m (exact for m near 1).
+/// Complete elliptic integral K(m) from the complementary parameter m1 = 1 - m (exact for m near
+/// 1).
 double elliptic_k(double m1) {
   double a = 1.0, b = std::sqrt(m1);
   while (std::abs(a - b) > 1e-15 * a) {
@@ -58,9 +59,9 @@ Jacobi jacobi(double u, double m1) {
   return {sn, cn, d};
 }
 
-/// Relative error of the K-pole approximation, equioscillating over [low, high]: measured equal to this to a
-/// few per cent wherever it is above rounding. For large kappa it is the familiar
-/// 4 exp(-2 pi^2 K / (ln kappa + 2.77)).
+/// Relative error of the K-pole approximation, equioscillating over [low, high]: measured equal to
+/// this to a few per cent wherever it is above rounding. For large kappa it is the familiar 4
+/// exp(-2 pi^2 K / (ln kappa + 2.77)).
 double approximation_error(double kappa, int poles) {
   const double ratio = elliptic_k(1.0 - 1.0 / kappa) / elliptic_k(1.0 / kappa);
   const double first = 4.0 * std::exp(-2.0 * std::numbers::pi * poles * ratio);

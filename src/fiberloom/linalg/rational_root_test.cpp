@@ -14,7 +14,8 @@ double worst_error(const RationalRoot& root, double low, double high) {
   for (int i = 0; i <= 2000; ++i) {
     const double s = low * std::pow(high / low, i / 2000.0);
     double sum = 0;
-    for (std::size_t k = 0; k < root.t.size(); ++k) sum += root.c[k] * (1 - root.t[k] / (s + root.t[k]));
+    for (std::size_t k = 0; k < root.t.size(); ++k)
+      sum += root.c[k] * (1 - root.t[k] / (s + root.t[k]));
     worst = std::max(worst, std::abs(sum / std::sqrt(s) - 1));
   }
   return worst;
@@ -26,7 +27,8 @@ TEST(RationalRoot, StaysWithinItsErrorBound) {
       const RationalRoot root = rational_root(0.3, 0.3 * kappa, poles);
       // Summing terms of one sign loses about eps x sqrt(kappa) at the low end, in either form.
       const double rounding = 40 * 2.2e-16 * std::sqrt(kappa);
-      EXPECT_LE(worst_error(root, 0.3, 0.3 * kappa), 1.01 * root.error + rounding) << kappa << " " << poles;
+      EXPECT_LE(worst_error(root, 0.3, 0.3 * kappa), 1.01 * root.error + rounding)
+          << kappa << " " << poles;
     }
   }
 }

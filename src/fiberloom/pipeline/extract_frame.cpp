@@ -14,9 +14,7 @@ ExtractResult run_engine(const ExtractJob& job, const ExtractOptions& options,
                          Tracer* tracer) {
   const Span span(tracer, "compute");
   const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
-  ExtractResult result = engine(in.preproc.ccd, in.psf.model, options, executor, observer, tracer);
-  set_spectral_mask(result);
-  return result;
+  return engine(in.preproc.ccd, in.psf.model, options, executor, observer, tracer);
 }
 
 void count_bins(const ExtractResult& result, ExtractSummary& summary) {

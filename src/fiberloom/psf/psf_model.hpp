@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PSF as numbers: traces and Gauss-Hermite shape of every fibre as Legendre series in wavelength.
-// Takes structs, not files (formats/psf_file.hpp reads them).
+// The PSF as numbers: traces and Gauss-Hermite shape of every fibre as Legendre series in
+// wavelength. Takes structs, not files (formats/psf_file.hpp reads them).
 #pragma once
 
 #include <cstddef>
@@ -27,26 +27,26 @@ struct PsfTails {
 
 /// Gauss-Hermite PSF. Pixel coordinates: an integer is a pixel centre; the CCD spans (-0.5, N-0.5).
 struct PsfModel {
-  int npix_x = 0, npix_y = 0;     ///< CCD size, pixels
-  int hsize_x = 8, hsize_y = 5;   ///< the spot is (2 hsize_x + 1) x (2 hsize_y + 1) pixels
+  int npix_x = 0, npix_y = 0;    ///< CCD size, pixels
+  int hsize_x = 8, hsize_y = 5;  ///< the spot is (2 hsize_x + 1) x (2 hsize_y + 1) pixels
   int gh_deg_x = 6, gh_deg_y = 6;
-  LegendreSeries x, y;            ///< trace, pixels
+  LegendreSeries x, y;  ///< trace, pixels
   LegendreSeries sigma_x, sigma_y;
   std::vector<LegendreSeries> gh;  ///< coefficient GH-i-j at [j * (gh_deg_x + 1) + i]
-  bool has_tails = false;         ///< tails are there and switched on
+  bool has_tails = false;          ///< tails are there and switched on
   PsfTails tails;
-  std::vector<int> bundle;        ///< bundle number of each fibre, -1 none; empty: not in the file
-  std::vector<int> status;        ///< fit status of each fibre, 0 good; empty: not in the file
-  double psferr = 0.01;           ///< fractional model error (keyword PSFERR, else 0.01)
-  int fiber_min = 0;              ///< FIBERMIN of the file
+  std::vector<int> bundle;  ///< bundle number of each fibre, -1 none; empty: not in the file
+  std::vector<int> status;  ///< fit status of each fibre, 0 good; empty: not in the file
+  double psferr = 0.01;     ///< fractional model error (keyword PSFERR, else 0.01)
+  int fiber_min = 0;        ///< FIBERMIN of the file
 
   [[nodiscard]] int nfiber() const noexcept { return static_cast<int>(x.coef.rows()); }
   [[nodiscard]] int stamp_nx() const noexcept { return 2 * hsize_x + 1; }
   [[nodiscard]] int stamp_ny() const noexcept { return 2 * hsize_y + 1; }
 };
 
-/// One spot: nx x ny values (row-major, x fastest) whose corner is CCD pixel (x0, y0). Sums to 1 over the
-/// whole stamp; not cropped at the CCD. x0 = floor(X - hsize_x + 0.5), y0 the same.
+/// One spot: nx x ny values (row-major, x fastest) whose corner is CCD pixel (x0, y0). Sums to 1
+/// over the whole stamp; not cropped at the CCD. x0 = floor(X - hsize_x + 0.5), y0 the same.
 struct Spot {
   int x0 = 0, y0 = 0, nx = 0, ny = 0;
   std::vector<double> value;

@@ -43,12 +43,12 @@ std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
 SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa) {
   if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
       psf.gh_deg_x > lane::kMaxDegree || psf.gh_deg_y > lane::kMaxDegree) {
-    throw Error(Status::kUnsupported,
-                "PSF stamp of " + std::to_string(psf.stamp_nx()) + " x " +
-                    std::to_string(psf.stamp_ny()) + " pixels and degree " +
-                    std::to_string(std::max(psf.gh_deg_x, psf.gh_deg_y)) + ": at most " +
-                    std::to_string(lane::kMaxStampX) + " x " + std::to_string(lane::kMaxStampY) +
-                    " and " + std::to_string(lane::kMaxDegree) + " supported");
+    throw Error(Status::kUnsupported, "PSF stamp of " + std::to_string(psf.stamp_nx()) + " x " +
+                                          std::to_string(psf.stamp_ny()) + " pixels and degree " +
+                                          std::to_string(std::max(psf.gh_deg_x, psf.gh_deg_y)) +
+                                          ": at most " + std::to_string(lane::kMaxStampX) + " x " +
+                                          std::to_string(lane::kMaxStampY) + " and " +
+                                          std::to_string(lane::kMaxDegree) + " supported");
   }
   SpotPlan plan;
   plan.nx = psf.stamp_nx();
@@ -94,7 +94,8 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   for (std::size_t d = 0; d < domains.size(); ++d) {
     for (std::size_t j = 0; j < padded; ++j) {
       const double wave = wave_aa[std::min(j, wave_aa.size() - 1)];
-      const double u = (wave - domains[d].first) * 2.0 / (domains[d].second - domains[d].first) - 1.0;
+      const double u =
+          (wave - domains[d].first) * 2.0 / (domains[d].second - domains[d].first) - 1.0;
       double p0 = 1.0, p1 = u;
       for (std::size_t k = 0; k < ncoef; ++k) {
         plan.basis[(d * ncoef + k) * padded + j] = p0;
@@ -128,7 +129,8 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
     return sigma_x[j] > 0.05 && sigma_y[j] > 0.05;
   };
-  // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes sign).
+  // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes
+  // sign).
   const double* u = plan.basis_row(plan.domain[1], plan.ncoef > 1 ? 1 : 0);
   std::size_t middle = 0;
   const auto nwave = static_cast<std::size_t>(plan.nwave);
@@ -164,11 +166,15 @@ void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
 SpotKernel spot_kernel(Isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
-    case Isa::kV2: return isa_v2::spots;
-    case Isa::kV3: return isa_v3::spots;
-    case Isa::kV4: return isa_v4::spots;
+    case Isa::kV2:
+      return isa_v2::spots;
+    case Isa::kV3:
+      return isa_v3::spots;
+    case Isa::kV4:
+      return isa_v4::spots;
 #endif
-    default: return isa_generic::spots;
+    default:
+      return isa_generic::spots;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A PSF on one wavelength grid, packed for the spot kernel: coefficients fibre by fibre, Legendre values
-// bin by bin (they do not depend on the fibre). Made once a frame, read by all threads.
+// A PSF on one wavelength grid, packed for the spot kernel: coefficients fibre by fibre, Legendre
+// values bin by bin (they do not depend on the fibre). Made once a frame, read by all threads.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,26 @@
 
 namespace fiberloom {
 
-/// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), then the five of the tails.
+/// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), then the five of the
+/// tails.
 struct SpotPlan {
-  int nx = 0, ny = 0;            ///< stamp
-  int stride = 0;                ///< doubles from row to row of a stored spot
+  int nx = 0, ny = 0;  ///< stamp
+  int stride = 0;      ///< doubles from row to row of a stored spot
   int degree_x = 0, degree_y = 0;
   int hsize_x = 0, hsize_y = 0;
   int npix_x = 0, npix_y = 0;
   int nfiber = 0, nwave = 0, nwave_padded = 0;  ///< padded to a multiple of kLanes
   int nseries = 0, ncoef = 0;
   bool has_tails = false;
-  std::vector<int> domain;       ///< [nseries]: which wavelength domain
+  std::vector<int> domain;  ///< [nseries]: which wavelength domain
   int ndomain = 0;
-  std::vector<int> used;         ///< [nseries]: coefficients from here on are zero for every fibre
-  Buffer<double> coef;           ///< [nfiber][nseries][ncoef]
-  Buffer<double> basis;          ///< [ndomain][ncoef][nwave_padded]: P_k(u(lambda))
+  std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
+  Buffer<double> coef;    ///< [nfiber][nseries][ncoef]
+  Buffer<double> basis;   ///< [ndomain][ncoef][nwave_padded]: P_k(u(lambda))
 
   [[nodiscard]] const double* fiber_coef(int fiber) const noexcept {
-    return coef.data() + static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
+    return coef.data() +
+           static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }
   [[nodiscard]] const double* basis_row(int which_domain, int k) const noexcept {
     return basis.data() + static_cast<std::size_t>(which_domain * ncoef + k) *
@@ -43,23 +45,25 @@ struct SpotPlan {
 
 [[nodiscard]] SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa);
 
-/// Where the spots of one fibre fall. Computed in one place and without FMA, since a corner is a decision
-/// (floor) and must not depend on the ISA level.
+/// Where the spots of one fibre fall. Computed in one place and without FMA, since a corner is a
+/// decision (floor) and must not depend on the ISA level.
 struct FiberTrace {
-  std::vector<double> x, y;          ///< [nwave_padded] centres, pixels
-  std::vector<int> x0, y0;           ///< [nwave_padded] corners of the stamps
-  std::vector<int> frame;            ///< [nwave_padded] x0 rounded down to a multiple of kLanes
-  std::vector<std::uint8_t> live;    ///< [nwave_padded] 1 when the stamp touches the CCD and the PSF is sane
+  std::vector<double> x, y;  ///< [nwave_padded] centres, pixels
+  std::vector<int> x0, y0;   ///< [nwave_padded] corners of the stamps
+  std::vector<int> frame;    ///< [nwave_padded] x0 rounded down to a multiple of kLanes
+  std::vector<std::uint8_t>
+      live;  ///< [nwave_padded] 1 when the stamp touches the CCD and the PSF is sane
 };
 
-/// Bins beyond the first one, outward from the middle of the PSF's domain, whose stamp has left the CCD are
-/// not live: a Legendre series extrapolated further may fold back.
+/// Bins beyond the first one, outward from the middle of the PSF's domain, whose stamp has left the
+/// CCD are not live: a Legendre series extrapolated further may fold back.
 [[nodiscard]] FiberTrace trace_fiber(const SpotPlan& plan, int fiber);
 
-/// Eight spots: bins j0 .. j0 + 7 of a fibre into out[8][spot_size()], each normalised to sum 1 over its whole
-/// stamp, all zero when not live. Exactly spot_reference() up to rounding. A stored spot is ny rows of `stride`
-/// columns, the first being CCD column `frame`: with all frames on the same grid of packs, every load of the
-/// pixel kernels is aligned. Columns outside the stamp are zero.
+/// Eight spots: bins j0 .. j0 + 7 of a fibre into out[8][spot_size()], each normalised to sum 1
+/// over its whole stamp, all zero when not live. Exactly spot_reference() up to rounding. A stored
+/// spot is ny rows of `stride` columns, the first being CCD column `frame`: with all frames on the
+/// same grid of packs, every load of the pixel kernels is aligned. Columns outside the stamp are
+/// zero.
 using SpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
                             double* out);
 [[nodiscard]] SpotKernel spot_kernel(Isa isa);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The spot kernel of one ISA level: packs of bins through spots_lane.hpp, then transposed to one spot after
-// the other, since the normal equations run along the pixels of a row.
+// The spot kernel of one ISA level: packs of bins through spots_lane.hpp, then transposed to one
+// spot after the other, since the normal equations run along the pixels of a row.
 #include <math.h>
 
 #include "fiberloom/psf/spot_plan.hpp"
@@ -42,7 +42,8 @@ void add_tails(const SpotPlan& plan, const lane::SpotSeries& series, const int* 
   }
 }
 
-/// A row of Pack::width bins, block by block, transposed: block[i] holds columns p, p + 1 ... of bin i.
+/// A row of Pack::width bins, block by block, transposed: block[i] holds columns p, p + 1 ... of
+/// bin i.
 template <int NX>
 FL_INLINE void load_columns(const Pack* row, int nx_runtime, int p, Pack scale, Pack* block) {
   constexpr int w = Pack::width;
@@ -70,7 +71,8 @@ FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale
   const int stride = NX > 0 ? (NX + 2 * kLanes - 2) / kLanes * kLanes : plan.stride;
   const long spot = static_cast<long>(plan.spot_size());
 #if defined(__AVX512F__)
-  // shift in registers, store aligned: stores that cross cache lines cost more than the permutations
+  // shift in registers, store aligned: stores that cross cache lines cost more than the
+  // permutations
   Pack::Bits shift[w];
   for (int i = 0; i < w; ++i) {
     const std::int64_t offset = x0[i] - frame[i];
@@ -83,13 +85,15 @@ FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale
       Pack block[w];
       load_columns<NX>(value + r * nx, nx, p, scale, block);
       for (int i = 0; i < w; ++i) {
-        Pack(__builtin_shuffle(before[i].v, block[i].v, shift[i])).store(out + i * spot + r * stride + p);
+        Pack(__builtin_shuffle(before[i].v, block[i].v, shift[i]))
+            .store(out + i * spot + r * stride + p);
         before[i] = block[i];
       }
     }
   }
 #else
-  // A row is written in whole packs: what spills over its end are zeros, which the next row wants there.
+  // A row is written in whole packs: what spills over its end are zeros, which the next row wants
+  // there.
   double* corner[w];
   for (int i = 0; i < w; ++i) {
     double* start = out + i * spot;
@@ -111,8 +115,8 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
   Scratch s;
   for (int first = 0; first < kLanes; first += Pack::width) {
     const int j = j0 + first;
-    const lane::SpotSeries series{plan.fiber_coef(fiber), plan.domain.data(), plan.used.data(),
-                                  plan.basis_row(0, 0) + j, plan.ncoef, plan.nwave_padded};
+    const lane::SpotSeries series{plan.fiber_coef(fiber),   plan.domain.data(), plan.used.data(),
+                                  plan.basis_row(0, 0) + j, plan.ncoef,         plan.nwave_padded};
     const int* x0 = trace.x0.data() + j;
     const int* y0 = trace.y0.data() + j;
     Pack edge_x, edge_y, live;
@@ -133,13 +137,13 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
     if (plan.has_tails) {
       add_tails(plan, series, x0, y0, trace.x.data() + j, trace.y.data() + j, s);
     }
-    const Pack total = lane::contract<Pack, NX, NY, D>(
-        s.x, s.y, s.coef, plan.has_tails ? s.tail : nullptr, plan.nx, plan.ny, plan.degree_x,
-        plan.degree_y, s.value);
+    const Pack total =
+        lane::contract<Pack, NX, NY, D>(s.x, s.y, s.coef, plan.has_tails ? s.tail : nullptr,
+                                        plan.nx, plan.ny, plan.degree_x, plan.degree_y, s.value);
     const Pack scale =
         select_positive(live, select_positive(total, Pack(1.0) / total, Pack(0.0)), Pack(0.0));
     transpose_out<NX, NY>(plan, s.value, scale, x0, trace.frame.data() + j,
-                  out + first * static_cast<long>(plan.spot_size()));
+                          out + first * static_cast<long>(plan.spot_size()));
   }
 }
 

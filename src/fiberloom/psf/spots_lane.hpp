@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Gauss-Hermite spot, one wavelength bin a lane. Plain views, no allocation; CPU and GPU run this text.
+// The Gauss-Hermite spot, one wavelength bin a lane. Plain views, no allocation; CPU and GPU run
+// this text.
 #pragma once
 
 #include "fiberloom/base/math_lane.hpp"
@@ -11,10 +12,10 @@ inline constexpr int kMaxStampX = 32, kMaxStampY = 32, kMaxDegree = 12;
 
 /// Views of one fibre's series for eight bins.
 struct SpotSeries {
-  const double* coef;     ///< [nseries][ncoef]
-  const int* domain;      ///< [nseries]
-  const int* used;        ///< [nseries]: coefficients from here on are zero for every fibre
-  const double* basis;    ///< [ndomain][ncoef][pitch], at the first bin
+  const double* coef;   ///< [nseries][ncoef]
+  const int* domain;    ///< [nseries]
+  const int* used;      ///< [nseries]: coefficients from here on are zero for every fibre
+  const double* basis;  ///< [ndomain][ncoef][pitch], at the first bin
   int ncoef;
   long pitch;
 };
@@ -28,14 +29,16 @@ FL_LANE_HD inline V legendre(const SpotSeries& s, int series) {
   return sum;
 }
 
-/// Integrals over n unit pixels of the Hermite functions 0..degree: out[m * n + p]. `first` is the lower
-/// edge of pixel 0 minus the centre.
+/// Integrals over n unit pixels of the Hermite functions 0..degree: out[m * n + p]. `first` is the
+/// lower edge of pixel 0 minus the centre.
 template <class V, int N, int D>
-FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degree_runtime, V* out) {
+FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degree_runtime,
+                                       V* out) {
   const int n = N > 0 ? N : n_runtime, degree = N > 0 ? D : degree_runtime;
   const V inverse = V(1.0) / sigma;
-  // exp(-u^2 / 2) at equidistant edges: outward from the middle, where the products only shrink, each edge follows from
-  // the one before by two multiplications. Their error grows to 40 ulp at the ends, of values below 1e-7.
+  // exp(-u^2 / 2) at equidistant edges: outward from the middle, where the products only shrink,
+  // each edge follows from the one before by two multiplications. Their error grows to 40 ulp at
+  // the ends, of values below 1e-7.
   constexpr int kRoom = N > 0 ? N + 1 : (kMaxStampX > kMaxStampY ? kMaxStampX : kMaxStampY) + 1;
   V gauss[kRoom];
   const int middle = n / 2;
@@ -57,7 +60,8 @@ FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degr
     const V u = (first + V(static_cast<double>(p))) * inverse;
     const V e = gauss[p];
     // only absolute accuracy counts in a difference of the two
-    const V above = fnma(V(0.5), lane_math::erfc_given_gauss(abs(u) * V(0.70710678118654752440), e), V(0.5));
+    const V above =
+        fnma(V(0.5), lane_math::erfc_given_gauss(abs(u) * V(0.70710678118654752440), e), V(0.5));
     const V cdf = select_positive(u, above, -above);
     const V g = e * V(-0.39894228040143267794);  // minus: the integral of He_m g is -He_{m-1} g
     if (p > 0) out[p - 1] = cdf - low[0];
@@ -74,7 +78,8 @@ FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degr
   }
 }
 
-/// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p), clipped at 0 into out[r * nx + p]; returns its sum.
+/// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p), clipped at 0 into out[r * nx + p]; returns its
+/// sum.
 template <class V, int NX, int NY, int D>
 FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* tail, int nx_runtime,
                              int ny_runtime, int dx_runtime, int dy_runtime, V* out) {

@@ -9,8 +9,8 @@
 namespace fiberloom {
 namespace {
 
-LegendreSeries series(std::size_t nfiber, std::vector<double> c, double per_fiber = 0, double lo = 5000,
-                      double hi = 6000) {
+LegendreSeries series(std::size_t nfiber, std::vector<double> c, double per_fiber = 0,
+                      double lo = 5000, double hi = 6000) {
   LegendreSeries s{lo, hi, Array2D<double>(nfiber, c.size())};
   for (std::size_t f = 0; f < nfiber; ++f) {
     for (std::size_t k = 0; k < c.size(); ++k) s.coef(f, k) = c[k];
@@ -31,7 +31,8 @@ PsfModel model(int degree, int hx, int hy) {
   psf.sigma_x = series(4, {1.1, 0.1}, 0.01, 4990, 6020);
   psf.sigma_y = series(4, {1.2, -0.1}, 0.0, 4990, 6020);
   for (int i = 0; i < (degree + 1) * (degree + 1); ++i) {
-    psf.gh.push_back(series(4, {i == 0 ? 1.0 : 0.03 * std::sin(i), 0.01 * std::cos(i)}, 0.0, 4990, 6020));
+    psf.gh.push_back(
+        series(4, {i == 0 ? 1.0 : 0.03 * std::sin(i), 0.01 * std::cos(i)}, 0.0, 4990, 6020));
   }
   return psf;
 }
@@ -75,7 +76,9 @@ void expect_kernel_equals_reference(const PsfModel& psf, double tolerance) {
   }
 }
 
-TEST(SpotKernel, EqualsTheReferenceOnEveryLevel) { expect_kernel_equals_reference(model(6, 8, 5), 1e-15); }
+TEST(SpotKernel, EqualsTheReferenceOnEveryLevel) {
+  expect_kernel_equals_reference(model(6, 8, 5), 1e-15);
+}
 
 TEST(SpotKernel, EqualsTheReferenceForOtherStampsAndDegrees) {
   expect_kernel_equals_reference(model(3, 6, 4), 1e-15);
@@ -96,9 +99,8 @@ TEST(TraceFiber, LeavesBinsBeyondTheCcdDead) {
   EXPECT_FALSE(trace.live.front());
   EXPECT_FALSE(trace.live[static_cast<std::size_t>(plan.nwave) - 1]);
   EXPECT_TRUE(trace.live[100]);
-  const auto runs = std::count_if(trace.live.begin() + 1, trace.live.end(), [&](const std::uint8_t& l) {
-    return l != *(&l - 1);
-  });
+  const auto runs = std::count_if(trace.live.begin() + 1, trace.live.end(),
+                                  [&](const std::uint8_t& l) { return l != *(&l - 1); });
   EXPECT_EQ(runs, 2) << "one stretch of live bins, although the extrapolated trace folds back";
 }
 

@@ -11,10 +11,14 @@ namespace fiberloom {
 
 std::string_view isa_name(Isa isa) noexcept {
   switch (isa) {
-    case Isa::kGeneric: return "generic";
-    case Isa::kV2: return "v2";
-    case Isa::kV3: return "v3";
-    case Isa::kV4: return "v4";
+    case Isa::kGeneric:
+      return "generic";
+    case Isa::kV2:
+      return "v2";
+    case Isa::kV3:
+      return "v3";
+    case Isa::kV4:
+      return "v4";
   }
   return "?";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which instruction-set level runs. Kernels are compiled for each; tables of them are picked here once.
+// Which instruction-set level runs. Kernels are compiled for each; tables of them are picked here
+// once.
 #pragma once
 
 #include <string_view>
@@ -15,8 +16,8 @@ enum class Isa { kGeneric, kV2, kV3, kV4 };
 [[nodiscard]] std::string_view isa_name(Isa isa) noexcept;
 /// Best level of this processor.
 [[nodiscard]] Isa detect_isa() noexcept;
-/// detect_isa(), or what FIBERLOOM_ISA=generic|v2|v3|v4 asks for. Throws kUsage when it names no level or one
-/// that this processor does not have.
+/// detect_isa(), or what FIBERLOOM_ISA=generic|v2|v3|v4 asks for. Throws kUsage when it names no
+/// level or one that this processor does not have.
 [[nodiscard]] Isa active_isa();
 /// Every level that runs here, for tests and benchmarks.
 [[nodiscard]] std::vector<Isa> available_isas();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp and erf of base/math_lane.hpp against long double; the ISA levels are covered by psf/spots_test.cpp.
-#include "fiberloom/base/math_lane.hpp"
-
+// exp and erf of base/math_lane.hpp against long double; the ISA levels are covered by
+// psf/spots_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "fiberloom/base/math_lane.hpp"
 #include "fiberloom/simd/isa.hpp"
 
 namespace fiberloom {
@@ -21,7 +21,8 @@ double ulps(double got, long double want) {
 TEST(LaneExp, IsWithinTwoUlpOverItsWholeRange) {
   double worst = 0;
   for (double x = -700; x < 700; x += 0.00731) {
-    worst = std::max(worst, ulps(lane_math::exp(ScalarLane(x)).v, std::exp(static_cast<long double>(x))));
+    worst = std::max(worst,
+                     ulps(lane_math::exp(ScalarLane(x)).v, std::exp(static_cast<long double>(x))));
   }
   EXPECT_LT(worst, 2.0);
   EXPECT_EQ(lane_math::exp(ScalarLane(-1e5)).v, 0.0);
@@ -31,7 +32,8 @@ TEST(LaneExp, IsWithinTwoUlpOverItsWholeRange) {
 TEST(LaneErf, IsWithinTwoUlpOverItsWholeRange) {
   double worst = 0;
   for (double x = -7; x < 7; x += 0.0000731) {
-    worst = std::max(worst, ulps(lane_math::erf(ScalarLane(x)).v, std::erf(static_cast<long double>(x))));
+    worst = std::max(worst,
+                     ulps(lane_math::erf(ScalarLane(x)).v, std::erf(static_cast<long double>(x))));
   }
   EXPECT_LT(worst, 2.0);
   EXPECT_EQ(lane_math::erf(ScalarLane(40.0)).v, 1.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pack: W doubles that do the same thing, one problem a lane. Included only by *_cpu.cpp files, which are
-// compiled once for every ISA level with FIBERLOOM_ISA_NS naming the level, so that no symbol of one
-// level can stand in for another's. GCC's vector extension serves better here than
+// Pack: W doubles that do the same thing, one problem a lane. Included only by *_cpu.cpp files,
+// which are compiled once for every ISA level with FIBERLOOM_ISA_NS naming the level, so that no
+// symbol of one level can stand in for another's. GCC's vector extension serves better here than
 // std::experimental::simd: it leaves no weak symbols behind and compiles twice as fast.
 #pragma once
 
@@ -37,6 +37,13 @@ struct Pack {
   Pack() = default;
   FL_INLINE Pack(Reg r) : v(r) {}
   FL_INLINE Pack(double s) : v(s - Reg{}) {}
+  typedef float Narrow __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
+  FL_INLINE static Pack load(const float* p) {
+    return {__builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Reg)};
+  }
+  FL_INLINE void store(float* p) const {
+    *reinterpret_cast<Narrow*>(p) = __builtin_convertvector(v, Narrow);
+  }
   FL_INLINE static Pack load(const double* p) { return {*reinterpret_cast<const Loose*>(p)}; }
   FL_INLINE void store(double* p) const { *reinterpret_cast<Loose*>(p) = v; }
 
@@ -45,9 +52,18 @@ struct Pack {
   FL_INLINE friend Pack operator*(Pack a, Pack b) { return {a.v * b.v}; }
   FL_INLINE friend Pack operator/(Pack a, Pack b) { return {a.v / b.v}; }
   FL_INLINE Pack operator-() const { return {-v}; }
-  FL_INLINE Pack& operator+=(Pack b) { v += b.v; return *this; }
-  FL_INLINE Pack& operator-=(Pack b) { v -= b.v; return *this; }
-  FL_INLINE Pack& operator*=(Pack b) { v *= b.v; return *this; }
+  FL_INLINE Pack& operator+=(Pack b) {
+    v += b.v;
+    return *this;
+  }
+  FL_INLINE Pack& operator-=(Pack b) {
+    v -= b.v;
+    return *this;
+  }
+  FL_INLINE Pack& operator*=(Pack b) {
+    v *= b.v;
+    return *this;
+  }
 };
 
 /// a * b + c and c - a * b; one rounding where the level has FMA (contraction is on there).

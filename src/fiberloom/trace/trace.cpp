@@ -35,10 +35,11 @@ std::string Tracer::chrome_json() const {
   char line[256];
   const char* separator = "\n";
   for (const Event& e : events_) {
-    std::snprintf(line, sizeof line,
-                  "%s{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%llu,\"ts\":%.3f,\"dur\":%.3f}",
-                  separator, e.name.c_str(), static_cast<unsigned long long>(e.thread), e.start_us,
-                  e.duration_us);
+    std::snprintf(
+        line, sizeof line,
+        "%s{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%llu,\"ts\":%.3f,\"dur\":%.3f}",
+        separator, e.name.c_str(), static_cast<unsigned long long>(e.thread), e.start_us,
+        e.duration_us);
     out += line;
     separator = ",\n";
   }

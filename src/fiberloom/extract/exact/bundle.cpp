@@ -11,9 +11,9 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true size; solve and root
-/// are known sharply, so that these shares leave all three errors about equal.
-constexpr double kSolveShare = 1e-3, kRootShare = 1e-2;
+/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
+/// size; solve and root are known sharply, so that these shares leave all three errors about equal.
+constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
 
 struct Attempt {
   BundleReport report;
@@ -35,8 +35,10 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/normal equations");
       work_.normal.resize(geometry_, 2 * frame_.grid.guard);
-      assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.spots, work_.normal);
-      add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize, frame_.weak_prior);
+      assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.spots,
+               work_.normal);
+      add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize,
+                frame_.weak_prior);
     }
     {
       const Span span(frame_.tracer, "compute/solve");
@@ -59,9 +61,11 @@ class BundleExtraction {
     const Strip& s = work_.strip;
     model.x0 = s.x0;
     model.y0 = s.y0;
-    model.value = Array2D<float>(static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.pitch));
+    model.value =
+        Array2D<float>(static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.pitch));
     const double* m = work_.diagnostics.model.data();
-    for (std::size_t i = 0; i < model.value.size(); ++i) model.value.data()[i] = static_cast<float>(m[i]);
+    for (std::size_t i = 0; i < model.value.size(); ++i)
+      model.value.data()[i] = static_cast<float>(m[i]);
   }
 
   /// Widens band and skirts along fixed ladders until neither can be seen any more.
@@ -71,7 +75,8 @@ class BundleExtraction {
     int skirt = frame_.grid.guard;
     for (;;) {
       Windows windows = cut_windows(geometry_.nbin, skirt);
-      if (frame_.tuning.most_windows < windows.count) windows = cut_windows(geometry_.nbin, geometry_.nbin);
+      if (frame_.tuning.most_windows < windows.count)
+        windows = cut_windows(geometry_.nbin, geometry_.nbin);
       const Attempt attempt = decorrelate(windows, band);
       const BundleReport& r = attempt.report;
       const double allowed = frame_.tuning.tolerance_sigma + 10 * 2.2e-16 * r.kappa;
@@ -96,10 +101,10 @@ class BundleExtraction {
     // Every fibre counts, asked for or not: what is decided here must not depend on the range.
     const auto use = [&](int f, const double* s) {
       const Span span(frame_.tracer, "compute/root");
-      const RootReport root =
-          square_root(windows, band, frame_.grid.decay, s, work_.solve.solution(f, work_.normal), nd,
-                      kRootShare * frame_.tuning.tolerance_sigma, frame_.banded,
-                      band >= frame_.tuning.most_band ? Indefinite::kShift : Indefinite::kReport, work_.root);
+      const RootReport root = square_root(
+          windows, band, frame_.grid.decay, s, work_.solve.solution(f, work_.normal), nd,
+          kRootShare * frame_.tuning.tolerance_sigma, frame_.banded,
+          band >= frame_.tuning.most_band ? Indefinite::kShift : Indefinite::kReport, work_.root);
       attempt.truncation = std::max(attempt.truncation, root.truncation);
       if (root.low <= 0) return;  // the truncation is infinite then: a wider band comes next
       report.kappa = std::max(report.kappa, root.high / root.low);
@@ -108,12 +113,13 @@ class BundleExtraction {
       report.seam_sigma = std::max(report.seam_sigma, seam_difference(windows, nd, work_.root));
       const int row = geometry_.first_fiber + f - frame_.options.spec_min;
       if (row >= 0 && row < static_cast<int>(result_.flux.rows())) {
-        report.unconstrained += scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
+        report.unconstrained +=
+            scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
       }
     };
     const Span span(frame_.tracer, "compute/sweeps and roots");
-    marginal_precisions(work_.normal, geometry_.sweep_reach, windows, band, frame_.banded, frame_.pixel, frame_.tuning.sweeps,
-                        work_.marginal, use);
+    marginal_precisions(work_.normal, geometry_.sweep_reach, windows, band, frame_.banded,
+                        frame_.pixel, frame_.tuning.sweeps, work_.marginal, use);
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;
     return attempt;

@@ -13,10 +13,10 @@ namespace fiberloom::exact {
 
 /// Knobs that users do not have; tests turn them to see that the bounds notice.
 struct Tuning {
-  double tolerance_sigma = 1e-5;  ///< what the bounds on all approximations may reach, in units of a bin's sigma
+  double tolerance_sigma = 1e-4;  ///< what the bounds of a bin may reach, in units of its sigma
   Sweeps sweeps = Sweeps::kBoth;
-  int least_band = 0;             ///< keep at least this band of S
-  int most_band = 64;             ///< and at most this
+  int least_band = 0;  ///< keep at least this band of S
+  int most_band = 64;  ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
 };
@@ -32,7 +32,8 @@ struct FrameContext {
   const PixelKernels& pixel;
   const BandedKernels& banded;
   double psferr = 0.01;
-  double weak_prior = 0;  ///< relative to the median diagonal, for grids finer than the pixels can carry
+  double weak_prior =
+      0;  ///< relative to the median diagonal, for grids finer than the pixels can carry
   Tracer* tracer = nullptr;
 };
 
@@ -53,8 +54,8 @@ struct ModelStrip {
   int x0 = 0, y0 = 0;
 };
 
-/// Extracts fibres [bundle.first, bundle.last) and writes the rows of those that were asked for. Rows of other
-/// bundles are not touched, so bundles may run at the same time. `model` may be null.
+/// Extracts fibres [bundle.first, bundle.last) and writes the rows of those that were asked for.
+/// Rows of other bundles are not touched, so bundles may run at the same time. `model` may be null.
 BundleReport extract_bundle(const FrameContext& frame, BundleRange bundle, BundleWorkspace& work,
                             ExtractResult& result, ModelStrip* model);
 

@@ -32,17 +32,17 @@ double upper_bound(const Windows& w, int band, const double* s, GrowBuffer<doubl
   return *std::max_element(sum, sum + rows);
 }
 
-bool positive_definite(const Windows& w, int band, const double* s, double shift, const BandedKernels& banded,
-                       RootBuffers& b) {
+bool positive_definite(const Windows& w, int band, const double* s, double shift,
+                       const BandedKernels& banded, RootBuffers& b) {
   double shifts[kLanes], pivot[kLanes];
   std::fill(shifts, shifts + kLanes, shift);
   banded.factor(band, w.rows, s, shifts, b.l.data(), b.inv_d.data(), pivot);
   return *std::min_element(pivot, pivot + kLanes) > 0;
 }
 
-/// A lower bound on the spectrum, proven by the positive pivots of S - low I. The first guess is 1 / |S^-1|_inf,
-/// taken from the solution for a vector of alternating signs, which is what the inverse of a smooth matrix likes.
-/// Leaves that solution, about the local 1 / lambda, in b.v1.
+/// A lower bound on the spectrum, proven by the positive pivots of S - low I. The first guess is 1
+/// / |S^-1|_inf, taken from the solution for a vector of alternating signs, which is what the
+/// inverse of a smooth matrix likes. Leaves that solution, about the local 1 / lambda, in b.v1.
 /// Returns 0 when S is not positive definite.
 double lower_bound(const Windows& w, int band, const double* s, double high,
                    const BandedKernels& banded, RootBuffers& b) {
@@ -66,9 +66,9 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
   return 0.0;
 }
 
-/// What the band cuts off, dS, changes Q by the solution X of Q X + X Q = dS, which is about dS / (2 sqrt(lambda)) with
-/// the local lambda of 1 / b.v1; it acts on x and, through s = Q 1, once more on the flux. dS begins where the band
-/// ends and falls by `decay` from diagonal to diagonal.
+/// What the band cuts off, dS, changes Q by the solution X of Q X + X Q = dS, which is about dS /
+/// (2 sqrt(lambda)) with the local lambda of 1 / b.v1; it acts on x and, through s = Q 1, once more
+/// on the flux. dS begins where the band ends and falls by `decay` from diagonal to diagonal.
 double truncation_error(const Windows& w, int band, double decay, const double* s, double shift,
                         const RootBuffers& b) {
   const double tail = decay / (1.0 - decay);
@@ -78,7 +78,11 @@ double truncation_error(const Windows& w, int band, double decay, const double* 
     for (int i = 0; i < kLanes; ++i) {
       const auto here = static_cast<std::size_t>(row * kLanes + i);
       const auto there = here + static_cast<std::size_t>(band * kLanes);
-      const double x = std::max(std::abs(b.x[here]), std::abs(b.x[there]));
+      // |x| + sigma of x: what is cut off also changes ivar and R where there is no flux
+      const double d =
+          std::min(s[row * (band + 1L) * kLanes + i], s[(row + band) * (band + 1L) * kLanes + i]);
+      const double x =
+          std::max(std::abs(b.x[here]), std::abs(b.x[there])) + (d > 0 ? 1.0 / std::sqrt(d) : 0.0);
       const double inverse = std::max(std::abs(b.v1[here]), std::abs(b.v1[there]));
       worst = std::max(worst, (2.0 * tail * std::abs(last[i]) + shift) * x * std::sqrt(inverse));
     }
@@ -86,11 +90,13 @@ double truncation_error(const Windows& w, int band, double decay, const double* 
   return worst;
 }
 
-/// Returns S + shift I with the smallest shift of a fixed ladder that has a lower bound, which goes to the report.
-const double* shift_until_definite(const Windows& w, int band, const double* s, RootReport& report, double& shift,
-                                   const BandedKernels& banded, RootBuffers& b) {
+/// Returns S + shift I with the smallest shift of a fixed ladder that has a lower bound, which goes
+/// to the report.
+const double* shift_until_definite(const Windows& w, int band, const double* s, RootReport& report,
+                                   double& shift, const BandedKernels& banded, RootBuffers& b) {
   const long row_size = (band + 1L) * kLanes;
-  double* shifted = b.shifted.resize(static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(row_size));
+  double* shifted =
+      b.shifted.resize(static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(row_size));
   for (shift = 1e-13 * report.high; shift < report.high; shift *= 10) {
     std::copy(s, s + w.rows * row_size, shifted);
     for (int row = 0; row < w.rows; ++row) {
@@ -151,8 +157,8 @@ RootReport square_root(const Windows& w, int band, double decay, const double* s
     std::fill(t, t + kLanes, root.t[k]);
     std::fill(c, c + kLanes, root.c[k]);
     banded.root_pole(band, w.rows, s, t, c, b.ones.data(), b.x.data(), nd,
-                     {b.l.data(), b.inv_d.data(), b.v1.data(), b.vx.data()}, b.q.data(), b.q1.data(),
-                     b.qx.data(), pivot);
+                     {b.l.data(), b.inv_d.data(), b.v1.data(), b.vx.data()}, b.q.data(),
+                     b.q1.data(), b.qx.data(), pivot);
   }
   return report;
 }

@@ -13,7 +13,8 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// CCD rows a bin at the middle of the PSF: below this the pixels do not hold the information (0.4 A for DESI).
+/// CCD rows a bin at the middle of the PSF: below this the pixels do not hold the information (0.4
+/// A for DESI).
 constexpr double kFinestRowsPerBin = 0.6;
 constexpr double kWeakPrior = 1e-9;
 
@@ -30,21 +31,25 @@ void allocate(ExtractResult& result, const ExtractOptions& options, std::size_t 
   const std::size_t nwave = options.wave.size();
   result.wave = options.wave;
   result.spec_min = options.spec_min;
-  for (auto* a : {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
+  for (auto* a :
+       {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
     *a = Array2D<double>(nspec, nwave, 0.0);
   }
-  result.resolution = Array3D<double>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
+  result.resolution = Array3D<float>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
 }
 
-/// Strips overlap where bundles are close: adding them in order makes the image independent of the threads.
+/// Strips overlap where bundles are close: adding them in order makes the image independent of the
+/// threads.
 Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel& psf) {
-  Array2D<float> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x), 0.0F);
+  Array2D<float> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x),
+                       0.0F);
   for (const ModelStrip& s : strips) {
     for (std::size_t r = 0; r < s.value.rows(); ++r) {
       const long y = static_cast<long>(r) + s.y0;
       if (y < 0 || y >= psf.npix_y) continue;
       const long first = std::max(0L, -static_cast<long>(s.x0));
-      const long last = std::min(static_cast<long>(s.value.cols()), static_cast<long>(psf.npix_x) - s.x0);
+      const long last =
+          std::min(static_cast<long>(s.value.cols()), static_cast<long>(psf.npix_x) - s.x0);
       for (long c = first; c < last; ++c) {
         image(static_cast<std::size_t>(y), static_cast<std::size_t>(c + s.x0)) +=
             s.value(r, static_cast<std::size_t>(c));
@@ -64,19 +69,22 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
       static_cast<std::size_t>(options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec);
   const GuardedGrid grid = guard_grid(psf, options.wave);
   const SpotPlan plan = make_spot_plan(psf, grid.wave);
-  FrameContext frame{ccd, options, grid, plan, tuning, spot_kernel(isa), pixel_kernels(isa), banded_kernels(isa)};
+  FrameContext frame{
+      ccd, options, grid, plan, tuning, spot_kernel(isa), pixel_kernels(isa), banded_kernels(isa)};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
   if (rows_per_bin(psf, options.wave) < kFinestRowsPerBin) {
     frame.weak_prior = kWeakPrior;
-    observer.warn("the wavelength step is finer than the pixels can carry (" +
-                  std::to_string(rows_per_bin(psf, options.wave)) +
-                  " CCD rows a bin): a weak prior keeps the equations solvable, errors are correlated");
+    observer.warn(
+        "the wavelength step is finer than the pixels can carry (" +
+        std::to_string(rows_per_bin(psf, options.wave)) +
+        " CCD rows a bin): a weak prior keeps the equations solvable, errors are correlated");
   }
 
   std::vector<BundleRange> bundles;
   for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
-    if (b.last > options.spec_min && b.first < options.spec_min + static_cast<int>(nspec)) bundles.push_back(b);
+    if (b.last > options.spec_min && b.first < options.spec_min + static_cast<int>(nspec))
+      bundles.push_back(b);
   }
   ExtractResult result;
   allocate(result, options, nspec);
@@ -89,8 +97,8 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
       throw Error(Status::kInterrupted, "stopped on request; nothing was written");
     }
     auto work = pool.take();
-    result.bundles[i] = extract_bundle(frame, bundles[i], *work, result,
-                                       options.want_model ? &models[i] : nullptr);
+    result.bundles[i] =
+        extract_bundle(frame, bundles[i], *work, result, options.want_model ? &models[i] : nullptr);
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
   if (options.want_model) result.model = join_models(models, psf);

@@ -16,7 +16,8 @@ constexpr double kDecayBelow = 1e-10;
 constexpr int kMaxGuard = 400;
 
 /// Products of a noise-free spot with those 0, 1, 2 ... bins away.
-std::vector<double> unit_products(const PsfModel& psf, std::size_t fiber, double wave, double step) {
+std::vector<double> unit_products(const PsfModel& psf, std::size_t fiber, double wave,
+                                  double step) {
   const Spot a = spot_reference(psf, fiber, wave);
   std::vector<double> products;
   for (int d = 0; d < 64; ++d) {
@@ -58,12 +59,14 @@ int decay_length(const std::vector<double>& products, double* rate) {
   }
   for (int j = n - 1; j >= 0; --j) {
     double s = x[static_cast<std::size_t>(j)];
-    for (int k = 1; k <= band && j + k < n; ++k) s -= u[at(j, k)] * x[static_cast<std::size_t>(j + k)];
+    for (int k = 1; k <= band && j + k < n; ++k)
+      s -= u[at(j, k)] * x[static_cast<std::size_t>(j + k)];
     x[static_cast<std::size_t>(j)] = s / u[at(j, 0)];
   }
   int length = kMaxGuard;
   const double peak = std::abs(x[kMaxGuard]);
-  while (length > 1 && std::abs(x[static_cast<std::size_t>(kMaxGuard + length)]) < kDecayBelow * peak) {
+  while (length > 1 &&
+         std::abs(x[static_cast<std::size_t>(kMaxGuard + length)]) < kDecayBelow * peak) {
     --length;
   }
   *rate = std::max(*rate, std::pow(kDecayBelow, 1.0 / length));
@@ -148,7 +151,8 @@ double coupling(const SpotPlan& plan, const BundleGeometry& g, int a, int b, Spo
       const auto jb = static_cast<std::size_t>(j0) + k;
       const double* spot_b = sb.data() + k * plan.spot_size();
       const double bb = overlap(plan, spot_b, spot_b, 0, 0);
-      const double ab = overlap(plan, spot_a, spot_b, tb.frame[jb] - ta.frame[ja], tb.y0[jb] - ta.y0[ja]);
+      const double ab =
+          overlap(plan, spot_a, spot_b, tb.frame[jb] - ta.frame[ja], tb.y0[jb] - ta.y0[ja]);
       if (aa > 0 && bb > 0) worst = std::max(worst, ab / std::sqrt(aa * bb));
     }
   }
@@ -189,7 +193,8 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
     }
     g.band = std::max(g.band, row_band(t, t, g.nbin, plan.ny));
   }
-  std::vector<double> back{1.0};  // strongest product of couplings that leads `distance` fibres far in smaller steps
+  std::vector<double> back{
+      1.0};  // strongest product of couplings that leads `distance` fibres far in smaller steps
   for (int distance = 1; distance < g.nfiber; ++distance) {
     double strongest = 0;
     bool meet = false;
@@ -198,12 +203,15 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
       const FiberTrace& b = g.trace[static_cast<std::size_t>(f + distance)];
       if (!columns_meet(a, b, g.nbin, plan.nx)) continue;
       meet = true;
-      // The PSF changes slowly from fibre to fibre: every eighth pair tells whether more than 1 matter
-      if (f % 8 == 0) strongest = std::max(strongest, coupling(plan, g, f, f + distance, spots));
+      // The PSF changes slowly from fibre to fibre: every eighth pair tells whether more than 1
+      // matter
+      if (f % 8 == 0 || f < 4)
+        strongest = std::max(strongest, coupling(plan, g, f, f + distance, spots));
     }
     double steps = 0;
     for (int step = 1; step < distance; ++step) {
-      steps = std::max(steps, back[static_cast<std::size_t>(step)] * back[static_cast<std::size_t>(distance - step)]);
+      steps = std::max(steps, back[static_cast<std::size_t>(step)] *
+                                  back[static_cast<std::size_t>(distance - step)]);
     }
     back.push_back(std::max(strongest, steps));
     if (!meet || (distance > 1 && strongest < coupling_floor)) break;
@@ -211,16 +219,17 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
     // the marginal precision feels a coupling only together with a way back
     if (distance > 1 && strongest * back.back() > 0.1 * coupling_floor) g.sweep_reach = distance;
     for (int f = 0; f + distance < g.nfiber; ++f) {
-      g.cross_band = std::max(g.cross_band, row_band(g.trace[static_cast<std::size_t>(f)],
-                                                     g.trace[static_cast<std::size_t>(f + distance)],
-                                                     g.nbin, plan.ny));
+      g.cross_band = std::max(
+          g.cross_band, row_band(g.trace[static_cast<std::size_t>(f)],
+                                 g.trace[static_cast<std::size_t>(f + distance)], g.nbin, plan.ny));
     }
   }
   if (g.sweep_reach > 2) {
-    throw Error(Status::kUnsupported,
-                "fibres " + std::to_string(bundle.first) + " to " + std::to_string(bundle.last - 1) +
-                    ": the light of a fibre reaches its " + std::to_string(g.sweep_reach) +
-                    ". neighbour; at most second neighbours are supported");
+    throw Error(Status::kUnsupported, "fibres " + std::to_string(bundle.first) + " to " +
+                                          std::to_string(bundle.last - 1) +
+                                          ": the light of a fibre reaches its " +
+                                          std::to_string(g.sweep_reach) +
+                                          ". neighbour; at most second neighbours are supported");
   }
   return g;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the spots of a bundle fall: which pixels, which bins meet which. Integers only, no pixel values.
+// Where the spots of a bundle fall: which pixels, which bins meet which. Integers only, no pixel
+// values.
 #pragma once
 
 #include <vector>
@@ -16,27 +17,27 @@ struct GuardedGrid {
   double decay = 0;  ///< factor by which the inverse of the normal equations falls from bin to bin
 };
 
-/// The skirt: the smallest number of bins over which the inverse of the normal equations decays below 1e-10,
-/// found from noise-free spots of this PSF at this step (so a sub-range of the grid has the same), rounded up
-/// to a multiple of kLanes.
+/// The skirt: the smallest number of bins over which the inverse of the normal equations decays
+/// below 1e-10, found from noise-free spots of this PSF at this step (so a sub-range of the grid
+/// has the same), rounded up to a multiple of kLanes.
 [[nodiscard]] GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa);
 
 struct BundleGeometry {
   int first_fiber = 0, nfiber = 0;
-  int nbin = 0, nbin_padded = 0;       ///< with guards
-  std::vector<FiberTrace> trace;       ///< [nfiber]
-  int x0 = 0, y0 = 0;                  ///< CCD pixel of the strip's corner
-  int rows = 0, columns = 0;           ///< of the strip; whole packs may be read from any stamp
-  int band = 0;                        ///< spots of one fibre more than this apart share no row
-  int reach = 1;                       ///< fibres up to this far share pixels that matter in N
-  int sweep_reach = 1;                 ///< and in the marginal precision: 1 or 2
-  int cross_band = 0;                  ///< the same for spots of different fibres
+  int nbin = 0, nbin_padded = 0;  ///< with guards
+  std::vector<FiberTrace> trace;  ///< [nfiber]
+  int x0 = 0, y0 = 0;             ///< CCD pixel of the strip's corner
+  int rows = 0, columns = 0;      ///< of the strip; whole packs may be read from any stamp
+  int band = 0;                   ///< spots of one fibre more than this apart share no row
+  int reach = 1;                  ///< fibres up to this far share pixels that matter in N
+  int sweep_reach = 1;            ///< and in the marginal precision: 1 or 2
+  int cross_band = 0;             ///< the same for spots of different fibres
 };
 
-/// Computes it for fibres [first, last). `coupling_floor`: neighbours at distance >= 2 whose unweighted coupling
-/// stays below this fraction of the diagonal are left out of N. In the marginal precision they count only together
-/// with a way back, so there the product of both is compared. Throws kUnsupported when even third neighbours matter
-/// there.
+/// Computes it for fibres [first, last). `coupling_floor`: neighbours at distance >= 2 whose
+/// unweighted coupling stays below this fraction of the diagonal are left out of N. In the marginal
+/// precision they count only together with a way back, so there the product of both is compared.
+/// Throws kUnsupported when even third neighbours matter there.
 [[nodiscard]] BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle,
                                              SpotKernel spots, double coupling_floor);
 

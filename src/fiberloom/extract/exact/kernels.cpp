@@ -22,11 +22,15 @@ extern const exact::PixelKernels kPixel;
 const exact::PixelKernels& exact::pixel_kernels(Isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
-    case Isa::kV2: return isa_v2::kPixel;
-    case Isa::kV3: return isa_v3::kPixel;
-    case Isa::kV4: return isa_v4::kPixel;
+    case Isa::kV2:
+      return isa_v2::kPixel;
+    case Isa::kV3:
+      return isa_v3::kPixel;
+    case Isa::kV4:
+      return isa_v4::kPixel;
 #endif
-    default: return isa_generic::kPixel;
+    default:
+      return isa_generic::kPixel;
   }
 }
 

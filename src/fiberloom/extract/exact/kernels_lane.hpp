@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts of the pixel kernels; V runs along the pixels of a row. Sums are kept in V and folded at the end.
+// Texts of the pixel kernels; V runs along the pixels of a row. Sums are kept in V and folded at
+// the end.
 #pragma once
 
 #include "fiberloom/base/scalar_lane.hpp"
@@ -59,12 +60,18 @@ inline V dot_rows(const double* a, const double* b, int rows, int stride) {
 template <class V>
 inline V dot_any(const double* a, const double* b, int rows, int stride, int columns) {
   switch ((columns + V::width - 1) / V::width) {
-    case 1: return dot_rows<V, 1>(a, b, rows, stride);
-    case 2: return dot_rows<V, 2>(a, b, rows, stride);
-    case 3: return dot_rows<V, 3>(a, b, rows, stride);
-    case 4: return dot_rows<V, 4>(a, b, rows, stride);
-    case 5: return dot_rows<V, 5>(a, b, rows, stride);
-    default: break;
+    case 1:
+      return dot_rows<V, 1>(a, b, rows, stride);
+    case 2:
+      return dot_rows<V, 2>(a, b, rows, stride);
+    case 3:
+      return dot_rows<V, 3>(a, b, rows, stride);
+    case 4:
+      return dot_rows<V, 4>(a, b, rows, stride);
+    case 5:
+      return dot_rows<V, 5>(a, b, rows, stride);
+    default:
+      break;
   }
   V sum(0.0);
   for (int c = 0; c < columns; c += V::width) sum += dot_rows<V, 1>(a + c, b + c, rows, stride);
@@ -73,25 +80,28 @@ inline V dot_any(const double* a, const double* b, int rows, int stride, int col
 
 /// Pixels shared by a and b, summed lane by lane.
 template <class V>
-inline V dot_pair(const exact::StampShape& shape, const double* a, int ax, int ay, const double* b, int bx,
-                  int by) {
+inline V dot_pair(const exact::StampShape& shape, const double* a, int ax, int ay, const double* b,
+                  int bx, int by) {
   // column c of a is column c - dx of b, row r of a is row r - dy of b
   const int dx = bx - ax, dy = by - ay;
   const int columns = shape.stride - (dx < 0 ? -dx : dx), rows = shape.ny - (dy < 0 ? -dy : dy);
   if (columns <= 0 || rows <= 0) return V(0.0);
   return dot_any<V>(a + (dy > 0 ? dy : 0) * shape.stride + (dx > 0 ? dx : 0),
-                    b + (dy < 0 ? -dy : 0) * shape.stride + (dx < 0 ? -dx : 0), rows, shape.stride, columns);
+                    b + (dy < 0 ? -dy : 0) * shape.stride + (dx < 0 ? -dx : 0), rows, shape.stride,
+                    columns);
 }
 
 /// As many pairs at a time as V has lanes: one transposition folds all their sums.
 template <class V>
 inline void dots(const exact::StampShape& shape, const double* weighted, int ax, int ay,
-                 const double* b, std::size_t b_pitch, const int* bx, const int* by, int n, double* out) {
+                 const double* b, std::size_t b_pitch, const int* bx, const int* by, int n,
+                 double* out) {
   for (int first = 0; first < n; first += V::width) {
     V sum[V::width];
     for (int i = 0; i < V::width; ++i) {
       const int k = first + i < n ? first + i : n - 1;
-      sum[i] = dot_pair<V>(shape, weighted, ax, ay, b + static_cast<std::size_t>(k) * b_pitch, bx[k], by[k]);
+      sum[i] = dot_pair<V>(shape, weighted, ax, ay, b + static_cast<std::size_t>(k) * b_pitch,
+                           bx[k], by[k]);
     }
     transpose(sum);
     for (int half = V::width / 2; half > 0; half /= 2) {
@@ -115,12 +125,17 @@ inline void add_model(const exact::StampShape& shape, const double* spot, double
 }
 
 template <class V>
-inline double gather(const exact::StampShape& shape, const double* spot, const double* image,
+inline void narrow(const exact::StampShape& shape, const double* spot, float* narrowed) {
+  for (int c = 0; c < shape.ny * shape.stride; c += V::width) V::load(spot + c).store(narrowed + c);
+}
+
+template <class V>
+inline double gather(const exact::StampShape& shape, const float* spot, const double* image,
                      long pitch, int row, int column) {
   V sum(0.0);
   for (int r = 0; r < shape.ny; ++r) {
     const double* m = image + (row + r) * pitch + column;
-    const double* a = spot + r * shape.stride;
+    const float* a = spot + r * shape.stride;
     for (int c = 0; c < shape.stride; c += V::width) sum = fma(V::load(a + c), V::load(m + c), sum);
   }
   return fold(sum);
@@ -138,7 +153,8 @@ inline void chi2(const double* weight, const double* pixel, const double* model,
 }
 
 template <class V>
-inline void sum_products(const double* const* a, const double* const* x, int terms, double* y, long n) {
+inline void sum_products(const double* const* a, const double* const* x, int terms, double* y,
+                         long n) {
   for (long i = 0; i < n; i += V::width) {
     V even(0.0), odd(0.0);
     int t = 0;
@@ -169,8 +185,26 @@ inline void interleave(const double* const* in, long n, double* out, long stride
 }
 
 template <class V>
+inline void deinterleave(const double* in, long n, double* const* out) {
+  constexpr int w = V::width;
+  long i = 0;
+  for (; i + w <= n; i += w) {
+    for (int first = 0; first < kLanes; first += w) {
+      V block[w];
+      for (int k = 0; k < w; ++k) block[k] = V::load(in + (i + k) * kLanes + first);
+      transpose(block);
+      for (int k = 0; k < w; ++k) block[k].store(out[first + k] + i);
+    }
+  }
+  for (; i < n; ++i) {
+    for (int k = 0; k < kLanes; ++k) out[k][i] = in[i * kLanes + k];
+  }
+}
+
+template <class V>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>, dots<V>, add_model<V>, gather<V>, chi2<V>, sum_products<V>, interleave<V>};
+  return {weigh<V>, dots<V>,         add_model<V>,  narrow<V>,      gather<V>,
+          chi2<V>,  sum_products<V>, interleave<V>, deinterleave<V>};
 }
 
 }  // namespace fiberloom::lane

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two sweeps. With reach 1 a block is one fibre. Where second neighbours matter a block is a pair of fibres, their
-// bins interleaved (row 2 j + fibre), so that the chain of blocks stays tridiagonal; each fibre of a pair is then
-// marginalised over the other.
+// The two sweeps. With reach 1 a block is one fibre. Where second neighbours matter a block is a
+// pair of fibres, their bins interleaved (row 2 j + fibre), so that the chain of blocks stays
+// tridiagonal; each fibre of a pair is then marginalised over the other.
 #include "fiberloom/extract/exact/marginal.hpp"
 
 #include <algorithm>
@@ -13,11 +13,19 @@ namespace {
 
 class BlockSweep {
  public:
-  BlockSweep(const NormalEquations& n, int reach, const Windows& w, int band, const BandedKernels& k,
-             const PixelKernels& pixel, MarginalWork& work)
-      : n_(n), w_(w), fibers_(reach), blocks_((n.nfiber + fibers_ - 1) / fibers_), rows_(w.rows * fibers_),
-        fiber_band_(band), band_(fibers_ == 1 ? band : round_up_band(std::min(kBands.back(), 2 * band + 1))),
-        half_(round_up_coupling(fibers_ * (n.cross_band + 1) - 1)), width_(band_ + 2 * half_), k_(k), pixel_(pixel),
+  BlockSweep(const NormalEquations& n, int reach, const Windows& w, int band,
+             const BandedKernels& k, const PixelKernels& pixel, MarginalWork& work)
+      : n_(n),
+        w_(w),
+        fibers_(reach),
+        blocks_((n.nfiber + fibers_ - 1) / fibers_),
+        rows_(w.rows * fibers_),
+        fiber_band_(band),
+        band_(fibers_ == 1 ? band : round_up_band(std::min(kBands.back(), 2 * band + 1))),
+        half_(round_up_coupling(fibers_ * (n.cross_band + 1) - 1)),
+        width_(band_ + 2 * half_),
+        k_(k),
+        pixel_(pixel),
         work_(work) {
     const auto rows = static_cast<std::size_t>(rows_) * kLanes;
     matrix_size_ = rows * static_cast<std::size_t>(band_ + 1);
@@ -25,7 +33,9 @@ class BlockSweep {
     work.schur.resize(matrix_size_);
     work.l.resize(rows * static_cast<std::size_t>(band_));
     work.inv_d.resize(rows);
-    work.inverse.resize(static_cast<std::size_t>(rows_ + width_) * static_cast<std::size_t>(2 * width_ + 1) * kLanes, 0.0);
+    work.inverse.resize(static_cast<std::size_t>(rows_ + width_) *
+                            static_cast<std::size_t>(2 * width_ + 1) * kLanes,
+                        0.0);
     work.columns.resize(rows * static_cast<std::size_t>(2 * half_ + 1));
     work.scratch.resize(static_cast<std::size_t>(band_ + 2 * half_ + 1) * kLanes);
     work.left.resize(matrix_size_ * static_cast<std::size_t>(blocks_));
@@ -50,7 +60,8 @@ class BlockSweep {
       double* s = work_.precision.data();
       load_own(b, s);
       subtract(right, s);
-      if (b > 0 && sweeps == Sweeps::kBoth) eliminate(b, b - 1, right);  // from here on `right` is block b - 1's
+      if (b > 0 && sweeps == Sweeps::kBoth)
+        eliminate(b, b - 1, right);  // from here on `right` is block b - 1's
       subtract(left + static_cast<std::size_t>(b) * matrix_size_, s);
       if (fibers_ == 1) {
         use(b, s);
@@ -61,26 +72,29 @@ class BlockSweep {
   }
 
  private:
-  /// One diagonal, given by bin, into the windows' lanes. Entries that leave the matrix are zeros or never read.
+  /// One diagonal, given by bin, into the windows' lanes. Entries that leave the matrix are zeros
+  /// or never read.
   void interleave(const double* diagonal, long offset, double* out, long stride) const {
     const double* in[kLanes];
     for (int i = 0; i < kLanes; ++i) in[i] = diagonal + w_.bin(i, 0) + offset;
     pixel_.interleave(in, w_.rows, out, stride);
   }
 
-  /// Entry of N between bins j and k of two fibres; bins and fibres that do not exist are the identity's.
+  /// Entry of N between bins j and k of two fibres; bins and fibres that do not exist are the
+  /// identity's, times the median diagonal.
   [[nodiscard]] double entry(int f, int j, int g, int k) const {
     if (j < 0 || k < 0 || j >= n_.nbin || k >= n_.nbin || f >= n_.nfiber || g >= n_.nfiber) {
-      return f == g && j == k ? 1.0 : 0.0;
+      return f == g && j == k ? n_.scale : 0.0;
     }
-    if (f == g) return std::abs(j - k) <= n_.band ? n_.own(f, std::abs(j - k))[std::min(j, k)] : 0.0;
+    if (f == g)
+      return std::abs(j - k) <= n_.band ? n_.own(f, std::abs(j - k))[std::min(j, k)] : 0.0;
     if (std::abs(f - g) > fibers_ || std::abs(j - k) > n_.cross_band) return 0.0;
     return f < g ? n_.cross(g - f, f, k - j)[j] : n_.cross(f - g, g, j - k)[k];
   }
   /// The same between rows of lane i of two blocks.
   [[nodiscard]] double entry_of_rows(int lane, int block, int row, int other, int other_row) const {
-    return entry(block * fibers_ + row % fibers_, w_.bin(lane, row / fibers_), other * fibers_ + other_row % fibers_,
-                 w_.bin(lane, other_row / fibers_));
+    return entry(block * fibers_ + row % fibers_, w_.bin(lane, row / fibers_),
+                 other * fibers_ + other_row % fibers_, w_.bin(lane, other_row / fibers_));
   }
 
   void load_own(int block, double* m) const {
@@ -101,11 +115,12 @@ class BlockSweep {
     for (int row = 0; row < w_.rows; ++row) {
       std::fill(m + row * stride + (n_.band + 1) * kLanes, m + (row + 1) * stride, 0.0);
     }
-    // padding: rows before the first and behind the last bin are those of the identity
+    // padding: rows before the first and behind the last bin are multiples of the identity's
     for (int i = 0; i < kLanes; ++i) {
       const int before = -w_.bin(i, 0), inside_until = n_.nbin - w_.bin(i, 0);
-      for (int row = 0; row < std::min(before, w_.rows); ++row) m[row * stride + i] = 1.0;
-      for (int row = std::max(0, inside_until); row < w_.rows; ++row) m[row * stride + i] = 1.0;
+      for (int row = 0; row < std::min(before, w_.rows); ++row) m[row * stride + i] = n_.scale;
+      for (int row = std::max(0, inside_until); row < w_.rows; ++row)
+        m[row * stride + i] = n_.scale;
     }
   }
 
@@ -117,13 +132,16 @@ class BlockSweep {
   void eliminate(int from, int to, double* schur) {
     const double shift[kLanes] = {};
     double pivot[kLanes];
-    k_.factor(band_, rows_, work_.precision.data(), shift, work_.l.data(), work_.inv_d.data(), pivot);
-    k_.selected_inverse(band_, rows_, work_.l.data(), work_.inv_d.data(), width_, work_.inverse.data());
+    k_.factor(band_, rows_, work_.precision.data(), shift, work_.l.data(), work_.inv_d.data(),
+              pivot);
+    k_.selected_inverse(band_, rows_, work_.l.data(), work_.inv_d.data(), width_,
+                        work_.inverse.data());
     load_columns(from, to);
     // what lies behind the last row is never written
-    std::fill(schur + matrix_size_ - static_cast<std::size_t>(band_ * (band_ + 1) * kLanes), schur + matrix_size_, 0.0);
-    k_.congruence(half_, rows_, work_.columns.data(), work_.inverse.data(), band_, work_.scratch.data(),
-                  schur);
+    std::fill(schur + matrix_size_ - static_cast<std::size_t>(band_ * (band_ + 1) * kLanes),
+              schur + matrix_size_, 0.0);
+    k_.congruence(half_, rows_, work_.columns.data(), work_.inverse.data(), band_,
+                  work_.scratch.data(), schur);
   }
 
   /// columns(m, half + g) = N[(from, m + g), (to, m)].
@@ -135,7 +153,8 @@ class BlockSweep {
         for (int g = -half_; g <= half_; ++g) {
           for (int i = 0; i < kLanes; ++i) {
             const bool there = m + g >= 0 && m + g < rows_;
-            columns[m * stride + (half_ + g) * kLanes + i] = there ? entry_of_rows(i, from, m + g, to, m) : 0.0;
+            columns[m * stride + (half_ + g) * kLanes + i] =
+                there ? entry_of_rows(i, from, m + g, to, m) : 0.0;
           }
         }
       }
@@ -144,7 +163,8 @@ class BlockSweep {
     for (int g = -half_; g <= half_; ++g) {
       double* out = columns + (half_ + g) * kLanes;
       if (std::abs(g) > n_.cross_band) {
-        for (int row = 0; row < w_.rows; ++row) std::fill(out + row * stride, out + row * stride + kLanes, 0.0);
+        for (int row = 0; row < w_.rows; ++row)
+          std::fill(out + row * stride, out + row * stride + kLanes, 0.0);
       } else if (from < to) {
         interleave(n_.cross(1, from, -g), g, out, stride);
       } else {
@@ -155,7 +175,8 @@ class BlockSweep {
 
   /// S of each fibre of a pair: its own part minus what the other's elimination adds.
   void split_pair(int block, const double* s, const std::function<void(int, const double*)>& use) {
-    const int own_band = round_up_band(std::max(band_ / 2, fiber_band_)), half = round_up_coupling(band_ / 2);
+    const int own_band = round_up_band(std::max(band_ / 2, fiber_band_)),
+              half = round_up_coupling(band_ / 2);
     const int width = fiber_band_ + 2 * half;
     const auto lanes = static_cast<std::size_t>(w_.rows) * kLanes;
     PairWork& p = work_.pair;
@@ -168,7 +189,8 @@ class BlockSweep {
     p.schur.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1), 0.0);
     p.result.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1));
     const auto pair_entry = [&](int a, int j, int b, int k, int lane) {
-      const int first = 2 * j + a, second = 2 * k + b, low = std::min(first, second), gap = std::abs(first - second);
+      const int first = 2 * j + a, second = 2 * k + b, low = std::min(first, second),
+                gap = std::abs(first - second);
       const bool there = j >= 0 && k >= 0 && j < w_.rows && k < w_.rows && gap <= band_;
       return there ? s[(low * (band_ + 1L) + gap) * kLanes + lane] : 0.0;
     };
@@ -178,7 +200,8 @@ class BlockSweep {
       for (int j = 0; j < w_.rows; ++j) {
         for (int i = 0; i < kLanes; ++i) {
           for (int d = 0; d <= own_band; ++d) {
-            p.other[static_cast<std::size_t>((j * (own_band + 1) + d) * kLanes + i)] = pair_entry(b, j, b, j + d, i);
+            p.other[static_cast<std::size_t>((j * (own_band + 1) + d) * kLanes + i)] =
+                pair_entry(b, j, b, j + d, i);
           }
           for (int g = -half; g <= half; ++g) {
             p.columns[static_cast<std::size_t>((j * (2 * half + 1) + half + g) * kLanes + i)] =
@@ -190,7 +213,8 @@ class BlockSweep {
       double pivot[kLanes];
       k_.factor(own_band, w_.rows, p.other.data(), shift, p.l.data(), p.inv_d.data(), pivot);
       k_.selected_inverse(own_band, w_.rows, p.l.data(), p.inv_d.data(), width, p.inverse.data());
-      k_.congruence(half, w_.rows, p.columns.data(), p.inverse.data(), fiber_band_, p.scratch.data(), p.schur.data());
+      k_.congruence(half, w_.rows, p.columns.data(), p.inverse.data(), fiber_band_,
+                    p.scratch.data(), p.schur.data());
       for (int j = 0; j < w_.rows; ++j) {
         for (int d = 0; d <= fiber_band_; ++d) {
           for (int i = 0; i < kLanes; ++i) {
@@ -205,8 +229,9 @@ class BlockSweep {
 
   const NormalEquations& n_;
   const Windows& w_;
-  int fibers_, blocks_, rows_;           // of a block: fibres in it; blocks; rows of a block's window
-  int fiber_band_, band_, half_, width_; // band of S, of a block; half-width of couplings; of the inverse
+  int fibers_, blocks_, rows_;  // of a block: fibres in it; blocks; rows of a block's window
+  int fiber_band_, band_, half_,
+      width_;  // band of S, of a block; half-width of couplings; of the inverse
   const BandedKernels& k_;
   const PixelKernels& pixel_;
   MarginalWork& work_;
@@ -216,9 +241,8 @@ class BlockSweep {
 }  // namespace
 
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
-                         const BandedKernels& banded, const PixelKernels& pixel,
-                         Sweeps sweeps, MarginalWork& work,
-                         const std::function<void(int, const double*)>& use) {
+                         const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
+                         MarginalWork& work, const std::function<void(int, const double*)>& use) {
   BlockSweep(n, reach, windows, band, banded, pixel, work).run(sweeps, use);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marginal precision of each fibre, S_i = N_ii - N_iO N_OO^-1 N_Oi with O the other fibres of the bundle: two sweeps
-// over the fibres, one window of wavelength a lane (docs/algorithm.md, "Marginal precision").
+// Marginal precision of each fibre, S_i = N_ii - N_iO N_OO^-1 N_Oi with O the other fibres of the
+// bundle: two sweeps over the fibres, one window of wavelength a lane (docs/algorithm.md, "Marginal
+// precision").
 #pragma once
 
 #include <functional>
@@ -23,11 +24,11 @@ struct MarginalWork {
   PairWork pair;
 };
 
-/// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out). Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band + 1][kLanes] (valid
-/// only during the call); `band` one of kBands.
+/// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out).
+/// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band +
+/// 1][kLanes] (valid only during the call); `band` one of kBands.
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
-                         const BandedKernels& banded, const PixelKernels& pixel,
-                         Sweeps sweeps, MarginalWork& work,
-                         const std::function<void(int, const double*)>& use);
+                         const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
+                         MarginalWork& work, const std::function<void(int, const double*)>& use);
 
 }  // namespace fiberloom::exact

@@ -20,22 +20,28 @@ struct Strip {
 };
 void load_strip(const CcdFrame& ccd, const BundleGeometry& geometry, Strip& strip);
 
-/// Entry (f, j) x (f + r, j + a) of N is own(f, a)[j] for r = 0, a >= 0 and cross(r, f, a)[j] for r >= 1,
-/// -cross_band <= a <= cross_band. Rows of `pitch` doubles with zero margins, so that [j + a] may be read for every a.
+/// Entry (f, j) x (f + r, j + a) of N is own(f, a)[j] for r = 0, a >= 0 and cross(r, f, a)[j] for r
+/// >= 1, -cross_band <= a <= cross_band. Rows of `pitch` doubles with zero margins, so that [j + a]
+/// may be read for every a.
 struct NormalEquations {
   int nfiber = 0, nbin = 0, band = 0, reach = 1, cross_band = 0;
   long pitch = 0, margin = 0;
+  double scale =
+      1;  ///< median diagonal: rows that pad a window get it, so that they widen no spectrum
   GrowBuffer<double> own_, cross_, rhs_, phi_;
 
-  /// Leaves zeros around the entries that assemble() writes. Windows reach up to least_margin bins over the ends and
-  /// read zeros there.
+  /// Leaves zeros around the entries that assemble() writes. Windows reach up to least_margin bins
+  /// over the ends and read zeros there.
   void resize(const BundleGeometry& geometry, int least_margin);
-  [[nodiscard]] double* own(int f, int a) { return own_.data() + (f * (band + 1L) + a) * pitch + margin; }
+  [[nodiscard]] double* own(int f, int a) {
+    return own_.data() + (f * (band + 1L) + a) * pitch + margin;
+  }
   [[nodiscard]] const double* own(int f, int a) const {
     return own_.data() + (f * (band + 1L) + a) * pitch + margin;
   }
   [[nodiscard]] double* cross(int r, int f, int a) {
-    return cross_.data() + (((r - 1L) * nfiber + f) * (2 * cross_band + 1) + cross_band + a) * pitch + margin;
+    return cross_.data() +
+           (((r - 1L) * nfiber + f) * (2 * cross_band + 1) + cross_band + a) * pitch + margin;
   }
   [[nodiscard]] const double* cross(int r, int f, int a) const {
     return const_cast<NormalEquations*>(this)->cross(r, f, a);
@@ -50,19 +56,20 @@ struct NormalEquations {
   std::array<long, 6> zeroed_{};  ///< shape for which the surroundings are zero already
 };
 
-/// Fills n, resized before. Goes block by block along the bins and fibre by fibre within a block; only the spots of
-/// neighbouring fibres over one block are ever kept, in `memory`.
+/// Fills n, resized before. Goes block by block along the bins and fibre by fibre within a block;
+/// only the spots of neighbouring fibres over one block are ever kept, in `memory`.
 void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
               NormalEquations& n);
 
-/// Bins whose information fraction is below this are unconstrained (docs/algorithm.md, "Information").
+/// Bins whose information fraction is below this are unconstrained (docs/algorithm.md,
+/// "Information").
 inline constexpr double kUnconstrainedBelow = 1e-2;
 /// Their prior, relative to the median diagonal of the bundle's good bins.
 inline constexpr double kPrior = 1e-9;
 
-/// Adds the prior of unconstrained bins, and to all others `ridge` and `weak_prior` times the median diagonal;
-/// returns that median.
-double add_prior(NormalEquations& n, double ridge, double weak_prior);
+/// Adds the prior of unconstrained bins, and to all others `ridge` and `weak_prior` times the
+/// median diagonal; returns that median.
+void add_prior(NormalEquations& n, double ridge, double weak_prior);
 
 }  // namespace fiberloom::exact

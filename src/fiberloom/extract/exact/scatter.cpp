@@ -15,11 +15,13 @@ class RootReader {
   RootReader(const Windows& w, int nd, const RootBuffers& b) : w_(w), nd_(nd), b_(b) {}
   [[nodiscard]] double q1(int j) const { return b_.q1[index(j, w_.window_of(j))]; }
   [[nodiscard]] double qx(int j) const { return b_.qx[index(j, w_.window_of(j))]; }
-  /// Q(j, j + d) for 0 <= d <= nd, from the window of bin j + d / 2.
+  /// Q(j, j + d) for 0 <= d <= nd, from the window of bin j.
   [[nodiscard]] double q(int j, int d) const {
     const int window = w_.window_of(j);
     return b_.q[(static_cast<std::size_t>(row(j, window)) * static_cast<std::size_t>(nd_ + 1) +
-                 static_cast<std::size_t>(d)) * kLanes + static_cast<std::size_t>(window)];
+                 static_cast<std::size_t>(d)) *
+                    kLanes +
+                static_cast<std::size_t>(window)];
   }
   [[nodiscard]] double q1_in(int j, int window) const { return b_.q1[index(j, window)]; }
   [[nodiscard]] double qx_in(int j, int window) const { return b_.qx[index(j, window)]; }
@@ -36,8 +38,9 @@ class RootReader {
 
 }  // namespace
 
-std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows, const BundleWorkspace& work,
-                          int fiber, std::size_t row, ExtractResult& result) {
+std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
+                          const BundleWorkspace& work, int fiber, std::size_t row,
+                          ExtractResult& result) {
   const int guard = frame.grid.guard, nwave = static_cast<int>(result.flux.cols());
   const int nd = frame.options.ndiag / 2;
   const RootReader root(windows, nd, work.root);
@@ -57,7 +60,8 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows, con
     result.xflux(row, at) = good ? x[bin] / width[at] : 0.0;
     if (!good) ++unconstrained;
   }
-  // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information the identity's.
+  // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information
+  // the identity's.
   for (int k = 0; k < 2 * nd + 1; ++k) {
     for (int j = 0; j < nwave; ++j) {
       const int i = j - nd + k;
@@ -67,14 +71,15 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows, con
         const int low = std::min(i, j), gap = std::abs(i - j);
         value = inverse != 0.0 ? root.q(low + guard, gap) * inverse : (gap == 0 ? 1.0 : 0.0);
       }
-      result.resolution(row, static_cast<std::size_t>(k), static_cast<std::size_t>(j)) = value;
+      result.resolution(row, static_cast<std::size_t>(k), static_cast<std::size_t>(j)) =
+          static_cast<float>(value);
     }
   }
   return unconstrained;
 }
 
-void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g, const BundleWorkspace& work,
-                         ExtractResult& result) {
+void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
+                         const BundleWorkspace& work, ExtractResult& result) {
   for (int f = 0; f < g.nfiber; ++f) {
     const int row = g.first_fiber + f - frame.options.spec_min;
     if (row < 0 || row >= static_cast<int>(result.flux.rows())) continue;

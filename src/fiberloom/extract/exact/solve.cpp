@@ -33,39 +33,35 @@ void apply(const NormalEquations& n, const PixelKernels& kernels, const double* 
           if (f - r >= 0) term(n.cross(r, f - r, d) - d, f - r, -d);
         }
       }
-      kernels.sum_products(a.data(), x.data(), static_cast<int>(a.size()), q + f * n.pitch + n.margin + j,
-                           std::min(kBlock, length - j));
+      kernels.sum_products(a.data(), x.data(), static_cast<int>(a.size()),
+                           q + f * n.pitch + n.margin + j, std::min(kBlock, length - j));
     }
   }
 }
 
 namespace {
 
+/// Eight fibres a pack. Lanes beyond the last fibre repeat it; their results are not read.
 class Preconditioner {
  public:
-  Preconditioner(const NormalEquations& n, const BandedKernels& banded, SolveWork& work)
-      : n_(n), banded_(banded), work_(work), band_(round_up_band(n.band)) {
+  Preconditioner(const NormalEquations& n, const BandedKernels& banded, const PixelKernels& kernels,
+                 SolveWork& work)
+      : n_(n), banded_(banded), kernels_(kernels), work_(work), band_(round_up_band(n.band)) {
     const auto rows = static_cast<std::size_t>(n.nbin) * kLanes;
-    groups_ = (n.nfiber + kLanes - 1) / kLanes;
     const auto band = static_cast<std::size_t>(band_);
-    work.matrix.resize(rows * (band + 1));
+    groups_ = (n.nfiber + kLanes - 1) / kLanes;
+    work.matrix.resize(rows * (band + 1), 0.0);
     work.l.resize(static_cast<std::size_t>(groups_) * rows * band);
     work.inv_d.resize(static_cast<std::size_t>(groups_) * rows);
     work.packed.resize(rows);
+    work.unread.resize(static_cast<std::size_t>(n.nbin));
     const double shift[kLanes] = {};
     double pivot[kLanes];
     for (int group = 0; group < groups_; ++group) {
-      std::fill(work.matrix.data(), work.matrix.data() + rows * (band + 1), 0.0);
-      for (int i = 0; i < kLanes; ++i) {
-        const int f = group * kLanes + i;
-        for (int j = 0; j < n.nbin; ++j) {
-          double* row = work.matrix.data() + j * (band_ + 1L) * kLanes + i;
-          if (f >= n.nfiber) {
-            row[0] = 1.0;
-            continue;
-          }
-          for (int a = 0; a <= n.band; ++a) row[a * kLanes] = n.own(f, a)[j];
-        }
+      for (int a = 0; a <= n.band; ++a) {
+        const double* in[kLanes];
+        for (int i = 0; i < kLanes; ++i) in[i] = n.own(fiber(group, i), a);
+        kernels_.interleave(in, n.nbin, work.matrix.data() + a * kLanes, (band_ + 1L) * kLanes);
       }
       banded_.factor(band_, n.nbin, work.matrix.data(), shift, l(group), inv_d(group), pivot);
     }
@@ -74,22 +70,23 @@ class Preconditioner {
   /// z = M^-1 r
   void operator()(const double* r, double* z) const {
     for (int group = 0; group < groups_; ++group) {
-      double* packed = work_.packed.data();
-      const int count = std::min(kLanes, n_.nfiber - group * kLanes);
-      if (count < kLanes) std::fill(packed, packed + n_.nbin * kLanes, 0.0);
-      for (int i = 0; i < count; ++i) {
-        const double* in = r + (group * kLanes + i) * n_.pitch + n_.margin;
-        for (int j = 0; j < n_.nbin; ++j) packed[j * kLanes + i] = in[j];
+      const double* in[kLanes];
+      double* out[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        in[i] = r + fiber(group, i) * n_.pitch + n_.margin;
+        const bool real = group * kLanes + i < n_.nfiber;
+        out[i] = real ? z + fiber(group, i) * n_.pitch + n_.margin : work_.unread.data();
       }
-      banded_.solve(band_, n_.nbin, l(group), inv_d(group), packed);
-      for (int i = 0; i < count; ++i) {
-        double* out = z + (group * kLanes + i) * n_.pitch + n_.margin;
-        for (int j = 0; j < n_.nbin; ++j) out[j] = packed[j * kLanes + i];
-      }
+      kernels_.interleave(in, n_.nbin, work_.packed.data(), kLanes);
+      banded_.solve(band_, n_.nbin, l(group), inv_d(group), work_.packed.data());
+      kernels_.deinterleave(work_.packed.data(), n_.nbin, out);
     }
   }
 
  private:
+  [[nodiscard]] int fiber(int group, int lane) const {
+    return std::min(group * kLanes + lane, n_.nfiber - 1);
+  }
   [[nodiscard]] double* l(int group) const {
     return work_.l.data() + static_cast<long>(group) * n_.nbin * band_ * kLanes;
   }
@@ -98,6 +95,7 @@ class Preconditioner {
   }
   const NormalEquations& n_;
   const BandedKernels& banded_;
+  const PixelKernels& kernels_;
   SolveWork& work_;
   int band_, groups_ = 0;
 };
@@ -116,7 +114,7 @@ SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
                          const PixelKernels& kernels, double tolerance_sigma, SolveWork& work) {
   const auto size = static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch);
   for (auto* v : {&work.x, &work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
-  const Preconditioner precondition(n, banded, work);
+  const Preconditioner precondition(n, banded, kernels, work);
   double *x = work.x.data(), *r = work.r.data(), *z = work.z.data(), *p = work.p.data(),
          *q = work.q.data();
   // x0 = M^-1 y leaves only what the fibres exchange

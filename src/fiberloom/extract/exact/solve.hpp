@@ -15,13 +15,15 @@ struct SolveReport {
 
 struct SolveWork {
   GrowBuffer<double> matrix, l, inv_d, packed;  // factors, eight fibres a pack
+  GrowBuffer<double> unread;
   GrowBuffer<double> x, r, z, p, q;
   [[nodiscard]] const double* solution(int fiber, const NormalEquations& n) const {
     return x.data() + fiber * n.pitch + n.margin;
   }
 };
 
-/// Solves until the error estimate is below `tolerance_sigma` or no longer falls. Sums in fixed order.
+/// Solves until the error estimate is below `tolerance_sigma` or no longer falls. Sums in fixed
+/// order.
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
                          const PixelKernels& kernels, double tolerance_sigma, SolveWork& work);
 

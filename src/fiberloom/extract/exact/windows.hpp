@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wavelength axis cut into kLanes windows with skirts: one window a lane. The cut depends on the grid alone.
+// The wavelength axis cut into kLanes windows with skirts: one window a lane. The cut depends on
+// the grid alone.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +9,16 @@
 
 namespace fiberloom::exact {
 
-/// Window w has its core at bins [w stride, (w + 1) stride) and reaches `skirt` bins further at both ends; row
-/// r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding (identity); lanes beyond the last window
-/// repeat it, so that no lane ever holds anything but a sound problem.
+/// Window w has its core at bins [w stride, (w + 1) stride) and reaches `skirt` bins further at
+/// both ends; row r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding
+/// (identity); lanes beyond the last window repeat it, so that no lane ever holds anything but a
+/// sound problem.
 struct Windows {
   int nbin = 0, count = 1, stride = 0, skirt = 0, rows = 0;
 
-  [[nodiscard]] int bin(int lane, int row) const { return std::min(lane, count - 1) * stride - skirt + row; }
+  [[nodiscard]] int bin(int lane, int row) const {
+    return std::min(lane, count - 1) * stride - skirt + row;
+  }
   [[nodiscard]] bool inside(int lane, int row) const {
     const int j = bin(lane, row);
     return j >= 0 && j < nbin;
@@ -23,7 +27,8 @@ struct Windows {
   [[nodiscard]] int window_of(int j) const { return std::min(j / stride, count - 1); }
 };
 
-/// As many windows as are worth their skirts, at most kLanes; one without skirts when `skirt` is large.
+/// As many windows as are worth their skirts, at most kLanes; one without skirts when `skirt` is
+/// large.
 inline Windows cut_windows(int nbin, int skirt) {
   Windows w;
   w.nbin = nbin;

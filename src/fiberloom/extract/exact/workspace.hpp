@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "fiberloom/base/array.hpp"
-#include "fiberloom/simd/isa.hpp"
 
 namespace fiberloom::exact {
 
@@ -35,23 +34,6 @@ class GrowBuffer {
  private:
   Buffer<T> buffer_;
   std::size_t size_ = 0;
-};
-
-/// The last `tiles` tiles of kLanes spots of every fibre of a bundle.
-struct SpotRing {
-  GrowBuffer<double> spots;
-  std::size_t spot_size = 0;
-  unsigned tiles = 0;
-  void resize(int nfiber, int tile_count, std::size_t size) {
-    tiles = static_cast<unsigned>(tile_count);
-    spot_size = size;
-    spots.resize(static_cast<std::size_t>(nfiber) * tiles * kLanes * size);
-  }
-  /// kLanes spots one behind the other. A division: once a tile, not once a spot.
-  [[nodiscard]] double* tile(int fiber, int t) {
-    return spots.data() + (static_cast<unsigned>(fiber) * tiles + static_cast<unsigned>(t) % tiles) *
-                              static_cast<std::size_t>(kLanes) * spot_size;
-  }
 };
 
 /// Hands out one T a task and takes it back; at most as many as tasks run at once are ever made.

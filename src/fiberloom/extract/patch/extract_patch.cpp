@@ -57,7 +57,7 @@ ExtractResult blank_frame(const Job& job) {
   for (auto* a : {&out.flux, &out.ivar, &out.xflux, &out.chi2pix, &out.pixmask_fraction}) {
     *a = Array2D<double>(nspec, nwave, 0.0);
   }
-  out.resolution = Array3D<double>(nspec, static_cast<std::size_t>(job.options.ndiag), nwave, 0.0);
+  out.resolution = Array3D<float>(nspec, static_cast<std::size_t>(job.options.ndiag), nwave, 0.0F);
   if (job.options.want_model) {
     out.model = Array2D<float>(job.ccd.image.rows(), job.ccd.image.cols(), 0.0F);
   }
@@ -97,7 +97,7 @@ void keep(const Job& job, const PatchPlan& plan, const PatchResult& part, Extrac
       out.pixmask_fraction(s, bin) = part.pixmask_fraction(f, j);
       for (std::size_t k = 0; k < out.resolution.rows(); ++k) {
         const bool in_grid = bin + k >= half && bin + k - half < job.grid.nwave;
-        out.resolution(s, k, bin) = in_grid ? part.resolution(f, k, j) : 0.0;
+        out.resolution(s, k, bin) = in_grid ? static_cast<float>(part.resolution(f, k, j)) : 0.0F;
       }
     }
   }
