@@ -82,7 +82,8 @@ struct ExtractOptions {
   double regularize = 0;    ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
   int ndiag = 11;           ///< stored diagonals of the resolution matrix, odd
   bool want_model = false;  ///< also make the model image
-  double tolerance = 1e-4;    ///< exact engine: bound on a bin's numerical error, in units of its sigma
+  double tolerance =
+      1e-4;  ///< exact engine: bound on a bin's numerical error, in units of its sigma
   PatchOptions patch;
 };
 
@@ -110,7 +111,7 @@ struct ExtractResult {
   Array2D<double> chi2pix;
   Array2D<double> pixmask_fraction;
   Array3D<float> resolution;  ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
-  Array2D<float> model;        ///< [npix_y][npix_x] electrons, empty unless asked for
+  Array2D<float> model;       ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
 };
 
