@@ -136,6 +136,9 @@ void add_limits(CLI::App& app, CompareCommand& c) {
 Command make_compare(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "compare", "compare two frames, or a frame with the truth it was simulated from");
+  app->footer(
+      "Examples:\n  fiberloom compare ours.fits theirs.fits --max-pull 0.01 --list 20\n"
+      "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n");
   const auto command = std::make_shared<CompareCommand>();
   app->add_option("A", command->a, "frame")->required();
   app->add_option("B", command->b, "frame, or truth as `simulate` writes it");

@@ -80,6 +80,9 @@ int run_extract(const CLI::App& app, ExtractCommand& command) {
 
 Command make_extract(CLI::App& program) {
   CLI::App* app = program.add_subcommand("extract", "extract the spectra of one CCD frame");
+  app->footer(
+      "Example:\n  fiberloom extract -i preproc-r0-00000011.fits.gz -p psf-r0-00000011.fits \\\n"
+      "      -w 5760.0,7620.0,0.8 -o frame-r0-00000011.fits.gz\n\n");
   const auto command = std::make_shared<ExtractCommand>();
   add_extract_options(*app, *command);
   return {app, [app, command] { return run_extract(*app, *command); }};

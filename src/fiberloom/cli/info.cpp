@@ -27,6 +27,7 @@ void print_report(const FileReport& report) {
 
 Command make_info(CLI::App& program) {
   CLI::App* app = program.add_subcommand("info", "say what FITS files hold");
+  app->footer("Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n");
   const auto files = std::make_shared<std::vector<std::string>>();
   app->add_option("FILE", *files, "preproc image, PSF, frame or truth")->required();
   return {app, [files] {

@@ -62,7 +62,9 @@ int run(int argc, char** argv) {
   const std::array commands{make_extract(program), make_simulate(program), make_compare(program),
                             make_info(program)};
   program.footer(exit_code_table());
-  for (const Command& command : commands) command.app->footer(exit_code_table());
+  for (const Command& command : commands) {  // a command's own footer is its example
+    command.app->footer(command.app->get_footer() + exit_code_table());
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -32,6 +32,7 @@ int run_simulate(const SimulateCommand& command) {
 Command make_simulate(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "simulate", "make a camera: PSF, preprocessed frames, fibermap and truth");
+  app->footer("Example:\n  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n\n");
   const auto command = std::make_shared<SimulateCommand>();
   SimulateJob& job = command->job;
   app->add_option("-o,--output", job.directory,
