@@ -18,6 +18,7 @@ constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
 struct Attempt {
   BundleReport report;
   double truncation = 0;
+  bool given_up = false;  ///< the band is too narrow; the report is void
 };
 
 class BundleExtraction {
@@ -70,22 +71,37 @@ class BundleExtraction {
 
   /// Widens band and skirts along fixed ladders until neither can be seen any more.
   BundleReport decorrelate_all() {
-    const int nd = frame_.options.ndiag / 2;
-    int band = round_up_band(std::max({geometry_.band + 1, nd, frame_.tuning.least_band}));
+    const Tuning& tuning = frame_.tuning;
+    int band = least_band();
     int skirt = frame_.grid.guard;
     for (;;) {
       Windows windows = cut_windows(geometry_.nbin, skirt);
-      if (frame_.tuning.most_windows < windows.count)
+      if (tuning.most_windows < windows.count)
         windows = cut_windows(geometry_.nbin, geometry_.nbin);
       const Attempt attempt = decorrelate(windows, band);
+      if (attempt.given_up) {
+        band = wider_band(band, attempt.truncation);
+        continue;
+      }
       const BundleReport& r = attempt.report;
-      const double allowed = frame_.tuning.tolerance_sigma + 10 * 2.2e-16 * r.kappa;
-      const bool wider = attempt.truncation > allowed && band < frame_.tuning.most_band;
-      const bool longer = r.seam_sigma > allowed && windows.count > 1;
-      if (!wider && !longer) return r;
-      if (wider) band = round_up_band(band + 1);
-      if (longer) skirt = skirt == frame_.grid.guard ? 2 * skirt : geometry_.nbin;
+      if (r.seam_sigma <= tuning.tolerance_sigma + 10 * 2.2e-16 * r.kappa || windows.count == 1)
+        return r;
+      skirt = skirt == frame_.grid.guard ? 2 * skirt : geometry_.nbin;
     }
+  }
+
+  [[nodiscard]] int least_band() const {
+    return round_up_band(
+        std::max({geometry_.band + 1, frame_.options.ndiag / 2, frame_.tuning.least_band}));
+  }
+
+  /// The next band to try: couplings fall by `decay` a bin, so the excess tells how far; somewhat
+  /// less, since wide bands cost their square.
+  [[nodiscard]] int wider_band(int band, double truncation) const {
+    const double excess = std::min(truncation / frame_.tuning.tolerance_sigma, 1e9);
+    const int step =
+        std::max(1, static_cast<int>(0.6 * std::log(excess) / -std::log(frame_.grid.decay)));
+    return round_up_band(std::min(frame_.tuning.most_band, band + step));
   }
 
   Attempt decorrelate(const Windows& windows, int band) {
@@ -97,20 +113,30 @@ class BundleExtraction {
     report.cg_iterations = solved_.iterations;
     report.windows = windows.count;
     double root_error = 0;
-    const int nd = frame_.options.ndiag / 2;
+    RootTask task;
+    task.band = band;
+    task.least_band = least_band();
+    task.decay = frame_.grid.decay;
+    task.nd = frame_.options.ndiag / 2;
+    task.root_tolerance = kRootShare * frame_.tuning.tolerance_sigma;
+    task.tolerance = frame_.tuning.tolerance_sigma;
+    task.widest = band >= frame_.tuning.most_band;
     // Every fibre counts, asked for or not: what is decided here must not depend on the range.
     const auto use = [&](int f, const double* s) {
       const Span span(frame_.tracer, "compute/root");
-      const RootReport root = square_root(
-          windows, band, frame_.grid.decay, s, work_.solve.solution(f, work_.normal), nd,
-          kRootShare * frame_.tuning.tolerance_sigma, frame_.banded,
-          band >= frame_.tuning.most_band ? Indefinite::kShift : Indefinite::kReport, work_.root);
+      if (attempt.given_up) task.tolerance = -1;  // only the largest truncation is wanted now
+      const RootReport root = square_root(windows, task, s, work_.solve.solution(f, work_.normal),
+                                          frame_.banded, work_.root);
       attempt.truncation = std::max(attempt.truncation, root.truncation);
-      if (root.low <= 0) return;  // the truncation is infinite then: a wider band comes next
+      if (root.poles == 0) {
+        attempt.given_up = true;
+        return;
+      }
       report.kappa = std::max(report.kappa, root.high / root.low);
       report.poles = std::max(report.poles, root.poles);
       root_error = std::max(root_error, root.error * (1 + root.signal));
-      report.seam_sigma = std::max(report.seam_sigma, seam_difference(windows, nd, work_.root));
+      report.seam_sigma =
+          std::max(report.seam_sigma, seam_difference(windows, task.nd, work_.root));
       const int row = geometry_.first_fiber + f - frame_.options.spec_min;
       if (row >= 0 && row < static_cast<int>(result_.flux.rows())) {
         report.unconstrained +=

@@ -66,25 +66,39 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
   return 0.0;
 }
 
-/// What the band cuts off, dS, changes Q by the solution X of Q X + X Q = dS, which is about dS /
-/// (2 sqrt(lambda)) with the local lambda of 1 / b.v1; it acts on x and, through s = Q 1, once more
-/// on the flux. dS begins where the band ends and falls by `decay` from diagonal to diagonal.
-double truncation_error(const Windows& w, int band, double decay, const double* s, double shift,
-                        const RootBuffers& b) {
-  const double tail = decay / (1.0 - decay);
+/// What dS changes in a bin, in sigma, per unit of |dS|: Q changes by the solution X of Q X + X Q =
+/// dS, about dS / (2 sqrt(lambda)) with the local lambda of 1 / b.v1; X acts on x and, through s =
+/// Q 1, once more on the flux; where there is no flux ivar and R change all the same, as if x were
+/// its own sigma.
+void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
+  const std::size_t n = static_cast<std::size_t>(w.rows) * kLanes;
+  double* weight = b.weight.resize(n);
+  for (std::size_t at = 0; at < n; ++at) {
+    const double diagonal =
+        s[at / kLanes * static_cast<std::size_t>(band + 1) * kLanes + at % kLanes];
+    const double x = std::abs(b.x[at]) + (diagonal > 0 ? 1.0 / std::sqrt(diagonal) : 0.0);
+    weight[at] = x * std::sqrt(std::abs(b.v1[at]));
+  }
+}
+
+/// Error of a bin from entries of S beyond the diagonal `kept`: those that are known, and those
+/// behind the band, which fall by `decay` from diagonal to diagonal. `shift` was added to the
+/// diagonal.
+double truncation_error(const Windows& w, const RootTask& task, int kept, const double* s,
+                        double shift, const RootBuffers& b) {
+  const double tail = task.decay / (1.0 - task.decay);
   double worst = 0;
-  for (int row = 0; row + band < w.rows; ++row) {
-    const double* last = s + (row * (band + 1L) + band) * kLanes;
+  for (int row = 0; row < w.rows; ++row) {
     for (int i = 0; i < kLanes; ++i) {
       const auto here = static_cast<std::size_t>(row * kLanes + i);
-      const auto there = here + static_cast<std::size_t>(band * kLanes);
-      // |x| + sigma of x: what is cut off also changes ivar and R where there is no flux
-      const double d =
-          std::min(s[row * (band + 1L) * kLanes + i], s[(row + band) * (band + 1L) * kLanes + i]);
-      const double x =
-          std::max(std::abs(b.x[here]), std::abs(b.x[there])) + (d > 0 ? 1.0 / std::sqrt(d) : 0.0);
-      const double inverse = std::max(std::abs(b.v1[here]), std::abs(b.v1[there]));
-      worst = std::max(worst, (2.0 * tail * std::abs(last[i]) + shift) * x * std::sqrt(inverse));
+      double sum = shift * b.weight[here];
+      for (int d = std::min(kept + 1, task.band); d <= task.band && row + d < w.rows; ++d) {
+        const double entry = std::abs(s[(row * (task.band + 1L) + d) * kLanes + i]);
+        const double known = d > kept ? 2.0 : 0.0, behind = d == task.band ? 2.0 * tail : 0.0;
+        sum += (known + behind) * entry *
+               std::max(b.weight[here], b.weight[here + static_cast<std::size_t>(d * kLanes)]);
+      }
+      worst = std::max(worst, sum);
     }
   }
   return worst;
@@ -108,13 +122,56 @@ const double* shift_until_definite(const Windows& w, int band, const double* s, 
   throw Error(Status::kNumerical, "the marginal precision of a fibre is not positive definite");
 }
 
+/// The narrowest band with which this fibre stays within what is allowed; most fibres do not need
+/// the band that a defect asks for. Leaves S cut to it in b.narrow, with the bounds and the
+/// truncation of that in the report.
+int narrow_band(const Windows& w, const RootTask& task, const double* s, double shift,
+                double allowed, const BandedKernels& banded, RootReport& report, RootBuffers& b) {
+  for (const int band : kBands) {
+    if (band < task.least_band) continue;
+    if (band >= task.band) break;
+    const double truncation = truncation_error(w, task, band, s, shift, b);
+    if (truncation > allowed) continue;
+    double* narrow = b.narrow.resize(static_cast<std::size_t>(w.rows * (band + 1)) * kLanes);
+    for (int row = 0; row < w.rows; ++row) {
+      const double* from = s + row * (task.band + 1L) * kLanes;
+      std::copy(from, from + (band + 1) * kLanes, narrow + row * (band + 1L) * kLanes);
+    }
+    const double low = lower_bound(w, band, narrow, report.high, banded, b);
+    if (!(low > 0)) continue;
+    report.low = low;
+    report.truncation = truncation;
+    return band;
+  }
+  return task.band;
+}
+
+void take_poles(const Windows& w, const RootTask& task, const double* s,
+                const BandedKernels& banded, RootReport& report, RootBuffers& b) {
+  const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
+  const double tolerance = std::max(task.root_tolerance / (1.0 + report.signal), 1e-14);
+  report.poles = pole_count(report.high / report.low, tolerance);
+  const RationalRoot root = rational_root(report.low, report.high, report.poles);
+  report.error = root.error;
+  b.q.resize(rows * static_cast<std::size_t>(task.nd + 1), 0.0);
+  b.q1.resize(rows, 0.0);
+  b.qx.resize(rows, 0.0);
+  double t[kLanes], c[kLanes], pivot[kLanes];
+  for (std::size_t k = 0; k < root.t.size(); ++k) {
+    std::fill(t, t + kLanes, root.t[k]);
+    std::fill(c, c + kLanes, root.c[k]);
+    banded.root_pole(report.band, w.rows, s, t, c, b.ones.data(), b.x.data(), task.nd,
+                     {b.l.data(), b.inv_d.data(), b.v1.data(), b.vx.data()}, b.q.data(),
+                     b.q1.data(), b.qx.data(), pivot);
+  }
+}
+
 }  // namespace
 
-RootReport square_root(const Windows& w, int band, double decay, const double* s, const double* x,
-                       int nd, double tolerance_sigma, const BandedKernels& banded,
-                       Indefinite indefinite, RootBuffers& b) {
+RootReport square_root(const Windows& w, const RootTask& task, const double* s, const double* x,
+                       const BandedKernels& banded, RootBuffers& b) {
   const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
-  b.l.resize(rows * static_cast<std::size_t>(band));
+  b.l.resize(rows * static_cast<std::size_t>(task.band));
   b.inv_d.resize(rows);
   b.v1.resize(rows);
   b.vx.resize(rows);
@@ -127,39 +184,28 @@ RootReport square_root(const Windows& w, int band, double decay, const double* s
       const double value = x[w.bin(i, row)];
       b.x[static_cast<std::size_t>(row * kLanes + i)] = value;
       b.ones[static_cast<std::size_t>(row * kLanes + i)] = 1.0;
-      const double diagonal = s[row * (band + 1L) * kLanes + i];
+      const double diagonal = s[row * (task.band + 1L) * kLanes + i];
       report.signal = std::max(report.signal, diagonal * value * value);
     }
   }
   report.signal = std::sqrt(report.signal);
-  report.high = upper_bound(w, band, s, b.q1);
-  report.low = lower_bound(w, band, s, report.high, banded, b);
+  report.high = upper_bound(w, task.band, s, b.q1);
+  report.low = lower_bound(w, task.band, s, report.high, banded, b);
   double shift = 0;
   if (!(report.low > 0)) {
-    if (indefinite == Indefinite::kReport) {
+    if (!task.widest) {
       report.low = 0;
       report.truncation = std::numeric_limits<double>::infinity();
       return report;
     }
-    s = shift_until_definite(w, band, s, report, shift, banded, b);
+    s = shift_until_definite(w, task.band, s, report, shift, banded, b);
   }
-  report.truncation = truncation_error(w, band, decay, s, shift, b);
-  const double tolerance = std::max(tolerance_sigma / (1.0 + report.signal), 1e-14);
-  report.poles = pole_count(report.high / report.low, tolerance);
-  const RationalRoot root = rational_root(report.low, report.high, report.poles);
-  report.error = root.error;
-
-  b.q.resize(rows * static_cast<std::size_t>(nd + 1), 0.0);
-  b.q1.resize(rows, 0.0);
-  b.qx.resize(rows, 0.0);
-  double t[kLanes], c[kLanes], pivot[kLanes];
-  for (std::size_t k = 0; k < root.t.size(); ++k) {
-    std::fill(t, t + kLanes, root.t[k]);
-    std::fill(c, c + kLanes, root.c[k]);
-    banded.root_pole(band, w.rows, s, t, c, b.ones.data(), b.x.data(), nd,
-                     {b.l.data(), b.inv_d.data(), b.v1.data(), b.vx.data()}, b.q.data(),
-                     b.q1.data(), b.qx.data(), pivot);
-  }
+  weigh_rows(w, task.band, s, b);
+  report.truncation = truncation_error(w, task, task.band, s, shift, b);
+  const double allowed = task.tolerance + 10 * 2.2e-16 * report.high / report.low;
+  if (report.truncation > allowed && !task.widest) return report;
+  report.band = narrow_band(w, task, s, shift, allowed, banded, report, b);
+  take_poles(w, task, report.band < task.band ? b.narrow.data() : s, banded, report, b);
   return report;
 }
 

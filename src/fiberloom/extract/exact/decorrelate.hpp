@@ -8,32 +8,39 @@
 
 namespace fiberloom::exact {
 
-/// What to do with an S that is not positive definite, which a band too narrow can make it.
-enum class Indefinite {
-  kReport,  ///< return low = 0 and truncation = infinity: the caller widens the band
-  kShift,   ///< add the smallest multiple of the identity that helps, and add its effect to
-            ///< `truncation`
+/// What a root may cost and must reach.
+struct RootTask {
+  int band = 8;                  ///< of S
+  int least_band = 8;            ///< the root may be taken with a narrower band, down to this one
+  double decay = 0.6;            ///< factor by which couplings fall from bin to bin
+  int nd = 5;                    ///< entries of Q wanted on each side of the diagonal
+  double root_tolerance = 1e-7;  ///< error of the rational root, in units of a bin's sigma
+  double tolerance = 1e-4;       ///< the same for what bands cut off, beside 10 eps kappa
+  bool widest =
+      false;  ///< no wider band is to be had: take the root whatever it costs in accuracy, of S
+              ///< plus a multiple of the identity where S is not positive definite
 };
 
 struct RootReport {
   double low = 1, high = 1;  ///< bounds on the spectrum of S; low = 0: not positive definite
-  int poles = 0;
-  double error = 0;  ///< relative error of the rational root
+  int poles = 0;             ///< 0: given up, only the numbers below are known
+  int band = 0;              ///< band that the root was taken with
+  double error = 0;          ///< relative error of the rational root
   double signal =
       0;  ///< largest sqrt(S_jj) |x_j|, about the largest signal-to-noise ratio of a bin
   double truncation = 0;  ///< error of a bin, in sigma, from what the band of S cuts off
 };
 
 struct RootBuffers {
-  GrowBuffer<double> l, inv_d, v1, vx, ones, x, shifted;  // work
+  GrowBuffer<double> l, inv_d, v1, vx, ones, x, shifted, narrow, weight;  // work
   GrowBuffer<double> q, q1, qx;  // results: [rows][nd + 1], [rows], [rows] lanes
 };
 
-/// Q = S^(1/2) for all windows of a fibre: its entries within `nd` of the diagonal, Q 1 and Q x.
-/// `x` is the fibre's deconvolved flux by bin, `decay` the factor by which couplings fall from bin
-/// to bin. Throws kNumerical when nothing helps.
-RootReport square_root(const Windows& windows, int band, double decay, const double* s,
-                       const double* x, int nd, double tolerance_sigma, const BandedKernels& banded,
-                       Indefinite indefinite, RootBuffers& buffers);
+/// Q = S^(1/2) for all windows of a fibre: its entries within nd of the diagonal, Q 1 and Q x. `x`
+/// is the fibre's deconvolved flux by bin. Gives up (no poles) when the band of S cuts off more
+/// than the tolerance and a wider one may be had; truncation then says by how much, infinite when S
+/// is not even positive definite. Throws kNumerical when nothing helps.
+RootReport square_root(const Windows& windows, const RootTask& task, const double* s,
+                       const double* x, const BandedKernels& banded, RootBuffers& buffers);
 
 }  // namespace fiberloom::exact
