@@ -13,7 +13,11 @@
 #define FL_UNROLL _Pragma("unroll")
 #else
 #define FL_LANE_HD
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FL_UNROLL  // instrumented straight-line code takes minutes to compile
+#else
 #define FL_UNROLL _Pragma("GCC unroll 16")  // bands up to 16 become straight-line code
+#endif
 #endif
 
 namespace fiberloom {
