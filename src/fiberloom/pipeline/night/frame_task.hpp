@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The nouns of an exposure or a night: a frame to extract, a unit of work, what became of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fiberloom/pipeline/extract_frame.hpp"
+
+namespace fiberloom::night {
+
+/// One camera's frame of one exposure: everything that extract_frame() needs, and what it may cost.
+struct FrameTask {
+  std::string name;    ///< "r0-00000012": unique within a run; names claims, receipts, rows
+  std::string night;   ///< "20261121", or empty
+  std::string camera;  ///< "r0"
+  long expid = 0;
+  ExtractJob job;                  ///< paths and options, absolute where they must be
+  std::uint64_t image_bytes = 0;   ///< as on disk
+  std::uint64_t memory_bytes = 0;  ///< resident while in flight, estimated before it is read
+  double cost_s = 1;               ///< expected core-seconds; only the order depends on it
+  int bundles = 20;
+};
+
+/// A frame, or some of its bundles (when there are more workers than frames).
+struct WorkUnit {
+  std::size_t frame = 0;  ///< index in the list of tasks
+  int first_bundle = 0;
+  int last_bundle = -1;  ///< one past the last; -1: all of the frame
+};
+
+enum class FrameState {
+  kWaiting,
+  kClaimed,  ///< in work in another run
+  kReading,
+  kComputing,
+  kWriting,
+  kDone,       ///< written in this run
+  kUpToDate,   ///< was there, valid, from the same inputs, options and version
+  kFailed,     ///< in quarantine: tried again only with --retry
+  kMissing,    ///< an input is not there
+  kAbandoned,  ///< stopped before it was finished; nothing is lost but time
+};
+
+/// What became of a frame, and what it took.
+struct FrameOutcome {
+  std::size_t frame = 0;
+  FrameState state = FrameState::kWaiting;
+  int exit_code = 0;    ///< of Error, where it failed
+  std::string message;  ///< one line, where it failed
+  int attempts = 1;
+  int rank = 0;
+  double start_s = 0, end_s = 0;  ///< since the start of the run
+  StageTime read, compute, write;
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+  std::uint32_t output_checksum = 0;
+};
+
+/// Where a process gets its work: a list, a watched folder, or a queue over MPI.
+class WorkSource {
+ public:
+  virtual ~WorkSource() = default;
+  /// The next unit; waits for one if there may be more. nullopt: there will be no more. Called from
+  /// one thread at a time, one that does I/O.
+  virtual std::optional<WorkUnit> next() = 0;
+  /// Takes what became of a unit of next(). Called from any thread.
+  virtual void finished(const FrameOutcome& outcome) = 0;
+};
+
+}  // namespace fiberloom::night
