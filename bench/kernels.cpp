@@ -45,11 +45,11 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
   const SpotKernel spots = spot_kernel(isa);
   std::vector<FiberTrace> trace{trace_fiber(plan, 100), trace_fiber(plan, 101)};
   const std::size_t size = plan.spot_size();
-  Buffer<double> a(kBins * size), b(kBins * size), weighted(size, 0.0);
+  Buffer<double> a(kBins * size), b(kBins * size);
   const auto fill = [&](int f, Buffer<double>& out) {
     for (int j = 0; j < kBins; j += kLanes) {
-      spots(plan, 100 + f, kFirst + j, trace[static_cast<std::size_t>(f)],
-            out.data() + static_cast<std::size_t>(j) * size);
+      make_spots(spots, plan, 100 + f, kFirst + j, trace[static_cast<std::size_t>(f)],
+                 out.data() + static_cast<std::size_t>(j) * size);
     }
   };
   fill(1, b);
@@ -62,23 +62,25 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
   double y = 0, phi = 0, product[64];
   const auto weigh = [&](int j) {
     k.weigh(shape, a.data() + static_cast<std::size_t>(j) * size, strip, trace[0].frame[bin(j)],
-            trace[0].y0[bin(j)], weighted.data(), &y, &phi);
+            trace[0].y0[bin(j)], &y, &phi);
   };
   const double weighing = best_ns(200, kBins, [&] {
     for (int j = 0; j < kBins; ++j) weigh(j);
   });
-  const auto dots = [&](const Buffer<double>& other, const FiberTrace& t, int before, int after) {
-    const int count = kBins - before - after;
-    return best_ns(200, count, [&] {
-      for (int j = before; j < kBins - after; ++j) {
-        k.dots(shape, weighted.data(), trace[0].frame[bin(j)], trace[0].y0[bin(j)],
-               other.data() + static_cast<std::size_t>(j - before) * size, size,
-               t.frame.data() + bin(j - before), t.y0.data() + bin(j - before), before + after + 1,
-               product);
+  // tiles as the normal equations have them: per pair of bins 2.5 groups of the fibre itself and 5
+  // of its neighbour share some 9 and 7 rows (docs/performance.md)
+  const auto tiles = [&](int columns, int rows, double groups_a_pair) {
+    const int pairs = kBins / exact::kTileA - 2;
+    const double ns = best_ns(200, pairs, [&] {
+      for (int j = 0; j < pairs; ++j) {
+        const auto at = static_cast<std::size_t>(j) * exact::kTileA * size;
+        k.tile({rows, columns, plan.stride, strip.pitch}, a.data() + at, strip.weight,
+               b.data() + at, static_cast<long>(size), product);
       }
     });
+    return ns * groups_a_pair / exact::kTileA;
   };
-  const double own = dots(a, trace[0], 7, 0), cross = dots(b, trace[1], 8, 8);
+  const double own = tiles(plan.stride, 9, 2.5), cross = tiles(plan.stride - kLanes, 7, 5);
   std::printf("%-8s spot %7.1f  weigh %6.1f  own products %6.1f  cross products %6.1f   ns a bin\n",
               std::string(isa_name(isa)).c_str(), spot, weighing, own, cross);
 }

@@ -72,6 +72,7 @@ FL_LANE_HD inline ScalarLane pow2(ScalarLane n) {
   std::memcpy(&r, &bits, sizeof r);
   return {r};
 }
+FL_LANE_HD inline bool all_below(ScalarLane a, double limit) { return a.v < limit; }
 FL_LANE_HD inline double lane_value(ScalarLane a, int) { return a.v; }
 
 }  // namespace fiberloom

@@ -164,23 +164,28 @@ void set_spectral_mask(ExtractResult& result) {
     return 0.5 *
            (v[mid] + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid)));
   };
-  std::vector<double> by_wave(nwave), by_fiber(nspec), values;
+  std::vector<double> by_fiber(nspec), values;
   for (std::size_t s = 0; s < nspec; ++s) {
     values.assign(result.chi2pix.row(s), result.chi2pix.row(s) + nwave);
     by_fiber[s] = median(values);
   }
-  for (std::size_t j = 0; j < nwave; ++j) {
-    values.resize(nspec);
-    for (std::size_t s = 0; s < nspec; ++s) values[s] = result.chi2pix(s, j);
-    by_wave[j] = median(values);
-  }
+  constexpr double kFarAbove = 5;
+  std::vector<double> by_wave(nwave, -1.0);  // negative: not asked for yet; few bins ask
+  const auto far_above_wave = [&](double chi2, std::size_t j) {
+    if (by_wave[j] < 0) {
+      values.resize(nspec);
+      for (std::size_t s = 0; s < nspec; ++s) values[s] = result.chi2pix(s, j);
+      by_wave[j] = median(values);
+    }
+    return chi2 > kFarAbove * by_wave[j];
+  };
   for (std::size_t s = 0; s < nspec; ++s) {
     for (std::size_t j = 0; j < nwave; ++j) {
       std::uint32_t bits = 0;
       if (result.pixmask_fraction(s, j) > 0.5) bits |= kSomeBadPix;
       if (result.ivar(s, j) == 0) bits |= kAllBadPix;
       const double chi2 = result.chi2pix(s, j);
-      if (chi2 > 5 * by_wave[j] && chi2 > 5 * by_fiber[s]) bits |= kBad2dFit;
+      if (chi2 > kFarAbove * by_fiber[s] && far_above_wave(chi2, j)) bits |= kBad2dFit;
       result.mask(s, j) = bits;
     }
   }

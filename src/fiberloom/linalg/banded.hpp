@@ -29,6 +29,9 @@ struct BandedKernels {
                            double* z);
   void (*congruence)(int half_width, int n, const double* columns, const double* z, int band,
                      double* t, double* e);
+  void (*largest_row_sum)(int band, int n, const double* matrix, double* largest);
+  /// m -= e, n doubles (a multiple of kLanes).
+  void (*subtract)(long n, const double* e, double* m);
   void (*root_pole)(int band, int n, const double* s, const double* t, const double* c,
                     const double* ones, const double* x, int nd, const RootWork& work, double* q,
                     double* q1, double* qx, double* min_pivot);

@@ -124,6 +124,20 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
   }
 }
 
+/// Gershgorin's bound on the spectrum: the largest absolute row sum.
+template <class V, int B>
+FL_LANE_HD inline V largest_row_sum(int n, const double* matrix) {
+  V largest(0.0);
+  for (int j = 0; j < n; ++j) {
+    V sum = abs(at<V>(matrix, j * (B + 1)));
+    const int right = B < n - 1 - j ? B : n - 1 - j, left = B < j ? B : j;
+    for (int d = 1; d <= right; ++d) sum += abs(at<V>(matrix, j * (B + 1) + d));
+    for (int d = 1; d <= left; ++d) sum += abs(at<V>(matrix, (j - d) * (B + 1) + d));
+    largest = max(largest, sum);
+  }
+  return largest;
+}
+
 /// Adds one pole c (I - t (S + t I)^-1) of the square root of S: to q[n][nd + 1] its entries (j, j
 /// + e), e <= nd <= B, to q1[n] and qx[n] its products with `ones` and `x`. Work: l[n][B],
 /// inv_d[n], v1[n], vx[n]. Returns the smallest pivot. n (3 B^2 / 2 + 6 B) operations.

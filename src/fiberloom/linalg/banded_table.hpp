@@ -76,6 +76,16 @@ struct BandedTable {
         return body.template operator()<32>();
     }
   }
+  static void largest_row_sum(int band, int n, const double* matrix, double* largest) {
+    with_band(band, [&]<int B>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::largest_row_sum<V, B>(n, matrix + i).store(largest + i);
+      }
+    });
+  }
+  static void subtract(long n, const double* e, double* m) {
+    for (long i = 0; i < n; i += V::width) (V::load(m + i) - V::load(e + i)).store(m + i);
+  }
   static void root_pole(int band, int n, const double* s, const double* t, const double* c,
                         const double* ones, const double* x, int nd, const RootWork& work,
                         double* q, double* q1, double* qx, double* min_pivot) {
@@ -89,7 +99,7 @@ struct BandedTable {
     });
   }
   static constexpr BandedKernels table() {
-    return {factor, solve, selected_inverse, congruence, root_pole};
+    return {factor, solve, selected_inverse, congruence, largest_row_sum, subtract, root_pole};
   }
 };
 

@@ -149,17 +149,17 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
 }
 
 namespace isa_generic {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
 }
 #if defined(__x86_64__)
 namespace isa_v2 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
 }
 namespace isa_v3 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
 }
 namespace isa_v4 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double*);
+void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
 }
 #endif
 

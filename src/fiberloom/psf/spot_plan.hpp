@@ -59,13 +59,21 @@ struct FiberTrace {
 /// CCD are not live: a Legendre series extrapolated further may fold back.
 [[nodiscard]] FiberTrace trace_fiber(const SpotPlan& plan, int fiber);
 
-/// Eight spots: bins j0 .. j0 + 7 of a fibre into out[8][spot_size()], each normalised to sum 1
-/// over its whole stamp, all zero when not live. Exactly spot_reference() up to rounding. A stored
-/// spot is ny rows of `stride` columns, the first being CCD column `frame`: with all frames on the
-/// same grid of packs, every load of the pixel kernels is aligned. Columns outside the stamp are
-/// zero.
+/// Eight spots: bins j0 .. j0 + 7 of a fibre, bin j0 + i at out[i], each with room for spot_size()
+/// doubles and normalised to sum 1 over its whole stamp, all zero when not live. Exactly
+/// spot_reference() up to rounding. A stored spot is ny rows of `stride` columns, the first being
+/// CCD column `frame`: with all frames on the same grid of packs, every load of the pixel kernels
+/// is aligned. Columns outside the stamp are zero.
 using SpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
-                            double* out);
+                            double* const* out);
 [[nodiscard]] SpotKernel spot_kernel(Isa isa);
+
+/// The same, one spot behind the other: out[kLanes][spot_size()].
+inline void make_spots(SpotKernel kernel, const SpotPlan& plan, int fiber, int j0,
+                       const FiberTrace& trace, double* out) {
+  double* each[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i) each[i] = out + i * plan.spot_size();
+  kernel(plan, fiber, j0, trace, each);
+}
 
 }  // namespace fiberloom

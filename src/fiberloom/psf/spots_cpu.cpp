@@ -65,11 +65,10 @@ FL_INLINE void load_columns(const Pack* row, int nx_runtime, int p, Pack scale, 
 /// value[ny * nx] of Pack::width bins, times scale, to their places in the stored spots.
 template <int NX, int NY>
 FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale, const int* x0,
-                             const int* frame, double* out) {
+                             const int* frame, double* const* out) {
   constexpr int w = Pack::width;
   const int nx = NX > 0 ? NX : plan.nx, ny = NX > 0 ? NY : plan.ny;
   const int stride = NX > 0 ? (NX + 2 * kLanes - 2) / kLanes * kLanes : plan.stride;
-  const long spot = static_cast<long>(plan.spot_size());
 #if defined(__AVX512F__)
   // shift in registers, store aligned: stores that cross cache lines cost more than the
   // permutations
@@ -85,8 +84,7 @@ FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale
       Pack block[w];
       load_columns<NX>(value + r * nx, nx, p, scale, block);
       for (int i = 0; i < w; ++i) {
-        Pack(__builtin_shuffle(before[i].v, block[i].v, shift[i]))
-            .store(out + i * spot + r * stride + p);
+        Pack(__builtin_shuffle(before[i].v, block[i].v, shift[i])).store(out[i] + r * stride + p);
         before[i] = block[i];
       }
     }
@@ -96,9 +94,8 @@ FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale
   // there.
   double* corner[w];
   for (int i = 0; i < w; ++i) {
-    double* start = out + i * spot;
-    for (int c = 0; c < kLanes; c += w) Pack(0.0).store(start + c);
-    corner[i] = start + (x0[i] - frame[i]);
+    for (int c = 0; c < kLanes; c += w) Pack(0.0).store(out[i] + c);
+    corner[i] = out[i] + (x0[i] - frame[i]);
   }
   for (int r = 0; r < ny; ++r) {
     for (int p = 0; p < stride; p += w) {
@@ -111,7 +108,8 @@ FL_INLINE void transpose_out(const SpotPlan& plan, const Pack* value, Pack scale
 }
 
 template <int NX, int NY, int D>
-void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out) {
+void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
+              double* const* out) {
   Scratch s;
   for (int first = 0; first < kLanes; first += Pack::width) {
     const int j = j0 + first;
@@ -142,16 +140,15 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, 
                                         plan.nx, plan.ny, plan.degree_x, plan.degree_y, s.value);
     const Pack scale =
         select_positive(live, select_positive(total, Pack(1.0) / total, Pack(0.0)), Pack(0.0));
-    transpose_out<NX, NY>(plan, s.value, scale, x0, trace.frame.data() + j,
-                          out + first * static_cast<long>(plan.spot_size()));
+    transpose_out<NX, NY>(plan, s.value, scale, x0, trace.frame.data() + j, out + first);
   }
 }
 
 }  // namespace
 
-void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out);
+void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out);
 
-void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* out) {
+void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out) {
   if (plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6) {
     spots_of<17, 11, 6>(plan, fiber, j0, trace, out);
   } else {

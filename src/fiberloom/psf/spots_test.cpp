@@ -53,7 +53,7 @@ void expect_kernel_equals_reference(const PsfModel& psf, double tolerance) {
       const FiberTrace trace = trace_fiber(plan, fiber);
       for (int j0 = 0; j0 < plan.nwave_padded; j0 += kLanes) {
         out.fill(-1);
-        spot_kernel(isa)(plan, fiber, j0, trace, out.data());
+        make_spots(spot_kernel(isa), plan, fiber, j0, trace, out.data());
         for (int i = 0; i < kLanes && j0 + i < plan.nwave; ++i) {
           const auto j = static_cast<std::size_t>(j0 + i);
           const Spot want = spot_reference(psf, static_cast<std::size_t>(fiber), wave[j]);

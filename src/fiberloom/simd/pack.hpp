@@ -95,6 +95,12 @@ FL_INLINE Pack sqrt(Pack a) {
   for (int i = 0; i < kWidth; ++i) r.v[i] = __builtin_sqrt(a.v[i]);
   return r;
 }
+/// Is every lane below the limit?
+FL_INLINE bool all_below(Pack a, double limit) {
+  bool all = true;
+  for (int i = 0; i < kWidth; ++i) all = all && a.v[i] < limit;
+  return all;
+}
 FL_INLINE double lane_value(Pack a, int i) { return a.v[i]; }
 
 /// Turns a kWidth x kWidth block: lane i of block[j] becomes lane j of block[i].

@@ -31,7 +31,7 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/geometry");
       geometry_ = bundle_geometry(frame_.plan, bundle_, frame_.spots, frame_.tuning.coupling_floor);
-      load_strip(frame_.ccd, geometry_, work_.strip);
+      load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
     {
       const Span span(frame_.tracer, "compute/normal equations");
@@ -49,24 +49,24 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/diagnostics");
       diagnose(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.normal,
-               work_.solve.x.data(), frame_.psferr, work_.diagnostics);
+               work_.solve.x.data(), frame_.psferr, frame_.grid.guard, work_.diagnostics,
+               prepare(model));
     }
-    if (model != nullptr) keep_model(*model);
     BundleReport report = decorrelate_all();
     scatter_diagnostics(frame_, geometry_, work_, result_);
     return report;
   }
 
  private:
-  void keep_model(ModelStrip& model) const {
+  /// A model as large as the strip.
+  Array2D<float>* prepare(ModelStrip* model) const {
+    if (model == nullptr) return nullptr;
     const Strip& s = work_.strip;
-    model.x0 = s.x0;
-    model.y0 = s.y0;
-    model.value =
-        Array2D<float>(static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.pitch));
-    const double* m = work_.diagnostics.model.data();
-    for (std::size_t i = 0; i < model.value.size(); ++i)
-      model.value.data()[i] = static_cast<float>(m[i]);
+    model->x0 = s.x0;
+    model->y0 = s.y0;
+    model->value =
+        Array2D<float>(static_cast<std::size_t>(s.rows), static_cast<std::size_t>(s.pitch), 0.0F);
+    return &model->value;
   }
 
   /// Widens band and skirts along fixed ladders until neither can be seen any more.

@@ -14,22 +14,10 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// Gershgorin: the largest absolute row sum.
-double upper_bound(const Windows& w, int band, const double* s, GrowBuffer<double>& sums) {
-  const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
-  sums.resize(rows + static_cast<std::size_t>(band) * kLanes, 0.0);
-  double* sum = sums.data();
-  for (int row = 0; row < w.rows; ++row) {
-    for (int d = 0; d <= band; ++d) {
-      const double* entry = s + (row * (band + 1L) + d) * kLanes;
-      for (int i = 0; i < kLanes; ++i) {
-        const double v = std::abs(entry[i]);
-        sum[row * kLanes + i] += v;
-        if (d > 0) sum[(row + d) * kLanes + i] += v;
-      }
-    }
-  }
-  return *std::max_element(sum, sum + rows);
+double upper_bound(const Windows& w, int band, const double* s, const BandedKernels& banded) {
+  double largest[kLanes];
+  banded.largest_row_sum(band, w.rows, s, largest);
+  return *std::max_element(largest, largest + kLanes);
 }
 
 bool positive_definite(const Windows& w, int band, const double* s, double shift,
@@ -71,13 +59,15 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
 /// Q 1, once more on the flux; where there is no flux ivar and R change all the same, as if x were
 /// its own sigma.
 void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
-  const std::size_t n = static_cast<std::size_t>(w.rows) * kLanes;
-  double* weight = b.weight.resize(n);
-  for (std::size_t at = 0; at < n; ++at) {
-    const double diagonal =
-        s[at / kLanes * static_cast<std::size_t>(band + 1) * kLanes + at % kLanes];
-    const double x = std::abs(b.x[at]) + (diagonal > 0 ? 1.0 / std::sqrt(diagonal) : 0.0);
-    weight[at] = x * std::sqrt(std::abs(b.v1[at]));
+  double* weight = b.weight.resize(static_cast<std::size_t>(w.rows) * kLanes);
+  for (int row = 0; row < w.rows; ++row) {
+    const double* diagonal = s + row * (band + 1L) * kLanes;
+    const double *x = b.x.data() + row * kLanes, *inverse = b.v1.data() + row * kLanes;
+    double* out = weight + row * kLanes;
+    for (int i = 0; i < kLanes; ++i) {  // no branch, so that the compiler can take lanes together
+      const double sigma = 1.0 / std::sqrt(std::max(diagonal[i], 1e-300));
+      out[i] = (std::abs(x[i]) + (diagonal[i] > 0 ? sigma : 0.0)) * std::sqrt(std::abs(inverse[i]));
+    }
   }
 }
 
@@ -189,7 +179,7 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
     }
   }
   report.signal = std::sqrt(report.signal);
-  report.high = upper_bound(w, task.band, s, b.q1);
+  report.high = upper_bound(w, task.band, s, banded);
   report.low = lower_bound(w, task.band, s, report.high, banded, b);
   double shift = 0;
   if (!(report.low > 0)) {

@@ -9,36 +9,29 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// rows[t]: first strip row that tiles t, t + 1, ... of any fibre still touch.
-std::vector<int> first_rows(const BundleGeometry& g, int tiles) {
-  std::vector<int> rows(static_cast<std::size_t>(tiles) + 1, g.rows);
-  for (int t = tiles - 1; t >= 0; --t) {
-    int low = rows[static_cast<std::size_t>(t) + 1];
-    for (const FiberTrace& trace : g.trace) {
-      for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
-        if (trace.live[static_cast<std::size_t>(j)]) {
-          low = std::min(low, trace.y0[static_cast<std::size_t>(j)] - g.y0);
-        }
-      }
-    }
-    rows[static_cast<std::size_t>(t)] = low;
-  }
-  return rows;
-}
+/// CCD rows of the strip that tiles of kLanes bins touch.
+struct TileRows {
+  std::vector<int> first;  ///< of tiles t, t + 1, ... of any fibre; one more: past the last row
+  std::vector<int> last;   ///< one past the last of tile t
+};
 
-/// last[t]: one past the last strip row that tile t touches.
-std::vector<int> last_rows(const BundleGeometry& g, int tiles, int ny) {
-  std::vector<int> rows(static_cast<std::size_t>(tiles), 0);
-  for (int t = 0; t < tiles; ++t) {
+TileRows tile_rows(const BundleGeometry& g, int begin, int end, int ny) {
+  const auto count = static_cast<std::size_t>(end);
+  TileRows rows{std::vector<int>(count + 1, g.rows), std::vector<int>(count, 0)};
+  for (int t = begin; t < end; ++t) {
     for (const FiberTrace& trace : g.trace) {
       for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
-        if (trace.live[static_cast<std::size_t>(j)]) {
-          rows[static_cast<std::size_t>(t)] = std::max(
-              rows[static_cast<std::size_t>(t)], trace.y0[static_cast<std::size_t>(j)] - g.y0 + ny);
-        }
+        if (!trace.live[static_cast<std::size_t>(j)]) continue;
+        const int row = trace.y0[static_cast<std::size_t>(j)] - g.y0;
+        int &first = rows.first[static_cast<std::size_t>(t)],
+            &last = rows.last[static_cast<std::size_t>(t)];
+        first = std::min(first, row);
+        last = std::max(last, row + ny);
       }
     }
   }
+  rows.first[count] = count > 0 ? *std::max_element(rows.last.begin(), rows.last.end()) : 0;
+  for (std::size_t t = count; t-- > 0;) rows.first[t] = std::min(rows.first[t], rows.first[t + 1]);
   return rows;
 }
 
@@ -55,89 +48,152 @@ void add_to_good_pixels(const StampShape& shape, const double* spot, double flux
   }
 }
 
+class Diagnosis {
+ public:
+  Diagnosis(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
+            const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,
+            const double* x, double psferr, int guard, DiagnosticWork& work, Array2D<float>* image)
+      : plan_(plan),
+        g_(g),
+        shape_{plan.ny, plan.stride},
+        spots_(spots),
+        kernels_(kernels),
+        strip_(strip),
+        n_(n),
+        x_(x),
+        psferr_(psferr),
+        work_(work),
+        image_(image) {
+    // Guard bins count as far as they share rows with requested ones; beyond there is no model.
+    const int margin = std::max(guard - std::max(g.band, g.cross_band), 0);
+    begin_ = margin / kLanes;
+    end_ = (g.nbin - margin + kLanes - 1) / kLanes;
+    rows_ = tile_rows(g, begin_, end_, plan.ny);
+    // A tile's spots are needed again once no later tile touches its rows: keep as many tiles as
+    // the longest wait.
+    int wait = 1;
+    for (int t = begin_, ahead = begin_; t < end_; ++t) {
+      while (ahead < end_ && first_row(ahead) < last_row(t)) ++ahead;
+      wait = std::max(wait, ahead - t);
+    }
+    kept_tiles_ = wait + 1;
+    tile_size_ = kLanes * plan.spot_size();
+    work.model.resize(static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(strip.pitch));
+    work.spots.resize(static_cast<std::size_t>(g.nfiber * kept_tiles_) * tile_size_);
+    work.tile.resize(tile_size_);
+    work.chi2pix.resize(
+        static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(g.nbin_padded), 0.0);
+  }
+
+  void run() {
+    complete_ = cleared_ = first_row(begin_);
+    int averaged = begin_;
+    for (int t = begin_; t <= end_; ++t) {
+      complete_rows(first_row(t));
+      for (; averaged < t && last_row(averaged) <= complete_; ++averaged) average(averaged);
+      if (t < end_) add(t);
+    }
+  }
+
+ private:
+  [[nodiscard]] int first_row(int t) const { return rows_.first[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] int last_row(int t) const { return rows_.last[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] double* model_row(int row) { return work_.model.data() + row * strip_.pitch; }
+  /// Where the spots of a tile wait for its rows.
+  [[nodiscard]] float* kept(int f, int slot) {
+    return work_.spots.data() + static_cast<std::size_t>(f * kept_tiles_ + slot) * tile_size_;
+  }
+
+  /// The model of rows up to `end` is known: keeps it for the image, then puts chi2 in its place.
+  void complete_rows(int end) {
+    if (end <= complete_) return;
+    const long first = complete_ * strip_.pitch, count = (end - complete_) * strip_.pitch;
+    double* model = model_row(complete_);
+    if (image_ != nullptr) {
+      float* out = image_->data() + first;
+      for (long i = 0; i < count; ++i) out[i] = static_cast<float>(model[i]);
+    }
+    kernels_.chi2(strip_.weight.data() + first, strip_.pixel.data() + first, model, psferr_, count,
+                  model);
+    complete_ = end;
+  }
+
+  /// chi2pix of a tile.
+  void average(int t) {
+    const int slot = t % kept_tiles_;
+    for (int f = 0; f < g_.nfiber; ++f) {
+      const FiberTrace& trace = g_.trace[static_cast<std::size_t>(f)];
+      const float* spot = kept(f, slot);
+      double* out = work_.chi2pix.data() + static_cast<long>(f) * g_.nbin_padded;
+      for (int j = t * kLanes; j < std::min(g_.nbin, (t + 1) * kLanes); ++j) {
+        const double phi = n_.phi(f)[j];
+        if (phi > 0) {
+          out[j] = kernels_.gather(shape_, spot, work_.model.data(), strip_.pitch,
+                                   trace.y0[static_cast<std::size_t>(j)] - g_.y0,
+                                   trace.frame[static_cast<std::size_t>(j)] - g_.x0) /
+                   phi;
+        }
+        spot += plan_.spot_size();
+      }
+    }
+  }
+
+  /// Adds the light of a tile to the model.
+  void add(int t) {
+    if (last_row(t) > cleared_) {  // just before they are used, so that they are at hand
+      std::fill(model_row(cleared_), model_row(last_row(t)), 0.0);
+      cleared_ = last_row(t);
+    }
+    const int slot = t % kept_tiles_;
+    for (int f = 0; f < g_.nfiber; ++f) {
+      const FiberTrace& trace = g_.trace[static_cast<std::size_t>(f)];
+      make_spots(spots_, plan_, g_.first_fiber + f, t * kLanes, trace, work_.tile.data());
+      const double* flux = x_ + f * n_.pitch + n_.margin;
+      const double* spot = work_.tile.data();
+      float* narrowed = kept(f, slot);
+      for (int j = t * kLanes; j < std::min(g_.nbin, (t + 1) * kLanes); ++j) {
+        const double phi = n_.phi(f)[j];
+        if (trace.live[static_cast<std::size_t>(j)] && phi > 0) {
+          const int row = trace.y0[static_cast<std::size_t>(j)] - g_.y0;
+          const int column = trace.frame[static_cast<std::size_t>(j)] - g_.x0;
+          const bool constrained = phi >= kUnconstrainedBelow;
+          kernels_.add_model(shape_, spot, constrained ? flux[j] : 0.0, work_.model.data(),
+                             strip_.pitch, row, column, narrowed);
+          if (!constrained) {
+            add_to_good_pixels(shape_, spot, flux[j], strip_, work_.model.data(), row, column);
+          }
+        }
+        spot += plan_.spot_size();
+        narrowed += plan_.spot_size();
+      }
+    }
+  }
+
+  const SpotPlan& plan_;
+  const BundleGeometry& g_;
+  StampShape shape_;
+  SpotKernel spots_;
+  const PixelKernels& kernels_;
+  const Strip& strip_;
+  const NormalEquations& n_;
+  const double* x_;
+  double psferr_;
+  DiagnosticWork& work_;
+  Array2D<float>* image_;
+  int begin_ = 0, end_ = 0;         // tiles
+  int complete_ = 0, cleared_ = 0;  // rows before these are chi2; zero or model
+  int kept_tiles_ = 0;
+  std::size_t tile_size_ = 0;
+  TileRows rows_;
+};
+
 }  // namespace
 
 void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,
-              const double* x, double psferr, DiagnosticWork& work) {
-  const StampShape shape{plan.ny, plan.stride};
-  const std::size_t size =
-      static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(strip.pitch);
-  double* model = work.model.resize(size, 0.0);
-  double* chi2 = work.chi2.resize(size);
-  work.chi2pix.resize(static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(g.nbin_padded),
-                      0.0);
-  const int tiles = g.nbin_padded / kLanes;
-  const auto open = first_rows(g, tiles);
-  const auto close = last_rows(g, tiles, plan.ny);
-  // Tile t's spots are needed again once no later tile touches its rows: keep as many tiles as the
-  // longest wait.
-  int wait = 1;
-  for (int t = 0, ahead = 0; t < tiles; ++t) {
-    while (ahead < tiles &&
-           open[static_cast<std::size_t>(ahead)] < close[static_cast<std::size_t>(t)])
-      ++ahead;
-    wait = std::max(wait, ahead - t);
-  }
-  const std::size_t tile_size = kLanes * plan.spot_size();
-  work.spots.resize(static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(wait + 1) *
-                    tile_size);
-  double* tile = work.tile.resize(tile_size);
-  const auto waiting = [&](int f, int t) {
-    return work.spots.data() +
-           static_cast<std::size_t>(f * (wait + 1) + t % (wait + 1)) * tile_size;
-  };
-
-  int done = 0, rows_done = 0;  // tiles averaged, rows of chi2 computed
-  for (int t = 0; t <= tiles; ++t) {
-    // everything whose rows are complete
-    const int complete = open[static_cast<std::size_t>(t)];
-    if (complete > rows_done) {
-      const long first = rows_done * strip.pitch;
-      kernels.chi2(strip.weight.data() + first, strip.pixel.data() + first, model + first, psferr,
-                   (complete - rows_done) * strip.pitch, chi2 + first);
-      rows_done = complete;
-    }
-    while (done < t && close[static_cast<std::size_t>(done)] <= rows_done) {
-      for (int f = 0; f < g.nfiber; ++f) {
-        const FiberTrace& trace = g.trace[static_cast<std::size_t>(f)];
-        const float* kept = waiting(f, done);
-        for (int j = done * kLanes; j < std::min(g.nbin, (done + 1) * kLanes); ++j) {
-          const double phi = n.phi(f)[j];
-          if (!(phi > 0)) continue;
-          work.chi2pix[static_cast<std::size_t>(f) * static_cast<std::size_t>(g.nbin_padded) +
-                       static_cast<std::size_t>(j)] =
-              kernels.gather(shape, kept + static_cast<std::size_t>(j % kLanes) * plan.spot_size(),
-                             chi2, strip.pitch, trace.y0[static_cast<std::size_t>(j)] - g.y0,
-                             trace.frame[static_cast<std::size_t>(j)] - g.x0) /
-              phi;
-        }
-      }
-      ++done;
-    }
-    if (t == tiles) break;
-    for (int f = 0; f < g.nfiber; ++f) {
-      const FiberTrace& trace = g.trace[static_cast<std::size_t>(f)];
-      float* kept = waiting(f, t);
-      spots(plan, g.first_fiber + f, t * kLanes, trace, tile);
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        kernels.narrow(shape, tile + i * plan.spot_size(), kept + i * plan.spot_size());
-      }
-      const double* flux = x + f * n.pitch + n.margin;
-      for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
-        if (!trace.live[static_cast<std::size_t>(j)] || !(n.phi(f)[j] > 0)) continue;
-        if (n.phi(f)[j] < kUnconstrainedBelow) {
-          add_to_good_pixels(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(),
-                             flux[j], strip, model, trace.y0[static_cast<std::size_t>(j)] - g.y0,
-                             trace.frame[static_cast<std::size_t>(j)] - g.x0);
-          continue;
-        }
-        kernels.add_model(shape, tile + static_cast<std::size_t>(j % kLanes) * plan.spot_size(),
-                          flux[j], model, strip.pitch, trace.y0[static_cast<std::size_t>(j)] - g.y0,
-                          trace.frame[static_cast<std::size_t>(j)] - g.x0);
-      }
-    }
-  }
+              const double* x, double psferr, int guard, DiagnosticWork& work,
+              Array2D<float>* image) {
+  Diagnosis(plan, g, spots, kernels, strip, n, x, psferr, guard, work, image).run();
 }
 
 }  // namespace fiberloom::exact

@@ -33,7 +33,7 @@ void allocate(ExtractResult& result, const ExtractOptions& options, std::size_t 
   result.spec_min = options.spec_min;
   for (auto* a :
        {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
-    *a = Array2D<double>(nspec, nwave, 0.0);
+    *a = Array2D<double>(nspec, nwave);  // the bundles write every row
   }
   result.resolution = Array3D<float>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
 }

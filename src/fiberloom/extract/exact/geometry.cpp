@@ -142,8 +142,8 @@ double coupling(const SpotPlan& plan, const BundleGeometry& g, int a, int b, Spo
   const FiberTrace& tb = g.trace[static_cast<std::size_t>(b)];
   double worst = 0;
   for (int j0 = 0; j0 < g.nbin; j0 += 16 * kLanes) {
-    spots(plan, g.first_fiber + a, j0, ta, sa.data());
-    spots(plan, g.first_fiber + b, j0, tb, sb.data());
+    make_spots(spots, plan, g.first_fiber + a, j0, ta, sa.data());
+    make_spots(spots, plan, g.first_fiber + b, j0, tb, sb.data());
     const auto ja = static_cast<std::size_t>(j0) + kLanes / 2;
     const double* spot_a = sa.data() + kLanes / 2 * plan.spot_size();
     const double aa = overlap(plan, spot_a, spot_a, 0, 0);
@@ -157,6 +157,23 @@ double coupling(const SpotPlan& plan, const BundleGeometry& g, int a, int b, Spo
     }
   }
   return worst;
+}
+
+/// The spots of dead bins are zero, so their place does not matter: it is that of the live bin
+/// before them (or of the first), which keeps neighbours together, or (x, y) where none is live.
+void place_dead_bins(FiberTrace& t, int x, int y) {
+  std::size_t from = 0;
+  while (from < t.live.size() && !t.live[from]) ++from;
+  const bool any = from < t.live.size();
+  for (std::size_t j = 0; j < t.live.size(); ++j) {
+    if (t.live[j]) {
+      from = j;
+      continue;
+    }
+    t.x0[j] = any ? t.x0[from] : x;
+    t.y0[j] = any ? t.y0[from] : y;
+    t.frame[j] = any ? t.frame[from] : x;
+  }
 }
 
 }  // namespace
@@ -185,12 +202,8 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
   g.y0 = y_low;
   g.rows = y_high - y_low + plan.ny;
   g.columns = (x_high - x_low + plan.stride + kLanes - 1) / kLanes * kLanes;
-  for (FiberTrace& t : g.trace) {  // dead bins: anywhere inside the strip, their spots are zero
-    for (std::size_t j = 0; j < t.live.size(); ++j) {
-      if (t.live[j]) continue;
-      t.x0[j] = t.frame[j] = x_low;
-      t.y0[j] = y_low;
-    }
+  for (FiberTrace& t : g.trace) {
+    place_dead_bins(t, x_low, y_low);
     g.band = std::max(g.band, row_band(t, t, g.nbin, plan.ny));
   }
   std::vector<double> back{

@@ -19,126 +19,179 @@ inline double fold(V v) {
   return part[0];
 }
 
+/// One chain of sums for each of three packs of columns: a single one would wait for itself.
+inline constexpr int kChains = 3;
+
+template <class V>
+inline V add_chains(const V* sum) {
+  return (sum[0] + sum[1]) + sum[2];
+}
+
+/// Calls body(c, chain) for each pack of `stride` columns.
+template <class V, class Body>
+inline void each_pack(int stride, Body body) {
+  int c = 0;
+  for (; c + kChains * V::width <= stride; c += kChains * V::width) {
+    FL_UNROLL
+    for (int chain = 0; chain < kChains; ++chain) body(c + chain * V::width, chain);
+  }
+  for (; c < stride; c += V::width) body(c, 0);
+}
+
 template <class V>
 inline void weigh(const exact::StampShape& shape, const double* spot, const exact::StripView& strip,
-                  int x, int y, double* weighted, double* y_sum, double* phi_sum) {
-  const long corner = static_cast<long>(y - strip.y0) * strip.pitch + (x - strip.x0);
-  V sum_y(0.0), sum_phi(0.0);
+                  int x, int y, double* y_sum, double* phi_sum) {
+  const long corner = strip.at(x, y);
+  V sum_y[kChains] = {V(0.0), V(0.0), V(0.0)}, sum_phi[kChains] = {V(0.0), V(0.0), V(0.0)};
   for (int r = 0; r < shape.ny; ++r) {
     const double* w = strip.weight + corner + r * strip.pitch;
     const double* p = strip.pixel + corner + r * strip.pitch;
     const double* a = spot + r * shape.stride;
-    double* out = weighted + r * shape.stride;
-    for (int c = 0; c < shape.stride; c += V::width) {
+    each_pack<V>(shape.stride, [&](int c, int chain) {
       const V weight = V::load(w + c), value = V::load(a + c);
-      const V wa = weight * value;
-      wa.store(out + c);
-      sum_y = fma(wa, V::load(p + c), sum_y);
-      sum_phi += select_positive(weight, value, V(0.0));
-    }
+      sum_y[chain] = fma(weight * value, V::load(p + c), sum_y[chain]);
+      sum_phi[chain] += select_positive(weight, value, V(0.0));
+    });
   }
-  *y_sum = fold(sum_y);
-  *phi_sum = fold(sum_phi);
+  *y_sum = fold(add_chains(sum_y));
+  *phi_sum = fold(add_chains(sum_phi));
 }
 
-/// NV packs a row.
-template <class V, int NV>
-inline V dot_rows(const double* a, const double* b, int rows, int stride) {
-  V sum[NV];
-  for (int v = 0; v < NV; ++v) sum[v] = V(0.0);
+template <class V>
+inline double dot(const exact::Overlap& o, const double* a, const double* w, const double* b) {
+  V sum[kChains] = {V(0.0), V(0.0), V(0.0)};
+  for (int r = 0; r < o.rows; ++r) {
+    each_pack<V>(o.columns, [&](int c, int chain) {
+      sum[chain] = fma(V::load(a + c) * V::load(w + c), V::load(b + c), sum[chain]);
+    });
+    a += o.stride;
+    w += o.weight_pitch;
+    b += o.stride;
+  }
+  return fold(add_chains(sum));
+}
+
+/// Transposition folds as many sums as V has lanes; `n` of them, a multiple of kLanes.
+template <class V>
+inline void fold_all(V* sum, int n, double* out) {
+  for (int first = 0; first < n; first += V::width) {
+    V* s = sum + first;
+    transpose(s);
+    for (int half = V::width / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) s[i] += s[i + half];
+    }
+    s[0].store(out + first);
+  }
+}
+
+/// Eight sums run side by side, so that none waits for its own last addition, and a value that is
+/// loaded serves two or four of them. NV packs a row, 0: as many as `columns` holds. With `pixel`
+/// also y and phi of the spots a (out[8 + i] and out[8 + kTileA + i]), which share all loads but
+/// one.
+template <class V, int NV, bool kSums>
+inline void tile_rows(const exact::Overlap& o, const double* a, const double* w, const double* b,
+                      long spot_pitch, const double* pixel, double* out) {
+  using exact::kTileA;
+  using exact::kTileB;
+  constexpr int kProducts = kTileA * kTileB, kAll = kProducts + (kSums ? kLanes : 0);
+  static_assert(2 * kTileA <= kLanes);
+  const int end = NV > 0 ? NV * V::width : o.columns, rows = o.rows;
+  const long stride = o.stride, weight_pitch = o.weight_pitch;
+  V sum[kAll];
+  FL_UNROLL
+  for (int i = 0; i < kAll; ++i) sum[i] = V(0.0);
   for (int r = 0; r < rows; ++r) {
-    for (int v = 0; v < NV; ++v) {
-      sum[v] = fma(V::load(a + v * V::width), V::load(b + v * V::width), sum[v]);
+    FL_UNROLL
+    for (int c = 0; c < end; c += V::width) {
+      const V weight = V::load(w + c);
+      V left[kTileA];
+      FL_UNROLL
+      for (int i = 0; i < kTileA; ++i) {
+        const V value = V::load(a + i * spot_pitch + c);
+        left[i] = weight * value;
+        if constexpr (kSums) {
+          sum[kProducts + i] = fma(left[i], V::load(pixel + c), sum[kProducts + i]);
+          sum[kProducts + kTileA + i] += select_positive(weight, value, V(0.0));
+        }
+      }
+      FL_UNROLL
+      for (int k = 0; k < kTileB; ++k) {
+        const V right = V::load(b + k * spot_pitch + c);
+        FL_UNROLL
+        for (int i = 0; i < kTileA; ++i) {
+          sum[i * kTileB + k] = fma(left[i], right, sum[i * kTileB + k]);
+        }
+      }
     }
     a += stride;
+    w += weight_pitch;
     b += stride;
+    if constexpr (kSums) pixel += weight_pitch;
   }
-  for (int v = 1; v < NV; ++v) sum[0] += sum[v];
-  return sum[0];
+  fold_all(sum, kAll, out);
 }
 
 template <class V>
-inline V dot_any(const double* a, const double* b, int rows, int stride, int columns) {
-  switch ((columns + V::width - 1) / V::width) {
+inline void tile(const exact::Overlap& o, const double* a, const double* w, const double* b,
+                 long spot_pitch, double* out) {
+  switch ((o.columns + V::width - 1) / V::width) {
     case 1:
-      return dot_rows<V, 1>(a, b, rows, stride);
+      return tile_rows<V, 1, false>(o, a, w, b, spot_pitch, nullptr, out);
     case 2:
-      return dot_rows<V, 2>(a, b, rows, stride);
+      return tile_rows<V, 2, false>(o, a, w, b, spot_pitch, nullptr, out);
     case 3:
-      return dot_rows<V, 3>(a, b, rows, stride);
-    case 4:
-      return dot_rows<V, 4>(a, b, rows, stride);
-    case 5:
-      return dot_rows<V, 5>(a, b, rows, stride);
+      return tile_rows<V, 3, false>(o, a, w, b, spot_pitch, nullptr, out);
     default:
-      break;
+      return tile_rows<V, 0, false>(o, a, w, b, spot_pitch, nullptr, out);
   }
-  V sum(0.0);
-  for (int c = 0; c < columns; c += V::width) sum += dot_rows<V, 1>(a + c, b + c, rows, stride);
-  return sum;
 }
 
-/// Pixels shared by a and b, summed lane by lane.
 template <class V>
-inline V dot_pair(const exact::StampShape& shape, const double* a, int ax, int ay, const double* b,
-                  int bx, int by) {
-  // column c of a is column c - dx of b, row r of a is row r - dy of b
-  const int dx = bx - ax, dy = by - ay;
-  const int columns = shape.stride - (dx < 0 ? -dx : dx), rows = shape.ny - (dy < 0 ? -dy : dy);
-  if (columns <= 0 || rows <= 0) return V(0.0);
-  return dot_any<V>(a + (dy > 0 ? dy : 0) * shape.stride + (dx > 0 ? dx : 0),
-                    b + (dy < 0 ? -dy : 0) * shape.stride + (dx < 0 ? -dx : 0), rows, shape.stride,
-                    columns);
-}
-
-/// As many pairs at a time as V has lanes: one transposition folds all their sums.
-template <class V>
-inline void dots(const exact::StampShape& shape, const double* weighted, int ax, int ay,
-                 const double* b, std::size_t b_pitch, const int* bx, const int* by, int n,
-                 double* out) {
-  for (int first = 0; first < n; first += V::width) {
-    V sum[V::width];
-    for (int i = 0; i < V::width; ++i) {
-      const int k = first + i < n ? first + i : n - 1;
-      sum[i] = dot_pair<V>(shape, weighted, ax, ay, b + static_cast<std::size_t>(k) * b_pitch,
-                           bx[k], by[k]);
-    }
-    transpose(sum);
-    for (int half = V::width / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) sum[i] += sum[i + half];
-    }
-    sum[0].store(out + first);
+inline void tile_and_sums(const exact::Overlap& o, const double* a, const double* w,
+                          const double* b, long spot_pitch, const double* pixel, double* out) {
+  if (o.columns == 3 * V::width) {
+    tile_rows<V, 3, true>(o, a, w, b, spot_pitch, pixel, out);
+  } else {
+    tile_rows<V, 0, true>(o, a, w, b, spot_pitch, pixel, out);
   }
 }
 
 template <class V>
 inline void add_model(const exact::StampShape& shape, const double* spot, double flux,
-                      double* model, long pitch, int row, int column) {
+                      double* model, long pitch, int row, int column, float* narrowed) {
   const V f(flux);
-  for (int r = 0; r < shape.ny; ++r) {
+  const int ny = shape.ny, stride = shape.stride;
+  for (int r = 0; r < ny; ++r) {
     double* m = model + (row + r) * pitch + column;
-    const double* a = spot + r * shape.stride;
-    for (int c = 0; c < shape.stride; c += V::width) {
-      fma(f, V::load(a + c), V::load(m + c)).store(m + c);
-    }
+    const double* a = spot + r * stride;
+    float* out = narrowed + r * stride;
+    each_pack<V>(stride, [&](int c, int) {
+      const V value = V::load(a + c);
+      value.store(out + c);
+      fma(f, value, V::load(m + c)).store(m + c);
+    });
   }
 }
 
 template <class V>
-inline void narrow(const exact::StampShape& shape, const double* spot, float* narrowed) {
-  for (int c = 0; c < shape.ny * shape.stride; c += V::width) V::load(spot + c).store(narrowed + c);
+inline void widen(const float* in, long n, double* out) {
+  long i = 0;
+  for (; i + V::width <= n; i += V::width) V::load(in + i).store(out + i);
+  for (; i < n; ++i) out[i] = static_cast<double>(in[i]);
 }
 
 template <class V>
 inline double gather(const exact::StampShape& shape, const float* spot, const double* image,
                      long pitch, int row, int column) {
-  V sum(0.0);
+  V sum[kChains] = {V(0.0), V(0.0), V(0.0)};
   for (int r = 0; r < shape.ny; ++r) {
     const double* m = image + (row + r) * pitch + column;
     const float* a = spot + r * shape.stride;
-    for (int c = 0; c < shape.stride; c += V::width) sum = fma(V::load(a + c), V::load(m + c), sum);
+    each_pack<V>(shape.stride, [&](int c, int chain) {
+      sum[chain] = fma(V::load(a + c), V::load(m + c), sum[chain]);
+    });
   }
-  return fold(sum);
+  return fold(add_chains(sum));
 }
 
 template <class V>
@@ -155,10 +208,13 @@ inline void chi2(const double* weight, const double* pixel, const double* model,
 template <class V>
 inline void sum_products(const double* const* a, const double* const* x, int terms, double* y,
                          long n) {
+  constexpr long kAhead = 4 * kLanes;
   for (long i = 0; i < n; i += V::width) {
     V even(0.0), odd(0.0);
     int t = 0;
     for (; t + 1 < terms; t += 2) {
+      __builtin_prefetch(a[t] + i + kAhead);  // too many streams for the processor to foresee
+      __builtin_prefetch(a[t + 1] + i + kAhead);
       even = fma(V::load(a[t] + i), V::load(x[t] + i), even);
       odd = fma(V::load(a[t + 1] + i), V::load(x[t + 1] + i), odd);
     }
@@ -203,8 +259,8 @@ inline void deinterleave(const double* in, long n, double* const* out) {
 
 template <class V>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>, dots<V>,         add_model<V>,  narrow<V>,      gather<V>,
-          chi2<V>,  sum_products<V>, interleave<V>, deinterleave<V>};
+  return {weigh<V>,  dot<V>,  tile<V>,         tile_and_sums<V>, add_model<V>,   widen<V>,
+          gather<V>, chi2<V>, sum_products<V>, interleave<V>,    deinterleave<V>};
 }
 
 }  // namespace fiberloom::lane

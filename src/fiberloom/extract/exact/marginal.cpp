@@ -125,7 +125,7 @@ class BlockSweep {
   }
 
   void subtract(const double* e, double* m) const {
-    for (std::size_t i = 0; i < matrix_size_; ++i) m[i] -= e[i];
+    k_.subtract(static_cast<long>(matrix_size_), e, m);
   }
 
   /// schur = N_(to,from) M^-1 N_(from,to), M being in work_.precision.

@@ -18,7 +18,8 @@ struct Strip {
   int rows = 0, x0 = 0, y0 = 0;
   [[nodiscard]] StripView view() const { return {weight.data(), pixel.data(), pitch, x0, y0}; }
 };
-void load_strip(const CcdFrame& ccd, const BundleGeometry& geometry, Strip& strip);
+void load_strip(const CcdFrame& ccd, const BundleGeometry& geometry, const PixelKernels& kernels,
+                Strip& strip);
 
 /// Entry (f, j) x (f + r, j + a) of N is own(f, a)[j] for r = 0, a >= 0 and cross(r, f, a)[j] for r
 /// >= 1, -cross_band <= a <= cross_band. Rows of `pitch` doubles with zero margins, so that [j + a]

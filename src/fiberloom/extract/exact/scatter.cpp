@@ -13,15 +13,15 @@ namespace {
 class RootReader {
  public:
   RootReader(const Windows& w, int nd, const RootBuffers& b) : w_(w), nd_(nd), b_(b) {}
-  [[nodiscard]] double q1(int j) const { return b_.q1[index(j, w_.window_of(j))]; }
-  [[nodiscard]] double qx(int j) const { return b_.qx[index(j, w_.window_of(j))]; }
-  /// Q(j, j + d) for 0 <= d <= nd, from the window of bin j.
-  [[nodiscard]] double q(int j, int d) const {
-    const int window = w_.window_of(j);
-    return b_.q[(static_cast<std::size_t>(row(j, window)) * static_cast<std::size_t>(nd_ + 1) +
-                 static_cast<std::size_t>(d)) *
-                    kLanes +
-                static_cast<std::size_t>(window)];
+  struct Bin {
+    double q1, qx;
+    const double* q;  ///< Q(j, j + d) for 0 <= d <= nd, kLanes apart
+  };
+  /// From the window of bin j.
+  [[nodiscard]] Bin bin(int j) const {
+    const std::size_t at = index(j, w_.window_of(j)), lane = at % kLanes;
+    return {b_.q1[at], b_.qx[at],
+            b_.q.data() + (at - lane) * static_cast<std::size_t>(nd_ + 1) + lane};
   }
   [[nodiscard]] double q1_in(int j, int window) const { return b_.q1[index(j, window)]; }
   [[nodiscard]] double qx_in(int j, int window) const { return b_.qx[index(j, window)]; }
@@ -52,28 +52,38 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
   for (int j = 0; j < nwave; ++j) {
     const int bin = j + guard;
     const auto at = static_cast<std::size_t>(j);
-    const double s = root.q1(bin);
+    const RootReader::Bin root_bin = root.bin(bin);
+    const double s = root_bin.q1;
     const bool good = phi[bin] >= kUnconstrainedBelow && s > 0;
     inverse_sum[at] = good ? 1.0 / s : 0.0;
-    result.flux(row, at) = good ? root.qx(bin) / s / width[at] : 0.0;
+    result.flux(row, at) = good ? root_bin.qx / s / width[at] : 0.0;
     result.ivar(row, at) = good ? s * s * width[at] * width[at] : 0.0;
     result.xflux(row, at) = good ? x[bin] / width[at] : 0.0;
     if (!good) ++unconstrained;
   }
   // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information
-  // the identity's.
-  for (int k = 0; k < 2 * nd + 1; ++k) {
-    for (int j = 0; j < nwave; ++j) {
-      const int i = j - nd + k;
-      double value = 0.0;
-      if (i >= 0 && i < nwave) {
-        const double inverse = inverse_sum[static_cast<std::size_t>(i)];
-        const int low = std::min(i, j), gap = std::abs(i - j);
-        value = inverse != 0.0 ? root.q(low + guard, gap) * inverse : (gap == 0 ? 1.0 : 0.0);
+  // the identity's. Entry (low, low + gap) of Q serves both triangles.
+  const auto stored = [&](int k) {
+    return &result.resolution(row, static_cast<std::size_t>(k), 0);
+  };
+  for (int low = -nd; low < nwave; ++low) {
+    const double* q = low >= 0 ? root.bin(low + guard).q : nullptr;
+    const double inverse_low = low >= 0 ? inverse_sum[static_cast<std::size_t>(low)] : 0.0;
+    for (int gap = 0; gap <= nd; ++gap) {
+      const int high = low + gap;
+      if (high < 0) continue;
+      if (high >= nwave) {  // this column's row below the grid
+        if (low >= 0) stored(nd + gap)[low] = 0.0F;
+        continue;
       }
-      result.resolution(row, static_cast<std::size_t>(k), static_cast<std::size_t>(j)) =
-          static_cast<float>(value);
+      const double inverse = inverse_sum[static_cast<std::size_t>(high)];
+      const double value = low >= 0 ? q[gap * kLanes] : 0.0;
+      stored(nd - gap)[high] = inverse_low != 0.0 ? static_cast<float>(value * inverse_low) : 0.0F;
+      if (low >= 0) {
+        stored(nd + gap)[low] = inverse != 0.0 ? static_cast<float>(value * inverse) : 0.0F;
+      }
     }
+    if (low >= 0 && inverse_low == 0.0) stored(nd)[low] = 1.0F;
   }
   return unconstrained;
 }
