@@ -24,6 +24,7 @@ struct Command {
 [[nodiscard]] Command make_simulate(CLI::App& program);
 [[nodiscard]] Command make_compare(CLI::App& program);
 [[nodiscard]] Command make_info(CLI::App& program);
+[[nodiscard]] Command make_report(CLI::App& program);
 
 /// How much to say.
 struct LogOptions {

@@ -75,6 +75,9 @@ struct FrameData {
 };
 [[nodiscard]] FrameData read_frame(const std::string& path);
 
+/// One CCD image, float32: the HDU of this name, else the first image of the file.
+[[nodiscard]] Array2D<float> read_image(const std::string& path, const std::string& extname);
+
 /// What simulate writes.
 void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
 void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite);

@@ -112,6 +112,19 @@ std::vector<HduSummary> summarise(const FitsReader& file) {
 
 }  // namespace formats
 
+Array2D<float> read_image(const std::string& path, const std::string& extname) {
+  const auto file = fits::FitsReader::open(path);
+  const fits::Hdu* hdu = file.find(extname);
+  for (const fits::Hdu& other : file.hdus()) {
+    if (hdu == nullptr && other.is_image()) hdu = &other;
+  }
+  if (hdu == nullptr) hdu = &file.require(extname);  // throws with the list of HDUs
+  formats::require_image(file, *hdu, 2);
+  Array2D<float> out(hdu->axes[1], hdu->axes[0]);
+  file.read_pixels<float>(*hdu, {out.data(), out.size()});
+  return out;
+}
+
 std::vector<HduSummary> list_hdus(const std::string& path) {
   return formats::summarise(fits::FitsReader::open(path));
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <span>
 
 #include "fiberloom/base/error.hpp"
 
@@ -46,7 +48,7 @@ std::size_t brightness_class(double signal_to_noise) {
 
 /// (R truth)_i of one fibre, the sum over the stored diagonals; NaN spreads from uncovered bins.
 void convolve(const Array3D<double>& resolution, std::size_t row, const double* truth,
-              std::vector<double>& out) {
+              std::span<double> out) {
   const auto n = static_cast<std::ptrdiff_t>(out.size());
   const auto half = static_cast<std::ptrdiff_t>(resolution.rows() / 2);
   std::fill(out.begin(), out.end(), 0.0);
@@ -99,14 +101,34 @@ Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wav
   return out;
 }
 
-TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
-                              const CompareOptions& options, int bundle_size) {
+Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth) {
   if (!frame.resolution) throw Error(Status::kMissingHdu, frame.path + ": no HDU RESOLUTION");
   if (frame.wave.empty()) throw Error(Status::kMissingHdu, frame.path + ": no HDU WAVELENGTH");
   const Array2D<double> binned = bin_truth(truth, frame.wave);
   const auto truth_fibers = fiber_numbers(truth.fibermap, truth.fibermap.header, binned.rows());
   std::map<std::int64_t, std::size_t> row_of;
   for (std::size_t r = 0; r < truth_fibers.size(); ++r) row_of.emplace(truth_fibers[r], r);
+  const auto fibers = fiber_numbers(frame.fibermap, frame.header, frame.flux.rows());
+  Array2D<double> out(frame.flux.rows(), frame.wave.size(),
+                      std::numeric_limits<double>::quiet_NaN());
+  std::size_t common = 0;
+  for (std::size_t s = 0; s < out.rows(); ++s) {
+    const auto it = row_of.find(fibers[s]);
+    if (it == row_of.end()) continue;
+    ++common;
+    convolve(*frame.resolution, s, binned.row(it->second), {out.row(s), out.cols()});
+  }
+  if (common == 0) {
+    throw Error(Status::kWrongShape, frame.path + ": shares no fibre with the truth");
+  }
+  return out;
+}
+
+TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
+                              const CompareOptions& options, int bundle_size) {
+  const Array2D<double> expected = expected_flux(frame, truth);
+  const auto truth_fibers = fiber_numbers(truth.fibermap, truth.fibermap.header, truth.flux.rows());
+  const std::set<std::int64_t> in_truth(truth_fibers.begin(), truth_fibers.end());
 
   TruthComparison out;
   out.all.name = "all";
@@ -114,29 +136,23 @@ TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
   out.nwave = frame.wave.size();
   std::map<std::int64_t, PullStatistics> bundles;
   const std::int64_t size = std::max(bundle_size, 1);
-  std::vector<double> expected(out.nwave);
   const auto fibers = fiber_numbers(frame.fibermap, frame.header, frame.flux.rows());
   for (std::size_t s = 0; s < frame.flux.rows(); ++s) {
-    const auto it = row_of.find(fibers[s]);
-    if (it == row_of.end()) continue;
+    if (!in_truth.contains(fibers[s])) continue;
     ++out.nspec;
-    convolve(*frame.resolution, s, binned.row(it->second), expected);
     for (std::size_t j = 0; j < out.nwave; ++j) {
       const bool masked = !frame.mask.empty() && (frame.mask(s, j) & options.mask_bits) != 0;
       const double ivar = frame.ivar(s, j);
-      if (masked || !(ivar > 0) || !std::isfinite(expected[j])) {
+      if (masked || !(ivar > 0) || !std::isfinite(expected(s, j))) {
         ++out.masked;
         continue;
       }
       const double root = std::sqrt(ivar);
-      const double pull = (frame.flux(s, j) - expected[j]) * root;
+      const double pull = (frame.flux(s, j) - expected(s, j)) * root;
       out.all.pulls.add(pull);
-      out.by_brightness[brightness_class(expected[j] * root)].pulls.add(pull);
+      out.by_brightness[brightness_class(expected(s, j) * root)].pulls.add(pull);
       bundles[fibers[s] / size].add(pull);
     }
-  }
-  if (out.nspec == 0) {
-    throw Error(Status::kWrongShape, frame.path + ": shares no fibre with the truth");
   }
   for (const auto& [bundle, pulls] : bundles) {
     out.by_bundle.push_back(

@@ -13,5 +13,11 @@ namespace fiberloom::page {
 [[nodiscard]] std::string_view status_css() noexcept;
 [[nodiscard]] std::string_view status_js() noexcept;
 [[nodiscard]] std::string_view status_charts_js() noexcept;
+[[nodiscard]] std::string_view report_html() noexcept;
+[[nodiscard]] std::string_view report_css() noexcept;
+[[nodiscard]] std::string_view report_data_js() noexcept;
+[[nodiscard]] std::string_view report_figures_js() noexcept;
+[[nodiscard]] std::string_view report_spectrum_js() noexcept;
+[[nodiscard]] std::string_view report_js() noexcept;
 
 }  // namespace fiberloom::page

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom report`: frames as one self-contained page to look at.
+#include "fiberloom/pipeline/report/report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportCommand {
+  std::vector<std::string> frames, images, models, residuals, summaries, truths;
+  std::string output = "report.html";
+  std::int64_t bundle_size = 0;
+};
+
+/// The n-th of an option's values; "-" and what was not given are empty.
+std::string nth(const std::vector<std::string>& values, std::size_t n) {
+  return n < values.size() && values[n] != "-" ? values[n] : std::string();
+}
+
+void check_count(const char* option, const std::vector<std::string>& values, std::size_t frames) {
+  if (values.size() <= frames) return;
+  throw Error(Status::kUsage, std::string(option) + ": given " + std::to_string(values.size()) +
+                                  " times for " + std::to_string(frames) +
+                                  " frames (the n-th belongs to the n-th frame; - for none)");
+}
+
+void check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(output, input, ignored)) {
+      throw Error(Status::kUsage, output + ": is an input, it cannot be the output too");
+    }
+  }
+  if (output != "-") check_folder(output);
+}
+
+int run_report(const ReportCommand& c) {
+  const std::size_t n = c.frames.size();
+  const std::pair<const char*, const std::vector<std::string>*> options[] = {
+      {"--image", &c.images},
+      {"--model", &c.models},
+      {"--residual", &c.residuals},
+      {"--summary", &c.summaries},
+      {"--truth", &c.truths}};
+  check_output(c.output, c.frames);
+  for (const auto& [name, values] : options) {
+    check_count(name, *values, n);
+    check_output(c.output, *values);
+  }
+  report::ReportJob job;
+  job.bundle_size = c.bundle_size;
+  for (std::size_t i = 0; i < n; ++i) {
+    job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
+                          nth(c.summaries, i), nth(c.truths, i)});
+  }
+  write_text(c.output, report::report_html(job));
+  return 0;
+}
+
+/// An option that takes one value each time, so that it never swallows a FRAME.
+void add_each(CLI::App& app, const char* name, std::vector<std::string>& values, const char* text) {
+  app.add_option(name, values, text)->allow_extra_args(false)->option_text("FILE ...");
+}
+
+}  // namespace
+
+Command make_report(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("report", "frames as one self-contained HTML page to look at");
+  app->footer(
+      "Examples:\n  fiberloom report frame-r0-00000011.fits --summary summary.json -o report.html\n"
+      "  fiberloom report frame-b0.fits frame-r0.fits --truth truth-b0.fits --truth "
+      "truth-r0.fits\n\n"
+      "The n-th --image, --model ... belongs to the n-th FRAME; - stands for none. What --summary\n"
+      "names as image, model and residual need not be given again.\n\n");
+  const auto command = std::make_shared<ReportCommand>();
+  app->add_option("FRAME", command->frames, "frames (ours, desispec's, spex's)")->required();
+  app->add_option("-o,--output", command->output, "page to write; - is standard output")
+      ->capture_default_str();
+  add_each(*app, "--image", command->images, "preprocessed image that the frame is from");
+  add_each(*app, "--model", command->models, "model image (extract --model)");
+  add_each(*app, "--residual", command->residuals, "residual image (extract --residual)");
+  add_each(*app, "--summary", command->summaries, "summary (extract --json)");
+  add_each(*app, "--truth", command->truths, "truth of a simulated frame");
+  app->add_option("--bundlesize", command->bundle_size,
+                  "fibres a bundle; default: that of the summary, else 25")
+      ->check(CLI::PositiveNumber);
+  return {app, [command] { return run_report(*command); }};
+}
+
+}  // namespace fiberloom::cli

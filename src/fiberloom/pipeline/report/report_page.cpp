@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A FrameReport as data of the page: small things as JSON, arrays packed.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/page/embedded.hpp"
+#include "fiberloom/pipeline/page/page.hpp"
+#include "fiberloom/pipeline/report/encode.hpp"
+#include "fiberloom/pipeline/report/gather.hpp"
+#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/simulate/sky_lines.hpp"
+
+namespace fiberloom::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxRuns = 400, kMaxLines = 400;
+constexpr int kSigmaBits = 6;           // of sigma: 0.8 %
+constexpr double kLargestHalf = 60000;  // flux beyond is scaled down by a power of two
+constexpr std::uint8_t kNone = 255;
+constexpr double kChi2Low = -8, kChi2Step = 0.08;  // log2 of chi2 in steps of 5.7 %
+constexpr int kPaletteStops = 32;
+
+/// Numbers of a page need no more digits.
+double brief(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
+  return std::round(value / unit) * unit;
+}
+
+Json histogram_json(const Histogram& h) {
+  return {{"low", h.low()},
+          {"high", h.high()},
+          {"counts", h.counts()},
+          {"below", h.below()},
+          {"above", h.above()},
+          {"n", h.size()},
+          {"median", brief(h.quantile(0.5))},
+          {"core", brief(h.core_width())}};
+}
+
+/// {first, step} of a linear grid (to a ten-thousandth of a step), else all wavelengths.
+Json wave_json(const std::vector<double>& wave) {
+  const std::size_t n = wave.size();
+  const double step = n < 2 ? 1.0 : (wave[n - 1] - wave[0]) / static_cast<double>(n - 1);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (std::abs(wave[j] - wave[0] - step * static_cast<double>(j)) > 1e-4 * std::abs(step)) {
+      return wave;
+    }
+  }
+  return {{"first", wave[0]}, {"step", step}};
+}
+
+/// The strongest lines within the grid.
+Json lines_json(const std::vector<double>& wave) {
+  std::vector<SkyLine> lines;
+  for (const SkyLine& line : night_sky_lines()) {
+    if (line.wave_aa >= wave.front() && line.wave_aa <= wave.back()) lines.push_back(line);
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const SkyLine& a, const SkyLine& b) { return a.strength > b.strength; });
+  Json out = Json::array();
+  for (std::size_t i = 0; i < std::min(lines.size(), kMaxLines); ++i) {
+    out.push_back({std::round(100 * lines[i].wave_aa) / 100, lines[i].name});
+  }
+  return out;
+}
+
+Json bundles_json(const FrameReport& report) {
+  Json out = Json::array();
+  for (const BundleStatistics& b : report.bundles) {
+    out.push_back({{"row", b.first_row},
+                   {"index", report.first_fiber + static_cast<std::int64_t>(b.first_row)},
+                   {"rows", b.rows},
+                   {"bins", b.bins},
+                   {"somebad", b.some_bad},
+                   {"allbad", b.all_bad},
+                   {"badfit", b.bad_fit},
+                   {"noivar", b.no_ivar},
+                   {"snr", brief(b.median_snr)},
+                   {"chi2", brief(b.median_chi2)}});
+  }
+  return out;
+}
+
+Json runs_json(const std::vector<BadRun>& runs) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < std::min(runs.size(), kMaxRuns); ++i) {
+    out.push_back({runs[i].row, runs[i].first, runs[i].last, runs[i].flags});
+  }
+  return out;
+}
+
+Json pictures_json(const std::vector<Picture>& pictures) {
+  Json out = Json::array();
+  for (const Picture& p : pictures) {
+    out.push_back({{"name", p.name},
+                   {"unit", p.unit},
+                   {"width", p.width},
+                   {"height", p.height},
+                   {"side", p.side},
+                   {"low", brief(p.stretch.low)},
+                   {"high", brief(p.stretch.high)},
+                   {"soft", brief(p.stretch.soft)},
+                   {"palette", p.scale == Scale::kDiverging ? "diverging" : "sequential"},
+                   {"src", "data:image/png;base64," + base64(p.png)}});
+  }
+  return out;
+}
+
+/// Figures of the head of the page; null where there is nothing to tell.
+Json headline_json(const FrameReport& report) {
+  std::vector<float> snr, chi2, sigma;
+  for (const BundleStatistics& b : report.bundles) {
+    if (b.no_ivar < b.bins) snr.push_back(static_cast<float>(b.median_snr));
+    if (b.no_ivar < b.bins) chi2.push_back(static_cast<float>(b.median_chi2));
+  }
+  for (std::size_t i = 0; i < report.sigma.size(); ++i) {
+    if (std::isfinite(report.sigma.data()[i])) sigma.push_back(report.sigma.data()[i]);
+  }
+  const auto flagged =
+      std::accumulate(report.runs.begin(), report.runs.end(), std::size_t{0},
+                      [](std::size_t sum, const BadRun& run) { return sum + run.bins(); });
+  Json out{{"flagged", flagged}, {"snr", nullptr}, {"chi2", nullptr}, {"sigma", nullptr}};
+  if (!snr.empty()) out["snr"] = brief(median(snr));
+  if (report.frame.chi2pix && !chi2.empty()) out["chi2"] = brief(median(chi2));
+  if (!sigma.empty()) out["sigma"] = brief(median(sigma));
+  return out;
+}
+
+/// Linear in 255 steps from the smallest to the largest; 255: none.
+struct ByteScale {
+  double low = 0, high = 1;
+};
+
+std::string pack_widths(const Array2D<float>& sigma, ByteScale& scale) {
+  scale = {INFINITY, -INFINITY};
+  for (std::size_t i = 0; i < sigma.size(); ++i) {
+    if (!std::isfinite(sigma.data()[i])) continue;
+    scale.low = std::min<double>(scale.low, sigma.data()[i]);
+    scale.high = std::max<double>(scale.high, sigma.data()[i]);
+  }
+  if (!(scale.high > scale.low))
+    scale.high = (scale.low = std::isfinite(scale.low) ? scale.low : 0) + 1;
+  std::vector<std::uint8_t> bytes(sigma.size(), kNone);
+  for (std::size_t i = 0; i < sigma.size(); ++i) {
+    if (!std::isfinite(sigma.data()[i])) continue;
+    bytes[i] = static_cast<std::uint8_t>(
+        std::lround((sigma.data()[i] - scale.low) / (scale.high - scale.low) * (kNone - 1)));
+  }
+  return pack_bytes(bytes);
+}
+
+std::string pack_chi2(const Array2D<double>& chi2) {
+  std::vector<std::uint8_t> bytes(chi2.size(), kNone);
+  for (std::size_t i = 0; i < chi2.size(); ++i) {
+    const double v = chi2.data()[i];
+    if (!(v > 0)) continue;
+    bytes[i] = static_cast<std::uint8_t>(
+        std::lround(std::clamp((std::log2(v) - kChi2Low) / kChi2Step, 0.0, kNone - 1.0)));
+  }
+  return pack_bytes(bytes);
+}
+
+double flux_scale(const Array2D<double>& flux) {
+  double largest = 0;
+  for (std::size_t i = 0; i < flux.size(); ++i) {
+    const double size = std::abs(flux.data()[i]);
+    if (std::isfinite(size)) largest = std::max(largest, size);
+  }
+  return largest <= kLargestHalf ? 1.0 : std::exp2(std::ceil(std::log2(largest / kLargestHalf)));
+}
+
+std::string pack_flux(const Array2D<double>& flux, double scale) {
+  std::vector<std::uint16_t> halves(flux.size());
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = to_half(flux.data()[i] / scale);
+  return pack_halves(halves);
+}
+
+/// 1 / sqrt(ivar), 0 where there is no information.
+std::string pack_sigma(const Array2D<double>& ivar, double scale) {
+  std::vector<std::uint16_t> halves(ivar.size());
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    const double v = ivar.data()[i];
+    const bool good = v > 0 && std::isfinite(v);
+    halves[i] =
+        good ? to_half(keep_bits(1 / (std::sqrt(v) * scale), kSigmaBits)) : std::uint16_t{0};
+  }
+  return pack_halves(halves);
+}
+
+void add_data(std::string& out, const std::string& id, const std::string& packed) {
+  out += "<script type=\"text/plain\" id=\"" + id + "\">" + packed + "</script>\n";
+}
+
+/// The frame's elements: packed arrays as text, then everything else as JSON.
+std::string frame_html(const FrameReport& report, std::size_t number) {
+  const FrameData& frame = report.frame;
+  std::string prefix("f");
+  prefix.append(std::to_string(number)).append("-");
+  const double scale = flux_scale(frame.flux);
+  std::string out;
+  add_data(out, prefix + "flux", pack_flux(frame.flux, scale));
+  add_data(out, prefix + "sigma", pack_sigma(frame.ivar, scale));
+  add_data(out, prefix + "flags", pack_bytes({report.flags.data(), report.flags.size()}));
+  if (frame.chi2pix) add_data(out, prefix + "chi2", pack_chi2(*frame.chi2pix));
+  Json json{{"name", std::filesystem::path(frame.path).filename().string()},
+            {"nspec", frame.flux.rows()},
+            {"nwave", frame.flux.cols()},
+            {"wave", wave_json(frame.wave)},
+            {"fibers", report.fibers},
+            {"targets", report.targets},
+            {"scale", scale},
+            {"chi2", frame.chi2pix ? Json{{"low", kChi2Low}, {"step", kChi2Step}} : Json(nullptr)},
+            {"width", nullptr}};
+  if (!report.sigma.empty()) {
+    ByteScale range;
+    add_data(out, prefix + "width", pack_widths(report.sigma, range));
+    json["width"] = {{"low", range.low}, {"high", range.high}, {"stride", report.stride}};
+  }
+  json["lines"] = lines_json(frame.wave);
+  json["headline"] = headline_json(report);
+  json["bundle_size"] = report.bundle_size;
+  json["bundles"] = bundles_json(report);
+  json["runs"] = runs_json(report.runs);
+  json["run_count"] = report.runs.size();
+  json["ivar"] = histogram_json(*report.ivar);
+  json["pulls"] = Json::array();
+  for (const Pulls& p : report.pulls) {
+    Json pull = histogram_json(p.histogram);
+    pull["title"] = p.title;
+    pull["note"] = p.note;
+    json["pulls"].push_back(std::move(pull));
+  }
+  json["pictures"] = pictures_json(report.pictures);
+  json["facts"] = report.facts;
+  json["notes"] = report.notes;
+  json["summary"] = report.summary;
+  out += "<script type=\"application/json\" id=\"" + prefix + "data\">" +
+         page::escape_script(json.dump(-1, ' ', true, Json::error_handler_t::replace)) +
+         "</script>\n";
+  return out;
+}
+
+std::string palettes_json() {
+  const Json json{{"sequential", palette_stops(sequential_palette(), kPaletteStops)},
+                  {"diverging", palette_stops(diverging_palette(), kPaletteStops + 1)}};
+  return json.dump();
+}
+
+}  // namespace
+
+std::string report_html(const ReportJob& job) {
+  std::string frames, title;
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
+    const FrameReport report = gather(job.inputs[i], job.bundle_size);
+    if (i == 0) title = std::filesystem::path(report.frame.path).filename().string();
+    frames += frame_html(report, i);
+  }
+  if (job.inputs.size() > 1) title += " and " + std::to_string(job.inputs.size() - 1) + " more";
+  title = page::escape_html(title);
+  const std::string css = std::string(page::common_css()) + std::string(page::report_css());
+  const std::string js = std::string(page::common_js()) + std::string(page::report_data_js()) +
+                         std::string(page::report_figures_js()) +
+                         std::string(page::report_spectrum_js()) + std::string(page::report_js());
+  const std::string program = "fiberloom " + std::string(version());
+  const std::string palettes = palettes_json();
+  return page::fill(page::report_html(), {{"title", title},
+                                          {"program", program},
+                                          {"css", css},
+                                          {"palettes", palettes},
+                                          {"frames", frames},
+                                          {"js", js}});
+}
+
+}  // namespace fiberloom::report

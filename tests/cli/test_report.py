@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`report` on small frames: what the page holds, what is left out with a note, one line for each fault."""
+import base64
+import gzip
+import json
+import re
+import struct
+import unittest
+import zlib
+
+import tiny_fits as fits
+from run_fiberloom import Case
+from small_camera import NFIBER, NX, NY
+
+NWAVE = 101
+
+
+def element(page, name):
+    return re.search(rf'<script type="[a-z/]+" id="{name}">(.*?)</script>', page, re.S)[1]
+
+
+def data(page, number=0):
+    return json.loads(element(page, f"f{number}-data"))
+
+
+def unpacked(page, name):
+    return gzip.decompress(base64.b64decode(element(page, name)))
+
+
+def halves(page, name):
+    planes = unpacked(page, name)
+    n = len(planes) // 2
+    mixed = bytes(b for pair in zip(planes[:n], planes[n:]) for b in pair)
+    return struct.unpack(f"<{n}e", mixed)
+
+
+def decode_png(png):
+    """Width, height, rows of palette indices; every check sum is checked."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, idat, size = 8, b"", None
+    while at < len(png):
+        length, = struct.unpack(">I", png[at:at + 4])
+        kind, body = png[at + 4:at + 8], png[at + 8:at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            size = struct.unpack(">II", body[:8])
+        if kind == b"IDAT":
+            idat += body
+        at += 12 + length
+    width, height = size
+    raw = zlib.decompress(idat)  # checks Adler-32
+    assert len(raw) == height * (width + 1)
+    rows = [raw[y * (width + 1):(y + 1) * (width + 1)] for y in range(height)]
+    assert all(row[0] == 0 for row in rows)
+    return width, height, [row[1:] for row in rows]
+
+
+class Report(Case):
+    def setUp(self):
+        super().setUp()
+        self.model, self.residual = self.out / "model.fits", self.out / "residual.fits"
+        self.summary, self.html = self.out / "summary.json", self.out / "report.html"
+        self.extract_ok("-m", str(self.model), "--residual", str(self.residual), "--json", str(self.summary))
+
+    def report(self, *arguments):
+        return self.program("report", *arguments, "-o", self.html)
+
+    def page(self, *arguments):
+        result = self.report(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return self.html.read_text()
+
+    def fails(self, result, code, *words):
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(str(word), result.stderr)
+        self.assertFalse(self.html.exists())
+
+    def test_holds_the_numbers_of_the_frame(self):
+        page = self.page(self.frame)
+        meta = data(page)
+        self.assertEqual((meta["nspec"], meta["nwave"], meta["fibers"]), (NFIBER, NWAVE, list(range(NFIBER))))
+        self.assertEqual(meta["wave"], {"first": 5005.0, "step": 0.8})
+        hdus = fits.by_name(self.frame)
+        flux, ivar = hdus["FLUX"].values(), hdus["IVAR"].values()
+        held, sigma = halves(page, "f0-flux"), halves(page, "f0-sigma")
+        self.assertEqual(len(held), len(flux))
+        for f, w, mine, s in zip(flux, ivar, held, sigma):
+            self.assertAlmostEqual(mine, f, delta=abs(f) * 2 ** -11 + 1e-7)
+            self.assertAlmostEqual(s, w ** -0.5 if w > 0 else 0, delta=(w ** -0.5 if w > 0 else 0) * 0.009)
+        flags = unpacked(page, "f0-flags")
+        self.assertEqual([bool(f & 18) for f in flags], [not w > 0 for w in ivar])
+        self.assertGreater(sum(bool(f) for f in flags), 0)
+        self.assertEqual(sum(last - first + 1 for _, first, last, _ in meta["runs"]), sum(bool(f) for f in flags))
+
+    def test_the_summary_brings_images_and_times(self):
+        meta = data(self.page(self.frame, "--summary", self.summary))
+        self.assertEqual([p["name"] for p in meta["pictures"]], ["Image", "Model", "Residual"])
+        self.assertEqual(meta["summary"]["seconds"].keys(), {"read", "compute", "write", "all"})
+        self.assertEqual([p["title"] for p in meta["pulls"]], ["Pulls of pixels", "Pulls of neighbouring bins"])
+        self.assertLess(abs(meta["pulls"][0]["core"] - 1), 0.25)
+        self.assertEqual(meta["notes"], [])
+
+    def test_pictures_are_sound_png_with_masked_pixels_left_open(self):
+        meta = data(self.page(self.frame, "--image", self.image, "--model", self.model))
+        image, model, residual = meta["pictures"]
+        for picture in (image, model, residual):
+            width, height, rows = decode_png(base64.b64decode(picture["src"].partition(",")[2]))
+            self.assertEqual((width, height), (NX, NY))
+            if picture is not model:  # the dead block, y 100 to 111 and x 62 to 73; row 0 is on top
+                self.assertEqual(set(rows[NY - 1 - 105][62:74]), {255})
+            self.assertNotIn(255, rows[NY - 1 - 75][62:66])
+
+    def test_same_input_same_bytes(self):
+        first = self.page(self.frame, "--summary", self.summary)
+        self.html.unlink()
+        self.assertEqual(self.page(self.frame, "--summary", self.summary), first)
+
+    def test_needs_no_other_file(self):
+        page = self.page(self.frame, "--summary", self.summary)
+        outside = re.findall(r'(?:src|href)="(?!data:)[^"]*"|url\((?!data:)|@import|https?://(?!www\.w3\.org/2000/svg)', page)
+        self.assertEqual(outside, [])
+
+    def test_several_frames_on_one_page(self):
+        part = self.out / "part.fits"
+        self.extract_ok("-s", "3", "-n", "2", output=part)
+        page = self.page(self.frame, part, "--image", "-", "--image", self.image)
+        self.assertEqual(data(page, 1)["fibers"], [3, 4])
+        self.assertEqual([len(data(page, k)["pictures"]) for k in (0, 1)], [0, 1])
+
+    def test_a_frame_without_everything_else_is_shown_with_notes(self):
+        bare = self.out / "bare.fits"
+        n = 40
+        bare.write_bytes(fits.image("FLUX", -32, (1, n), [5.0] * n, first=True) +
+                         fits.image("IVAR", -32, (1, n), [1.0] * (n - 1) + [0.0]) +
+                         fits.image("WAVELENGTH", -64, (n,), [5000.0 * 1.0002 ** j for j in range(n)]))
+        page = self.page(bare)
+        meta = data(page)
+        self.assertEqual(len(meta["wave"]), n)  # not linear: every wavelength
+        self.assertIsNone(meta["width"])
+        self.assertIsNone(meta["chi2"])
+        for word in ("RESOLUTION", "CHI2PIX", "MASK", "FIBERMAP"):
+            self.assertTrue(any(word in note for note in meta["notes"]), word)
+        self.assertEqual(meta["runs"], [[0, n - 1, n - 1, 16]])
+
+    def test_hostile_names_stay_text(self):
+        evil = self.out / "<img src=x onerror=alert(1)>&{{js}}.fits"
+        evil.write_bytes(self.frame.read_bytes())
+        page = self.page(evil)
+        self.assertNotIn("<img", page)
+        self.assertEqual(data(page)["name"], evil.name)
+
+    def test_what_the_summary_names_and_is_gone_is_a_note(self):
+        self.model.unlink()
+        meta = data(self.page(self.frame, "--summary", self.summary))
+        self.assertTrue(any("model.fits" in note for note in meta["notes"]), meta["notes"])
+
+    def test_faults_are_one_line(self):
+        self.fails(self.report(self.out / "nothing.fits"), 10, "nothing.fits")
+        self.fails(self.report(self.psf), 11, self.psf.name, "FLUX")
+        self.fails(self.report(self.frame, "--summary", self.frame), 14, self.frame, "summary")
+        deep = self.put("deep.json", b'{"program":"fiberloom extract","spectra":' + b"[" * 200000)
+        self.fails(self.report(self.frame, "--summary", deep), 14, "deep.json")
+        self.fails(self.report(self.frame, "--image", self.psf), 21, self.psf.name, "10 spectra")
+        small = self.put("small.fits", fits.image("MODEL", -32, (5, 4), [0.0] * 20, first=True))
+        self.fails(self.report(self.frame, "--image", self.image, "--model", small), 21, "small.fits", "5 x 4")
+        part = self.out / "part.fits"
+        self.extract_ok("-s", "3", "-n", "2", output=part)
+        self.fails(self.report(part, "--summary", self.summary), 21, "summary.json", "10 x 101")
+        backward = self.put("backward.fits", fits.image("FLUX", -32, (1, 2), [1, 1], first=True) +
+                            fits.image("IVAR", -32, (1, 2), [1, 1]) + fits.image("WAVELENGTH", -64, (2,), [2.0, 1.0]))
+        self.fails(self.report(backward), 14, "WAVELENGTH")
+
+    def test_wrong_command_lines(self):
+        self.fails(self.report(self.frame, "--image", self.image, "--image", self.image), 2, "--image", "2 times")
+        result = self.program("report", self.frame, "-o", self.frame)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(self.frame.read_bytes()[:6], b"SIMPLE")
+        result = self.program("report", self.frame, "-o", self.out / "no" / "such" / "report.html")
+        self.assertEqual(result.returncode, 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
