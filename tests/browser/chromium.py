@@ -11,7 +11,7 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 60.0  # seconds for one answer: a loaded machine starts a browser slowly
+PATIENCE = 30.0  # seconds for one answer: a loaded machine starts a browser slowly
 
 
 def find():

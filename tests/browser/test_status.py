@@ -10,11 +10,11 @@ WRITE = os.environ.get("FIBERLOOM_WRITE_STATUS", "")
 
 
 class StatusPage(PageCase):
-    def write(self, exposures, done, name="status.html"):
+    def write(self, exposures, done, name="status.html", *more):
         """As the night does it: under another name, then renamed."""
         path = self.folder / name
         temporary = path.with_suffix(".tmp")
-        subprocess.run([WRITE, str(temporary), str(exposures), str(done)], check=True)
+        subprocess.run([WRITE, str(temporary), str(exposures), str(done), *more], check=True)
         os.replace(temporary, path)
         return path
 
@@ -30,7 +30,7 @@ class StatusPage(PageCase):
         self.assert_no_complaints()
 
     def test_shows_hostile_text_as_text(self):
-        self.browser.open(self.write(30, 700))
+        self.browser.open(self.write(30, 700, "hostile.html", "hostile"))
         self.assertIn("<img src=x", self.text("#failures"))
         self.assertIn("<b>\"&{{js}}", self.text("#title"))
         self.assertIsNone(self.browser.run("window.hacked"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the status page of a made-up run at a moment of choice, for the browser test:
-//   write_status OUT.html EXPOSURES DONE   (DONE: how many frames are finished)
+//   write_status OUT.html EXPOSURES DONE [hostile]
+// DONE is how many frames are finished; "hostile": markup in title and messages.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -52,8 +53,7 @@ StatusFrame frame_at(int exposure, int camera, int done) {
     f.exit_code = 14;
     f.attempts = 2;
     f.message = "/data/preproc/20261121/00000102/preproc-" + f.name +
-                ".fits.gz: gzip: truncated or damaged data (31457280 bytes) "
-                "<img src=x onerror=\"window.hacked=1\"></script><script>window.hacked=1</script>";
+                ".fits.gz: gzip: truncated or damaged data (31457280 bytes)";
   } else if (f.state == FrameState::kMissing) {
     f.exit_code = 10;
     f.message = "psf-" + f.camera + ".fits: no such file";
@@ -65,7 +65,7 @@ NightStatus made_up(int exposures, int done) {
   NightStatus s;
   const int total = exposures * 3 * kSpectrographs;
   done = std::min(done, total);
-  s.title = "night 20261121 <b>\"&{{js}}";
+  s.title = "night 20261121";
   s.program = "fiberloom 0.1.0";
   s.host = "node-17";
   s.started_unix_s = 1795000000;
@@ -99,13 +99,24 @@ NightStatus made_up(int exposures, int done) {
   return s;
 }
 
+/// Puts markup where a file name or a message may bring some.
+void make_hostile(NightStatus& status) {
+  status.title += " <b>\"&{{js}}";
+  for (StatusFrame& f : status.frames) {
+    if (f.message.empty()) continue;
+    f.message +=
+        " <img src=x onerror=\"window.hacked=1\"></script><script>window.hacked=1</script>";
+  }
+}
+
 }  // namespace
 }  // namespace fiberloom::night
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc < 4) return 2;
+  auto status = fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3]));
+  if (argc > 4) fiberloom::night::make_hostile(status);
   std::ofstream file(argv[1], std::ios::binary);
-  file << fiberloom::night::status_html(
-      fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3])));
+  file << fiberloom::night::status_html(status);
   return file.flush() ? 0 : 1;
 }

@@ -165,7 +165,10 @@
       const cell = cellsOf.get(frame.night + '/' + frame.expid)[cameras.indexOf(frame.camera)];
       const name = 'cell ' + frame.state + (cell.classList.contains('first') ? ' first' : '') + (cell === cursor ? ' at' : '');
       if (cell.className !== name) cell.className = name;
-      setText(cell, GLYPHS[frame.state]);
+      if (cell.textContent !== GLYPHS[frame.state]) {
+        cell.textContent = GLYPHS[frame.state];
+        cell.setAttribute('aria-label', `${frame.name} ${MEANING[frame.state]}`);
+      }
       cell.frame = frame;
     }
     setText(byId('grid-note'), `${cellsOf.size} exposure${cellsOf.size === 1 ? '' : 's'}, ${cameras.length} camera${cameras.length === 1 ? '' : 's'}`);
@@ -232,7 +235,7 @@
   }
 
   // The unseen frame. Every load runs this script in it, which posts its data and stops there.
-  let feed = null, heard = false, lost = 0, loads = 0;
+  let feed = null, heard = false, lost = 0;
   function ask() {
     if (feed) feed.remove();
     lost += 1;
@@ -241,7 +244,7 @@
       return;
     }
     feed = h('iframe', {hidden: '', title: 'newer data', 'aria-hidden': 'true', tabindex: '-1',
-      src: location.pathname + '?load=' + (loads += 1) + '#feed'});
+      src: location.pathname + '?at=' + Date.now() + '#feed'});
     document.body.append(feed);
   }
   window.addEventListener('message', (event) => {

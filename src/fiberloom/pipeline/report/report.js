@@ -31,7 +31,7 @@
       tiles.push(tile('resolution', `${brief(fwhm, 3)} Å`, `FWHM, median; R ${count((low + high) / 2 / fwhm)}`));
     }
     if (meta.pulls.length) tiles.push(tile('pulls', brief(meta.pulls[0].core, 3), 'width of the core, ' + meta.pulls[0].title.replace(/^Pulls (of )?/, '')));
-    tiles.push(tile('flagged bins', percent(top.flagged, frame.n * frame.m), count(top.flagged)));
+    tiles.push(tile('flagged bins', percent(top.flagged, frame.n * frame.m), top.flagged ? count(top.flagged) + ' bins' : 'none'));
     byId('tiles').replaceChildren(...tiles);
     byId('notes').hidden = meta.notes.length === 0;
     byId('notes').querySelector('ul').replaceChildren(...meta.notes.map((text) => h('li', {class: 'wrap'}, text)));

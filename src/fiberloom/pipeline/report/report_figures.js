@@ -217,7 +217,16 @@ const Figures = (() => {
       scale(p.palette, ticks, place, p.unit));
   }
 
-  const power = (v) => v >= -2 && v <= 4 ? brief(10 ** v, 2) : '1e' + v;
+  const power = (v) => brief(10 ** v, 2);
+
+  /** Ticks of a logarithmic axis from 10^low to 10^high: powers of ten, with 2 and 5 between where these are few. */
+  function decades(low, high) {
+    const steps = high - low > 3 ? [1] : [1, 2, 5], out = [];
+    for (let d = Math.floor(low); d <= high; d += 1) {
+      out.push(...steps.map((m) => d + Math.log10(m)).filter((v) => v >= low && v <= high));
+    }
+    return out;
+  }
 
   /** Bars of a histogram; `log`: of counts; `gauss`: with the unit Gaussian of the same number. */
   function histogram(data, {title, unit, note, log, gauss, tick}) {
@@ -243,8 +252,7 @@ const Figures = (() => {
           .map((v) => [v, data.n * step * Math.exp(-v * v / 2) / Math.sqrt(2 * Math.PI)]).filter(([, c]) => !log || c > 0.5);
         root.append(svg('path', {class: 'gauss', d: points.map(([v, c], k) => `${k ? 'L' : 'M'}${x(v).toFixed(1)} ${y(c).toFixed(1)}`).join('')}));
       }
-      for (const t of Page.ticks(data.low, data.high, 7)) {
-        if (tick && !Number.isInteger(t)) continue;
+      for (const t of tick ? decades(data.low, data.high) : Page.ticks(data.low, data.high, 7)) {
         root.append(svg('text', {x: x(t), y: H - 4, 'text-anchor': 'middle'}, tick ? tick(t) : brief(t, 3)));
       }
       box.replaceChildren(root);

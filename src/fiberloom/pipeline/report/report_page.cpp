@@ -2,6 +2,8 @@
 // A FrameReport as data of the page: small things as JSON, arrays packed.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
@@ -25,11 +27,11 @@ constexpr std::uint8_t kNone = 255;
 constexpr double kChi2Low = -8, kChi2Step = 0.08;  // log2 of chi2 in steps of 5.7 %
 constexpr int kPaletteStops = 32;
 
-/// Numbers of a page need no more digits.
+/// Six digits: numbers of a page need no more.
 double brief(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
-  return std::round(value / unit) * unit;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
 }
 
 Json histogram_json(const Histogram& h) {
