@@ -15,7 +15,7 @@ import tiny_fits as fits  # noqa: E402
 from small_camera import GRID, Camera, psf_bytes  # noqa: E402
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
-FULL_SIZE, FULL_SECONDS = 10e6, 2.0
+FULL_SIZE, FULL_SECONDS = 10e6, 2.0  # bytes; a guard with a wide margin, no benchmark
 
 
 def fiberloom(*arguments):

@@ -39,8 +39,8 @@ const Page = (() => {
     return (unit === 0 || n >= 100 ? n.toFixed(0) : n.toPrecision(3)) + ' ' + units[unit];
   }
 
-  /** A count with thin spaces between thousands. */
-  const count = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009');
+  /** A count with narrow unbreakable spaces between thousands. */
+  const count = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 
   /** A number of a few digits. */
   function brief(value, digits = 4) {
