@@ -50,7 +50,9 @@ void chunk(Bytes& out, std::string_view type, std::span<const std::uint8_t> data
 
 Bytes zlib(std::span<const std::uint8_t> bytes) {
   const Bytes member = fits::gzip(bytes);
-  Bytes out{0x78, 0x9c};
+  Bytes out;
+  out.reserve(member.size());
+  for (const int value : {0x78, 0x9c}) out.push_back(static_cast<std::uint8_t>(value));
   out.insert(out.end(), member.begin() + kGzipHeader, member.end() - kGzipTrailer);
   put32(out, adler32(bytes));
   return out;
@@ -63,7 +65,9 @@ std::vector<std::uint8_t> encode_png(const Array2D<std::uint8_t>& pixels, const 
   put32(header, static_cast<std::uint32_t>(pixels.cols()));
   put32(header, static_cast<std::uint32_t>(pixels.rows()));
   for (const int value : {8, 3, 0, 0, 0}) header.push_back(static_cast<std::uint8_t>(value));
-  for (const Rgb& c : palette) colours.insert(colours.end(), {c.red, c.green, c.blue});
+  for (const Rgb& c : palette) {
+    for (const std::uint8_t value : {c.red, c.green, c.blue}) colours.push_back(value);
+  }
   alpha[kNothing] = 0;
   rows.reserve(pixels.size() + pixels.rows());
   for (std::size_t r = 0; r < pixels.rows(); ++r) {
