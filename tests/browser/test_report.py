@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report page in a real browser: shown, stepped through, zoomed, in light and dark, wide and narrow, no complaint.
 With the argument --full: a frame of 500 fibres x 2326 bins, its size and the time it takes to open."""
+import json
 import os
 import pathlib
 import subprocess
@@ -159,6 +160,14 @@ class SmallReport(ReportCase):
             self.assertEqual(self.browser.run("document.querySelector('#fiber').value"), fibre)
         self.assertIn("no RESOLUTION", self.text("#notes"))
         self.screenshot("report-bare", whole=True)
+        self.assert_no_complaints()
+
+    def test_a_summary_of_odd_types_is_shown_as_far_as_it_goes(self):
+        odd = self.folder / "odd.json"
+        odd.write_text(json.dumps({"program": "fiberloom extract", "seconds": {"read": 3, "compute": {"wall_s": "a"}},
+                                   "bundles": [None, 1, {"first_fiber": 0}], "options": [1], "versions": 5}))
+        fiberloom("report", self.folder / "frame.fits", "--summary", odd, "-o", self.folder / "odd.html")
+        self.show(self.folder / "odd.html")
         self.assert_no_complaints()
 
     def test_fits_a_phone_and_the_dark(self):

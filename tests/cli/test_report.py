@@ -84,7 +84,8 @@ class Report(Case):
         self.assertEqual(meta["wave"], {"first": 5005.0, "step": 0.8})
         hdus = fits.by_name(self.frame)
         flux, ivar = hdus["FLUX"].values(), hdus["IVAR"].values()
-        held, sigma = halves(page, "f0-flux"), halves(page, "f0-sigma")
+        held = [v * meta["flux_scale"] for v in halves(page, "f0-flux")]
+        sigma = [v * meta["sigma_scale"] for v in halves(page, "f0-sigma")]
         self.assertEqual(len(held), len(flux))
         for f, w, mine, s in zip(flux, ivar, held, sigma):
             self.assertAlmostEqual(mine, f, delta=abs(f) * 2 ** -11 + 1e-7)
@@ -143,6 +144,25 @@ class Report(Case):
         for word in ("RESOLUTION", "CHI2PIX", "MASK", "FIBERMAP"):
             self.assertTrue(any(word in note for note in meta["notes"]), word)
         self.assertEqual(meta["runs"], [[0, n - 1, n - 1, 16]])
+
+    def test_any_unit_of_flux_keeps_its_precision(self):
+        for unit in (1e-17, 1.0, 1e9):
+            scaled = self.out / "scaled.fits"
+            flux = [unit * v for v in (1.0, -2.5, 3e4, 0.01)]
+            scaled.write_bytes(fits.image("FLUX", -64, (1, 4), flux, first=True) +
+                               fits.image("IVAR", -64, (1, 4), [unit ** -2] * 4) +
+                               fits.image("WAVELENGTH", -64, (4,), [1.0, 2.0, 3.0, 4.0]))
+            page = self.page(scaled)
+            meta = data(page)
+            for v, held, s in zip(flux, halves(page, "f0-flux"), halves(page, "f0-sigma")):
+                self.assertAlmostEqual(held * meta["flux_scale"] / v, 1, delta=2 ** -11)
+                self.assertAlmostEqual(s * meta["sigma_scale"] / unit, 1, delta=2 ** -7)
+
+    def test_a_summary_of_odd_types_is_no_fault(self):
+        odd = self.put("odd.json", json.dumps({
+            "program": "fiberloom extract", "seconds": "x", "bundles": [None, 1, {"first_fiber": 0}], "options": [1],
+            "versions": 5, "threads": {}, "spectra": 7, "input": {"image": 5}, "output": None}).encode())
+        self.assertEqual(data(self.page(self.frame, "--summary", odd))["summary"]["versions"], 5)
 
     def test_hostile_names_stay_text(self):
         evil = self.out / "<img src=x onerror=alert(1)>&{{js}}.fits"

@@ -49,8 +49,8 @@ const Store = (() => {
     if (typeof DecompressionStream === 'undefined') throw new Error('this browser is too old: it has no DecompressionStream');
     const prefix = `f${number}-`;
     const meta = JSON.parse(byId(prefix + 'data').textContent);
-    const [flux, sigma, flags, chi2, width] = await Promise.all([floats(prefix + 'flux', meta.scale),
-      floats(prefix + 'sigma', meta.scale), bytes(prefix + 'flags'), bytes(prefix + 'chi2'), bytes(prefix + 'width')]);
+    const [flux, sigma, flags, chi2, width] = await Promise.all([floats(prefix + 'flux', meta.flux_scale),
+      floats(prefix + 'sigma', meta.sigma_scale), bytes(prefix + 'flags'), bytes(prefix + 'chi2'), bytes(prefix + 'width')]);
     const m = meta.nwave, wave = waves(meta.wave, m);
     const step = m > 1 ? (wave[m - 1] - wave[0]) / (m - 1) : 1;
     const columns = width ? Math.ceil(m / meta.width.stride) : 0;

@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxRuns = 400, kMaxLines = 400;
-constexpr int kSigmaBits = 6;           // of sigma: 0.8 %
-constexpr double kLargestHalf = 60000;  // flux beyond is scaled down by a power of two
+constexpr int kSigmaBits = 6;  // of sigma: 0.8 %
+constexpr double kLargestHalf = 60000;
 constexpr std::uint8_t kNone = 255;
 constexpr double kChi2Low = -8, kChi2Step = 0.08;  // log2 of chi2 in steps of 5.7 %
 constexpr int kPaletteStops = 32;
@@ -168,13 +168,24 @@ std::string pack_chi2(const Array2D<double>& chi2) {
   return pack_bytes(bytes);
 }
 
-double flux_scale(const Array2D<double>& flux) {
-  double largest = 0;
-  for (std::size_t i = 0; i < flux.size(); ++i) {
-    const double size = std::abs(flux.data()[i]);
-    if (std::isfinite(size)) largest = std::max(largest, size);
+/// The power of two by which the largest value is a half near the top of their range: all that is
+/// not a billion times smaller keeps its eleven bits, whatever the unit of the flux.
+double half_scale(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return 1.0;
+  return std::exp2(std::ceil(std::log2(largest / kLargestHalf)));
+}
+
+double sigma_of(double ivar) { return ivar > 0 && std::isfinite(ivar) ? 1 / std::sqrt(ivar) : 0.0; }
+
+/// Largest |value(i)| of the bins that have information.
+template <class Value>
+double largest(const Array2D<std::uint8_t>& flags, Value value) {
+  double out = 0;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if ((flags.data()[i] & (kFlagNoIvar | kFlagAllBad)) != 0) continue;
+    out = std::max(out, std::abs(value(i)));
   }
-  return largest <= kLargestHalf ? 1.0 : std::exp2(std::ceil(std::log2(largest / kLargestHalf)));
+  return out;
 }
 
 std::string pack_flux(const Array2D<double>& flux, double scale) {
@@ -187,10 +198,7 @@ std::string pack_flux(const Array2D<double>& flux, double scale) {
 std::string pack_sigma(const Array2D<double>& ivar, double scale) {
   std::vector<std::uint16_t> halves(ivar.size());
   for (std::size_t i = 0; i < halves.size(); ++i) {
-    const double v = ivar.data()[i];
-    const bool good = v > 0 && std::isfinite(v);
-    halves[i] =
-        good ? to_half(keep_bits(1 / (std::sqrt(v) * scale), kSigmaBits)) : std::uint16_t{0};
+    halves[i] = to_half(keep_bits(sigma_of(ivar.data()[i]) / scale, kSigmaBits));
   }
   return pack_halves(halves);
 }
@@ -204,10 +212,13 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
   const FrameData& frame = report.frame;
   std::string prefix("f");
   prefix.append(std::to_string(number)).append("-");
-  const double scale = flux_scale(frame.flux);
+  const double flux_scale =
+      half_scale(largest(report.flags, [&](std::size_t i) { return frame.flux.data()[i]; }));
+  const double sigma_scale = half_scale(
+      largest(report.flags, [&](std::size_t i) { return sigma_of(frame.ivar.data()[i]); }));
   std::string out;
-  add_data(out, prefix + "flux", pack_flux(frame.flux, scale));
-  add_data(out, prefix + "sigma", pack_sigma(frame.ivar, scale));
+  add_data(out, prefix + "flux", pack_flux(frame.flux, flux_scale));
+  add_data(out, prefix + "sigma", pack_sigma(frame.ivar, sigma_scale));
   add_data(out, prefix + "flags", pack_bytes({report.flags.data(), report.flags.size()}));
   if (frame.chi2pix) add_data(out, prefix + "chi2", pack_chi2(*frame.chi2pix));
   Json json{{"name", std::filesystem::path(frame.path).filename().string()},
@@ -216,7 +227,8 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
             {"wave", wave_json(frame.wave)},
             {"fibers", report.fibers},
             {"targets", report.targets},
-            {"scale", scale},
+            {"flux_scale", flux_scale},
+            {"sigma_scale", sigma_scale},
             {"chi2", frame.chi2pix ? Json{{"low", kChi2Low}, {"step", kChi2Step}} : Json(nullptr)},
             {"width", nullptr}};
   if (!report.sigma.empty()) {

@@ -232,7 +232,9 @@ std::vector<BundleStatistics> bundle_statistics(const FrameData& frame,
       b.no_ivar += (f & kFlagNoIvar) != 0;
       if ((f & kUnusable) != 0) continue;
       snr.push_back(static_cast<float>(frame.flux(s, j) * std::sqrt(frame.ivar(s, j))));
-      if (frame.chi2pix) chi2.push_back(static_cast<float>((*frame.chi2pix)(s, j)));
+      if (frame.chi2pix && std::isfinite((*frame.chi2pix)(s, j))) {
+        chi2.push_back(static_cast<float>((*frame.chi2pix)(s, j)));
+      }
     }
     if (s + 1 == flags.rows() || (fiber + 1) % bundle_size == 0) {
       b.median_snr = median(snr);
