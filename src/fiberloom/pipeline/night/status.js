@@ -4,7 +4,7 @@
 'use strict';
 
 (() => {
-  const {h, byId, setText, duration, count} = Page;
+  const {h, byId, setText, duration, count, counted} = Page;
   const embedded = JSON.parse(byId('data').textContent);
   if (window.parent !== window && location.hash === '#feed') {
     window.parent.postMessage({fiberloomStatus: embedded}, location.protocol === 'file:' ? '*' : location.origin);
@@ -84,8 +84,8 @@
     setText(phase, d.finished ? 'finished' : stale ? `no news for ${duration(age)}` :
       d.watching ? 'running, waits for new exposures' : 'running');
     const clock = (unix) => unix > 0 ? new Date(1000 * unix).toLocaleString() : '–';
-    setText(byId('where'), `${d.program} on ${d.host || 'an unnamed host'} · ${count(d.ranks)} rank${d.ranks === 1 ? '' : 's'} x ` +
-      `${count(d.threads)} thread${d.threads === 1 ? '' : 's'} · started ${clock(d.started_unix_s)} · as of ${clock(d.updated_unix_s)}`);
+    setText(byId('where'), `${d.program} on ${d.host || 'an unnamed host'} · ${counted(d.ranks, 'rank')} x ` +
+      `${counted(d.threads, 'thread')} · started ${clock(d.started_unix_s)} · as of ${clock(d.updated_unix_s)}`);
   }
 
   function drawLists(d, list) {
@@ -171,7 +171,7 @@
       }
       cell.frame = frame;
     }
-    setText(byId('grid-note'), `${cellsOf.size} exposure${cellsOf.size === 1 ? '' : 's'}, ${cameras.length} camera${cameras.length === 1 ? '' : 's'}`);
+    setText(byId('grid-note'), `${counted(cellsOf.size, 'exposure')}, ${counted(cameras.length, 'camera')}`);
   }
 
   function describe(f) {

@@ -42,6 +42,9 @@ const Page = (() => {
   /** A count with narrow unbreakable spaces between thousands. */
   const count = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 
+  /** "1 bin", "2 bins". */
+  const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+
   /** A number of a few digits. */
   function brief(value, digits = 4) {
     if (!Number.isFinite(value)) return '–';
@@ -83,5 +86,5 @@ const Page = (() => {
     if (tip) tip.hidden = true;
   }
 
-  return {h, svg, byId, setText, duration, bytes, count, brief, ticks, showTip, hideTip};
+  return {h, svg, byId, setText, duration, bytes, count, counted, brief, ticks, showTip, hideTip};
 })();

@@ -3,7 +3,7 @@
 'use strict';
 
 (() => {
-  const {h, byId, setText, brief, count, duration} = Page;
+  const {h, byId, setText, brief, count, counted, duration} = Page;
   const viewer = Spectrum.make(byId('plot'), showReadout);
   let frame = null, row = 0, maps = [], drawn = [];
 
@@ -31,7 +31,7 @@
       tiles.push(tile('resolution', `${brief(fwhm, 3)} Å`, `FWHM, median; R ${count((low + high) / 2 / fwhm)}`));
     }
     if (meta.pulls.length) tiles.push(tile('pulls', brief(meta.pulls[0].core, 3), 'width of the core, ' + meta.pulls[0].title.replace(/^Pulls (of )?/, '')));
-    tiles.push(tile('flagged bins', percent(top.flagged, frame.n * frame.m), top.flagged ? count(top.flagged) + ' bins' : 'none'));
+    tiles.push(tile('flagged bins', percent(top.flagged, frame.n * frame.m), top.flagged ? counted(top.flagged, 'bin') : 'none'));
     byId('tiles').replaceChildren(...tiles);
     byId('notes').hidden = meta.notes.length === 0;
     byId('notes').querySelector('ul').replaceChildren(...meta.notes.map((text) => h('li', {class: 'wrap'}, text)));
@@ -47,7 +47,7 @@
     for (let j = 0; j < frame.m; j += 1) bad += frame.flags[row * frame.m + j] !== 0;
     const kind = frame.meta.targets[row] ? frame.meta.targets[row] + ', ' : '';
     const bundle = Math.floor((frame.meta.bundles[0].index + row) / frame.meta.bundle_size);
-    setText(byId('fiber-note'), `${kind}bundle ${bundle}, ${bad ? count(bad) + ' flagged bins' : 'no flagged bin'}`);
+    setText(byId('fiber-note'), `${kind}bundle ${bundle}, ${bad ? counted(bad, 'flagged bin') : 'no flagged bin'}`);
     viewer.setRow(row);
     maps.forEach((map) => map.mark(row));
   }
@@ -81,7 +81,7 @@
     const {ivar, pulls} = frame.meta;
     drawn = [...pulls.map((p) => Figures.histogram(p, {title: p.title, unit: `${count(p.n)}, median ${brief(p.median, 2)}, core width ${brief(p.core, 4)}, beyond 6 sigma ${count(p.below + p.above)}`,
       note: p.note + '. Dashed: unit Gaussian.', log: true, gauss: true})),
-    Figures.histogram(ivar, {title: 'Inverse variance', unit: '(electron/Å)⁻², of bins with information', note: `${count(ivar.n)} bins${ivar.below ? ', ' + count(ivar.below) + ' of them below this range' : ''}; median ${brief(10 ** ivar.median, 3)}, that is sigma ${brief(10 ** (-ivar.median / 2), 3)} electron/Å`, tick: Figures.power})];
+    Figures.histogram(ivar, {title: 'Inverse variance', unit: '(electron/Å)⁻², of bins with information', note: `${counted(ivar.n, 'bin')}${ivar.below ? ', ' + count(ivar.below) + ' of them below this range' : ''}; median ${brief(10 ** ivar.median, 3)}, that is sigma ${brief(10 ** (-ivar.median / 2), 3)} electron/Å`, tick: Figures.power})];
     byId('histograms').replaceChildren(...drawn.map((histogram) => histogram.card));
     redraw();
   }
@@ -114,7 +114,7 @@
 
   function showRuns() {
     const {runs, run_count: all, fibers} = frame.meta;
-    setText(byId('run-note'), all === 0 ? 'none' : `${count(all)} stretches` + (all > runs.length ? `, the ${runs.length} longest; the map of flags has all` : ''));
+    setText(byId('run-note'), all === 0 ? 'none' : counted(all, 'run') + (all > runs.length ? `, the ${runs.length} longest; the map of flags has all` : ''));
     if (all === 0) { byId('runs').replaceChildren(); return; }
     table('runs', ['fibre', 'from, Å', 'to, Å', 'bins', 'why'], runs.map(([s, first, last, flags]) => {
       const line = h('tr', {}, h('td', {}, h('button', {type: 'button'}, String(fibers[s]))), h('td', {class: 'n'}, frame.wave[first].toFixed(2)),

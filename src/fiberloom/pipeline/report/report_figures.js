@@ -5,7 +5,7 @@
 const Figures = (() => {
   const {h, svg, byId, brief, count} = Page;
   const palettes = JSON.parse(byId('palettes').textContent);
-  const FLAG_NAMES = [[Flag.REJECTED, 'rejected', '#20242c'], [Flag.SOME, 'low information', '#e8a92c'],
+  const FLAG_NAMES = [[Flag.REJECTED, 'rejected', '#3f4756'], [Flag.SOME, 'low information', '#e8a92c'],
     [Flag.FIT, 'bad fit', '#c23c0c'], [Flag.OTHER, 'other bits', '#8a5cc2']];
   const GOOD = [201, 215, 230];
 
@@ -40,7 +40,7 @@ const Figures = (() => {
     const out = [];
     const between = (value, parts) => {
       const [low, high] = quantiles(frame, value, parts);
-      return high > low ? [low, high] : [low - 0.5, low + 0.5];
+      return high > low ? [low, high] : [low - 0.5 * (Math.abs(low) || 1), low + 0.5 * (Math.abs(low) || 1)];
     };
     if (frame.hasChi2) {
       out.push({name: 'chi2 of pixels', unit: '', value: (i) => frame.chi2(i), palette: 'diverging',
@@ -58,11 +58,12 @@ const Figures = (() => {
       place: asinhPlace(0, snrHigh, Math.max(snrHigh / 30, 1)),
       ticks: [0, 1, 3, 10, 30, 100, 300].filter((v) => v <= snrHigh)});
     const flux = (i) => frame.flux[i];
-    const [fluxLow, middle, fluxHigh] = quantiles(frame, flux, [0.02, 0.5, 0.998]);
-    const soft = Math.max(middle - fluxLow, (fluxHigh - fluxLow) / 200, 1e-30);
+    let [fluxLow, middle, fluxHigh] = quantiles(frame, flux, [0.02, 0.5, 0.998]);
+    if (!(fluxHigh > fluxLow)) [fluxLow, fluxHigh] = between(flux, [0.5, 0.5]);
+    const soft = Math.max(middle - fluxLow, (fluxHigh - fluxLow) / 200);
     const fluxTicks = [0, ...[1, 10, 100, 1e3, 1e4, 1e5].flatMap((p) => [p, 3 * p])].filter((v) => v >= fluxLow && v <= fluxHigh);
     out.push({name: 'flux', unit: 'electron/Å', value: flux, palette: 'sequential',
-      place: asinhPlace(fluxLow, Math.max(fluxHigh, fluxLow + soft), soft), ticks: fluxTicks.filter((v, k) => k % 2 === 0 || fluxTicks.length < 6)});
+      place: asinhPlace(fluxLow, fluxHigh, soft), ticks: fluxTicks.filter((v, k) => k % 2 === 0 || fluxTicks.length < 6)});
     const sigma = (i) => frame.sigma[i] > 0 ? Math.log10(frame.sigma[i]) : NaN;
     const [sigmaLow, sigmaHigh] = between(sigma, [0.002, 0.998]);
     out.push({name: 'sigma (1/√ivar)', unit: 'electron/Å', value: (i) => frame.sigma[i] > 0 ? frame.sigma[i] : NaN, palette: 'sequential',

@@ -132,6 +132,7 @@ const Spectrum = (() => {
           const seen = v >= low && v <= high;
           if (seen && ticks.every((other) => Math.abs(y(v) - y(other)) > 22)) ticks.push(v);
         }
+        if (ticks.length < 3) ticks = Page.ticks(low, high, area.h / 70);
       }
       g.textAlign = 'right';
       g.textBaseline = 'middle';
