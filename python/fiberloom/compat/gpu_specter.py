@@ -21,9 +21,13 @@ def _wavelength(wavelength: Any, psf: Any) -> Any:
             parts = ()
         if len(parts) != 3:
             raise ValueError(f"wavelength: expected 'wmin,wmax,dw', got {wavelength!r}")
-        return parts
-    if wavelength is None:
-        return (*psf.wave_range, 0.8)
+        wavelength = parts
+    elif wavelength is None:
+        wavelength = (*psf.wave_range, 0.8)
+    if isinstance(wavelength, tuple):
+        check.wave("wavelength", wavelength)
+        wmin, wmax, dw = wavelength
+        return np.arange(wmin, wmax + 0.5 * dw, dw)  # to the last bit what gpu_specter has
     return wavelength
 
 
