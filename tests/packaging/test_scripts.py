@@ -94,12 +94,12 @@ class WeakSymbols(Scratch):
 
 class Shell(unittest.TestCase):
     def test_scripts_parse(self):
-        for name in ("scripts/demo", "scripts/test", "scripts/lib.sh", ".ci/run"):
+        for name in ("scripts/demo", "scripts/test", "scripts/test-python", "scripts/lib.sh", ".ci/run"):
             result = subprocess.run(["bash", "-n", SOURCE / name], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_scripts_explain_themselves(self):
-        for name in ("scripts/demo", "scripts/test"):
+        for name in ("scripts/demo", "scripts/test", "scripts/test-python"):
             result = subprocess.run([SOURCE / name, "--help"], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0)
             self.assertIn(name, result.stdout)
