@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
+COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-python", "scripts/test-packages")
 SPDX = "// SPDX-License-Identifier: BSD-3-Clause\n"
 
 
@@ -94,12 +95,12 @@ class WeakSymbols(Scratch):
 
 class Shell(unittest.TestCase):
     def test_scripts_parse(self):
-        for name in ("scripts/demo", "scripts/test", "scripts/test-python", "scripts/lib.sh", ".ci/run"):
+        for name in (*COMMANDS, "scripts/lib.sh", ".ci/run"):
             result = subprocess.run(["bash", "-n", SOURCE / name], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_scripts_explain_themselves(self):
-        for name in ("scripts/demo", "scripts/test", "scripts/test-python"):
+        for name in COMMANDS:
             result = subprocess.run([SOURCE / name, "--help"], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0)
             self.assertIn(name, result.stdout)
