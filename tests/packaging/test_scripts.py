@@ -48,6 +48,7 @@ class Layers(Scratch):
                 ("src/fiberloom/extract/a.cpp", "#include <tbb/parallel_for.h>"),
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
+                ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
                 ("src/fiberloom/base/a.cpp", "\n" * 600)):
             with self.subTest(path=path, line=line):
