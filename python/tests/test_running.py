@@ -15,7 +15,7 @@ import fiberloom as fl
 
 LONG = textwrap.dedent("""
     import time, fiberloom as fl
-    s = fl.simulate_frame(nfiber=150, nwave=1200)
+    s = fl.simulate_frame(nfiber=250, nwave=1200)
     def work():
         return fl.extract_frame(s.image, s.ivar, s.psf, s.wave, method="patch", nsubbundles=5, threads=%d)
 """)
