@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
+COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-python", "scripts/test-packages")
 SPDX = "// SPDX-License-Identifier: BSD-3-Clause\n"
 
 
@@ -47,6 +48,7 @@ class Layers(Scratch):
                 ("src/fiberloom/extract/a.cpp", "#include <tbb/parallel_for.h>"),
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
+                ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
                 ("src/fiberloom/base/a.cpp", "\n" * 600)):
             with self.subTest(path=path, line=line):
@@ -94,12 +96,12 @@ class WeakSymbols(Scratch):
 
 class Shell(unittest.TestCase):
     def test_scripts_parse(self):
-        for name in ("scripts/demo", "scripts/test", "scripts/lib.sh", ".ci/run"):
+        for name in (*COMMANDS, "scripts/lib.sh", ".ci/run"):
             result = subprocess.run(["bash", "-n", SOURCE / name], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_scripts_explain_themselves(self):
-        for name in ("scripts/demo", "scripts/test"):
+        for name in COMMANDS:
             result = subprocess.run([SOURCE / name, "--help"], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0)
             self.assertIn(name, result.stdout)

@@ -25,6 +25,8 @@ struct Command {
 [[nodiscard]] Command make_compare(CLI::App& program);
 [[nodiscard]] Command make_info(CLI::App& program);
 [[nodiscard]] Command make_report(CLI::App& program);
+[[nodiscard]] Command make_completion(CLI::App& program);
+[[nodiscard]] Command make_manual(CLI::App& program, const std::string& exit_codes);
 
 /// How much to say.
 struct LogOptions {

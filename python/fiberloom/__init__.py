@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fiberloom: exact 2-D extraction of multi-fibre spectra.
+
+    import fiberloom as fl
+    image, psf = fl.read_image("preproc-r0-00000011.fits.gz"), fl.read_psf("psf-r0-00000011.fits")
+    frame = fl.extract_frame(image.image, image.ivar, psf, wave=(5760, 7620, 0.8), mask=image.mask)
+    frame.flux, frame.ivar, frame.R(0)
+
+Numbers are float64, flux is electron/Angstrom, wavelengths are vacuum Angstrom, pixels are
+[row][column] with an integer at the pixel's centre. `fiberloom.plot` draws, `fiberloom.compat` has
+the call signatures of gpu_specter and specter, `python -m fiberloom` is the command line.
+"""
+import importlib
+from typing import TYPE_CHECKING, Any, List
+
+if TYPE_CHECKING:
+    from . import compat as compat
+    from . import plot as plot
+    from ._compare import Comparison as Comparison
+    from ._compare import compare as compare
+    from ._compare import compare_truth as compare_truth
+    from ._errors import ArgumentError as ArgumentError
+    from ._errors import Error as Error
+    from ._extract import extract_file as extract_file
+    from ._extract import extract_frame as extract_frame
+    from ._files import Image as Image
+    from ._files import read_frame as read_frame
+    from ._files import read_image as read_image
+    from ._files import read_psf as read_psf
+    from ._files import write_frame as write_frame
+    from ._files import write_image as write_image
+    from ._files import write_psf as write_psf
+    from ._frame import Frame as Frame
+    from ._psf import Psf as Psf
+    from ._simulate import SimulatedFrame as SimulatedFrame
+    from ._simulate import simulate as simulate
+    from ._simulate import simulate_frame as simulate_frame
+
+    __version__: str
+
+# What is asked for is imported then: `python -m fiberloom` starts without numpy.
+_HOME = {
+    "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
+    "ArgumentError": "_errors", "Error": "_errors",
+    "extract_file": "_extract", "extract_frame": "_extract",
+    "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
+    "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
+    "Frame": "_frame", "Psf": "_psf",
+    "SimulatedFrame": "_simulate", "simulate": "_simulate", "simulate_frame": "_simulate",
+}
+_MODULES = ("compat", "plot")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"fiberloom.{name}")
+    if name == "__version__":
+        value: Any = importlib.import_module("fiberloom._core").version
+    elif name in _HOME:
+        value = getattr(importlib.import_module(f"fiberloom.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"module 'fiberloom' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of arguments: a TypeError or ValueError that names the argument, what was given and what
+was expected. Arrays come back in C order with native bytes; nothing of the caller's is changed."""
+import math
+import operator
+import os
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+Shape = Sequence[Any]
+
+
+def _shape_text(shape: Shape) -> str:
+    return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _array(name: str, value: Any, expected: str) -> "npt.NDArray[Any]":
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected {expected}, got a masked array, whose mask would be lost "
+                        "(set ivar to 0 instead)")
+    if isinstance(value, (str, bytes)) or value is None:
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__}")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__} ({error})") from None
+    return array
+
+
+def _check_shape(name: str, array: "npt.NDArray[Any]", shape: Shape) -> None:
+    fits = array.ndim == len(shape) and all(
+        isinstance(want, str) or have == want for have, want in zip(array.shape, shape))
+    if not fits:
+        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, "
+                         f"got {_shape_text(array.shape)}")
+    if array.size == 0:
+        raise ValueError(f"{name}: expected shape {_shape_text(shape)}, got an empty array "
+                         f"{_shape_text(array.shape)}")
+
+
+def real(name: str, value: Any, shape: Shape, keep_single: bool = False) -> "npt.NDArray[Any]":
+    """Numbers as float64 of this shape (a string in `shape` stands for any length); keep_single
+    leaves float32 as it is."""
+    expected = f"an array of real numbers {_shape_text(shape)}"
+    array = _array(name, value, expected)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: expected {expected}, got dtype {array.dtype}")
+    _check_shape(name, array, shape)
+    single = keep_single and array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    return np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)
+
+
+def finite(name: str, value: Any, shape: Shape) -> "npt.NDArray[np.float64]":
+    """Like real(), and no NaN or infinity."""
+    array = real(name, value, shape)
+    bad = array.size - int(np.count_nonzero(np.isfinite(array)))
+    if bad:
+        raise ValueError(f"{name}: expected finite numbers, {bad} of {array.size} are NaN or infinite")
+    return array
+
+
+def bits(name: str, value: Any, shape: Shape) -> "npt.NDArray[np.uint32]":
+    """Mask bits as uint32; booleans count as bit 0."""
+    expected = f"an array of integers {_shape_text(shape)}"
+    array = _array(name, value, expected)
+    if array.dtype.kind not in "iub":
+        raise TypeError(f"{name}: expected {expected}, got dtype {array.dtype}")
+    _check_shape(name, array, shape)
+    return np.ascontiguousarray(array).astype(np.uint32, casting="unsafe")
+
+
+def integer(name: str, value: Any, low: int, high: int = 2**31 - 1) -> int:
+    """An integer in [low, high]."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name}: expected an integer from {low} to {high}, got {number}")
+    return number
+
+
+def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
+    """A finite number in [low, high]."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
+    if not math.isfinite(result) or not low <= result <= high:
+        bound = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise ValueError(f"{name}: expected a number {bound}, got {result}")
+    return result
+
+
+def choice(name: str, value: Any, words: Sequence[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected {' or '.join(map(repr, words))}, got {type(value).__name__}")
+    if value not in words:
+        raise ValueError(f"{name}: expected {' or '.join(map(repr, words))}, got {value!r}")
+    return value
+
+
+def path(name: str, value: Any) -> str:
+    """A file name as text."""
+    try:
+        text = os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a path, got {type(value).__name__}") from None
+    if not text or "\0" in text:
+        raise ValueError(f"{name}: expected a path, got {text!r}")
+    return text
+
+
+def threads(value: Optional[int]) -> int:
+    """0 where the machine and the batch system decide."""
+    return 0 if value is None else integer("threads", value, 1, 4096)
+
+
+def fibers(specmin: Any, nspec: Any, nfiber: int) -> Tuple[int, int]:
+    """First fibre and number of fibres within the PSF's."""
+    first = integer("specmin", specmin, 0)
+    if first >= nfiber:
+        raise ValueError(f"specmin: expected a fibre from 0 to {nfiber - 1}, got {first}")
+    count = nfiber - first if nspec is None else integer("nspec", nspec, 1)
+    if first + count > nfiber:
+        raise ValueError(f"nspec: expected at most {nfiber - first} fibres from specmin {first} on "
+                         f"(the PSF has {nfiber}), got {count}")
+    return first, count
+
+
+def wave(name: str, value: Any) -> "npt.NDArray[np.float64]":
+    """An increasing wavelength grid; a tuple of three is (first, last, step), both ends included."""
+    from . import _core
+    if isinstance(value, tuple) and len(value) == 3:
+        low, high, step = (number(name, v, -math.inf) for v in value)
+        if not step > 0 or not low <= high or (high - low) / step > 1e6:
+            raise ValueError(f"{name}: expected (first, last, step) with first <= last and step > 0, "
+                             f"got {value}")
+        return _core.linear_wave_grid(low, high, step)
+    grid = finite(name, value, ("nwave",))
+    steps = np.flatnonzero(np.diff(grid) <= 0)
+    if steps.size:
+        raise ValueError(f"{name}: expected increasing wavelengths, "
+                         f"bin {int(steps[0]) + 1} is {grid[steps[0] + 1]} after {grid[steps[0]]}")
+    return grid

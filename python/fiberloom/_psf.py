@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The PSF: traces, spots, and the forward model p = A f as a linear operator."""
+import math
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arguments as check
+from . import _core
+
+if TYPE_CHECKING:
+    import scipy.sparse.linalg
+
+Array = npt.NDArray[Any]
+
+
+class Spots(NamedTuple):
+    """value: [nfiber][nwave][ny][nx], each spot sums to 1 over its whole stamp; all zero where it
+    misses the CCD. y0, x0: [nfiber][nwave], CCD pixel of value[..., 0, 0]."""
+
+    value: Array
+    y0: Array
+    x0: Array
+
+
+class Psf:
+    """A Gauss-Hermite PSF. Made by read_psf() or simulate_frame(); can be pickled."""
+
+    def __init__(self, core: _core.Psf) -> None:
+        if not isinstance(core, _core.Psf):
+            raise TypeError(f"Psf: use fiberloom.read_psf(path), got {type(core).__name__}")
+        self._core = core
+        self._numbers = core.numbers()
+
+    @property
+    def nfiber(self) -> int:
+        """Number of fibres."""
+        return self._core.nfiber
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """(npix_y, npix_x) of the CCD."""
+        return self._numbers["npix_y"], self._numbers["npix_x"]
+
+    @property
+    def stamp(self) -> Tuple[int, int]:
+        """(ny, nx) of a spot."""
+        return 2 * self._numbers["hsize_y"] + 1, 2 * self._numbers["hsize_x"] + 1
+
+    @property
+    def wave_range(self) -> Tuple[float, float]:
+        """Angstrom, the domain of the shape: the default range of an extraction."""
+        return self._core.wave_range
+
+    @property
+    def psferr(self) -> float:
+        """Fractional error of the model, for chi2pix."""
+        return float(self._numbers["psferr"])
+
+    @property
+    def bundle(self) -> Array:
+        """[nfiber] bundle of each fibre; empty when the file does not say."""
+        return np.array(self._numbers["bundle"], dtype=int)
+
+    @property
+    def path(self) -> str:
+        """The file, or ''."""
+        return self._core.path
+
+    @property
+    def header(self) -> _core.Header:
+        """Header of the PSF HDU."""
+        return self._core.header
+
+    def x(self, wave: Any, fibers: Any = None) -> Array:
+        """Column of the trace, pixels, [nfiber][nwave]."""
+        return self._evaluate("x", wave, fibers)
+
+    def y(self, wave: Any, fibers: Any = None) -> Array:
+        """Row of the trace, pixels, [nfiber][nwave]."""
+        return self._evaluate("y", wave, fibers)
+
+    def sigma_x(self, wave: Any, fibers: Any = None) -> Array:
+        """Width of the core along a row, pixels, [nfiber][nwave]."""
+        return self._evaluate("sigma_x", wave, fibers)
+
+    def sigma_y(self, wave: Any, fibers: Any = None) -> Array:
+        """Width of the core along a column, pixels, [nfiber][nwave]."""
+        return self._evaluate("sigma_y", wave, fibers)
+
+    def spots(self, wave: Any, fibers: Any = None, *, threads: Optional[int] = None) -> Spots:
+        """Images of monochromatic light of 1 electron.
+
+        wave: [nwave] Angstrom, in any order. fibers: indices, default all.
+        """
+        grid = check.finite("wave", np.atleast_1d(wave), ("nwave",))
+        chosen = self._fibers(fibers)
+        value, y0, x0 = self._core.spots(chosen, grid.tolist(), check.threads(threads))
+        return Spots(value, y0, x0)
+
+    def project(self, flux: Any, wave: Any, *, specmin: int = 0,
+                threads: Optional[int] = None) -> Array:
+        """The noiseless CCD, [npix_y][npix_x] electrons, of spectra.
+
+        flux: [nspec][nwave] electrons per bin (times Frame.bin_width, when it is per Angstrom), of
+        fibres specmin, specmin + 1 ... wave: [nwave] Angstrom, increasing, or (first, last, step).
+        """
+        grid = check.wave("wave", wave)
+        first = check.integer("specmin", specmin, 0)
+        electrons = check.finite("flux", flux, ("nspec", grid.size))
+        first, count = check.fibers(first, electrons.shape[0], self.nfiber)
+        return _core.ForwardModel(self._core, grid, first, count).project(
+            electrons, check.threads(threads))
+
+    def adjoint(self, image: Any, wave: Any, *, specmin: int = 0, nspec: Optional[int] = None,
+                threads: Optional[int] = None) -> Array:
+        """The transpose of project(): the sum of `image` [npix_y][npix_x] under the spot of every
+        bin, [nspec][nwave]. Set pixels that must not count to 0."""
+        grid = check.wave("wave", wave)
+        first, count = check.fibers(specmin, nspec, self.nfiber)
+        pixels = check.finite("image", image, self.shape)
+        return _core.ForwardModel(self._core, grid, first, count).adjoint(
+            pixels, check.threads(threads))
+
+    def operator(self, wave: Any, *, specmin: int = 0, nspec: Optional[int] = None,
+                 threads: Optional[int] = None) -> "scipy.sparse.linalg.LinearOperator":
+        """p = A f as scipy's LinearOperator of shape (npix_y * npix_x, nspec * nwave): f is flux in
+        electrons per bin and p the CCD, both flattened in C order; `rmatvec` is the transpose."""
+        import scipy.sparse.linalg
+        grid = check.wave("wave", wave)
+        first, count = check.fibers(specmin, nspec, self.nfiber)
+        workers = check.threads(threads)
+        model = _core.ForwardModel(self._core, grid, first, count)
+        shape = self.shape
+
+        def matvec(f: Any) -> Array:
+            flux = check.finite("f", np.ravel(f), (count * grid.size,))
+            return model.project(flux.reshape(count, grid.size), workers).ravel()
+
+        def rmatvec(p: Any) -> Array:
+            image = check.finite("p", np.ravel(p), (shape[0] * shape[1],))
+            return model.adjoint(image.reshape(shape), workers).ravel()
+
+        return scipy.sparse.linalg.LinearOperator(
+            (shape[0] * shape[1], count * grid.size), matvec=matvec, rmatvec=rmatvec,
+            dtype=np.float64)
+
+    def _fibers(self, fibers: Any) -> "list[int]":
+        if fibers is None:
+            return list(range(self.nfiber))
+        chosen = np.atleast_1d(np.asarray(fibers))
+        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+            raise TypeError(f"fibers: expected integers, got {chosen.dtype} {chosen.shape}")
+        if chosen.size == 0:
+            raise ValueError("fibers: expected at least one")
+        if chosen.min() < 0 or chosen.max() >= self.nfiber:
+            raise ValueError(f"fibers: expected fibres from 0 to {self.nfiber - 1}, "
+                             f"got {chosen.min()} to {chosen.max()}")
+        return [int(f) for f in chosen]
+
+    def _evaluate(self, name: str, wave: Any, fibers: Any) -> Array:
+        grid = check.finite("wave", np.atleast_1d(wave), ("nwave",))
+        return self._core.evaluate(name, self._fibers(fibers), grid.tolist())
+
+    def __repr__(self) -> str:
+        low, high = self.wave_range
+        return (f"<fiberloom.Psf {self.nfiber} fibres on {self.shape[0]} x {self.shape[1]} pixels, "
+                f"{low:.0f}-{high:.0f} Angstrom>")
+
+    def __reduce__(self) -> Any:
+        return _from_series, (self._core.series(), self._numbers)
+
+
+def _from_series(series: Dict[str, Tuple[float, float, Array]], numbers: Dict[str, Any]) -> Psf:
+    """A Psf from Legendre series {parameter: (wave_min, wave_max, coefficients [nfiber][ncoef])}."""
+    checked = {
+        name: (check.number(name, low, -math.inf), check.number(name, high, -math.inf),
+               check.real(name, coef, ("nfiber", "ncoef")))
+        for name, (low, high, coef) in series.items()}
+    return Psf(_core.Psf.from_series(checked, numbers))

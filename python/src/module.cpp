@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fiberloom._core: the module and how the library's errors become Python's.
+#include <pybind11/pybind11.h>
+
+#include "bindings.hpp"
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/runtime/thread_count.hpp"
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::python {
+namespace {
+
+void raise(const Error& error) {
+  const py::object make = py::module_::import("fiberloom._errors").attr("make_error");
+  const py::object made =
+      make(error.what(), error.exit_code(), std::string(status_name(error.status())));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
+}  // namespace
+}  // namespace fiberloom::python
+
+PYBIND11_MODULE(_core, m) {
+  namespace py = pybind11;
+  using namespace fiberloom;
+  using namespace fiberloom::python;
+  m.doc() = "Fiberloom's engine. Private: use the package `fiberloom`.";
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Error& error) {
+      raise(error);
+    }
+  });
+  m.attr("version") = std::string(version());
+  m.def("isa", [] { return std::string(isa_name(active_isa())); });
+  m.def("default_threads", &default_thread_count);
+  m.def("executor_kind", [] { return std::string(executor_kind()); });
+  bind_headers(m);
+  bind_psf(m);
+  bind_extract(m);
+  bind_files(m);
+  bind_simulate(m);
+  bind_compare(m);
+}

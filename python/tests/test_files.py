@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import filecmp
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fiberloom as fl
+
+
+def run(*arguments, **more):
+    return subprocess.run([sys.executable, "-m", "fiberloom", *map(str, arguments)],
+                          capture_output=True, text=True, **more)
+
+
+def test_an_image_survives_the_way_through_a_file(small, files):
+    image = fl.read_image(files["image"])
+    assert image.image.dtype == np.float32 and image.image.shape == small.image.shape
+    assert np.array_equal(image.image, small.image.astype(np.float32))
+    assert image.readnoise == 3.0 and image.header["CAMERA"] == "r0"
+    assert image.mask.dtype == np.uint32 and not image.mask.any()
+    image.image[0, 0] = 1  # it is the caller's
+
+
+def test_a_psf_survives_the_way_through_a_file(small, files):
+    psf = fl.read_psf(files["psf"])
+    assert np.array_equal(psf.x(small.wave), small.psf.x(small.wave))
+    assert psf.header["PSFTYPE"] == "GAUSS-HERMITE" and psf.path == str(files["psf"])
+
+
+def test_a_frame_survives_the_way_through_a_file(frame, tmp_path):
+    path = tmp_path / "frame.fits.gz"
+    fl.write_frame(path, frame)
+    back = fl.read_frame(path)
+    assert np.array_equal(back.flux, frame.flux.astype(np.float32))
+    assert np.array_equal(back.mask, frame.mask) and np.array_equal(back.wave, frame.wave)
+    assert np.array_equal(back.R(2).toarray(), frame.R(2).toarray())
+    assert fl.compare(frame, path).max_pull < 1e-3
+    with pytest.raises(fl.Error, match="exists") as caught:
+        fl.write_frame(path, frame, overwrite=False)
+    assert caught.value.exit_code == 32
+    fl.write_frame(path, frame, scores=False)
+    fl.write_frame(tmp_path / "again.fits.gz", fl.read_frame(path), scores=False)
+    assert filecmp.cmp(path, tmp_path / "again.fits.gz", shallow=False)
+
+
+def test_astropy_reads_a_written_frame(frame, tmp_path):
+    fits = pytest.importorskip("astropy.io.fits")
+    fl.write_frame(tmp_path / "f.fits", frame)
+    with fits.open(tmp_path / "f.fits", checksum=True) as hdus:
+        assert [h.name for h in hdus[:5]] == ["FLUX", "IVAR", "MASK", "WAVELENGTH", "RESOLUTION"]
+        assert np.array_equal(hdus["FLUX"].data, frame.flux.astype(np.float32))
+
+
+def test_big_endian_arrays_of_astropy_are_taken(small, files):
+    fits = pytest.importorskip("astropy.io.fits")
+    with fits.open(files["image"]) as hdus:
+        image, ivar = hdus["IMAGE"].data, hdus["IVAR"].data
+        got = fl.extract_frame(image, ivar, small.psf, small.wave)
+    ours = fl.read_image(files["image"])
+    assert np.array_equal(got.flux,
+                          fl.extract_frame(ours.image, ours.ivar, small.psf, small.wave).flux)
+
+
+def test_extract_file_writes_the_bytes_of_the_command_line(files, tmp_path):
+    a, b = tmp_path / "a.fits.gz", tmp_path / "b.fits.gz"
+    summary = fl.extract_file(files["image"], files["psf"], a, wavelength="6000,6040,0.8",
+                              model=tmp_path / "ma.fits", threads=1)
+    assert summary["nspec"] == 10 and summary["nwave"] == 51 and summary["output"] == str(a)
+    done = run("extract", "-i", files["image"], "-p", files["psf"], "-o", b, "-w", "6000,6040,0.8",
+               "-m", tmp_path / "mb.fits", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert filecmp.cmp(a, b, shallow=False)
+    assert filecmp.cmp(tmp_path / "ma.fits", tmp_path / "mb.fits", shallow=False)
+
+
+def test_the_command_line_s_exit_codes_come_through():
+    assert run("--version").stdout.strip() == f"fiberloom {fl.__version__}"
+    assert run("info", "/nowhere.fits").returncode == 10
+    assert run("extract").returncode == 2
+
+
+def test_simulate_writes_what_the_command_line_writes(files, tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b"
+    paths = fl.simulate(a, psf=_camera_psf(tmp_path), nspec=2, cameras="r0",
+                        truth_grid="extraction")
+    assert [p.split("/")[-1] for p in paths] == ["psf-r0.fits", "preproc-r0-00000001.fits",
+                                                 "truth-r0-00000001.fits"]
+    done = run("simulate", "-o", b, "--psf", tmp_path / "psf.fits", "--nspec", 2, "--quiet",
+               "--truth-grid", "extraction")
+    assert done.returncode == 0, done.stderr
+    for name in ("preproc-r0-00000001.fits", "truth-r0-00000001.fits"):
+        assert filecmp.cmp(a / name, b / name, shallow=False)
+    fl.extract_file(a / "preproc-r0-00000001.fits", tmp_path / "psf.fits", a / "frame.fits",
+                    wavelength=(5760, 7620, 0.8), nspec=2)
+    pulls = fl.compare_truth(a / "frame.fits", paths[2])["all"]
+    assert pulls["bins"] > 4000 and abs(pulls["width"] - 1) < 0.1
+    table = fl.read_image(paths[1]).fibermap
+    assert table.rows["TARGETID"].dtype == ">i8" and table.rows["FIBER"][1] == 1
+    assert len(table) == 2 and not table.rows.flags.writeable
+
+
+def _camera_psf(folder):
+    """Two fibres that cover the whole r camera's grid on a narrow CCD."""
+    s = fl.simulate_frame(nfiber=2, nwave=2326, wave_first=5760.0)
+    fl.write_psf(folder / "psf.fits", s.psf)
+    return folder / "psf.fits"
+
+
+def test_a_header_is_a_mapping(files):
+    header = fl.read_image(files["image"]).header
+    header["A"], header["B"], header["C"], header["D"] = 1, 2.5, True, "text"
+    assert [header[k] for k in "ABCD"] == [1, 2.5, True, "text"]
+    assert isinstance(header["A"], int) and isinstance(header["C"], bool)
+    assert "A" in header and header.get("NONE", 7) == 7 and "A" in header.keys()
+    del header["A"]
+    with pytest.raises(KeyError):
+        header["A"]
+    with pytest.raises(TypeError, match="header value of X"):
+        header["X"] = object()
+
+
+@pytest.mark.parametrize("content, code", [(b"", 14), (b"not a FITS file" * 300, 14)])
+def test_files_that_are_none_are_errors_that_name_them(tmp_path, content, code):
+    path = tmp_path / "junk.fits"
+    path.write_bytes(content)
+    for reader in (fl.read_image, fl.read_psf, fl.read_frame):
+        with pytest.raises(fl.Error, match="junk.fits") as caught:
+            reader(path)
+        assert caught.value.exit_code == code
+
+
+@pytest.mark.parametrize("path", [None, 3, "", "a\0b", object()])
+def test_paths_that_are_none_are_named(path):
+    for reader in (fl.read_image, fl.read_psf, fl.read_frame):
+        with pytest.raises((TypeError, ValueError), match="path: expected a path"):
+            reader(path)
