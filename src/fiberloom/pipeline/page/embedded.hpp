@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text files that pages are made of, as they were when the program was built
+// (cmake/FiberloomEmbed.cmake): common.css is common_css().
+#pragma once
+
+#include <string_view>
+
+namespace fiberloom::page {
+
+[[nodiscard]] std::string_view common_css() noexcept;
+[[nodiscard]] std::string_view common_js() noexcept;
+[[nodiscard]] std::string_view status_html() noexcept;
+[[nodiscard]] std::string_view status_css() noexcept;
+[[nodiscard]] std::string_view status_js() noexcept;
+[[nodiscard]] std::string_view status_charts_js() noexcept;
+
+}  // namespace fiberloom::page

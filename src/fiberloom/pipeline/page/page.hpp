@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Self-contained HTML pages: a template, text that must not become markup. Knows no frames, no
+// nights.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fiberloom::page {
+
+/// Text for an element or a quoted attribute: & < > " ' as entities; other control characters than
+/// tab and newline, and bytes that are no UTF-8, as U+FFFD.
+[[nodiscard]] std::string escape_html(std::string_view text);
+
+/// JSON made safe inside <script>: < > & become \u escapes, which only strings can hold.
+/// Precondition: ASCII JSON.
+[[nodiscard]] std::string escape_script(std::string_view json);
+
+using Values = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// Puts each {{name}} of the template in the place of its value, in one pass: a value that reads
+/// like a placeholder stays text. Throws kInternal for a name without a value.
+[[nodiscard]] std::string fill(std::string_view text, const Values& values);
+
+}  // namespace fiberloom::page

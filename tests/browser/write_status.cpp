@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes the status page of a made-up run at a moment of choice, for the browser test:
+//   write_status OUT.html EXPOSURES DONE   (DONE: how many frames are finished)
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "fiberloom/pipeline/night/night_status.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+constexpr int kSpectrographs = 10;
+constexpr long kFirstExposure = 101;
+
+/// What a frame is, by its place: mostly done up to `done`, a few in work, the rest waiting.
+FrameState state_at(int index, int done) {
+  if (index >= done) {
+    const int ahead = index - done;
+    return ahead < 2    ? FrameState::kWriting
+           : ahead < 4  ? FrameState::kComputing
+           : ahead < 7  ? FrameState::kReading
+           : ahead == 9 ? FrameState::kClaimed
+                        : FrameState::kWaiting;
+  }
+  if (index % 97 == 41) return FrameState::kFailed;
+  if (index % 211 == 77) return FrameState::kMissing;
+  if (index % 307 == 99) return FrameState::kAbandoned;
+  return index < done / 5 ? FrameState::kUpToDate : FrameState::kDone;
+}
+
+StatusFrame frame_at(int exposure, int camera, int done) {
+  const int index = exposure * 3 * kSpectrographs + camera;
+  StatusFrame f;
+  f.expid = kFirstExposure + exposure;
+  f.night = "20261121";
+  f.camera =
+      std::string(1, "brz"[camera / kSpectrographs]) + std::to_string(camera % kSpectrographs);
+  char number[16];
+  std::snprintf(number, sizeof number, "%08ld", f.expid);
+  f.name = f.camera + "-" + number;
+  f.state = state_at(index, done);
+  const bool worked = f.state != FrameState::kWaiting && f.state != FrameState::kUpToDate &&
+                      f.state != FrameState::kMissing && f.state != FrameState::kClaimed;
+  if (worked) f.seconds = 2.6 + 0.4 * std::sin(0.7 * index) + (index % 83 == 5 ? 4.0 : 0.0);
+  if (worked) f.attempts = 1;
+  f.rank = index % 4;
+  if (f.state == FrameState::kFailed) {
+    f.exit_code = 14;
+    f.attempts = 2;
+    f.message = "/data/preproc/20261121/00000102/preproc-" + f.name +
+                ".fits.gz: gzip: truncated or damaged data (31457280 bytes) "
+                "<img src=x onerror=\"window.hacked=1\"></script><script>window.hacked=1</script>";
+  } else if (f.state == FrameState::kMissing) {
+    f.exit_code = 10;
+    f.message = "psf-" + f.camera + ".fits: no such file";
+  }
+  return f;
+}
+
+NightStatus made_up(int exposures, int done) {
+  NightStatus s;
+  const int total = exposures * 3 * kSpectrographs;
+  done = std::min(done, total);
+  s.title = "night 20261121 <b>\"&{{js}}";
+  s.program = "fiberloom 0.1.0";
+  s.host = "node-17";
+  s.started_unix_s = 1795000000;
+  s.updated_unix_s = 1795000000 + done;
+  s.finished = done == total;
+  s.ranks = 4;
+  s.threads = 16;
+  s.elapsed_s = 1.7 * done;
+  s.left_s = done == 0 ? -1 : 1.7 * (total - done);
+  s.frames_per_node_hour = done == 0 ? 0 : 2117;
+  s.bytes_in = 136255680ULL * static_cast<unsigned>(done);
+  s.bytes_out = 27000000ULL * static_cast<unsigned>(done);
+  s.memory_bytes = 5'900'000'000;
+  s.memory_budget_bytes = 8'000'000'000;
+  for (int e = 0; e < exposures; ++e) {
+    for (int c = 0; c < 3 * kSpectrographs; ++c) s.frames.push_back(frame_at(e, c, done));
+  }
+  const int samples = std::min(done, 200);
+  for (int k = 0; k < samples; ++k) {
+    StatusSample sample;
+    sample.t_s = s.elapsed_s * (k + 1) / samples;
+    sample.done = static_cast<int>(done * (k + 1 + 0.8 * std::sin(0.3 * k)) / samples);
+    sample.failed = sample.done / 97;
+    sample.read = 0.35 + 0.2 * std::sin(0.31 * k);
+    sample.compute = k % 60 == 50 ? 0.6 : 0.97 + 0.02 * std::sin(k);
+    sample.write = 0.12 + 0.08 * std::sin(0.9 * k);
+    sample.queue = 2 + std::round(2 * std::sin(0.2 * k));
+    s.samples.push_back(sample);
+  }
+  s.warnings = {"3 exposures have no fibermap: FIBERMIN is taken from CAMERA"};
+  return s;
+}
+
+}  // namespace
+}  // namespace fiberloom::night
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  std::ofstream file(argv[1], std::ios::binary);
+  file << fiberloom::night::status_html(
+      fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3])));
+  return file.flush() ? 0 : 1;
+}
