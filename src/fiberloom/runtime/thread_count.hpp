@@ -25,6 +25,9 @@ struct ThreadLimits {
 /// one.
 using Environment = std::function<std::optional<std::string>(const char*)>;
 
+/// The real environment of this process.
+[[nodiscard]] Environment process_environment();
+
 /// Reads the limits; `root` is put before /proc and /sys.
 [[nodiscard]] ThreadLimits find_thread_limits(const Environment& environment,
                                               const std::string& root = "");

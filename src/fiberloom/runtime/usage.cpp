@@ -4,6 +4,8 @@
 
 #include <sys/resource.h>
 
+#include <ctime>
+
 namespace fiberloom {
 
 double cpu_seconds() noexcept {
@@ -15,17 +17,28 @@ double cpu_seconds() noexcept {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+double thread_cpu_seconds() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 std::size_t peak_memory_bytes() noexcept {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
-StageClock::StageClock() noexcept : wall_(std::chrono::steady_clock::now()), cpu_(cpu_seconds()) {}
+StageClock::StageClock(CpuOf whose) noexcept
+    : whose_(whose), wall_(std::chrono::steady_clock::now()), cpu_(cpu_now()) {}
+
+double StageClock::cpu_now() const noexcept {
+  return whose_ == CpuOf::kProcess ? cpu_seconds() : thread_cpu_seconds();
+}
 
 StageTime StageClock::lap() noexcept {
   const auto wall = std::chrono::steady_clock::now();
-  const double cpu = cpu_seconds();
+  const double cpu = cpu_now();
   const StageTime time{std::chrono::duration<double>(wall - wall_).count(), cpu - cpu_};
   wall_ = wall;
   cpu_ = cpu;
