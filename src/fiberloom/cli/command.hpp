@@ -23,6 +23,8 @@ struct Command {
 [[nodiscard]] Command make_extract(CLI::App& program);
 [[nodiscard]] Command make_simulate(CLI::App& program);
 [[nodiscard]] Command make_compare(CLI::App& program);
+[[nodiscard]] Command make_expose(CLI::App& program);
+[[nodiscard]] Command make_night(CLI::App& program);
 [[nodiscard]] Command make_info(CLI::App& program);
 
 /// How much to say.

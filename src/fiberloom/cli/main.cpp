@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program: four commands, one exit-code table, one line for every error.
+// The program: its commands, one exit-code table, one line for every error.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <climits>
@@ -19,12 +19,12 @@ namespace fiberloom::cli {
 namespace {
 
 std::string exit_code_table() {
-  constexpr std::array codes{Status::kOk,         Status::kDifferent,    Status::kUsage,
-                             Status::kNotFound,   Status::kMissingHdu,   Status::kMissingKeyword,
-                             Status::kWrongShape, Status::kCorrupt,      Status::kUnsupported,
-                             Status::kNotCovered, Status::kSizeMismatch, Status::kFiberRange,
-                             Status::kUnwritable, Status::kDiskFull,     Status::kOutputExists,
-                             Status::kNumerical,  Status::kInterrupted,  Status::kInternal};
+  constexpr std::array codes{
+      Status::kOk,           Status::kDifferent,   Status::kUsage,          Status::kSomeFailed,
+      Status::kNotFound,     Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,
+      Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
+      Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
+      Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kInternal};
   std::string table = "Exit codes:\n";
   for (const Status code : codes) {
     char line[96];
@@ -59,8 +59,8 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fiberloom " + std::string(version()));
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
-  const std::array commands{make_extract(program), make_simulate(program), make_compare(program),
-                            make_info(program)};
+  const std::array commands{make_extract(program),  make_expose(program),  make_night(program),
+                            make_simulate(program), make_compare(program), make_info(program)};
   program.footer(exit_code_table());
   for (const Command& command : commands) {  // a command's own footer is its example
     command.app->footer(command.app->get_footer() + exit_code_table());

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom night` and `fiberloom expose`: options -> recipe -> summary. One exposure is a night
+// with a single exposure in it.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/night_options.hpp"
+#include "fiberloom/cli/night_report.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+}
+
+int run_dry(const NightCommand& command) {
+  const night::NightPlan plan = night::plan_night(command.job);
+  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request.compress)));
+  for (const night::Finding& finding : plan.findings) {
+    if (finding.state == night::FrameState::kMissing) return static_cast<int>(Status::kSomeFailed);
+  }
+  return 0;
+}
+
+/// `expose` is for one exposure: more than one is a slip of the command line.
+void require_one_exposure(const NightCommand& command) {
+  std::set<long> exposures;
+  for (const night::FrameTask& task : night::find_frames(command.job.request)) {
+    exposures.insert(task.expid);
+  }
+  if (exposures.size() > 1) {
+    throw Error(Status::kUsage, command.job.request.input + ": has " +
+                                    std::to_string(exposures.size()) +
+                                    " exposures; choose one with -e, or use fiberloom night");
+  }
+}
+
+int run_night_command(const CLI::App& app, NightCommand& command) {
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  finish_night_options(app, command);
+  if (command.rebuild) {
+    const std::size_t rows = night::rebuild_ledger(night::RunFolder(command.job.request.output));
+    observer.info("ledger rebuilt: " + std::to_string(rows) + " frames");
+    return 0;
+  }
+  if (command.kind == NightKind::kExposure) require_one_exposure(command);
+  if (command.dry_run) return run_dry(command);
+  for (const std::string& path : {command.json, command.trace}) {
+    if (!path.empty() && path != "-") check_folder(path);
+  }
+  (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
+  Tracer tracer(!command.trace.empty());
+  const night::NightReport report = night::run_night(
+      command.job, observer,
+      [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
+  for (const std::string& line : night_summary(report)) observer.info(line);
+  if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
+  if (!command.json.empty()) {
+    write_text(command.json, night_json(report, command.job.request, tracer));
+  }
+  const Status status = night::exit_status(report);
+  if (report.end.fatal) throw *report.end.fatal;
+  if (status == Status::kInterrupted) {
+    throw Error(status, "stopped with " + std::to_string(report.counts.left) +
+                            " frames left; the same command does the rest");
+  }
+  return static_cast<int>(status);
+}
+
+Command make(CLI::App& program, NightKind kind, const char* name, const char* text,
+             const char* footer) {
+  CLI::App* app = program.add_subcommand(name, text);
+  app->footer(footer);
+  const auto command = std::make_shared<NightCommand>();
+  command->kind = kind;
+  add_night_options(*app, *command);
+  return {app, [app, command] { return run_night_command(*app, *command); }};
+}
+
+}  // namespace
+
+Command make_expose(CLI::App& program) {
+  return make(program, NightKind::kExposure, "expose",
+              "extract all cameras of one exposure, bundles of all frames in parallel",
+              "Example:\n  fiberloom expose preproc/20261121/00000012 -o out\n\n");
+}
+
+Command make_night(CLI::App& program) {
+  return make(program, NightKind::kNight, "night",
+              "extract many exposures; again: only what is left to do",
+              "Examples:\n  fiberloom night preproc/20261121 -o out\n"
+              "  fiberloom night preproc/20261121 -o out --watch\n\n");
+}
+
+}  // namespace fiberloom::cli
