@@ -22,6 +22,7 @@ constexpr double kSecondsPerPackedByte = 3.5e-9;  // inflating, by unpacked byte
 // in memory. An image that is read is at most half as big again in memory (compressed masks).
 constexpr std::uint64_t kBytesPerBin = 5 * 8 + 11 * 4 + 4;
 constexpr std::uint64_t kPackedBytesPerBin = 2 * (4 * 4 + 11 * 4);
+constexpr double kHeap = 1.3;  // what the heap takes for a frame, by what the frame asks for
 constexpr std::uint64_t kTilesUnpack = 5;  // .fz: typical ratio
 
 bool packs(const std::string& path) { return path.ends_with(".gz"); }
@@ -58,7 +59,8 @@ void estimate_cost(const FrameSize& size, FrameTask& task) {
   const std::uint64_t holding =
       raw + bins * (kBytesPerBin + (packs(task.job.output) ? kPackedBytesPerBin : 0));
   task.image_bytes = size.file_bytes;
-  task.memory_bytes = std::max(reading, holding);
+  task.memory_bytes =
+      static_cast<std::uint64_t>(kHeap * static_cast<double>(std::max(reading, holding)));
   task.cost_s = kSecondsPerBin * static_cast<double>(bins) +
                 kSecondsPerByte * static_cast<double>(raw) +
                 (packed ? kSecondsPerPackedByte * static_cast<double>(raw) : 0.0);

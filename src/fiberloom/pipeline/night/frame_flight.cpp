@@ -46,8 +46,7 @@ bool concerns_all(const Error& error, const RunFolder& folder) {
 /// A frame without a single good pixel would give spectra without information: a fault upstream.
 void require_light(const PreparedFrame& frame) {
   const MaskCounts& n = frame.pixels;
-  const std::size_t bad =
-      n.by_mask + n.zero_ivar + n.nan_ivar + n.negative_ivar + n.nan_image;
+  const std::size_t bad = n.by_mask + n.zero_ivar + n.nan_ivar + n.negative_ivar + n.nan_image;
   if (bad < n.pixels) return;
   throw Error(Status::kCorrupt,
               frame.in.preproc.path + ": no good pixel: of " + std::to_string(n.pixels) + ", " +
@@ -135,8 +134,7 @@ bool FramePipeline::begin(Flight& flight) {
   Finding finding = inspect_frame(flight.task, context_.folder);
   flight.failed_before = finding.state == FrameState::kFailed;
   flight.earlier_attempts = finding.attempts;
-  if (finding.state != FrameState::kWaiting &&
-      !(flight.failed_before && options_.retry > 0)) {
+  if (finding.state != FrameState::kWaiting && !(flight.failed_before && options_.retry > 0)) {
     flight.outcome.message = finding.message;
     flight.outcome.exit_code = finding.exit_code;
     flight.outcome.attempts = finding.attempts;
@@ -170,14 +168,21 @@ void FramePipeline::read(Flight& flight) {
     if (changed.empty()) return;
     throw Error(Status::kChanged, changed + ": changed while it was read" + found);
   };
+  FrameInputs in;
   try {
-    flight.in = read_inputs(job, psfs_.get(job.psf, job.psf_options), {}, context_.tracer);
+    in = read_inputs(job, psfs_.get(job.psf, job.psf_options), {}, context_.tracer);
   } catch (const Error& error) {
     check_unchanged(std::string(" (") + error.what() + ")");
     throw;
   }
   check_unchanged("");
   for (const FileStamp& file : flight.inputs) flight.outcome.bytes_in += file.size;
+  // Masking belongs to the engine's side, but here it frees the mask, a third of what a frame that
+  // waits would hold, and takes no compute slot for a serial pass.
+  Observer observer;  // messages alone: what has been begun is finished
+  observer.message = context_.observer.message;
+  flight.prepared = prepare_frame(job, std::move(in), observer);
+  require_light(flight.prepared);
   flight.outcome.read = clock.lap();
 }
 
@@ -186,18 +191,15 @@ void FramePipeline::compute(Flight& flight) {
   set_state(flight, FrameState::kComputing);
   const Span span(context_.tracer, "frame/compute", flight.task.name);
   StageClock clock;
-  Observer observer;  // messages alone: what has been begun is finished
+  Observer observer;
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
-  flight.prepared = prepare_frame(task, std::move(flight.in), observer);
-  require_light(flight.prepared);
-  flight.result =
-      flight.whole()
-          ? compute_frame(task, flight.prepared, job, observer, context_.tracer)
-          : compute_bundles(task, flight.prepared,
-                            static_cast<std::size_t>(flight.unit.first_bundle),
-                            static_cast<std::size_t>(flight.unit.last_bundle), job, observer,
-                            context_.tracer);
+  flight.result = flight.whole()
+                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer)
+                      : compute_bundles(task, flight.prepared,
+                                        static_cast<std::size_t>(flight.unit.first_bundle),
+                                        static_cast<std::size_t>(flight.unit.last_bundle), job,
+                                        observer, context_.tracer);
   if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
   flight.outcome.compute = {clock.lap().wall_s, job.cpu_seconds()};
 }

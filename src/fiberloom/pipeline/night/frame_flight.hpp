@@ -21,13 +21,12 @@ struct FramePipeline::Flight {
   MemoryBudget::Share share;
   std::uint64_t order = 0;
   bool claimed = false;
-  bool failed_before = false;    ///< in an earlier run
-  int earlier_attempts = 0;      ///< in earlier runs
+  bool failed_before = false;     ///< in an earlier run
+  int earlier_attempts = 0;       ///< in earlier runs
   std::vector<FileStamp> inputs;  ///< before they were read
   std::chrono::steady_clock::time_point queued;
-  FrameInputs in;          ///< read -> compute
-  PreparedFrame prepared;  ///< compute -> write
-  ExtractResult result;
+  PreparedFrame prepared;  ///< read -> compute -> write
+  ExtractResult result;    ///< compute -> write
 };
 
 /// Removes temporaries of `output` that its dead writers left: those of these processes, and those
