@@ -141,7 +141,7 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
   if (!command.wavelength.empty()) request.job.wave = parse_wavelength(command.wavelength);
   if (!command.memory.empty()) command.job.pipeline.memory_bytes = parse_bytes(command.memory);
   if (command.compress) request.compress = night::Compress::kYes;
-  if (command.verify) command.job.check = night::Check::kBytes;
+  if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
   if (request.input.ends_with(".toml")) {
     for (const auto& [option, key] : kInJobFile) {

@@ -131,7 +131,7 @@ bool FramePipeline::begin(Flight& flight) {
     }
     flight.claimed = true;
   }
-  Finding finding = inspect_frame(flight.task, context_.folder);
+  Finding finding = inspect_frame(flight.task, context_.folder, options_.check);
   flight.failed_before = finding.state == FrameState::kFailed;
   flight.earlier_attempts = finding.attempts;
   if (finding.state != FrameState::kWaiting && !(flight.failed_before && options_.retry > 0)) {

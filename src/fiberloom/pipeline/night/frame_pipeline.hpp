@@ -20,6 +20,7 @@
 #include "fiberloom/pipeline/night/claims.hpp"
 #include "fiberloom/pipeline/night/discover.hpp"
 #include "fiberloom/pipeline/night/frame_task.hpp"
+#include "fiberloom/pipeline/night/inspect.hpp"
 #include "fiberloom/pipeline/night/memory_budget.hpp"
 #include "fiberloom/pipeline/night/psf_cache.hpp"
 #include "fiberloom/pipeline/night/receipt.hpp"
@@ -37,6 +38,7 @@ struct PipelineOptions {
   std::uint64_t memory_bytes = 0;  ///< for frames in flight
   int retry = 0;                   ///< further attempts at a frame that fails, or has failed before
   int rank = 0;                    ///< of an MPI job, for the reader
+  Check check = Check::kStamps;    ///< how closely outputs that are there are looked at
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();  ///< of the run
 };
 

@@ -50,7 +50,7 @@ NightPlan plan_night(const NightJob& job) {
                                        ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
                                        "were asked for");
   }
-  plan.findings = inspect_all(plan.tasks, RunFolder(job.request.output), job.check);
+  plan.findings = inspect_all(plan.tasks, RunFolder(job.request.output), job.pipeline.check);
   return plan;
 }
 

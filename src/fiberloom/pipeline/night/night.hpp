@@ -20,7 +20,6 @@ struct NightJob {
   FrameRequest request;
   PipelineOptions pipeline;
   ClaimOptions claims;
-  Check check = Check::kStamps;
   std::optional<WatchOptions> watch;
 };
 
