@@ -58,7 +58,7 @@ class Soak(Case):
         self.tree.add_exposures(EXPOSURES)
         expected, took = self.undisturbed()
         self.assertEqual(len(expected), 3 * EXPOSURES)
-        rounds = 8 + EXPOSURES // 5
+        rounds = 5 + EXPOSURES // 5
         for _ in range(rounds):
             self.disturbed(took)
             # What stands under a final name is whole, at any moment.
