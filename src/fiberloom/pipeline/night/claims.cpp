@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 double mtime(const struct stat& info) {
-  return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+  return static_cast<double>(info.st_mtim.tv_sec) +
+         1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
 }
 
 void touch(const std::string& path) {
@@ -38,7 +39,7 @@ Claims::Claims(const RunFolder& folder, ClaimOptions options)
     : folder_(folder), options_(std::move(options)), me_(this_process()) {
   if (options_.run_id.empty()) options_.run_id = unique_id();
   run_file_ = folder_.runs() + "/" + options_.run_id + "." + std::to_string(options_.rank);
-  const Json json = {{"run", options_.run_id},   {"rank", options_.rank}, {"host", me_.host},
+  const Json json = {{"run", options_.run_id}, {"rank", options_.rank}, {"host", me_.host},
                      {"machine", me_.machine}, {"pid", me_.pid},        {"start", me_.start}};
   text_ = json.dump() + "\n";
   write_text_file(run_file_, text_);
@@ -58,7 +59,8 @@ Claims::~Claims() {
 }
 
 void Claims::beat() {
-  const auto interval = std::chrono::duration<double>(std::clamp(options_.timeout_s / 8, 0.1, 10.0));
+  const auto interval =
+      std::chrono::duration<double>(std::clamp(options_.timeout_s / 8, 0.1, 10.0));
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
     touch(run_file_);
@@ -73,7 +75,8 @@ std::string Claims::path(const std::string& name, int generation) const {
 double Claims::age_s(const std::string& path) const {
   // Ages are differences of two time stamps of the same server, never of two clocks.
   touch(run_file_);
-  struct stat now {}, then {};
+  struct stat now {
+  }, then{};
   if (::stat(run_file_.c_str(), &now) != 0 || ::stat(path.c_str(), &then) != 0) return 0;
   return mtime(now) - mtime(then);
 }
@@ -83,8 +86,10 @@ Claims::Found Claims::look(const std::string& path) const {
   if (!text) return {};
   const Json json = Json::parse(*text, nullptr, false);
   const bool whole = json.is_object() && json.contains("run") && json.contains("pid");
-  const bool old = age_s(path) > options_.timeout_s;
-  if (!whole) return {old ? Holder::kDead : Holder::kAlive, "an unknown process", 0};
+  const auto by_age = [&] {
+    return age_s(path) > options_.timeout_s ? Holder::kDead : Holder::kAlive;
+  };
+  if (!whole) return {by_age(), "an unknown process", 0};
   ProcessIdentity process;
   process.host = json.value("host", "");
   process.machine = json.value("machine", "");
@@ -100,14 +105,15 @@ Claims::Found Claims::look(const std::string& path) const {
     case Liveness::kElsewhere:
       break;
   }
-  return {old ? Holder::kDead : Holder::kAlive, label, process.pid};
+  return {by_age(), label, process.pid};
 }
 
 bool Claims::make(const std::string& path) {
   if (::link(run_file_.c_str(), path.c_str()) == 0) return true;
   const int error = errno;
   if (error == EEXIST || error == EIO) {  // an NFS reply may get lost after the link was made
-    struct stat mine {}, made {};
+    struct stat mine {
+    }, made{};
     return ::stat(run_file_.c_str(), &mine) == 0 && ::stat(path.c_str(), &made) == 0 &&
            mine.st_ino == made.st_ino && mine.st_dev == made.st_dev;
   }

@@ -40,6 +40,16 @@ std::vector<Finding> inspect_all(const std::vector<FrameTask>& tasks, const RunF
   return findings;
 }
 
+/// The run that kept the ledger has ended before this one: adds what it cannot know.
+void complete_ledger(const RunFolder& folder, Claims& claims, const Observer& observer) {
+  if (!claims.acquire("ledger").mine) return;
+  try {
+    Ledger::open(folder.ledger())->put(collect_rows(folder));
+  } catch (const Error& error) {
+    observer.warn(error.what());
+  }
+}
+
 }  // namespace
 
 NightPlan plan_night(const NightJob& job) {
@@ -167,6 +177,7 @@ NightReport run_night(const NightJob& job, const Observer& observer,
   monitor.start([&] { return pipeline.load(); });
   report.end = pipeline.run();
   monitor.finish();
+  if (!keeper.mine) complete_ledger(folder, claims, observer);
 
   for (std::size_t i = 0; i < tasks.size(); ++i) report.tasks.push_back(tasks.at(i));
   report.outcomes = monitor.outcomes();
