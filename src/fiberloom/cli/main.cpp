@@ -2,16 +2,12 @@
 // The program: its commands, one exit-code table, one line for every error.
 #include <CLI/CLI.hpp>
 #include <array>
-#include <climits>
 #include <new>
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/heap.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/stop_signal.hpp"
 
@@ -42,18 +38,6 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   if (!parsed.empty()) help = "fiberloom " + parsed.front()->get_name() + " --help";
   print_error(std::string(error.what()) + " (see: " + help + ")");
   return static_cast<int>(Status::kUsage);
-}
-
-/// Freed memory is kept for the next stage: fresh pages must be cleared by the kernel, which under
-/// a hypervisor can cost as much as the extraction itself. One arena, or what one thread frees is
-/// not there for the next (a night: 40 % less system time); large arrays are rare, small ones come
-/// from each thread's own cache.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 int run(int argc, char** argv) {

@@ -7,6 +7,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
@@ -55,6 +56,7 @@ int run_night_command(const CLI::App& app, NightCommand& command) {
   for (const std::string& path : {command.json, command.trace}) {
     if (!path.empty() && path != "-") check_folder(path);
   }
+  return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   Tracer tracer(!command.trace.empty());
   const night::NightReport report = night::run_night(
