@@ -89,6 +89,17 @@ Environment process_environment() {
   };
 }
 
+std::vector<int> affinity_list() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> list;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return list;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) list.push_back(i);
+  }
+  return list;
+}
+
 std::size_t default_thread_count() {
   return thread_count(find_thread_limits(process_environment()));
 }

@@ -3,6 +3,11 @@
 #include "fiberloom/runtime/usage.hpp"
 
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
 
 #include <ctime>
 
@@ -21,6 +26,23 @@ double thread_cpu_seconds() noexcept {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double process_seconds() noexcept {
+  char text[1024] = "";
+  std::FILE* const file = std::fopen("/proc/self/stat", "r");
+  if (file == nullptr) return 0;
+  const std::size_t n = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[n] = '\0';
+  const char* at = std::strrchr(text, ')');  // the program's name may hold anything
+  for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
+  unsigned long long ticks = 0;
+  if (at == nullptr || std::sscanf(at, " %llu", &ticks) != 1) return 0;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 std::size_t peak_memory_bytes() noexcept {

@@ -13,6 +13,9 @@ namespace fiberloom {
 /// Time of the calling thread alone, seconds.
 [[nodiscard]] double thread_cpu_seconds() noexcept;
 
+/// Wall time since this process was started (before main), seconds, to about 0.01.
+[[nodiscard]] double process_seconds() noexcept;
+
 /// Largest resident set so far, bytes.
 [[nodiscard]] std::size_t peak_memory_bytes() noexcept;
 
