@@ -87,6 +87,26 @@ void add_running(CLI::App& app, NightCommand& c) {
   add_log_options(app, c.log);
 }
 
+void add_ranks(CLI::App& app, NightCommand& c) {
+  const auto group = "Several processes (MPI)";
+  app.add_option("--mpi", c.mpi,
+                 "auto: when mpirun or srun started this; off: each process on its own")
+      ->check(CLI::IsMember({"auto", "on", "off", "openmpi", "mpich"}))
+      ->option_text("auto|on|off|openmpi|mpich")
+      ->group(group);
+  app.add_option("--rank-silence", c.rank_silence_s,
+                 "seconds without a sign of life after which a rank is dead and the job ends")
+      ->check(CLI::Range(2.0, 86400.0))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--part-overhead", c.part_overhead_s,
+                 "seconds that a part of a frame must be worth, or the frame is not cut between "
+                 "ranks")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str()
+      ->group(group);
+}
+
 void add_watch(CLI::App& app, NightCommand& c) {
   const auto group = "Near real time";
   app.add_flag("--watch", c.watching,
@@ -108,6 +128,14 @@ void add_watch(CLI::App& app, NightCommand& c) {
 }
 
 }  // namespace
+
+MpiChoice mpi_choice(const std::string& text) {
+  if (text == "on") return MpiChoice::kOn;
+  if (text == "off") return MpiChoice::kOff;
+  if (text == "openmpi") return MpiChoice::kOpenMpi;
+  if (text == "mpich") return MpiChoice::kMpich;
+  return MpiChoice::kAuto;
+}
 
 std::uint64_t parse_bytes(const std::string& text) {
   char* end = nullptr;
@@ -133,6 +161,7 @@ void add_night_options(CLI::App& app, NightCommand& command) {
                       "the band's grid in production");
   add_method_options(app, command.job.request.job);
   add_running(app, command);
+  add_ranks(app, command);
   if (command.kind == NightKind::kNight) add_watch(app, command);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/pipeline/night/night.hpp"
+#include "fiberloom/runtime/launch.hpp"
 
 namespace fiberloom::cli {
 
@@ -18,7 +19,12 @@ struct NightCommand {
   night::WatchOptions watch;
   bool watching = false, verify = false, compress = false, dry_run = false, rebuild = false;
   LogOptions log;
+  std::string mpi = "auto";
+  double part_overhead_s = 0.1, rank_silence_s = 20;
 };
+
+/// --mpi as a choice.
+[[nodiscard]] MpiChoice mpi_choice(const std::string& text);
 
 /// Declares all options on `app`; values land in `command`.
 void add_night_options(CLI::App& app, NightCommand& command);

@@ -82,7 +82,73 @@ Json stages_json(const night::NightReport& report) {
           {"write", one(write, load.write_s, load.writers)}};
 }
 
+/// What all ranks have in common, and sums.
+struct RankSums {
+  double first_s = 0, own_start_s = 0;  ///< of the rank whose first unit came last
+  double cores = 0, mpi_s = 0, loop_cpu_s = 0, wait_s = 0;
+  int parts = 0;
+};
+
+RankSums sums_of(const night::RanksReport& report) {
+  RankSums sums;
+  for (const night::RankReport& r : report.ranks) {
+    if (r.first_unit_s > 0) {  // a rank may have got none
+      sums.first_s = std::max(sums.first_s, r.first_unit_s);
+      sums.own_start_s = std::max(sums.own_start_s, r.first_unit_s - r.open_s);
+    }
+    sums.cores += r.cores;
+    sums.mpi_s += r.mpi_s;
+    sums.loop_cpu_s += r.loop_cpu_s;
+    sums.wait_s += r.wait_s;
+    sums.parts += r.parts;
+  }
+  return sums;
+}
+
+double per_frame(double sum, const night::RanksReport& report) {
+  return sum / static_cast<double>(std::max<std::size_t>(report.night.counts.done, 1));
+}
+
+Json mpi_json(const night::RanksReport& report) {
+  const RankSums sums = sums_of(report);
+  Json json = {{"library", report.library},
+               {"nodes", report.nodes},
+               {"first_unit_s", sums.first_s},
+               {"start_without_mpi_s", sums.own_start_s},
+               {"mpi_s_per_frame", per_frame(sums.mpi_s, report)},
+               {"loop_cpu_s_per_frame", per_frame(sums.loop_cpu_s, report)},
+               {"parts", sums.parts}};
+  json["ranks"] = Json::array();
+  for (const night::RankReport& r : report.ranks) {
+    json["ranks"].push_back({{"rank", r.rank},
+                             {"host", r.host},
+                             {"threads", r.cores},
+                             {"frames", r.frames},
+                             {"parts", r.parts},
+                             {"launch_s", r.launch_s},
+                             {"open_s", r.open_s},
+                             {"first_unit_s", r.first_unit_s},
+                             {"wait_s", r.wait_s},
+                             {"mpi_s", r.mpi_s},
+                             {"loop_cpu_s", r.loop_cpu_s},
+                             {"cpu_s", r.cpu_s},
+                             {"peak_memory_bytes", r.peak_memory_bytes},
+                             {"bytes_sent", r.bytes_sent}});
+  }
+  return json;
+}
+
 }  // namespace
+
+std::string ranks_summary(const night::RanksReport& report) {
+  const RankSums sums = sums_of(report);
+  return print(
+      "%zu ranks on %d node%s, %.0f threads, %s; first unit after %.2f s (%.2f s without "
+      "MPI's start); MPI %.2f ms a frame; waits for units %.2f s",
+      report.ranks.size(), report.nodes, report.nodes == 1 ? "" : "s", sums.cores,
+      report.library.c_str(), sums.first_s, sums.own_start_s,
+      1e3 * per_frame(sums.loop_cpu_s, report), sums.wait_s);
+}
 
 std::string night_line(const night::NightStatus& s) {
   std::size_t settled = 0, failed = 0, working = 0;
@@ -175,7 +241,7 @@ std::vector<std::string> plan_table(const night::NightPlan& plan,
 }
 
 std::string night_json(const night::NightReport& r, const night::FrameRequest& request,
-                       const Tracer& tracer) {
+                       const Tracer& tracer, const night::RanksReport* ranks) {
   const night::NightCounts& n = r.counts;
   Json json;
   json["program"] = "fiberloom night";
@@ -197,6 +263,7 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
   json["bytes_in"] = r.status.bytes_in;
   json["bytes_out"] = r.status.bytes_out;
   json["stages"] = stages_json(r);
+  if (ranks != nullptr) json["mpi"] = mpi_json(*ranks);
   json["warnings"] = r.status.warnings;
   json["frames"] = Json::array();
   for (std::size_t i = 0; i < r.tasks.size(); ++i) {

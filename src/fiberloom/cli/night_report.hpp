@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fiberloom/pipeline/night/night.hpp"
+#include "fiberloom/pipeline/night/ranks_night.hpp"
 
 namespace fiberloom::cli {
 
@@ -19,8 +20,12 @@ namespace fiberloom::cli {
 [[nodiscard]] std::vector<std::string> plan_table(const night::NightPlan& plan,
                                                   const night::PipelineOptions& options);
 
-/// --json; names are a contract (docs/nights.md).
+/// --json; names are a contract (docs/nights.md). `ranks`: of an MPI job, or null.
 [[nodiscard]] std::string night_json(const night::NightReport& report,
-                                     const night::FrameRequest& request, const Tracer& tracer);
+                                     const night::FrameRequest& request, const Tracer& tracer,
+                                     const night::RanksReport* ranks = nullptr);
+
+/// "4 ranks on 1 node, 8 threads, Open MPI 4.1.4; first frame after 0.21 s; ...".
+[[nodiscard]] std::string ranks_summary(const night::RanksReport& ranks);
 
 }  // namespace fiberloom::cli

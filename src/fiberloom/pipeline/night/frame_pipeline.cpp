@@ -113,7 +113,7 @@ std::optional<WorkUnit> FramePipeline::take_unit() {
       }
     }
     std::unique_lock lock(mutex_);
-    if (in_flight_ == 0 && retries_.empty()) return std::nullopt;
+    if (in_flight_ == 0 && retries_.empty() && !source_.more_later()) return std::nullopt;
     settled_.wait_for(lock, 100ms);
   }
   const std::lock_guard lock(mutex_);

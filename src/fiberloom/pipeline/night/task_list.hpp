@@ -23,6 +23,13 @@ class TaskList {
     tasks_.push_back(std::move(task));
     return tasks_.size() - 1;
   }
+  /// A task under a number of the giver's: on another rank than the one that found the frames.
+  /// Nothing when there is one.
+  void put(std::size_t number, FrameTask task) {
+    const std::lock_guard lock(mutex_);
+    while (tasks_.size() <= number) tasks_.emplace_back();
+    if (tasks_[number].name.empty()) tasks_[number] = std::move(task);
+  }
   [[nodiscard]] const FrameTask& at(std::size_t i) const {
     const std::lock_guard lock(mutex_);
     return tasks_.at(i);
