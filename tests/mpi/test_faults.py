@@ -2,6 +2,7 @@
 """Ranks that die, are stopped or meet a bad frame: the job ends soon, nothing is lost, and the same command
 does what is left."""
 import os
+import re
 import signal
 import time
 
@@ -75,6 +76,18 @@ class Stopped(MpiCase):
         self.assert_tidy()
         self.run_ranks(2, "--quiet")
         self.assertEqual(len(self.outputs()), 60)
+
+
+class TwoRuns(MpiCase):
+    def test_two_jobs_on_one_folder_share_the_work(self):
+        self.tree.add_exposures(12)
+        first, second = self.on_ranks(2), self.on_ranks(2, *CUT)
+        told = [process.communicate(timeout=100)[1] for process in (first, second)]
+        self.assertEqual([first.returncode, second.returncode], [0, 0], told)
+        self.assertEqual(len(self.outputs()), 36)
+        done = [int(d) for errors in told for d in re.findall(r"36 frames: (\d+) done", errors)]
+        self.assertEqual(sum(done), 36, told)
+        self.assert_tidy()
 
 
 class BadFrames(MpiCase):

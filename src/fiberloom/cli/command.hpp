@@ -25,6 +25,7 @@ struct Command {
 [[nodiscard]] Command make_compare(CLI::App& program);
 [[nodiscard]] Command make_expose(CLI::App& program);
 [[nodiscard]] Command make_night(CLI::App& program);
+[[nodiscard]] Command make_bench(CLI::App& program);
 [[nodiscard]] Command make_info(CLI::App& program);
 
 /// How much to say.

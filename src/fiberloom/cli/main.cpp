@@ -47,7 +47,8 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
   const std::array commands{make_extract(program),  make_expose(program),  make_night(program),
-                            make_simulate(program), make_compare(program), make_info(program)};
+                            make_simulate(program), make_compare(program), make_info(program),
+                            make_bench(program)};
   program.footer(exit_code_table());
   for (const Command& command : commands) {  // a command's own footer is its example
     command.app->footer(command.app->get_footer() + exit_code_table());

@@ -2,11 +2,13 @@
 // `fiberloom night` and `fiberloom expose`: options -> recipe -> summary. One exposure is a night
 // with a single exposure in it.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/console.hpp"
@@ -85,6 +87,8 @@ int run_alone(NightCommand& command, Console& console) {
   } catch (const std::exception& error) {
     print_error(who + "internal: " + error.what());
   }
+  // Launchers drop what they have not read when the job is aborted.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   ranks.abort(code);
   std::_Exit(code);
 }

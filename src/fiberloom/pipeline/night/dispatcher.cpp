@@ -97,12 +97,12 @@ void Dispatcher::finished_whole(int rank, double now, std::size_t frame) {
 }
 
 void Dispatcher::settled(std::size_t index) {
-  drop(index);
+  withdraw(index);
   if (!frames_.at(index).settled) --unsettled_;
   frames_.at(index).settled = true;
 }
 
-void Dispatcher::drop(std::size_t index) {
+void Dispatcher::withdraw(std::size_t index) {
   Frame& frame = frames_.at(index);
   if (frame.left.empty()) return;
   dequeue(index);
@@ -132,7 +132,7 @@ void Dispatcher::lost(int rank) {
 void Dispatcher::begin_again(std::size_t index) {
   Frame& frame = frames_.at(index);
   if (frame.settled) return;
-  drop(index);
+  withdraw(index);
   frame.owner = -1;
   ++frame.round;
   give_back(index, {0, frame.bundles});

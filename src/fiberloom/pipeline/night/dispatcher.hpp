@@ -70,6 +70,8 @@ class Dispatcher {
   void finished_whole(int rank, double now, std::size_t frame);
   /// The frame's outcome is known, good or bad: what of it is not yet handed out will not be.
   void settled(std::size_t frame);
+  /// What of it is not yet handed out will not be, until begin_again().
+  void withdraw(std::size_t frame);
   /// What was done of the frame is void: a rank that had a part of it leaves, or lost it.
   void begin_again(std::size_t frame);
   /// The rank is gone: what it had in hand goes back, and a frame that it owned is begun again.
@@ -106,7 +108,6 @@ class Dispatcher {
   [[nodiscard]] double room_of(const Rank& rank, double now);
   void set_free_at(int number, Rank& rank, double when);
   [[nodiscard]] int bundles_for(const Frame& frame, const Rank& rank, double room) const;
-  void drop(std::size_t index);
   void give_back(std::size_t index, Range range);
   void enqueue(std::size_t index);
   void dequeue(std::size_t index);

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace fiberloom::night {
+namespace {
+
+constexpr double kLookAgainS = 1;  // at frames that another run has claimed
+
+}  // namespace
 
 RankServer::RankServer(const std::vector<RankHello>& ranks, const DispatchOptions& options,
                        Send send, Hear hear, Claim claim)
@@ -80,12 +85,29 @@ void RankServer::hear_outcome(int from, double now, const FrameOutcome& outcome)
     return;
   }
   dispatcher_.finished_whole(from, now, outcome.frame);
-  dispatcher_.settled(outcome.frame);
+  if (outcome.state == FrameState::kClaimed && !stopped_) {
+    elsewhere_[outcome.frame] = now + kLookAgainS;
+  } else {
+    dispatcher_.settled(outcome.frame);
+  }
   if (hear_) hear_(outcome);
+}
+
+/// The other run finishes its frames, or dies and leaves them to us.
+void RankServer::look_again(double now) {
+  for (auto it = elsewhere_.begin(); it != elsewhere_.end();) {
+    if (it->second > now) {
+      ++it;
+      continue;
+    }
+    dispatcher_.begin_again(it->first);
+    it = elsewhere_.erase(it);
+  }
 }
 
 void RankServer::serve(double now) {
   if (stopped_ || told_) return;
+  look_again(now);
   for (auto& [rank, asks] : waiting_) {
     while (asks > 0 && give(rank, now)) --asks;
   }
@@ -107,8 +129,10 @@ bool RankServer::ours(int rank, double now, const Assignment& assignment) {
   if (assignment.unit.last_bundle < 0 || !claim_ || !claimed_.insert(frame).second) return true;
   const auto outcome = claim_(frame);
   if (!outcome) return true;
+  claimed_.erase(frame);
   dispatcher_.finished(rank, now, assignment);
-  dispatcher_.settled(frame);
+  dispatcher_.withdraw(frame);
+  elsewhere_[frame] = now + kLookAgainS;
   if (hear_) hear_(*outcome);
   return false;
 }

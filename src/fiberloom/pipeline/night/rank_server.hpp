@@ -37,6 +37,7 @@ class RankServer {
   [[nodiscard]] std::vector<RankReport> take_reports() { return std::move(reports_); }
 
  private:
+  void look_again(double now);
   void hear_outcome(int from, double now, const FrameOutcome& outcome);
   [[nodiscard]] bool give(int rank, double now);
   [[nodiscard]] bool ours(int rank, double now, const Assignment& assignment);
@@ -48,7 +49,8 @@ class RankServer {
   Claim claim_;
   std::map<std::size_t, FrameTask> tasks_;
   std::set<std::size_t> claimed_;
-  std::map<int, int> waiting_;  ///< rank -> asks without an answer
+  std::map<std::size_t, double> elsewhere_;  ///< in work in another run; when to look again
+  std::map<int, int> waiting_;               ///< rank -> asks without an answer
   std::set<int> present_;
   std::vector<RankReport> reports_;
   bool told_ = false, stopped_ = false;

@@ -108,6 +108,11 @@ class LoadGauge {
   StageLoad last_;
 };
 
+bool ended(FrameState state) {
+  return state == FrameState::kDone || state == FrameState::kFailed ||
+         state == FrameState::kUpToDate || state == FrameState::kMissing;
+}
+
 /// What rank 0 has beside its pipeline.
 struct Desk {
   NightPlan plan;
@@ -205,6 +210,7 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
     rank_job.feed = [&](FrameFeed& feed) { feed_frames(feed, desk, tasks); };
     rank_job.outcome = [&](const FrameOutcome& outcome) {
       desk.monitor->changed(outcome);
+      if (ended(outcome.state)) claims.release(tasks.at(outcome.frame).name);  // one cut in parts
       if (desk.watch && outcome.end_s > 0) desk.watch->finished(outcome);
     };
     rank_job.claim = [&](std::size_t frame) -> std::optional<FrameOutcome> {
