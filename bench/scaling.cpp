@@ -21,7 +21,8 @@ std::vector<FrameKind> read_kinds(const std::string& path) {
   std::vector<FrameKind> kinds;
   if (path.empty()) return {FrameKind{}};
   std::ifstream file(path);
-  for (const auto& [name, k] : nlohmann::json::parse(file).at("kinds").items()) {
+  const nlohmann::json measured = nlohmann::json::parse(file);
+  for (const auto& [name, k] : measured.at("kinds").items()) {
     FrameKind kind;
     kind.compute_core_s = k.at("compute_core_s");
     kind.io_core_s = k.at("read_core_s").get<double>() + k.at("write_core_s").get<double>();

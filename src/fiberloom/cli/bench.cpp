@@ -9,6 +9,7 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/heap.hpp"
 #include "fiberloom/pipeline/night/bench_night.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/simd/isa.hpp"
@@ -110,6 +111,7 @@ int run_bench(BenchCommand& command) {
   if (command.compress) job.output = night::Compress::kYes;
   if (command.copies) job.replicas = night::Replicas::kCopies;
   if (command.no_baseline) job.baseline = night::Baseline::kNone;
+  return_large_blocks();
   const WorkFolder folder(command.where, command.keep);
   job.folder = folder.path();
   Tracer tracer(!command.trace.empty());
