@@ -122,6 +122,8 @@ Bytes to_bytes(const Assignment& assignment, const FrameTask& task) {
 
 Bytes to_bytes(const PartialFrame& part) {
   WireWriter writer;
+  const ExtractResult& r = part.result;
+  writer.reserve(6 * r.flux.size() * sizeof(double) + r.resolution.size() * sizeof(float) + 65536);
   part_fields(writer, part);
   return writer.take();
 }

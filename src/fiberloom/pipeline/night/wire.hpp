@@ -28,6 +28,7 @@ class WireWriter {
   void operator()(const T&... values) {
     (put(values), ...);
   }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   [[nodiscard]] Bytes take() { return std::move(bytes_); }
 
  private:
