@@ -12,17 +12,24 @@ from mpi_case import CUT, MpiCase
 SOON = 15  # seconds; the time-out of a silent rank is 20, so this is the launcher's doing
 
 
-class Killed(MpiCase):
+class BusyCase(MpiCase):
     def finished(self):
         """Outputs under their final names; what was being written has another."""
         return {name: data for name, data in self.outputs().items() if name.endswith(".fits")}
 
+    def busy_ranks(self, ranks):
+        """Process ids, looked up before there is work, so that the job is not over when they are known."""
+        self.wait_for(lambda: len(self.rank_pids()) == ranks)
+        pids = self.rank_pids()
+        self.wait_for(lambda: any(self.out.rglob("frame-*.fits")))
+        return pids
+
+
+class Killed(BusyCase):
     def kill_when_busy(self, ranks, victim, *more):
         """Kills a rank once the first frame is there; the seconds until the launcher gave up."""
         process = self.on_ranks(ranks, "--quiet", "--threads", "1", *more)
-        self.wait_for(lambda: len(self.finished()) > 0)
-        pids = self.rank_pids()
-        self.assertEqual(len(pids), ranks)
+        pids = self.busy_ranks(ranks)
         os.kill(pids[victim], signal.SIGKILL)
         start = time.monotonic()
         process.communicate(timeout=60)
@@ -30,7 +37,7 @@ class Killed(MpiCase):
         return time.monotonic() - start
 
     def test_a_killed_rank_ends_the_job_and_the_rerun_does_the_rest(self):
-        self.tree.add_exposures(16)
+        self.tree.add_exposures(25)
         self.night_ok("--quiet", "--threads", "2")
         alone, self.out = self.outputs(), self.work / "killed"
         for victim in (2, 0):
@@ -47,10 +54,9 @@ class Killed(MpiCase):
 
     def test_a_stopped_rank_is_taken_for_dead(self):
         """SIGSTOP: a rank that neither works nor exits, as on a node that hangs."""
-        self.tree.add_exposures(20)
+        self.tree.add_exposures(30)
         process = self.on_ranks(3, "--quiet", "--threads", "1", "--rank-silence", "2")
-        self.wait_for(lambda: len(self.outputs()) > 0)
-        victim = self.rank_pids()[1]
+        victim = self.busy_ranks(3)[1]
         os.kill(victim, signal.SIGSTOP)
         try:
             _, errors = process.communicate(timeout=60)
@@ -63,19 +69,18 @@ class Killed(MpiCase):
         self.assertIn("taken for dead", errors)
 
 
-class Stopped(MpiCase):
+class Stopped(BusyCase):
     def test_sigterm_to_all_ranks_finishes_what_is_in_flight(self):
-        self.tree.add_exposures(20)
+        self.tree.add_exposures(30)
         process = self.on_ranks(3, "--threads", "1")
-        self.wait_for(lambda: len(self.outputs()) > 0)
-        for pid in self.rank_pids():
+        for pid in self.busy_ranks(3):
             os.kill(pid, signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
         self.assertIn("the same command does the rest", errors)
-        self.assertLess(len(self.outputs()), 60)
+        self.assertLess(len(self.outputs()), 90)
         self.assert_tidy()
         self.run_ranks(2, "--quiet")
-        self.assertEqual(len(self.outputs()), 60)
+        self.assertEqual(len(self.outputs()), 90)
 
 
 class TwoRuns(MpiCase):

@@ -162,6 +162,25 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
   }
 }
 
+/// Rank 0's part of the job. Everything outlives it.
+void set_desk(RankJob& job, Desk& desk, Claims& claims, const TaskList& tasks) {
+  job.feed = [&](FrameFeed& feed) { feed_frames(feed, desk, tasks); };
+  job.outcome = [&](const FrameOutcome& outcome) {
+    desk.monitor->changed(outcome);
+    if (ended(outcome.state)) claims.release(tasks.at(outcome.frame).name);  // one cut in parts
+    if (desk.watch && outcome.end_s > 0) desk.watch->finished(outcome);
+  };
+  job.claim = [&](std::size_t frame) -> std::optional<FrameOutcome> {
+    const ClaimResult claim = claims.acquire(tasks.at(frame).name);
+    if (claim.mine) return std::nullopt;
+    FrameOutcome outcome;
+    outcome.frame = frame;
+    outcome.state = FrameState::kClaimed;
+    outcome.message = "in work on " + claim.holder;
+    return outcome;
+  };
+}
+
 void fill_report(RanksReport& report, const TaskList& tasks, const Desk& desk) {
   NightReport& night = report.night;
   for (std::size_t i = 0; i < tasks.size(); ++i) night.tasks.push_back(tasks.at(i));
@@ -207,21 +226,7 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
     tell_of_binding(rank_job.agreement.ranks, observer);
     for (const RankHello& hello : rank_job.agreement.ranks) threads += hello.cores;
     open_desk(desk, job, report, ranks, folder, claims, tasks, observer, progress, threads);
-    rank_job.feed = [&](FrameFeed& feed) { feed_frames(feed, desk, tasks); };
-    rank_job.outcome = [&](const FrameOutcome& outcome) {
-      desk.monitor->changed(outcome);
-      if (ended(outcome.state)) claims.release(tasks.at(outcome.frame).name);  // one cut in parts
-      if (desk.watch && outcome.end_s > 0) desk.watch->finished(outcome);
-    };
-    rank_job.claim = [&](std::size_t frame) -> std::optional<FrameOutcome> {
-      const ClaimResult claim = claims.acquire(tasks.at(frame).name);
-      if (claim.mine) return std::nullopt;
-      FrameOutcome outcome;
-      outcome.frame = frame;
-      outcome.state = FrameState::kClaimed;
-      outcome.message = "in work on " + claim.holder;
-      return outcome;
-    };
+    set_desk(rank_job, desk, claims, tasks);
   }
   rank_job.dispatch = job.dispatch;
   rank_job.tasks = &tasks;
