@@ -4,7 +4,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages="build-essential cmake ninja-build pkg-config python3
   libcfitsio-dev libdeflate-dev libtbb-dev libeigen3-dev libcli11-dev nlohmann-json3-dev
+  libsqlite3-dev libtomlplusplus-dev
   libgtest-dev librapidcheck-dev libbenchmark-dev"
+
+# For the tests under MPI alone: the program and the demo need none.
+mpi_packages="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -36,6 +40,20 @@ ensure_packages() {
     install_packages $packages "$@"
   else
     say "not a Debian system: install the counterparts of: $(echo $packages "$@")"
+  fi
+}
+
+# may_install: is there a way to install packages here?
+may_install() {
+  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 1
+  [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# ensure_mpi: both MPIs where they can be installed without a question; else their tests are skipped.
+ensure_mpi() {
+  # shellcheck disable=SC2086
+  if may_install; then
+    install_packages $mpi_packages || say "MPI cannot be installed: its tests are skipped"
   fi
 }
 

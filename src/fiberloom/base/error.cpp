@@ -12,6 +12,8 @@ std::string_view status_name(Status status) noexcept {
       return "compare: beyond the limits";
     case Status::kUsage:
       return "wrong command line";
+    case Status::kSomeFailed:
+      return "night, expose: some frames failed or are missing";
     case Status::kNotFound:
       return "input file missing or unreadable";
     case Status::kMissingHdu:
@@ -24,6 +26,8 @@ std::string_view status_name(Status status) noexcept {
       return "truncated or corrupted file";
     case Status::kUnsupported:
       return "unsupported kind, version or option";
+    case Status::kChanged:
+      return "input changed while it was read";
     case Status::kNotCovered:
       return "PSF does not cover the wavelength grid";
     case Status::kSizeMismatch:

@@ -14,12 +14,14 @@ enum class Status : int {
   kOk = 0,
   kDifferent = 1,        ///< `compare` found more than it was allowed to
   kUsage = 2,            ///< wrong command line
+  kSomeFailed = 3,       ///< `night`: some frames failed or are missing, all others are done
   kNotFound = 10,        ///< input file missing or unreadable
   kMissingHdu = 11,      ///< an HDU that must be there is not
   kMissingKeyword = 12,  ///< a keyword or column that must be there is not
   kWrongShape = 13,      ///< an HDU of the wrong type, dimensions or size
   kCorrupt = 14,         ///< truncated or corrupted file
   kUnsupported = 15,     ///< a PSF kind or version, or an option, that is not supported
+  kChanged = 16,         ///< input changed while it was read
   kNotCovered = 20,      ///< the PSF does not cover the wavelength grid
   kSizeMismatch = 21,    ///< IMAGE and PSF (or two HDUs) disagree about the CCD size
   kFiberRange = 22,      ///< --specmin/--nspec outside the fibres of the PSF

@@ -23,6 +23,9 @@ struct Command {
 [[nodiscard]] Command make_extract(CLI::App& program);
 [[nodiscard]] Command make_simulate(CLI::App& program);
 [[nodiscard]] Command make_compare(CLI::App& program);
+[[nodiscard]] Command make_expose(CLI::App& program);
+[[nodiscard]] Command make_night(CLI::App& program);
+[[nodiscard]] Command make_bench(CLI::App& program);
 [[nodiscard]] Command make_info(CLI::App& program);
 [[nodiscard]] Command make_report(CLI::App& program);
 [[nodiscard]] Command make_completion(CLI::App& program);

@@ -111,6 +111,21 @@ void Console::progress(const char* stage, std::size_t done, std::size_t total) {
   bar_shown_ = true;
 }
 
+void Console::line(const std::string& text) {
+  if (threshold_ > LogLevel::kInfo) return;
+  const std::lock_guard lock(mutex_);
+  if (since(last_drawn_) < (terminal_ ? kRedraw : kLogEvery)) return;
+  last_drawn_ = Clock::now();
+  if (!terminal_) {
+    std::fprintf(stderr, "[%7.2f s] INFO: %s\n", since(start_), text.c_str());
+    return;
+  }
+  clear_bar();
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
 Observer Console::observer() {
   Observer observer;
   observer.message = [this](LogLevel level, const std::string& text) { message(level, text); };

@@ -24,6 +24,10 @@ class Console {
   void message(LogLevel level, const std::string& text);
   void progress(const char* stage, std::size_t done, std::size_t total);
 
+  /// A line of the caller's own in place of the bar: redrawn on a terminal, every ten seconds
+  /// elsewhere.
+  void line(const std::string& text);
+
   /// An observer that writes here and stops the work on SIGINT or SIGTERM.
   [[nodiscard]] Observer observer();
 

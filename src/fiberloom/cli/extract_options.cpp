@@ -3,11 +3,10 @@
 #include "fiberloom/cli/extract_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <span>
 
 #include "fiberloom/base/error.hpp"
-#include "fiberloom/cli/choice.hpp"
+#include "fiberloom/cli/job_options.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -61,69 +60,6 @@ void add_file_options(CLI::App& app, ExtractCommand& c) {
       ->group(group);
 }
 
-void add_problem_options(CLI::App& app, ExtractCommand& c) {
-  const auto group = "What to extract";
-  ExtractOptions& o = c.job.options;
-  app.add_option("-w,--wavelength", c.wavelength,
-                 "wmin,wmax,dw in Angstrom; default: range of the PSF table, 0.8")
-      ->group(group);
-  app.add_option("-s,--specmin", o.spec_min, "first fibre, counted from 0")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("-n,--nspec", o.nspec, "number of fibres; default: all from --specmin")
-      ->check(CLI::PositiveNumber)
-      ->group(group);
-  app.add_option("--bundlesize", o.bundle_size, "fibres a bundle; 0: the PSF's BUNDLE row")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--psferr", o.psferr,
-                 "fractional PSF error in chi2pix; default: PSFERR of the PSF, else 0.01")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group);
-  app.add_option("--mask-bits", c.job.mask_bits, "bits of the CCD MASK that drop a pixel")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--ndiag", o.ndiag, "stored diagonals of the resolution matrix, odd")
-      ->capture_default_str()
-      ->group(group);
-  add_choice<Gh00>(app, "--gh00", c.job.psf_options.gh00,
-                   {{"file", Gh00::kFile}, {"one", Gh00::kOne}},
-                   "GH-0-0 of the PSF: as stored (as the peers do), or 1")
-      ->group(group);
-  app.add_flag("--psf-tails", c.job.psf_options.tails, "use the PSF's Lorentzian tails")
-      ->group(group);
-}
-
-void add_method_options(CLI::App& app, ExtractCommand& c) {
-  const auto group = "Method";
-  PatchOptions& p = c.job.options.patch;
-  add_choice<Method>(app, "--method", c.job.method,
-                     {{"exact", Method::kExact}, {"patch", Method::kPatch}},
-                     "whole bundles without seams, or the peers' divide and conquer")
-      ->group(group);
-  app.add_option("-r,--regularize", c.job.options.regularize, "ridge on the flux, 1/electron")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--tolerance", c.job.options.tolerance,
-                 "exact only: bound on a bin's numerical error, in units of its sigma")
-      ->check(CLI::Range(1e-12, 1.0))
-      ->capture_default_str()
-      ->group(group);
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    app.add_option(name, value, std::string("patch only: ") + text)
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str()
-        ->group(group);
-  };
-  add("--nsubbundles", p.nsubbundles, "parts of a bundle");
-  add("--nwavestep", p.nwavestep, "wavelengths a patch");
-  add("--wavepad", p.wavepad, "padding bins at both ends");
-  add("--wavepad-frac", p.wavepad_frac, "further padding, fraction of a spot");
-  add("--pixpad-frac", p.pixpad_frac, "padding pixels, fraction of a spot");
-}
-
 void add_running_options(CLI::App& app, ExtractCommand& c) {
   const auto group = "Running";
   app.add_option("--backend", c.backend, "what computes")
@@ -151,28 +87,12 @@ void add_running_options(CLI::App& app, ExtractCommand& c) {
   }
 }
 
-std::array<double, 3> parse_wavelength(const std::string& text) {
-  std::array<double, 3> values{};
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    while (at != end && *at == ' ') ++at;
-    const auto [next, error] = std::from_chars(at, end, values[i]);
-    const bool separated = i + 1 == values.size() ? next == end : next != end && *next == ',';
-    if (error != std::errc() || !separated) {
-      throw Error(Status::kUsage, "--wavelength " + text + ": expected wmin,wmax,dw");
-    }
-    at = next + 1;
-  }
-  return values;
-}
-
 }  // namespace
 
 void add_extract_options(CLI::App& app, ExtractCommand& command) {
   add_file_options(app, command);
-  add_problem_options(app, command);
-  add_method_options(app, command);
+  add_problem_options(app, command.job, command.wavelength, "range of the PSF table, 0.8");
+  add_method_options(app, command.job);
   add_running_options(app, command);
 }
 

@@ -2,16 +2,12 @@
 // The program: one subcommand a file, one exit-code table, one line for every error.
 #include <CLI/CLI.hpp>
 #include <array>
-#include <climits>
 #include <new>
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/heap.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/stop_signal.hpp"
 
@@ -19,12 +15,12 @@ namespace fiberloom::cli {
 namespace {
 
 std::string exit_code_table() {
-  constexpr std::array codes{Status::kOk,         Status::kDifferent,    Status::kUsage,
-                             Status::kNotFound,   Status::kMissingHdu,   Status::kMissingKeyword,
-                             Status::kWrongShape, Status::kCorrupt,      Status::kUnsupported,
-                             Status::kNotCovered, Status::kSizeMismatch, Status::kFiberRange,
-                             Status::kUnwritable, Status::kDiskFull,     Status::kOutputExists,
-                             Status::kNumerical,  Status::kInterrupted,  Status::kInternal};
+  constexpr std::array codes{
+      Status::kOk,           Status::kDifferent,   Status::kUsage,          Status::kSomeFailed,
+      Status::kNotFound,     Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,
+      Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
+      Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
+      Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kInternal};
   std::string table = "Exit codes:\n";
   for (const Status code : codes) {
     char line[96];
@@ -44,15 +40,6 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return static_cast<int>(Status::kUsage);
 }
 
-/// Freed memory is kept for the next stage: fresh pages must be cleared by the kernel, which under
-/// a hypervisor can cost as much as the extraction itself.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, INT_MAX);
-#endif
-}
-
 int run(int argc, char** argv) {
   keep_freed_memory();
   CLI::App program("Fiberloom: exact 2-D extraction of multi-fibre spectra.", "fiberloom");
@@ -60,10 +47,13 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
   const std::array commands{make_extract(program),
+                            make_expose(program),
+                            make_night(program),
                             make_simulate(program),
                             make_compare(program),
                             make_info(program),
                             make_report(program),
+                            make_bench(program),
                             make_completion(program),
                             make_manual(program, exit_code_table())};
   program.footer(exit_code_table());

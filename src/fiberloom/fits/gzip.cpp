@@ -97,4 +97,8 @@ std::vector<std::uint8_t> gzip(std::span<const std::uint8_t> bytes, int level) {
   return out;
 }
 
+std::uint32_t crc32(std::uint32_t before, std::span<const std::uint8_t> bytes) noexcept {
+  return libdeflate_crc32(before, bytes.data(), bytes.size());
+}
+
 }  // namespace fiberloom::fits

@@ -34,4 +34,8 @@ inline constexpr int kGzipLevel = 6;
 [[nodiscard]] std::vector<std::uint8_t> gzip(std::span<const std::uint8_t> bytes,
                                              int level = kGzipLevel);
 
+/// CRC-32 of what came before (0 at the start) and `bytes`.
+[[nodiscard]] std::uint32_t crc32(std::uint32_t before,
+                                  std::span<const std::uint8_t> bytes) noexcept;
+
 }  // namespace fiberloom::fits

@@ -60,20 +60,20 @@ HeaderCards frame_header(const ExtractJob& job, const FrameInputs& in,
                          const std::optional<RawTable>& fibermap) {
   HeaderCards header = in.preproc.header;
   const std::int64_t nspec =
-      options.nspec < 0 ? in.psf.model.nfiber() - options.spec_min : options.nspec;
+      options.nspec < 0 ? in.psf->model.nfiber() - options.spec_min : options.nspec;
   header.set("NSPEC", nspec, "Number of spectra");
   header.set("WAVEMIN", wave[0], "First wavelength [Angstroms]");
   header.set("WAVEMAX", wave[1], "Last wavelength [Angstroms]");
   header.set("WAVESTEP", wave[2], "Wavelength step size [Angstroms]");
   header.set("SPECTER", std::string("fiberloom ") + std::string(version()), "Extraction code");
-  header.set("IN_PSF", shorten_filename(in.psf.path), "Input spectral PSF");
+  header.set("IN_PSF", shorten_filename(in.psf->path), "Input spectral PSF");
   header.set("IN_IMG", shorten_filename(in.preproc.path));
   set_dependency(header, "fiberloom", std::string(version()));
-  if (const auto original = in.psf.header.text("IN_PSF")) header.set("ORIG_PSF", *original);
+  if (const auto original = in.psf->header.text("IN_PSF")) header.set("ORIG_PSF", *original);
   header.set("EXMETHOD", job.method == Method::kExact ? "exact" : "patch", "Extraction method");
   header.set("EXGH00", job.psf_options.gh00 == Gh00::kFile ? "file" : "one",
              "GH-0-0 of the PSF: as stored, or 1");
-  header.set("EXTAILS", in.psf.model.has_tails ? "on" : "off", "Tails of the PSF");
+  header.set("EXTAILS", in.psf->model.has_tails ? "on" : "off", "Tails of the PSF");
   header.set("EXMASK", static_cast<std::int64_t>(job.mask_bits), "CCD mask bits that drop a pixel");
   header.set("FIBERMIN", first_fiber(options, fibermap));
   return header;

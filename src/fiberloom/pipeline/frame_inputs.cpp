@@ -19,24 +19,13 @@ auto naming(const std::string& file, Work&& work) {
   }
 }
 
-int fiber_count(const ExtractOptions& options, const PsfModel& psf) {
-  return options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
-}
-
-}  // namespace
-
-FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
-  const Span span(tracer, "read");
+/// All but the PSF.
+FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
   FrameInputs in;
-  auto psf = std::async(std::launch::async, [&] {
-    const Span psf_span(tracer, "read/psf");
-    return read_psf(job.psf, job.psf_options);
-  });
   {
-    const Span image_span(tracer, "read/image");
+    const Span span(tracer, "read/image");
     in.preproc = read_preproc(job.image);
   }
-  in.psf = psf.get();
   in.fibermap_path = in.preproc.path;
   if (!job.fibermap.empty()) {
     in.fibermap = read_fibermap(job.fibermap);
@@ -45,6 +34,32 @@ FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer*
     in.fibermap = std::move(in.preproc.fibermap);
   }
   in.preproc.fibermap.reset();
+  return in;
+}
+
+int fiber_count(const ExtractOptions& options, const PsfModel& psf) {
+  return options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+}
+
+}  // namespace
+
+FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
+  const Span span(tracer, "read");
+  auto psf = std::async(std::launch::async, [&] {
+    const Span psf_span(tracer, "read/psf");
+    return std::make_shared<const PsfFile>(read_psf(job.psf, job.psf_options));
+  });
+  FrameInputs in = read_image(job, tracer);
+  in.psf = psf.get();
+  stop_if_asked(observer);
+  return in;
+}
+
+FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
+                        const Observer& observer, Tracer* tracer) {
+  const Span span(tracer, "read");
+  FrameInputs in = read_image(job, tracer);
+  in.psf = std::move(psf);
   stop_if_asked(observer);
   return in;
 }
@@ -74,11 +89,11 @@ std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {
 
 ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in) {
   ExtractOptions options = job.options;
-  const auto [wmin, wmax, step] = wave_range(job, in.psf);
+  const auto [wmin, wmax, step] = wave_range(job, *in.psf);
   options.wave = linear_wave_grid(wmin, wmax, step);
   options.want_model = !job.model.empty() || !job.residual.empty();
-  naming(in.preproc.path + " with " + in.psf.path,
-         [&] { validate(in.preproc.ccd, in.psf.model, options); });
+  naming(in.preproc.path + " with " + in.psf->path,
+         [&] { validate(in.preproc.ccd, in.psf->model, options); });
   return options;
 }
 
@@ -90,7 +105,7 @@ std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOpti
     return std::nullopt;
   }
   const auto first = static_cast<std::size_t>(options.spec_min);
-  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf.model));
+  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf->model));
   if (first + count > in.fibermap->rows) {
     throw Error(Status::kFiberRange, in.fibermap_path + ": FIBERMAP has " +
                                          std::to_string(in.fibermap->rows) + " rows, fibres " +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "fiberloom/pipeline/extract_frame.hpp"
@@ -11,14 +12,18 @@ namespace fiberloom {
 
 struct FrameInputs {
   PreprocFile preproc;
-  PsfFile psf;
-  std::optional<RawTable> fibermap;  ///< of -f, else of the image file; unsliced
+  std::shared_ptr<const PsfFile> psf;  ///< never null; frames of one camera may share it
+  std::optional<RawTable> fibermap;    ///< of -f, else of the image file; unsliced
   std::string fibermap_path;
 };
 
 /// Reads image and PSF, each in its own thread; the image's fault is reported before the PSF's.
 [[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, const Observer& observer,
                                       Tracer* tracer);
+
+/// The same with a PSF that has been read already; on the caller's thread alone.
+[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
+                                      const Observer& observer, Tracer* tracer);
 
 /// apply_mask() with the file's name on its errors; frees MASK; says what was dropped for bad
 /// values.

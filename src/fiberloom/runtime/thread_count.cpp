@@ -8,8 +8,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
+
+#include "fiberloom/runtime/cgroup.hpp"
 
 namespace fiberloom {
 namespace {
@@ -26,13 +27,6 @@ std::size_t affinity_count() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<std::size_t>(CPU_COUNT(&set));
   return 1;
-}
-
-std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return line;
 }
 
 /// v2: "max 100000" or "150000 100000".
@@ -53,38 +47,6 @@ std::optional<double> quota_v1(const std::string& folder) {
   const double q = std::atof(quota->c_str()), p = std::atof(period->c_str());
   if (q <= 0 || p <= 0) return std::nullopt;
   return q / p;
-}
-
-/// The smallest quota from this group up to the root of the hierarchy: a parent's holds too.
-template <class Quota>
-std::optional<double> smallest_quota(const std::string& mount, std::string group, Quota quota) {
-  std::optional<double> smallest;
-  while (true) {
-    if (const auto q = quota(mount + group)) smallest = std::min(*q, smallest.value_or(*q));
-    if (group.empty() || group == "/") return smallest;
-    group.erase(group.rfind('/'));
-  }
-}
-
-std::optional<double> cgroup_quota(const std::string& root) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  std::optional<double> smallest;
-  for (std::string line; std::getline(file, line);) {  // number:controllers:path
-    const auto colon = line.find(':');
-    const auto last = colon == std::string::npos ? colon : line.find(':', colon + 1);
-    if (last == std::string::npos) continue;
-    const std::string controllers = line.substr(colon + 1, last - colon - 1);
-    const std::string group = line.substr(last + 1);
-    if (!group.starts_with('/')) continue;
-    std::optional<double> quota;
-    if (controllers.empty()) {
-      quota = smallest_quota(root + "/sys/fs/cgroup", group, quota_v2);
-    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-      quota = smallest_quota(root + "/sys/fs/cgroup/cpu", group, quota_v1);
-    }
-    if (quota) smallest = std::min(*quota, smallest.value_or(*quota));
-  }
-  return smallest;
 }
 
 /// SLURM_NTASKS_PER_NODE and the launchers' own counts. A number before "(x2)" is meant.
@@ -113,18 +75,33 @@ std::size_t thread_count(const ThreadLimits& limits) noexcept {
 ThreadLimits find_thread_limits(const Environment& environment, const std::string& root) {
   ThreadLimits limits;
   limits.affinity = std::max<std::size_t>(affinity_count(), 1);
-  limits.cgroup_quota = cgroup_quota(root);
+  limits.cgroup_quota = smallest_cgroup_limit(root, "cpu", quota_v2, quota_v1);
   if (const auto text = environment("SLURM_CPUS_PER_TASK")) limits.slurm_cpus = parse_count(*text);
   limits.local_ranks = local_ranks(environment);
   return limits;
 }
 
-std::size_t default_thread_count() {
-  return thread_count(find_thread_limits([](const char* name) -> std::optional<std::string> {
+Environment process_environment() {
+  return [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     if (value == nullptr) return std::nullopt;
     return std::string(value);
-  }));
+  };
+}
+
+std::vector<int> affinity_list() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> list;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return list;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) list.push_back(i);
+  }
+  return list;
+}
+
+std::size_t default_thread_count() {
+  return thread_count(find_thread_limits(process_environment()));
 }
 
 }  // namespace fiberloom

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 #include <vector>
 
 #include "fiberloom/runtime/stop_signal.hpp"
@@ -45,6 +47,20 @@ TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcess) {
         std::raise(SIGINT);
       },
       testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(Usage, ProcessSecondsCountFromTheStartOfTheProcess) {
+  const double first = process_seconds();
+  EXPECT_GE(first, 0);
+  EXPECT_LT(first, 600);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_GE(process_seconds() - first, 0.03);
+}
+
+TEST(Usage, ThreadTimeDoesNotGrowInSleep) {
+  const double first = thread_cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_LT(thread_cpu_seconds() - first, 0.03);
 }
 
 }  // namespace

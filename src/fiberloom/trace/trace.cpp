@@ -7,21 +7,44 @@
 #include <thread>
 
 namespace fiberloom {
+namespace {
+
+/// Text inside a JSON string: file names may hold anything.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
 
 Tracer::Tracer(bool keep_events)
     : keep_events_(keep_events), origin_(std::chrono::steady_clock::now()) {}
 
 void Tracer::record(const std::string& name, std::chrono::steady_clock::time_point start,
-                    std::chrono::steady_clock::time_point end) {
+                    std::chrono::steady_clock::time_point end, const std::string& detail) {
   using Micro = std::chrono::duration<double, std::micro>;
-  const std::uint64_t id = std::hash<std::thread::id>{}(std::this_thread::get_id());
   const std::lock_guard lock(mutex_);
   Sum& sum = sums_[name];
   sum.seconds += std::chrono::duration<double>(end - start).count();
   ++sum.count;
   if (!keep_events_) return;
-  const auto thread = threads_.try_emplace(id, threads_.size()).first->second;
-  events_.push_back({name, thread, Micro(start - origin_).count(), Micro(end - start).count()});
+  events_.push_back({name, this_thread_number(), Micro(start - origin_).count(),
+                     Micro(end - start).count(), detail});
+}
+
+std::uint64_t Tracer::this_thread_number() {
+  const std::uint64_t id = std::hash<std::thread::id>{}(std::this_thread::get_id());
+  return threads_.try_emplace(id, threads_.size()).first->second;
+}
+
+void Tracer::name_thread(const std::string& name) {
+  if (!keep_events_) return;
+  const std::lock_guard lock(mutex_);
+  thread_names_[this_thread_number()] = name;
 }
 
 std::map<std::string, Tracer::Sum> Tracer::sums() const {
@@ -29,21 +52,31 @@ std::map<std::string, Tracer::Sum> Tracer::sums() const {
   return sums_;
 }
 
-std::string Tracer::chrome_json() const {
+std::string Tracer::chrome_events(int process, double shift_us) const {
   const std::lock_guard lock(mutex_);
-  std::string out = "{\"traceEvents\":[";
-  char line[256];
-  const char* separator = "\n";
-  for (const Event& e : events_) {
-    std::snprintf(
-        line, sizeof line,
-        "%s{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%llu,\"ts\":%.3f,\"dur\":%.3f}",
-        separator, e.name.c_str(), static_cast<unsigned long long>(e.thread), e.start_us,
-        e.duration_us);
-    out += line;
+  std::string out, separator = "\n";
+  char numbers[160];
+  for (const auto& [thread, name] : thread_names_) {
+    std::snprintf(numbers, sizeof numbers, "\"pid\":%d,\"tid\":%llu", process,
+                  static_cast<unsigned long long>(thread));
+    out += separator + R"({"name":"thread_name","ph":"M",)" + numbers + R"(,"args":{"name":")" +
+           escaped(name) + "\"}}";
     separator = ",\n";
   }
-  return out + "\n],\"displayTimeUnit\":\"ms\"}\n";
+  for (const Event& e : events_) {
+    std::snprintf(numbers, sizeof numbers,
+                  "\"ph\":\"X\",\"pid\":%d,\"tid\":%llu,\"ts\":%.3f,\"dur\":%.3f", process,
+                  static_cast<unsigned long long>(e.thread), e.start_us + shift_us, e.duration_us);
+    out += separator + R"({"name":")" + escaped(e.name) + "\"," + numbers;
+    if (!e.detail.empty()) out += R"(,"args":{"what":")" + escaped(e.detail) + "\"}";
+    out += "}";
+    separator = ",\n";
+  }
+  return out;
+}
+
+std::string Tracer::wrap_chrome_events(const std::string& events) {
+  return "{\"traceEvents\":[" + events + "\n],\"displayTimeUnit\":\"ms\"}\n";
 }
 
 std::string Tracer::text() const {

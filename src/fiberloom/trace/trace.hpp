@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fiberloom {
@@ -18,6 +19,7 @@ class Tracer {
     std::string name;
     std::uint64_t thread;  ///< small number, in order of first appearance
     double start_us, duration_us;
+    std::string detail;  ///< which one: a frame, a file; may be empty
   };
   struct Sum {
     double seconds = 0;
@@ -26,10 +28,18 @@ class Tracer {
 
   explicit Tracer(bool keep_events = false);
   void record(const std::string& name, std::chrono::steady_clock::time_point start,
-              std::chrono::steady_clock::time_point end);
+              std::chrono::steady_clock::time_point end, const std::string& detail = {});
+  /// What the timeline calls the calling thread.
+  void name_thread(const std::string& name);
   [[nodiscard]] std::map<std::string, Sum> sums() const;
-  /// Chrome trace-event JSON ({"traceEvents": [...]}).
-  [[nodiscard]] std::string chrome_json() const;
+  /// Events of this tracer as the members of a JSON array, for a timeline of several processes
+  /// (ranks): `process` tells them apart, `shift_us` is added to every time.
+  [[nodiscard]] std::string chrome_events(int process, double shift_us = 0) const;
+  /// Chrome trace-event JSON of this process alone.
+  [[nodiscard]] std::string chrome_json() const { return wrap_chrome_events(chrome_events(1)); }
+  /// {"traceEvents": [...]}; `events` is one chrome_events() or several joined by commas.
+  [[nodiscard]] static std::string wrap_chrome_events(const std::string& events);
+  [[nodiscard]] std::chrono::steady_clock::time_point origin() const noexcept { return origin_; }
   /// One line a name: seconds and count, '/' in names makes the tree.
   [[nodiscard]] std::string text() const;
 
@@ -38,14 +48,17 @@ class Tracer {
   bool keep_events_;
   std::chrono::steady_clock::time_point origin_;
   std::map<std::string, Sum> sums_;
+  [[nodiscard]] std::uint64_t this_thread_number();  // under the mutex
   std::map<std::uint64_t, std::uint64_t> threads_;
+  std::map<std::uint64_t, std::string> thread_names_;  // by small number
   std::vector<Event> events_;
 };
 
 /// Times its own scope; a null tracer costs nothing.
 class Span {
  public:
-  Span(Tracer* tracer, const char* name) : tracer_(tracer), name_(name) {
+  Span(Tracer* tracer, const char* name, std::string detail = {})
+      : tracer_(tracer), name_(name), detail_(std::move(detail)) {
     if (tracer_ != nullptr) start_ = std::chrono::steady_clock::now();
   }
   Span(const Span&) = delete;
@@ -53,13 +66,16 @@ class Span {
   ~Span() { stop(); }
   /// Ends the span before its scope does.
   void stop() {
-    if (tracer_ != nullptr) tracer_->record(name_, start_, std::chrono::steady_clock::now());
+    if (tracer_ != nullptr) {
+      tracer_->record(name_, start_, std::chrono::steady_clock::now(), detail_);
+    }
     tracer_ = nullptr;
   }
 
  private:
   Tracer* tracer_;
   const char* name_;
+  std::string detail_;
   std::chrono::steady_clock::time_point start_;
 };
 

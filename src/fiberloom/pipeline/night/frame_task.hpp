@@ -65,6 +65,9 @@ class WorkSource {
   /// The next unit; waits for one if there may be more. nullopt: there will be no more. Called from
   /// one thread at a time, one that does I/O.
   virtual std::optional<WorkUnit> next() = 0;
+  /// Did next() say that there is none only for now? It may while units of it are not finished(),
+  /// so that who asked can look after other things.
+  [[nodiscard]] virtual bool more_later() const { return false; }
   /// Takes what became of a unit of next(). Called from any thread.
   virtual void finished(const FrameOutcome& outcome) = 0;
 };

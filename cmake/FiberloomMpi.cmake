@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which MPI libraries are here: Debian has Open MPI and MPICH side by side, each with a pkg-config file;
+# elsewhere CMake's own search finds the one whose compiler wrapper is in the path.
+# Sets FIBERLOOM_MPI_VENDORS and, for each, FIBERLOOM_MPI_<vendor>_INCLUDES, _LIBRARIES, _VERSION.
+set(FIBERLOOM_MPI_VENDORS "")
+
+function(fiberloom_find_mpi_by_pkgconfig vendor package)
+  pkg_check_modules(MPI_${vendor} QUIET ${package})
+  if(MPI_${vendor}_FOUND)
+    set(FIBERLOOM_MPI_VENDORS ${FIBERLOOM_MPI_VENDORS} ${vendor} PARENT_SCOPE)
+    set(FIBERLOOM_MPI_${vendor}_INCLUDES ${MPI_${vendor}_INCLUDE_DIRS} PARENT_SCOPE)
+    set(FIBERLOOM_MPI_${vendor}_LIBRARIES ${MPI_${vendor}_LINK_LIBRARIES} PARENT_SCOPE)
+    set(FIBERLOOM_MPI_${vendor}_VERSION ${MPI_${vendor}_VERSION} PARENT_SCOPE)
+  endif()
+endfunction()
+
+if(NOT FIBERLOOM_MPI STREQUAL "OFF")
+  fiberloom_find_mpi_by_pkgconfig(openmpi ompi-c)
+  fiberloom_find_mpi_by_pkgconfig(mpich mpich)
+  if(NOT FIBERLOOM_MPI_VENDORS)
+    enable_language(C)
+    find_package(MPI QUIET COMPONENTS C)
+    if(MPI_C_FOUND)
+      include(CheckSymbolExists)
+      set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+      check_symbol_exists(OPEN_MPI mpi.h FIBERLOOM_MPI_IS_OPEN_MPI)
+      set(vendor mpich)  # and its descendants: Cray, Intel, MVAPICH
+      if(FIBERLOOM_MPI_IS_OPEN_MPI)
+        set(vendor openmpi)
+      endif()
+      set(FIBERLOOM_MPI_VENDORS ${vendor})
+      set(FIBERLOOM_MPI_${vendor}_INCLUDES ${MPI_C_INCLUDE_DIRS})
+      set(FIBERLOOM_MPI_${vendor}_LIBRARIES MPI::MPI_C)
+      set(FIBERLOOM_MPI_${vendor}_VERSION "MPI ${MPI_C_VERSION}")
+    endif()
+  endif()
+  if(FIBERLOOM_MPI STREQUAL "ON" AND NOT FIBERLOOM_MPI_VENDORS)
+    message(FATAL_ERROR "FIBERLOOM_MPI=ON, but neither Open MPI nor MPICH was found (libopenmpi-dev, libmpich-dev)")
+  endif()
+endif()

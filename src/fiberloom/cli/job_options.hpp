@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What to extract and by which method: the same options for one frame and for many.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "fiberloom/pipeline/extract_frame.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace fiberloom::cli {
+
+/// Declares -w, -s, -n, --bundlesize ... ; `wavelength` gets the text of -w.
+void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength,
+                         const char* wave_default);
+
+/// Declares --method, -r, --tolerance and those of the patch engine.
+void add_method_options(CLI::App& app, ExtractJob& job);
+
+/// "wmin,wmax,dw". Throws kUsage.
+[[nodiscard]] std::array<double, 3> parse_wavelength(const std::string& text);
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom night` and `fiberloom expose`: options -> recipe -> summary. One exposure is a night
+// with a single exposure in it.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/heap.hpp"
+#include "fiberloom/cli/night_options.hpp"
+#include "fiberloom/cli/night_report.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/pipeline/night/ranks_night.hpp"
+#include "fiberloom/runtime/ranks_module.hpp"
+#include "fiberloom/runtime/stop_signal.hpp"
+#include "fiberloom/runtime/usage.hpp"
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+}
+
+int run_dry(const NightCommand& command) {
+  const night::NightPlan plan = night::plan_night(command.job);
+  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request.compress)));
+  for (const night::Finding& finding : plan.findings) {
+    if (finding.state == night::FrameState::kMissing) return static_cast<int>(Status::kSomeFailed);
+  }
+  return 0;
+}
+
+/// `expose` is for one exposure: more than one is a slip of the command line.
+void require_one_exposure(const NightCommand& command) {
+  std::set<long> exposures;
+  for (const night::FrameTask& task : night::find_frames(command.job.request)) {
+    exposures.insert(task.expid);
+  }
+  if (exposures.size() > 1) {
+    throw Error(Status::kUsage, command.job.request.input + ": has " +
+                                    std::to_string(exposures.size()) +
+                                    " exposures; choose one with -e, or use fiberloom night");
+  }
+}
+
+int end_night(const night::NightReport& report) {
+  const Status status = night::exit_status(report);
+  if (report.end.fatal) throw *report.end.fatal;
+  if (status == Status::kInterrupted) {
+    throw Error(status, "stopped with " + std::to_string(report.counts.left) +
+                            " frames left; the same command does the rest");
+  }
+  return static_cast<int>(status);
+}
+
+int run_alone(NightCommand& command, Console& console) {
+  const Observer observer = console.observer();
+  Tracer tracer(!command.trace.empty());
+  const night::NightReport report = night::run_night(
+      command.job, observer,
+      [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
+  for (const std::string& line : night_summary(report)) observer.info(line);
+  if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
+  if (!command.json.empty()) {
+    write_text(command.json, night_json(report, command.job.request, tracer));
+  }
+  return end_night(report);
+}
+
+/// Prints, then ends all ranks: they would wait for this one.
+[[noreturn]] void abort_ranks(Ranks& ranks, const std::exception_ptr& thrown) {
+  int code = static_cast<int>(Status::kInternal);
+  const std::string who = "rank " + std::to_string(ranks.rank()) + ": ";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    code = error.exit_code();
+    print_error(ranks.rank() == 0 ? error.what() : who + error.what());
+  } catch (const std::exception& error) {
+    print_error(who + "internal: " + error.what());
+  }
+  // Launchers drop what they have not read when the job is aborted.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ranks.abort(code);
+  std::_Exit(code);
+}
+
+int run_on_ranks(NightCommand& command, const Launch& launch) {
+  night::RanksJob job;
+  job.launch_s = process_seconds();
+  const auto ranks = open_ranks(launch, process_environment());
+  job.open_s = process_seconds() - job.launch_s;
+  catch_stop_signals();  // MPI may have put its own handlers there
+  const bool first = ranks->rank() == 0;
+  Console console(first ? command.log.threshold() : LogLevel::kWarning);
+  const Observer observer = console.observer();
+  std::function<int()> end = [] { return 0; };  // rank 0 tells how it went
+  try {
+    Tracer tracer(!command.trace.empty());
+    job.night = command.job;
+    job.dispatch.part_overhead_s = command.part_overhead_s;
+    job.silence_s = command.rank_silence_s;
+    job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
+    const night::RanksReport report = run_night_on_ranks(
+        *ranks, job, observer,
+        [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
+    if (first) {
+      for (const std::string& line : night_summary(report.night)) observer.info(line);
+      observer.info(ranks_summary(report));
+      if (!command.trace.empty()) {
+        write_text(command.trace, Tracer::wrap_chrome_events(report.trace));
+      }
+      if (!command.json.empty()) {
+        write_text(command.json, night_json(report.night, command.job.request, tracer, &report));
+      }
+    }
+    ranks->finish();
+    if (first) end = [night = report.night] { return end_night(night); };
+  } catch (const std::exception&) {
+    abort_ranks(*ranks, std::current_exception());
+  }
+  return end();
+}
+
+int run_night_command(const CLI::App& app, NightCommand& command) {
+  finish_night_options(app, command);
+  if (command.rebuild) {
+    const std::size_t rows = night::rebuild_ledger(night::RunFolder(command.job.request.output));
+    Console(command.log.threshold())
+        .message(LogLevel::kInfo, "ledger rebuilt: " + std::to_string(rows) + " frames");
+    return 0;
+  }
+  if (command.kind == NightKind::kExposure) require_one_exposure(command);
+  if (command.dry_run) return run_dry(command);
+  for (const std::string& path : {command.json, command.trace}) {
+    if (!path.empty() && path != "-") check_folder(path);
+  }
+  return_large_blocks();
+  (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
+  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
+    return run_on_ranks(command, *launch);
+  }
+  Console console(command.log.threshold());
+  return run_alone(command, console);
+}
+
+Command make(CLI::App& program, NightKind kind, const char* name, const char* text,
+             const char* footer) {
+  CLI::App* app = program.add_subcommand(name, text);
+  app->footer(footer);
+  const auto command = std::make_shared<NightCommand>();
+  command->kind = kind;
+  add_night_options(*app, *command);
+  return {app, [app, command] { return run_night_command(*app, *command); }};
+}
+
+}  // namespace
+
+Command make_expose(CLI::App& program) {
+  return make(program, NightKind::kExposure, "expose",
+              "extract all cameras of one exposure, bundles of all frames in parallel",
+              "Example:\n  fiberloom expose preproc/20261121/00000012 -o out\n\n");
+}
+
+Command make_night(CLI::App& program) {
+  return make(program, NightKind::kNight, "night",
+              "extract many exposures; again: only what is left to do",
+              "Examples:\n  fiberloom night preproc/20261121 -o out\n"
+              "  fiberloom night preproc/20261121 -o out --watch\n\n");
+}
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of `fiberloom night` and `fiberloom expose`, for one process and for MPI alike.
+#pragma once
+
+#include <string>
+
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/pipeline/night/night.hpp"
+#include "fiberloom/runtime/launch.hpp"
+
+namespace fiberloom::cli {
+
+enum class NightKind { kExposure, kNight };
+
+struct NightCommand {
+  NightKind kind = NightKind::kNight;
+  night::NightJob job;
+  std::string wavelength, memory, json, trace;
+  night::WatchOptions watch;
+  bool watching = false, verify = false, compress = false, dry_run = false, rebuild = false;
+  LogOptions log;
+  std::string mpi = "auto";
+  double part_overhead_s = 0.1, rank_silence_s = 20;
+};
+
+/// --mpi as a choice.
+[[nodiscard]] MpiChoice mpi_choice(const std::string& text);
+
+/// Declares all options on `app`; values land in `command`.
+void add_night_options(CLI::App& app, NightCommand& command);
+
+/// After parsing: reads the job file, turns text into numbers. Throws kUsage and what reading does.
+void finish_night_options(const CLI::App& app, NightCommand& command);
+
+/// "4G", "500M", "1073741824": bytes. Throws kUsage.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text);
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/cli/night_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/night_options.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+using night::FrameState;
+
+night::NightStatus status(std::initializer_list<FrameState> states) {
+  night::NightStatus s;
+  s.title = "exposure 12";
+  for (const FrameState state : states) {
+    s.frames.emplace_back();
+    s.frames.back().state = state;
+  }
+  return s;
+}
+
+TEST(NightLine, CountsWhatIsSettledFailedAndInWork) {
+  night::NightStatus s = status({FrameState::kDone, FrameState::kUpToDate, FrameState::kFailed,
+                                 FrameState::kComputing, FrameState::kWaiting});
+  s.frames_per_node_hour = 1630.4;
+  s.left_s = 42;
+  EXPECT_EQ(night_line(s),
+            "exposure 12: 3/5 frames, 1 failed, 1 in work, 1630 frames a node-hour, 42 s left");
+}
+
+TEST(NightLine, SaysNothingThatIsNotKnown) {
+  EXPECT_EQ(night_line(status({FrameState::kReading})), "exposure 12: 0/1 frames, 1 in work");
+}
+
+TEST(ExitStatus, TheWorstThingDecides) {
+  night::NightReport report;
+  report.counts.done = 5;
+  EXPECT_EQ(exit_status(report), Status::kOk);
+  report.counts.missing = 1;
+  EXPECT_EQ(exit_status(report), Status::kSomeFailed);
+  report.counts.left = 1;
+  EXPECT_EQ(exit_status(report), Status::kInterrupted);
+  report.end.fatal = Error(Status::kDiskFull, "full");
+  EXPECT_EQ(exit_status(report), Status::kDiskFull);
+}
+
+TEST(NightJson, HoldsTextThatIsNoUtf8) {
+  night::NightReport report;
+  report.tasks.resize(1);
+  report.outcomes.resize(1);
+  report.outcomes[0].message =
+      "a\xff"
+      "b";
+  const Tracer tracer;
+  EXPECT_NE(night_json(report, {}, tracer).find("\"frames\": ["), std::string::npos);
+}
+
+TEST(ParseBytes, TakesUnits) {
+  EXPECT_EQ(parse_bytes("1000"), 1000U);
+  EXPECT_EQ(parse_bytes("2K"), 2048U);
+  EXPECT_EQ(parse_bytes("1.5GiB"), std::uint64_t{3} << 29);
+  for (const char* text : {"", "G", "-1", "5X", "5Gx", "nan", "1e30"}) {
+    EXPECT_THROW((void)parse_bytes(text), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace fiberloom::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps of one frame. What each reads and writes stands beside, in frame_inputs and frame_outputs.
+#include "fiberloom/pipeline/frame_steps.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/frame_header.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+
+namespace fiberloom {
+namespace {
+
+int last_fiber(const PreparedFrame& frame) {
+  const ExtractOptions& o = frame.options;
+  return o.nspec < 0 ? frame.in.psf->model.nfiber() : o.spec_min + o.nspec;
+}
+
+/// Fibres asked for, bundle by bundle.
+std::vector<BundleRange> wanted_bundles(const PreparedFrame& frame) {
+  const int first = frame.options.spec_min, last = last_fiber(frame);
+  std::vector<BundleRange> wanted;
+  for (const BundleRange& b : bundle_ranges(frame.in.psf->model, frame.options.bundle_size)) {
+    if (b.last > first && b.first < last) {
+      wanted.push_back({std::max(b.first, first), std::min(b.last, last)});
+    }
+  }
+  return wanted;
+}
+
+ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
+                         const ExtractOptions& options, Executor& executor,
+                         const Observer& observer, Tracer* tracer) {
+  const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
+  return engine(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer, tracer);
+}
+
+using RowsOf = Array2D<double> ExtractResult::*;
+
+/// The rows of one array of all parts, one under the other; empty where the engine left it so.
+Array2D<double> stack(const std::vector<ExtractResult>& parts, RowsOf array, std::size_t nspec) {
+  if ((parts.front().*array).empty()) return {};
+  Array2D<double> whole(nspec, parts.front().wave.size());
+  double* to = whole.data();
+  for (const ExtractResult& part : parts) {
+    const Array2D<double>& rows = part.*array;
+    to = std::copy(rows.data(), rows.data() + rows.size(), to);
+  }
+  return whole;
+}
+
+void check_parts(const std::vector<ExtractResult>& parts) {
+  const auto fail = [](const char* what) {
+    throw Error(Status::kInternal, std::string("parts of a frame: ") + what);
+  };
+  if (parts.empty()) fail("there are none");
+  int next = parts.front().spec_min;
+  for (const ExtractResult& part : parts) {
+    if (part.spec_min != next) fail("they do not follow each other");
+    if (part.wave != parts.front().wave ||
+        part.resolution.rows() != parts.front().resolution.rows()) {
+      fail("their grids differ");
+    }
+    if (!part.model.empty()) fail("they have model images");
+    next += static_cast<int>(part.flux.rows());
+  }
+}
+
+}  // namespace
+
+PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observer& observer) {
+  PreparedFrame frame;
+  frame.in = std::move(in);
+  frame.pixels = mask_inputs(frame.in, job.mask_bits, observer);
+  frame.options = resolve_options(job, frame.in);
+  frame.wave = wave_range(job, *frame.in.psf);
+  frame.fibermap = choose_fibermap(frame.in, frame.options, observer);
+  return frame;
+}
+
+ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, Executor& executor,
+                            const Observer& observer, Tracer* tracer) {
+  return run_engine(job, frame, frame.options, executor, observer, tracer);
+}
+
+std::size_t count_bundles(const PreparedFrame& frame) { return wanted_bundles(frame).size(); }
+
+ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame, std::size_t first,
+                              std::size_t last, Executor& executor, const Observer& observer,
+                              Tracer* tracer) {
+  const auto bundles = wanted_bundles(frame);
+  if (first >= last || last > bundles.size()) {
+    throw Error(Status::kInternal, job.image + ": bundles " + std::to_string(first) + " to " +
+                                       std::to_string(last) + " of " +
+                                       std::to_string(bundles.size()) + " asked for");
+  }
+  if (frame.options.want_model) {
+    throw Error(Status::kUsage, job.image + ": a model image needs the frame in one piece");
+  }
+  ExtractOptions options = frame.options;
+  options.spec_min = bundles[first].first;
+  options.nspec = bundles[last - 1].last - options.spec_min;
+  return run_engine(job, frame, options, executor, observer, tracer);
+}
+
+ExtractResult join_parts(std::vector<ExtractResult> parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const ExtractResult& a, const ExtractResult& b) { return a.spec_min < b.spec_min; });
+  check_parts(parts);
+  if (parts.size() == 1) return std::move(parts.front());
+  std::size_t nspec = 0;
+  for (const ExtractResult& part : parts) nspec += part.flux.rows();
+  ExtractResult whole;
+  whole.wave = parts.front().wave;
+  whole.spec_min = parts.front().spec_min;
+  for (const RowsOf array : {&ExtractResult::flux, &ExtractResult::ivar, &ExtractResult::xflux,
+                             &ExtractResult::chi2pix, &ExtractResult::pixmask_fraction}) {
+    whole.*array = stack(parts, array, nspec);
+  }
+  whole.resolution = Array3D<float>(nspec, parts.front().resolution.rows(), whole.wave.size());
+  float* to = whole.resolution.data();
+  for (const ExtractResult& part : parts) {
+    to = std::copy(part.resolution.data(), part.resolution.data() + part.resolution.size(), to);
+    whole.bundles.insert(whole.bundles.end(), part.bundles.begin(), part.bundles.end());
+  }
+  set_spectral_mask(whole);
+  return whole;
+}
+
+ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
+                         const ExtractResult& result) {
+  ExtractSummary summary;
+  summary.image = frame.in.preproc.path;
+  summary.psf = frame.in.psf->path;
+  summary.output = job.output;
+  summary.pixels = frame.pixels;
+  summary.wave = frame.wave;
+  summary.spec_min = result.spec_min;
+  summary.nspec = result.flux.rows();
+  summary.nwave = result.flux.cols();
+  summary.bundles = result.bundles;
+  for (std::size_t i = 0; i < result.mask.size(); ++i) {
+    const std::uint32_t bits = result.mask.data()[i];
+    summary.some_bad += (bits & kSomeBadPix) != 0;
+    summary.all_bad += (bits & kAllBadPix) != 0;
+    summary.bad_fit += (bits & kBad2dFit) != 0;
+  }
+  return summary;
+}
+
+void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResult result,
+                  Tracer* tracer) {
+  const HeaderCards header = frame_header(job, frame.in, frame.options, frame.wave, frame.fibermap);
+  write_outputs(job, frame.in.preproc.ccd, header, std::move(result), frame.fibermap, tracer);
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the stages do to one frame, and what becomes of it when that fails.
+#include "fiberloom/pipeline/night/frame_flight.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+
+#include "fiberloom/fits/verify.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/pipeline/version.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
+
+Error to_error(const std::exception_ptr& thrown, const std::string& name) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {Status::kInternal, name + ": out of memory"};
+  } catch (const std::exception& error) {
+    return {Status::kInternal, name + ": internal: " + error.what()};
+  }
+}
+
+/// Would any other frame fail as this one did? Then going on only makes more failures.
+bool concerns_all(const Error& error, const RunFolder& folder) {
+  if (error.status() == Status::kDiskFull) return true;
+  if (error.status() != Status::kUnwritable) return false;
+  try {
+    const std::string probe = folder.state() + "/probe";
+    write_text_file(probe, "");
+    fs::remove(probe);
+    return false;  // it is this output alone
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+/// A frame without a single good pixel would give spectra without information: a fault upstream.
+void require_light(const PreparedFrame& frame) {
+  const MaskCounts& n = frame.pixels;
+  const std::size_t bad = n.by_mask + n.zero_ivar + n.nan_ivar + n.negative_ivar + n.nan_image;
+  if (bad < n.pixels) return;
+  throw Error(Status::kCorrupt,
+              frame.in.preproc.path + ": no good pixel: of " + std::to_string(n.pixels) + ", " +
+                  std::to_string(n.by_mask) + " masked, " + std::to_string(n.nan_image) +
+                  " NaN in IMAGE, " + std::to_string(n.nan_ivar) + " NaN in IVAR, " +
+                  std::to_string(n.zero_ivar + n.negative_ivar) + " without weight");
+}
+
+std::string changed_file(const InputStamps& after, const std::vector<FileStamp>& before) {
+  for (const FileStamp& file : before) {
+    if (std::find(after.files.begin(), after.files.end(), file) == after.files.end()) {
+      return file.path;
+    }
+  }
+  return {};
+}
+
+/// What receipts and failures say of which frame it is.
+template <class Record>
+Record record_of(const FrameTask& task, std::vector<FileStamp> inputs) {
+  Record r;
+  r.name = task.name;
+  r.night = task.night;
+  r.camera = task.camera;
+  r.expid = task.expid;
+  r.version = version();
+  r.options = options_text(task.job);
+  r.inputs = std::move(inputs);
+  return r;
+}
+
+}  // namespace
+
+void remove_temporaries(const std::string& output, const std::vector<long>& dead_pids,
+                        const Claims& claims) {
+  const fs::path path(output);
+  const std::string start = path.filename().string() + ".tmp-";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const bool dead = std::any_of(dead_pids.begin(), dead_pids.end(), [&](long pid) {
+      return name.starts_with(start + std::to_string(pid) + "-");
+    });
+    if (dead || claims.age_s(entry.path().string()) > claims.timeout_s()) {
+      fs::remove(entry.path(), ignored);
+    }
+  }
+}
+
+void FramePipeline::set_state(Flight& flight, FrameState state) {
+  flight.outcome.state = state;
+  if (context_.changed) context_.changed(flight.outcome);
+}
+
+void FramePipeline::finish(Flight& flight, FrameState state) {
+  flight.outcome.end_s = now_s();
+  if (flight.claimed) context_.claims.release(flight.task.name);
+  set_state(flight, state);
+  source_.finished(flight.outcome);
+  const std::lock_guard lock(mutex_);
+  if (state == FrameState::kAbandoned && !end_.fatal) end_.stopped = true;
+  --in_flight_;
+  settled_.notify_all();
+}
+
+/// Claims the frame and looks once more whether there is anything to do.
+bool FramePipeline::begin(Flight& flight) {
+  flight.order = next_order_++;
+  flight.outcome.start_s = now_s();
+  if (stopping()) {
+    finish(flight, FrameState::kAbandoned);
+    return false;
+  }
+  ClaimResult claim;
+  if (flight.whole()) {  // who hands out parts has claimed the frame
+    claim = context_.claims.acquire(flight.task.name);
+    if (!claim.mine) {
+      flight.outcome.message = "in work on " + claim.holder;
+      finish(flight, FrameState::kClaimed);
+      return false;
+    }
+    flight.claimed = true;
+  }
+  Finding finding = inspect_frame(flight.task, context_.folder, options_.check);
+  flight.failed_before = finding.state == FrameState::kFailed;
+  flight.earlier_attempts = finding.attempts;
+  if (finding.state != FrameState::kWaiting && !(flight.failed_before && options_.retry > 0)) {
+    flight.outcome.message = finding.message;
+    flight.outcome.exit_code = finding.exit_code;
+    flight.outcome.attempts = finding.attempts;
+    finish(flight, finding.state);
+    return false;
+  }
+  flight.inputs = std::move(finding.inputs.files);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = attempts_.find(flight.unit.frame);
+    flight.outcome.attempts =
+        1 + flight.earlier_attempts + (known == attempts_.end() ? 0 : known->second);
+  }
+  if (flight.whole()) {
+    if (!claim.dead_pids.empty()) {
+      remove_temporaries(flight.task.job.output, claim.dead_pids, context_.claims);
+    }
+    make_folders(fs::path(flight.task.job.output).parent_path().string());
+    check_outputs(flight.task.job);
+  }
+  return true;
+}
+
+void FramePipeline::read(Flight& flight) {
+  set_state(flight, FrameState::kReading);
+  const Span span(context_.tracer, "frame/read", flight.task.name);
+  StageClock clock(CpuOf::kThread);
+  const ExtractJob& job = flight.task.job;
+  const auto check_unchanged = [&](const std::string& found) {
+    const std::string changed = changed_file(stamp_inputs(job), flight.inputs);
+    if (changed.empty()) return;
+    throw Error(Status::kChanged, changed + ": changed while it was read" + found);
+  };
+  FrameInputs in;
+  try {
+    in = read_inputs(job, psfs_.get(job.psf, job.psf_options), {}, context_.tracer);
+  } catch (const Error& error) {
+    check_unchanged(std::string(" (") + error.what() + ")");
+    throw;
+  }
+  check_unchanged("");
+  for (const FileStamp& file : flight.inputs) flight.outcome.bytes_in += file.size;
+  // Masking belongs to the engine's side, but here it frees the mask, a third of what a frame that
+  // waits would hold, and takes no compute slot for a serial pass.
+  Observer observer;  // messages alone: what has been begun is finished
+  observer.message = context_.observer.message;
+  flight.prepared = prepare_frame(job, std::move(in), observer);
+  require_light(flight.prepared);
+  flight.outcome.read = clock.lap();
+}
+
+void FramePipeline::compute(Flight& flight) {
+  OrderedPool::Job job(pool_, flight.order);
+  set_state(flight, FrameState::kComputing);
+  const Span span(context_.tracer, "frame/compute", flight.task.name);
+  StageClock clock;
+  Observer observer;
+  observer.message = context_.observer.message;
+  const ExtractJob& task = flight.task.job;
+  flight.result = flight.whole()
+                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer)
+                      : compute_bundles(task, flight.prepared,
+                                        static_cast<std::size_t>(flight.unit.first_bundle),
+                                        static_cast<std::size_t>(flight.unit.last_bundle), job,
+                                        observer, context_.tracer);
+  if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
+  flight.outcome.compute = {clock.lap().wall_s, job.cpu_seconds()};
+}
+
+void FramePipeline::write(Flight& flight) {
+  set_state(flight, FrameState::kWriting);
+  const Span span(context_.tracer, "frame/write", flight.task.name);
+  if (!flight.whole()) {
+    flight.outcome.end_s = now_s();
+    context_.part_done({flight.unit, std::move(flight.prepared), std::move(flight.result),
+                        flight.inputs, flight.outcome});
+    finish(flight, FrameState::kDone);
+    return;
+  }
+  write_frame_output(flight.task, flight.prepared, std::move(flight.result), flight.inputs,
+                     context_.folder, context_.tracer, flight.outcome);
+  finish(flight, FrameState::kDone);
+}
+
+void write_frame_output(const FrameTask& task, const PreparedFrame& frame, ExtractResult result,
+                        std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
+                        FrameOutcome& outcome) {
+  StageClock clock(CpuOf::kThread);
+  write_result(task.job, frame, std::move(result), tracer);
+  Receipt receipt = record_of<Receipt>(task, std::move(inputs));
+  const auto stamp = stamp_file(task.job.output);
+  if (!stamp) throw Error(Status::kUnwritable, task.job.output + ": gone as soon as written");
+  receipt.output = {path_below(folder, stamp->path), stamp->size, stamp->mtime_ns};
+  receipt.crc32 = fits::file_crc32(task.job.output);  // still in the page cache
+  outcome.bytes_out = stamp->size;
+  outcome.output_checksum = receipt.crc32;
+  outcome.write = clock.lap();
+  receipt.read = outcome.read;
+  receipt.compute = outcome.compute;
+  receipt.write = outcome.write;
+  receipt.attempts = outcome.attempts;
+  write_text_file(folder.receipt(task.name), to_json(receipt));
+  std::error_code ignored;
+  fs::remove(folder.failure(task.name), ignored);
+}
+
+void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const RunFolder& folder,
+                   const FrameOutcome& outcome) {
+  Failure failure = record_of<Failure>(task, std::move(inputs));
+  failure.message = outcome.message;
+  failure.exit_code = outcome.exit_code;
+  failure.attempts = outcome.attempts;
+  write_text_file(folder.failure(task.name), to_json(failure));
+}
+
+void FramePipeline::failed(Flight& flight, const std::exception_ptr& thrown) {
+  const Error error = to_error(thrown, flight.task.name);
+  flight.outcome.message = error.what();
+  flight.outcome.exit_code = error.exit_code();
+  if (error.status() == Status::kInterrupted || concerns_all(error, context_.folder)) {
+    if (error.status() != Status::kInterrupted) halt(error);
+    finish(flight, FrameState::kAbandoned);
+    return;
+  }
+  int attempts = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    attempts = ++attempts_[flight.unit.frame];
+  }
+  flight.outcome.attempts = flight.earlier_attempts + attempts;
+  if (attempts < options_.retry + (flight.failed_before ? 0 : 1)) {
+    context_.observer.warn(flight.task.name + ": attempt " + std::to_string(attempts) +
+                           " failed, will be tried again: " + error.what());
+    if (flight.claimed) context_.claims.release(flight.task.name);
+    set_state(flight, FrameState::kWaiting);
+    const std::lock_guard lock(mutex_);
+    retries_.push_back({flight.unit, std::chrono::steady_clock::now() + attempts * kRetryAfter});
+    --in_flight_;
+    settled_.notify_all();
+    return;
+  }
+  try {
+    write_failure(flight.task, flight.inputs, context_.folder, flight.outcome);
+  } catch (const Error& also) {
+    context_.observer.warn(flight.task.name + ": the failure cannot be noted: " + also.what());
+  }
+  finish(flight, FrameState::kFailed);
+}
+
+}  // namespace fiberloom::night

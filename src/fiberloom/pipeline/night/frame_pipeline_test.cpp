@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/frame_pipeline.hpp"
+
+#include <set>
+
+#include "fiberloom/pipeline/night/scratch_folder.hpp"
+#include "fiberloom/pipeline/night/work_sources.hpp"
+#include "fiberloom/simulate/small_frame.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+/// Units given in advance, outcomes kept.
+class UnitSource final : public WorkSource {
+ public:
+  explicit UnitSource(std::vector<WorkUnit> units) : units_(units.rbegin(), units.rend()) {}
+  std::optional<WorkUnit> next() override {
+    const std::lock_guard lock(mutex_);
+    if (units_.empty()) return std::nullopt;
+    const WorkUnit unit = units_.back();
+    units_.pop_back();
+    return unit;
+  }
+  void finished(const FrameOutcome& outcome) override {
+    const std::lock_guard lock(mutex_);
+    outcomes.push_back(outcome);
+  }
+  std::vector<FrameOutcome> outcomes;
+
+ private:
+  std::mutex mutex_;
+  std::vector<WorkUnit> units_;
+};
+
+class FramePipelineTest : public ScratchFolder {
+ protected:
+  static constexpr int kFrames = 4;
+
+  void SetUp() override {
+    ScratchFolder::SetUp();
+    folder_ = RunFolder(path("out"));
+    folder_.create();
+    claims_ = std::make_unique<Claims>(folder_, ClaimOptions{});
+    SmallFrameOptions small;
+    small.nfiber = 12;
+    small.nwave = 40;
+    SerialExecutor executor;
+    const SmallFrame made = make_small_frame(small, executor);
+    PsfFile psf;
+    psf.model = made.psf;
+    write_psf(path("psf-r0.fits"), psf, Overwrite::kYes);
+    for (int i = 0; i < kFrames; ++i) {
+      PreprocFile image;
+      image.ccd = {PixelArray(made.image), PixelArray(made.ivar)};
+      std::get<Array2D<double>>(image.ccd.image.data())(5, 5) += i;  // so that frames differ
+      FrameTask task;
+      task.name = "r0-0000000" + std::to_string(i);
+      task.job.image = path("preproc-" + task.name + ".fits");
+      task.job.psf = path("psf-r0.fits");
+      task.job.output = path("out/frame-" + task.name + ".fits");
+      task.job.wave = {made.wave.front(), made.wave.back(), small.step_aa};
+      task.job.options.bundle_size = 4;
+      task.memory_bytes = 1000;
+      write_preproc(task.job.image, image, Overwrite::kYes);
+      tasks_.add(std::move(task));
+    }
+  }
+  void TearDown() override {
+    claims_.reset();
+    ScratchFolder::TearDown();
+  }
+
+  PipelineEnd run(WorkSource& source, PipelineOptions options = {},
+                  std::function<void(FramePart)> part_done = {}) {
+    options.threads = 2;
+    options = complete(options, Compress::kNo);
+    PipelineContext context{folder_, *claims_, {}, &tracer_, {}, std::move(part_done)};
+    context.observer.stop_requested = stop_;
+    FramePipeline pipeline(tasks_, source, options, std::move(context));
+    return pipeline.run();
+  }
+  [[nodiscard]] static std::string bytes(const std::string& file) {
+    return read_text_file(file).value_or("");
+  }
+  static std::vector<WorkUnit> whole_frames() {
+    std::vector<WorkUnit> units;
+    for (std::size_t i = 0; i < kFrames; ++i) units.push_back({i});
+    return units;
+  }
+
+  RunFolder folder_{""};
+  std::unique_ptr<Claims> claims_;
+  TaskList tasks_;
+  Tracer tracer_{true};
+  std::function<bool()> stop_;
+};
+
+TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
+  UnitSource source(whole_frames());
+  const PipelineEnd end = run(source);
+  EXPECT_FALSE(end.fatal);
+  EXPECT_FALSE(end.stopped);
+  ASSERT_EQ(source.outcomes.size(), static_cast<std::size_t>(kFrames));
+  std::set<std::string> different;
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    ExtractJob job = tasks_.at(i).job;
+    const std::string made = bytes(job.output);
+    job.output = path("alone.fits");
+    SerialExecutor executor;
+    (void)extract_frame(job, executor);
+    EXPECT_EQ(made, bytes(job.output)) << i;
+    different.insert(made);
+  }
+  EXPECT_EQ(different.size(), static_cast<std::size_t>(kFrames));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.claims()));
+}
+
+TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
+  UnitSource first(std::vector<WorkUnit>(1));
+  (void)run(first);
+  const std::string output = tasks_.at(0).job.output, expected = bytes(output);
+  std::filesystem::remove(output);
+
+  UnitSource source(std::vector<WorkUnit>{{0, 0, 1}, {0, 1, 2}, {0, 2, 3}});
+  std::mutex mutex;
+  std::vector<FramePart> parts;
+  (void)run(source, {}, [&](FramePart part) {
+    const std::lock_guard lock(mutex);
+    parts.push_back(std::move(part));
+  });
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_FALSE(std::filesystem::exists(output));  // who joins writes
+  std::vector<ExtractResult> results;
+  for (FramePart& part : parts) results.push_back(std::move(part.result));
+  FrameOutcome outcome = parts.front().outcome;
+  write_frame_output(tasks_.at(0), parts.front().frame, join_parts(std::move(results)),
+                     parts.front().inputs, folder_, nullptr, outcome);
+
+  EXPECT_EQ(bytes(output), expected);
+  EXPECT_EQ(inspect_frame(tasks_.at(0), folder_).state, FrameState::kUpToDate);
+  EXPECT_GT(outcome.bytes_out, 0U);
+}
+
+TEST_F(FramePipelineTest, AskedToStopItTakesNothingNewAndSaysSo) {
+  std::atomic<int> done{0};
+  stop_ = [&] { return done > 0; };
+  ListSource list({0, 1, 2, 3}, stop_);
+  class Counting final : public WorkSource {
+   public:
+    Counting(WorkSource& source, std::atomic<int>& done) : source_(source), done_(done) {}
+    std::optional<WorkUnit> next() override { return source_.next(); }
+    void finished(const FrameOutcome& o) override {
+      if (o.state == FrameState::kDone) ++done_;
+      source_.finished(o);
+    }
+
+   private:
+    WorkSource& source_;
+    std::atomic<int>& done_;
+  } source(list, done);
+  PipelineOptions one;
+  one.memory_bytes = 1;  // one frame in flight
+  const PipelineEnd end = run(source, one);
+  EXPECT_TRUE(end.stopped);
+  EXPECT_EQ(done, 1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.claims()));
+}
+
+TEST_F(FramePipelineTest, AFailureIsSetAsideAndTheOthersAreDone) {
+  std::filesystem::resize_file(tasks_.at(1).job.image, 4000);
+  UnitSource source(whole_frames());
+  const PipelineEnd end = run(source, {.retry = 1});
+  EXPECT_FALSE(end.fatal);
+  std::size_t done = 0;
+  for (const FrameOutcome& o : source.outcomes) {
+    if (o.frame == 1) {
+      EXPECT_EQ(o.state, FrameState::kFailed);
+      EXPECT_EQ(o.exit_code, static_cast<int>(Status::kCorrupt));
+      EXPECT_EQ(o.attempts, 2);
+    } else {
+      done += o.state == FrameState::kDone;
+    }
+  }
+  EXPECT_EQ(done, 3U);
+  EXPECT_TRUE(read_failure(folder_.failure(tasks_.at(1).name)));
+}
+
+TEST_F(FramePipelineTest, ASourceThatThrowsEndsTheRunWithItsError) {
+  class Broken final : public WorkSource {
+   public:
+    std::optional<WorkUnit> next() override { throw Error(Status::kInternal, "lost"); }
+    void finished(const FrameOutcome&) override {}
+  } source;
+  const PipelineEnd end = run(source);
+  ASSERT_TRUE(end.fatal);
+  EXPECT_STREQ(end.fatal->what(), "lost");
+}
+
+TEST(PsfCache, ReadsAFileOnceUntilItChanges) {
+  const std::string path = testing::TempDir() + "fiberloom_psf_cache.fits";
+  SimulatedPsfOptions options = small_psf_options(4, 6000, 6050);
+  PsfFile psf;
+  psf.model = make_psf(options);
+  write_psf(path, psf, Overwrite::kYes);
+  PsfCache cache(2);
+  const auto first = cache.get(path, {});
+  EXPECT_EQ(cache.get(path, {}), first);
+  EXPECT_NE(cache.get(path, {Gh00::kOne, false}), first);
+  std::filesystem::resize_file(path, 100);
+  EXPECT_THROW((void)cache.get(path, {}), Error);
+  write_psf(path, psf, Overwrite::kYes);
+  const auto again = cache.get(path, {});
+  EXPECT_NE(again, first);
+  EXPECT_EQ(again->model.nfiber(), 4);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace fiberloom::night

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/inspect.hpp"
+
+#include <filesystem>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/verify.hpp"
+#include "fiberloom/pipeline/version.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Empty when the output is the one that the receipt tells of; else what is wrong with it.
+std::string fault_of_output(const std::string& path, const Receipt& receipt, Check check) {
+  const auto found = stamp_file(path);
+  if (!found) return "the output is gone";
+  if (found->size != receipt.output.size) {
+    return "the output has " + std::to_string(found->size) + " bytes, " +
+           std::to_string(receipt.output.size) + " were written";
+  }
+  if (check == Check::kStamps && found->mtime_ns == receipt.output.mtime_ns) return {};
+  try {
+    if (fits::file_crc32(path) != receipt.crc32) return "the output's checksum differs";
+    if (check == Check::kBytes) fits::verify_checksums(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// Empty when the receipt is of this task as it is now. Inputs that are gone cannot differ.
+std::string fault_of_receipt(const FrameTask& task, const Receipt& receipt,
+                             const InputStamps& inputs) {
+  if (receipt.version != version()) return "made by version " + receipt.version;
+  if (receipt.options != options_text(task.job)) return "made with other options";
+  if (inputs.missing.empty() && inputs.files != receipt.inputs) return "made from other inputs";
+  return {};
+}
+
+}  // namespace
+
+std::string path_below(const RunFolder& folder, const std::string& path) {
+  const fs::path relative = fs::path(path).lexically_relative(folder.output());
+  if (relative.empty() || *relative.begin() == "..") return path;
+  return relative.string();
+}
+
+Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check check) {
+  Finding finding;
+  finding.inputs = stamp_inputs(task.job);
+  if (const auto receipt = read_receipt(folder.receipt(task.name));
+      receipt && receipt->output.path == path_below(folder, task.job.output)) {
+    finding.message = fault_of_receipt(task, *receipt, finding.inputs);
+    if (finding.message.empty()) {
+      finding.message = fault_of_output(task.job.output, *receipt, check);
+    }
+    if (finding.message.empty()) {
+      finding.state = FrameState::kUpToDate;
+      return finding;
+    }
+  }
+  if (!finding.inputs.missing.empty()) {
+    finding.state = FrameState::kMissing;
+    finding.exit_code = static_cast<int>(Status::kNotFound);
+    finding.message = finding.inputs.missing.front() + ": is not there";
+    return finding;
+  }
+  if (const auto failure = read_failure(folder.failure(task.name));
+      failure && failure->version == version() && failure->options == options_text(task.job) &&
+      failure->inputs == finding.inputs.files) {
+    finding.state = FrameState::kFailed;
+    finding.message = failure->message;
+    finding.exit_code = failure->exit_code;
+    finding.attempts = failure->attempts;
+  }
+  return finding;
+}
+
+}  // namespace fiberloom::night

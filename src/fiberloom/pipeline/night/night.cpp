@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/night.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/night/frame_flight.hpp"
+#include "fiberloom/runtime/usage.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Small files that dead runs were writing.
+void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dead_pids,
+                              const Claims& claims) {
+  std::error_code ignored;
+  for (const std::string& where :
+       {folder.output(), folder.state(), folder.receipts(), folder.failures(), folder.runs()}) {
+    for (const auto& entry : fs::directory_iterator(where, ignored)) {
+      const std::string name = entry.path().filename().string();
+      const auto at = name.rfind(".tmp-");
+      if (at == std::string::npos || name.starts_with("frame-")) continue;
+      const long pid = std::atol(name.c_str() + at + 5);
+      if (dead_pids.count(pid) > 0 || claims.age_s(entry.path().string()) > claims.timeout_s()) {
+        fs::remove(entry.path(), ignored);
+      }
+    }
+  }
+}
+
+std::vector<Finding> inspect_all(const std::vector<FrameTask>& tasks, const RunFolder& folder,
+                                 Check check) {
+  std::vector<Finding> findings;
+  findings.reserve(tasks.size());
+  for (const FrameTask& task : tasks) findings.push_back(inspect_frame(task, folder, check));
+  return findings;
+}
+
+/// The run that kept the ledger has ended before this one: adds what it cannot know.
+void complete_ledger(const RunFolder& folder, Claims& claims, const Observer& observer) {
+  if (!claims.acquire("ledger").mine) return;
+  try {
+    Ledger::open(folder.ledger())->put(collect_rows(folder));
+  } catch (const Error& error) {
+    observer.warn(error.what());
+  }
+}
+
+}  // namespace
+
+NightPlan plan_night(const NightJob& job) {
+  NightPlan plan;
+  plan.tasks = find_frames(job.request);
+  if (plan.tasks.empty()) {
+    throw Error(Status::kNotFound, (job.request.input.empty() ? "job file" : job.request.input) +
+                                       ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
+                                       "were asked for");
+  }
+  plan.findings = inspect_all(plan.tasks, RunFolder(job.request.output), job.pipeline.check);
+  return plan;
+}
+
+std::vector<std::size_t> waiting_frames(const std::vector<Finding>& findings, int retry,
+                                        const std::function<void(const FrameOutcome&)>& changed) {
+  std::vector<std::size_t> waiting;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    const bool again = finding.state == FrameState::kFailed && retry > 0;
+    if (finding.state == FrameState::kWaiting || again) {
+      waiting.push_back(i);
+      continue;
+    }
+    FrameOutcome outcome;
+    outcome.frame = i;
+    outcome.state = finding.state;
+    outcome.message = finding.message;
+    outcome.exit_code = finding.exit_code;
+    outcome.attempts = finding.attempts;
+    changed(outcome);
+  }
+  return waiting;
+}
+
+void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Claims& claims) {
+  const auto dead = claims.tidy();
+  std::set<long> pids;
+  for (const auto& [name, its_pids] : dead) pids.insert(its_pids.begin(), its_pids.end());
+  for (const FrameTask& task : tasks) {
+    const auto found = dead.find(task.name);
+    if (found != dead.end()) remove_temporaries(task.job.output, found->second, claims);
+  }
+  remove_state_temporaries(folder, pids, claims);
+}
+
+std::string run_title(const FrameRequest& request, const std::vector<FrameTask>& tasks) {
+  std::set<long> exposures;
+  std::set<std::string> nights;
+  for (const FrameTask& task : tasks) {
+    exposures.insert(task.expid);
+    if (!task.night.empty()) nights.insert(task.night);
+  }
+  if (exposures.size() == 1) return "exposure " + std::to_string(*exposures.begin());
+  if (nights.size() == 1) return "night " + *nights.begin();
+  return request.input.empty() ? request.output : request.input;
+}
+
+NightCounts count_frames(const std::vector<FrameOutcome>& outcomes) {
+  NightCounts n;
+  n.frames = outcomes.size();
+  for (const FrameOutcome& o : outcomes) {
+    switch (o.state) {
+      case FrameState::kDone:
+        ++n.done;
+        break;
+      case FrameState::kUpToDate:
+        ++n.up_to_date;
+        break;
+      case FrameState::kFailed:
+        ++n.failed;
+        break;
+      case FrameState::kMissing:
+        ++n.missing;
+        break;
+      case FrameState::kClaimed:
+        ++n.elsewhere;
+        break;
+      default:
+        ++n.left;
+    }
+  }
+  return n;
+}
+
+Status exit_status(const NightReport& report) {
+  if (report.end.fatal) return report.end.fatal->status();
+  if (report.counts.left + report.counts.elsewhere > 0) return Status::kInterrupted;
+  if (report.counts.failed + report.counts.missing > 0) return Status::kSomeFailed;
+  return Status::kOk;
+}
+
+NightReport run_night(const NightJob& job, const Observer& observer,
+                      const Monitor::Progress& progress, Tracer* tracer) {
+  NightReport report;
+  NightPlan plan;
+  if (!job.watch) plan = plan_night(job);
+  report.pipeline = complete(job.pipeline, job.request.compress);
+  const RunFolder folder(job.request.output);
+  folder.create();
+  Claims claims(folder, job.claims);
+  clean_up(plan.tasks, folder, claims);
+
+  TaskList tasks(plan.tasks);
+  MonitorOptions watch;
+  watch.title = run_title(job.request, plan.tasks);
+  watch.threads = static_cast<int>(report.pipeline.threads);
+  watch.watching = job.watch.has_value();
+  watch.start = report.pipeline.start;
+  const ClaimResult keeper = claims.acquire("ledger");
+  watch.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
+  if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
+  Monitor monitor(tasks, folder, watch, observer, progress);
+
+  const auto changed = [&](const FrameOutcome& outcome) { monitor.changed(outcome); };
+  std::unique_ptr<WorkSource> source;
+  if (job.watch) {
+    source = std::make_unique<WatchSource>(job.request, tasks, *job.watch, observer);
+  } else {
+    source = std::make_unique<ListSource>(
+        waiting_frames(plan.findings, report.pipeline.retry, changed), observer.stop_requested);
+  }
+  FramePipeline pipeline(tasks, *source, report.pipeline,
+                         {folder, claims, observer, tracer, changed, {}});
+  monitor.start([&] { return pipeline.load(); });
+  report.end = pipeline.run();
+  monitor.finish();
+  if (!keeper.mine) complete_ledger(folder, claims, observer);
+
+  for (std::size_t i = 0; i < tasks.size(); ++i) report.tasks.push_back(tasks.at(i));
+  report.outcomes = monitor.outcomes();
+  report.counts = count_frames(report.outcomes);
+  report.status = monitor.status();
+  report.load = pipeline.load();
+  report.wall_s = report.status.elapsed_s;
+  report.cpu_s = cpu_seconds();
+  report.peak_memory_bytes = peak_memory_bytes();
+  return report;
+}
+
+}  // namespace fiberloom::night

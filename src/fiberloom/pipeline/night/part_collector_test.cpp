@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/part_collector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "fiberloom/pipeline/night/wire.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+PartialFrame part(int first, int last, std::uint32_t round = 0,
+                  FrameState state = FrameState::kDone) {
+  PartialFrame p;
+  p.unit = {0, first, last};
+  p.round = round;
+  p.outcome.state = state;
+  return p;
+}
+
+TEST(PartCollector, IsCompleteWithTheLastPartAndOnlyOnce) {
+  PartCollector collector;
+  EXPECT_FALSE(collector.add(part(0, 3), 6));
+  EXPECT_EQ(collector.open().size(), 1U);
+  const auto all = collector.add(part(3, 6), 6);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 2U);
+  EXPECT_TRUE(collector.open().empty());
+  EXPECT_FALSE(collector.add(part(3, 6), 6));
+}
+
+TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
+  PartCollector collector;
+  EXPECT_FALSE(collector.add(part(0, 3, 1), 6));
+  EXPECT_FALSE(collector.add(part(3, 6, 0), 6));
+  const auto all = collector.add(part(3, 4, 1, FrameState::kFailed), 6);
+  ASSERT_TRUE(all);
+  EXPECT_FALSE(collector.add(part(4, 6, 1), 6));
+}
+
+TEST(PartialFrame, CrossesTheWireToTheBit) {
+  PartialFrame p = part(2, 3, 4);
+  p.outcome.message = "a message";
+  p.result.spec_min = 7;
+  p.result.wave = {1, 2, 3};
+  p.result.flux = Array2D<double>(2, 3, 0.1);
+  p.result.resolution = Array3D<float>(2, 5, 3);
+  for (std::size_t i = 0; i < p.result.resolution.size(); ++i) {
+    p.result.resolution.data()[i] = static_cast<float>(i);
+  }
+  p.result.bundles.resize(3);
+  p.result.bundles[1].kappa = 9;
+
+  PartialFrame back;
+  from_bytes(to_bytes(p), back);
+
+  EXPECT_EQ(back.round, 4U);
+  EXPECT_EQ(back.outcome.message, "a message");
+  EXPECT_EQ(back.result.wave, p.result.wave);
+  ASSERT_EQ(back.result.flux.size(), 6U);
+  EXPECT_EQ(back.result.flux(1, 2), 0.1);
+  EXPECT_EQ(0, std::memcmp(back.result.resolution.data(), p.result.resolution.data(),
+                           p.result.resolution.size() * sizeof(float)));
+  EXPECT_EQ(back.result.bundles.at(1).kappa, 9);
+}
+
+}  // namespace
+}  // namespace fiberloom::night

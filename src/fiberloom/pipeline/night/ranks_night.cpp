@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/ranks_night.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/night/frame_joiner.hpp"
+#include "fiberloom/runtime/process_identity.hpp"
+#include "fiberloom/runtime/thread_count.hpp"
+#include "fiberloom/runtime/usage.hpp"
+#include "fiberloom/simd/isa.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+double seconds_of(SteadyTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+SteadyTime time_of(double seconds) {
+  return SteadyTime(
+      std::chrono::duration_cast<SteadyTime::duration>(std::chrono::duration<double>(seconds)));
+}
+
+RankHello hello_of(const PipelineOptions& options) {
+  RankHello hello;
+  hello.host = this_process().host;
+  hello.cores = static_cast<double>(options.threads);
+  hello.isa = static_cast<int>(active_isa());
+  hello.processors = affinity_list();
+  return hello;
+}
+
+/// One job agrees on one instruction set, so that it does not matter who extracts what.
+void take_isa(int isa) {
+  if (isa >= static_cast<int>(active_isa())) return;
+  ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
+}
+
+/// Open MPI binds each of a few ranks to one core unless it is told otherwise.
+void tell_of_binding(const std::vector<RankHello>& ranks, const Observer& observer) {
+  std::set<int> processors;
+  for (const RankHello& hello : ranks) {
+    if (hello.host == ranks[0].host) {
+      processors.insert(hello.processors.begin(), hello.processors.end());
+    }
+  }
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  if (static_cast<long>(processors.size()) >= online) return;
+  observer.info("the ranks on " + ranks[0].host + " are bound to " +
+                std::to_string(processors.size()) + " of its " + std::to_string(online) +
+                " processors (mpirun --bind-to none lets them use all)");
+}
+
+/// Threads and the start of the run as agreed; a job's own limits (cgroup, Slurm) still hold.
+PipelineOptions agreed_options(PipelineOptions options, const RankAgreement& agreement, int rank,
+                               std::size_t local_ranks) {
+  if (options.threads == 0) {
+    ThreadLimits limits = find_thread_limits(process_environment());
+    limits.affinity = static_cast<std::size_t>(std::max(agreement.cores, 1.0));
+    if (limits.cgroup_quota) {
+      limits.cgroup_quota = *limits.cgroup_quota / static_cast<double>(local_ranks);
+    }
+    limits.local_ranks = 1;  // divided already
+    options.threads = thread_count(limits);
+  }
+  options.rank = rank;
+  options.start = time_of(agreement.origin_s - agreement.clock_offset_s);
+  return options;
+}
+
+std::string trace_of(Tracer* tracer, int rank, SteadyTime start) {
+  if (tracer == nullptr) return {};
+  const std::chrono::duration<double, std::micro> shift = tracer->origin() - start;
+  return tracer->chrome_events(rank, shift.count());
+}
+
+/// The pipeline's load for a monitor that outlives it.
+class LoadGauge {
+ public:
+  void open(const FramePipeline& pipeline) {
+    const std::lock_guard lock(mutex_);
+    pipeline_ = &pipeline;
+  }
+  StageLoad close() {
+    const std::lock_guard lock(mutex_);
+    last_ = pipeline_->load();
+    pipeline_ = nullptr;
+    return last_;
+  }
+  [[nodiscard]] StageLoad load() const {
+    const std::lock_guard lock(mutex_);
+    return pipeline_ != nullptr ? pipeline_->load() : last_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  const FramePipeline* pipeline_ = nullptr;
+  StageLoad last_;
+};
+
+bool ended(FrameState state) {
+  return state == FrameState::kDone || state == FrameState::kFailed ||
+         state == FrameState::kUpToDate || state == FrameState::kMissing;
+}
+
+/// What rank 0 has beside its pipeline.
+struct Desk {
+  NightPlan plan;
+  LoadGauge gauge;
+  std::unique_ptr<WatchSource> watch;
+  std::unique_ptr<Monitor> monitor;
+  std::vector<std::size_t> waiting;
+};
+
+/// Gives the frames to the dispatcher: at once, or as they come.
+void feed_frames(FrameFeed& feed, Desk& desk, const TaskList& tasks) {
+  if (desk.watch) {
+    while (const auto unit = desk.watch->next()) {
+      const FrameTask& task = tasks.at(unit->frame);
+      feed.add({{unit->frame, task.expid, task}});
+    }
+    return;
+  }
+  std::vector<QueuedTask> queued;
+  for (const std::size_t i : desk.waiting) queued.push_back({i, 0, tasks.at(i)});
+  feed.add(queued);
+}
+
+void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const Ranks& ranks,
+               const RunFolder& folder, Claims& claims, TaskList& tasks, const Observer& observer,
+               const Monitor::Progress& progress, double threads) {
+  if (!job.night.watch) desk.plan = plan_night(job.night);
+  clean_up(desk.plan.tasks, folder, claims);
+  for (const FrameTask& task : desk.plan.tasks) tasks.add(task);
+  MonitorOptions options;
+  options.title = run_title(job.night.request, desk.plan.tasks);
+  options.ranks = ranks.size();
+  options.threads = static_cast<int>(threads);
+  options.nodes = ranks.nodes();
+  options.watching = job.night.watch.has_value();
+  options.start = report.night.pipeline.start;
+  const ClaimResult keeper = claims.acquire("ledger");
+  options.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
+  if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
+  desk.monitor = std::make_unique<Monitor>(tasks, folder, options, observer, progress);
+  const auto changed = [&](const FrameOutcome& outcome) { desk.monitor->changed(outcome); };
+  if (job.night.watch) {
+    desk.watch =
+        std::make_unique<WatchSource>(job.night.request, tasks, *job.night.watch, observer);
+  } else {
+    desk.waiting = waiting_frames(desk.plan.findings, report.night.pipeline.retry, changed);
+  }
+}
+
+/// Rank 0's part of the job. Everything outlives it.
+void set_desk(RankJob& job, Desk& desk, Claims& claims, const TaskList& tasks) {
+  job.feed = [&](FrameFeed& feed) { feed_frames(feed, desk, tasks); };
+  job.outcome = [&](const FrameOutcome& outcome) {
+    desk.monitor->changed(outcome);
+    if (ended(outcome.state)) claims.release(tasks.at(outcome.frame).name);  // one cut in parts
+    if (desk.watch && outcome.end_s > 0) desk.watch->finished(outcome);
+  };
+  job.claim = [&](std::size_t frame) -> std::optional<FrameOutcome> {
+    const ClaimResult claim = claims.acquire(tasks.at(frame).name);
+    if (claim.mine) return std::nullopt;
+    FrameOutcome outcome;
+    outcome.frame = frame;
+    outcome.state = FrameState::kClaimed;
+    outcome.message = "in work on " + claim.holder;
+    return outcome;
+  };
+}
+
+void fill_report(RanksReport& report, const TaskList& tasks, const Desk& desk) {
+  NightReport& night = report.night;
+  for (std::size_t i = 0; i < tasks.size(); ++i) night.tasks.push_back(tasks.at(i));
+  night.outcomes = desk.monitor->outcomes();
+  night.counts = count_frames(night.outcomes);
+  night.status = desk.monitor->status();
+  night.wall_s = night.status.elapsed_s;
+  for (const RankReport& rank : report.ranks) {
+    night.cpu_s += rank.cpu_s;
+    night.peak_memory_bytes = std::max(night.peak_memory_bytes, rank.peak_memory_bytes);
+    report.trace += (report.trace.empty() || rank.trace.empty() ? "" : ",") + rank.trace;
+  }
+}
+
+}  // namespace
+
+RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer& observer,
+                               const Monitor::Progress& progress, Tracer* tracer) {
+  RanksReport report;
+  report.library = ranks.library();
+  report.nodes = ranks.nodes();
+  RankJob rank_job;
+  rank_job.hello = hello_of(job.night.pipeline);
+  rank_job.agreement =
+      meet_ranks(ranks, rank_job.hello, unique_id(), seconds_of(job.night.pipeline.start));
+  take_isa(rank_job.agreement.isa);
+  report.night.pipeline =
+      complete(agreed_options(job.night.pipeline, rank_job.agreement, ranks.rank(),
+                              static_cast<std::size_t>(ranks.local_size())),
+               job.night.request.compress);
+  rank_job.agreement.cores = static_cast<double>(report.night.pipeline.threads);
+
+  const RunFolder folder(job.night.request.output);
+  folder.create();
+  ClaimOptions claiming = job.night.claims;
+  claiming.run_id = rank_job.agreement.run_id;
+  claiming.rank = ranks.rank();
+  Claims claims(folder, claiming);
+  TaskList tasks;
+  Desk desk;
+  if (ranks.rank() == 0) {
+    double threads = 0;
+    tell_of_binding(rank_job.agreement.ranks, observer);
+    for (const RankHello& hello : rank_job.agreement.ranks) threads += hello.cores;
+    open_desk(desk, job, report, ranks, folder, claims, tasks, observer, progress, threads);
+    set_desk(rank_job, desk, claims, tasks);
+  }
+  rank_job.dispatch = job.dispatch;
+  rank_job.tasks = &tasks;
+  rank_job.silence_s = job.silence_s;
+  rank_job.launch_s = job.launch_s;
+  rank_job.open_s = job.open_s;
+  rank_job.fatal = job.fatal;
+  rank_job.stop = observer.stop_requested;
+  rank_job.trace = [&] { return trace_of(tracer, ranks.rank(), report.night.pipeline.start); };
+  rank_job.work = [&](RankSource& source) {
+    FrameJoiner joiner(source, tasks, folder, report.night.pipeline, tracer);
+    FramePipeline pipeline(tasks, source, report.night.pipeline,
+                           {folder, claims, observer, tracer,
+                            [&](const FrameOutcome& outcome) { source.changed(outcome); },
+                            [&](FramePart part) { joiner.part_done(std::move(part)); }});
+    desk.gauge.open(pipeline);
+    if (desk.monitor) desk.monitor->start([&] { return desk.gauge.load(); });
+    report.night.end = pipeline.run();
+    if (auto fatal = joiner.finish(); fatal && !report.night.end.fatal) {
+      report.night.end.fatal = std::move(fatal);
+    }
+    report.night.load = desk.gauge.close();
+    if (report.night.end.fatal) throw *report.night.end.fatal;
+  };
+  report.ranks = run_ranks(ranks, rank_job);
+  if (ranks.rank() != 0) return report;
+  desk.monitor->finish();
+  fill_report(report, tasks, desk);
+  return report;
+}
+
+}  // namespace fiberloom::night

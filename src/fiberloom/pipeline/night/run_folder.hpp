@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// OUT/.fiberloom: where a run keeps what it knows of its outputs, and small text files in it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace fiberloom::night {
+
+/// The folders below OUT/.fiberloom; names are a contract (docs/nights.md).
+class RunFolder {
+ public:
+  /// `output` is OUT. Makes nothing.
+  explicit RunFolder(std::string output);
+  /// Makes OUT and all folders below OUT/.fiberloom. Throws kUnwritable, kDiskFull.
+  void create() const;
+
+  [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  [[nodiscard]] std::string state() const { return output_ + "/.fiberloom"; }
+  [[nodiscard]] std::string claims() const { return state() + "/claims"; }
+  [[nodiscard]] std::string runs() const { return state() + "/runs"; }
+  [[nodiscard]] std::string receipts() const { return state() + "/receipts"; }
+  [[nodiscard]] std::string failures() const { return state() + "/failed"; }
+  [[nodiscard]] std::string receipt(const std::string& name) const;
+  [[nodiscard]] std::string failure(const std::string& name) const;
+  [[nodiscard]] std::string ledger() const { return state() + "/ledger.sqlite"; }
+
+ private:
+  std::string output_;
+};
+
+/// Replaces a small file whole (temporary name, fsync, rename). Throws kUnwritable, kDiskFull.
+void write_text_file(const std::string& path, const std::string& text);
+
+/// nullopt when it is not there or cannot be read.
+[[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);
+
+/// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
+void make_folders(const std::string& path);
+
+}  // namespace fiberloom::night

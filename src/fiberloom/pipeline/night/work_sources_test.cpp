@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/pipeline/night/work_sources.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/night/memory_budget.hpp"
+#include "fiberloom/pipeline/night/scratch_folder.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+using namespace std::chrono_literals;
+
+FrameOutcome outcome(std::size_t frame, FrameState state) {
+  FrameOutcome o;
+  o.frame = frame;
+  o.state = state;
+  return o;
+}
+
+TEST(ListSource, GivesEachFrameOnceInOrder) {
+  ListSource source({2, 0, 1}, {});
+  for (const std::size_t expected : {2U, 0U, 1U}) {
+    const auto unit = source.next();
+    ASSERT_TRUE(unit);
+    EXPECT_EQ(unit->frame, expected);
+    EXPECT_EQ(unit->last_bundle, -1);
+    source.finished(outcome(expected, FrameState::kDone));
+  }
+  EXPECT_FALSE(source.next());
+}
+
+TEST(ListSource, OffersWhatAnotherRunHasAgain) {
+  ListSource source({0}, {});
+  (void)source.next();
+  source.finished(outcome(0, FrameState::kClaimed));
+  const auto again = source.next();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->frame, 0U);
+}
+
+TEST(ListSource, StopsWaitingForAnotherRunWhenAsked) {
+  bool stop = false;
+  ListSource source({0}, [&] { return stop; });
+  (void)source.next();
+  source.finished(outcome(0, FrameState::kClaimed));
+  stop = true;
+  EXPECT_FALSE(source.next());
+}
+
+class WatchSourceTest : public ScratchFolder {
+ protected:
+  [[nodiscard]] std::unique_ptr<WatchSource> watch(double settle_s, double idle_s) {
+    FrameRequest request;
+    request.input = path("in");
+    request.output = path("out");
+    Observer observer;
+    observer.message = [this](LogLevel, const std::string& text) { warnings_.push_back(text); };
+    return std::make_unique<WatchSource>(
+        request, tasks_, WatchOptions{.poll_s = 0.05, .settle_s = settle_s, .idle_s = idle_s},
+        observer);
+  }
+  void put_frame(const std::string& expid) const {
+    put("in/preproc-r0-" + expid + ".fits");
+    put("in/psf-r0.fits");
+  }
+  TaskList tasks_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(WatchSourceTest, TakesTheNewestExposureFirst) {
+  put_frame("00000001");
+  put_frame("00000003");
+  put_frame("00000002");
+  const auto source = watch(0, 0.3);
+  for (const long expected : {3L, 2L, 1L}) {
+    const auto unit = source->next();
+    ASSERT_TRUE(unit);
+    EXPECT_EQ(tasks_.at(unit->frame).expid, expected);
+    source->finished(outcome(unit->frame, FrameState::kDone));
+  }
+  EXPECT_FALSE(source->next());  // idle
+}
+
+TEST_F(WatchSourceTest, WaitsUntilAFileNoLongerGrows) {
+  put_frame("00000001");
+  const auto source = watch(0.4, 5);
+  const auto start = std::chrono::steady_clock::now();
+  std::thread writer([&] {
+    for (int i = 0; i < 6; ++i) {
+      std::this_thread::sleep_for(100ms);
+      std::ofstream(path("in/preproc-r0-00000001.fits"), std::ios::app) << "more";
+    }
+  });
+  const auto unit = source->next();
+  writer.join();
+  ASSERT_TRUE(unit);
+  EXPECT_GT(std::chrono::steady_clock::now() - start, 900ms);
+}
+
+TEST_F(WatchSourceTest, WaitsForThePsf) {
+  put("in/preproc-r0-00000001.fits");
+  const auto source = watch(0, 5);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(200ms);
+    put("in/psf-r0.fits");
+  });
+  const auto unit = source->next();
+  writer.join();
+  ASSERT_TRUE(unit);
+  EXPECT_TRUE(std::filesystem::exists(tasks_.at(unit->frame).job.psf));
+}
+
+TEST_F(WatchSourceTest, AFolderThatIsNotThereYetIsWaitedForWithOneWarning) {
+  const auto source = watch(0, 5);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(300ms);
+    put_frame("00000001");
+  });
+  EXPECT_TRUE(source->next());
+  writer.join();
+  EXPECT_EQ(warnings_.size(), 1U);
+}
+
+TEST(MemoryBudget, HoldsFramesBackButNeverTheFirst) {
+  MemoryBudget budget(100, 10);
+  auto first = budget.reserve(1000);  // larger than all, and alone
+  std::atomic<bool> in{false};
+  std::thread second([&] {
+    const auto share = budget.reserve(60);
+    in = true;
+  });
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(in);
+  first = {};
+  second.join();
+  EXPECT_TRUE(in);
+  EXPECT_EQ(budget.used(), 0U);
+  EXPECT_EQ(budget.most_in_flight(), 1U);
+}
+
+TEST(MemoryBudget, CountsFramesToo) {
+  MemoryBudget budget(1000, 2);
+  auto a = budget.reserve(1);
+  const auto b = budget.reserve(1);
+  std::atomic<bool> in{false};
+  std::thread third([&] {
+    const auto share = budget.reserve(1);
+    in = true;
+  });
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(in);
+  a = {};
+  third.join();
+}
+
+}  // namespace
+}  // namespace fiberloom::night

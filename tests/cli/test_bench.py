@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`fiberloom bench night` makes, runs and reckons up an exposure, and leaves nothing behind."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
+
+
+class BenchNight(unittest.TestCase):
+    def test_reports_every_band_and_removes_its_files(self):
+        work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-bench-test-"))
+        self.addCleanup(shutil.rmtree, work)
+        result = subprocess.run([PROGRAM, "bench", "night", "--frames", "3", "--nspec", "10", "--no-baseline",
+                                 "--folder", work, "--json", "-", "-q"],
+                                capture_output=True, text=True, timeout=200)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(sorted(report["kinds"]), ["b", "r", "z"])
+        for kind in report["kinds"].values():
+            self.assertEqual(kind["frames"], 1)
+            self.assertGreater(kind["compute_core_s"], 0)
+            self.assertGreater(kind["bytes_in"], 1e8)
+        self.assertGreater(report["frames_per_node_hour"], 0)
+        self.assertGreaterEqual(report["overlap"], 0.5)
+        self.assertEqual(list(work.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
