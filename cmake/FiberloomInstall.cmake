@@ -153,6 +153,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME fiberloom)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libcfitsio-dev, libdeflate-dev, libtbb-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "libcfitsio-dev, libdeflate-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers, CMake package and pkg-config file of Fiberloom.")
 include(CPack)
