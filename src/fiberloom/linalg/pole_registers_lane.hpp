@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One pole of the square root for lanes with many registers and slow memory (GPU threads): the same
-// operations in the same order as root_pole() in banded_lane.hpp, but what later rows wait for is
+// Factor, and one pole of the square root, for lanes with many registers and slow memory (GPU
+// threads): the same operations in the same order as factor() and root_pole() of banded_lane.hpp, but what later rows wait for is
 // held in a window that every row shifts by one while it updates it, indexed by constants only.
 // Results are written, not added.
 #pragma once
@@ -9,11 +9,55 @@
 
 namespace fiberloom::lane {
 
+/// Bands up to this fit into a thread's registers, more or less.
+inline constexpr int kMostInRegisters = 16;
+
 #if defined(__CUDACC__)
 #define FL_UNROLL_ALL _Pragma("unroll")
 #else
 #define FL_UNROLL_ALL FL_UNROLL
 #endif
+
+/// As factor() (banded_lane.hpp), to the bit. Reads up to B rows past the end, whatever is there.
+template <class V, int B>
+FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l,
+                                     double* inv_d) {
+  V smallest(1e300);
+  V w[B][B];  // w[i][e]: entry (j + i, j + i + e), once a row before j + i has touched it
+  FL_UNROLL_ALL
+  for (int i = 0; i < B; ++i) {
+    FL_UNROLL_ALL
+    for (int e = 0; e < B - i; ++e)
+      w[i][e] = at<V>(matrix, i * (B + 1) + e) + (e == 0 ? shift : V(0.0));
+  }
+  for (int j = 0; j < n; ++j) {
+    V u[B + 1], f[B + 1];
+    FL_UNROLL_ALL
+    for (int e = 0; e < B; ++e) u[e] = w[0][e];
+    u[B] = at<V>(matrix, j * (B + 1) + B);
+    const V inverse = V(1.0) / u[0];
+    smallest = min(u[0], smallest);
+    smallest = select_positive(abs(u[0]), smallest, V(-1.0));
+    put(inv_d, j, inverse);
+    FL_UNROLL_ALL
+    for (int e = 1; e <= B; ++e) {
+      f[e] = u[e] * inverse;
+      put(l, j * B + e - 1, f[e]);
+    }
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) {
+      FL_UNROLL_ALL
+      for (int e = 0; e < B - i; ++e) {
+        const bool first_touch = e == B - i - 1;
+        V before = first_touch ? at<V>(matrix, (j + 1 + i) * (B + 1) + e)
+                               : w[first_touch ? i : i + 1][e];
+        if (first_touch && e == 0) before += shift;
+        w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+      }
+    }
+  }
+  return smallest;
+}
 
 /// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <= B,
 /// its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
@@ -125,6 +169,17 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
     put(row, nd + 2, fma(c, at<V>(x, j), -(ct * b)));
   }
   return smallest;
+}
+
+/// The one of the two texts that suits the band.
+template <class V, int B>
+FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, double* l,
+                                     double* inv_d) {
+  if constexpr (B <= kMostInRegisters) {
+    return factor_registers<V, B>(n, matrix, shift, l, inv_d);
+  } else {
+    return factor<V, B>(n, matrix, shift, l, inv_d);
+  }
 }
 
 }  // namespace fiberloom::lane

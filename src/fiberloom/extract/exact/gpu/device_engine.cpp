@@ -55,7 +55,7 @@ DeviceEngine::DeviceEngine(std::vector<std::unique_ptr<Device>> devices,
     auto card = std::make_unique<Card>();
     card->device = std::move(device);
     const std::size_t free = card->device->info().free_bytes;
-    const std::size_t most = free / 10 * 9;  // the driver and others need some
+    const std::size_t most = free / 10 * 8;  // the driver keeps threads' stacks beside it
     card->limit = options.memory_bytes == 0 ? most : std::min(options.memory_bytes, most);
     for (int i = 0; i < std::max(1, options.frames_in_flight); ++i) {
       card->slots.push_back(std::make_unique<Slot>());

@@ -107,41 +107,69 @@ bool same_bytes(const ExtractResult& a, const ExtractResult& b) {
          same(a.chi2pix, b.chi2pix) && same(a.resolution, b.resolution) && same(a.mask, b.mask);
 }
 
-TEST(DeviceEngine, AgreesWithTheCpuEngineOnACleanFrame) {
-  const Case c = make_case();
-  const ExtractResult cpu = by_cpu(c);
-  const auto engine = emulated();
-  DeviceReport report;
-  const ExtractResult device = by_device(c, *engine, &report);
-  EXPECT_TRUE(report.cpu_bundles.empty());
-  expect_equal_within(cpu, device, allowed(cpu));
-  expect_same_decisions(cpu, device);
-}
-
-TEST(DeviceEngine, AgreesBesideDeadPixelsWhereBandsAreWidened) {
-  Case c = make_case();
+/// Kills pixels around the middle of the CCD.
+void kill_block(Case& c, std::size_t half_rows, std::size_t half_columns) {
   Array2D<double>& ivar = ivar_of(c);
-  for (std::size_t y = 60; y < 90; ++y) {
-    for (std::size_t x = 10; x < 24; ++x) ivar(y, x) = 0;
+  for (std::size_t y = ivar.rows() / 2 - half_rows; y < ivar.rows() / 2 + half_rows; ++y) {
+    for (std::size_t x = ivar.cols() / 2 - half_columns; x < ivar.cols() / 2 + half_columns; ++x)
+      ivar(y, x) = 0;
   }
   apply_mask(c.ccd, {});
+}
+
+TEST(DeviceEngine, AgreesWithTheCpuEngineOnACleanFrameOfSeveralWindows) {
+  const Case c = make_case(6, 3, 0, 260);
+  const ExtractResult cpu = by_cpu(c);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  EXPECT_TRUE(report.cpu_bundles.empty());
+  EXPECT_GT(cpu.bundles[0].windows, 1);
+  expect_equal_within(cpu, device, allowed(cpu));
+  expect_same_decisions(cpu, device);
+}
+
+TEST(DeviceEngine, AgreesBesideDeadPixelsWhereBandsAreWidenedAndNarrowedAgain) {
+  Case c = make_case(6, 3, 0, 120);
+  kill_block(c, 12, 9);
+  const ExtractResult cpu = by_cpu(c);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  EXPECT_TRUE(report.cpu_bundles.empty());
+  EXPECT_GT(cpu.bundles[0].half_bandwidth + cpu.bundles[1].half_bandwidth, 16);
+  EXPECT_GT(cpu.bundles[0].unconstrained + cpu.bundles[1].unconstrained, 0U);
+  expect_equal_within(cpu, device, allowed(cpu));
+  expect_same_decisions(cpu, device);
+}
+
+TEST(DeviceEngine, AgreesAtATightToleranceWithTheModelImageAndARangeOfFibers) {
+  Case c = make_case(6, 3, 0.001);
+  c.options.tolerance = 1e-8;
+  c.options.want_model = true;
+  c.options.spec_min = 1;
+  c.options.nspec = 4;
   const ExtractResult cpu = by_cpu(c);
   const auto engine = emulated();
   DeviceReport report;
   const ExtractResult device = by_device(c, *engine, &report);
   EXPECT_TRUE(report.cpu_bundles.empty());
   expect_equal_within(cpu, device, allowed(cpu));
-  expect_same_decisions(cpu, device);
+  ASSERT_EQ(cpu.model.size(), device.model.size());
+  for (std::size_t i = 0; i < cpu.model.size(); ++i) {
+    ASSERT_NEAR(cpu.model.data()[i], device.model.data()[i],
+                1e-6 * (1 + std::abs(cpu.model.data()[i])));
+  }
 }
 
-TEST(DeviceEngine, AgreesWithCrosstalkAndCleanBandsAtATightTolerance) {
-  Case c = make_case(5, 5, 0.02);
-  c.options.tolerance = 1e-6;
-  const ExtractResult cpu = by_cpu(c);
+TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {
+  const Case c = make_case(5, 5, 0.05);
   const auto engine = emulated();
   DeviceReport report;
   const ExtractResult device = by_device(c, *engine, &report);
-  expect_equal_within(cpu, device, allowed(cpu));
+  ASSERT_EQ(report.cpu_bundles.size(), 1U);
+  EXPECT_EQ(report.cpu_bundles[0].reason, "second neighbours matter");
+  EXPECT_TRUE(same_bytes(by_cpu(c), device));
 }
 
 TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {

@@ -12,10 +12,13 @@ namespace fiberloom::exact::gpu {
 template <class Args>
 using Launch = void (*)(Stream&, long threads, const Args&);
 
-/// Bands and couplings as linalg/banded.hpp (kernels_emulated.cpp checks it).
-inline constexpr int kBandCount = 7;
-inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32, 48, 64};
-inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16, 24, 32};
+/// The first of the bands and couplings of linalg/banded.hpp (kernels_emulated.cpp checks it). What
+/// needs wider ones goes to the CPU: a thread's working set would be 130 KB at band 64, which CUDA
+/// reserves for every thread that the card could hold.
+inline constexpr int kBandCount = 5;
+inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32};
+inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16};
+inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
 
 struct DeviceKernels {
   Launch<SpotArgs> spots, spots_any;

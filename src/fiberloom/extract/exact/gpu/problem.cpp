@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "fiberloom/extract/exact/gpu/kernels.hpp"
+
 namespace fiberloom::exact::gpu {
 
 namespace {
@@ -32,9 +34,12 @@ LiveRange live_range(const FiberTrace& t, int nbin) {
   return range;
 }
 
-std::string why_not(const BundleGeometry& g) {
+std::string why_not(const BundleGeometry& g, const ExtractOptions& options, const Tuning& tuning) {
   if (g.sweep_reach > 1) return "second neighbours matter";
   if (g.reach > 2) return "spots of third neighbours meet";
+  if (least_band(g, options, tuning) > kWidestBand || g.cross_band > kWidestCoupling) {
+    return "spots of bins far apart share rows";
+  }
   for (const FiberTrace& t : g.trace) {
     if (!live_range(t, g.nbin).plain) return "a trace turns back";
   }
@@ -131,14 +136,14 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.weak_prior = weak_prior(psf, options, observer);
   p.bundles = wanted_bundles(psf, options);
   p.geometry.resize(p.bundles.size());
-  const SpotKernel spots = spot_kernel(isa);
+  const auto spots = spot_kernel(isa);
   executor.run(p.bundles.size(), [&](std::size_t b) {
     p.geometry[b] = bundle_geometry(p.plan, p.bundles[b], spots, tuning.coupling_floor);
   });
   p.nbin = p.plan.nwave;
   p.bundle_first = {0};
   for (std::size_t b = 0; b < p.bundles.size(); ++b) {
-    const std::string reason = why_not(p.geometry[b]);
+    const std::string reason = why_not(p.geometry[b], options, tuning);
     if (reason.empty()) {
       add_bundle(p, p.geometry[b], b);
     } else {

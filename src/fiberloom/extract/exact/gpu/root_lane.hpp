@@ -112,7 +112,7 @@ struct RootFactorKernel {
     if (p.position >= a.count || !a.state[p.position].trying) return;
     const long row = a.shape.margin + a.cut.first(p.window);
     a.pivot[lane] =
-        lane::factor<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
+        lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
                                   WarpLane(a.state[p.position].shift), a.l.at(lane, 0),
                                   a.inv_d.at(lane, 0))
             .v;
@@ -266,7 +266,7 @@ struct PoleKernel {
     const double* x = r.x.at(r.fiber[position], row);
     const double* ones = r.ones + row * kWarp + position % kWarp;
     const WarpLane t(a.t[position * kMostPoles + k]), c(a.c[position * kMostPoles + k]);
-    if constexpr (B <= 8) {
+    if constexpr (B <= lane::kMostInRegisters) {
       lane::root_pole_registers<WarpLane, B>(
           r.cut.rows, s, t, c, ones, x, a.nd, a.out_first, a.out_first + a.out_rows,
           a.l.at(task, 0), a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0),
@@ -298,7 +298,7 @@ struct PoleSumKernel {
     const long task = a.task[p.position - a.first] + static_cast<long>(p.window) * poles;
     double sum = 0;
     for (int k = 0; k < poles; ++k) {
-      if (r.band <= 8) {
+      if (r.band <= lane::kMostInRegisters) {
         sum += *a.out.at(task + k, row, item);
       } else {  // [rows][nd + 1], [rows], [rows]
         const long at = row + a.out_first;

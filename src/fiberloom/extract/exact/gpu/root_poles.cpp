@@ -15,7 +15,7 @@ PoleArgs pole_work(int band, const Cut& cut, int nd, long tasks, int out_rows, A
   p.inv_d = take_packs(a, tasks, cut.rows, 1);
   p.v1 = take_packs(a, tasks, cut.rows, 1);
   p.vx = take_packs(a, tasks, cut.rows, 1);
-  p.out = take_packs(a, tasks, band <= 8 ? out_rows : cut.rows, nd + 3);
+  p.out = take_packs(a, tasks, band <= lane::kMostInRegisters ? out_rows : cut.rows, nd + 3);
   return p;
 }
 

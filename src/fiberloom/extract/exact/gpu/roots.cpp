@@ -113,7 +113,7 @@ std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
   std::size_t most = 0;
   for (int b = 0; b < frame.p_.nbundle(); ++b) {
     for (const int skirt : {frame.p_.grid.guard, 2 * frame.p_.grid.guard, frame.p_.nbin}) {
-      most = std::max(most, batch_bytes(frame, {b}, kBands.back(), skirt));
+      most = std::max(most, batch_bytes(frame, {b}, kWidestBand, skirt));
     }
   }
   return most;
@@ -305,8 +305,14 @@ void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>&
     if (widest) {
       f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
           "the marginal precision of a fibre is not positive definite";
+      continue;
+    }
+    const int band = wider_band(a.band, excess[b], p_.grid.decay, p_.tuning);
+    if (band > kWidestBand) {
+      f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
+          "it needs a band of " + std::to_string(band);
     } else {
-      again.push_back({a.bundle, wider_band(a.band, excess[b], p_.grid.decay, p_.tuning), a.skirt});
+      again.push_back({a.bundle, band, a.skirt});
     }
   }
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "fiberloom/linalg/banded_lane.hpp"
+#include "fiberloom/linalg/pole_registers_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -45,7 +45,7 @@ struct PreconditionFactorKernel {
   FL_LANE_HD static void run(long thread, const Args& a) {
     const WindowLane w = WindowLane::of(thread, a.cut);
     if (w.fiber >= a.shape.nfiber) return;
-    lane::factor<WarpLane, B>(a.cut.rows,
+    lane::factor_somewhere<WarpLane, B>(a.cut.rows,
                               a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
                               WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
   }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "fiberloom/linalg/banded_lane.hpp"
+#include "fiberloom/linalg/pole_registers_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -84,7 +84,7 @@ struct SweepInvertKernel {
   using Args = SweepArgs;
   FL_LANE_HD static void run(long lane, const Args& a) {
     if (SweepLane::of(lane, a).to < 0) return;
-    lane::factor<WarpLane, B>(a.cut.rows, a.matrix.at(lane, 0), WarpLane(0.0), a.l.at(lane, 0),
+    lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.matrix.at(lane, 0), WarpLane(0.0), a.l.at(lane, 0),
                               a.inv_d.at(lane, 0));
     lane::selected_inverse<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
                                         B + 2 * a.half, a.inverse.at(lane, 0));
@@ -96,7 +96,7 @@ struct SweepInvertKernel {
 template <int H>
 struct SweepCongruenceKernel {
   using Args = SweepArgs;
-  static constexpr int kMostBand = 64;
+  static constexpr int kMostBand = 32;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const long lanes = padded(2L * a.places.nbundle * a.cut.count), lane = thread % lanes;
     const int m = static_cast<int>(thread / lanes) + a.cut.skirt;
