@@ -10,7 +10,7 @@
 
 #if defined(__CUDACC__)
 #define FL_LANE_HD __host__ __device__
-#define FL_UNROLL _Pragma("unroll")
+#define FL_UNROLL _Pragma("unroll 16")
 #else
 #define FL_LANE_HD
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -76,6 +76,7 @@ struct StridedLane {
     std::memcpy(&r, &bits, sizeof r);
     return {r};
   }
+  FL_LANE_HD friend bool all_below(StridedLane a, double limit) { return a.v < limit; }
   FL_LANE_HD friend double lane_value(StridedLane a, int) { return a.v; }
 };
 

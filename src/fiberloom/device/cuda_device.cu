@@ -101,6 +101,40 @@ class CudaStream final : public Stream {
   std::vector<Mark> marks_;
 };
 
+/// 16 independent chains of multiply-adds a thread.
+__global__ void multiply_add_kernel(double* out, double a, double b, int rounds) {
+  double x[16];
+  for (int i = 0; i < 16; ++i) x[i] = threadIdx.x + i;
+  for (int r = 0; r < rounds; ++r) {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) x[i] = x[i] * a + b;
+  }
+  double sum = 0;
+  for (int i = 0; i < 16; ++i) sum += x[i];
+  if (sum == 1.2345) out[0] = sum;  // never, but the compiler cannot know
+}
+
+/// Seconds of the best of five runs.
+template <class Work>
+double best_time(cudaStream_t stream, Work work) {
+  cudaEvent_t begin, end;
+  check_cuda(cudaEventCreate(&begin), "event");
+  check_cuda(cudaEventCreate(&end), "event");
+  float best = 1e30F;
+  for (int i = 0; i < 6; ++i) {
+    check_cuda(cudaEventRecord(begin, stream), "event");
+    work();
+    check_cuda(cudaEventRecord(end, stream), "event");
+    check_cuda(cudaEventSynchronize(end), "synchronize");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, begin, end), "event");
+    if (i > 0 && ms < best) best = ms;
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return 1e-3 * static_cast<double>(best);
+}
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
@@ -124,13 +158,40 @@ class CudaDevice final : public Device {
     check_cuda(cudaMalloc(&memory, bytes), "allocate");
     return memory;
   }
-  void release(void* memory) noexcept override { cudaFree(memory); }
+  void release(void* memory) noexcept override {
+    cudaSetDevice(ordinal_);
+    cudaFree(memory);
+  }
   void* allocate_host(std::size_t bytes) override {
     void* memory = nullptr;
     check_cuda(cudaMallocHost(&memory, bytes), "allocate page-locked memory");
     return memory;
   }
   void release_host(void* memory) noexcept override { cudaFreeHost(memory); }
+  DeviceRates measure_rates() override {
+    constexpr std::size_t kBytes = std::size_t{1} << 30, kHost = std::size_t{1} << 28;
+    const DeviceMemory a(*this, kBytes), b(*this, kBytes);
+    const HostMemory host(*this, kHost);
+    const std::unique_ptr<Stream> stream = make_stream();
+    const auto native = static_cast<cudaStream_t>(stream->native());
+    DeviceRates rates;
+    rates.copy_bytes_per_s = 2.0 * kBytes / best_time(native, [&] {
+      cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
+    });
+    rates.in_bytes_per_s = kHost / best_time(native, [&] {
+      cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
+    });
+    rates.out_bytes_per_s = kHost / best_time(native, [&] {
+      cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
+    });
+    const int blocks = 16 * properties_.multiProcessorCount, rounds = 4096;
+    rates.double_flops = 2.0 * 16 * 256 * rounds * blocks / best_time(native, [&] {
+      multiply_add_kernel<<<static_cast<unsigned>(blocks), 256, 0, native>>>(
+          static_cast<double*>(a.data()), 0.999, 1e-3, rounds);
+    });
+    check_cuda(cudaGetLastError(), "measure");
+    return rates;
+  }
 
  private:
   int ordinal_;

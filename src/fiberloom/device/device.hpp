@@ -38,6 +38,13 @@ struct DeviceStageTime {
   long count = 0, launches = 0;
 };
 
+/// What a card really does, measured: the limits that timings are compared with. 0: not measured.
+struct DeviceRates {
+  double copy_bytes_per_s = 0;  ///< device to device, read plus written
+  double in_bytes_per_s = 0, out_bytes_per_s = 0;  ///< page-locked host memory
+  double double_flops = 0;      ///< multiply-adds in double, two operations each
+};
+
 class Device;
 
 /// Work in order. One thread at a time.
@@ -82,6 +89,8 @@ class Device {
   /// Page-locked host memory.
   [[nodiscard]] virtual void* allocate_host(std::size_t bytes) = 0;
   virtual void release_host(void* memory) noexcept = 0;
+  /// Takes some tenths of a second and 3 GB.
+  [[nodiscard]] virtual DeviceRates measure_rates() { return {}; }
   /// For tests and the GPU check: makes a later operation fail for real on this device.
   void inject(DeviceFault fault) noexcept;
   /// Throws when the injected fault is due.

@@ -8,6 +8,7 @@ namespace fiberloom::exact::gpu {
 void fill_cuda_16(DeviceKernels& k);
 void fill_cuda_16(DeviceKernels& k) {
   fill_band<CudaRun, 2>(k);
-  fill_band<CudaRun, 3>(k);}
+  fill_band<CudaRun, 3>(k);
+}
 
 }  // namespace fiberloom::exact::gpu

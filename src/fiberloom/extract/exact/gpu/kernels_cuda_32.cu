@@ -7,6 +7,7 @@ namespace fiberloom::exact::gpu {
 
 void fill_cuda_32(DeviceKernels& k);
 void fill_cuda_32(DeviceKernels& k) {
-  fill_band<CudaRun, 4>(k);}
+  fill_band<CudaRun, 4>(k);
+}
 
 }  // namespace fiberloom::exact::gpu

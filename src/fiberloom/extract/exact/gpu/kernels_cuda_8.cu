@@ -8,6 +8,7 @@ namespace fiberloom::exact::gpu {
 void fill_cuda_8(DeviceKernels& k);
 void fill_cuda_8(DeviceKernels& k) {
   fill_band<CudaRun, 0>(k);
-  fill_band<CudaRun, 1>(k);}
+  fill_band<CudaRun, 1>(k);
+}
 
 }  // namespace fiberloom::exact::gpu
