@@ -19,12 +19,12 @@ namespace fiberloom::cli {
 namespace {
 
 std::string exit_code_table() {
-  constexpr std::array codes{Status::kOk,         Status::kDifferent,    Status::kUsage,
-                             Status::kNotFound,   Status::kMissingHdu,   Status::kMissingKeyword,
-                             Status::kWrongShape, Status::kCorrupt,      Status::kUnsupported,
-                             Status::kNotCovered, Status::kSizeMismatch, Status::kFiberRange,
-                             Status::kUnwritable, Status::kDiskFull,     Status::kOutputExists,
-                             Status::kNumerical,  Status::kInterrupted,  Status::kInternal};
+  constexpr std::array codes{
+      Status::kOk,          Status::kDifferent,      Status::kUsage,        Status::kNotFound,
+      Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,   Status::kCorrupt,
+      Status::kUnsupported, Status::kNotCovered,     Status::kSizeMismatch, Status::kFiberRange,
+      Status::kUnwritable,  Status::kDiskFull,       Status::kOutputExists, Status::kNumerical,
+      Status::kInterrupted, Status::kDevice,         Status::kInternal};
   std::string table = "Exit codes:\n";
   for (const Status code : codes) {
     char line[96];
@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
                             make_compare(program),
                             make_info(program),
                             make_report(program),
+                            make_bench(program),
                             make_completion(program),
                             make_manual(program, exit_code_table())};
   program.footer(exit_code_table());

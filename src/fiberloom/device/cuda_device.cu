@@ -72,9 +72,8 @@ class CudaStream final : public Stream {
       if (cudaEventElapsedTime(&ms, m.begin, m.end) != cudaSuccess) (void)cudaGetLastError();
       cudaEventDestroy(m.begin);
       cudaEventDestroy(m.end);
-      const auto found = std::find_if(times.begin(), times.end(), [&](const DeviceStageTime& t) {
-        return t.name == m.name;
-      });
+      const auto found = std::find_if(times.begin(), times.end(),
+                                      [&](const DeviceStageTime& t) { return t.name == m.name; });
       DeviceStageTime& t = found != times.end() ? *found : times.emplace_back();
       t.name = m.name;
       t.seconds += 1e-3 * static_cast<double>(ms);
@@ -145,8 +144,9 @@ class CudaDevice final : public Device {
     check_cuda(cudaSetDevice(ordinal_), "device");
     std::size_t free_bytes = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "memory");
-    return {properties_.name,   total, free_bytes, properties_.multiProcessorCount, properties_.major,
-            properties_.minor, false};
+    return {
+        properties_.name,  total, free_bytes, properties_.multiProcessorCount, properties_.major,
+        properties_.minor, false};
   }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CudaStream>(*this, ordinal_);
@@ -175,20 +175,23 @@ class CudaDevice final : public Device {
     const std::unique_ptr<Stream> stream = make_stream();
     const auto native = static_cast<cudaStream_t>(stream->native());
     DeviceRates rates;
-    rates.copy_bytes_per_s = 2.0 * kBytes / best_time(native, [&] {
-      cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
-    });
-    rates.in_bytes_per_s = kHost / best_time(native, [&] {
-      cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
-    });
-    rates.out_bytes_per_s = kHost / best_time(native, [&] {
-      cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
-    });
+    rates.copy_bytes_per_s =
+        2.0 * kBytes / best_time(native, [&] {
+          cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
+        });
+    rates.in_bytes_per_s =
+        kHost / best_time(native, [&] {
+          cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
+        });
+    rates.out_bytes_per_s =
+        kHost / best_time(native, [&] {
+          cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
+        });
     const int blocks = 16 * properties_.multiProcessorCount, rounds = 4096;
     rates.double_flops = 2.0 * 16 * 256 * rounds * blocks / best_time(native, [&] {
-      multiply_add_kernel<<<static_cast<unsigned>(blocks), 256, 0, native>>>(
-          static_cast<double*>(a.data()), 0.999, 1e-3, rounds);
-    });
+                           multiply_add_kernel<<<static_cast<unsigned>(blocks), 256, 0, native>>>(
+                               static_cast<double*>(a.data()), 0.999, 1e-3, rounds);
+                         });
     check_cuda(cudaGetLastError(), "measure");
     return rates;
   }

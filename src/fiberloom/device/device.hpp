@@ -40,9 +40,9 @@ struct DeviceStageTime {
 
 /// What a card really does, measured: the limits that timings are compared with. 0: not measured.
 struct DeviceRates {
-  double copy_bytes_per_s = 0;  ///< device to device, read plus written
+  double copy_bytes_per_s = 0;                     ///< device to device, read plus written
   double in_bytes_per_s = 0, out_bytes_per_s = 0;  ///< page-locked host memory
-  double double_flops = 0;      ///< multiply-adds in double, two operations each
+  double double_flops = 0;                         ///< multiply-adds in double, two operations each
 };
 
 class Device;

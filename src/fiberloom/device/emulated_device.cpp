@@ -19,8 +19,12 @@ class EmulatedDevice;
 class EmulatedStream final : public Stream {
  public:
   EmulatedStream(Device& device, int threads) : Stream(device), threads_(threads) {}
-  void copy_in(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
-  void copy_out(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
+  void copy_in(void* device, const void* host, std::size_t bytes) override {
+    copy(device, host, bytes);
+  }
+  void copy_out(void* host, const void* device, std::size_t bytes) override {
+    copy(host, device, bytes);
+  }
   void zero(void* device, std::size_t bytes) override { std::memset(device, 0, bytes); }
   void synchronize() override { device().count(DeviceOperation::kSynchronize); }
   void begin_stage(const char* name) override {
@@ -73,7 +77,12 @@ class EmulatedDevice final : public Device {
   DeviceInfo info() override {
     const std::lock_guard lock(mutex_);
     return {"CPU emulation, " + std::to_string(options_.threads) + " threads",
-            options_.memory_bytes, options_.memory_bytes - used_, 0, 0, 0, true};
+            options_.memory_bytes,
+            options_.memory_bytes - used_,
+            0,
+            0,
+            0,
+            true};
   }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<EmulatedStream>(*this, options_.threads);
@@ -82,8 +91,8 @@ class EmulatedDevice final : public Device {
     count(DeviceOperation::kAllocate);
     const std::lock_guard lock(mutex_);
     if (used_ + bytes > options_.memory_bytes) {
-      throw Error(Status::kDevice, "GPU: out of memory asking for " + std::to_string(bytes) +
-                                       " bytes");
+      throw Error(Status::kDevice,
+                  "GPU: out of memory asking for " + std::to_string(bytes) + " bytes");
     }
     used_ += bytes;
     void* memory = get(bytes);

@@ -14,7 +14,8 @@ struct EmulatedDeviceOptions {
   std::size_t memory_bytes = std::size_t{4} << 30;
 };
 
-[[nodiscard]] std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options = {});
+[[nodiscard]] std::unique_ptr<Device> make_emulated_device(
+    const EmulatedDeviceOptions& options = {});
 
 /// Calls kernel(0) ... kernel(threads - 1), from both ends inwards and spread over the device's CPU
 /// threads: a kernel that minds the order shows. `stream` must be an emulated device's.

@@ -6,6 +6,8 @@ namespace fiberloom {
 
 std::string why_no_cuda() { return "CUDA is not compiled into this program"; }
 int cuda_device_count() noexcept { return 0; }
-std::unique_ptr<Device> open_cuda_device(int) { throw Error(Status::kDevice, "GPU: " + why_no_cuda()); }
+std::unique_ptr<Device> open_cuda_device(int) {
+  throw Error(Status::kDevice, "GPU: " + why_no_cuda());
+}
 
 }  // namespace fiberloom

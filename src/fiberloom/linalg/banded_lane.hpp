@@ -105,8 +105,8 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
     FL_UNROLL
     for (int k = 1; k <= B; ++k) f[k] = at<V>(l, j * B + k - 1);
     for (int e = width < n - 1 - j ? width : n - 1 - j; e >= 1; --e) {
-      const double* z_row =
-          z + static_cast<long>((j + e) * row + width - e) * lane_stride<V>;  // entry (j+e, j+k) at k
+      const double* z_row = z + static_cast<long>((j + e) * row + width - e) *
+                                    lane_stride<V>;  // entry (j+e, j+k) at k
       V s(0.0), s2(0.0);
       FL_UNROLL
       for (int k = B; k >= 2; k -= 2) {

@@ -226,7 +226,8 @@ void expect_the_register_text_to_be_the_same() {
       out(size(nd + 3), 0.0);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.1 * static_cast<double>(i));
   const auto p = lane::factor<ScalarLane, B>(n, m.rows.data(), 0.25, l.data(), d.data());
-  const auto p2 = lane::factor_registers<ScalarLane, B>(n, m.rows.data(), 0.25, l2.data(), d2.data());
+  const auto p2 =
+      lane::factor_registers<ScalarLane, B>(n, m.rows.data(), 0.25, l2.data(), d2.data());
   EXPECT_EQ(p.v, p2.v);
   EXPECT_EQ(l, l2);
   EXPECT_EQ(d, d2);

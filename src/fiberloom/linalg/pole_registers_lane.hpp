@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factor, and one pole of the square root, for lanes with many registers and slow memory (GPU
-// threads): the same operations in the same order as factor() and root_pole() of banded_lane.hpp, but what later rows wait for is
-// held in a window that every row shifts by one while it updates it, indexed by constants only.
-// Results are written, not added.
+// threads): the same operations in the same order as factor() and root_pole() of banded_lane.hpp,
+// but what later rows wait for is held in a window that every row shifts by one while it updates
+// it, indexed by constants only. Results are written, not added.
 #pragma once
 
 #include "fiberloom/linalg/banded_lane.hpp"
@@ -49,8 +49,8 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
       FL_UNROLL_ALL
       for (int e = 0; e < B - i; ++e) {
         const bool first_touch = e == B - i - 1;
-        V before = first_touch ? at<V>(matrix, (j + 1 + i) * (B + 1) + e)
-                               : w[first_touch ? i : i + 1][e];
+        V before =
+            first_touch ? at<V>(matrix, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
         if (first_touch && e == 0) before += shift;
         w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
       }
@@ -59,8 +59,8 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
   return smallest;
 }
 
-/// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <= B,
-/// its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
+/// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <=
+/// B, its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
 /// v1[n], vx[n]. Reads s, ones and x up to B rows past the end, whatever is there. Returns the
 /// smallest pivot.
 template <class V, int B>
@@ -103,8 +103,8 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
         FL_UNROLL_ALL
         for (int e = 0; e < B - i; ++e) {
           const bool first_touch = e == B - i - 1;
-          V before = first_touch ? at<V>(s, (j + 1 + i) * (B + 1) + e)
-                                 : w[first_touch ? i : i + 1][e];
+          V before =
+              first_touch ? at<V>(s, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
           if (first_touch && e == 0) before += t;
           w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
         }

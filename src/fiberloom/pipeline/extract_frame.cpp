@@ -2,6 +2,7 @@
 // read -> mask -> extract -> write. Each step is a name here; what it does stands beside.
 #include "fiberloom/pipeline/extract_frame.hpp"
 
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/frame_header.hpp"
 #include "fiberloom/pipeline/frame_inputs.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
@@ -13,6 +14,9 @@ ExtractResult run_engine(const ExtractJob& job, const ExtractOptions& options,
                          const FrameInputs& in, Executor& executor, const Observer& observer,
                          Tracer* tracer) {
   const Span span(tracer, "compute");
+  if (job.device != nullptr && job.method == Method::kExact) {
+    return job.device->extract(in.preproc.ccd, in.psf.model, options, executor, observer, tracer);
+  }
   const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
   return engine(in.preproc.ccd, in.psf.model, options, executor, observer, tracer);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The peers' dense algebra on this card: for each patch of 7 fibres x 74 bins a Cholesky factor, the
-// inverse (two triangular solves with the identity), and the eigen-decomposition of each core fibre's
-// block of it, all batched by the vendor's libraries. Matrices with the band structure of the real
-// ones; their values are made up. Projection, assembly and back-multiplication are left out, which
-// favours the baseline.
+// The peers' dense algebra on this card: for each patch of 7 fibres x 74 bins a Cholesky factor,
+// the inverse (two triangular solves with the identity), and the eigen-decomposition of each core
+// fibre's block of it, all batched by the vendor's libraries. Matrices with the band structure of
+// the real ones; their values are made up. Projection, assembly and back-multiplication are left
+// out, which favours the baseline.
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
@@ -22,7 +22,8 @@ constexpr int kCore = 5;  // fibres whose blocks are decomposed; the others are 
 
 void check(int status, const char* what) {
   if (status != 0)
-    throw Error(Status::kDevice, std::string("GPU: ") + what + ": status " + std::to_string(status));
+    throw Error(Status::kDevice,
+                std::string("GPU: ") + what + ": status " + std::to_string(status));
 }
 
 /// Own block: a band like a spot's products; neighbours couple weakly.
@@ -30,7 +31,8 @@ __global__ void fill_kernel(double* a, double* inverse, long patches) {
   const long at = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
   constexpr long kSize = static_cast<long>(kUnknowns) * kUnknowns;
   if (at >= patches * kSize) return;
-  const int row = static_cast<int>(at % kUnknowns), column = static_cast<int>(at / kUnknowns % kUnknowns);
+  const int row = static_cast<int>(at % kUnknowns),
+            column = static_cast<int>(at / kUnknowns % kUnknowns);
   const int f = row / kBins, g = column / kBins, d = row % kBins - column % kBins;
   const double height = f == g ? 1.0 : (f - g == 1 || g - f == 1 ? 1e-4 : 0.0);
   double v = d < 8 && d > -8 ? height * exp(-0.25 * d * d) : 0.0;
@@ -46,8 +48,9 @@ __global__ void take_blocks_kernel(const double* inverse, double* blocks, long p
   if (at >= patches * kCore * kBlock) return;
   const long patch = at / (kCore * kBlock);
   const int f = 1 + static_cast<int>(at / kBlock % kCore), i = static_cast<int>(at % kBlock);
-  blocks[at] = inverse[patch * kUnknowns * kUnknowns +
-                       static_cast<long>(f * kBins + i / kBins) * kUnknowns + f * kBins + i % kBins];
+  blocks[at] =
+      inverse[patch * kUnknowns * kUnknowns + static_cast<long>(f * kBins + i / kBins) * kUnknowns +
+              f * kBins + i % kBins];
 }
 
 unsigned grid(long threads) { return static_cast<unsigned>((threads + 255) / 256); }
@@ -152,8 +155,8 @@ GpuBaseline time_dense_baseline(int patches) {
   check(cusolverDnCreate(&solver), "cusolver");
   // as many patches at a time as a quarter of the free memory holds
   const std::size_t each = static_cast<std::size_t>(kUnknowns) * kUnknowns * 8 * 4;
-  const int batch = static_cast<int>(std::clamp<std::size_t>(
-      device->info().free_bytes / 4 / each, 1, static_cast<std::size_t>(patches)));
+  const int batch = static_cast<int>(std::clamp<std::size_t>(device->info().free_bytes / 4 / each,
+                                                             1, static_cast<std::size_t>(patches)));
   GpuBaseline warm;
   time_batch(*device, blas, solver, std::min(batch, 16), warm);
   for (int done = 0; done < patches; done += batch) {

@@ -44,7 +44,8 @@ Frame simulate(const GpuBenchOptions& o, Executor& executor) {
 void count_work(const ExtractResult& r, std::size_t pixels, std::vector<GpuBenchStage>& stages) {
   double poles = 0;
   for (const BundleReport& b : r.bundles) poles += b.poles * static_cast<double>(b.nfiber);
-  const double bins = static_cast<double>(r.flux.size()) * (1.0 + 96.0 / static_cast<double>(r.wave.size()));
+  const double bins =
+      static_cast<double>(r.flux.size()) * (1.0 + 96.0 / static_cast<double>(r.wave.size()));
   const double wide = 1.3;  // rows of windows with skirts, for roots
   const double pole_bins = poles * static_cast<double>(r.wave.size() + 96) * wide;
   const double image = static_cast<double>(pixels);
@@ -64,7 +65,8 @@ void count_work(const ExtractResult& r, std::size_t pixels, std::vector<GpuBench
     } else if (s.name == "diagnostics") {
       s.flops = bins * 2 * 2 * 187;
       s.bytes = bins * 187 * 8 * 2 + image * 16;
-    } else if (s.name == "sweeps") {  // two sweeps: factor, selected inverse, congruence; 4 x skirts
+    } else if (s.name ==
+               "sweeps") {  // two sweeps: factor, selected inverse, congruence; 4 x skirts
       s.flops = bins * 2 * 2 * (4 * (40 + 192) + 1.25 * 578);
       s.bytes = bins * 8 * 2 * (4 * (9 + 8 + 49 + 17) + 20);
     } else if (s.name == "bounds") {
@@ -86,8 +88,7 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, GpuBenc
   out.frame_s = 1e30;
   for (int turn = 0; turn < 4; ++turn) {  // the first warms up
     const auto start = Clock::now();
-    const ExtractResult r =
-        engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
+    const ExtractResult r = engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
     if (turn == 0) {
       out.cpu_bundles = report.cpu_bundles.size();
       continue;
@@ -108,8 +109,8 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, GpuBenc
     (s.name.starts_with("copy") ? out.copies_s : out.compute_s) += s.seconds;
 }
 
-void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor,
-                 const GpuBenchOptions& o, GpuBenchResult& out) {
+void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const GpuBenchOptions& o,
+                 GpuBenchResult& out) {
   std::atomic<int> next{0};
   const auto start = Clock::now();
   std::vector<std::thread> threads;

@@ -15,9 +15,9 @@ struct GpuBenchOptions {
   int fibers = 500, frames = 30, frames_in_flight = 4;
   std::size_t bins = 2326;
   std::size_t memory_bytes = 0;
-  std::size_t threads = 0;       ///< of the CPU side
-  int baseline_patches = 5000;   ///< 0: none
-  int cpu_frames = 1;            ///< 0: the CPU engine is not timed
+  std::size_t threads = 0;      ///< of the CPU side
+  int baseline_patches = 5000;  ///< 0: none
+  int cpu_frames = 1;           ///< 0: the CPU engine is not timed
 };
 
 /// One stage of the device by its own clock, with what it had to do, counted.
@@ -42,9 +42,9 @@ struct GpuBenchResult {
   int fibers = 0;
   std::size_t bins = 0;
   std::vector<GpuBenchStage> stages;
-  double compute_s = 0;   ///< all stages but the copies
-  double copies_s = 0;    ///< copy in and out
-  double frame_s = 0;     ///< one frame alone, host memory to host memory, geometry and masks too
+  double compute_s = 0;  ///< all stages but the copies
+  double copies_s = 0;   ///< copy in and out
+  double frame_s = 0;    ///< one frame alone, host memory to host memory, geometry and masks too
   int frames = 0, frames_in_flight = 0;
   double overlapped_s = 0;  ///< all frames, wall
   double cpu_frame_s = 0;   ///< CPU engine, one thread, best

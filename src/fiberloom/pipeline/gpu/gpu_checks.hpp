@@ -29,7 +29,7 @@ struct GpuCheckOptions {
   /// Makes the device that is checked; called anew for each check.
   std::function<std::unique_ptr<Device>()> open;
   GpuCheckScale scale = GpuCheckScale::kSmall;
-  std::size_t threads = 0;  ///< of the CPU side
+  std::size_t threads = 0;                    ///< of the CPU side
   std::function<void(const GpuCheck&)> done;  ///< after each check; may be empty
 };
 

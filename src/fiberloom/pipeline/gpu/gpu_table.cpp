@@ -48,15 +48,17 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
                share(s.flops / s.seconds, r.rates.double_flops).c_str(),
                share(s.bytes / s.seconds, bandwidth).c_str());
   }
-  t += print("\ncompute of a frame        %10.3f ms\ncopies of a frame         %10.3f ms\n"
-             "one frame, end to end     %10.3f ms\n",
-             1e3 * r.compute_s, 1e3 * r.copies_s, 1e3 * r.frame_s);
+  t += print(
+      "\ncompute of a frame        %10.3f ms\ncopies of a frame         %10.3f ms\n"
+      "one frame, end to end     %10.3f ms\n",
+      1e3 * r.compute_s, 1e3 * r.copies_s, 1e3 * r.frame_s);
   if (r.frames > 0) {
     const double each = r.overlapped_s / r.frames;
-    t += print("%d frames, %d in flight    %10.3f ms a frame; the longer of copies and compute is %s "
-               "of it\n",
-               r.frames, r.frames_in_flight, 1e3 * each,
-               share(std::max(r.compute_s, r.copies_s), each).c_str());
+    t += print(
+        "%d frames, %d in flight    %10.3f ms a frame; the longer of copies and compute is %s "
+        "of it\n",
+        r.frames, r.frames_in_flight, 1e3 * each,
+        share(std::max(r.compute_s, r.copies_s), each).c_str());
   }
   if (r.cpu_frame_s > 0) {
     t += print("one CPU core              %10.3f ms, %.1f times the compute\n", 1e3 * r.cpu_frame_s,
@@ -64,10 +66,11 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
   }
   const GpuBaseline& b = r.baseline;
   if (b.patches > 0) {
-    t += print("peers' dense algebra      %10.3f ms (%d patches of %d: factor %.1f, inverse %.1f, "
-               "eigen %.1f ms), %.1f times the compute\n",
-               1e3 * b.seconds(), b.patches, b.unknowns, 1e3 * b.cholesky_s, 1e3 * b.inverse_s,
-               1e3 * b.eigen_s, r.compute_s > 0 ? b.seconds() / r.compute_s : 0.0);
+    t += print(
+        "peers' dense algebra      %10.3f ms (%d patches of %d: factor %.1f, inverse %.1f, "
+        "eigen %.1f ms), %.1f times the compute\n",
+        1e3 * b.seconds(), b.patches, b.unknowns, 1e3 * b.cholesky_s, 1e3 * b.inverse_s,
+        1e3 * b.eigen_s, r.compute_s > 0 ? b.seconds() / r.compute_s : 0.0);
   } else if (!b.note.empty()) {
     t += "peers' dense algebra: " + b.note + "\n";
   }
@@ -75,14 +78,15 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
 }
 
 std::string gpu_bench_json(const GpuBenchResult& r) {
-  std::string t = "{\"device\": " + quoted(r.device.name) +
-                  print(", \"emulated\": %s, \"multiprocessors\": %d, \"memory_bytes\": %zu",
-                        r.device.emulated ? "true" : "false", r.device.multiprocessors,
-                        r.device.memory_bytes);
-  t += print(", \"limits\": {\"copy_bytes_per_s\": %.6g, \"in_bytes_per_s\": %.6g, "
-             "\"out_bytes_per_s\": %.6g, \"double_flops\": %.6g}",
-             r.rates.copy_bytes_per_s, r.rates.in_bytes_per_s, r.rates.out_bytes_per_s,
-             r.rates.double_flops);
+  std::string t =
+      "{\"device\": " + quoted(r.device.name) +
+      print(", \"emulated\": %s, \"multiprocessors\": %d, \"memory_bytes\": %zu",
+            r.device.emulated ? "true" : "false", r.device.multiprocessors, r.device.memory_bytes);
+  t += print(
+      ", \"limits\": {\"copy_bytes_per_s\": %.6g, \"in_bytes_per_s\": %.6g, "
+      "\"out_bytes_per_s\": %.6g, \"double_flops\": %.6g}",
+      r.rates.copy_bytes_per_s, r.rates.in_bytes_per_s, r.rates.out_bytes_per_s,
+      r.rates.double_flops);
   t += print(", \"fibers\": %d, \"bins\": %zu, \"cpu_bundles\": %zu, \"stages\": [", r.fibers,
              r.bins, r.cpu_bundles);
   for (std::size_t i = 0; i < r.stages.size(); ++i) {
@@ -91,14 +95,16 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
          print(", \"seconds\": %.6g, \"launches\": %ld, \"flops\": %.6g, \"bytes\": %.6g}",
                s.seconds, s.launches, s.flops, s.bytes);
   }
-  t += print("], \"compute_s\": %.6g, \"copies_s\": %.6g, \"frame_s\": %.6g, \"frames\": %d, "
-             "\"frames_in_flight\": %d, \"overlapped_s\": %.6g, \"cpu_frame_s\": %.6g",
-             r.compute_s, r.copies_s, r.frame_s, r.frames, r.frames_in_flight, r.overlapped_s,
-             r.cpu_frame_s);
+  t += print(
+      "], \"compute_s\": %.6g, \"copies_s\": %.6g, \"frame_s\": %.6g, \"frames\": %d, "
+      "\"frames_in_flight\": %d, \"overlapped_s\": %.6g, \"cpu_frame_s\": %.6g",
+      r.compute_s, r.copies_s, r.frame_s, r.frames, r.frames_in_flight, r.overlapped_s,
+      r.cpu_frame_s);
   const GpuBaseline& b = r.baseline;
-  t += print(", \"baseline\": {\"patches\": %d, \"unknowns\": %d, \"cholesky_s\": %.6g, "
-             "\"inverse_s\": %.6g, \"eigen_s\": %.6g, \"note\": ",
-             b.patches, b.unknowns, b.cholesky_s, b.inverse_s, b.eigen_s) +
+  t += print(
+           ", \"baseline\": {\"patches\": %d, \"unknowns\": %d, \"cholesky_s\": %.6g, "
+           "\"inverse_s\": %.6g, \"eigen_s\": %.6g, \"note\": ",
+           b.patches, b.unknowns, b.cholesky_s, b.inverse_s, b.eigen_s) +
        quoted(b.note) + "}}";
   return t;
 }

@@ -110,9 +110,8 @@ struct SpotsKernel {
         wings = tail;
       }
     }
-    const double total = lane::contract<V, NX, NY, D>(x, y, coef, wings, nx, ny, a.degree_x,
-                                                      a.degree_y, value)
-                             .v;
+    const double total =
+        lane::contract<V, NX, NY, D>(x, y, coef, wings, nx, ny, a.degree_x, a.degree_y, value).v;
     const double scale = total > 0 ? 1.0 / total : 0.0;
     for (int p = 0; p < nx * ny; ++p) out[p * step] = value[p].v * scale;
   }
@@ -156,12 +155,13 @@ struct WeighKernel {
   }
 };
 
-/// Products of a weighted spot with up to kChunk spots of the same or another fibre. Threads: nbin x
-/// store.pitch. NX: columns of a stamp, 0 for any.
+/// Products of a weighted spot with up to kChunk spots of the same or another fibre. Threads: nbin
+/// x store.pitch. NX: columns of a stamp, 0 for any.
 template <int NX>
 struct ProductKernel {
   using Args = AssembleArgs;
-  static constexpr int kChunk = 9;  // half of the 17 offsets of a coupling, the 8 of a diagonal block
+  static constexpr int kChunk =
+      9;  // half of the 17 offsets of a coupling, the 8 of a diagonal block
   FL_LANE_HD static void run(long thread, const Args& a) {
     const int bin = static_cast<int>(thread / a.store.pitch);
     const int local = static_cast<int>(thread % a.store.pitch);
@@ -288,7 +288,8 @@ struct MedianStepKernel {
     const int shift = 60 - 4 * a.pass;
     for (int which = 0; which < 2; ++which) {
       int digit = 0;
-      while (digit < 15 && s.rank[which] >= count[which][digit]) s.rank[which] -= count[which][digit++];
+      while (digit < 15 && s.rank[which] >= count[which][digit])
+        s.rank[which] -= count[which][digit++];
       s.bits[which] |= static_cast<unsigned long long>(digit) << shift;
     }
     double upper, lower;

@@ -142,9 +142,7 @@ void copy_array(To* to, const From* from, std::size_t n, Executor& executor) {
   });
 }
 
-bool is_double(const PixelArray& a) {
-  return std::holds_alternative<Array2D<double>>(a.data());
-}
+bool is_double(const PixelArray& a) { return std::holds_alternative<Array2D<double>>(a.data()); }
 
 void stage_pixels(const PixelArray& a, void* to, bool as_double, Executor& executor) {
   std::visit(
@@ -174,16 +172,15 @@ class FrameRun {
   [[nodiscard]] std::size_t staging_bytes() const {
     const std::size_t pixels = ccd_.image.rows() * ccd_.image.cols();
     const std::size_t values = empty_.flux.size();
-    const std::size_t out = values * (5 * sizeof(double)) + empty_.resolution.size() * sizeof(float);
+    const std::size_t out =
+        values * (5 * sizeof(double)) + empty_.resolution.size() * sizeof(float);
     const std::size_t strips = p_.options.want_model
                                    ? static_cast<std::size_t>(p_.nbundle() * p_.rows) *
                                          static_cast<std::size_t>(p_.strip_pitch) * sizeof(float)
                                    : 0;
     return std::max(2 * pixels * sizeof(double), out + strips);
   }
-  [[nodiscard]] bool double_pixels() const {
-    return is_double(ccd_.image) || is_double(ccd_.ivar);
-  }
+  [[nodiscard]] bool double_pixels() const { return is_double(ccd_.image) || is_double(ccd_.ivar); }
 
   void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, void* memory,
            std::size_t bytes, void* staging, ExtractResult& result,
@@ -220,11 +217,13 @@ class FrameRun {
     const double* arrays[] = {from.flux, from.ivar, from.xflux, from.chi2pix, from.lost};
     {
       const exact::gpu::DeviceStage stage(stream, "copy out");
-      for (std::size_t i = 0; i < 5; ++i) stream.copy_out(out + i * n, arrays[i], n * sizeof(double));
+      for (std::size_t i = 0; i < 5; ++i)
+        stream.copy_out(out + i * n, arrays[i], n * sizeof(double));
       stream.copy_out(resolution, from.resolution, result.resolution.size() * sizeof(float));
       if (frame.model() != nullptr) {
-        stream.copy_out(strips, frame.model(),
-                        frame.strip_values() * static_cast<std::size_t>(p_.nbundle()) * sizeof(float));
+        stream.copy_out(
+            strips, frame.model(),
+            frame.strip_values() * static_cast<std::size_t>(p_.nbundle()) * sizeof(float));
       }
     }
     stream.synchronize();
@@ -254,13 +253,18 @@ class FrameRun {
 
 /// Bundles that the device left.
 void extract_left(const CcdFrame& ccd, const Problem& p,
-                  const std::vector<exact::gpu::LeftToCpu>& left, Executor& executor, Tracer* tracer,
-                  ExtractResult& result, std::vector<exact::ModelStrip>& models) {
+                  const std::vector<exact::gpu::LeftToCpu>& left, Executor& executor,
+                  Tracer* tracer, ExtractResult& result, std::vector<exact::ModelStrip>& models) {
   if (left.empty()) return;
   const Isa isa = active_isa();
-  exact::FrameContext frame{ccd,      p.options,        p.grid,
-                            p.plan,   p.tuning,         spot_kernel(isa),
-                            exact::pixel_kernels(isa), banded_kernels(isa)};
+  exact::FrameContext frame{ccd,
+                            p.options,
+                            p.grid,
+                            p.plan,
+                            p.tuning,
+                            spot_kernel(isa),
+                            exact::pixel_kernels(isa),
+                            banded_kernels(isa)};
   frame.psferr = p.psferr;
   frame.weak_prior = p.weak_prior;
   frame.tracer = tracer;
@@ -280,8 +284,7 @@ void count_unconstrained(ExtractResult& result) {
       const int row = f - result.spec_min;
       if (row < 0 || row >= static_cast<int>(result.ivar.rows())) continue;
       const double* ivar = result.ivar.row(static_cast<std::size_t>(row));
-      b.unconstrained += static_cast<std::size_t>(
-          std::count(ivar, ivar + result.ivar.cols(), 0.0));
+      b.unconstrained += static_cast<std::size_t>(std::count(ivar, ivar + result.ivar.cols(), 0.0));
     }
   }
 }
@@ -303,7 +306,8 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
                                     DeviceReport* report) {
   validate(ccd, psf, options);
   Span setup(tracer, "compute/geometry");
-  const Problem p = exact::gpu::make_problem(psf, options, tuning, active_isa(), executor, observer);
+  const Problem p =
+      exact::gpu::make_problem(psf, options, tuning, active_isa(), executor, observer);
   setup.stop();
   ExtractResult result = exact::empty_result(psf, options);
   result.bundles.resize(p.bundles.size());
@@ -327,7 +331,8 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       }
       run.run(*slot->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),
-              slot->memory.data(), slot->memory.bytes(), slot->staging.data(), result, models, left);
+              slot->memory.data(), slot->memory.bytes(), slot->staging.data(), result, models,
+              left);
       r.stages = slot->stream->take_stage_times();
     }
   } catch (const Error& e) {
@@ -356,7 +361,8 @@ std::shared_ptr<DeviceEngine> make_device_engine(Backend backend,
     devices.push_back(make_emulated_device());
   } else if (backend == Backend::kCuda || backend == Backend::kAuto) {
     const std::string why = why_no_cuda();
-    if (!why.empty() && backend == Backend::kCuda) throw Error(Status::kDevice, "--backend cuda: " + why);
+    if (!why.empty() && backend == Backend::kCuda)
+      throw Error(Status::kDevice, "--backend cuda: " + why);
     for (int i = 0; i < cuda_device_count(); ++i) devices.push_back(open_cuda_device(i));
   }
   if (devices.empty()) return nullptr;

@@ -16,7 +16,7 @@
 namespace fiberloom {
 
 enum class Backend {
-  kAuto,     ///< CUDA where it is compiled in and a card is there, else the CPU
+  kAuto,  ///< CUDA where it is compiled in and a card is there, else the CPU
   kCpu,
   kCuda,
   kEmulate,  ///< the device's algorithm on the CPU, for tests: slow

@@ -18,15 +18,15 @@ struct DiagnoseArgs {
   Packs x;
   double psferr;
   int row_first, rows;
-  int columns;              ///< of a fibre's light on a row
+  int columns;                                    ///< of a fibre's light on a row
   const int *live_first, *live_last, *direction;  ///< [nfiber]: live bins, sign of dy/dbin
-  double* light;            ///< [rows][columns][store.pitch]
-  int* light_x;             ///< [rows][store.pitch] CCD column of light 0
-  int bundle_first, bundles;  ///< of the store
-  const int* strip_x;         ///< [nbundle of the frame] CCD column of strip column 0
+  double* light;                                  ///< [rows][columns][store.pitch]
+  int* light_x;                                   ///< [rows][store.pitch] CCD column of light 0
+  int bundle_first, bundles;                      ///< of the store
+  const int* strip_x;  ///< [nbundle of the frame] CCD column of strip column 0
   int strip_pitch;
-  double* chi2;             ///< [bundles][rows][strip_pitch]
-  float* model;             ///< the same, or null
+  double* chi2;  ///< [bundles][rows][strip_pitch]
+  float* model;  ///< the same, or null
   ResultView result;
 };
 
@@ -56,10 +56,10 @@ struct LightKernel {
     const int fiber = a.store.first + local, y = a.row_first + r;
     // bins with y - ny < y0 <= y
     const bool up = a.direction[fiber] > 0;
-    const int begin = up ? first_beyond(a, fiber, y - a.store.ny, false)
-                         : first_beyond(a, fiber, y, true);
-    const int end = up ? first_beyond(a, fiber, y, false)
-                       : first_beyond(a, fiber, y - a.store.ny, true);
+    const int begin =
+        up ? first_beyond(a, fiber, y - a.store.ny, false) : first_beyond(a, fiber, y, true);
+    const int end =
+        up ? first_beyond(a, fiber, y, false) : first_beyond(a, fiber, y - a.store.ny, true);
     double* light = a.light + static_cast<long>(r) * a.columns * a.store.pitch + local;
     for (int c = 0; c < a.columns; ++c) light[c * a.store.pitch] = 0.0;
     int base = 1 << 24;

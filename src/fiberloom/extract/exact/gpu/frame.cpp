@@ -72,8 +72,14 @@ void DeviceFrame::lay_out(Arena& a) {
     ccd_.image_f = static_cast<const float*>(image_);
     ccd_.ivar_f = static_cast<const float*>(ivar_);
   }
-  shape_ = {p_.nfiber(), p_.nbundle(),  p_.nbin,  p_.margin,
-            p_.band,     p_.cross_band, p_.reach, take_copy(a, p_.bundle_of),
+  shape_ = {p_.nfiber(),
+            p_.nbundle(),
+            p_.nbin,
+            p_.margin,
+            p_.band,
+            p_.cross_band,
+            p_.reach,
+            take_copy(a, p_.bundle_of),
             take_copy(a, p_.bundle_first)};
   trace_ = {take_copy(a, p_.trace_x),  take_copy(a, p_.trace_y), take_copy(a, p_.trace_x0),
             take_copy(a, p_.trace_y0), take_copy(a, p_.live),    padded(f)};
@@ -106,12 +112,11 @@ void DeviceFrame::lay_out(Arena& a) {
   result_.guard = p_.grid.guard;
   result_.width = width_ = a.take<double>(p_.options.wave.size());
   result_.psf_fiber = spot_args_.psf_fiber;
-  for (double** out : {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix,
-                       &result_.lost}) {
+  for (double** out :
+       {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix, &result_.lost}) {
     *out = a.take<double>(result_values());
   }
-  result_.resolution =
-      a.take<float>(result_values() * static_cast<std::size_t>(p_.options.ndiag));
+  result_.resolution = a.take<float>(result_values() * static_cast<std::size_t>(p_.options.ndiag));
   if (want_model_) model_ = a.take<float>(strip_values() * static_cast<std::size_t>(p_.nbundle()));
 }
 
@@ -164,16 +169,17 @@ SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
   s.nx = p_.plan.nx;
   s.ny = p_.plan.ny;
   s.pitch = padded(s.count);
-  s.data = scratch.take<double>(static_cast<std::size_t>(s.nx) * static_cast<std::size_t>(s.ny) *
-                                static_cast<std::size_t>(s.nbin) *
-                                static_cast<std::size_t>(s.pitch));
+  s.data =
+      scratch.take<double>(static_cast<std::size_t>(s.nx) * static_cast<std::size_t>(s.ny) *
+                           static_cast<std::size_t>(s.nbin) * static_cast<std::size_t>(s.pitch));
   return s;
 }
 
 std::size_t DeviceFrame::group_bytes(int first, int last) const {
   Arena measure;
   const SpotStore store = store_of(first, last, measure);
-  const auto pitch = static_cast<std::size_t>(store.pitch), rows = static_cast<std::size_t>(p_.rows);
+  const auto pitch = static_cast<std::size_t>(store.pitch),
+             rows = static_cast<std::size_t>(p_.rows);
   measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
   measure.take<int>(rows * pitch);
   measure.take<double>(strip_values() * static_cast<std::size_t>(last - first));
@@ -197,8 +203,8 @@ void DeviceFrame::make_spots(const SpotStore& store) {
   args.basis_pitch = plan.nwave_padded;
   args.trace = trace_;
   args.store = store;
-  const bool desi = plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6 &&
-                    !plan.has_tails;
+  const bool desi =
+      plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6 && !plan.has_tails;
   (desi ? k_->spots : k_->spots_any)(*stream_, store.nbin * store.pitch, args);
 }
 
@@ -264,8 +270,8 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.chunk_bins = kSumBins;
   s.chunks = chunks_of(p_.nbin, kSumBins);
   s.state = a.take<CgState>(static_cast<std::size_t>(p_.nbundle()));
-  s.partial = a.take<double>(static_cast<std::size_t>(p_.nbundle()) *
-                             static_cast<std::size_t>(s.chunks));
+  s.partial =
+      a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(s.chunks));
   s.tolerance = kSolveShare * p_.tuning.tolerance_sigma;
   return s;
 }
@@ -361,7 +367,8 @@ void DeviceFrame::diagnose() {
     d.live_first = live_first_;
     d.live_last = live_last_;
     d.direction = direction_;
-    const auto rows = static_cast<std::size_t>(p_.rows), pitch = static_cast<std::size_t>(d.store.pitch);
+    const auto rows = static_cast<std::size_t>(p_.rows),
+               pitch = static_cast<std::size_t>(d.store.pitch);
     d.light = scratch.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
     d.light_x = scratch.take<int>(rows * pitch);
     d.bundle_first = first;
@@ -391,9 +398,10 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame)});
-  needs.full_scratch = std::max({needs.least_scratch,
-                                 problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
-                                 RootStage::full_bytes(frame)});
+  needs.full_scratch =
+      std::max({needs.least_scratch,
+                problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
+                RootStage::full_bytes(frame)});
   return needs;
 }
 

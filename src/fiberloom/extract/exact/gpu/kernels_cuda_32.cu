@@ -6,8 +6,6 @@
 namespace fiberloom::exact::gpu {
 
 void fill_cuda_32(DeviceKernels& k);
-void fill_cuda_32(DeviceKernels& k) {
-  fill_band<CudaRun, 4>(k);
-}
+void fill_cuda_32(DeviceKernels& k) { fill_band<CudaRun, 4>(k); }
 
 }  // namespace fiberloom::exact::gpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How arrays lie in device memory: 32 problems (fibres, or windows of a sweep) side by side, so that
-// the threads of a warp read neighbouring addresses. Seen by host code and by .cu: plain data only.
+// How arrays lie in device memory: 32 problems (fibres, or windows of a sweep) side by side, so
+// that the threads of a warp read neighbouring addresses. Seen by host code and by .cu: plain data
+// only.
 #pragma once
 
 #include "fiberloom/base/scalar_lane.hpp"

@@ -50,8 +50,8 @@ int most_bends(const FiberTrace& t, const LiveRange& range, int band) {
   int most = 0;
   for (int j = range.first; j < range.last; ++j) {
     for (int k = j + 1; k < std::min(range.last, j + band + 1); ++k) {
-      most = std::max(most, std::abs(t.x0[static_cast<std::size_t>(k)] -
-                                     t.x0[static_cast<std::size_t>(j)]));
+      most = std::max(
+          most, std::abs(t.x0[static_cast<std::size_t>(k)] - t.x0[static_cast<std::size_t>(j)]));
     }
   }
   return most;

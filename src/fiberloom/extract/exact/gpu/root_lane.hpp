@@ -26,9 +26,9 @@ struct RootArgs {
   const int* fiber;  ///< [count] fibre of the frame
   const int* place;  ///< [count] where wide_s has it
   Cut cut;
-  int band;            ///< of s
-  Packs s;             ///< by position and bin, width band + 1
-  Packs wide_s;        ///< what s is cut from
+  int band;      ///< of s
+  Packs s;       ///< by position and bin, width band + 1
+  Packs wide_s;  ///< what s is cut from
   int wide_band;
   Packs x;             ///< by fibre and bin
   const double* ones;  ///< [rows by bin][32]: 1 inside the grid, 0 outside
@@ -111,11 +111,10 @@ struct RootFactorKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (p.position >= a.count || !a.state[p.position].trying) return;
     const long row = a.shape.margin + a.cut.first(p.window);
-    a.pivot[lane] =
-        lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
-                                  WarpLane(a.state[p.position].shift), a.l.at(lane, 0),
-                                  a.inv_d.at(lane, 0))
-            .v;
+    a.pivot[lane] = lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
+                                                        WarpLane(a.state[p.position].shift),
+                                                        a.l.at(lane, 0), a.inv_d.at(lane, 0))
+                        .v;
   }
 };
 
@@ -200,8 +199,8 @@ struct RootWeightKernel {
     if (row >= a.cut.rows || p.position >= a.count) return;
     const long at = a.shape.margin + a.cut.first(p.window) + row;
     const double diagonal = *a.s.at(p.position, at);
-    const double x = absolute(*a.x.at(a.fiber[p.position], at)) +
-                     (diagonal > 0 ? 1.0 / ::sqrt(diagonal) : 0.0);
+    const double x =
+        absolute(*a.x.at(a.fiber[p.position], at)) + (diagonal > 0 ? 1.0 / ::sqrt(diagonal) : 0.0);
     *a.weight.at(lane, row) = x * ::sqrt(absolute(*a.solution.at(lane, row)));
   }
 };
@@ -221,7 +220,8 @@ struct RootTruncationKernel {
     for (int row = 0; row < a.cut.rows; ++row) {
       double sum = 0;
       const double here = *a.weight.at(lane, row);
-      for (int d = kept + 1 < a.band ? kept + 1 : a.band; d <= a.band && row + d < a.cut.rows; ++d) {
+      for (int d = kept + 1 < a.band ? kept + 1 : a.band; d <= a.band && row + d < a.cut.rows;
+           ++d) {
         const double known = d > kept ? 2.0 : 0.0, behind = d == a.band ? 2.0 * tail : 0.0;
         sum += (known + behind) * absolute(*a.s.at(p.position, first + row, d)) *
                largest(here, *a.weight.at(lane, row + d));
@@ -234,7 +234,7 @@ struct RootTruncationKernel {
 
 struct PoleArgs {
   RootArgs root;
-  int first, last;      ///< positions of this launch
+  int first, last;  ///< positions of this launch
   int nd;
   const long* task;     ///< [last - first + 1] first task of a position
   const int* poles;     ///< [count], 0: not taken here
@@ -267,10 +267,10 @@ struct PoleKernel {
     const double* ones = r.ones + row * kWarp + position % kWarp;
     const WarpLane t(a.t[position * kMostPoles + k]), c(a.c[position * kMostPoles + k]);
     if constexpr (B <= lane::kMostInRegisters) {
-      lane::root_pole_registers<WarpLane, B>(
-          r.cut.rows, s, t, c, ones, x, a.nd, a.out_first, a.out_first + a.out_rows,
-          a.l.at(task, 0), a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0),
-          a.out.at(task, 0));
+      lane::root_pole_registers<WarpLane, B>(r.cut.rows, s, t, c, ones, x, a.nd, a.out_first,
+                                             a.out_first + a.out_rows, a.l.at(task, 0),
+                                             a.inv_d.at(task, 0), a.v1.at(task, 0),
+                                             a.vx.at(task, 0), a.out.at(task, 0));
     } else {
       // wide bands: the shared text with its work in local memory; it adds to whole windows
       double* q = a.out.at(task, 0);

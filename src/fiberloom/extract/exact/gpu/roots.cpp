@@ -180,7 +180,8 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   send(stream_, s.places.fiber, fibers);
   const long lanes = padded(2L * s.places.nbundle * s.cut.count);
   const auto clear = [&](const Packs& a, long n) {
-    stream_.zero(a.data, static_cast<std::size_t>(Packs::size(n, a.rows, a.width)) * sizeof(double));
+    stream_.zero(a.data,
+                 static_cast<std::size_t>(Packs::size(n, a.rows, a.width)) * sizeof(double));
   };
   clear(s.left, s.places.nplace);
   clear(s.right, s.places.nplace);
@@ -239,8 +240,8 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
 
   Arena scratch = f_.scratch_;
   const Packs s = sweep(batch, scratch);
-  RootArgs root = root_arrays(f_, static_cast<int>(batch.places.size()), batch.band, batch.cut,
-                              scratch);
+  RootArgs root =
+      root_arrays(f_, static_cast<int>(batch.places.size()), batch.band, batch.cut, scratch);
   root.s = root.wide_s = s;
   std::vector<int> fibers, identity(batch.places.size());
   for (const Place& place : batch.places) fibers.push_back(place.fiber);

@@ -21,16 +21,16 @@ class RootStage {
   };
   /// One fibre of a batch.
   struct Place {
-    int fiber, bundle;       ///< of the frame; index into the batch's attempts
+    int fiber, bundle;  ///< of the frame; index into the batch's attempts
     double high = 0, low = 0, signal = 0;
     std::vector<double> truncation;  ///< for each kept band
-    int root_band = 0;       ///< 0: not decided
-    double chosen = 0;       ///< truncation of the root's band
+    int root_band = 0;               ///< 0: not decided
+    double chosen = 0;               ///< truncation of the root's band
   };
   struct Batch {
     std::vector<Attempt> attempts;
     std::vector<Place> places;
-    std::vector<int> kept;   ///< candidates, the last is the band itself
+    std::vector<int> kept;  ///< candidates, the last is the band itself
     Cut cut;
     int band = 0;
   };

@@ -46,8 +46,8 @@ struct PreconditionFactorKernel {
     const WindowLane w = WindowLane::of(thread, a.cut);
     if (w.fiber >= a.shape.nfiber) return;
     lane::factor_somewhere<WarpLane, B>(a.cut.rows,
-                              a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
-                              WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
+                                        a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
+                                        WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
   }
 };
 

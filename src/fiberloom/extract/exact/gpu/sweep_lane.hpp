@@ -21,10 +21,10 @@ struct SweepArgs {
   NormalView n;
   PlaceView places;
   Cut cut;
-  int band, half;                           ///< of S; half-width of a coupling's columns
-  int step;                                 ///< from fibre `step` of a sweep to the next
-  Packs left, right;                        ///< by place and bin, width band + 1: Schur terms
-  Packs matrix, l, inv_d, inverse, columns; ///< lanes (sweep, bundle, window), rows of a window
+  int band, half;                            ///< of S; half-width of a coupling's columns
+  int step;                                  ///< from fibre `step` of a sweep to the next
+  Packs left, right;                         ///< by place and bin, width band + 1: Schur terms
+  Packs matrix, l, inv_d, inverse, columns;  ///< lanes (sweep, bundle, window), rows of a window
 };
 
 /// One problem of a step: 2 nbundle count lanes, those without anything to do have to < 0.
@@ -84,8 +84,8 @@ struct SweepInvertKernel {
   using Args = SweepArgs;
   FL_LANE_HD static void run(long lane, const Args& a) {
     if (SweepLane::of(lane, a).to < 0) return;
-    lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.matrix.at(lane, 0), WarpLane(0.0), a.l.at(lane, 0),
-                              a.inv_d.at(lane, 0));
+    lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.matrix.at(lane, 0), WarpLane(0.0),
+                                        a.l.at(lane, 0), a.inv_d.at(lane, 0));
     lane::selected_inverse<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
                                         B + 2 * a.half, a.inverse.at(lane, 0));
   }
