@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device's algorithm, whole, on the CPU in place of a card, against the CPU engine.
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <thread>
 
 #include "fiberloom/device/emulated_device.hpp"
-#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
 
 namespace fiberloom {

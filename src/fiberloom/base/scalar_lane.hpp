@@ -11,6 +11,7 @@
 #if defined(__CUDACC__)
 #define FL_LANE_HD __host__ __device__
 #define FL_UNROLL _Pragma("unroll 16")
+#define FL_UNROLL_ALL _Pragma("unroll")
 #else
 #define FL_LANE_HD
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -18,6 +19,7 @@
 #else
 #define FL_UNROLL _Pragma("GCC unroll 16")  // bands up to 16 become straight-line code
 #endif
+#define FL_UNROLL_ALL FL_UNROLL
 #endif
 
 namespace fiberloom {

@@ -12,12 +12,6 @@ namespace fiberloom::lane {
 /// Bands up to this fit into a thread's registers, more or less.
 inline constexpr int kMostInRegisters = 16;
 
-#if defined(__CUDACC__)
-#define FL_UNROLL_ALL _Pragma("unroll")
-#else
-#define FL_UNROLL_ALL FL_UNROLL
-#endif
-
 /// As factor() (banded_lane.hpp), to the bit. Reads up to B rows past the end, whatever is there.
 template <class V, int B>
 FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l,

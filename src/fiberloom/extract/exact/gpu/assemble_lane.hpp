@@ -191,18 +191,18 @@ struct ProductKernel {
     const double* spot = a.store.at(0, bin, fiber);
     for (int r = 0; r < a.store.ny; ++r) {
       double wa[NX > 0 ? NX : lane::kMaxStampX];
-      FL_UNROLL
+      FL_UNROLL_ALL
       for (int c = 0; c < nx; ++c) {
         wa[c] = a.trace.live[at] ? a.ccd.weight(a.trace.x0[at] + c, a.trace.y0[at] + r) *
                                        spot[(r * nx + c) * step]
                                  : 0.0;
       }
-      FL_UNROLL
+      FL_UNROLL_ALL
       for (int i = 0; i < kChunk; ++i) {
         const int rb = r + dy[i];
         if (!meets[i] || rb < 0 || rb >= a.store.ny) continue;
         const double* row = b[i] + static_cast<long>(rb * nx + dx[i]) * step;
-        FL_UNROLL
+        FL_UNROLL_ALL
         for (int c = 0; c < nx; ++c) {
           const int cb = c + dx[i];
           if (cb >= 0 && cb < nx) sum[i] += wa[c] * row[c * step];

@@ -185,7 +185,8 @@ class FrameRun {
   void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, void* memory,
            std::size_t bytes, void* staging, ExtractResult& result,
            std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
-    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, memory, bytes);
+    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
+                      memory, bytes);
     auto* first = static_cast<std::byte*>(staging);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     stage_pixels(ccd_.image, first, double_pixels(), executor_);

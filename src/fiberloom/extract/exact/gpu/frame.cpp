@@ -41,13 +41,14 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 }
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
-                         Stream& stream, const DeviceKernels& kernels, void* memory,
-                         std::size_t bytes)
+                         Stream& stream, const DeviceKernels& kernels, Executor& executor,
+                         void* memory, std::size_t bytes)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
       stream_(&stream),
-      k_(&kernels) {
+      k_(&kernels),
+      executor_(&executor) {
   Arena arena(memory, bytes);
   lay_out(arena);
   const std::size_t at = bytes - arena.left();

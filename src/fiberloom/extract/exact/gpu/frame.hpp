@@ -32,7 +32,7 @@ class DeviceFrame {
  public:
   /// `memory` of `bytes`: at least fixed + least_scratch. All must outlive this.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
-              const DeviceKernels& kernels, void* memory, std::size_t bytes);
+              const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes);
 
   /// Copies pixels (host memory, [npix_y][npix_x]) and geometry.
   void upload(const void* image, const void* ivar);
@@ -71,6 +71,7 @@ class DeviceFrame {
   bool double_pixels_, want_model_;
   Stream* stream_ = nullptr;
   const DeviceKernels* k_ = nullptr;
+  Executor* executor_ = nullptr;  ///< for what the host computes in between
   Arena scratch_;
   Shape shape_;
   CcdView ccd_{};

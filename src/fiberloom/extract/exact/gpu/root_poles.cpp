@@ -97,21 +97,23 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   const std::size_t n = place_of.size();
   std::vector<int> poles(n, 0);
   std::vector<double> t(n * kMostPoles, 0.0), c(t);
-  bool any = false;
-  for (std::size_t i = 0; i < n; ++i) {
+  std::vector<double> error(n, 0.0);
+  f_.executor_->run(n, [&](std::size_t i) {  // the device waits for these
     const Place& place = batch.places[place_of[i]];
-    if (place.root_band != root.band) continue;
-    Sums& sums = sums_[static_cast<std::size_t>(place.bundle)];
+    if (place.root_band != root.band) return;
     const double wanted = kRootShare * p_.tuning.tolerance_sigma / (1.0 + place.signal);
     poles[i] = pole_count(place.high / place.low, std::max(wanted, 1e-14));
     const RationalRoot rational = rational_root(place.low, place.high, poles[i]);
     std::copy(rational.t.begin(), rational.t.end(), t.begin() + static_cast<long>(i * kMostPoles));
     std::copy(rational.c.begin(), rational.c.end(), c.begin() + static_cast<long>(i * kMostPoles));
+    error[i] = rational.error * (1 + place.signal);
+  });
+  if (std::all_of(poles.begin(), poles.end(), [](int k) { return k == 0; })) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
     sums.poles = std::max(sums.poles, poles[i]);
-    sums.root_error = std::max(sums.root_error, rational.error * (1 + place.signal));
-    any = true;
+    sums.root_error = std::max(sums.root_error, error[i]);
   }
-  if (!any) return;
   PoleArgs fixed{};
   fixed.root = root;
   fixed.nd = p_.options.ndiag / 2;

@@ -110,14 +110,14 @@ struct SweepCongruenceKernel {
     if (low > high) return;
     const int width = a.band + 2 * H;
     double c[2 * H + 1], t[kMostBand + 2 * H + 1];
-    FL_UNROLL
+    FL_UNROLL_ALL
     for (int g = 0; g <= 2 * H; ++g) c[g] = *a.columns.at(lane, m, g);
     for (int row = low - H; row <= high + H; ++row) {
       double sum = 0.0, sum2 = 0.0;
       if (row >= 0 && row < a.cut.rows) {
         const double* z = a.inverse.at(lane, row, width + m - H - row);
         sum2 = c[2 * H] * z[2 * H * kWarp];
-        FL_UNROLL
+        FL_UNROLL_ALL
         for (int g = 0; g < 2 * H; g += 2) {
           sum += c[g] * z[g * kWarp];
           sum2 += c[g + 1] * z[(g + 1) * kWarp];
@@ -129,7 +129,7 @@ struct SweepCongruenceKernel {
       const double* ck = a.columns.at(lane, k);
       const double* tk = t + (k - low);
       double sum = 0.0, sum2 = ck[2 * H * kWarp] * tk[2 * H];
-      FL_UNROLL
+      FL_UNROLL_ALL
       for (int g = 0; g < 2 * H; g += 2) {
         sum += ck[g * kWarp] * tk[g];
         sum2 += ck[(g + 1) * kWarp] * tk[g + 1];
