@@ -225,7 +225,9 @@ class Checks {
          {DeviceOperation::kAllocate, DeviceOperation::kCopy, DeviceOperation::kLaunch,
           DeviceOperation::kSynchronize}) {
       for (const OnDeviceError answer : {OnDeviceError::kFail, OnDeviceError::kCpu}) {
-        const long after = operation == DeviceOperation::kAllocate ? 0 : 7;
+        const long after = operation == DeviceOperation::kAllocate      ? 0
+                           : operation == DeviceOperation::kSynchronize ? 2
+                                                                        : 7;
         std::unique_ptr<Device> device = options_.open();
         Device* faulty = device.get();
         faulty->inject({operation, after});

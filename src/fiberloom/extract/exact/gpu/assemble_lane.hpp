@@ -9,9 +9,8 @@
 
 namespace fiberloom::exact::gpu {
 
-/// Traces by [bin][fibre], fibres padded.
+/// Where spots lie, by [bin][fibre], fibres padded. Corners were decided by the host.
 struct TraceView {
-  const double *x, *y;
   const int *x0, *y0;
   const unsigned char* live;
   long pitch;
@@ -65,14 +64,15 @@ template <int NX, int NY, int D>
 struct SpotsKernel {
   using Args = SpotArgs;
   using V = WarpLane;
-  FL_LANE_HD static void tails(const Args& a, const lane::SpotSeries& series, long at, V* tail) {
+  FL_LANE_HD static void tails(const Args& a, const lane::SpotSeries& series, long at, double x,
+                               double y, V* tail) {
     const int base = 4 + (a.degree_x + 1) * (a.degree_y + 1);
     double p[5];
     for (int i = 0; i < 5; ++i) p[i] = lane::legendre<V>(series, base + i).v;
     for (int r = 0; r < a.store.ny; ++r) {
       for (int c = 0; c < a.store.nx; ++c) {
-        const double dx = (a.trace.x0[at] + c - a.trace.x[at]) * p[2];
-        const double dy = (a.trace.y0[at] + r - a.trace.y[at]) * p[3];
+        const double dx = (a.trace.x0[at] + c - x) * p[2];
+        const double dy = (a.trace.y0[at] + r - y) * p[3];
         const double r2 = dx * dx + dy * dy;
         tail[r * a.store.nx + c] = V(p[0] * r2 / ::pow(p[1] * p[1] + r2, 1.0 + 0.5 * p[4]));
       }
@@ -98,15 +98,17 @@ struct SpotsKernel {
     const long fiber_coef = static_cast<long>(a.psf_fiber[fiber]) * a.nseries * a.ncoef;
     const lane::SpotSeries series{a.coef + fiber_coef, a.domain, a.used,
                                   a.basis + bin,       a.ncoef,  a.basis_pitch};
+    const double center_x = lane::legendre<V>(series, 0).v;
+    const double center_y = lane::legendre<V>(series, 1).v;
     const V sx = lane::legendre<V>(series, 2), sy = lane::legendre<V>(series, 3);
     const int ncoef = NX > 0 ? (D + 1) * (D + 1) : (a.degree_x + 1) * (a.degree_y + 1);
     for (int c = 0; c < ncoef; ++c) coef[c] = lane::legendre<V>(series, 4 + c);
-    lane::pixel_integrals<V, NX, D>(V(a.trace.x0[at] - 0.5 - a.trace.x[at]), sx, nx, a.degree_x, x);
-    lane::pixel_integrals<V, NY, D>(V(a.trace.y0[at] - 0.5 - a.trace.y[at]), sy, ny, a.degree_y, y);
+    lane::pixel_integrals<V, NX, D>(V(a.trace.x0[at] - 0.5 - center_x), sx, nx, a.degree_x, x);
+    lane::pixel_integrals<V, NY, D>(V(a.trace.y0[at] - 0.5 - center_y), sy, ny, a.degree_y, y);
     const V* wings = nullptr;
     if constexpr (NX == 0) {
       if (a.has_tails) {
-        tails(a, series, at, tail);
+        tails(a, series, at, center_x, center_y, tail);
         wings = tail;
       }
     }

@@ -169,7 +169,7 @@ class FrameRun {
            const Observer& observer)
       : ccd_(ccd), psf_(psf), p_(problem), executor_(executor), observer_(observer) {}
 
-  [[nodiscard]] std::size_t staging_bytes() const {
+  [[nodiscard]] std::size_t staging_bytes(std::size_t upload_bytes) const {
     const std::size_t pixels = ccd_.image.rows() * ccd_.image.cols();
     const std::size_t values = empty_.flux.size();
     const std::size_t out =
@@ -178,7 +178,7 @@ class FrameRun {
                                    ? static_cast<std::size_t>(p_.nbundle() * p_.rows) *
                                          static_cast<std::size_t>(p_.strip_pitch) * sizeof(float)
                                    : 0;
-    return std::max(2 * pixels * sizeof(double), out + strips);
+    return std::max(2 * pixels * sizeof(double) + upload_bytes, out + strips);
   }
   [[nodiscard]] bool double_pixels() const { return is_double(ccd_.image) || is_double(ccd_.ivar); }
 
@@ -191,7 +191,7 @@ class FrameRun {
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     stage_pixels(ccd_.image, first, double_pixels(), executor_);
     stage_pixels(ccd_.ivar, second, double_pixels(), executor_);
-    frame.upload(first, second);
+    frame.upload(first, second, second + (second - first));
     stop_if_asked(observer_);
     frame.assemble();
     frame.solve();
@@ -326,9 +326,9 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       const DeviceInfo info = slot->card->device->info();
       r.device = info.name;
       r.memory_bytes = slot->memory.bytes();
-      if (slot->staging.bytes() < run.staging_bytes()) {
+      if (slot->staging.bytes() < run.staging_bytes(needs.upload)) {
         slot->staging = HostMemory();
-        slot->staging = HostMemory(*slot->card->device, run.staging_bytes());
+        slot->staging = HostMemory(*slot->card->device, run.staging_bytes(needs.upload));
       }
       run.run(*slot->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),

@@ -82,8 +82,7 @@ void DeviceFrame::lay_out(Arena& a) {
             p_.reach,
             take_copy(a, p_.bundle_of),
             take_copy(a, p_.bundle_first)};
-  trace_ = {take_copy(a, p_.trace_x),  take_copy(a, p_.trace_y), take_copy(a, p_.trace_x0),
-            take_copy(a, p_.trace_y0), take_copy(a, p_.live),    padded(f)};
+  trace_ = {take_copy(a, p_.trace_x0), take_copy(a, p_.trace_y0), take_copy(a, p_.live), padded(f)};
   live_first_ = take_copy(a, p_.live_first);
   live_last_ = take_copy(a, p_.live_last);
   direction_ = take_copy(a, p_.direction);
@@ -128,38 +127,50 @@ std::size_t DeviceFrame::strip_values() const {
   return static_cast<std::size_t>(p_.rows) * static_cast<std::size_t>(p_.strip_pitch);
 }
 
-void DeviceFrame::upload(const void* image, const void* ivar) {
+std::size_t DeviceFrame::upload_bytes() const {
+  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 8 + p_.plan.domain.size() * 2) *
+             sizeof(int) +
+         p_.live.size() +
+         (p_.plan.coef.size() + p_.plan.basis.size() + p_.options.wave.size() +
+          static_cast<std::size_t>(shape_.rows()) * kWarp) *
+             sizeof(double) +
+         4096;
+}
+
+void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   const DeviceStage stage(*stream_, "copy in");
   const std::size_t bytes = static_cast<std::size_t>(ccd_.nx) * static_cast<std::size_t>(ccd_.ny) *
                             (double_pixels_ ? sizeof(double) : sizeof(float));
   stream_->copy_in(image_, image, bytes);
   stream_->copy_in(ivar_, ivar, bytes);
-  send(*stream_, shape_.bundle_of, p_.bundle_of);
-  send(*stream_, shape_.bundle_first, p_.bundle_first);
-  send(*stream_, trace_.x, p_.trace_x);
-  send(*stream_, trace_.y, p_.trace_y);
-  send(*stream_, trace_.x0, p_.trace_x0);
-  send(*stream_, trace_.y0, p_.trace_y0);
-  send(*stream_, trace_.live, p_.live);
-  send(*stream_, live_first_, p_.live_first);
-  send(*stream_, live_last_, p_.live_last);
-  send(*stream_, direction_, p_.direction);
-  send(*stream_, strip_x_, p_.strip_x);
-  send(*stream_, spot_args_.domain, p_.plan.domain);
-  send(*stream_, spot_args_.used, p_.plan.used);
-  send(*stream_, spot_args_.psf_fiber, p_.psf_fiber);
-  send(*stream_, width_, bin_widths(p_.options.wave));
-  const SpotPlan& plan = p_.plan;
-  stream_->copy_in(const_cast<double*>(spot_args_.coef), plan.coef.data(),
-                   plan.coef.size() * sizeof(double));
-  stream_->copy_in(const_cast<double*>(spot_args_.basis), plan.basis.data(),
-                   plan.basis.size() * sizeof(double));
+  Arena host(spare, upload_bytes());  // page-locked, as the pixels are: no copy waits
+  const auto put = [&](const auto* to, const auto& values) {
+    using T = std::remove_cvref_t<decltype(values[0])>;
+    if (values.size() == 0) return;
+    T* from = host.take<T>(values.size());
+    std::copy_n(values.data(), values.size(), from);
+    stream_->copy_in(const_cast<T*>(to), from, values.size() * sizeof(T));
+  };
+  put(shape_.bundle_of, p_.bundle_of);
+  put(shape_.bundle_first, p_.bundle_first);
+  put(trace_.x0, p_.trace_x0);
+  put(trace_.y0, p_.trace_y0);
+  put(trace_.live, p_.live);
+  put(live_first_, p_.live_first);
+  put(live_last_, p_.live_last);
+  put(direction_, p_.direction);
+  put(strip_x_, p_.strip_x);
+  put(spot_args_.domain, p_.plan.domain);
+  put(spot_args_.used, p_.plan.used);
+  put(spot_args_.psf_fiber, p_.psf_fiber);
+  put(width_, bin_widths(p_.options.wave));
+  put(spot_args_.coef, p_.plan.coef);
+  put(spot_args_.basis, p_.plan.basis);
   std::vector<double> ones(static_cast<std::size_t>(shape_.rows()) * kWarp, 0.0);
   std::fill_n(ones.begin() + p_.margin * kWarp, static_cast<std::size_t>(p_.nbin) * kWarp, 1.0);
-  send(*stream_, ones_, ones);
+  put(ones_, ones);
   stream_->zero(n_.own.data, normal_bytes_);
   stream_->zero(result_.flux, result_values() * sizeof(double));
-  stream_->synchronize();  // host arrays of this function end here
 }
 
 SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
@@ -395,6 +406,7 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   frame.lay_out(measure);
   FrameNeeds needs;
   needs.fixed = measure.used() + 512;
+  needs.upload = frame.upload_bytes();
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));

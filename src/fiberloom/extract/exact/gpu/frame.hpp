@@ -18,6 +18,7 @@ struct FrameNeeds {
   std::size_t fixed = 0;
   std::size_t least_scratch = 0;  ///< one bundle at a time, the widest band
   std::size_t full_scratch = 0;   ///< everything at once
+  std::size_t upload = 0;         ///< page-locked host memory beside the pixels
 };
 [[nodiscard]] FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double,
                                      bool want_model);
@@ -34,8 +35,10 @@ class DeviceFrame {
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
               const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes);
 
-  /// Copies pixels (host memory, [npix_y][npix_x]) and geometry.
-  void upload(const void* image, const void* ivar);
+  /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
+  /// stays until the next synchronization; `spare` has upload_bytes().
+  void upload(const void* image, const void* ivar, void* spare);
+  [[nodiscard]] std::size_t upload_bytes() const;
   void assemble();
   void solve();
   void diagnose();

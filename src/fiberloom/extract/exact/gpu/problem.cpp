@@ -92,8 +92,6 @@ void place_rows(Problem& p) {
 void pack_traces(Problem& p) {
   const auto pitch = static_cast<std::size_t>(padded(p.nfiber()));
   const std::size_t size = pitch * static_cast<std::size_t>(p.nbin);
-  p.trace_x.assign(size, 0.0);
-  p.trace_y.assign(size, 0.0);
   p.trace_x0.assign(size, 0);
   p.trace_y0.assign(size, 0);
   p.live.assign(size, 0);
@@ -103,8 +101,6 @@ void pack_traces(Problem& p) {
       const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
       std::size_t at = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
       for (std::size_t j = 0; j < static_cast<std::size_t>(p.nbin); ++j, at += pitch) {
-        p.trace_x[at] = t.x[j];
-        p.trace_y[at] = t.y[j];
         p.trace_x0[at] = t.x0[j];
         p.trace_y0[at] = t.y0[j];
         p.live[at] = t.live[j];

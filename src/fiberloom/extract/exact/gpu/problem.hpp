@@ -31,8 +31,7 @@ struct Problem {
   // the device's own bundles and fibres
   std::vector<std::size_t> device_bundle;  ///< index into `bundles`
   std::vector<int> bundle_first, bundle_of, psf_fiber;
-  std::vector<double> trace_x, trace_y;  ///< [nbin][pitch]
-  std::vector<int> trace_x0, trace_y0;
+  std::vector<int> trace_x0, trace_y0;  ///< [nbin][pitch]
   std::vector<unsigned char> live;
   std::vector<int> live_first, live_last, direction;
   std::vector<int> strip_x;
