@@ -154,7 +154,10 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   // twice the decay length: the preconditioner then is the whole fibre's, to rounding
   p.solve_cut = short_windows(p.nbin, kSolveCore, 2 * p.grid.guard);
   const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
-  p.margin = std::max({over(p.sweep_cut), over(p.solve_cut), 2 * p.grid.guard + kLanes}) + kLanes;
+  // windows are read up to kMostInRegisters rows past their ends
+  static_assert(lane::kMostInRegisters <= 2 * kLanes);
+  p.margin =
+      std::max({over(p.sweep_cut), over(p.solve_cut), 2 * p.grid.guard + kLanes}) + 2 * kLanes;
   return p;
 }
 

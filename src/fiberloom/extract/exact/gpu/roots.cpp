@@ -54,7 +54,8 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.right = take_packs(a, places, frame.shape_.rows(), band + 1);
   const long lanes = padded(2L * s.places.nbundle * s.cut.count);
   const int width = band + 2 * s.half;
-  s.matrix = take_packs(a, lanes, s.cut.rows, band + 1);
+  // rows past the end are read, and do not matter; they must not be another lane's
+  s.matrix = take_packs(a, lanes, s.cut.rows + lane::kMostInRegisters, band + 1);
   s.l = take_packs(a, lanes, s.cut.rows, band);
   s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
   s.inverse = take_packs(a, lanes, s.cut.rows + width, 2 * width + 1);
