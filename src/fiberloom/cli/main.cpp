@@ -59,14 +59,10 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fiberloom " + std::string(version()));
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
-  const std::array commands{make_extract(program),
-                            make_simulate(program),
-                            make_compare(program),
-                            make_info(program),
-                            make_report(program),
-                            make_bench(program),
-                            make_completion(program),
-                            make_manual(program, exit_code_table())};
+  const std::array commands{make_extract(program),    make_simulate(program),
+                            make_compare(program),    make_info(program),
+                            make_report(program),     make_bench(program),
+                            make_completion(program), make_manual(program, exit_code_table())};
   program.footer(exit_code_table());
   for (const Command& command : commands) {  // a command's own footer is its example
     command.app->footer(command.app->get_footer() + exit_code_table());
