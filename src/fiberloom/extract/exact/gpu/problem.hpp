@@ -33,7 +33,7 @@ struct Problem {
   std::vector<int> bundle_first, bundle_of, psf_fiber;
   std::vector<int> trace_x0, trace_y0;  ///< [nbin][pitch]
   std::vector<unsigned char> live;
-  std::vector<int> live_first, live_last, direction;
+  std::vector<int> live_first, live_last, direction;  ///< bins that the model holds
   std::vector<int> strip_x;
   int strip_pitch = 8, row_first = 0, rows = 1, light_columns = 1;
   int nbin = 0, margin = 0, reach = 1;
