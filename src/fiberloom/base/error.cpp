@@ -44,6 +44,8 @@ std::string_view status_name(Status status) noexcept {
       return "equations could not be solved";
     case Status::kInterrupted:
       return "interrupted";
+    case Status::kDevice:
+      return "GPU not there, too small, or failed";
     case Status::kInternal:
       return "internal error";
   }

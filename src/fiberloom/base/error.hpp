@@ -30,6 +30,7 @@ enum class Status : int {
   kOutputExists = 32,    ///< output exists and --no-clobber was given
   kNumerical = 40,       ///< the equations could not be solved; nothing was written
   kInterrupted = 50,     ///< stopped by a signal
+  kDevice = 60,          ///< the GPU that was asked for is not there, too small, or failed
   kInternal = 70,        ///< a defect of the program
 };
 

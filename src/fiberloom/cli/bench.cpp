@@ -1,156 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom bench night`: what this machine gives, on an exposure of its own making.
-#include <unistd.h>
+// `fiberloom bench`: what this machine gives.
+#include "fiberloom/cli/bench.hpp"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <memory>
-#include <nlohmann/json.hpp>
-
-#include "fiberloom/cli/command.hpp"
-#include "fiberloom/cli/console.hpp"
-#include "fiberloom/cli/heap.hpp"
-#include "fiberloom/pipeline/night/bench_night.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include <array>
 
 namespace fiberloom::cli {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct BenchCommand {
-  night::BenchJob job;
-  std::string where, json, trace;
-  bool keep = false, gz = false, compress = false, copies = false, no_baseline = false;
-  LogOptions log;
-};
-
-/// Removes the folder when done with it.
-class WorkFolder {
- public:
-  WorkFolder(const std::string& where, bool keep) : keep_(keep) {
-    const std::filesystem::path base =
-        where.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(where);
-    path_ = (base / ("fiberloom-bench-" + std::to_string(::getpid()))).string();
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!keep_) std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool keep_;
-};
-
-std::string bench_json(const night::BenchReport& r, const night::BenchJob& job) {
-  const night::NightReport& n = r.night;
-  Json json = {{"program", "fiberloom bench night"},
-               {"version", version()},
-               {"isa", isa_name(active_isa())},
-               {"frames", job.frames},
-               {"nspec", job.nspec},
-               {"input", job.input == night::Compress::kYes ? "fits.gz" : "fits"},
-               {"output", job.output == night::Compress::kYes ? "fits.gz" : "fits"},
-               {"distinct_images", job.replicas == night::Replicas::kLinks ? 3 : job.frames},
-               {"page_cache", "warm: inputs were just written"},
-               {"threads", n.pipeline.threads},
-               {"readers", n.pipeline.readers},
-               {"writers", n.pipeline.writers},
-               {"wall_s", n.wall_s},
-               {"cpu_s", n.cpu_s},
-               {"frames_per_node_hour", r.frames_per_node_hour},
-               {"core_s_per_frame", r.core_s_per_frame},
-               {"overlap", r.overlap},
-               {"one_thread_wall_s", r.baseline_wall_s},
-               {"parallel_efficiency", r.parallel_efficiency},
-               {"compute_speedup", r.compute_speedup},
-               {"peak_memory_bytes", n.peak_memory_bytes}};
-  for (const auto& [band, k] : r.kinds) {
-    json["kinds"][band] = {{"frames", k.frames},
-                           {"bundles", k.bundles},
-                           {"read_core_s", k.read_core_s},
-                           {"compute_core_s", k.compute_core_s},
-                           {"write_core_s", k.write_core_s},
-                           {"bytes_in", k.bytes_in},
-                           {"bytes_out", k.bytes_out}};
-  }
-  return json.dump(2) + "\n";
-}
-
-void print_report(const night::BenchReport& r, const night::BenchJob& job) {
-  const night::NightReport& n = r.night;
-  std::printf(
-      "%d frames of %d fibres on %zu threads: %.2f s, %.0f frames a node-hour, %.2f "
-      "core-s a frame\n",
-      job.frames, job.nspec, n.pipeline.threads, n.wall_s, r.frames_per_node_hour,
-      r.core_s_per_frame);
-  std::printf("band  read core-s  compute core-s  write core-s     MB in    MB out\n");
-  for (const auto& [band, k] : r.kinds) {
-    std::printf("%4s %12.3f %15.3f %13.3f %9.1f %9.1f\n", band.c_str(), k.read_core_s,
-                k.compute_core_s, k.write_core_s, k.bytes_in / 1e6, k.bytes_out / 1e6);
-  }
-  std::printf("overlap: wall / longest stage %.3f\n", r.overlap);
-  if (r.baseline_wall_s > 0) {
-    std::printf("one thread: %.2f s, parallel efficiency %.3f, compute part %.2f times as fast\n",
-                r.baseline_wall_s, r.parallel_efficiency, r.compute_speedup);
-  }
-  std::printf("%s of three simulated images, page cache warm\n",
-              job.replicas == night::Replicas::kLinks ? "links" : "copies");
-}
-
-int run_bench(BenchCommand& command) {
-  Console console(command.log.threshold());
-  const Observer observer = console.observer();
-  night::BenchJob& job = command.job;
-  if (command.gz) job.input = night::Compress::kYes;
-  if (command.compress) job.output = night::Compress::kYes;
-  if (command.copies) job.replicas = night::Replicas::kCopies;
-  if (command.no_baseline) job.baseline = night::Baseline::kNone;
-  return_large_blocks();
-  const WorkFolder folder(command.where, command.keep);
-  job.folder = folder.path();
-  Tracer tracer(!command.trace.empty());
-  const night::BenchReport report = night::bench_night(job, observer, &tracer);
-  if (command.json != "-") print_report(report, job);
-  if (!command.json.empty()) write_text(command.json, bench_json(report, job));
-  if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
-  return 0;
-}
-
-}  // namespace
 
 Command make_bench(CLI::App& program) {
   CLI::App* app = program.add_subcommand("bench", "measure what this machine gives");
   app->require_subcommand(1);
-  CLI::App* one = app->add_subcommand(
-      "night", "simulate an exposure, extract it, tell rates, stages, overlap and efficiency");
-  app->footer("Example:\n  fiberloom bench night --frames 30 --json bench.json\n\n");
-  const auto command = std::make_shared<BenchCommand>();
-  night::BenchJob& job = command->job;
-  one->add_option("--frames", job.frames, "frames of b, r and z in turn, 30 an exposure")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  one->add_option("--nspec", job.nspec, "fibres that are lit and extracted")
-      ->check(CLI::Range(1, 500))
-      ->capture_default_str();
-  one->add_option("--seed", job.seed, "of the simulation")->capture_default_str();
-  one->add_flag("--gz", command->gz, "inputs are .fits.gz");
-  one->add_flag("--compress", command->compress, "write .fits.gz");
-  one->add_flag("--copies", command->copies,
-                "copies of the simulated images instead of links: more of the page cache");
-  one->add_flag("--no-baseline", command->no_baseline, "do not run it again on one thread");
-  one->add_option("--folder", command->where, "where to work; default: the temporary folder");
-  one->add_flag("--keep", command->keep, "leave the files behind");
-  add_thread_option(*one, job.pipeline.threads);
-  one->add_option("--json", command->json, "write it all (- is stdout)");
-  one->add_option("--trace", command->trace, "write a timeline for Perfetto");
-  add_log_options(*one, command->log);
-  return {app, [command] { return run_bench(*command); }};
+  const std::array parts{add_bench_night(*app), add_bench_gpu(*app)};
+  return {app, [parts] {
+            for (const Command& part : parts) {
+              if (part.app->parsed()) return part.run();
+            }
+            return 0;
+          }};
 }
 
 }  // namespace fiberloom::cli

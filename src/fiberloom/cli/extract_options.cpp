@@ -18,9 +18,9 @@ struct Ignored {
 };
 constexpr Ignored kIgnoredFlags[] = {
     {"--mpi", "one frame is one process; use --threads"},
-    {"--use-gpu", "no GPU body is compiled in; the CPU computes"},
-    {"--gpu", "no GPU body is compiled in; the CPU computes"},
-    {"--no-gpu", "nothing to switch off"},
+    {"--use-gpu", "--backend auto takes a card where there is one"},
+    {"--gpu", "--backend auto takes a card where there is one"},
+    {"--no-gpu", "--backend cpu leaves a card alone"},
     {"--async-io", "reading and writing need no ranks of their own here"},
     {"--use-specter", "there is one program here; --method patch follows gpu_specter's rules"},
 };
@@ -62,10 +62,7 @@ void add_file_options(CLI::App& app, ExtractCommand& c) {
 
 void add_running_options(CLI::App& app, ExtractCommand& c) {
   const auto group = "Running";
-  app.add_option("--backend", c.backend, "what computes")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->option_text("auto|cpu|cuda")
-      ->group(group);
+  add_device_options(app, c.device);
   add_thread_option(app, c.threads);
   app.add_option("--json", c.json, "write a summary: times, memory, options, counts (- is stdout)")
       ->group(group);
@@ -103,8 +100,8 @@ void finish_extract_options(const CLI::App& app, ExtractCommand& command,
       throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
     }
   }
-  if (command.backend == "cuda") {
-    throw Error(Status::kUnsupported, "--backend cuda: not compiled into this program");
+  if (command.device.backend == Backend::kCuda && command.job.method == Method::kPatch) {
+    throw Error(Status::kUsage, "--backend cuda: --method patch runs on the CPU only");
   }
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {

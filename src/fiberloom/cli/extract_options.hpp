@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/pipeline/extract_frame.hpp"
 
 namespace fiberloom::cli {
@@ -13,7 +14,7 @@ namespace fiberloom::cli {
 struct ExtractCommand {
   ExtractJob job;
   std::string wavelength;  ///< "wmin,wmax,dw"
-  std::string backend = "auto";
+  DeviceChoice device;
   std::size_t threads = 0;
   std::string json, trace;
   LogOptions log;

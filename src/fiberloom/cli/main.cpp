@@ -20,7 +20,8 @@ std::string exit_code_table() {
       Status::kNotFound,     Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,
       Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
       Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
-      Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kInternal};
+      Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kDevice,
+      Status::kInternal};
   std::string table = "Exit codes:\n";
   for (const Status code : codes) {
     char line[96];
@@ -46,16 +47,11 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fiberloom " + std::string(version()));
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
-  const std::array commands{make_extract(program),
-                            make_expose(program),
-                            make_night(program),
-                            make_simulate(program),
-                            make_compare(program),
-                            make_info(program),
-                            make_report(program),
-                            make_bench(program),
-                            make_completion(program),
-                            make_manual(program, exit_code_table())};
+  const std::array commands{make_extract(program),    make_expose(program),
+                            make_night(program),      make_simulate(program),
+                            make_compare(program),    make_info(program),
+                            make_report(program),     make_bench(program),
+                            make_completion(program), make_manual(program, exit_code_table())};
   program.footer(exit_code_table());
   for (const Command& command : commands) {  // a command's own footer is its example
     command.app->footer(command.app->get_footer() + exit_code_table());

@@ -61,8 +61,14 @@ int end_night(const night::NightReport& report) {
   return static_cast<int>(status);
 }
 
+void choose_device(NightCommand& command, const Observer& observer) {
+  ExtractJob& job = command.job.request.job;
+  if (job.method == Method::kExact) job.device = open_device(command.device, observer);
+}
+
 int run_alone(NightCommand& command, Console& console) {
   const Observer observer = console.observer();
+  choose_device(command, observer);
   Tracer tracer(!command.trace.empty());
   const night::NightReport report = night::run_night(
       command.job, observer,
@@ -105,6 +111,7 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
   std::function<int()> end = [] { return 0; };  // rank 0 tells how it went
   try {
     Tracer tracer(!command.trace.empty());
+    choose_device(command, observer);
     job.night = command.job;
     job.dispatch.part_overhead_s = command.part_overhead_s;
     job.silence_s = command.rank_silence_s;

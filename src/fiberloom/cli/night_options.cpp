@@ -160,6 +160,7 @@ void add_night_options(CLI::App& app, NightCommand& command) {
   add_problem_options(app, command.job.request.job, command.wavelength,
                       "the band's grid in production");
   add_method_options(app, command.job.request.job);
+  add_device_options(app, command.device);
   add_running(app, command);
   add_ranks(app, command);
   if (command.kind == NightKind::kNight) add_watch(app, command);

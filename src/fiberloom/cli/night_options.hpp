@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/pipeline/night/night.hpp"
 #include "fiberloom/runtime/launch.hpp"
 
@@ -18,6 +19,7 @@ struct NightCommand {
   std::string wavelength, memory, json, trace;
   night::WatchOptions watch;
   bool watching = false, verify = false, compress = false, dry_run = false, rebuild = false;
+  DeviceChoice device;
   LogOptions log;
   std::string mpi = "auto";
   double part_overhead_s = 0.1, rank_silence_s = 20;

@@ -12,15 +12,19 @@
 
 namespace fiberloom::lane {
 
-inline constexpr int kStride = 8;  ///< doubles between neighbouring elements of one lane
+/// Doubles between neighbouring elements of one lane: 8 on a CPU, 32 for the threads of a GPU warp.
+template <class V>
+inline constexpr int lane_stride = 8;
+template <int Stride>
+inline constexpr int lane_stride<StridedLane<Stride>> = Stride;
 
 template <class V>
 FL_LANE_HD inline V at(const double* p, int index) {
-  return V::load(p + static_cast<long>(index) * kStride);
+  return V::load(p + static_cast<long>(index) * lane_stride<V>);
 }
 template <class V>
 FL_LANE_HD inline void put(double* p, int index, V value) {
-  value.store(p + static_cast<long>(index) * kStride);
+  value.store(p + static_cast<long>(index) * lane_stride<V>);
 }
 
 /// M + shift I = L D L^T. Writes l[n][B], inv_d[n]; returns the smallest pivot seen (not positive,
@@ -69,7 +73,7 @@ FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double
     V s = at<V>(rhs, j);
     if (j >= B) {
       const double* diagonal =
-          l + static_cast<long>(j) * B * kStride;  // L[j, j - k] lies at -k B + k - 1
+          l + static_cast<long>(j) * B * lane_stride<V>;  // L[j, j - k] lies at -k B + k - 1
       FL_UNROLL
       for (int k = B; k >= 1; --k) s = fnma(at<V>(diagonal, -k * B + k - 1), z[(j + B - k) % B], s);
     } else {
@@ -101,8 +105,8 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
     FL_UNROLL
     for (int k = 1; k <= B; ++k) f[k] = at<V>(l, j * B + k - 1);
     for (int e = width < n - 1 - j ? width : n - 1 - j; e >= 1; --e) {
-      const double* z_row =
-          z + static_cast<long>((j + e) * row + width - e) * kStride;  // entry (j+e, j+k) at k
+      const double* z_row = z + static_cast<long>((j + e) * row + width - e) *
+                                    lane_stride<V>;  // entry (j+e, j+k) at k
       V s(0.0), s2(0.0);
       FL_UNROLL
       for (int k = B; k >= 2; k -= 2) {
@@ -113,7 +117,7 @@ FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* in
       put(z, j * row + width + e, s);
       put(z, (j + e) * row + width - e, s);
     }
-    const double* own = z + static_cast<long>(j * row + width) * kStride;
+    const double* own = z + static_cast<long>(j * row + width) * lane_stride<V>;
     V d = at<V>(inv_d, j), d2(0.0);
     FL_UNROLL
     for (int k = B; k >= 2; k -= 2) {
@@ -250,7 +254,7 @@ FL_LANE_HD inline void congruence(int n, const double* columns, const double* z,
     for (int g = 0; g < kColumn; ++g) c[g] = at<V>(columns, m * kColumn + g);
     const int first = m - band - H, last = m + H < n ? m + H : n - 1;
     for (int a = first < 0 ? 0 : first; a <= last; ++a) {
-      const double* z_row = z + static_cast<long>(a * row + width + m - H - a) * kStride;
+      const double* z_row = z + static_cast<long>(a * row + width + m - H - a) * lane_stride<V>;
       V s(0.0), s2 = c[2 * H] * at<V>(z_row, 2 * H);
       FL_UNROLL
       for (int g = 0; g < 2 * H; g += 2) {
@@ -262,8 +266,8 @@ FL_LANE_HD inline void congruence(int n, const double* columns, const double* z,
     for (int a = first; a < 0; ++a) put(t, a - first, V(0.0));
     for (int a = last + 1; a <= m + H; ++a) put(t, a - first, V(0.0));
     for (int k = m - band < 0 ? 0 : m - band; k <= m; ++k) {
-      const double* ck = columns + static_cast<long>(k * kColumn) * kStride;
-      const double* tk = t + static_cast<long>(k - H - first) * kStride;
+      const double* ck = columns + static_cast<long>(k * kColumn) * lane_stride<V>;
+      const double* tk = t + static_cast<long>(k - H - first) * lane_stride<V>;
       V s(0.0), s2 = at<V>(ck, 2 * H) * at<V>(tk, 2 * H);
       FL_UNROLL
       for (int g = 0; g < 2 * H; g += 2) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "fiberloom/base/rng.hpp"
+#include "fiberloom/linalg/banded_table.hpp"
+#include "fiberloom/linalg/pole_registers_lane.hpp"
 #include "fiberloom/linalg/rational_root.hpp"
 
 namespace fiberloom {
@@ -211,6 +213,43 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
       }
     }
   }
+}
+
+/// Both texts, one lane at a time, on the first lane of a batch.
+template <int B>
+void expect_the_register_text_to_be_the_same() {
+  const int n = 50, nd = 5, first = 7, last = 40;
+  const Batch m = random_batch(n + B, B);  // rows past the end are read
+  const auto size = [&](int k) { return static_cast<std::size_t>((n + B) * k * kLanes); };
+  std::vector<double> l(size(B)), d(size(1)), l2(size(B)), d2(size(1)), v1(size(1)), vx(size(1)),
+      ones(size(1), 1.0), x(size(1)), q(size(nd + 1), 0.0), q1(size(1), 0.0), qx(size(1), 0.0),
+      out(size(nd + 3), 0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.1 * static_cast<double>(i));
+  const auto p = lane::factor<ScalarLane, B>(n, m.rows.data(), 0.25, l.data(), d.data());
+  const auto p2 =
+      lane::factor_registers<ScalarLane, B>(n, m.rows.data(), 0.25, l2.data(), d2.data());
+  EXPECT_EQ(p.v, p2.v);
+  EXPECT_EQ(l, l2);
+  EXPECT_EQ(d, d2);
+  lane::root_pole<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd, l.data(),
+                                 d.data(), v1.data(), vx.data(), q.data(), q1.data(), qx.data());
+  lane::root_pole_registers<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd,
+                                           first, last, l.data(), d.data(), v1.data(), vx.data(),
+                                           out.data());
+  for (int j = first; j < last; ++j) {
+    const double* row = out.data() + (j - first) * (nd + 3) * kLanes;
+    for (int e = 0; e <= nd; ++e) {
+      EXPECT_EQ(row[e * kLanes], q[static_cast<std::size_t>((j * (nd + 1) + e) * kLanes)]);
+    }
+    EXPECT_EQ(row[(nd + 1) * kLanes], q1[static_cast<std::size_t>(j * kLanes)]);
+    EXPECT_EQ(row[(nd + 2) * kLanes], qx[static_cast<std::size_t>(j * kLanes)]);
+  }
+}
+
+TEST(BandedInRegisters, GivesTheBitsOfTheOtherText) {
+  expect_the_register_text_to_be_the_same<8>();
+  expect_the_register_text_to_be_the_same<12>();
+  expect_the_register_text_to_be_the_same<16>();
 }
 
 INSTANTIATE_TEST_SUITE_P(Bands, Banded, testing::ValuesIn(kBands),

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "fiberloom/trace/trace.hpp"
 
 namespace fiberloom {
+
+class DeviceEngine;
 
 enum class Method { kExact, kPatch };
 
@@ -31,6 +34,7 @@ struct ExtractJob {
   PsfReadOptions psf_options;
   bool scores = true;
   Overwrite overwrite = Overwrite::kYes;
+  std::shared_ptr<DeviceEngine> device;  ///< null: the CPU computes
 };
 
 /// What was done, for the log and --json.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/frame_header.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 
@@ -33,6 +34,10 @@ std::vector<BundleRange> wanted_bundles(const PreparedFrame& frame) {
 ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
                          const ExtractOptions& options, Executor& executor,
                          const Observer& observer, Tracer* tracer) {
+  if (job.device != nullptr && job.method == Method::kExact) {
+    return job.device->extract(frame.in.preproc.ccd, frame.in.psf->model, options, executor,
+                               observer, tracer);
+  }
   const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
   return engine(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer, tracer);
 }

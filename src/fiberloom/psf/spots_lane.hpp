@@ -40,7 +40,7 @@ struct StepIntegral {
   double coefficient[kOrder + 1][kOrder + 1];
 };
 
-constexpr StepIntegral make_step_integral() {
+FL_LANE_HD constexpr StepIntegral make_step_integral() {
   constexpr int q = StepIntegral::kOrder;
   StepIntegral s{};
   double hermite[q + 1][q + 1] = {};  // He_k, of u^i

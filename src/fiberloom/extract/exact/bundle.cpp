@@ -11,10 +11,6 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
-/// size; solve and root are known sharply, so that these shares leave all three errors about equal.
-constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
-
 struct Attempt {
   BundleReport report;
   double truncation = 0;
@@ -72,7 +68,7 @@ class BundleExtraction {
   /// Widens band and skirts along fixed ladders until neither can be seen any more.
   BundleReport decorrelate_all() {
     const Tuning& tuning = frame_.tuning;
-    int band = least_band();
+    int band = least_band(geometry_, frame_.options, tuning);
     int skirt = frame_.grid.guard;
     for (;;) {
       Windows windows = cut_windows(geometry_.nbin, skirt);
@@ -80,7 +76,7 @@ class BundleExtraction {
         windows = cut_windows(geometry_.nbin, geometry_.nbin);
       const Attempt attempt = decorrelate(windows, band);
       if (attempt.given_up) {
-        band = wider_band(band, attempt.truncation);
+        band = wider_band(band, attempt.truncation, frame_.grid.decay, tuning);
         continue;
       }
       const BundleReport& r = attempt.report;
@@ -88,20 +84,6 @@ class BundleExtraction {
         return r;
       skirt = skirt == frame_.grid.guard ? 2 * skirt : geometry_.nbin;
     }
-  }
-
-  [[nodiscard]] int least_band() const {
-    return round_up_band(
-        std::max({geometry_.band + 1, frame_.options.ndiag / 2, frame_.tuning.least_band}));
-  }
-
-  /// The next band to try: couplings fall by `decay` a bin, so the excess tells how far; somewhat
-  /// less, since wide bands cost their square.
-  [[nodiscard]] int wider_band(int band, double truncation) const {
-    const double excess = std::min(truncation / frame_.tuning.tolerance_sigma, 1e9);
-    const int step =
-        std::max(1, static_cast<int>(0.6 * std::log(excess) / -std::log(frame_.grid.decay)));
-    return round_up_band(std::min(frame_.tuning.most_band, band + step));
   }
 
   Attempt decorrelate(const Windows& windows, int band) {
@@ -115,7 +97,7 @@ class BundleExtraction {
     double root_error = 0;
     RootTask task;
     task.band = band;
-    task.least_band = least_band();
+    task.least_band = least_band(geometry_, frame_.options, frame_.tuning);
     task.decay = frame_.grid.decay;
     task.nd = frame_.options.ndiag / 2;
     task.root_tolerance = kRootShare * frame_.tuning.tolerance_sigma;
@@ -160,6 +142,17 @@ class BundleExtraction {
 };
 
 }  // namespace
+
+int least_band(const BundleGeometry& geometry, const ExtractOptions& options,
+               const Tuning& tuning) {
+  return round_up_band(std::max({geometry.band + 1, options.ndiag / 2, tuning.least_band}));
+}
+
+int wider_band(int band, double truncation, double decay, const Tuning& tuning) {
+  const double excess = std::min(truncation / tuning.tolerance_sigma, 1e9);
+  const int step = std::max(1, static_cast<int>(0.6 * std::log(excess) / -std::log(decay)));
+  return round_up_band(std::min(tuning.most_band, band + step));
+}
 
 BundleReport extract_bundle(const FrameContext& frame, BundleRange bundle, BundleWorkspace& work,
                             ExtractResult& result, ModelStrip* model) {

@@ -48,6 +48,17 @@ struct BundleWorkspace {
   DiagnosticWork diagnostics;
 };
 
+/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
+/// size; solve and root are known sharply, so that these shares leave all three errors about equal.
+inline constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
+
+/// The band of S to begin with.
+[[nodiscard]] int least_band(const BundleGeometry& geometry, const ExtractOptions& options,
+                             const Tuning& tuning);
+/// The next band to try: couplings fall by `decay` a bin, so the excess tells how far; somewhat
+/// less, since wide bands cost their square.
+[[nodiscard]] int wider_band(int band, double truncation, double decay, const Tuning& tuning);
+
 /// Model of one bundle, to be added to the image in the order of the bundles.
 struct ModelStrip {
   Array2D<float> value;

@@ -27,8 +27,31 @@ double rows_per_bin(const PsfModel& psf, const std::vector<double>& wave) {
   return std::abs(psf.y(middle, center + 0.5) - psf.y(middle, center - 0.5)) * step;
 }
 
-void allocate(ExtractResult& result, const ExtractOptions& options, std::size_t nspec) {
+}  // namespace
+
+std::vector<BundleRange> wanted_bundles(const PsfModel& psf, const ExtractOptions& options) {
+  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+  std::vector<BundleRange> bundles;
+  for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
+    if (b.last > options.spec_min && b.first < options.spec_min + nspec) bundles.push_back(b);
+  }
+  return bundles;
+}
+
+double weak_prior(const PsfModel& psf, const ExtractOptions& options, const Observer& observer) {
+  const double rows = rows_per_bin(psf, options.wave);
+  if (rows >= kFinestRowsPerBin) return 0.0;
+  observer.warn("the wavelength step is finer than the pixels can carry (" + std::to_string(rows) +
+                " CCD rows a bin): a weak prior keeps the equations solvable, errors are "
+                "correlated");
+  return kWeakPrior;
+}
+
+ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
+  const auto nspec =
+      static_cast<std::size_t>(options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec);
   const std::size_t nwave = options.wave.size();
+  ExtractResult result;
   result.wave = options.wave;
   result.spec_min = options.spec_min;
   for (auto* a :
@@ -36,10 +59,9 @@ void allocate(ExtractResult& result, const ExtractOptions& options, std::size_t 
     *a = Array2D<double>(nspec, nwave);  // the bundles write every row
   }
   result.resolution = Array3D<float>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
+  return result;
 }
 
-/// Strips overlap where bundles are close: adding them in order makes the image independent of the
-/// threads.
 Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel& psf) {
   Array2D<float> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x),
                        0.0F);
@@ -59,35 +81,20 @@ Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel
   return image;
 }
 
-}  // namespace
-
 ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
                       const Tuning& tuning, Isa isa, Executor& executor, const Observer& observer,
                       Tracer* tracer) {
   validate(ccd, psf, options);
-  const std::size_t nspec =
-      static_cast<std::size_t>(options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec);
   const GuardedGrid grid = guard_grid(psf, options.wave);
   const SpotPlan plan = make_spot_plan(psf, grid.wave);
   FrameContext frame{
       ccd, options, grid, plan, tuning, spot_kernel(isa), pixel_kernels(isa), banded_kernels(isa)};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
-  if (rows_per_bin(psf, options.wave) < kFinestRowsPerBin) {
-    frame.weak_prior = kWeakPrior;
-    observer.warn(
-        "the wavelength step is finer than the pixels can carry (" +
-        std::to_string(rows_per_bin(psf, options.wave)) +
-        " CCD rows a bin): a weak prior keeps the equations solvable, errors are correlated");
-  }
+  frame.weak_prior = weak_prior(psf, options, observer);
 
-  std::vector<BundleRange> bundles;
-  for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
-    if (b.last > options.spec_min && b.first < options.spec_min + static_cast<int>(nspec))
-      bundles.push_back(b);
-  }
-  ExtractResult result;
-  allocate(result, options, nspec);
+  const std::vector<BundleRange> bundles = wanted_bundles(psf, options);
+  ExtractResult result = empty_result(psf, options);
   result.bundles.resize(bundles.size());
   std::vector<ModelStrip> models(options.want_model ? bundles.size() : 0);
   Pool<BundleWorkspace> pool;

@@ -10,4 +10,19 @@ namespace fiberloom::exact {
                                     const ExtractOptions& options, const Tuning& tuning, Isa isa,
                                     Executor& executor, const Observer& observer, Tracer* tracer);
 
+// What the engines of a frame share, whoever computes its bundles.
+
+/// Bundles that hold a fibre that was asked for.
+[[nodiscard]] std::vector<BundleRange> wanted_bundles(const PsfModel& psf,
+                                                      const ExtractOptions& options);
+/// Relative to the median diagonal; positive (and a warning) on grids finer than the pixels carry.
+[[nodiscard]] double weak_prior(const PsfModel& psf, const ExtractOptions& options,
+                                const Observer& observer);
+/// A result of the right shape.
+[[nodiscard]] ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options);
+/// Strips overlap where bundles are close: adding them in order makes the image independent of
+/// threads.
+[[nodiscard]] Array2D<float> join_models(const std::vector<ModelStrip>& strips,
+                                         const PsfModel& psf);
+
 }  // namespace fiberloom::exact

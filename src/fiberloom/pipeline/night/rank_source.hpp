@@ -64,6 +64,8 @@ class RankSource final : public WorkSource {
   /// Who takes the parts of a frame that this rank owns once they are all here; may be called from
   /// any thread, the one that speaks MPI among them, and must not wait. Before the first next().
   void set_joined(Joined joined);
+  /// This rank's device, for the tasks that come. Before the first next().
+  void set_device(std::shared_ptr<DeviceEngine> device);
   /// Frames owned here whose parts are not all here.
   [[nodiscard]] std::vector<std::size_t> open() const { return collector_.open(); }
 
@@ -94,6 +96,7 @@ class RankSource final : public WorkSource {
   bool asked_ = false;
   Counters counters_;
   Joined joined_;
+  std::shared_ptr<DeviceEngine> device_;
   PartCollector collector_;
 };
 

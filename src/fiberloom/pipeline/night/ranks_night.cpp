@@ -237,6 +237,7 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
   rank_job.stop = observer.stop_requested;
   rank_job.trace = [&] { return trace_of(tracer, ranks.rank(), report.night.pipeline.start); };
   rank_job.work = [&](RankSource& source) {
+    source.set_device(job.night.request.job.device);
     FrameJoiner joiner(source, tasks, folder, report.night.pipeline, tracer);
     FramePipeline pipeline(tasks, source, report.night.pipeline,
                            {folder, claims, observer, tracer,

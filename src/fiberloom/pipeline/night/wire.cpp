@@ -31,9 +31,9 @@ void option_fields(Archive& archive, Struct& options) {
 template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   auto& [image, psf, fibermap, output, model, residual, wave, method, options, mask_bits,
-         psf_options, scores, overwrite] = job;
+         psf_options, scores, overwrite, device] = job;
   archive(image, psf, fibermap, output, model, residual, wave, method, mask_bits, psf_options,
-          scores, overwrite);
+          scores, overwrite);  // the device is each rank's own
   option_fields(archive, options);
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thin wrapper that turns a function of a thread's number into a CUDA kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "fiberloom/device/device.hpp"
+
+namespace fiberloom {
+
+/// Throws Error kDevice with the driver's words.
+void check_cuda(cudaError_t status, const char* what);
+
+/// K::run(thread, args) for every thread of the grid. K::kBlock, where there is one, is the number
+/// of threads of a block: fewer where each needs many registers.
+template <class K>
+__global__ void cuda_kernel(const typename K::Args args, long threads) {
+  const long thread = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread < threads) K::run(thread, args);
+}
+
+struct CudaRun {
+  template <class K>
+  static void launch(Stream& stream, long threads, const typename K::Args& args) {
+    if (threads <= 0) return;
+    stream.count_launch();
+    // small grids in blocks of one warp, so that they spread over all multiprocessors
+    const int block = threads <= 132L * 128 ? 32 : 128;
+    cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
+                     static_cast<cudaStream_t>(stream.native())>>>(args, threads);
+    check_cuda(cudaGetLastError(), "launch");
+  }
+};
+
+}  // namespace fiberloom

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fault injection, the same for all bodies.
+#include "fiberloom/device/device.hpp"
+
+namespace fiberloom {
+
+void Device::inject(DeviceFault fault) noexcept {
+  fault_after_ = fault.after;
+  fault_operation_ = fault.after < 0 ? -1 : static_cast<int>(fault.operation);
+}
+
+void Device::count(DeviceOperation operation) {
+  if (fault_operation_ != static_cast<int>(operation)) return;
+  if (fault_after_.fetch_sub(1) > 0) return;
+  fault_after_ = 0;
+  static constexpr const char* kNames[] = {"allocation", "copy", "launch", "synchronization"};
+  throw Error(Status::kDevice,
+              std::string("GPU: injected fault in a ") + kNames[static_cast<int>(operation)]);
+}
+
+void Stream::count_launch() {
+  device_.count(DeviceOperation::kLaunch);
+  ++launches_;
+}
+
+}  // namespace fiberloom

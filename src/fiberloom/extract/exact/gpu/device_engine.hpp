@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exact engine on one or several devices: extract() may be called from several threads, and
+// then frames are in flight together. Results depend on none of that.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fiberloom/device/device.hpp"
+#include "fiberloom/extract/exact/bundle.hpp"
+#include "fiberloom/extract/extract.hpp"
+
+namespace fiberloom {
+
+enum class Backend {
+  kAuto,  ///< CUDA where it is compiled in and a card is there, else the CPU
+  kCpu,
+  kCuda,
+  kEmulate,  ///< the device's algorithm on the CPU, for tests: slow
+};
+
+/// What to do when the device fails in the middle of a frame.
+enum class OnDeviceError { kFail, kCpu };
+
+struct DeviceEngineOptions {
+  std::size_t memory_bytes = 0;  ///< of each device; 0: most of what is free
+  int frames_in_flight = 2;      ///< on each device; fewer where the memory does not suffice
+  OnDeviceError on_error = OnDeviceError::kFail;
+};
+
+/// A bundle that the CPU took, and why.
+struct CpuBundle {
+  BundleRange fibers;
+  std::string reason;
+};
+
+/// What happened to a frame.
+struct DeviceReport {
+  std::string device;
+  std::vector<CpuBundle> cpu_bundles;
+  std::vector<DeviceStageTime> stages;  ///< by the device's clock
+  std::size_t memory_bytes = 0;         ///< of the device, for this frame
+  std::string failure;                  ///< the device's error, after which the CPU took the frame
+};
+
+class DeviceEngine {
+ public:
+  /// Takes the devices over. All must be of one kind.
+  DeviceEngine(std::vector<std::unique_ptr<Device>> devices, const DeviceEngineOptions& options);
+  ~DeviceEngine();
+  DeviceEngine(const DeviceEngine&) = delete;
+  DeviceEngine& operator=(const DeviceEngine&) = delete;
+
+  /// As extract_exact(). Thread-safe; waits for a free place on a device. Throws kDevice when the
+  /// memory can never suffice or, with kFail, when the device fails.
+  [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
+                                      const ExtractOptions& options, Executor& executor,
+                                      const Observer& observer = {}, Tracer* tracer = nullptr,
+                                      DeviceReport* report = nullptr);
+  /// The same with the knobs that only tests turn.
+  [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
+                                      const ExtractOptions& options, const exact::Tuning& tuning,
+                                      Executor& executor, const Observer& observer, Tracer* tracer,
+                                      DeviceReport* report);
+  [[nodiscard]] DeviceInfo info() const;
+  [[nodiscard]] std::size_t device_count() const noexcept;
+
+ private:
+  struct Card;
+  struct Slot;
+  class Lease;
+  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most);
+  void give_back(Slot& slot, bool broken);
+
+  DeviceEngineOptions options_;
+  std::vector<std::unique_ptr<Card>> cards_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::size_t turn_ = 0;
+};
+
+/// The engine that `backend` asks for, null for the CPU. Throws kDevice when it cannot be had.
+[[nodiscard]] std::shared_ptr<DeviceEngine> make_device_engine(Backend backend,
+                                                               const DeviceEngineOptions& options);
+
+}  // namespace fiberloom

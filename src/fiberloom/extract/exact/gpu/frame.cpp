@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of a frame, then normal equations, solve and diagnostics. (Sweeps and roots: roots.cpp.)
+#include "fiberloom/extract/exact/gpu/frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fiberloom/extract/exact/gpu/roots.hpp"
+
+namespace fiberloom::exact::gpu {
+
+namespace {
+
+/// Bins of a chunk of a sum: enough chunks to fill the card, few enough to add up in one thread.
+constexpr int kSumBins = 16, kMedianBins = 16;
+
+int chunks_of(int bins, int size) { return (bins + size - 1) / size; }
+
+template <class T>
+T* take_copy(Arena& arena, const std::vector<T>& values) {
+  return arena.take<T>(std::max<std::size_t>(values.size(), 1));
+}
+
+}  // namespace
+
+int band_index(int band) {
+  int i = 0;
+  while (i + 1 < kBandCount && kDeviceBands[i] < band) ++i;
+  return i;
+}
+int coupling_index(int half_width) {
+  int i = 0;
+  while (i + 1 < kBandCount && kDeviceCouplings[i] < half_width) ++i;
+  return i;
+}
+
+DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model)
+    : p_(problem), double_pixels_(pixels_are_double), want_model_(want_model) {
+  Arena measure;
+  lay_out(measure);
+}
+
+DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
+                         Stream& stream, const DeviceKernels& kernels, Executor& executor,
+                         void* memory, std::size_t bytes)
+    : p_(problem),
+      double_pixels_(pixels_are_double),
+      want_model_(want_model),
+      stream_(&stream),
+      k_(&kernels),
+      executor_(&executor) {
+  Arena arena(memory, bytes);
+  lay_out(arena);
+  const std::size_t at = bytes - arena.left();
+  scratch_ = Arena(static_cast<std::byte*>(memory) + at, arena.left());
+  outcomes_.resize(static_cast<std::size_t>(p_.nbundle()));
+}
+
+void DeviceFrame::lay_out(Arena& a) {
+  const long f = p_.nfiber(), rows = p_.nbin + 2L * p_.margin;
+  const std::size_t pixels = static_cast<std::size_t>(p_.plan.npix_x) *
+                             static_cast<std::size_t>(p_.plan.npix_y),
+                    pixel = double_pixels_ ? sizeof(double) : sizeof(float);
+  image_ = a.take<std::byte>(pixels * pixel);
+  ivar_ = a.take<std::byte>(pixels * pixel);
+  ccd_ = {};
+  ccd_.nx = p_.plan.npix_x;
+  ccd_.ny = p_.plan.npix_y;
+  if (double_pixels_) {
+    ccd_.image_d = static_cast<const double*>(image_);
+    ccd_.ivar_d = static_cast<const double*>(ivar_);
+  } else {
+    ccd_.image_f = static_cast<const float*>(image_);
+    ccd_.ivar_f = static_cast<const float*>(ivar_);
+  }
+  shape_ = {p_.nfiber(),
+            p_.nbundle(),
+            p_.nbin,
+            p_.margin,
+            p_.band,
+            p_.cross_band,
+            p_.reach,
+            take_copy(a, p_.bundle_of),
+            take_copy(a, p_.bundle_first)};
+  trace_ = {take_copy(a, p_.trace_x0), take_copy(a, p_.trace_y0), take_copy(a, p_.live), padded(f)};
+  live_first_ = take_copy(a, p_.live_first);
+  live_last_ = take_copy(a, p_.live_last);
+  direction_ = take_copy(a, p_.direction);
+  strip_x_ = take_copy(a, p_.strip_x);
+  const SpotPlan& plan = p_.plan;
+  spot_args_.coef = a.take<double>(plan.coef.size());
+  spot_args_.basis = a.take<double>(plan.basis.size());
+  spot_args_.domain = take_copy(a, plan.domain);
+  spot_args_.used = take_copy(a, plan.used);
+  spot_args_.psf_fiber = take_copy(a, p_.psf_fiber);
+  median_ = a.take<MedianState>(static_cast<std::size_t>(p_.nbundle()));
+  ones_ = a.take<double>(static_cast<std::size_t>(rows) * kWarp);
+  // the arrays by bin lie together: one memset clears them
+  const std::size_t before = a.used();
+  n_.own = take_packs(a, f, rows, p_.band + 1);
+  for (int r = 0; r < p_.reach; ++r) {
+    n_.cross[r] = take_packs(a, f, rows, 2 * p_.cross_band + 1);
+  }
+  n_.rhs = take_packs(a, f, rows, 1);
+  n_.phi = take_packs(a, f, rows, 1);
+  x_ = take_packs(a, f, rows, 1);
+  normal_bytes_ = a.used() - before;
+  const int nspec = p_.options.nspec < 0 ? p_.plan.nfiber - p_.options.spec_min : p_.options.nspec;
+  result_.spec_min = p_.options.spec_min;
+  result_.nspec = nspec;
+  result_.nwave = static_cast<int>(p_.options.wave.size());
+  result_.guard = p_.grid.guard;
+  result_.width = width_ = a.take<double>(p_.options.wave.size());
+  result_.psf_fiber = spot_args_.psf_fiber;
+  for (double** out :
+       {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix, &result_.lost}) {
+    *out = a.take<double>(result_values());
+  }
+  result_.resolution = a.take<float>(result_values() * static_cast<std::size_t>(p_.options.ndiag));
+  if (want_model_) model_ = a.take<float>(strip_values() * static_cast<std::size_t>(p_.nbundle()));
+}
+
+std::size_t DeviceFrame::result_values() const {
+  return static_cast<std::size_t>(result_.nspec) * static_cast<std::size_t>(result_.nwave);
+}
+std::size_t DeviceFrame::strip_values() const {
+  return static_cast<std::size_t>(p_.rows) * static_cast<std::size_t>(p_.strip_pitch);
+}
+
+std::size_t DeviceFrame::upload_bytes() const {
+  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 8 + p_.plan.domain.size() * 2) *
+             sizeof(int) +
+         p_.live.size() +
+         (p_.plan.coef.size() + p_.plan.basis.size() + p_.options.wave.size() +
+          static_cast<std::size_t>(shape_.rows()) * kWarp) *
+             sizeof(double) +
+         4096;
+}
+
+void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
+  const DeviceStage stage(*stream_, "copy in");
+  const std::size_t bytes = static_cast<std::size_t>(ccd_.nx) * static_cast<std::size_t>(ccd_.ny) *
+                            (double_pixels_ ? sizeof(double) : sizeof(float));
+  stream_->copy_in(image_, image, bytes);
+  stream_->copy_in(ivar_, ivar, bytes);
+  Arena host(spare, upload_bytes());  // page-locked, as the pixels are: no copy waits
+  const auto put = [&](const auto* to, const auto& values) {
+    using T = std::remove_cvref_t<decltype(values[0])>;
+    if (values.size() == 0) return;
+    T* from = host.take<T>(values.size());
+    std::copy_n(values.data(), values.size(), from);
+    stream_->copy_in(const_cast<T*>(to), from, values.size() * sizeof(T));
+  };
+  put(shape_.bundle_of, p_.bundle_of);
+  put(shape_.bundle_first, p_.bundle_first);
+  put(trace_.x0, p_.trace_x0);
+  put(trace_.y0, p_.trace_y0);
+  put(trace_.live, p_.live);
+  put(live_first_, p_.live_first);
+  put(live_last_, p_.live_last);
+  put(direction_, p_.direction);
+  put(strip_x_, p_.strip_x);
+  put(spot_args_.domain, p_.plan.domain);
+  put(spot_args_.used, p_.plan.used);
+  put(spot_args_.psf_fiber, p_.psf_fiber);
+  put(width_, bin_widths(p_.options.wave));
+  put(spot_args_.coef, p_.plan.coef);
+  put(spot_args_.basis, p_.plan.basis);
+  std::vector<double> ones(static_cast<std::size_t>(shape_.rows()) * kWarp, 0.0);
+  std::fill_n(ones.begin() + p_.margin * kWarp, static_cast<std::size_t>(p_.nbin) * kWarp, 1.0);
+  put(ones_, ones);
+  stream_->zero(n_.own.data, normal_bytes_);
+  stream_->zero(result_.flux, result_values() * sizeof(double));
+}
+
+SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
+  SpotStore s{};
+  s.first = p_.bundle_first[static_cast<std::size_t>(first)];
+  s.count = p_.bundle_first[static_cast<std::size_t>(last)] - s.first;
+  s.nbin = p_.nbin;
+  s.nx = p_.plan.nx;
+  s.ny = p_.plan.ny;
+  s.pitch = padded(s.count);
+  s.data =
+      scratch.take<double>(static_cast<std::size_t>(s.nx) * static_cast<std::size_t>(s.ny) *
+                           static_cast<std::size_t>(s.nbin) * static_cast<std::size_t>(s.pitch));
+  return s;
+}
+
+std::size_t DeviceFrame::group_bytes(int first, int last) const {
+  Arena measure;
+  const SpotStore store = store_of(first, last, measure);
+  const auto pitch = static_cast<std::size_t>(store.pitch),
+             rows = static_cast<std::size_t>(p_.rows);
+  measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
+  measure.take<int>(rows * pitch);
+  measure.take<double>(strip_values() * static_cast<std::size_t>(last - first));
+  return measure.used() + 256;
+}
+
+int DeviceFrame::group_end(int first) const {
+  int last = p_.nbundle();
+  while (last > first + 1 && group_bytes(first, last) > scratch_.left()) --last;
+  return last;
+}
+
+void DeviceFrame::make_spots(const SpotStore& store) {
+  const SpotPlan& plan = p_.plan;
+  SpotArgs args = spot_args_;
+  args.nseries = plan.nseries;
+  args.ncoef = plan.ncoef;
+  args.degree_x = plan.degree_x;
+  args.degree_y = plan.degree_y;
+  args.has_tails = plan.has_tails ? 1 : 0;
+  args.basis_pitch = plan.nwave_padded;
+  args.trace = trace_;
+  args.store = store;
+  const bool desi =
+      plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6 && !plan.has_tails;
+  (desi ? k_->spots : k_->spots_any)(*stream_, store.nbin * store.pitch, args);
+}
+
+void DeviceFrame::assemble() {
+  const bool whole = group_end(0) == p_.nbundle();
+  const auto products = p_.plan.nx == 17 ? k_->products : k_->products_any;
+  for (int first = 0; first < p_.nbundle();) {
+    const int last = group_end(first);
+    Arena scratch = scratch_;
+    AssembleArgs args{shape_, trace_, ccd_, store_of(first, last, scratch), n_, 0, 0, 0};
+    {
+      const DeviceStage stage(*stream_, "spots");
+      make_spots(args.store);
+    }
+    const DeviceStage stage(*stream_, "normal equations");
+    const long threads = args.store.nbin * args.store.pitch;
+    k_->weigh(*stream_, threads, args);
+    for (args.pair = 0; args.pair <= p_.reach; ++args.pair) {
+      const int begin = args.pair == 0 ? 0 : -p_.cross_band;
+      const int end = args.pair == 0 ? p_.own_band : p_.cross_band;
+      for (args.offset = begin; args.offset <= end; args.offset += ProductKernel<0>::kChunk) {
+        args.count = std::min(ProductKernel<0>::kChunk, end - args.offset + 1);
+        products(*stream_, threads, args);
+      }
+    }
+    if (whole) {
+      kept_ = args.store;
+      after_spots_ = scratch;
+    }
+    first = last;
+  }
+  const DeviceStage stage(*stream_, "prior");
+  find_median(whole && solve_bytes() <= after_spots_.left() ? after_spots_ : scratch_);
+}
+
+void DeviceFrame::find_median(Arena scratch) {
+  MedianArgs args{shape_, n_, median_, nullptr, chunks_of(p_.nbin, kMedianBins), kMedianBins, 0};
+  const long threads = static_cast<long>(p_.nbundle()) * args.chunks;
+  args.counts = scratch.take<unsigned>(static_cast<std::size_t>(threads) * 32);
+  for (args.pass = 0; args.pass < 16; ++args.pass) {
+    k_->median_count(*stream_, threads, args);
+    k_->median_step(*stream_, p_.nbundle(), args);
+  }
+  const PriorArgs prior{shape_, n_, median_, p_.options.regularize * p_.options.regularize,
+                        p_.weak_prior};
+  k_->prior(*stream_, shape_.rows() * padded(p_.nfiber()), prior);
+}
+
+CgArgs DeviceFrame::solve_arrays(Arena& a) const {
+  CgArgs s{};
+  s.shape = shape_;
+  s.n = n_;
+  s.cut = p_.solve_cut;
+  const long lanes = padded(p_.nfiber()) * s.cut.count, f = p_.nfiber();
+  s.l = take_packs(a, lanes, s.cut.rows, p_.band);
+  s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
+  s.work = take_packs(a, lanes, s.cut.rows, 1);
+  s.x = x_;
+  s.r = take_packs(a, f, shape_.rows(), 1);
+  s.z = take_packs(a, f, shape_.rows(), 1);
+  s.p = take_packs(a, f, shape_.rows(), 1);
+  s.q = take_packs(a, f, shape_.rows(), 1);
+  s.chunk_bins = kSumBins;
+  s.chunks = chunks_of(p_.nbin, kSumBins);
+  s.state = a.take<CgState>(static_cast<std::size_t>(p_.nbundle()));
+  s.partial =
+      a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(s.chunks));
+  s.tolerance = kSolveShare * p_.tuning.tolerance_sigma;
+  return s;
+}
+
+std::size_t DeviceFrame::solve_bytes() const {
+  Arena measure;
+  (void)solve_arrays(measure);
+  return measure.used() + 256;
+}
+
+void DeviceFrame::precondition(CgArgs& s, const Packs& from, const Packs& to) {
+  s.from = from;
+  s.to = to;
+  k_->precondition[band_index(p_.band)](*stream_, padded(p_.nfiber()) * s.cut.count, s);
+}
+
+void DeviceFrame::dot(CgArgs& s, const Packs& a, const Packs& b) {
+  s.from = a;
+  s.to = b;
+  k_->dot(*stream_, static_cast<long>(p_.nbundle()) * s.chunks, s);
+}
+
+bool DeviceFrame::any_active(const CgArgs& s, std::vector<CgState>& states) {
+  receive(*stream_, s.state, states);
+  return std::any_of(states.begin(), states.end(), [](const CgState& c) { return c.active != 0; });
+}
+
+void DeviceFrame::solve() {
+  const DeviceStage stage(*stream_, "solve");
+  const bool beside = kept_.data != nullptr && solve_bytes() <= after_spots_.left();
+  if (!beside) kept_ = {};
+  Arena scratch = beside ? after_spots_ : scratch_;
+  CgArgs s = solve_arrays(scratch);
+  const long each = static_cast<long>(p_.nbin) * padded(p_.nfiber()), bundles = p_.nbundle();
+  for (const Packs& v : {s.r, s.z, s.p, s.q}) {  // margins are read
+    stream_->zero(v.data, static_cast<std::size_t>(Packs::size(p_.nfiber(), v.rows, 1)) * 8);
+  }
+  k_->activate(*stream_, bundles, s);
+  k_->precondition_factor[band_index(p_.band)](*stream_, padded(p_.nfiber()) * s.cut.count, s);
+  const auto apply = [&](const Packs& from, const Packs& to) {
+    s.from = from;
+    s.to = to;
+    k_->apply(*stream_, each, s);
+  };
+  // x0 = M^-1 y leaves only what the fibres exchange
+  precondition(s, n_.rhs, s.x);
+  apply(s.x, s.q);
+  k_->residual(*stream_, each, s);
+  precondition(s, s.r, s.z);
+  dot(s, s.r, s.z);
+  k_->begin(*stream_, bundles, s);
+  k_->direction(*stream_, each, s);  // beta is 0, p was cleared: p = z
+  std::vector<CgState> states(static_cast<std::size_t>(bundles));
+  while (any_active(s, states)) {
+    for (int twice = 0; twice < 2; ++twice) {  // bundles that are done stand still
+      apply(s.p, s.q);
+      dot(s, s.p, s.q);
+      k_->step(*stream_, bundles, s);
+      k_->update(*stream_, each, s);
+      precondition(s, s.r, s.z);
+      dot(s, s.r, s.z);
+      k_->next(*stream_, bundles, s);
+      k_->direction(*stream_, each, s);
+    }
+  }
+  for (std::size_t b = 0; b < states.size(); ++b) {
+    outcomes_[b].report.cg_iterations = states[b].iterations;
+    outcomes_[b].report.bound_sigma = std::sqrt(std::max(states[b].rz, 0.0));  // so far
+  }
+}
+
+void DeviceFrame::diagnose() {
+  for (int first = 0; first < p_.nbundle();) {
+    const bool whole = kept_.data != nullptr;
+    const int last = whole ? p_.nbundle() : group_end(first);
+    Arena scratch = whole ? after_spots_ : scratch_;
+    DiagnoseArgs d{};
+    d.store = whole ? kept_ : store_of(first, last, scratch);
+    if (!whole) {
+      const DeviceStage stage(*stream_, "spots");
+      make_spots(d.store);
+    }
+    const DeviceStage stage(*stream_, "diagnostics");
+    d.shape = shape_;
+    d.trace = trace_;
+    d.ccd = ccd_;
+    d.n = n_;
+    d.x = x_;
+    d.psferr = p_.psferr;
+    d.row_first = p_.row_first;
+    d.rows = p_.rows;
+    d.columns = p_.light_columns;
+    d.live_first = live_first_;
+    d.live_last = live_last_;
+    d.direction = direction_;
+    const auto rows = static_cast<std::size_t>(p_.rows),
+               pitch = static_cast<std::size_t>(d.store.pitch);
+    d.light = scratch.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
+    d.light_x = scratch.take<int>(rows * pitch);
+    d.bundle_first = first;
+    d.bundles = last - first;
+    d.strip_x = strip_x_;
+    d.strip_pitch = p_.strip_pitch;
+    d.chi2 = scratch.take<double>(strip_values() * static_cast<std::size_t>(d.bundles));
+    d.model = want_model_ ? model_ + strip_values() * static_cast<std::size_t>(first) : nullptr;
+    d.result = result_;
+    k_->light(*stream_, p_.rows * d.store.pitch, d);
+    k_->chi2(*stream_, static_cast<long>(strip_values()) * d.bundles, d);
+    k_->gather(*stream_, result_.nwave * d.store.pitch, d);
+    first = last;
+  }
+  kept_ = {};
+}
+
+void DeviceFrame::decorrelate() { RootStage(*this).run(); }
+
+FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want_model) {
+  DeviceFrame frame(problem, pixels_are_double, want_model);
+  Arena measure;
+  frame.lay_out(measure);
+  FrameNeeds needs;
+  needs.fixed = measure.used() + 512;
+  needs.upload = frame.upload_bytes();
+  const std::size_t solve = frame.solve_bytes();
+  std::size_t one = 0;
+  for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
+  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame)});
+  needs.full_scratch =
+      std::max({needs.least_scratch,
+                problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
+                RootStage::full_bytes(frame)});
+  return needs;
+}
+
+}  // namespace fiberloom::exact::gpu

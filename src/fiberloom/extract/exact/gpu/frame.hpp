@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One frame on the device, step by step: the host side of the kernels. Says which arrays there are,
+// launches, and decides what depends on results. Knows no CUDA: kernels and stream are handed in.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "fiberloom/extract/exact/gpu/kernels.hpp"
+#include "fiberloom/extract/exact/gpu/problem.hpp"
+
+namespace fiberloom::exact::gpu {
+
+/// Bytes of device memory that a frame needs: what stays, and what steps use in turn.
+struct FrameNeeds {
+  std::size_t fixed = 0;
+  std::size_t least_scratch = 0;  ///< one bundle at a time, the widest band
+  std::size_t full_scratch = 0;   ///< everything at once
+  std::size_t upload = 0;         ///< page-locked host memory beside the pixels
+};
+[[nodiscard]] FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double,
+                                     bool want_model);
+
+/// Results by device bundle.
+struct BundleOutcome {
+  BundleReport report;
+  std::string to_cpu;  ///< not empty: the device gave up, and why
+};
+
+class DeviceFrame {
+ public:
+  /// `memory` of `bytes`: at least fixed + least_scratch. All must outlive this.
+  DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
+              const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes);
+
+  /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
+  /// stays until the next synchronization; `spare` has upload_bytes().
+  void upload(const void* image, const void* ivar, void* spare);
+  [[nodiscard]] std::size_t upload_bytes() const;
+  void assemble();
+  void solve();
+  void diagnose();
+  /// Sweeps and roots; fills in the reports.
+  void decorrelate();
+
+  [[nodiscard]] const std::vector<BundleOutcome>& outcomes() const { return outcomes_; }
+  [[nodiscard]] const ResultView& result() const { return result_; }
+  [[nodiscard]] std::size_t result_values() const;
+  /// [nbundle][rows][strip_pitch], where a model is wanted.
+  [[nodiscard]] const float* model() const { return model_; }
+  [[nodiscard]] std::size_t strip_values() const;
+
+ private:
+  friend FrameNeeds frame_needs(const Problem&, bool, bool);
+  friend class RootStage;
+  DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model);
+
+  void lay_out(Arena& arena);
+  [[nodiscard]] SpotStore store_of(int first_bundle, int last_bundle, Arena& scratch) const;
+  void make_spots(const SpotStore& store);
+  /// Bundles [first, last) of the group that begins at `first`.
+  [[nodiscard]] int group_end(int first) const;
+  [[nodiscard]] std::size_t group_bytes(int first, int last) const;
+  [[nodiscard]] std::size_t solve_bytes() const;
+  CgArgs solve_arrays(Arena& scratch) const;
+  void find_median(Arena scratch);
+  void precondition(CgArgs& args, const Packs& from, const Packs& to);
+  void dot(CgArgs& args, const Packs& a, const Packs& b);
+  bool any_active(const CgArgs& args, std::vector<CgState>& states);
+
+  const Problem& p_;
+  bool double_pixels_, want_model_;
+  Stream* stream_ = nullptr;
+  const DeviceKernels* k_ = nullptr;
+  Executor* executor_ = nullptr;  ///< for what the host computes in between
+  Arena scratch_;
+  Shape shape_;
+  CcdView ccd_{};
+  TraceView trace_{};
+  NormalView n_;
+  Packs x_;
+  ResultView result_{};
+  MedianState* median_ = nullptr;
+  SpotArgs spot_args_{};
+  double *ones_ = nullptr, *width_ = nullptr;
+  int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;
+  float* model_ = nullptr;
+  void *image_ = nullptr, *ivar_ = nullptr;
+  std::size_t normal_bytes_ = 0;
+  SpotStore kept_{};  ///< spots of the whole frame, where there is room for them
+  Arena after_spots_;
+  std::vector<BundleOutcome> outcomes_;
+};
+
+/// A pack array taken from an arena.
+[[nodiscard]] inline Packs take_packs(Arena& arena, long lanes, long rows, int width) {
+  return {arena.take<double>(static_cast<std::size_t>(Packs::size(lanes, rows, width))), rows,
+          width};
+}
+/// Index into the tables of bands and couplings.
+[[nodiscard]] int band_index(int band);
+[[nodiscard]] int coupling_index(int half_width);
+
+/// Copies a small array in; `values` may go at once.
+template <class T>
+void send(Stream& stream, const T* device, const std::vector<T>& values) {
+  if (!values.empty())
+    stream.copy_in(const_cast<T*>(device), values.data(), values.size() * sizeof(T));
+}
+/// Copies out and waits.
+template <class T>
+void receive(Stream& stream, const T* device, std::vector<T>& values) {
+  stream.copy_out(values.data(), device, values.size() * sizeof(T));
+  stream.synchronize();
+}
+
+/// Names a stage for the device's clock.
+class DeviceStage {
+ public:
+  DeviceStage(Stream& stream, const char* name) : stream_(stream) { stream.begin_stage(name); }
+  DeviceStage(const DeviceStage&) = delete;
+  DeviceStage& operator=(const DeviceStage&) = delete;
+  ~DeviceStage() noexcept(false) {
+    if (std::uncaught_exceptions() == entered_) stream_.end_stage();
+  }
+
+ private:
+  Stream& stream_;
+  int entered_ = std::uncaught_exceptions();
+};
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fills a DeviceKernels table with the launchers of one body. Seen by .cu.
+#pragma once
+
+#include "fiberloom/extract/exact/gpu/kernels.hpp"
+
+namespace fiberloom::exact::gpu {
+
+/// Kernels with a band, one band after the other: bodies may instantiate them in several files.
+template <class Run, int I>
+void fill_band(DeviceKernels& k) {
+  constexpr int kB = kDeviceBands[I], kH = kDeviceCouplings[I];
+  k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
+  k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
+  k.sweep_invert[I] = &Run::template launch<SweepInvertKernel<kB>>;
+  k.congruence[I] = &Run::template launch<SweepCongruenceKernel<kH>>;
+  k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
+  k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
+  k.pole[I] = &Run::template launch<PoleKernel<kB>>;
+}
+
+template <class Run>
+void fill_common(DeviceKernels& k) {
+  k.spots = &Run::template launch<SpotsKernel<17, 11, 6>>;
+  k.spots_any = &Run::template launch<SpotsKernel<0, 0, 0>>;
+  k.weigh = &Run::template launch<WeighKernel>;
+  k.products = &Run::template launch<ProductKernel<17>>;
+  k.products_any = &Run::template launch<ProductKernel<0>>;
+  k.median_count = &Run::template launch<MedianCountKernel>;
+  k.median_step = &Run::template launch<MedianStepKernel>;
+  k.prior = &Run::template launch<PriorKernel>;
+  k.apply = &Run::template launch<ApplyKernel>;
+  k.dot = &Run::template launch<DotKernel>;
+  k.activate = &Run::template launch<CgActivateKernel>;
+  k.residual = &Run::template launch<CgResidualKernel>;
+  k.begin = &Run::template launch<CgBeginKernel>;
+  k.step = &Run::template launch<CgStepKernel>;
+  k.update = &Run::template launch<CgUpdateKernel>;
+  k.next = &Run::template launch<CgNextKernel>;
+  k.direction = &Run::template launch<CgDirectionKernel>;
+  k.sweep_load = &Run::template launch<SweepLoadKernel>;
+  k.sweep_merge = &Run::template launch<SweepMergeKernel>;
+  k.narrow = &Run::template launch<RootNarrowKernel>;
+  k.rows = &Run::template launch<RootRowsKernel>;
+  k.high = &Run::template launch<RootHighKernel>;
+  k.guess = &Run::template launch<RootGuessKernel>;
+  k.prove = &Run::template launch<RootProveKernel>;
+  k.weight = &Run::template launch<RootWeightKernel>;
+  k.truncation = &Run::template launch<RootTruncationKernel>;
+  k.pole_sum = &Run::template launch<PoleSumKernel>;
+  k.scatter = &Run::template launch<ScatterKernel>;
+  k.seam = &Run::template launch<SeamKernel>;
+  k.light = &Run::template launch<LightKernel>;
+  k.chi2 = &Run::template launch<Chi2Kernel>;
+  k.gather = &Run::template launch<GatherKernel>;
+}
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The device kernels as a table of launchers, one table a body: CUDA or the CPU in its place.
+#pragma once
+
+#include "fiberloom/device/device.hpp"
+#include "fiberloom/extract/exact/gpu/diagnose_lane.hpp"
+#include "fiberloom/extract/exact/gpu/solve_lane.hpp"
+#include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+
+template <class Args>
+using Launch = void (*)(Stream&, long threads, const Args&);
+
+/// The first of the bands and couplings of linalg/banded.hpp (kernels_emulated.cpp checks it). What
+/// needs wider ones goes to the CPU: a thread's working set would be 130 KB at band 64, which CUDA
+/// reserves for every thread that the card could hold.
+inline constexpr int kBandCount = 5;
+inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32};
+inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16};
+inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
+
+struct DeviceKernels {
+  Launch<SpotArgs> spots, spots_any;
+  Launch<AssembleArgs> weigh, products, products_any;
+  Launch<MedianArgs> median_count, median_step;
+  Launch<PriorArgs> prior;
+  Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
+  Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
+  Launch<SweepArgs> sweep_load, sweep_merge;
+  Launch<SweepArgs> sweep_invert[kBandCount], congruence[kBandCount];
+  Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation;
+  Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
+  Launch<PoleArgs> pole[kBandCount], pole_sum;
+  Launch<ScatterArgs> scatter, seam;
+  Launch<DiagnoseArgs> light, chi2, gather;
+};
+
+[[nodiscard]] const DeviceKernels& emulated_kernels();
+/// Throws kDevice where CUDA is not compiled in.
+[[nodiscard]] const DeviceKernels& cuda_kernels();
+
+}  // namespace fiberloom::exact::gpu

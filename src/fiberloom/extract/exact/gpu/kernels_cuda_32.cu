@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CUDA kernels of bands from 32 on.
+#include "fiberloom/device/cuda_launch.cuh"
+#include "fiberloom/extract/exact/gpu/kernel_table.hpp"
+
+namespace fiberloom::exact::gpu {
+
+void fill_cuda_32(DeviceKernels& k);
+void fill_cuda_32(DeviceKernels& k) { fill_band<CudaRun, 4>(k); }
+
+}  // namespace fiberloom::exact::gpu

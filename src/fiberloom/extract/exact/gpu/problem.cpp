@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Geometry of all bundles, side by side, and what of it the device cannot treat.
+#include "fiberloom/extract/exact/gpu/problem.hpp"
+
+#include <algorithm>
+
+#include "fiberloom/extract/exact/gpu/kernels.hpp"
+
+namespace fiberloom::exact::gpu {
+
+namespace {
+
+/// Bins of a core: short windows are free while threads are what is missing.
+constexpr int kSweepCore = 32, kSolveCore = 96;
+
+/// Live bins in one piece, their rows going one way: what LightKernel searches in.
+struct LiveRange {
+  int first = 0, last = 0, direction = 1;
+  bool plain = true;
+};
+LiveRange live_range(const FiberTrace& t, int nbin) {
+  LiveRange range;
+  const auto is_live = [&](int j) { return t.live[static_cast<std::size_t>(j)] != 0; };
+  while (range.first < nbin && !is_live(range.first)) ++range.first;
+  range.last = nbin;
+  while (range.last > range.first && !is_live(range.last - 1)) --range.last;
+  if (range.first == range.last) return {0, 0, 1, true};
+  const auto y0 = [&](int j) { return t.y0[static_cast<std::size_t>(j)]; };
+  range.direction = y0(range.last - 1) >= y0(range.first) ? 1 : -1;
+  for (int j = range.first; j < range.last; ++j) {
+    if (!is_live(j)) range.plain = false;
+    if (j > range.first && range.direction * (y0(j) - y0(j - 1)) < 0) range.plain = false;
+  }
+  return range;
+}
+
+std::string why_not(const BundleGeometry& g, const ExtractOptions& options, const Tuning& tuning) {
+  if (g.sweep_reach > 1) return "second neighbours matter";
+  if (g.reach > 2) return "spots of third neighbours meet";
+  if (least_band(g, options, tuning) > kWidestBand || g.cross_band > kWidestCoupling) {
+    return "spots of bins far apart share rows";
+  }
+  for (const FiberTrace& t : g.trace) {
+    if (!live_range(t, g.nbin).plain) return "a trace turns back";
+  }
+  return {};
+}
+
+int most_bends(const FiberTrace& t, const LiveRange& range, int band) {
+  int most = 0;
+  for (int j = range.first; j < range.last; ++j) {
+    for (int k = j + 1; k < std::min(range.last, j + band + 1); ++k) {
+      most = std::max(
+          most, std::abs(t.x0[static_cast<std::size_t>(k)] - t.x0[static_cast<std::size_t>(j)]));
+    }
+  }
+  return most;
+}
+
+void add_bundle(Problem& p, const BundleGeometry& g, std::size_t index) {
+  p.device_bundle.push_back(index);
+  p.own_band = std::max(p.own_band, g.band);
+  p.band = round_up_band(p.own_band);
+  p.cross_band = std::max(p.cross_band, g.cross_band);
+  p.reach = std::max(p.reach, g.reach);
+  p.strip_x.push_back(g.x0);
+  p.strip_pitch = std::max(p.strip_pitch, g.columns + kLanes);
+  // as diagnose(): guard bins count in the model as far as they share rows with requested ones
+  const int margin = std::max(p.grid.guard - std::max(g.band, g.cross_band), 0);
+  const int first = margin / kLanes * kLanes;
+  const int last = (g.nbin - margin + kLanes - 1) / kLanes * kLanes;
+  for (int f = 0; f < g.nfiber; ++f) {
+    p.psf_fiber.push_back(g.first_fiber + f);
+    p.bundle_of.push_back(p.nbundle() - 1);
+    const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
+    const LiveRange range = live_range(t, g.nbin);
+    p.live_first.push_back(std::clamp(first, range.first, range.last));
+    p.live_last.push_back(std::clamp(last, range.first, range.last));
+    p.direction.push_back(range.direction);
+    p.light_columns = std::max(p.light_columns, p.plan.nx + most_bends(t, range, g.band));
+  }
+  p.bundle_first.push_back(p.nfiber());
+}
+
+void place_rows(Problem& p) {
+  int low = 1 << 24, high = -(1 << 24);
+  for (int b = 0; b < p.nbundle(); ++b) {
+    const BundleGeometry& g = p.geometry_of(b);
+    low = std::min(low, g.y0);
+    high = std::max(high, g.y0 + g.rows);
+  }
+  p.row_first = low;
+  p.rows = high - low;
+}
+
+void pack_traces(Problem& p) {
+  const auto pitch = static_cast<std::size_t>(padded(p.nfiber()));
+  const std::size_t size = pitch * static_cast<std::size_t>(p.nbin);
+  p.trace_x0.assign(size, 0);
+  p.trace_y0.assign(size, 0);
+  p.live.assign(size, 0);
+  for (int b = 0; b < p.nbundle(); ++b) {
+    const BundleGeometry& g = p.geometry_of(b);
+    for (int f = 0; f < g.nfiber; ++f) {
+      const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
+      std::size_t at = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
+      for (std::size_t j = 0; j < static_cast<std::size_t>(p.nbin); ++j, at += pitch) {
+        p.trace_x0[at] = t.x0[j];
+        p.trace_y0[at] = t.y0[j];
+        p.live[at] = t.live[j];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Cut short_windows(int nbin, int core, int skirt) {
+  Cut cut;
+  cut.count = std::max(1, nbin / core);
+  cut.stride = (nbin + cut.count - 1) / cut.count;
+  cut.count = (nbin + cut.stride - 1) / cut.stride;  // no window without a core
+  cut.skirt = cut.count > 1 ? skirt : 0;
+  cut.rows = cut.stride + 2 * cut.skirt;
+  return cut;
+}
+
+Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
+                     Isa isa, Executor& executor, const Observer& observer) {
+  Problem p;
+  p.options = options;
+  p.tuning = tuning;
+  p.grid = guard_grid(psf, options.wave);
+  p.plan = make_spot_plan(psf, p.grid.wave);
+  p.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
+  p.weak_prior = weak_prior(psf, options, observer);
+  p.bundles = wanted_bundles(psf, options);
+  p.geometry.resize(p.bundles.size());
+  const auto spots = spot_kernel(isa);
+  executor.run(p.bundles.size(), [&](std::size_t b) {
+    p.geometry[b] = bundle_geometry(p.plan, p.bundles[b], spots, tuning.coupling_floor);
+  });
+  p.nbin = p.plan.nwave;
+  p.bundle_first = {0};
+  for (std::size_t b = 0; b < p.bundles.size(); ++b) {
+    const std::string reason = why_not(p.geometry[b], options, tuning);
+    if (reason.empty()) {
+      add_bundle(p, p.geometry[b], b);
+    } else {
+      p.left.push_back({b, reason});
+    }
+  }
+  if (p.nbundle() == 0) return p;
+  place_rows(p);
+  pack_traces(p);
+  const int half = round_up_coupling(p.cross_band);
+  p.sweep_cut = short_windows(p.nbin, kSweepCore, p.grid.guard + half);
+  // twice the decay length: the preconditioner then is the whole fibre's, to rounding
+  p.solve_cut = short_windows(p.nbin, kSolveCore, 2 * p.grid.guard);
+  const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
+  // windows are read up to kMostInRegisters rows past their ends
+  static_assert(lane::kMostInRegisters <= 2 * kLanes);
+  p.margin =
+      std::max({over(p.sweep_cut), over(p.solve_cut), 2 * p.grid.guard + kLanes}) + 2 * kLanes;
+  return p;
+}
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One frame as the device gets it: geometry of its bundles in plain arrays. Host memory only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fiberloom/base/executor.hpp"
+#include "fiberloom/extract/exact/engine.hpp"
+#include "fiberloom/extract/exact/gpu/layout.hpp"
+
+namespace fiberloom::exact::gpu {
+
+/// A bundle that the device does not treat, and why.
+struct LeftToCpu {
+  std::size_t bundle = 0;  ///< index into Problem::bundles
+  std::string reason;
+};
+
+/// What follows from PSF, grid and options alone; may serve several frames.
+struct Problem {
+  ExtractOptions options;
+  Tuning tuning;
+  GuardedGrid grid;
+  SpotPlan plan;
+  double psferr = 0.01, weak_prior = 0;
+  std::vector<BundleRange> bundles;      ///< all that are wanted
+  std::vector<BundleGeometry> geometry;  ///< of each
+  std::vector<LeftToCpu> left;           ///< known beforehand
+
+  // the device's own bundles and fibres
+  std::vector<std::size_t> device_bundle;  ///< index into `bundles`
+  std::vector<int> bundle_first, bundle_of, psf_fiber;
+  std::vector<int> trace_x0, trace_y0;  ///< [nbin][pitch]
+  std::vector<unsigned char> live;
+  std::vector<int> live_first, live_last, direction;  ///< bins that the model holds
+  std::vector<int> strip_x;
+  int strip_pitch = 8, row_first = 0, rows = 1, light_columns = 1;
+  int nbin = 0, margin = 0, reach = 1;
+  int own_band = 0, band = 8, cross_band = 0;  ///< of N_ii, as stored; of couplings
+  Cut sweep_cut, solve_cut;
+
+  [[nodiscard]] int nfiber() const { return static_cast<int>(psf_fiber.size()); }
+  [[nodiscard]] int nbundle() const { return static_cast<int>(device_bundle.size()); }
+  [[nodiscard]] int fibers_of(int bundle) const {
+    return bundle_first[static_cast<std::size_t>(bundle) + 1] -
+           bundle_first[static_cast<std::size_t>(bundle)];
+  }
+  [[nodiscard]] const BundleGeometry& geometry_of(int bundle) const {
+    return geometry[device_bundle[static_cast<std::size_t>(bundle)]];
+  }
+};
+
+[[nodiscard]] Problem make_problem(const PsfModel& psf, const ExtractOptions& options,
+                                   const Tuning& tuning, Isa isa, Executor& executor,
+                                   const Observer& observer);
+
+/// Windows of about `core` bins with skirts, the same for every device.
+[[nodiscard]] Cut short_windows(int nbin, int core, int skirt);
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
+// then sums over the poles in fixed order (decorrelate.cpp has the formulas). A batch is a list of
+// fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
+// decide alike.
+#pragma once
+
+#include "fiberloom/extract/exact/gpu/layout.hpp"
+#include "fiberloom/linalg/pole_registers_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+
+/// Of one fibre of a batch.
+struct RootState {
+  double high, low, signal, shift;
+  int trying;  ///< a lower bound is being looked for
+  int attempts;
+};
+
+/// Candidates for the kept band, as kBands.
+inline constexpr int kMostKept = 8;
+
+struct RootArgs {
+  Shape shape;
+  int count;         ///< fibres of the batch ("positions")
+  const int* fiber;  ///< [count] fibre of the frame
+  const int* place;  ///< [count] where wide_s has it
+  Cut cut;
+  int band;      ///< of s
+  Packs s;       ///< by position and bin, width band + 1
+  Packs wide_s;  ///< what s is cut from
+  int wide_band;
+  Packs x;             ///< by fibre and bin
+  const double* ones;  ///< [rows by bin][32]: 1 inside the grid, 0 outside
+  // lanes (position pack, window, position), rows of a window
+  Packs l, inv_d, solution, weight;
+  double *pivot, *norm;  ///< [lanes]
+  RootState* state;      ///< [count]
+  double* partial;       ///< [2][chunks][padded count]
+  int chunks, chunk_rows;
+  int kept[kMostKept], nkept;
+  double decay;
+  double* truncation;  ///< [nkept][lanes]
+};
+
+/// S cut to the batch's band. Threads: rows by bin x padded count.
+struct RootNarrowKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.count), row = thread / pitch, i = thread % pitch;
+    if (row >= a.shape.rows() || i >= a.count) return;
+    for (int d = 0; d <= a.band; ++d) *a.s.at(i, row, d) = *a.wide_s.at(a.place[i], row, d);
+  }
+};
+
+/// Gershgorin's row sums and the signal, over a chunk of the rows that windows cover. Threads:
+/// chunks x padded count.
+struct RootRowsKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.count), chunk = thread / pitch, i = thread % pitch;
+    if (chunk >= a.chunks || i >= a.count) return;
+    const long begin = a.shape.margin + a.cut.first(0);
+    const long end = a.shape.margin + a.cut.first(a.cut.count - 1) + a.cut.rows;
+    const long first = begin + chunk * a.chunk_rows;
+    const long last = first + a.chunk_rows < end ? first + a.chunk_rows : end;
+    double high = 0, signal = 0;
+    for (long row = first; row < last; ++row) {
+      double sum = 0;
+      for (int d = 0; d <= a.band; ++d) sum += absolute(*a.s.at(i, row, d));
+      for (int d = 1; d <= a.band && row - d >= begin; ++d) sum += absolute(*a.s.at(i, row - d, d));
+      high = largest(high, sum);
+      if (row >= a.shape.margin && row < a.shape.margin + a.shape.nbin) {
+        const double x = *a.x.at(a.fiber[i], row);
+        signal = largest(signal, *a.s.at(i, row) * x * x);
+      }
+    }
+    a.partial[chunk * pitch + i] = high;
+    a.partial[(a.chunks + chunk) * pitch + i] = signal;
+  }
+};
+/// Threads: padded count.
+struct RootHighKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long i, const Args& a) {
+    if (i >= a.count) return;
+    const long pitch = padded(a.count);
+    double high = 0, signal = 0;
+    for (long chunk = 0; chunk < a.chunks; ++chunk) {
+      high = largest(high, a.partial[chunk * pitch + i]);
+      signal = largest(signal, a.partial[(a.chunks + chunk) * pitch + i]);
+    }
+    a.state[i] = {high, 0.0, ::sqrt(signal), 0.0, 1, 0};
+  }
+};
+
+struct RootLane {
+  int position, window;
+  FL_LANE_HD static RootLane of(long lane, const Cut& cut) {
+    const long rest = lane / kWarp;
+    return {static_cast<int>(rest / cut.count * kWarp + lane % kWarp),
+            static_cast<int>(rest % cut.count)};
+  }
+};
+
+/// S + shift I = L D L^T of fibres that are trying. Threads: lanes.
+template <int B>
+struct RootFactorKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long lane, const Args& a) {
+    const RootLane p = RootLane::of(lane, a.cut);
+    if (p.position >= a.count || !a.state[p.position].trying) return;
+    const long row = a.shape.margin + a.cut.first(p.window);
+    a.pivot[lane] = lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
+                                                        WarpLane(a.state[p.position].shift),
+                                                        a.l.at(lane, 0), a.inv_d.at(lane, 0))
+                        .v;
+  }
+};
+
+/// S^-1 a for a of alternating signs, and its largest entry inside the grid. Threads: lanes.
+template <int B>
+struct RootAlternateKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long lane, const Args& a) {
+    const RootLane p = RootLane::of(lane, a.cut);
+    if (p.position >= a.count) return;
+    double* v = a.solution.at(lane, 0);
+    const int first = a.cut.first(p.window);
+    for (int row = 0; row < a.cut.rows; ++row) {
+      v[row * kWarp] = ((first + row) & 1) != 0 ? -1.0 : 1.0;
+    }
+    lane::solve<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0), v);
+    double norm = 0;
+    for (int row = 0; row < a.cut.rows; ++row) {
+      if (first + row >= 0 && first + row < a.shape.nbin) {
+        norm = largest(norm, absolute(v[row * kWarp]));
+      }
+    }
+    a.norm[lane] = norm;
+  }
+};
+
+FL_LANE_HD inline long root_lane(int position, int window, const Cut& cut) {
+  return (static_cast<long>(position / kWarp) * cut.count + window) * kWarp + position % kWarp;
+}
+
+/// After the first factor and solve: the first guess. Threads: padded count.
+struct RootGuessKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long i, const Args& a) {
+    if (i >= a.count) return;
+    double pivot = 1e300, norm = 0;
+    for (int w = 0; w < a.cut.count; ++w) {
+      const long lane = root_lane(static_cast<int>(i), w, a.cut);
+      pivot = a.pivot[lane] < pivot ? a.pivot[lane] : pivot;
+      norm = largest(norm, a.norm[lane]);
+    }
+    RootState& s = a.state[i];
+    const double guess = 0.9 / norm, most = 0.9 * s.high;
+    s.low = guess < most ? guess : most;
+    s.shift = -s.low;
+    s.attempts = 0;
+    s.trying = pivot > 0;
+    if (!s.trying) s.low = 0.0;
+  }
+};
+
+/// After a trial: proven, or 0.4 of it next. Threads: padded count.
+struct RootProveKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long i, const Args& a) {
+    if (i >= a.count || !a.state[i].trying) return;
+    RootState& s = a.state[i];
+    double pivot = 1e300;
+    for (int w = 0; w < a.cut.count; ++w) {
+      const double p = a.pivot[root_lane(static_cast<int>(i), w, a.cut)];
+      pivot = p < pivot ? p : pivot;
+    }
+    if (pivot > 0) {
+      s.trying = 0;
+    } else if (++s.attempts >= 60) {
+      s.trying = 0;
+      s.low = 0.0;
+    } else {
+      s.low *= 0.4;
+      s.shift = -s.low;
+    }
+  }
+};
+
+/// What a unit of |dS| does to a bin, in sigma. Threads: rows of a window x lanes.
+struct RootWeightKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes;
+    const int row = static_cast<int>(thread / lanes);
+    const RootLane p = RootLane::of(lane, a.cut);
+    if (row >= a.cut.rows || p.position >= a.count) return;
+    const long at = a.shape.margin + a.cut.first(p.window) + row;
+    const double diagonal = *a.s.at(p.position, at);
+    const double x =
+        absolute(*a.x.at(a.fiber[p.position], at)) + (diagonal > 0 ? 1.0 / ::sqrt(diagonal) : 0.0);
+    *a.weight.at(lane, row) = x * ::sqrt(absolute(*a.solution.at(lane, row)));
+  }
+};
+
+/// Truncation error for each band that might be kept. Threads: nkept x lanes.
+struct RootTruncationKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes;
+    const int which = static_cast<int>(thread / lanes);
+    const RootLane p = RootLane::of(lane, a.cut);
+    if (which >= a.nkept || p.position >= a.count) return;
+    const int kept = a.kept[which];
+    const double tail = a.decay / (1.0 - a.decay);
+    const long first = a.shape.margin + a.cut.first(p.window);
+    double worst = 0;
+    for (int row = 0; row < a.cut.rows; ++row) {
+      double sum = 0;
+      const double here = *a.weight.at(lane, row);
+      for (int d = kept + 1 < a.band ? kept + 1 : a.band; d <= a.band && row + d < a.cut.rows;
+           ++d) {
+        const double known = d > kept ? 2.0 : 0.0, behind = d == a.band ? 2.0 * tail : 0.0;
+        sum += (known + behind) * absolute(*a.s.at(p.position, first + row, d)) *
+               largest(here, *a.weight.at(lane, row + d));
+      }
+      worst = largest(worst, sum);
+    }
+    a.truncation[which * lanes + lane] = worst;
+  }
+};
+
+struct PoleArgs {
+  RootArgs root;
+  int first, last;  ///< positions of this launch
+  int nd;
+  const long* task;     ///< [last - first + 1] first task of a position
+  const int* poles;     ///< [count], 0: not taken here
+  const double *t, *c;  ///< [count][kMostPoles]
+  // lanes: tasks, rows of a window
+  Packs l, inv_d, v1, vx, out;  ///< out: rows [skirt - 1, skirt + stride] of a window, nd + 3 wide
+  Packs sums;                   ///< lanes of root, rows as out
+  int out_first, out_rows;      ///< those rows, as far as they are there
+};
+
+/// One pole of one window. Threads: tasks.
+template <int B>
+struct PoleKernel {
+  using Args = PoleArgs;
+  FL_LANE_HD static void run(long task, const Args& a) {
+    const int n = a.last - a.first;
+    if (task >= a.task[n]) return;
+    int low = 0, high = n;  // position whose tasks hold this one
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (a.task[middle] <= task ? low : high) = middle;
+    }
+    const int position = a.first + low, poles = a.poles[position];
+    const int rest = static_cast<int>(task - a.task[low]);
+    const int window = rest / poles, k = rest % poles;
+    const RootArgs& r = a.root;
+    const long row = r.shape.margin + r.cut.first(window);
+    const double* s = r.s.at(position, row);
+    const double* x = r.x.at(r.fiber[position], row);
+    const double* ones = r.ones + row * kWarp + position % kWarp;
+    const WarpLane t(a.t[position * kMostPoles + k]), c(a.c[position * kMostPoles + k]);
+    if constexpr (B <= lane::kMostInRegisters) {
+      lane::root_pole_registers<WarpLane, B>(r.cut.rows, s, t, c, ones, x, a.nd, a.out_first,
+                                             a.out_first + a.out_rows, a.l.at(task, 0),
+                                             a.inv_d.at(task, 0), a.v1.at(task, 0),
+                                             a.vx.at(task, 0), a.out.at(task, 0));
+    } else {
+      // wide bands: the shared text with its work in local memory; it adds to whole windows
+      double* q = a.out.at(task, 0);
+      double* q1 = q + static_cast<long>(r.cut.rows) * (a.nd + 1) * kWarp;
+      double* qx = q1 + static_cast<long>(r.cut.rows) * kWarp;
+      for (int i = 0; i < r.cut.rows * (a.nd + 3); ++i) q[static_cast<long>(i) * kWarp] = 0.0;
+      lane::root_pole<WarpLane, B>(r.cut.rows, s, t, c, ones, x, a.nd, a.l.at(task, 0),
+                                   a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0), q, q1,
+                                   qx);
+    }
+  }
+};
+
+/// Sums over the poles in their order. Threads: out_rows x (nd + 3) x lanes of the positions.
+struct PoleSumKernel {
+  using Args = PoleArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const RootArgs& r = a.root;
+    const long lanes = padded(r.count) * r.cut.count, lane = thread % lanes;
+    const int item = static_cast<int>(thread / lanes % (a.nd + 3));
+    const int row = static_cast<int>(thread / lanes / (a.nd + 3));
+    const RootLane p = RootLane::of(lane, r.cut);
+    if (row >= a.out_rows || p.position < a.first || p.position >= a.last) return;
+    const int poles = a.poles[p.position];
+    const long task = a.task[p.position - a.first] + static_cast<long>(p.window) * poles;
+    double sum = 0;
+    for (int k = 0; k < poles; ++k) {
+      if (r.band <= lane::kMostInRegisters) {
+        sum += *a.out.at(task + k, row, item);
+      } else {  // [rows][nd + 1], [rows], [rows]
+        const long at = row + a.out_first;
+        const long index =
+            item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
+        sum += a.out.at(task + k, 0)[index * kWarp];
+      }
+    }
+    *a.sums.at(lane, row, item) = sum;
+  }
+};
+
+/// Where the results of a frame go: [nspec][nwave], resolution [nspec][ndiag][nwave].
+struct ResultView {
+  double *flux, *ivar, *xflux, *chi2pix, *lost;
+  float* resolution;
+  int spec_min, nspec, nwave, guard;
+  const double* width;   ///< [nwave] Angstrom
+  const int* psf_fiber;  ///< [nfiber] of the frame
+};
+
+struct ScatterArgs {
+  PoleArgs pole;
+  ResultView result;
+  Packs phi;
+  double* seam;  ///< [count]
+};
+
+struct SumReader {
+  const ScatterArgs& a;
+  int position;
+  [[nodiscard]] FL_LANE_HD int window_of(int bin) const {
+    const Cut& cut = a.pole.root.cut;
+    return bin / cut.stride < cut.count ? bin / cut.stride : cut.count - 1;
+  }
+  [[nodiscard]] FL_LANE_HD double in(int bin, int window, int item) const {
+    const Cut& cut = a.pole.root.cut;
+    const int row = bin - cut.first(window) - a.pole.out_first;
+    return *a.pole.sums.at(root_lane(position, window, cut), row, item);
+  }
+  [[nodiscard]] FL_LANE_HD double at(int bin, int item) const {
+    return in(bin, window_of(bin), item);
+  }
+  /// 1 / s of a bin, 0 where there is no information.
+  [[nodiscard]] FL_LANE_HD double inverse_sum(int bin) const {
+    const RootArgs& r = a.pole.root;
+    const double s = at(bin, a.pole.nd + 1);
+    const double phi = *a.phi.at(r.fiber[position], bin + r.shape.margin);
+    return phi >= kLeastInformation && s > 0 ? 1.0 / s : 0.0;
+  }
+};
+
+/// Flux, ivar and resolution of the requested fibres. Threads: nwave x padded count.
+struct ScatterKernel {
+  using Args = ScatterArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const RootArgs& r = a.pole.root;
+    const ResultView& out = a.result;
+    const long pitch = padded(r.count);
+    const int j = static_cast<int>(thread / pitch), i = static_cast<int>(thread % pitch);
+    if (j >= out.nwave || i >= r.count || a.pole.poles[i] == 0) return;
+    const int spec = out.psf_fiber[r.fiber[i]] - out.spec_min;
+    if (spec < 0 || spec >= out.nspec) return;
+    const int nd = a.pole.nd, bin = j + out.guard;
+    const SumReader read{a, i};
+    const double inverse = read.inverse_sum(bin), s = read.at(bin, nd + 1), width = out.width[j];
+    const bool good = inverse != 0.0;
+    const long at = static_cast<long>(spec) * out.nwave + j;
+    out.flux[at] = good ? read.at(bin, nd + 2) / s / width : 0.0;
+    out.ivar[at] = good ? s * s * width * width : 0.0;
+    out.xflux[at] = good ? *r.x.at(r.fiber[i], bin + r.shape.margin) / width : 0.0;
+    for (int k = 0; k < 2 * nd + 1; ++k) {
+      const int row = j - nd + k, gap = row < j ? j - row : row - j;
+      double value = 0.0;
+      if (row >= 0 && row < out.nwave) {
+        const double scale = read.inverse_sum(row + out.guard);
+        const int low = (row < j ? row : j) + out.guard;
+        value = scale != 0.0 ? read.at(low, gap) * scale : (gap == 0 ? 1.0 : 0.0);
+      }
+      out.resolution[(static_cast<long>(spec) * (2 * nd + 1) + k) * out.nwave + j] =
+          static_cast<float>(value);
+    }
+  }
+};
+
+/// As seam_difference(). Threads: padded count.
+struct SeamKernel {
+  using Args = ScatterArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const RootArgs& r = a.pole.root;
+    const int i = static_cast<int>(thread);
+    if (i >= r.count || a.pole.poles[i] == 0) return;
+    const SumReader read{a, i};
+    const int one = a.pole.nd + 1, x = a.pole.nd + 2;
+    double worst = 0;
+    for (int w = 1; w < r.cut.count; ++w) {
+      for (int j = w * r.cut.stride - 1; j <= w * r.cut.stride; ++j) {
+        if (j < 0 || j >= r.shape.nbin) continue;
+        const double x0 = read.in(j, w - 1, x), x1 = read.in(j, w, x);
+        const double s0 = read.in(j, w - 1, one), s1 = read.in(j, w, one);
+        worst = largest(worst, absolute(x0 - x1));
+        if (s1 > 0) worst = largest(worst, absolute(s0 - s1) / s1 * (1.0 + absolute(x1)));
+      }
+    }
+    a.seam[i] = worst;
+  }
+};
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which bundle is tried with which band; the sweeps. (Poles: root_poles.cpp.)
+#include "fiberloom/extract/exact/gpu/roots.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "fiberloom/extract/exact/windows.hpp"
+
+namespace fiberloom::exact::gpu {
+
+namespace {
+
+constexpr int kRowChunk = 64;
+
+int least_band_of(const Problem& p, int bundle) {
+  return least_band(p.geometry_of(bundle), p.options, p.tuning);
+}
+
+}  // namespace
+
+RootStage::RootStage(DeviceFrame& frame)
+    : f_(frame), p_(frame.p_), stream_(*frame.stream_), k_(*frame.k_) {}
+
+Cut RootStage::root_cut(const Problem& p, int skirt) {
+  Windows w = cut_windows(p.nbin, skirt);
+  if (p.tuning.most_windows < w.count) w = cut_windows(p.nbin, p.nbin);
+  return {w.count, w.stride, w.skirt, w.rows};
+}
+
+int RootStage::row_count(const Cut& cut, int* first) {
+  *first = std::max(0, cut.skirt - 1);
+  return std::min(cut.rows, cut.skirt + cut.stride + 1) - *first;
+}
+
+SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<int>& bundles,
+                                  int band, Arena& a, Arena* after_s) {
+  SweepArgs s{};
+  s.shape = frame.shape_;
+  s.n = frame.n_;
+  s.cut = frame.p_.sweep_cut;
+  s.band = band;
+  s.half = kDeviceCouplings[coupling_index(frame.p_.cross_band)];
+  int places = 0;
+  for (const int b : bundles) places += frame.p_.fibers_of(b);
+  s.places.nbundle = static_cast<int>(bundles.size());
+  s.places.nplace = places;
+  s.places.bundle_place = a.take<int>(bundles.size() + 1);
+  s.places.fiber = a.take<int>(static_cast<std::size_t>(places));
+  s.left = take_packs(a, places, frame.shape_.rows(), band + 1);
+  *after_s = a;
+  s.right = take_packs(a, places, frame.shape_.rows(), band + 1);
+  const long lanes = padded(2L * s.places.nbundle * s.cut.count);
+  const int width = band + 2 * s.half;
+  // rows past the end are read, and do not matter; they must not be another lane's
+  s.matrix = take_packs(a, lanes, s.cut.rows + lane::kMostInRegisters, band + 1);
+  s.l = take_packs(a, lanes, s.cut.rows, band);
+  s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
+  s.inverse = take_packs(a, lanes, s.cut.rows + width, 2 * width + 1);
+  s.columns = take_packs(a, lanes, s.cut.rows, 2 * s.half + 1);
+  return s;
+}
+
+RootArgs RootStage::root_arrays(const DeviceFrame& frame, int count, int band, const Cut& cut,
+                                Arena& a) {
+  RootArgs r{};
+  r.shape = frame.shape_;
+  r.count = count;
+  r.cut = cut;
+  r.band = r.wide_band = band;
+  r.x = frame.x_;
+  r.ones = frame.ones_;
+  r.decay = frame.p_.grid.decay;
+  const auto n = static_cast<std::size_t>(count);
+  const long lanes = padded(count) * cut.count;
+  r.fiber = a.take<int>(n);
+  r.place = a.take<int>(n);
+  r.state = a.take<RootState>(n);
+  r.l = take_packs(a, lanes, cut.rows, band);
+  r.inv_d = take_packs(a, lanes, cut.rows, 1);
+  r.solution = take_packs(a, lanes, cut.rows, 1);
+  r.weight = take_packs(a, lanes, cut.rows, 1);
+  r.pivot = a.take<double>(static_cast<std::size_t>(lanes));
+  r.norm = a.take<double>(static_cast<std::size_t>(lanes));
+  r.truncation = a.take<double>(static_cast<std::size_t>(lanes * kMostKept));
+  r.chunk_rows = kRowChunk;
+  r.chunks = (cut.count * cut.stride + 2 * cut.skirt + kRowChunk - 1) / kRowChunk;
+  r.partial = a.take<double>(2 * static_cast<std::size_t>(r.chunks * padded(count)));
+  return r;
+}
+
+std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<int>& bundles,
+                                   int band, int skirt) {
+  Arena sweep, rest;
+  (void)sweep_arrays(frame, bundles, band, sweep, &rest);
+  int places = 0;
+  for (const int b : bundles) places += frame.p_.fibers_of(b);
+  const Cut cut = root_cut(frame.p_, skirt);
+  (void)root_arrays(frame, places, band, cut, rest);
+  // a narrower copy and its arrays, and the poles of at least one fibre
+  (void)root_arrays(frame, places, band, cut, rest);
+  (void)take_packs(rest, places, frame.shape_.rows(), band + 1);
+  int first = 0;
+  const int rows = row_count(cut, &first);
+  (void)take_packs(rest, padded(places) * cut.count, rows, frame.p_.options.ndiag / 2 + 3);
+  rest.take<double>(static_cast<std::size_t>(places) * (2 * kMostPoles + 2));
+  const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kMostPoles * cut.count);
+  return std::max(sweep.used(), poles) + 4096;
+}
+
+std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
+  std::size_t most = 0;
+  for (int b = 0; b < frame.p_.nbundle(); ++b) {
+    for (const int skirt : {frame.p_.grid.guard, 2 * frame.p_.grid.guard, frame.p_.nbin}) {
+      most = std::max(most, batch_bytes(frame, {b}, kWidestBand, skirt));
+    }
+  }
+  return most;
+}
+
+std::size_t RootStage::full_bytes(const DeviceFrame& frame) {
+  std::vector<int> all(static_cast<std::size_t>(frame.p_.nbundle()));
+  std::iota(all.begin(), all.end(), 0);
+  if (all.empty()) return 0;
+  const int band = least_band_of(frame.p_, 0), skirt = frame.p_.grid.guard;
+  const Cut cut = root_cut(frame.p_, skirt);
+  // a quarter of the poles at a time fills any card
+  constexpr long kPolesAtOnce = 5;
+  return batch_bytes(frame, all, band, skirt) +
+         pole_bytes(frame, band, cut, frame.p_.nfiber() * cut.count * kPolesAtOnce);
+}
+
+std::vector<RootStage::Attempt> RootStage::take_batch(std::vector<Attempt>& pending) const {
+  const int band = pending.front().band, skirt = pending.front().skirt;
+  std::vector<Attempt> taken, rest;
+  std::vector<int> bundles;
+  for (const Attempt& a : pending) {
+    bool fits = a.band == band && a.skirt == skirt;
+    if (fits) {
+      bundles.push_back(a.bundle);
+      fits = taken.empty() || batch_bytes(f_, bundles, band, skirt) <= f_.scratch_.left();
+      if (!fits) bundles.pop_back();
+    }
+    (fits ? taken : rest).push_back(a);
+  }
+  pending = std::move(rest);
+  return taken;
+}
+
+void RootStage::run() {
+  std::vector<Attempt> pending;
+  for (int b = 0; b < p_.nbundle(); ++b) {
+    solve_error_.push_back(f_.outcomes_[static_cast<std::size_t>(b)].report.bound_sigma);
+    pending.push_back({b, least_band_of(p_, b), p_.grid.guard});
+  }
+  while (!pending.empty()) {
+    std::vector<Attempt> again;
+    attempt(take_batch(pending), again);
+    pending.insert(pending.end(), again.begin(), again.end());
+    std::stable_sort(pending.begin(), pending.end(), [](const Attempt& a, const Attempt& b) {
+      return std::pair(a.skirt, a.band) < std::pair(b.skirt, b.band);
+    });
+  }
+}
+
+Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
+  const DeviceStage stage(stream_, "sweeps");
+  std::vector<int> bundles, bundle_place{0}, fibers;
+  int longest = 0;
+  for (const Attempt& a : batch.attempts) {
+    bundles.push_back(a.bundle);
+    longest = std::max(longest, p_.fibers_of(a.bundle));
+    bundle_place.push_back(bundle_place.back() + p_.fibers_of(a.bundle));
+  }
+  for (const Place& place : batch.places) fibers.push_back(place.fiber);
+  Arena after_s;
+  SweepArgs s = sweep_arrays(f_, bundles, batch.band, scratch, &after_s);
+  send(stream_, s.places.bundle_place, bundle_place);
+  send(stream_, s.places.fiber, fibers);
+  const long lanes = padded(2L * s.places.nbundle * s.cut.count);
+  const auto clear = [&](const Packs& a, long n) {
+    stream_.zero(a.data,
+                 static_cast<std::size_t>(Packs::size(n, a.rows, a.width)) * sizeof(double));
+  };
+  clear(s.left, s.places.nplace);
+  clear(s.right, s.places.nplace);
+  clear(s.inverse, lanes);  // what lies outside a matrix must be zero, and stays so
+  const int band = band_index(batch.band), half = coupling_index(s.half);
+  const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
+  for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
+    k_.sweep_load(stream_, s.cut.rows * lanes, s);
+    k_.sweep_invert[band](stream_, lanes, s);
+    k_.congruence[half](stream_, (s.cut.stride + s.band) * lanes, s);
+  }
+  if (left_only) clear(s.right, s.places.nplace);
+  k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);
+  scratch = after_s;
+  return s.left;
+}
+
+/// Lower bounds on the spectrum; leaves S^-1 a in root.solution.
+std::vector<RootState> RootStage::prove(const RootArgs& root) {
+  const int band = band_index(root.band);
+  const long lanes = padded(root.count) * root.cut.count;
+  k_.factor[band](stream_, lanes, root);
+  k_.alternate[band](stream_, lanes, root);
+  k_.guess(stream_, root.count, root);
+  std::vector<RootState> states(static_cast<std::size_t>(root.count));
+  for (;;) {
+    k_.factor[band](stream_, lanes, root);
+    k_.prove(stream_, root.count, root);
+    receive(stream_, root.state, states);
+    if (std::none_of(states.begin(), states.end(), [](const RootState& s) { return s.trying; }))
+      return states;
+  }
+}
+
+void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& again) {
+  Batch batch;
+  batch.attempts = std::move(attempts);
+  batch.band = batch.attempts.front().band;
+  batch.cut = root_cut(p_, batch.attempts.front().skirt);
+  int least = kBands.back();
+  for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
+    const int b = batch.attempts[i].bundle;
+    least = std::min(least, least_band_of(p_, b));
+    for (int f = 0; f < p_.fibers_of(b); ++f) {
+      Place place{};
+      place.fiber = p_.bundle_first[static_cast<std::size_t>(b)] + f;
+      place.bundle = static_cast<int>(i);
+      batch.places.push_back(place);
+    }
+  }
+  for (const int band : kBands) {
+    if (band >= least && band < batch.band) batch.kept.push_back(band);
+  }
+  batch.kept.push_back(batch.band);
+  sums_.assign(batch.attempts.size(), {});
+
+  Arena scratch = f_.scratch_;
+  const Packs s = sweep(batch, scratch);
+  RootArgs root =
+      root_arrays(f_, static_cast<int>(batch.places.size()), batch.band, batch.cut, scratch);
+  root.s = root.wide_s = s;
+  std::vector<int> fibers, identity(batch.places.size());
+  for (const Place& place : batch.places) fibers.push_back(place.fiber);
+  std::iota(identity.begin(), identity.end(), 0);
+  {
+    const DeviceStage stage(stream_, "bounds");
+    send(stream_, root.fiber, fibers);
+    send(stream_, root.place, identity);
+    k_.rows(stream_, root.chunks * padded(root.count), root);
+    k_.high(stream_, root.count, root);
+    judge(batch, root, again);
+  }
+  narrow(batch, s, scratch);
+  std::vector<std::size_t> wide(batch.places.size());
+  std::iota(wide.begin(), wide.end(), std::size_t{0});
+  take_poles(batch, root, wide, scratch);
+  finish(batch, again);
+}
+
+/// Who has too narrow a band, and with which band each of the others might do.
+void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>& again) {
+  RootArgs root = start;
+  const std::vector<RootState> states = prove(root);
+  root.nkept = static_cast<int>(batch.kept.size());
+  std::copy(batch.kept.begin(), batch.kept.end(), root.kept);
+  const long lanes = padded(root.count) * root.cut.count;
+  k_.weight(stream_, root.cut.rows * lanes, root);
+  k_.truncation(stream_, root.nkept * lanes, root);
+  std::vector<double> truncation(static_cast<std::size_t>(root.nkept * lanes));
+  receive(stream_, root.truncation, truncation);
+  const double tolerance = p_.tuning.tolerance_sigma;
+  const bool widest = batch.band >= p_.tuning.most_band;
+  std::vector<double> excess(batch.attempts.size(), 0.0);
+  for (std::size_t i = 0; i < batch.places.size(); ++i) {
+    Place& place = batch.places[i];
+    const RootState& state = states[i];
+    Sums& sums = sums_[static_cast<std::size_t>(place.bundle)];
+    place.high = state.high;
+    place.low = state.low;
+    place.signal = state.signal;
+    for (int k = 0; k < root.nkept; ++k) {
+      double worst = 0;
+      for (int w = 0; w < root.cut.count; ++w) {
+        const long lane = k * lanes + root_lane(static_cast<int>(i), w, root.cut);
+        worst = std::max(worst, truncation[static_cast<std::size_t>(lane)]);
+      }
+      place.truncation.push_back(worst);
+    }
+    double& most = excess[static_cast<std::size_t>(place.bundle)];
+    if (!(state.low > 0)) {
+      most = std::numeric_limits<double>::infinity();
+      sums.out = true;
+      continue;
+    }
+    most = std::max(most, place.truncation.back());
+    const double allowed = tolerance + 10 * 2.2e-16 * state.high / state.low;
+    if (place.truncation.back() > allowed && !widest) sums.out = true;
+  }
+  for (std::size_t b = 0; b < sums_.size(); ++b) {
+    if (!sums_[b].out) continue;
+    const Attempt& a = batch.attempts[b];
+    if (widest) {
+      f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
+          "the marginal precision of a fibre is not positive definite";
+      continue;
+    }
+    const int band = wider_band(a.band, excess[b], p_.grid.decay, p_.tuning);
+    if (band > kWidestBand) {
+      f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
+          "it needs a band of " + std::to_string(band);
+    } else {
+      again.push_back({a.bundle, band, a.skirt});
+    }
+  }
+}
+
+void RootStage::finish(Batch& batch, std::vector<Attempt>& again) {
+  for (const Place& place : batch.places) {
+    Sums& sums = sums_[static_cast<std::size_t>(place.bundle)];
+    if (sums.out) continue;
+    sums.kappa = std::max(sums.kappa, place.high / place.low);
+    sums.truncation = std::max(sums.truncation, place.chosen);
+  }
+  for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
+    const Attempt& a = batch.attempts[i];
+    const Sums& sums = sums_[i];
+    if (sums.out) continue;
+    BundleReport& r = f_.outcomes_[static_cast<std::size_t>(a.bundle)].report;
+    r.first_fiber = p_.geometry_of(a.bundle).first_fiber;
+    r.nfiber = p_.fibers_of(a.bundle);
+    r.half_bandwidth = a.band;
+    r.windows = batch.cut.count;
+    r.kappa = sums.kappa;
+    r.poles = sums.poles;
+    r.seam_sigma = sums.seam;
+    r.bound_sigma = sums.truncation + sums.root_error + sums.seam +
+                    solve_error_[static_cast<std::size_t>(a.bundle)] + 10 * 2.2e-16 * sums.kappa;
+    const bool meets = sums.seam <= p_.tuning.tolerance_sigma + 10 * 2.2e-16 * sums.kappa;
+    if (meets || batch.cut.count == 1) continue;
+    again.push_back({a.bundle, a.band, a.skirt == p_.grid.guard ? 2 * a.skirt : p_.nbin});
+  }
+}
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients on N x = y, all bundles at once, each with its own scalars: a bundle that has
+// converged stands still. Preconditioner: each fibre's banded factor, cut into windows whose skirts
+// make them agree to rounding.
+#pragma once
+
+#include "fiberloom/extract/exact/gpu/layout.hpp"
+#include "fiberloom/linalg/pole_registers_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+
+struct CgState {
+  double rz, pq, step, beta, best;
+  int active, iterations, stalled;
+};
+
+struct CgArgs {
+  Shape shape;
+  NormalView n;
+  Cut cut;               ///< of the preconditioner
+  Packs l, inv_d, work;  ///< lanes (fibre pack, window, fibre); rows of a window
+  Packs x, r, z, p, q;   ///< by bin
+  Packs from, to;        ///< what ApplyKernel and PreconditionKernel read and write
+  CgState* state;        ///< [nbundle]
+  double* partial;       ///< [nbundle][chunks]
+  int chunks, chunk_bins;
+  double tolerance;
+};
+
+/// (fibre, window) of a thread; threads: padded fibres x windows.
+struct WindowLane {
+  int fiber, window;
+  long lane;
+  FL_LANE_HD static WindowLane of(long thread, const Cut& cut) {
+    const long rest = thread / kWarp;
+    const int window = static_cast<int>(rest % cut.count);
+    const int fiber = static_cast<int>(rest / cut.count * kWarp + thread % kWarp);
+    return {fiber, window, thread};
+  }
+};
+
+template <int B>
+struct PreconditionFactorKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const WindowLane w = WindowLane::of(thread, a.cut);
+    if (w.fiber >= a.shape.nfiber) return;
+    lane::factor_somewhere<WarpLane, B>(a.cut.rows,
+                                        a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
+                                        WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
+  }
+};
+
+/// to = M^-1 from.
+template <int B>
+struct PreconditionKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const WindowLane w = WindowLane::of(thread, a.cut);
+    if (w.fiber >= a.shape.nfiber || !a.state[a.shape.bundle_of[w.fiber]].active) return;
+    const int first = a.cut.first(w.window);
+    const double* from = a.from.at(w.fiber, a.shape.margin + first);
+    double* work = a.work.at(w.lane, 0);
+    for (int row = 0; row < a.cut.rows; ++row) work[row * kWarp] = from[row * kWarp];
+    lane::solve<WarpLane, B>(a.cut.rows, a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0), work);
+    double* to = a.to.at(w.fiber, a.shape.margin + first);
+    for (int row = a.cut.skirt; row < a.cut.skirt + a.cut.stride; ++row) {
+      if (first + row < a.shape.nbin) to[row * kWarp] = work[row * kWarp];
+    }
+  }
+};
+
+/// to = N from. Threads: nbin x padded fibres.
+struct ApplyKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.shape.nfiber);
+    const int bin = static_cast<int>(thread / pitch), f = static_cast<int>(thread % pitch);
+    if (bin >= a.shape.nbin || f >= a.shape.nfiber || !a.state[a.shape.bundle_of[f]].active) return;
+    const long j = bin + a.shape.margin;
+    double sum = *a.n.own.at(f, j) * *a.from.at(f, j);
+    for (int d = 1; d <= a.shape.band; ++d) {
+      sum += *a.n.own.at(f, j, d) * *a.from.at(f, j + d);
+      sum += *a.n.own.at(f, j - d, d) * *a.from.at(f, j - d);
+    }
+    const int cb = a.shape.cross_band;
+    for (int r = 1; r <= a.shape.reach; ++r) {
+      const bool right = a.shape.neighbours(f, f + r), left = a.shape.neighbours(f, f - r);
+      for (int d = -cb; d <= cb; ++d) {
+        if (right) sum += *a.n.cross[r - 1].at(f, j, cb + d) * *a.from.at(f + r, j + d);
+        if (left) sum += *a.n.cross[r - 1].at(f - r, j - d, cb + d) * *a.from.at(f - r, j - d);
+      }
+    }
+    *a.to.at(f, j) = sum;
+  }
+};
+
+/// partial[bundle][chunk] of from . to, in fixed order. Threads: nbundle x chunks.
+struct DotKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const int bundle = static_cast<int>(thread / a.chunks);
+    const int first = static_cast<int>(thread % a.chunks) * a.chunk_bins;
+    if (bundle >= a.shape.nbundle) return;
+    double sum = 0;
+    for (int j = first; j < a.shape.nbin && j < first + a.chunk_bins; ++j) {
+      for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
+        sum += *a.from.at(f, j + a.shape.margin) * *a.to.at(f, j + a.shape.margin);
+      }
+    }
+    a.partial[thread] = sum;
+  }
+};
+
+FL_LANE_HD inline double sum_partials(long bundle, const CgArgs& a) {
+  double sum = 0;
+  for (int c = 0; c < a.chunks; ++c) sum += a.partial[bundle * a.chunks + c];
+  return sum;
+}
+
+/// All bundles active, before anything. Threads: nbundle.
+struct CgActivateKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    if (thread < a.shape.nbundle) a.state[thread] = {0, 0, 0, 0, 0, 1, 0, 0};
+  }
+};
+
+/// r = y - q. Threads: nbin x padded fibres.
+struct CgResidualKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
+    const int f = static_cast<int>(thread % pitch);
+    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
+    *a.r.at(f, j) = *a.n.rhs.at(f, j) - *a.q.at(f, j);
+  }
+};
+
+/// After the first z: rz, and who needs no iteration. Threads: nbundle.
+struct CgBeginKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    if (thread >= a.shape.nbundle) return;
+    CgState& s = a.state[thread];
+    s.rz = s.best = sum_partials(thread, a);
+    s.beta = 0;
+    s.active = s.rz > a.tolerance * a.tolerance;
+  }
+};
+
+/// After q = N p: the step. Threads: nbundle.
+struct CgStepKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    if (thread >= a.shape.nbundle) return;
+    CgState& s = a.state[thread];
+    if (!s.active) return;
+    s.pq = sum_partials(thread, a);
+    if (s.pq > 0) {
+      s.step = s.rz / s.pq;
+    } else {
+      s.active = 0;
+    }
+  }
+};
+
+/// x += step p, r -= step q. Threads: nbin x padded fibres.
+struct CgUpdateKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
+    const int f = static_cast<int>(thread % pitch);
+    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
+    const CgState& s = a.state[a.shape.bundle_of[f]];
+    if (!s.active) return;
+    *a.x.at(f, j) += s.step * *a.p.at(f, j);
+    *a.r.at(f, j) -= s.step * *a.q.at(f, j);
+  }
+};
+
+/// After z = M^-1 r: beta, and whether to go on; the rules of solve_bundle(). Threads: nbundle.
+struct CgNextKernel {
+  using Args = CgArgs;
+  static constexpr int kMostIterations = 500, kPatience = 12;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    if (thread >= a.shape.nbundle) return;
+    CgState& s = a.state[thread];
+    if (!s.active) return;
+    const double next = sum_partials(thread, a);
+    s.beta = next / s.rz;
+    s.rz = next;
+    ++s.iterations;
+    s.stalled = s.rz < 0.5 * s.best ? 0 : s.stalled + 1;
+    s.best = s.rz < s.best ? s.rz : s.best;
+    s.active = s.stalled <= kPatience && s.rz > a.tolerance * a.tolerance &&
+               s.iterations < kMostIterations;
+  }
+};
+
+/// p = z + beta p. Threads: nbin x padded fibres.
+struct CgDirectionKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
+    const int f = static_cast<int>(thread % pitch);
+    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
+    const CgState& s = a.state[a.shape.bundle_of[f]];
+    if (s.active) *a.p.at(f, j) = *a.z.at(f, j) + s.beta * *a.p.at(f, j);
+  }
+};
+
+}  // namespace fiberloom::exact::gpu

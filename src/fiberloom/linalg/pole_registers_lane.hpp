@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Factor, and one pole of the square root, for lanes with many registers and slow memory (GPU
+// threads): the same operations in the same order as factor() and root_pole() of banded_lane.hpp,
+// but what later rows wait for is held in a window that every row shifts by one while it updates
+// it, indexed by constants only. Results are written, not added.
+#pragma once
+
+#include "fiberloom/linalg/banded_lane.hpp"
+
+namespace fiberloom::lane {
+
+/// Bands up to this fit into a thread's registers, more or less.
+inline constexpr int kMostInRegisters = 16;
+
+/// As factor() (banded_lane.hpp), to the bit. Reads up to B rows past the end, whatever is there.
+template <class V, int B>
+FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l,
+                                     double* inv_d) {
+  V smallest(1e300);
+  V w[B][B];  // w[i][e]: entry (j + i, j + i + e), once a row before j + i has touched it
+  FL_UNROLL_ALL
+  for (int i = 0; i < B; ++i) {
+    FL_UNROLL_ALL
+    for (int e = 0; e < B - i; ++e)
+      w[i][e] = at<V>(matrix, i * (B + 1) + e) + (e == 0 ? shift : V(0.0));
+  }
+  for (int j = 0; j < n; ++j) {
+    V u[B + 1], f[B + 1];
+    FL_UNROLL_ALL
+    for (int e = 0; e < B; ++e) u[e] = w[0][e];
+    u[B] = at<V>(matrix, j * (B + 1) + B);
+    const V inverse = V(1.0) / u[0];
+    smallest = min(u[0], smallest);
+    smallest = select_positive(abs(u[0]), smallest, V(-1.0));
+    put(inv_d, j, inverse);
+    FL_UNROLL_ALL
+    for (int e = 1; e <= B; ++e) {
+      f[e] = u[e] * inverse;
+      put(l, j * B + e - 1, f[e]);
+    }
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) {
+      FL_UNROLL_ALL
+      for (int e = 0; e < B - i; ++e) {
+        const bool first_touch = e == B - i - 1;
+        V before =
+            first_touch ? at<V>(matrix, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
+        if (first_touch && e == 0) before += shift;
+        w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+      }
+    }
+  }
+  return smallest;
+}
+
+/// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <=
+/// B, its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
+/// v1[n], vx[n]. Reads s, ones and x up to B rows past the end, whatever is there. Returns the
+/// smallest pivot.
+template <class V, int B>
+FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const double* ones,
+                                        const double* x, int nd, int first, int last, double* l,
+                                        double* inv_d, double* v1, double* vx, double* out) {
+  V smallest(1e300);
+  {
+    // w[i][e]: entry (j + i, j + i + e) of what is left to factor, once a row before j + i has
+    // touched it
+    V w[B][B], a_wait[B], b_wait[B];
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) {  // rows behind a short matrix are read, and do not matter
+      a_wait[i] = at<V>(ones, i);
+      b_wait[i] = at<V>(x, i);
+      FL_UNROLL_ALL
+      for (int e = 0; e < B - i; ++e) w[i][e] = at<V>(s, i * (B + 1) + e) + (e == 0 ? t : V(0.0));
+    }
+    for (int j = 0; j < n; ++j) {
+      V u[B + 1], f[B + 1];
+      FL_UNROLL_ALL
+      for (int e = 0; e < B; ++e) u[e] = w[0][e];
+      u[B] = at<V>(s, j * (B + 1) + B);
+      const V a = a_wait[0], b = b_wait[0];
+      const V inverse = V(1.0) / u[0];
+      smallest = min(u[0], smallest);
+      put(inv_d, j, inverse);
+      put(v1, j, a);
+      put(vx, j, b);
+      FL_UNROLL_ALL
+      for (int e = 1; e <= B; ++e) {
+        f[e] = u[e] * inverse;
+        put(l, j * B + e - 1, f[e]);
+      }
+      FL_UNROLL_ALL
+      for (int i = 0; i < B; ++i) {
+        const bool fresh = i + 1 == B;
+        a_wait[i] = fnma(f[i + 1], a, fresh ? at<V>(ones, j + B) : a_wait[fresh ? i : i + 1]);
+        b_wait[i] = fnma(f[i + 1], b, fresh ? at<V>(x, j + B) : b_wait[fresh ? i : i + 1]);
+        FL_UNROLL_ALL
+        for (int e = 0; e < B - i; ++e) {
+          const bool first_touch = e == B - i - 1;
+          V before =
+              first_touch ? at<V>(s, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
+          if (first_touch && e == 0) before += t;
+          w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+        }
+      }
+    }
+  }
+  // z[i][e]: entry (j + 1 + i, j + 1 + i + e) of the inverse
+  V z[B][B], a_last[B], b_last[B];
+  FL_UNROLL_ALL
+  for (int i = 0; i < B; ++i) {
+    a_last[i] = b_last[i] = V(0.0);
+    FL_UNROLL_ALL
+    for (int e = 0; e < B - i; ++e) z[i][e] = V(0.0);
+  }
+  const V ct = c * t;
+  for (int j = n - 1; j >= 0; --j) {
+    const V inverse = at<V>(inv_d, j);
+    V f[B + 1], w[B + 1];
+    V a = at<V>(v1, j) * inverse, b = at<V>(vx, j) * inverse;
+    FL_UNROLL_ALL
+    for (int k = B; k >= 1; --k) {
+      f[k] = at<V>(l, j * B + k - 1);
+      a = fnma(f[k], a_last[k - 1], a);
+      b = fnma(f[k], b_last[k - 1], b);
+    }
+    V d = inverse, d2(0.0);
+    FL_UNROLL_ALL
+    for (int e = B; e >= 1; --e) {
+      V sum(0.0), sum2(0.0);
+      FL_UNROLL_ALL
+      for (int k = B; k >= 2; k -= 2) {
+        sum = fnma(f[k], k >= e ? z[e - 1][k - e] : z[k - 1][e - k], sum);
+        const int m = k - 1;
+        sum2 = fnma(f[m], m >= e ? z[e - 1][m - e] : z[m - 1][e - m], sum2);
+      }
+      w[e] = sum + sum2;
+    }
+    FL_UNROLL_ALL
+    for (int k = B; k >= 2; k -= 2) {
+      d = fnma(f[k], w[k], d);
+      d2 = fnma(f[k - 1], w[k - 1], d2);
+    }
+    w[0] = d + d2;
+    FL_UNROLL_ALL
+    for (int i = B - 1; i >= 1; --i) {
+      a_last[i] = a_last[i - 1];
+      b_last[i] = b_last[i - 1];
+      FL_UNROLL_ALL
+      for (int e = 0; e < B - i; ++e) z[i][e] = z[i - 1][e];
+    }
+    FL_UNROLL_ALL
+    for (int e = 0; e < B; ++e) z[0][e] = w[e];
+    a_last[0] = a;
+    b_last[0] = b;
+    if (j < first || j >= last) continue;
+    double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
+    FL_UNROLL_ALL
+    for (int e = 0; e <= B; ++e) {
+      if (e <= nd) put(row, e, fnma(ct, w[e], e == 0 ? c : V(0.0)));
+    }
+    put(row, nd + 1, fma(c, at<V>(ones, j), -(ct * a)));
+    put(row, nd + 2, fma(c, at<V>(x, j), -(ct * b)));
+  }
+  return smallest;
+}
+
+/// The one of the two texts that suits the band.
+template <class V, int B>
+FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, double* l,
+                                     double* inv_d) {
+  if constexpr (B <= kMostInRegisters) {
+    return factor_registers<V, B>(n, matrix, shift, l, inv_d);
+  } else {
+    return factor<V, B>(n, matrix, shift, l, inv_d);
+  }
+}
+
+}  // namespace fiberloom::lane

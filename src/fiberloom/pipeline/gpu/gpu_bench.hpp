@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Benchmark of the device engine on a simulated camera, beside the card's own measured limits and
+// beside the peers' method with the vendor's solvers on the same card.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+
+namespace fiberloom {
+
+struct GpuBenchOptions {
+  Backend backend = Backend::kCuda;
+  int fibers = 500, frames = 30, frames_in_flight = 4;
+  std::size_t bins = 2326;
+  std::size_t memory_bytes = 0;
+  std::size_t threads = 0;      ///< of the CPU side
+  int baseline_patches = 5000;  ///< 0: none
+  int cpu_frames = 1;           ///< 0: the CPU engine is not timed
+};
+
+/// One stage of the device by its own clock, with what it had to do, counted.
+struct GpuBenchStage {
+  std::string name;
+  double seconds = 0;  ///< of one frame, the best of several
+  long launches = 0;
+  double flops = 0, bytes = 0;  ///< least necessary; 0: not counted
+};
+
+/// The peers' method: one dense Cholesky factor, inverse block and eigen-decomposition a patch.
+struct GpuBaseline {
+  int patches = 0, unknowns = 0;
+  double cholesky_s = 0, inverse_s = 0, eigen_s = 0;  ///< of all patches
+  std::string note;                                   ///< why not, or how
+  [[nodiscard]] double seconds() const { return cholesky_s + inverse_s + eigen_s; }
+};
+
+struct GpuBenchResult {
+  DeviceInfo device;
+  DeviceRates rates;
+  int fibers = 0;
+  std::size_t bins = 0;
+  std::vector<GpuBenchStage> stages;
+  double compute_s = 0;  ///< all stages but the copies
+  double copies_s = 0;   ///< copy in and out
+  double frame_s = 0;    ///< one frame alone, host memory to host memory, geometry and masks too
+  int frames = 0, frames_in_flight = 0;
+  double overlapped_s = 0;  ///< all frames, wall
+  double cpu_frame_s = 0;   ///< CPU engine, one thread, best
+  std::size_t cpu_bundles = 0;
+  GpuBaseline baseline;
+};
+
+/// Throws kDevice when the backend cannot be had.
+[[nodiscard]] GpuBenchResult run_gpu_bench(const GpuBenchOptions& options);
+
+/// Times the peers' dense algebra on the current card; a note instead where there is none.
+[[nodiscard]] GpuBaseline time_dense_baseline(int patches);
+
+/// As a table for people, and as one JSON object.
+[[nodiscard]] std::string gpu_bench_table(const GpuBenchResult& result);
+[[nodiscard]] std::string gpu_bench_json(const GpuBenchResult& result);
+
+}  // namespace fiberloom

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The device's algorithm, whole, on the CPU in place of a card, against the CPU engine.
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "fiberloom/device/emulated_device.hpp"
+#include "fiberloom/simulate/small_frame.hpp"
+
+namespace fiberloom {
+namespace {
+
+struct Case {
+  SmallFrame frame;
+  CcdFrame ccd;
+  ExtractOptions options;
+};
+
+Case make_case(int nfiber = 6, int bundle = 3, double crosstalk = 0, std::size_t nwave = 90) {
+  SmallFrameOptions o;
+  o.nfiber = nfiber;
+  o.nwave = nwave;
+  o.crosstalk = crosstalk;
+  o.margin_aa = 110;  // guard bins on the CCD: the condition number of real frames
+  SerialExecutor serial;
+  Case c{make_small_frame(o, serial), {}, {}};
+  c.options.wave = c.frame.wave;
+  c.options.bundle_size = bundle;
+  c.ccd.image = PixelArray(c.frame.image);
+  c.ccd.ivar = PixelArray(c.frame.ivar);
+  return c;
+}
+
+Array2D<double>& ivar_of(Case& c) { return std::get<Array2D<double>>(c.ccd.ivar.data()); }
+
+ExtractResult by_cpu(const Case& c) {
+  SerialExecutor serial;
+  return extract_exact(c.ccd, c.frame.psf, c.options, serial);
+}
+
+std::unique_ptr<DeviceEngine> emulated(const EmulatedDeviceOptions& device = {},
+                                       const DeviceEngineOptions& options = {}) {
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(make_emulated_device(device));
+  return std::make_unique<DeviceEngine>(std::move(devices), options);
+}
+
+ExtractResult by_device(const Case& c, DeviceEngine& engine, DeviceReport* report = nullptr) {
+  SerialExecutor serial;
+  return engine.extract(c.ccd, c.frame.psf, c.options, serial, {}, nullptr, report);
+}
+
+/// Largest differences: flux in sigma, the others relative or absolute as they are kept.
+void expect_equal_within(const ExtractResult& a, const ExtractResult& b, double sigma) {
+  double flux = 0, ivar = 0, resolution = 0, chi2 = 0, lost = 0;
+  for (std::size_t i = 0; i < a.flux.size(); ++i) {
+    ASSERT_EQ(a.ivar.data()[i] > 0, b.ivar.data()[i] > 0) << i;
+    const double s = std::sqrt(a.ivar.data()[i]);
+    flux = std::max(flux, std::abs(a.flux.data()[i] - b.flux.data()[i]) * s);
+    if (s > 0) ivar = std::max(ivar, std::abs(b.ivar.data()[i] / a.ivar.data()[i] - 1));
+    chi2 = std::max(
+        chi2, std::abs(a.chi2pix.data()[i] - b.chi2pix.data()[i]) / (1 + a.chi2pix.data()[i]));
+    lost = std::max(lost, std::abs(a.pixmask_fraction.data()[i] - b.pixmask_fraction.data()[i]));
+    ASSERT_TRUE(std::isfinite(b.flux.data()[i]));
+  }
+  for (std::size_t i = 0; i < a.resolution.size(); ++i) {
+    resolution = std::max(
+        resolution, static_cast<double>(std::abs(a.resolution.data()[i] - b.resolution.data()[i])));
+  }
+  EXPECT_LE(flux, sigma);
+  EXPECT_LE(ivar, 2 * sigma);
+  EXPECT_LE(resolution, 1.2e-7);  // float32
+  EXPECT_LE(chi2, 1e-6);          // the CPU weighs with float32 spots
+  EXPECT_LE(lost, 1e-13);
+  std::size_t masks = 0;
+  for (std::size_t i = 0; i < a.mask.size(); ++i) masks += a.mask.data()[i] != b.mask.data()[i];
+  EXPECT_EQ(masks, 0U);
+}
+
+double allowed(const ExtractResult& r) {
+  double kappa = 1;
+  for (const BundleReport& b : r.bundles) kappa = std::max(kappa, b.kappa);
+  return 1e-9 + 10 * 2.2e-16 * kappa;
+}
+
+void expect_same_decisions(const ExtractResult& a, const ExtractResult& b) {
+  ASSERT_EQ(a.bundles.size(), b.bundles.size());
+  for (std::size_t i = 0; i < a.bundles.size(); ++i) {
+    EXPECT_EQ(a.bundles[i].half_bandwidth, b.bundles[i].half_bandwidth);
+    EXPECT_EQ(a.bundles[i].poles, b.bundles[i].poles);
+    EXPECT_EQ(a.bundles[i].cg_iterations, b.bundles[i].cg_iterations);
+    EXPECT_EQ(a.bundles[i].windows, b.bundles[i].windows);
+    EXPECT_EQ(a.bundles[i].unconstrained, b.bundles[i].unconstrained);
+    EXPECT_NEAR(a.bundles[i].kappa / b.bundles[i].kappa, 1, 1e-4);
+    EXPECT_NEAR(a.bundles[i].bound_sigma / b.bundles[i].bound_sigma, 1, 1e-2);
+  }
+}
+
+bool same_bytes(const ExtractResult& a, const ExtractResult& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    return x.size() == y.size() && std::equal(x.data(), x.data() + x.size(), y.data());
+  };
+  return same(a.flux, b.flux) && same(a.ivar, b.ivar) && same(a.xflux, b.xflux) &&
+         same(a.chi2pix, b.chi2pix) && same(a.resolution, b.resolution) && same(a.mask, b.mask);
+}
+
+/// Kills pixels around the middle of the CCD.
+void kill_block(Case& c, std::size_t half_rows, std::size_t half_columns) {
+  Array2D<double>& ivar = ivar_of(c);
+  for (std::size_t y = ivar.rows() / 2 - half_rows; y < ivar.rows() / 2 + half_rows; ++y) {
+    for (std::size_t x = ivar.cols() / 2 - half_columns; x < ivar.cols() / 2 + half_columns; ++x)
+      ivar(y, x) = 0;
+  }
+  apply_mask(c.ccd, {});
+}
+
+TEST(DeviceEngine, AgreesWithTheCpuEngineOnACleanFrameOfSeveralWindows) {
+  const Case c = make_case(6, 3, 0, 260);
+  const ExtractResult cpu = by_cpu(c);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  EXPECT_TRUE(report.cpu_bundles.empty());
+  EXPECT_GT(cpu.bundles[0].windows, 1);
+  expect_equal_within(cpu, device, allowed(cpu));
+  expect_same_decisions(cpu, device);
+}
+
+TEST(DeviceEngine, AgreesBesideDeadPixelsWhereBandsAreWidenedAndNarrowedAgain) {
+  Case c = make_case(6, 3, 0, 120);
+  kill_block(c, 12, 9);
+  const ExtractResult cpu = by_cpu(c);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  EXPECT_TRUE(report.cpu_bundles.empty());
+  EXPECT_GT(cpu.bundles[0].half_bandwidth + cpu.bundles[1].half_bandwidth, 16);
+  EXPECT_GT(cpu.bundles[0].unconstrained + cpu.bundles[1].unconstrained, 0U);
+  expect_equal_within(cpu, device, allowed(cpu));
+  expect_same_decisions(cpu, device);
+}
+
+TEST(DeviceEngine, AgreesAtATightToleranceWithTheModelImageAndARangeOfFibers) {
+  Case c = make_case(6, 3, 0.001);
+  c.options.tolerance = 1e-8;
+  c.options.want_model = true;
+  c.options.spec_min = 1;
+  c.options.nspec = 4;
+  const ExtractResult cpu = by_cpu(c);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  EXPECT_TRUE(report.cpu_bundles.empty());
+  expect_equal_within(cpu, device, allowed(cpu));
+  ASSERT_EQ(cpu.model.size(), device.model.size());
+  for (std::size_t i = 0; i < cpu.model.size(); ++i) {
+    ASSERT_NEAR(cpu.model.data()[i], device.model.data()[i],
+                1e-6 * (1 + std::abs(cpu.model.data()[i])));
+  }
+}
+
+TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {
+  const Case c = make_case(5, 5, 0.05);
+  const auto engine = emulated();
+  DeviceReport report;
+  const ExtractResult device = by_device(c, *engine, &report);
+  ASSERT_EQ(report.cpu_bundles.size(), 1U);
+  EXPECT_EQ(report.cpu_bundles[0].reason, "second neighbours matter");
+  EXPECT_TRUE(same_bytes(by_cpu(c), device));
+}
+
+TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {
+  const Case c = make_case(5, 2);
+  const ExtractResult one = by_device(c, *emulated());
+  EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.threads = 3}))));
+  DeviceEngineOptions options;
+  options.frames_in_flight = 3;
+  const auto engine = emulated({}, options);
+  std::vector<ExtractResult> results(3);
+  std::vector<std::thread> threads;
+  for (auto& r : results) threads.emplace_back([&] { r = by_device(c, *engine); });
+  for (auto& t : threads) t.join();
+  for (const auto& r : results) EXPECT_TRUE(same_bytes(one, r));
+}
+
+}  // namespace
+}  // namespace fiberloom
