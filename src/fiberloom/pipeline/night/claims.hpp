@@ -36,7 +36,7 @@ struct ClaimOptions {
 /// What acquire() found.
 struct ClaimResult {
   bool mine = false;
-  std::string holder;          ///< "host, process 123" of a live holder elsewhere
+  std::string holder;           ///< "host, process 123" of a live holder elsewhere
   std::vector<long> dead_pids;  ///< processes whose claims were taken over
 };
 

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr int kFibers = 500, kDepth = 4;  // preproc/NIGHT/EXPID/file, and one to spare
 
 bool all_digits(const std::string& text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 bool is_camera(const std::string& text) {
@@ -114,7 +114,8 @@ class TaskMaker {
     const auto in = [](const auto& list, const auto& value) {
       return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
     };
-    return request_.skip.count(task.name) == 0 && in(request_.cameras, task.camera) && in(request_.exposures, task.expid);
+    return request_.skip.count(task.name) == 0 && in(request_.cameras, task.camera) &&
+           in(request_.exposures, task.expid);
   }
 
   [[nodiscard]] std::string find_psf(const fs::path& image, const FrameTask& task,

@@ -19,8 +19,8 @@ struct Finding {
   FrameState state = FrameState::kWaiting;
   std::string message;  ///< why it failed; what is missing; why an output does not count
   int exit_code = 0;
-  int attempts = 0;      ///< made in earlier runs, of the same inputs, options and version
-  InputStamps inputs;    ///< as they are now
+  int attempts = 0;    ///< made in earlier runs, of the same inputs, options and version
+  InputStamps inputs;  ///< as they are now
 };
 
 [[nodiscard]] Finding inspect_frame(const FrameTask& task, const RunFolder& folder,

@@ -23,8 +23,8 @@ class Table {
       : table_(table), label_(std::move(label)), file_(file), fixed_(fixed) {}
 
   [[noreturn]] void fail(const toml::node& at, const std::string& what) const {
-    throw Error(Status::kUsage, file_.string() + ", line " +
-                                    std::to_string(at.source().begin.line) + ": " + what);
+    throw Error(Status::kUsage,
+                file_.string() + ", line " + std::to_string(at.source().begin.line) + ": " + what);
   }
 
   void allow(std::initializer_list<std::string_view> keys) const {

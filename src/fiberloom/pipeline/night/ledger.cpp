@@ -27,8 +27,8 @@ constexpr const char* kGet = "SELECT * FROM frames ORDER BY name";
 class SqliteLedger final : public Ledger {
  public:
   explicit SqliteLedger(const std::string& path) : path_(path) {
-    const int code = sqlite3_open_v2(path.c_str(), &db_,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    const int code =
+        sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
     try {
       if (code != SQLITE_OK) fail();
       sqlite3_busy_timeout(db_, kWaitMs);

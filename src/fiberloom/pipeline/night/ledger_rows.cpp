@@ -64,9 +64,8 @@ std::vector<LedgerRow> collect_rows(const RunFolder& folder) {
   collect<Receipt>(folder.receipts(), read_receipt, rows);
   collect<Failure>(folder.failures(), read_failure, rows);
   // A frame that was done and then failed on other inputs or options has both: the failure is news.
-  std::stable_sort(rows.begin(), rows.end(), [](const LedgerRow& a, const LedgerRow& b) {
-    return a.name < b.name;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const LedgerRow& a, const LedgerRow& b) { return a.name < b.name; });
   return rows;
 }
 

@@ -89,9 +89,9 @@ std::optional<Record> read_record(const std::string& path, const char* schema, F
 std::optional<FileStamp> stamp_file(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return FileStamp{path, static_cast<std::uint64_t>(info.st_size),
-                   static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1000000000 +
-                       info.st_mtim.tv_nsec};
+  return FileStamp{
+      path, static_cast<std::uint64_t>(info.st_size),
+      static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec};
 }
 
 InputStamps stamp_inputs(const ExtractJob& job) {
@@ -120,7 +120,8 @@ std::string options_text(const ExtractJob& job) {
     text += std::string(" ") + name + "=" + value;
   };
   if (job.wave) {
-    add("wave", number((*job.wave)[0]) + "," + number((*job.wave)[1]) + "," + number((*job.wave)[2]));
+    add("wave",
+        number((*job.wave)[0]) + "," + number((*job.wave)[1]) + "," + number((*job.wave)[2]));
   }
   add("fibres", std::to_string(o.spec_min) + "+" + std::to_string(o.nspec));
   add("bundle", std::to_string(o.bundle_size));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The frames of a run, by number. It grows while a folder is watched; a task never moves or changes.
+// The frames of a run, by number. It grows while a folder is watched; a task never moves or
+// changes.
 #pragma once
 
 #include <deque>

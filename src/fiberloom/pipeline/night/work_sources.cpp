@@ -51,7 +51,8 @@ WatchSource::WatchSource(FrameRequest request, TaskList& tasks, const WatchOptio
 std::optional<WorkUnit> WatchSource::next() {
   std::unique_lock lock(mutex_);
   while (!(observer_.stop_requested && observer_.stop_requested())) {
-    if (seconds(Clock::now() - last_look_) >= options_.poll_s || last_look_ == Clock::time_point{}) {
+    if (seconds(Clock::now() - last_look_) >= options_.poll_s ||
+        last_look_ == Clock::time_point{}) {
       look();
       last_look_ = Clock::now();
     }
@@ -68,10 +69,11 @@ std::optional<WorkUnit> WatchSource::next() {
 
 std::optional<WorkUnit> WatchSource::newest() {
   if (ready_.empty()) return std::nullopt;
-  const auto best = std::max_element(ready_.begin(), ready_.end(), [&](std::size_t a, std::size_t b) {
-    const FrameTask &x = tasks_.at(a), &y = tasks_.at(b);
-    return x.expid != y.expid ? x.expid < y.expid : x.cost_s < y.cost_s;
-  });
+  const auto best =
+      std::max_element(ready_.begin(), ready_.end(), [&](std::size_t a, std::size_t b) {
+        const FrameTask &x = tasks_.at(a), &y = tasks_.at(b);
+        return x.expid != y.expid ? x.expid < y.expid : x.cost_s < y.cost_s;
+      });
   const std::size_t frame = *best;
   ready_.erase(best);
   return WorkUnit{frame};
