@@ -49,11 +49,13 @@ may_install() {
   [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
 }
 
-# ensure_mpi: both MPIs where they can be installed without a question; else their tests are skipped.
-ensure_mpi() {
-  # shellcheck disable=SC2086
+# ensure_optional WHAT NAME...: packages that tests want, where they can be installed without a question; else
+# those tests are skipped.
+ensure_optional() {
+  local what=$1
+  shift
   if may_install; then
-    install_packages $mpi_packages || say "MPI cannot be installed: its tests are skipped"
+    install_packages "$@" || say "$what cannot be installed: its tests are skipped"
   fi
 }
 
