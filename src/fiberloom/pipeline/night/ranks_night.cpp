@@ -125,11 +125,14 @@ struct Desk {
 /// Gives the frames to the dispatcher: at once, or as they come.
 void feed_frames(FrameFeed& feed, Desk& desk, const TaskList& tasks) {
   if (desk.watch) {
-    while (const auto unit = desk.watch->next()) {
-      const FrameTask& task = tasks.at(unit->frame);
-      feed.add({{unit->frame, task.expid, task}});
+    for (;;) {
+      if (const auto unit = desk.watch->next()) {
+        const FrameTask& task = tasks.at(unit->frame);
+        feed.add({{unit->frame, task.expid, task}});
+      } else if (!desk.watch->more_later()) {
+        return;
+      }
     }
-    return;
   }
   std::vector<QueuedTask> queued;
   for (const std::size_t i : desk.waiting) queued.push_back({i, 0, tasks.at(i)});

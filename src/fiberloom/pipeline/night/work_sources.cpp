@@ -63,8 +63,15 @@ std::optional<WorkUnit> WatchSource::next() {
     if (in_work_ > 0 || !seen_.empty()) last_work_ = Clock::now();
     if (options_.idle_s >= 0 && seconds(Clock::now() - last_work_) > options_.idle_s) break;
     changed_.wait_for(lock, kNotice);
+    if (in_work_ > 0) return std::nullopt;  // whoever asks may have a frame to try again
   }
+  ended_ = true;
   return std::nullopt;
+}
+
+bool WatchSource::more_later() const {
+  const std::lock_guard lock(mutex_);
+  return !ended_;
 }
 
 std::optional<WorkUnit> WatchSource::newest() {

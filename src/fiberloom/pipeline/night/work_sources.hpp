@@ -46,7 +46,9 @@ class WatchSource final : public WorkSource {
   /// Frames found are added to `tasks`.
   WatchSource(FrameRequest request, TaskList& tasks, const WatchOptions& options,
               const Observer& observer);
+  /// While a frame of it is in work it says after a moment that there is none for now.
   std::optional<WorkUnit> next() override;
+  [[nodiscard]] bool more_later() const override;
   void finished(const FrameOutcome& outcome) override;
 
  private:
@@ -63,8 +65,9 @@ class WatchSource final : public WorkSource {
   TaskList& tasks_;
   WatchOptions options_;
   Observer observer_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
+  bool ended_ = false;
   std::vector<std::size_t> ready_, later_;
   std::map<std::string, Seen> seen_;  ///< not yet complete
   std::size_t in_work_ = 0;

@@ -84,6 +84,21 @@ TEST_F(WatchSourceTest, TakesTheNewestExposureFirst) {
   EXPECT_FALSE(source->next());  // idle
 }
 
+TEST_F(WatchSourceTest, SaysThatThereIsNoneForNowWhileAFrameIsInWork) {
+  put_frame("00000001");
+  const auto source = watch(0, 60);
+  const auto unit = source->next();
+  ASSERT_TRUE(unit);
+
+  EXPECT_FALSE(source->next());  // and not only after a minute: a frame may have to be tried again
+  EXPECT_TRUE(source->more_later());
+
+  put_frame("00000002");
+  std::optional<WorkUnit> second;
+  while (!second) second = source->next();
+  EXPECT_EQ(tasks_.at(second->frame).expid, 2L);
+}
+
 TEST_F(WatchSourceTest, WaitsUntilAFileNoLongerGrows) {
   put_frame("00000001");
   const auto source = watch(0.4, 5);
