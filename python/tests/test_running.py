@@ -14,7 +14,8 @@ import pytest
 import fiberloom as fl
 
 LONG = textwrap.dedent("""
-    import time, fiberloom as fl
+    import signal, time, fiberloom as fl
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched it off
     s = fl.simulate_frame(nfiber=250, nwave=1200)
     def work():
         return fl.extract_frame(s.image, s.ivar, s.psf, s.wave, method="patch", nsubbundles=5, threads=%d)
