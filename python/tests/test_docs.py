@@ -23,6 +23,8 @@ def folder(tmp_path, monkeypatch):
     fl.write_image(tmp_path / "preproc-r0-00000011.fits.gz",
                    fl.Image(s.image, s.ivar, mask=s.image < -1e9, header=header, readnoise=3.0))
     fl.write_psf(tmp_path / "psf-r0-00000011.fits", s.psf)
+    fl.write_frame(tmp_path / "frame-r0-00000001.fits",  # what the tutorial has by then
+                   fl.extract_frame(s.image, s.ivar, s.psf, s.wave))
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("matplotlib").use("Agg")
     return tmp_path
@@ -30,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_the_blocks_of_the_documentation_run(folder, capsys):
     names = {}
-    pages = ("README.md", "docs/python.md", "docs/migration.md")
+    pages = ("README.md", "docs/python.md", "docs/migration.md", "docs/tutorial.md")
     counts = []
     for page in pages:
         found = blocks(page)
@@ -41,6 +43,8 @@ def test_the_blocks_of_the_documentation_run(folder, capsys):
     assert names["flux"].shape == (10, 2326)
     assert abs(names["pull"].std() - 1) < 0.3
     assert (folder / "frame.png").stat().st_size > 20000
+    assert (folder / "spectrum.png").stat().st_size > 5000
+    assert names["R"].shape == (2326, 2326)
     assert "max pull" in capsys.readouterr().out
     import matplotlib.pyplot
     matplotlib.pyplot.close("all")
