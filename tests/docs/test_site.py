@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/docs-site makes the pages of this checkout without a dead link, and says where there is one."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
+SCRIPT = SOURCE / "scripts/docs-site"
+
+
+def has_markdown():
+    for python in (sys.executable, "/usr/bin/python3"):  # the script, too, tries both
+        if os.path.exists(python) and subprocess.run(
+                [python, "-c", "import markdown"], capture_output=True, check=False).returncode == 0:
+            return True
+    return False
+
+
+class Site(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="fiberloom-site-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.out = self.folder / "out"
+
+    def make(self, *options, program=os.environ["FIBERLOOM_PROGRAM"]):
+        return subprocess.run([sys.executable, "-B", SCRIPT, "--program", program, "--out", self.out, *options],
+                              capture_output=True, text=True, timeout=120)
+
+    def small_source(self, text):
+        root = self.folder / "source"
+        (root / "docs").mkdir(parents=True)
+        shutil.copyfile(SOURCE / "docs/site.css", root / "docs/site.css")
+        (root / "README.md").write_text(text)
+        (root / "docs/page.md").write_text("# A page\n\n## Second part: *more*\n\n[back](../README.md)\n")
+        return self.make("--source", root)
+
+
+@unittest.skipUnless(has_markdown(), "Python's Markdown is not here: apt-get install python3-markdown")
+class Made(Site):
+    def test_all_pages_of_this_checkout_without_a_dead_link(self):
+        result = self.make()
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        expected = {path.stem + ".html" for path in (SOURCE / "docs").glob("*.md")}
+        expected |= {"index.html", "commands.html", "architecture.html", "changelog.html", "contributing.html"}
+        self.assertEqual({path.name for path in self.out.glob("*.html")}, expected)
+        tutorial = (self.out / "tutorial.html").read_text(encoding="utf-8")
+        self.assertIn('href="howto-pipeline.html"', tutorial)
+        self.assertIn("<table>", tutorial)
+        self.assertNotIn("```", tutorial)
+        self.assertNotIn('.md"', tutorial)
+        self.assertTrue((self.out / "images/tutorial-report.png").is_file())
+        commands = (self.out / "commands.html").read_text(encoding="utf-8")
+        for name in ("fiberloom extract", "fiberloom night", "Exit codes"):
+            self.assertIn(f">{name}</h2>", commands)
+
+    def test_good_links_pass(self):
+        result = self.small_source("# Read me\n\n[there](docs/page.md#second-part-more) [away](https://example.org)\n")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn('href="page.html#second-part-more"', (self.out / "index.html").read_text())
+        self.assertIn('href="index.html"', (self.out / "page.html").read_text())
+
+    def test_dead_links_are_named(self):
+        result = self.small_source("# Read me\n\n[a](docs/none.md) [b](docs/page.md#none) ![c](docs/none.png)\n")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        for link in ("docs/none.md", "page.html#none", "docs/none.png"):
+            self.assertIn(f"README.md: {link}: no such", result.stdout)
+
+    def test_a_missing_program_is_named(self):
+        result = self.make(program="/nowhere/fiberloom")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("/nowhere/fiberloom", result.stderr)
+
+
+class Missing(Site):
+    def test_without_markdown_it_says_what_to_install(self):
+        code = ("import runpy, sys; sys.modules['markdown'] = None; sys.executable = '/usr/bin/python3'; "
+                f"sys.argv = ['docs-site']; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')")
+        result = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("python3-markdown", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
