@@ -67,6 +67,7 @@ class Soak(Case):
                     self.assertEqual(data, expected[path], path)
             if self.random.random() < 0.5:
                 self.damage()
+                time.sleep(2.2)  # a temporary file whose claim was damaged is nobody's only with age
                 self.night_ok("-q", "--verify", timeout=3000)
                 self.assertEqual(self.outputs(), expected)
                 for path in self.random.sample(sorted(self.out.rglob("frame-*.fits")),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "fiberloom/base/error.hpp"
@@ -30,6 +31,15 @@ void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dea
       }
     }
   }
+}
+
+/// Does any file in the folder of `output` look like a temporary one?
+bool has_temporaries(const std::string& output) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(fs::path(output).parent_path(), ignored)) {
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) return true;
+  }
+  return false;
 }
 
 std::vector<Finding> inspect_all(const std::vector<FrameTask>& tasks, const RunFolder& folder,
@@ -89,9 +99,16 @@ void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Clai
   const auto dead = claims.tidy();
   std::set<long> pids;
   for (const auto& [name, its_pids] : dead) pids.insert(its_pids.begin(), its_pids.end());
+  // Where a claim was lost its holder is not known: what nobody has touched for long is nobody's.
+  std::map<std::string, bool> suspect;  // by folder
   for (const FrameTask& task : tasks) {
+    const auto [folder_known, fresh] =
+        suspect.try_emplace(fs::path(task.job.output).parent_path().string(), false);
+    if (fresh) folder_known->second = has_temporaries(task.job.output);
+    if (!folder_known->second) continue;
     const auto found = dead.find(task.name);
-    if (found != dead.end()) remove_temporaries(task.job.output, found->second, claims);
+    remove_temporaries(task.job.output, found != dead.end() ? found->second : std::vector<long>{},
+                       claims);
   }
   remove_state_temporaries(folder, pids, claims);
 }
