@@ -153,6 +153,9 @@ FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* t
   for (int first = 0; first < ny; first += 2) {
     const int second = first + 1 < ny ? first + 1 : first;
     V t0[D > 0 ? D + 1 : kMaxDegree + 1], t1[D > 0 ? D + 1 : kMaxDegree + 1];
+    if constexpr (NX == 0) {  // the compiler cannot see that the first i of them are all it takes
+      for (int i = 0; i <= kMaxDegree; ++i) t0[i] = t1[i] = V(0.0);
+    }
     FL_UNROLL
     for (int i = 0; i <= dx; ++i) {
       V s0 = coef[i] * cy[first], s1 = coef[i] * cy[second];
