@@ -101,25 +101,26 @@ class Device {
   std::atomic<long> fault_after_{-1};
 };
 
-/// Device memory that gives itself back.
-class DeviceMemory {
+/// Memory that gives itself back, by the pair of functions that made it.
+template <auto kAllocate, auto kRelease>
+class OwnedMemory {
  public:
-  DeviceMemory() = default;
-  DeviceMemory(Device& device, std::size_t bytes)
-      : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
-  DeviceMemory(DeviceMemory&& o) noexcept { swap(o); }
-  DeviceMemory& operator=(DeviceMemory&& o) noexcept {
+  OwnedMemory() = default;
+  OwnedMemory(Device& device, std::size_t bytes)
+      : device_(&device), data_((device.*kAllocate)(bytes)), bytes_(bytes) {}
+  OwnedMemory(OwnedMemory&& o) noexcept { swap(o); }
+  OwnedMemory& operator=(OwnedMemory&& o) noexcept {
     swap(o);
     return *this;
   }
-  ~DeviceMemory() {
-    if (data_ != nullptr) device_->release(data_);
+  ~OwnedMemory() {
+    if (data_ != nullptr) (device_->*kRelease)(data_);
   }
   [[nodiscard]] void* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  void swap(DeviceMemory& o) noexcept {
+  void swap(OwnedMemory& o) noexcept {
     std::swap(device_, o.device_);
     std::swap(data_, o.data_);
     std::swap(bytes_, o.bytes_);
@@ -129,33 +130,9 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Page-locked host memory that gives itself back.
-class HostMemory {
- public:
-  HostMemory() = default;
-  HostMemory(Device& device, std::size_t bytes)
-      : device_(&device), data_(device.allocate_host(bytes)), bytes_(bytes) {}
-  HostMemory(HostMemory&& o) noexcept { swap(o); }
-  HostMemory& operator=(HostMemory&& o) noexcept {
-    swap(o);
-    return *this;
-  }
-  ~HostMemory() {
-    if (data_ != nullptr) device_->release_host(data_);
-  }
-  [[nodiscard]] void* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  void swap(HostMemory& o) noexcept {
-    std::swap(device_, o.device_);
-    std::swap(data_, o.data_);
-    std::swap(bytes_, o.bytes_);
-  }
-  Device* device_ = nullptr;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+using DeviceMemory = OwnedMemory<&Device::allocate, &Device::release>;
+/// Page-locked memory of the host.
+using HostMemory = OwnedMemory<&Device::allocate_host, &Device::release_host>;
 
 /// Pieces of one block of memory, in order. Made over nullptr it only measures.
 class Arena {
