@@ -74,8 +74,12 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
     const double ns = best_ns(200, pairs, [&] {
       for (int j = 0; j < pairs; ++j) {
         const auto at = static_cast<std::size_t>(j) * exact::kTileA * size;
-        k.tile({rows, columns, plan.stride, strip.pitch}, a.data() + at, strip.weight,
-               b.data() + at, static_cast<long>(size), product);
+        const exact::PatchPixels pixels{a.data() + at, plan.stride, static_cast<long>(size), strip};
+        const exact::Patch left{y0, y0 + rows, x0, true, -static_cast<long>(y0) * plan.stride - x0};
+        exact::Patch right = left;
+        right.frame += plan.stride - columns;
+        right.origin += (b.data() + at) - (a.data() + at) - right.frame + x0;
+        k.tiles(pixels, left, &right, 1, product);
       }
     });
     return ns * groups_a_pair / exact::kTileA;

@@ -125,7 +125,7 @@ TEST_P(AgainstOracle, StaysWithinTheBoundItPrints) {
   EXPECT_LE(o.difference.sigma, o.report.bound_sigma);
   EXPECT_LE(o.difference.ivar, 2 * o.report.bound_sigma + 1e-9);
   EXPECT_LE(o.difference.resolution, o.report.bound_sigma + 1e-7);  // kept as float32
-  EXPECT_LE(o.difference.chi2pix, 1e-6);
+  EXPECT_LE(o.difference.chi2pix, 2e-4);  // float32; worst where fluxes ring (0.4 A)
   EXPECT_LE(o.difference.phi, 1e-12);
   EXPECT_EQ(o.difference.masked_apart, 0);
   EXPECT_LE(o.report.bound_sigma, GetParam().usable_bound) << "the bound itself must stay useful";

@@ -26,6 +26,7 @@ namespace fiberloom {
 
 template <int Stride>
 struct StridedLane {
+  using Real = double;
   static constexpr int width = 1, stride = Stride;
   double v;
 

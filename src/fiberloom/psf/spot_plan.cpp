@@ -28,7 +28,7 @@ std::vector<const LegendreSeries*> all_series(const PsfModel& psf) {
 
 /// A series over the whole grid.
 std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
-  const double* c = plan.fiber_coef(fiber) + series * plan.ncoef;
+  const double* c = plan.coef.data() + plan.coef_of(fiber) + series * plan.ncoef;
   std::vector<double> sum(static_cast<std::size_t>(plan.nwave_padded), 0.0);
   for (int k = 0; k < plan.ncoef; ++k) {
     if (c[k] == 0.0) continue;
@@ -36,6 +36,15 @@ std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += c[k] * basis[j];
   }
   return sum;
+}
+
+/// Far beyond what a PSF holds, values are cut: nothing may become infinite.
+Buffer<float> rounded(const Buffer<double>& exact) {
+  Buffer<float> out(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    out[i] = static_cast<float>(std::clamp(exact[i], -1e25, 1e25));
+  }
+  return out;
 }
 
 }  // namespace
@@ -54,6 +63,7 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   plan.nx = psf.stamp_nx();
   plan.ny = psf.stamp_ny();
   plan.stride = (plan.nx + kLanes - 1 + kLanes - 1) / kLanes * kLanes;
+  plan.float_stride = (plan.nx + kFloatLanes - 1 + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
   plan.degree_x = psf.gh_deg_x;
   plan.degree_y = psf.gh_deg_y;
   plan.hsize_x = psf.hsize_x;
@@ -62,7 +72,7 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   plan.npix_y = psf.npix_y;
   plan.nfiber = psf.nfiber();
   plan.nwave = static_cast<int>(wave_aa.size());
-  plan.nwave_padded = (plan.nwave + kLanes - 1) / kLanes * kLanes;
+  plan.nwave_padded = (plan.nwave + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
   plan.has_tails = psf.has_tails;
 
   const auto series = all_series(psf);
@@ -106,6 +116,8 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
       }
     }
   }
+  plan.float_coef = rounded(plan.coef);
+  plan.float_basis = rounded(plan.basis);
   return plan;
 }
 
@@ -124,7 +136,7 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
     if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6)) return false;
     trace.x0[j] = static_cast<int>(std::floor(x - plan.hsize_x + 0.5));
     trace.y0[j] = static_cast<int>(std::floor(y - plan.hsize_y + 0.5));
-    trace.frame[j] = (trace.x0[j] + (1 << 24)) / kLanes * kLanes - (1 << 24);
+    trace.frame[j] = frame_of(trace.x0[j], kLanes);
     if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
     return sigma_x[j] > 0.05 && sigma_y[j] > 0.05;
@@ -145,23 +157,33 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
     trace.live[j] = usable(j) ? 1 : 0;
     inside = trace.live[j] || std::abs(u[j]) <= 1.0;
   }
+  const auto edges = [&](const std::vector<double>& centre, const std::vector<int>& corner) {
+    std::vector<double> edge(n, 0.0);
+    for (std::size_t j = 0; j < n; ++j) {
+      if (trace.live[j]) edge[j] = corner[j] - 0.5 - centre[j];
+    }
+    return edge;
+  };
+  trace.edge_x = edges(trace.x, trace.x0);
+  trace.edge_y = edges(trace.y, trace.y0);
+  trace.float_edge_x.assign(trace.edge_x.begin(), trace.edge_x.end());
+  trace.float_edge_y.assign(trace.edge_y.begin(), trace.edge_y.end());
+  trace.lit.assign(trace.live.begin(), trace.live.end());
   return trace;
 }
 
-namespace isa_generic {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
-}
+#define FIBERLOOM_SPOTS(level)                                              \
+  namespace level {                                                         \
+  void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*); \
+  void float_spots(const SpotPlan&, int, int, const FiberTrace&, float*);   \
+  }
+FIBERLOOM_SPOTS(isa_generic)
 #if defined(__x86_64__)
-namespace isa_v2 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
-}
-namespace isa_v3 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
-}
-namespace isa_v4 {
-void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*);
-}
+FIBERLOOM_SPOTS(isa_v2)
+FIBERLOOM_SPOTS(isa_v3)
+FIBERLOOM_SPOTS(isa_v4)
 #endif
+#undef FIBERLOOM_SPOTS
 
 SpotKernel spot_kernel(Isa isa) {
   switch (isa) {
@@ -175,6 +197,21 @@ SpotKernel spot_kernel(Isa isa) {
 #endif
     default:
       return isa_generic::spots;
+  }
+}
+
+FloatSpotKernel float_spot_kernel(Isa isa) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case Isa::kV2:
+      return isa_v2::float_spots;
+    case Isa::kV3:
+      return isa_v3::float_spots;
+    case Isa::kV4:
+      return isa_v4::float_spots;
+#endif
+    default:
+      return isa_generic::float_spots;
   }
 }
 

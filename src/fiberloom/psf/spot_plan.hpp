@@ -15,12 +15,13 @@ namespace fiberloom {
 /// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), then the five of the
 /// tails.
 struct SpotPlan {
-  int nx = 0, ny = 0;  ///< stamp
-  int stride = 0;      ///< doubles from row to row of a stored spot
+  int nx = 0, ny = 0;    ///< stamp
+  int stride = 0;        ///< doubles from row to row of a stored spot
+  int float_stride = 0;  ///< floats from row to row of a float32 one
   int degree_x = 0, degree_y = 0;
   int hsize_x = 0, hsize_y = 0;
   int npix_x = 0, npix_y = 0;
-  int nfiber = 0, nwave = 0, nwave_padded = 0;  ///< padded to a multiple of kLanes
+  int nfiber = 0, nwave = 0, nwave_padded = 0;  ///< padded to a multiple of kFloatLanes
   int nseries = 0, ncoef = 0;
   bool has_tails = false;
   std::vector<int> domain;  ///< [nseries]: which wavelength domain
@@ -28,10 +29,10 @@ struct SpotPlan {
   std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
   Buffer<double> coef;    ///< [nfiber][nseries][ncoef]
   Buffer<double> basis;   ///< [ndomain][ncoef][nwave_padded]: P_k(u(lambda))
+  Buffer<float> float_coef, float_basis;  ///< the same, rounded
 
-  [[nodiscard]] const double* fiber_coef(int fiber) const noexcept {
-    return coef.data() +
-           static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
+  [[nodiscard]] std::size_t coef_of(int fiber) const noexcept {
+    return static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }
   [[nodiscard]] const double* basis_row(int which_domain, int k) const noexcept {
     return basis.data() + static_cast<std::size_t>(which_domain * ncoef + k) *
@@ -40,6 +41,9 @@ struct SpotPlan {
   /// Doubles of a stored spot, with room for the last row to be written in whole packs.
   [[nodiscard]] std::size_t spot_size() const noexcept {
     return static_cast<std::size_t>(ny) * static_cast<std::size_t>(stride) + kLanes;
+  }
+  [[nodiscard]] std::size_t float_spot_size() const noexcept {
+    return static_cast<std::size_t>(ny) * static_cast<std::size_t>(float_stride) + kFloatLanes;
   }
 };
 
@@ -53,7 +57,16 @@ struct FiberTrace {
   std::vector<int> frame;    ///< [nwave_padded] x0 rounded down to a multiple of kLanes
   std::vector<std::uint8_t>
       live;  ///< [nwave_padded] 1 when the stamp touches the CCD and the PSF is sane
+  // What the kernels read, all zero where a bin is not live:
+  std::vector<double> edge_x, edge_y;  ///< [nwave_padded] lower edge of the stamp minus the centre
+  std::vector<float> float_edge_x, float_edge_y;
+  std::vector<float> lit;  ///< [nwave_padded] live
 };
+
+/// `column` rounded down to a multiple of `lanes`, a power of two.
+[[nodiscard]] constexpr int frame_of(int column, int lanes) noexcept {
+  return column & ~(lanes - 1);
+}
 
 /// Bins beyond the first one, outward from the middle of the PSF's domain, whose stamp has left the
 /// CCD are not live: a Legendre series extrapolated further may fold back.
@@ -68,7 +81,14 @@ using SpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const Fiber
                             double* const* out);
 [[nodiscard]] SpotKernel spot_kernel(Isa isa);
 
-/// The same, one spot behind the other: out[kLanes][spot_size()].
+/// Sixteen spots from bin j0 (a multiple of kFloatLanes) in float32, for diagnostics: each within
+/// 1e-6 of the sum, bin j0 + i at out + i float_spot_size(). Rows of `float_stride` columns, the
+/// first being frame_of(x0, kFloatLanes).
+using FloatSpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
+                                 float* out);
+[[nodiscard]] FloatSpotKernel float_spot_kernel(Isa isa);
+
+/// Eight spots, one behind the other: out[kLanes][spot_size()].
 inline void make_spots(SpotKernel kernel, const SpotPlan& plan, int fiber, int j0,
                        const FiberTrace& trace, double* out) {
   double* each[kLanes];

@@ -10,39 +10,41 @@ namespace fiberloom::lane {
 /// Largest stamp and degree the kernel has room for.
 inline constexpr int kMaxStampX = 32, kMaxStampY = 32, kMaxDegree = 12;
 
-/// Views of one fibre's series for eight bins.
+/// Views of one fibre's series for the bins of a pack.
+template <class Real>
 struct SpotSeries {
-  const double* coef;   ///< [nseries][ncoef]
-  const int* domain;    ///< [nseries]
-  const int* used;      ///< [nseries]: coefficients from here on are zero for every fibre
-  const double* basis;  ///< [ndomain][ncoef][pitch], at the first bin
+  const Real* coef;   ///< [nseries][ncoef]
+  const int* domain;  ///< [nseries]
+  const int* used;    ///< [nseries]: coefficients from here on are zero for every fibre
+  const Real* basis;  ///< [ndomain][ncoef][pitch], at the first bin
   int ncoef;
   long pitch;
 };
 
 template <class V>
-FL_LANE_HD inline V legendre(const SpotSeries& s, int series) {
-  const double* c = s.coef + series * s.ncoef;
-  const double* b = s.basis + s.domain[series] * s.ncoef * s.pitch;
+FL_LANE_HD inline V legendre(const SpotSeries<typename V::Real>& s, int series) {
+  const auto* c = s.coef + series * s.ncoef;
+  const auto* b = s.basis + s.domain[series] * s.ncoef * s.pitch;
   V sum = V(c[0]) * V::load(b);
   for (int k = 1; k < s.used[series]; ++k) sum = fma(V(c[k]), V::load(b + k * s.pitch), sum);
   return sum;
 }
 
+inline constexpr double kLongestStep = 1.4;
+
 /// The integral of a normal density over a step h from its derivatives at both ends, the two-point
-/// Taylor (Obreshkov) formula of order 10. Written as phi(u) (even(u) +- odd(u)) for the end and
-/// the beginning of the step; the polynomials' coefficients are polynomials in h. Error below 5e-16
-/// for h <= kLongestStep.
+/// Taylor (Obreshkov) formula of an even order. Written as phi(u) (even(u) +- odd(u)) for the end
+/// and the beginning of the step; the polynomials' coefficients are polynomials in h. Error for
+/// h <= kLongestStep: below 5e-16 of order 10, 1e-8 of order 6.
+template <int kOrder>
 struct StepIntegral {
-  static constexpr int kOrder = 10;
-  static constexpr double kLongestStep = 1.4;
   /// of u^i h^(k + 1); zero where i + k is odd
   double coefficient[kOrder + 1][kOrder + 1];
 };
 
-FL_LANE_HD constexpr StepIntegral make_step_integral() {
-  constexpr int q = StepIntegral::kOrder;
-  StepIntegral s{};
+template <int q>
+FL_LANE_HD constexpr StepIntegral<q> make_step_integral() {
+  StepIntegral<q> s{};
   double hermite[q + 1][q + 1] = {};  // He_k, of u^i
   hermite[0][0] = hermite[1][1] = 1.0;
   for (int k = 2; k <= q; ++k) {
@@ -84,9 +86,9 @@ FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degr
     gauss[p] = gauss[p + 1] * ratio;
     ratio *= q;
   }
-  constexpr int kOrder = StepIntegral::kOrder;
-  constexpr StepIntegral kStep = make_step_integral();
-  const bool fine = all_below(inverse, StepIntegral::kLongestStep);
+  constexpr int kOrder = sizeof(typename V::Real) == sizeof(double) ? 10 : 6;
+  constexpr StepIntegral<kOrder> kStep = make_step_integral<kOrder>();
+  const bool fine = all_below(inverse, kLongestStep);
   V power[kOrder + 1];  // of u, times powers of the step
   FL_UNROLL
   for (int i = 0; i <= kOrder; ++i) {

@@ -10,6 +10,8 @@ namespace fiberloom {
 
 /// Lanes that data layouts reserve whatever the level: eight problems side by side.
 inline constexpr int kLanes = 8;
+/// The same for float32.
+inline constexpr int kFloatLanes = 16;
 
 enum class Isa { kGeneric, kV2, kV3, kV4 };
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pack: W doubles that do the same thing, one problem a lane. Included only by *_cpu.cpp files,
-// which are compiled once for every ISA level with FIBERLOOM_ISA_NS naming the level, so that no
-// symbol of one level can stand in for another's. GCC's vector extension serves better here than
-// std::experimental::simd: it leaves no weak symbols behind and compiles twice as fast.
+// Pack: W doubles that do the same thing, one problem a lane; FloatPack: twice as many floats.
+// Included only by *_cpu.cpp files, which are compiled once for every ISA level with
+// FIBERLOOM_ISA_NS naming the level, so that no symbol of one level can stand in for another's.
+// GCC's vector extension serves better here than std::experimental::simd: it leaves no weak symbols
+// behind and compiles twice as fast.
 #pragma once
 
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "fiberloom/base/scalar_lane.hpp"
 
 #ifndef FIBERLOOM_ISA_NS
 #error "pack.hpp is for per-ISA sources only (fiberloom_isa_sources)"
@@ -19,128 +23,130 @@
 namespace fiberloom::FIBERLOOM_ISA_NS {
 
 #if defined(__AVX512F__)
-inline constexpr int kWidth = 8;
+inline constexpr int kPackBytes = 64;
 #elif defined(__AVX2__)
-inline constexpr int kWidth = 4;
+inline constexpr int kPackBytes = 32;
 #else
-inline constexpr int kWidth = 2;  // SSE2 and NEON; elsewhere the compiler takes it apart
+inline constexpr int kPackBytes = 16;  // SSE2 and NEON; elsewhere the compiler takes it apart
 #endif
 
-struct Pack {
-  static constexpr int width = kWidth;
-  typedef double Reg __attribute__((vector_size(kWidth * 8)));
-  typedef std::int64_t Bits __attribute__((vector_size(kWidth * 8)));
-  typedef double Loose __attribute__((vector_size(kWidth * 8), aligned(8), may_alias));
+template <class Number>
+struct PackOf {
+  using Real = Number;
+  using Integer = std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>;
+  static constexpr int width = kPackBytes / static_cast<int>(sizeof(Real));
+  typedef Real Reg __attribute__((vector_size(kPackBytes)));
+  typedef Integer Bits __attribute__((vector_size(kPackBytes)));
+  typedef Real Loose __attribute__((vector_size(kPackBytes), aligned(sizeof(Real)), may_alias));
 
   Reg v;
 
-  Pack() = default;
-  FL_INLINE Pack(Reg r) : v(r) {}
-  FL_INLINE Pack(double s) : v(s - Reg{}) {}
-  typedef float Narrow __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
-  FL_INLINE static Pack load(const float* p) {
-    return {__builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Reg)};
+  PackOf() = default;
+  FL_INLINE PackOf(Reg r) : v(r) {}
+  FL_INLINE PackOf(double s) : v(static_cast<Real>(s) - Reg{}) {}
+  FL_INLINE static PackOf load(const Real* p) { return {*reinterpret_cast<const Loose*>(p)}; }
+  FL_INLINE void store(Real* p) const { *reinterpret_cast<Loose*>(p) = v; }
+  /// As many floats, widened; and back.
+  typedef float Floats __attribute__((vector_size(width * 4), aligned(4), may_alias));
+  FL_INLINE static PackOf load_floats(const float* p) {
+    return {__builtin_convertvector(*reinterpret_cast<const Floats*>(p), Reg)};
   }
-  FL_INLINE void store(float* p) const {
-    *reinterpret_cast<Narrow*>(p) = __builtin_convertvector(v, Narrow);
+  FL_INLINE void store_floats(float* p) const {
+    *reinterpret_cast<Floats*>(p) = __builtin_convertvector(v, Floats);
   }
-  FL_INLINE static Pack load(const double* p) { return {*reinterpret_cast<const Loose*>(p)}; }
-  FL_INLINE void store(double* p) const { *reinterpret_cast<Loose*>(p) = v; }
 
-  FL_INLINE friend Pack operator+(Pack a, Pack b) { return {a.v + b.v}; }
-  FL_INLINE friend Pack operator-(Pack a, Pack b) { return {a.v - b.v}; }
-  FL_INLINE friend Pack operator*(Pack a, Pack b) { return {a.v * b.v}; }
-  FL_INLINE friend Pack operator/(Pack a, Pack b) { return {a.v / b.v}; }
-  FL_INLINE Pack operator-() const { return {-v}; }
-  FL_INLINE Pack& operator+=(Pack b) {
+  FL_INLINE friend PackOf operator+(PackOf a, PackOf b) { return {a.v + b.v}; }
+  FL_INLINE friend PackOf operator-(PackOf a, PackOf b) { return {a.v - b.v}; }
+  FL_INLINE friend PackOf operator*(PackOf a, PackOf b) { return {a.v * b.v}; }
+  FL_INLINE friend PackOf operator/(PackOf a, PackOf b) { return {a.v / b.v}; }
+  FL_INLINE PackOf operator-() const { return {-v}; }
+  FL_INLINE PackOf& operator+=(PackOf b) {
     v += b.v;
     return *this;
   }
-  FL_INLINE Pack& operator-=(Pack b) {
+  FL_INLINE PackOf& operator-=(PackOf b) {
     v -= b.v;
     return *this;
   }
-  FL_INLINE Pack& operator*=(Pack b) {
+  FL_INLINE PackOf& operator*=(PackOf b) {
     v *= b.v;
     return *this;
   }
+
+  /// a * b + c and c - a * b; one rounding where the level has FMA (contraction is on there).
+  FL_INLINE friend PackOf fma(PackOf a, PackOf b, PackOf c) { return {a.v * b.v + c.v}; }
+  FL_INLINE friend PackOf fnma(PackOf a, PackOf b, PackOf c) { return {c.v - a.v * b.v}; }
+  FL_INLINE friend PackOf max(PackOf a, PackOf b) { return {a.v > b.v ? a.v : b.v}; }
+  FL_INLINE friend PackOf min(PackOf a, PackOf b) { return {a.v < b.v ? a.v : b.v}; }
+  FL_INLINE friend PackOf abs(PackOf a) {
+    return {(Reg)((Bits)a.v & (std::numeric_limits<Integer>::max() + Bits{}))};
+  }
+  /// c > 0 ? a : b
+  FL_INLINE friend PackOf select_positive(PackOf c, PackOf a, PackOf b) {
+    return {c.v > Real{0} ? a.v : b.v};
+  }
+  /// Nearest integer, ties to even, for |a| < 2^51 (2^22).
+  FL_INLINE friend PackOf round_even(PackOf a) {
+    const PackOf magic(kMagic);
+    return (a + magic) - magic;  // strict IEEE arithmetic: nothing folds it
+  }
+  FL_INLINE friend PackOf floor(PackOf a) {
+    const PackOf r = round_even(a);
+    return {r.v > a.v ? r.v - Real{1} : r.v};
+  }
+  /// 2^n for integral n in [-1022, 1023] ([-126, 127]).
+  FL_INLINE friend PackOf pow2(PackOf n) {
+    constexpr int bias = std::numeric_limits<Real>::max_exponent - 1;
+    const PackOf biased = n + PackOf(kMagic + bias);
+    return {(Reg)((Bits)biased.v << (std::numeric_limits<Real>::digits - 1))};
+  }
+  FL_INLINE friend PackOf sqrt(PackOf a) {
+    PackOf r;
+    for (int i = 0; i < width; ++i) r.v[i] = static_cast<Real>(__builtin_sqrt(a.v[i]));
+    return r;
+  }
+  /// Is every lane below the limit?
+  FL_INLINE friend bool all_below(PackOf a, double limit) {
+    bool all = true;
+    for (int i = 0; i < width; ++i) all = all && a.v[i] < static_cast<Real>(limit);
+    return all;
+  }
+  FL_INLINE friend Real lane_value(PackOf a, int i) { return a.v[i]; }
+
+ private:
+  static constexpr double kMagic = sizeof(Real) == 8 ? 0x1.8p52 : 0x1.8p23;
 };
 
-/// a * b + c and c - a * b; one rounding where the level has FMA (contraction is on there).
-FL_INLINE Pack fma(Pack a, Pack b, Pack c) { return {a.v * b.v + c.v}; }
-FL_INLINE Pack fnma(Pack a, Pack b, Pack c) { return {c.v - a.v * b.v}; }
-FL_INLINE Pack max(Pack a, Pack b) { return {a.v > b.v ? a.v : b.v}; }
-FL_INLINE Pack min(Pack a, Pack b) { return {a.v < b.v ? a.v : b.v}; }
-FL_INLINE Pack abs(Pack a) {
-  return {(Pack::Reg)((Pack::Bits)a.v & (std::int64_t{0x7fffffffffffffff} + Pack::Bits{}))};
-}
-/// c > 0 ? a : b
-FL_INLINE Pack select_positive(Pack c, Pack a, Pack b) { return {c.v > 0.0 ? a.v : b.v}; }
-/// Nearest integer, ties to even, for |a| < 2^51.
-FL_INLINE Pack round_even(Pack a) {
-  const Pack magic(0x1.8p52);
-  return (a + magic) - magic;  // strict IEEE arithmetic: nothing folds it
-}
-FL_INLINE Pack floor(Pack a) {
-  const Pack r = round_even(a);
-  return {r.v > a.v ? r.v - 1.0 : r.v};
-}
-/// 2^n for integral n in [-1022, 1023].
-FL_INLINE Pack pow2(Pack n) {
-  const Pack biased = n + Pack(0x1.8p52 + 1023.0);
-  return {(Pack::Reg)((Pack::Bits)biased.v << 52)};
-}
-FL_INLINE Pack sqrt(Pack a) {
-  Pack r;
-  for (int i = 0; i < kWidth; ++i) r.v[i] = __builtin_sqrt(a.v[i]);
-  return r;
-}
-/// Is every lane below the limit?
-FL_INLINE bool all_below(Pack a, double limit) {
-  bool all = true;
-  for (int i = 0; i < kWidth; ++i) all = all && a.v[i] < limit;
-  return all;
-}
-FL_INLINE double lane_value(Pack a, int i) { return a.v[i]; }
+using Pack = PackOf<double>;
+using FloatPack = PackOf<float>;
+inline constexpr int kWidth = Pack::width;
 
-/// Turns a kWidth x kWidth block: lane i of block[j] becomes lane j of block[i].
-FL_INLINE void transpose(Pack* b) {
-#if defined(__AVX512F__)
-  typedef Pack::Reg R;
-  R s[8], t[8];
-  for (int i = 0; i < 8; i += 2) {
-    s[i] = __builtin_shufflevector(b[i].v, b[i + 1].v, 0, 8, 2, 10, 4, 12, 6, 14);
-    s[i + 1] = __builtin_shufflevector(b[i].v, b[i + 1].v, 1, 9, 3, 11, 5, 13, 7, 15);
+/// One step of transpose(): registers `Step` apart exchange blocks of as many lanes.
+template <int Step, class Real, int... I>
+FL_INLINE void exchange(PackOf<Real>* b, std::integer_sequence<int, I...>) {
+  using P = PackOf<Real>;
+  using N = typename P::Integer;
+  constexpr int w = P::width;
+  constexpr typename P::Bits low{static_cast<N>((I & Step) != 0 ? I - Step + w : I)...};
+  constexpr typename P::Bits high{static_cast<N>((I & Step) != 0 ? I + w : I + Step)...};
+  FL_UNROLL
+  for (int i = 0; i < w; ++i) {
+    if ((i & Step) != 0) continue;
+    const typename P::Reg x = b[i].v, y = b[i + Step].v;
+    b[i].v = __builtin_shuffle(x, y, low);
+    b[i + Step].v = __builtin_shuffle(x, y, high);
   }
-  for (int h = 0; h < 8; h += 4) {
-    for (int i = 0; i < 2; ++i) {
-      t[h + i] = __builtin_shufflevector(s[h + i], s[h + 2 + i], 0, 1, 8, 9, 4, 5, 12, 13);
-      t[h + 2 + i] = __builtin_shufflevector(s[h + i], s[h + 2 + i], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  }
-  for (int i = 0; i < 4; ++i) {
-    b[i].v = __builtin_shufflevector(t[i], t[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    b[i + 4].v = __builtin_shufflevector(t[i], t[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-#elif defined(__AVX2__)
-  typedef Pack::Reg R;
-  const R s0 = __builtin_shufflevector(b[0].v, b[1].v, 0, 4, 2, 6);
-  const R s1 = __builtin_shufflevector(b[0].v, b[1].v, 1, 5, 3, 7);
-  const R s2 = __builtin_shufflevector(b[2].v, b[3].v, 0, 4, 2, 6);
-  const R s3 = __builtin_shufflevector(b[2].v, b[3].v, 1, 5, 3, 7);
-  b[0].v = __builtin_shufflevector(s0, s2, 0, 1, 4, 5);
-  b[1].v = __builtin_shufflevector(s1, s3, 0, 1, 4, 5);
-  b[2].v = __builtin_shufflevector(s0, s2, 2, 3, 6, 7);
-  b[3].v = __builtin_shufflevector(s1, s3, 2, 3, 6, 7);
-#else
-  for (int i = 0; i < kWidth; ++i) {
-    for (int j = i + 1; j < kWidth; ++j) {
-      const double swap = b[i].v[j];
-      b[i].v[j] = b[j].v[i];
-      b[j].v[i] = swap;
-    }
-  }
-#endif
+}
+
+/// Turns a width x width block: lane i of block[j] becomes lane j of block[i].
+template <class Real>
+FL_INLINE void transpose(PackOf<Real>* b) {
+  constexpr int w = PackOf<Real>::width;
+  constexpr std::make_integer_sequence<int, w> lanes;
+  exchange<1>(b, lanes);
+  if constexpr (w > 2) exchange<2>(b, lanes);
+  if constexpr (w > 4) exchange<4>(b, lanes);
+  if constexpr (w > 8) exchange<8>(b, lanes);
 }
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

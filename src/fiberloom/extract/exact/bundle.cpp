@@ -44,7 +44,7 @@ class BundleExtraction {
     }
     {
       const Span span(frame_.tracer, "compute/diagnostics");
-      diagnose(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.normal,
+      diagnose(frame_.plan, geometry_, frame_.float_spots, frame_.pixel, work_.strip, work_.normal,
                work_.solve.x.data(), frame_.psferr, frame_.grid.guard, work_.diagnostics,
                prepare(model));
     }

@@ -29,6 +29,7 @@ struct FrameContext {
   const SpotPlan& plan;
   const Tuning& tuning;
   SpotKernel spots;
+  FloatSpotKernel float_spots;
   const PixelKernels& pixel;
   const BandedKernels& banded;
   double psferr = 0.01;
@@ -43,8 +44,9 @@ struct BundleWorkspace {
   GrowBuffer<double> spots;
   NormalEquations normal;
   SolveWork solve;
-  MarginalWork marginal;
-  RootBuffers root;
+  WorkArena arena;  // of the next two
+  MarginalWork marginal{arena};
+  RootBuffers root{arena};
   DiagnosticWork diagnostics;
 };
 

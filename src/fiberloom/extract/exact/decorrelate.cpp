@@ -77,21 +77,22 @@ void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
 double truncation_error(const Windows& w, const RootTask& task, int kept, const double* s,
                         double shift, const RootBuffers& b) {
   const double tail = task.decay / (1.0 - task.decay);
-  double worst = 0;
+  double worst[kLanes] = {};
+  const int first = std::min(kept + 1, task.band);
   for (int row = 0; row < w.rows; ++row) {
-    for (int i = 0; i < kLanes; ++i) {
-      const auto here = static_cast<std::size_t>(row * kLanes + i);
-      double sum = shift * b.weight[here];
-      for (int d = std::min(kept + 1, task.band); d <= task.band && row + d < w.rows; ++d) {
-        const double entry = std::abs(s[(row * (task.band + 1L) + d) * kLanes + i]);
-        const double known = d > kept ? 2.0 : 0.0, behind = d == task.band ? 2.0 * tail : 0.0;
-        sum += (known + behind) * entry *
-               std::max(b.weight[here], b.weight[here + static_cast<std::size_t>(d * kLanes)]);
-      }
-      worst = std::max(worst, sum);
+    const double* here = b.weight.data() + row * kLanes;
+    double sum[kLanes];
+    for (int i = 0; i < kLanes; ++i) sum[i] = shift * here[i];
+    for (int d = first; d <= task.band && row + d < w.rows; ++d) {
+      const double* entry = s + (row * (task.band + 1L) + d) * kLanes;
+      const double* there = here + d * kLanes;
+      const double known = d > kept ? 2.0 : 0.0, behind = d == task.band ? 2.0 * tail : 0.0;
+      for (int i = 0; i < kLanes; ++i)
+        sum[i] += (known + behind) * std::abs(entry[i]) * std::max(here[i], there[i]);
     }
+    for (int i = 0; i < kLanes; ++i) worst[i] = std::max(worst[i], sum[i]);
   }
-  return worst;
+  return *std::max_element(worst, worst + kLanes);
 }
 
 /// Returns S + shift I with the smallest shift of a fixed ladder that has a lower bound, which goes
@@ -136,6 +137,29 @@ int narrow_band(const Windows& w, const RootTask& task, const double* s, double 
   return task.band;
 }
 
+/// The flux into the windows' lanes and ones beside it, both zero in padding rows; returns the
+/// largest S_jj x_j^2.
+double load_flux(const Windows& w, int band, const double* s, const double* x, RootBuffers& b) {
+  int first_bin[kLanes], begin[kLanes], end[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    first_bin[i] = w.bin(i, 0);
+    begin[i] = std::max(0, -first_bin[i]);
+    end[i] = w.nbin - first_bin[i];
+  }
+  double signal[kLanes] = {};
+  for (int row = 0; row < w.rows; ++row) {
+    const double* diagonal = s + row * (band + 1L) * kLanes;
+    double *out = b.x.data() + row * kLanes, *one = b.ones.data() + row * kLanes;
+    for (int i = 0; i < kLanes; ++i) {
+      const bool inside = row >= begin[i] && row < end[i];
+      out[i] = inside ? x[first_bin[i] + row] : 0.0;
+      one[i] = inside ? 1.0 : 0.0;
+    }
+    for (int i = 0; i < kLanes; ++i) signal[i] = std::max(signal[i], diagonal[i] * out[i] * out[i]);
+  }
+  return *std::max_element(signal, signal + kLanes);
+}
+
 void take_poles(const Windows& w, const RootTask& task, const double* s,
                 const BandedKernels& banded, RootReport& report, RootBuffers& b) {
   const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
@@ -165,19 +189,10 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
   b.inv_d.resize(rows);
   b.v1.resize(rows);
   b.vx.resize(rows);
-  b.x.resize(rows, 0.0);
-  b.ones.resize(rows, 0.0);
+  b.x.resize(rows);
+  b.ones.resize(rows);
   RootReport report;
-  for (int i = 0; i < kLanes; ++i) {
-    for (int row = 0; row < w.rows; ++row) {
-      if (!w.inside(i, row)) continue;
-      const double value = x[w.bin(i, row)];
-      b.x[static_cast<std::size_t>(row * kLanes + i)] = value;
-      b.ones[static_cast<std::size_t>(row * kLanes + i)] = 1.0;
-      const double diagonal = s[row * (task.band + 1L) * kLanes + i];
-      report.signal = std::max(report.signal, diagonal * value * value);
-    }
-  }
+  report.signal = load_flux(w, task.band, s, x, b);
   report.signal = std::sqrt(report.signal);
   report.high = upper_bound(w, task.band, s, banded);
   report.low = lower_bound(w, task.band, s, report.high, banded, b);

@@ -32,8 +32,12 @@ struct RootReport {
 };
 
 struct RootBuffers {
-  GrowBuffer<double> l, inv_d, v1, vx, ones, x, shifted, narrow, weight;  // work
-  GrowBuffer<double> q, q1, qx;  // results: [rows][nd + 1], [rows], [rows] lanes
+  WorkArena& arena;
+  // work
+  GrowBuffer<double> l{arena}, inv_d{arena}, v1{arena}, vx{arena}, ones{arena}, x{arena},
+      shifted{arena}, narrow{arena}, weight{arena};
+  // results: [rows][nd + 1], [rows], [rows] lanes
+  GrowBuffer<double> q{arena}, q1{arena}, qx{arena};
 };
 
 /// Q = S^(1/2) for all windows of a fibre: its entries within nd of the diagonal, Q 1 and Q x. `x`

@@ -9,7 +9,12 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// CCD rows of the strip that tiles of kLanes bins touch.
+/// Bins of a call of the spot kernel.
+constexpr int kTile = kFloatLanes;
+/// No input leads to more light; sums of it stay finite in float32.
+constexpr double kMostFlux = 1e30;
+
+/// CCD rows of the strip that tiles of bins touch.
 struct TileRows {
   std::vector<int> first;  ///< of tiles t, t + 1, ... of any fibre; one more: past the last row
   std::vector<int> last;   ///< one past the last of tile t
@@ -20,7 +25,7 @@ TileRows tile_rows(const BundleGeometry& g, int begin, int end, int ny) {
   TileRows rows{std::vector<int>(count + 1, g.rows), std::vector<int>(count, 0)};
   for (int t = begin; t < end; ++t) {
     for (const FiberTrace& trace : g.trace) {
-      for (int j = t * kLanes; j < std::min(g.nbin, (t + 1) * kLanes); ++j) {
+      for (int j = t * kTile; j < std::min(g.nbin, (t + 1) * kTile); ++j) {
         if (!trace.live[static_cast<std::size_t>(j)]) continue;
         const int row = trace.y0[static_cast<std::size_t>(j)] - g.y0;
         int &first = rows.first[static_cast<std::size_t>(t)],
@@ -35,27 +40,14 @@ TileRows tile_rows(const BundleGeometry& g, int begin, int end, int ny) {
   return rows;
 }
 
-/// The flux of an unconstrained bin is whatever its prior says: it counts where it was fitted,
-/// nowhere else.
-void add_to_good_pixels(const StampShape& shape, const double* spot, double flux,
-                        const Strip& strip, double* model, int row, int column) {
-  for (int r = 0; r < shape.ny; ++r) {
-    const long first = (row + r) * strip.pitch + column;
-    for (int c = 0; c < shape.stride; ++c) {
-      if (strip.weight[static_cast<std::size_t>(first + c)] > 0)
-        model[first + c] += flux * spot[r * shape.stride + c];
-    }
-  }
-}
-
 class Diagnosis {
  public:
-  Diagnosis(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
+  Diagnosis(const SpotPlan& plan, const BundleGeometry& g, FloatSpotKernel spots,
             const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,
             const double* x, double psferr, int guard, DiagnosticWork& work, Array2D<float>* image)
       : plan_(plan),
         g_(g),
-        shape_{plan.ny, plan.stride},
+        shape_{plan.ny, plan.float_stride},
         spots_(spots),
         kernels_(kernels),
         strip_(strip),
@@ -64,10 +56,9 @@ class Diagnosis {
         psferr_(psferr),
         work_(work),
         image_(image) {
-    // Guard bins count as far as they share rows with requested ones; beyond there is no model.
-    const int margin = std::max(guard - std::max(g.band, g.cross_band), 0);
-    begin_ = margin / kLanes;
-    end_ = (g.nbin - margin + kLanes - 1) / kLanes;
+    lit_ = model_bins(g, guard);
+    begin_ = lit_.first / kTile;
+    end_ = (lit_.last + kTile - 1) / kTile;
     rows_ = tile_rows(g, begin_, end_, plan.ny);
     // A tile's spots are needed again once no later tile touches its rows: keep as many tiles as
     // the longest wait.
@@ -77,10 +68,12 @@ class Diagnosis {
       wait = std::max(wait, ahead - t);
     }
     kept_tiles_ = wait + 1;
-    tile_size_ = kLanes * plan.spot_size();
-    work.model.resize(static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(strip.pitch));
+    tile_size_ = kTile * plan.float_spot_size();
+    x0_ = frame_of(strip.x0, kFloatLanes);
+    pitch_ =
+        frame_of(static_cast<int>(strip.pitch) + strip.x0 - x0_ + 2 * kFloatLanes - 1, kFloatLanes);
+    work.model.resize(static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(pitch_));
     work.spots.resize(static_cast<std::size_t>(g.nfiber * kept_tiles_) * tile_size_);
-    work.tile.resize(tile_size_);
     work.chi2pix.resize(
         static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(g.nbin_padded), 0.0);
   }
@@ -98,7 +91,7 @@ class Diagnosis {
  private:
   [[nodiscard]] int first_row(int t) const { return rows_.first[static_cast<std::size_t>(t)]; }
   [[nodiscard]] int last_row(int t) const { return rows_.last[static_cast<std::size_t>(t)]; }
-  [[nodiscard]] double* model_row(int row) { return work_.model.data() + row * strip_.pitch; }
+  [[nodiscard]] float* model_row(int row) { return work_.model.data() + row * pitch_; }
   /// Where the spots of a tile wait for its rows.
   [[nodiscard]] float* kept(int f, int slot) {
     return work_.spots.data() + static_cast<std::size_t>(f * kept_tiles_ + slot) * tile_size_;
@@ -107,14 +100,13 @@ class Diagnosis {
   /// The model of rows up to `end` is known: keeps it for the image, then puts chi2 in its place.
   void complete_rows(int end) {
     if (end <= complete_) return;
-    const long first = complete_ * strip_.pitch, count = (end - complete_) * strip_.pitch;
-    double* model = model_row(complete_);
-    if (image_ != nullptr) {
-      float* out = image_->data() + first;
-      for (long i = 0; i < count; ++i) out[i] = static_cast<float>(model[i]);
+    for (int row = complete_; row < end; ++row) {
+      const long at = row * strip_.pitch;
+      float* model = model_row(row) + (strip_.x0 - x0_);
+      if (image_ != nullptr) std::copy_n(model, strip_.pitch, image_->data() + at);
+      kernels_.chi2(strip_.weight.data() + at, strip_.pixel.data() + at, psferr_, strip_.pitch,
+                    model);
     }
-    kernels_.chi2(strip_.weight.data() + first, strip_.pixel.data() + first, model, psferr_, count,
-                  model);
     complete_ = end;
   }
 
@@ -125,15 +117,14 @@ class Diagnosis {
       const FiberTrace& trace = g_.trace[static_cast<std::size_t>(f)];
       const float* spot = kept(f, slot);
       double* out = work_.chi2pix.data() + static_cast<long>(f) * g_.nbin_padded;
-      for (int j = t * kLanes; j < std::min(g_.nbin, (t + 1) * kLanes); ++j) {
+      for (int j = t * kTile; j < std::min(g_.nbin, (t + 1) * kTile); ++j) {
         const double phi = n_.phi(f)[j];
         if (phi > 0) {
-          out[j] = kernels_.gather(shape_, spot, work_.model.data(), strip_.pitch,
-                                   trace.y0[static_cast<std::size_t>(j)] - g_.y0,
-                                   trace.frame[static_cast<std::size_t>(j)] - g_.x0) /
+          out[j] = static_cast<double>(kernels_.gather(shape_, spot, work_.model.data(), pitch_,
+                                                       row_of(trace, j), column_of(trace, j))) /
                    phi;
         }
-        spot += plan_.spot_size();
+        spot += plan_.float_spot_size();
       }
     }
   }
@@ -141,38 +132,76 @@ class Diagnosis {
   /// Adds the light of a tile to the model.
   void add(int t) {
     if (last_row(t) > cleared_) {  // just before they are used, so that they are at hand
-      std::fill(model_row(cleared_), model_row(last_row(t)), 0.0);
+      std::fill(model_row(cleared_), model_row(last_row(t)), 0.0F);
       cleared_ = last_row(t);
     }
     const int slot = t % kept_tiles_;
     for (int f = 0; f < g_.nfiber; ++f) {
       const FiberTrace& trace = g_.trace[static_cast<std::size_t>(f)];
-      make_spots(spots_, plan_, g_.first_fiber + f, t * kLanes, trace, work_.tile.data());
       const double* flux = x_ + f * n_.pitch + n_.margin;
-      const double* spot = work_.tile.data();
-      float* narrowed = kept(f, slot);
-      for (int j = t * kLanes; j < std::min(g_.nbin, (t + 1) * kLanes); ++j) {
+      float* spot = kept(f, slot);
+      prefetch(f + 1 < g_.nfiber ? f + 1 : 0, f + 1 < g_.nfiber ? t : t + 1);
+      spots_(plan_, g_.first_fiber + f, t * kTile, trace, spot);
+      for (int j = t * kTile; j < std::min(g_.nbin, (t + 1) * kTile); ++j) {
         const double phi = n_.phi(f)[j];
-        if (trace.live[static_cast<std::size_t>(j)] && phi > 0) {
-          const int row = trace.y0[static_cast<std::size_t>(j)] - g_.y0;
-          const int column = trace.frame[static_cast<std::size_t>(j)] - g_.x0;
-          const bool constrained = phi >= kUnconstrainedBelow;
-          kernels_.add_model(shape_, spot, constrained ? flux[j] : 0.0, work_.model.data(),
-                             strip_.pitch, row, column, narrowed);
-          if (!constrained) {
-            add_to_good_pixels(shape_, spot, flux[j], strip_, work_.model.data(), row, column);
+        const bool lit = j >= lit_.first && j < lit_.last && phi > 0;
+        if (lit && trace.live[static_cast<std::size_t>(j)]) {
+          const auto light = static_cast<float>(std::clamp(flux[j], -kMostFlux, kMostFlux));
+          const int row = row_of(trace, j), column = column_of(trace, j);
+          if (phi >= kUnconstrainedBelow) {
+            kernels_.add_model(shape_, spot, light, work_.model.data(), pitch_, row, column);
+          } else {
+            add_to_good_pixels(spot, light, row, column);
           }
         }
-        spot += plan_.spot_size();
-        narrowed += plan_.spot_size();
+        spot += plan_.float_spot_size();
       }
     }
+  }
+
+  /// Asks for what add() will read of a fibre's tile.
+  void prefetch(int f, int t) const {
+    const int j = t * kTile;
+    if (j >= g_.nbin) return;
+    const FiberTrace& trace = g_.trace[static_cast<std::size_t>(f)];
+    __builtin_prefetch(trace.float_edge_x.data() + j);
+    __builtin_prefetch(trace.float_edge_y.data() + j);
+    __builtin_prefetch(trace.lit.data() + j);
+    __builtin_prefetch(trace.x0.data() + j);
+    __builtin_prefetch(trace.y0.data() + j);
+    __builtin_prefetch(trace.live.data() + j);
+    for (int i = j; i < j + kTile; i += kLanes) {
+      __builtin_prefetch(n_.phi(f) + i);
+      __builtin_prefetch(x_ + f * n_.pitch + n_.margin + i);
+    }
+  }
+
+  /// The flux of an unconstrained bin is whatever its prior says: it counts where it was fitted,
+  /// nowhere else.
+  void add_to_good_pixels(const float* spot, float light, int row, int column) {
+    for (int r = 0; r < shape_.ny; ++r) {
+      float* model = model_row(row + r);
+      const double* weight = strip_.weight.data() + (row + r) * strip_.pitch;
+      for (int c = 0; c < shape_.stride; ++c) {
+        const long in_strip = column + c - (strip_.x0 - x0_);
+        if (in_strip >= 0 && in_strip < strip_.pitch && weight[in_strip] > 0)
+          model[column + c] += light * spot[r * shape_.stride + c];
+      }
+    }
+  }
+
+  /// Place of a stored spot in the model.
+  [[nodiscard]] int row_of(const FiberTrace& trace, int j) const {
+    return trace.y0[static_cast<std::size_t>(j)] - g_.y0;
+  }
+  [[nodiscard]] int column_of(const FiberTrace& trace, int j) const {
+    return frame_of(trace.x0[static_cast<std::size_t>(j)], kFloatLanes) - x0_;
   }
 
   const SpotPlan& plan_;
   const BundleGeometry& g_;
   StampShape shape_;
-  SpotKernel spots_;
+  FloatSpotKernel spots_;
   const PixelKernels& kernels_;
   const Strip& strip_;
   const NormalEquations& n_;
@@ -180,16 +209,19 @@ class Diagnosis {
   double psferr_;
   DiagnosticWork& work_;
   Array2D<float>* image_;
+  BinRange lit_{};                  // bins
   int begin_ = 0, end_ = 0;         // tiles
   int complete_ = 0, cleared_ = 0;  // rows before these are chi2; zero or model
   int kept_tiles_ = 0;
+  int x0_ = 0;      // CCD column of the model's first one
+  long pitch_ = 0;  // of the model
   std::size_t tile_size_ = 0;
   TileRows rows_;
 };
 
 }  // namespace
 
-void diagnose(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
+void diagnose(const SpotPlan& plan, const BundleGeometry& g, FloatSpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,
               const double* x, double psferr, int guard, DiagnosticWork& work,
               Array2D<float>* image) {

@@ -87,8 +87,15 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   validate(ccd, psf, options);
   const GuardedGrid grid = guard_grid(psf, options.wave);
   const SpotPlan plan = make_spot_plan(psf, grid.wave);
-  FrameContext frame{
-      ccd, options, grid, plan, tuning, spot_kernel(isa), pixel_kernels(isa), banded_kernels(isa)};
+  FrameContext frame{ccd,
+                     options,
+                     grid,
+                     plan,
+                     tuning,
+                     spot_kernel(isa),
+                     float_spot_kernel(isa),
+                     pixel_kernels(isa),
+                     banded_kernels(isa)};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
   frame.weak_prior = weak_prior(psf, options, observer);

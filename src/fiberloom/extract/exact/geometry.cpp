@@ -99,6 +99,11 @@ GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) 
   return grid;
 }
 
+BinRange model_bins(const BundleGeometry& g, int guard) {
+  const int left_out = std::max(guard - std::max(g.band, g.cross_band), 0);
+  return {left_out, g.nbin - left_out};
+}
+
 namespace {
 
 /// Largest |j - k| over live bins whose stamps share a row.

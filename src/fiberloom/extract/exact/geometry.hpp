@@ -34,6 +34,13 @@ struct BundleGeometry {
   int cross_band = 0;             ///< the same for spots of different fibres
 };
 
+struct BinRange {
+  int first, last;
+};
+/// The bins whose light makes the model image and chi2: guard bins count as far as they share rows
+/// with requested ones.
+[[nodiscard]] BinRange model_bins(const BundleGeometry& geometry, int guard);
+
 /// Computes it for fibres [first, last). `coupling_floor`: neighbours at distance >= 2 whose
 /// unweighted coupling stays below this fraction of the diagonal are left out of N. In the marginal
 /// precision they count only together with a way back, so there the product of both is compared.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pixel kernels of the exact engine, one table for each ISA level. They run along the pixels of
-// a row. Stored spots begin at their frame, a CCD column that is a multiple of kLanes, as the
-// strips do: all loads are aligned.
+// a row. Stored spots begin at their frame, a CCD column that is a multiple of kLanes (in float32,
+// kFloatLanes), as the strips do: all loads are aligned.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace fiberloom::exact {
 
-/// Shape of stored spots: ny rows of `stride` columns.
+/// Shape of stored spots: ny rows of `stride` columns, a multiple of kLanes (float32: kFloatLanes).
 struct StampShape {
   int ny, stride;
 };
@@ -35,32 +35,66 @@ struct Overlap {
   long weight_pitch;
 };
 
+/// Some neighbouring bins' spots: what they cover on the CCD, and where they lie.
+struct Patch {
+  int row = 0, end = 0;       ///< the rows that any of them touches
+  int frame = 0;              ///< of the first
+  bool same_columns = false;  ///< all have that frame
+  long origin = 0;            ///< (row r, column x) of the first spot: origin + r stride + x
+};
+
+/// Spots of patches, slot_size apart within one, and the pixels under them.
+struct PatchPixels {
+  const double* spots;
+  int stride;
+  long slot_size;
+  StripView strip;
+
+  struct Shared {
+    Overlap pixels;
+    long in_slot, in_strip;  ///< the first pixel, from a patch's origin and in the strip
+  };
+  /// Pixels that both patches cover; false when there are none.
+  bool share(const Patch& a, const Patch& b, Shared& s) const {
+    const int row = a.row > b.row ? a.row : b.row, end = a.end < b.end ? a.end : b.end;
+    const int x = a.frame > b.frame ? a.frame : b.frame;
+    const int last = a.frame < b.frame ? a.frame : b.frame;
+    s.pixels = {end - row, last + stride - x, stride, strip.pitch};
+    s.in_slot = static_cast<long>(row) * stride + x;
+    s.in_strip = strip.at(x, row);
+    return s.pixels.rows > 0 && s.pixels.columns > 0;
+  }
+  [[nodiscard]] const double* at(const Patch& p, const Shared& s) const {
+    return spots + p.origin + s.in_slot;
+  }
+};
+
 struct PixelKernels {
   /// The sums y = (A^T W p), phi = (A^T [w > 0]) of one spot, frame x, row y of the CCD.
   void (*weigh)(const StampShape& shape, const double* spot, const StripView& strip, int x, int y,
                 double* y_sum, double* phi_sum);
   /// a^T W b over the pixels that two spots share; all three point to the first of them.
   double (*dot)(const Overlap& overlap, const double* a, const double* weight, const double* b);
-  /// The same for kTileA spots a and kTileB spots b, spot_pitch apart, on the same pixels:
-  /// out[i kTileB + k] = a_i^T W b_k.
-  void (*tile)(const Overlap& overlap, const double* a, const double* weight, const double* b,
-               long spot_pitch, double* out);
-  /// The same, and the sums of weigh() of the spots a, which must lie in the overlap whole: y_i at
-  /// out[kTileA kTileB + i], phi_i kTileA further; room for kLanes more than tile() writes. `pixel`
-  /// is where `weight` is.
+  /// The same for the kTileA spots of a patch and the kTileB of each of n others:
+  /// out[(g kTileA + i) kTileB + k] = a_i^T W b_gk. Leaves out patches whose columns are not the
+  /// same.
+  void (*tiles)(const PatchPixels& p, const Patch& a, const Patch* b, int n, double* out);
+  /// The same for one b at most, with the sums of weigh() of the spots a, which must lie in the
+  /// overlap whole: y_i at out[kTileA kTileB + i], phi_i kTileA further; room for kLanes more than
+  /// a tile. a and b point to the first shared pixel, as `pixel` and `weight` do.
   void (*tile_and_sums)(const Overlap& overlap, const double* a, const double* weight,
                         const double* b, long spot_pitch, const double* pixel, double* out);
-  /// model += flux * spot; keeps the spot as float32, for gather.
-  void (*add_model)(const StampShape& shape, const double* spot, double flux, double* model,
-                    long pitch, int row, int column, float* narrowed);
+  /// model += flux * spot, at (row, column).
+  void (*add_model)(const StampShape& shape, const float* spot, float flux, float* model,
+                    long pitch, int row, int column);
   /// out[i] = in[i] for n elements (any number; neither need be aligned).
   void (*widen)(const float* in, long n, double* out);
   /// Sum of spot * image over the stamp at (row, column).
-  double (*gather)(const StampShape& shape, const float* spot, const double* image, long pitch,
-                   int row, int column);
-  /// chi2[i] = w (p - m)^2 / (1 + w (psferr m)^2) for n pixels (n a multiple of kLanes); may be m.
-  void (*chi2)(const double* weight, const double* pixel, const double* model, double psferr,
-               long n, double* chi2);
+  float (*gather)(const StampShape& shape, const float* spot, const float* image, long pitch,
+                  int row, int column);
+  /// model[i] becomes chi2 = w (p - m)^2 / (1 + w (psferr m)^2), at most 1e30, for n pixels (n a
+  /// multiple of kLanes).
+  void (*chi2)(const double* weight, const double* pixel, double psferr, long n, float* model);
   /// y[i] = sum over terms t of a[t][i] x[t][i], n a multiple of kLanes.
   void (*sum_products)(const double* const* a, const double* const* x, int terms, double* y,
                        long n);

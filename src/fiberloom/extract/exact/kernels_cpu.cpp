@@ -6,6 +6,6 @@
 namespace fiberloom::FIBERLOOM_ISA_NS {
 
 extern const exact::PixelKernels kPixel;
-const exact::PixelKernels kPixel = lane::pixel_table<Pack>();
+const exact::PixelKernels kPixel = lane::pixel_table<Pack, FloatPack>();
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

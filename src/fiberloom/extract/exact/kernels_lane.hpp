@@ -10,8 +10,8 @@ namespace fiberloom::lane {
 
 /// Sum of a V's lanes, halves first: a fixed order for each width.
 template <class V>
-inline double fold(V v) {
-  double part[V::width];
+inline typename V::Real fold(V v) {
+  typename V::Real part[V::width];
   v.store(part);
   for (int half = V::width / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) part[i] += part[i + half];
@@ -89,8 +89,9 @@ inline void fold_all(V* sum, int n, double* out) {
 /// also y and phi of the spots a (out[8 + i] and out[8 + kTileA + i]), which share all loads but
 /// one.
 template <class V, int NV, bool kSums>
-inline void tile_rows(const exact::Overlap& o, const double* a, const double* w, const double* b,
-                      long spot_pitch, const double* pixel, double* out) {
+[[gnu::always_inline]] inline void tile_rows(const exact::Overlap& o, const double* a,
+                                             const double* w, const double* b, long spot_pitch,
+                                             const double* pixel, double* out) {
   using exact::kTileA;
   using exact::kTileB;
   constexpr int kProducts = kTileA * kTileB, kAll = kProducts + (kSums ? kLanes : 0);
@@ -132,17 +133,26 @@ inline void tile_rows(const exact::Overlap& o, const double* a, const double* w,
 }
 
 template <class V>
-inline void tile(const exact::Overlap& o, const double* a, const double* w, const double* b,
-                 long spot_pitch, double* out) {
-  switch ((o.columns + V::width - 1) / V::width) {
-    case 1:
-      return tile_rows<V, 1, false>(o, a, w, b, spot_pitch, nullptr, out);
-    case 2:
-      return tile_rows<V, 2, false>(o, a, w, b, spot_pitch, nullptr, out);
-    case 3:
-      return tile_rows<V, 3, false>(o, a, w, b, spot_pitch, nullptr, out);
-    default:
-      return tile_rows<V, 0, false>(o, a, w, b, spot_pitch, nullptr, out);
+inline void tiles(const exact::PatchPixels& p, const exact::Patch& a, const exact::Patch* b, int n,
+                  double* out) {
+  constexpr int kProducts = exact::kTileA * exact::kTileB;
+  if (!a.same_columns) return;
+  for (const exact::Patch* end = b + n; b != end; ++b, out += kProducts) {
+    if (!b->same_columns) continue;
+    exact::PatchPixels::Shared s;
+    if (!p.share(a, *b, s)) {
+      for (int i = 0; i < kProducts; ++i) out[i] = 0.0;
+      continue;
+    }
+    const double *left = p.at(a, s), *right = p.at(*b, s), *weight = p.strip.weight + s.in_strip;
+    const int packs = (s.pixels.columns + V::width - 1) / V::width;
+    if (packs == 2) {
+      tile_rows<V, 2, false>(s.pixels, left, weight, right, p.slot_size, nullptr, out);
+    } else if (packs == 3) {
+      tile_rows<V, 3, false>(s.pixels, left, weight, right, p.slot_size, nullptr, out);
+    } else {
+      tile_rows<V, 0, false>(s.pixels, left, weight, right, p.slot_size, nullptr, out);
+    }
   }
 }
 
@@ -156,52 +166,53 @@ inline void tile_and_sums(const exact::Overlap& o, const double* a, const double
   }
 }
 
-template <class V>
-inline void add_model(const exact::StampShape& shape, const double* spot, double flux,
-                      double* model, long pitch, int row, int column, float* narrowed) {
-  const V f(flux);
-  const int ny = shape.ny, stride = shape.stride;
-  for (int r = 0; r < ny; ++r) {
-    double* m = model + (row + r) * pitch + column;
-    const double* a = spot + r * stride;
-    float* out = narrowed + r * stride;
-    each_pack<V>(stride, [&](int c, int) {
-      const V value = V::load(a + c);
-      value.store(out + c);
-      fma(f, value, V::load(m + c)).store(m + c);
-    });
+template <class F>
+inline void add_model(const exact::StampShape& shape, const float* spot, float flux, float* model,
+                      long pitch, int row, int column) {
+  const F f(static_cast<double>(flux));
+  float* m = model + row * pitch + column;
+  for (int r = 0; r < shape.ny; ++r) {
+    for (int c = 0; c < shape.stride; c += F::width) {
+      fma(f, F::load(spot + c), F::load(m + c)).store(m + c);
+    }
+    spot += shape.stride;
+    m += pitch;
   }
 }
 
 template <class V>
 inline void widen(const float* in, long n, double* out) {
   long i = 0;
-  for (; i + V::width <= n; i += V::width) V::load(in + i).store(out + i);
+  for (; i + V::width <= n; i += V::width) V::load_floats(in + i).store(out + i);
   for (; i < n; ++i) out[i] = static_cast<double>(in[i]);
 }
 
-template <class V>
-inline double gather(const exact::StampShape& shape, const float* spot, const double* image,
-                     long pitch, int row, int column) {
-  V sum[kChains] = {V(0.0), V(0.0), V(0.0)};
+template <class F>
+inline float gather(const exact::StampShape& shape, const float* spot, const float* image,
+                    long pitch, int row, int column) {
+  F even(0.0), odd(0.0);
+  const float* m = image + row * pitch + column;
   for (int r = 0; r < shape.ny; ++r) {
-    const double* m = image + (row + r) * pitch + column;
-    const float* a = spot + r * shape.stride;
-    each_pack<V>(shape.stride, [&](int c, int chain) {
-      sum[chain] = fma(V::load(a + c), V::load(m + c), sum[chain]);
-    });
+    static_assert(kFloatLanes % F::width == 0);
+    int c = 0;
+    for (; c + F::width < shape.stride; c += 2 * F::width) {
+      even = fma(F::load(spot + c), F::load(m + c), even);
+      odd = fma(F::load(spot + c + F::width), F::load(m + c + F::width), odd);
+    }
+    if (c < shape.stride) even = fma(F::load(spot + c), F::load(m + c), even);
+    spot += shape.stride;
+    m += pitch;
   }
-  return fold(add_chains(sum));
+  return fold(even + odd);
 }
 
 template <class V>
-inline void chi2(const double* weight, const double* pixel, const double* model, double psferr,
-                 long n, double* out) {
+inline void chi2(const double* weight, const double* pixel, double psferr, long n, float* model) {
   const V e(psferr);
   for (long i = 0; i < n; i += V::width) {
-    const V w = V::load(weight + i), m = V::load(model + i);
+    const V w = V::load(weight + i), m = V::load_floats(model + i);
     const V d = V::load(pixel + i) - m, error = e * m;
-    (w * d * d / fma(w * error, error, V(1.0))).store(out + i);
+    min(w * d * d / fma(w * error, error, V(1.0)), V(1e30)).store_floats(model + i);
   }
 }
 
@@ -257,10 +268,10 @@ inline void deinterleave(const double* in, long n, double* const* out) {
   }
 }
 
-template <class V>
+template <class V, class F>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>,  dot<V>,  tile<V>,         tile_and_sums<V>, add_model<V>,   widen<V>,
-          gather<V>, chi2<V>, sum_products<V>, interleave<V>,    deinterleave<V>};
+  return {weigh<V>,  dot<V>,  tiles<V>,        tile_and_sums<V>, add_model<F>,   widen<V>,
+          gather<F>, chi2<V>, sum_products<V>, interleave<V>,    deinterleave<V>};
 }
 
 }  // namespace fiberloom::lane

@@ -16,12 +16,17 @@ namespace fiberloom::exact {
 enum class Sweeps { kBoth, kLeftOnly, kNone };
 
 struct PairWork {
-  GrowBuffer<double> other, columns, l, inv_d, inverse, scratch, schur, result;
+  WorkArena& arena;
+  GrowBuffer<double> other{arena}, columns{arena}, l{arena}, inv_d{arena}, inverse{arena},
+      scratch{arena}, schur{arena}, result{arena};
 };
 
 struct MarginalWork {
-  GrowBuffer<double> precision, schur, l, inv_d, inverse, columns, scratch, left;
-  PairWork pair;
+  WorkArena& arena;
+  GrowBuffer<double> precision{arena}, schur{arena}, l{arena}, inv_d{arena}, inverse{arena},
+      columns{arena}, scratch{arena};
+  GrowBuffer<double> left{};  ///< large
+  PairWork pair{arena};
 };
 
 /// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out).

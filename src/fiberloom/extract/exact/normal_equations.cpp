@@ -81,84 +81,116 @@ namespace {
 constexpr int kBlock = 8 * kLanes;
 
 /// Spots of the current block of the last `reach + 1` fibres; and of all fibres the last bins of
-/// the block before, its halo.
+/// the block before, its halo. The spots of a group of kTileB bins lie in slots that begin at one
+/// CCD row, with zeros above and below each, so that products can be taken in tiles.
 class SpotBlocks {
  public:
-  SpotBlocks(const BundleGeometry& g, std::size_t slot_size, GrowBuffer<double>& memory)
-      : halo_((std::max(g.band, g.cross_band) + kLanes - 1) / kLanes * kLanes),
+  SpotBlocks(const BundleGeometry& g, int ny, int stride, GrowBuffer<double>& memory)
+      : g_(g),
+        halo_((std::max(g.band, g.cross_band) + kLanes - 1) / kLanes * kLanes),
         fibers_(g.reach + 1),
-        size_(slot_size) {
-    blocks_ =
-        memory.resize(static_cast<std::size_t>(fibers_ * kBlock + g.nfiber * halo_) * slot_size);
-    halos_ = blocks_ + static_cast<std::size_t>(fibers_ * kBlock) * slot_size;
-  }
-  [[nodiscard]] int halo() const { return halo_; }
-  void start(int block) { block_ = block; }
-  /// Slot of a bin of this block or its halo; the neighbours of the same group follow at
-  /// slot_size().
-  [[nodiscard]] double* slot(int fiber, int j) const {
-    return j < block_
-               ? halos_ + static_cast<std::size_t>(fiber * halo_ + halo_ + j - block_) * size_
-               : blocks_ +
-                     static_cast<std::size_t>((fiber % fibers_) * kBlock + j - block_) * size_;
-  }
-  [[nodiscard]] std::size_t slot_size() const { return size_; }
-  /// Makes the end of this block the next one's halo. Not before all fibres within reach have used
-  /// the present one.
-  void keep_halo(int fiber) const {
-    std::copy_n(slot(fiber, block_ + kBlock - halo_), static_cast<std::size_t>(halo_) * size_,
-                halos_ + static_cast<std::size_t>(fiber * halo_) * size_);
-  }
-
- private:
-  int halo_, fibers_, block_ = 0;
-  std::size_t size_;
-  double *blocks_, *halos_;
-};
-
-/// Place of some neighbouring bins' spots on the CCD.
-struct Place {
-  int row = 0, height = 0;    ///< the rows that any of them touches
-  int frame = 0;              ///< of the first
-  bool same_columns = false;  ///< all have that frame
-};
-
-Place place_of(const FiberTrace& t, int first, int count, int ny) {
-  const auto begin = static_cast<std::size_t>(first);
-  Place p{t.y0[begin], 0, t.frame[begin], true};
-  int last = p.row;
-  for (std::size_t j = begin + 1; j < begin + static_cast<std::size_t>(count); ++j) {
-    p.row = std::min(p.row, t.y0[j]);
-    last = std::max(last, t.y0[j]);
-    p.same_columns = p.same_columns && t.frame[j] == p.frame;
-  }
-  p.height = last - p.row + ny;
-  return p;
-}
-
-/// Places of all groups of kTileB bins of a bundle.
-class Groups {
- public:
-  Groups(const BundleGeometry& g, int ny) : per_fiber_(g.nbin_padded / kTileB) {
-    for (const FiberTrace& t : g.trace) {
-      for (int k = 0; k < per_fiber_; ++k) {
-        places_.push_back(place_of(t, k * kTileB, kTileB, ny));
-        height_ = std::max(height_, places_.back().height);
+        ny_(ny),
+        stride_(stride) {
+    int height = 0;
+    for (int f = 0; f < g.nfiber; ++f) {
+      for (int j = 0; j < g.nbin_padded; j += kTileB) {
+        const Patch p = covered(f, j, kTileB);
+        height = std::max(height, p.end - p.row);
       }
     }
+    slot_size_ = static_cast<long>(height) * stride + kLanes;
+    halos_ = fibers_ * kBlock;
+    const auto fibers = static_cast<std::size_t>(g.nfiber);
+    spots_ = memory.resize(
+        static_cast<std::size_t>(slot_size_) *
+        (static_cast<std::size_t>(halos_) + fibers * static_cast<std::size_t>(halo_)));
+    const auto bins = static_cast<std::size_t>(halo_ + kBlock);
+    groups_.resize(fibers * bins / kTileB);
+    pairs_.resize(fibers * bins / kTileA);
   }
-  [[nodiscard]] const Place& of(int fiber, int group) const {
-    return places_[static_cast<std::size_t>(fiber * per_fiber_ + group)];
+  [[nodiscard]] int halo() const { return halo_; }
+  [[nodiscard]] long slot_size() const { return slot_size_; }
+  [[nodiscard]] const double* spots() const { return spots_; }
+  /// The group or the pair that begins with a bin of this block or its halo.
+  [[nodiscard]] const Patch& group(int f, int j) const { return groups_[index(f, j, kTileB)]; }
+  [[nodiscard]] const Patch& pair(int f, int j) const { return pairs_[index(f, j, kTileA)]; }
+  /// A single bin.
+  [[nodiscard]] Patch single(int f, int j) const {
+    const Patch& first = group(f, j / kTileB * kTileB);
+    Patch p = covered(f, j, 1);
+    p.origin = first.origin + first.frame + j % kTileB * slot_size_ - p.frame;
+    return p;
   }
-  [[nodiscard]] int height() const { return height_; }  ///< of the highest
+  [[nodiscard]] double* spot(int f, int j) {
+    const Patch p = single(f, j);
+    return spots_ + p.origin + static_cast<long>(p.row) * stride_ + p.frame;
+  }
+
+  void start(int block) { block_ = block; }
+  /// Makes room for the bins j ... j + kTileB - 1: notes where they lie, with zeros around where
+  /// their spots will be.
+  void prepare(int f, int j) {
+    const long slot = static_cast<long>((f % fibers_) * kBlock + j - block_) * slot_size_;
+    Patch& group = groups_[index(f, j, kTileB)];
+    group = covered(f, j, kTileB);
+    const long row_0 = slot - static_cast<long>(group.row) * stride_;
+    group.origin = row_0 - group.frame;
+    for (int i = 0; i < kTileB; i += kTileA) {
+      Patch& pair = pairs_[index(f, j + i, kTileA)];
+      pair = covered(f, j + i, kTileA);
+      pair.origin = row_0 + i * slot_size_ - pair.frame;
+    }
+    for (int i = 0; i < kTileB; ++i) {
+      double* begin = spots_ + slot + i * slot_size_;
+      double* spot = begin + (trace(f).y0[static_cast<std::size_t>(j + i)] - group.row) * stride_;
+      std::fill(begin, spot, 0.0);
+      std::fill(spot + ny_ * stride_, begin + (group.end - group.row) * stride_, 0.0);
+    }
+  }
+  /// Makes the end of this block the next one's halo. Not before all fibres within reach have used
+  /// the present one.
+  void keep_halo(int f) {
+    const long from = static_cast<long>((f % fibers_) * kBlock + kBlock - halo_) * slot_size_;
+    const long to = static_cast<long>(halos_ + f * halo_) * slot_size_;
+    std::copy_n(spots_ + from, halo_ * slot_size_, spots_ + to);
+    const auto keep = [&](std::vector<Patch>& patches, int count) {
+      const auto first = static_cast<std::ptrdiff_t>(index(f, block_ - halo_, count));
+      const auto begin = patches.begin() + first;
+      std::copy_n(begin + kBlock / count, halo_ / count, begin);
+      for (auto p = begin; p != begin + halo_ / count; ++p) p->origin += to - from;
+    };
+    keep(groups_, kTileB);
+    keep(pairs_, kTileA);
+  }
 
  private:
-  int per_fiber_, height_ = 0;
-  std::vector<Place> places_;
+  [[nodiscard]] const FiberTrace& trace(int f) const {
+    return g_.trace[static_cast<std::size_t>(f)];
+  }
+  [[nodiscard]] std::size_t index(int f, int j, int count) const {
+    return static_cast<std::size_t>(f * (halo_ + kBlock) + halo_ + j - block_) /
+           static_cast<std::size_t>(count);
+  }
+  [[nodiscard]] Patch covered(int f, int j, int count) const {
+    const FiberTrace& t = trace(f);
+    const auto begin = static_cast<std::size_t>(j);
+    Patch p{t.y0[begin], t.y0[begin], t.frame[begin], true, 0};
+    for (std::size_t i = begin + 1; i < begin + static_cast<std::size_t>(count); ++i) {
+      p.row = std::min(p.row, t.y0[i]);
+      p.end = std::max(p.end, t.y0[i]);
+      p.same_columns = p.same_columns && t.frame[i] == p.frame;
+    }
+    p.end += ny_;
+    return p;
+  }
+  const BundleGeometry& g_;
+  int halo_, fibers_, ny_, stride_, halos_ = 0, block_ = 0;
+  long slot_size_ = 0;
+  double* spots_ = nullptr;
+  std::vector<Patch> groups_, pairs_;  // of each fibre: those of the halo, those of the block
 };
 
-/// Products are taken in tiles, kTileA spots by a group of kTileB others. For that the spots of a
-/// group lie in slots that begin at one CCD row, with zeros above and below each.
+/// Products are taken in tiles, a pair of spots by a group of kTileB others.
 class Assembler {
  public:
   Assembler(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
@@ -170,15 +202,18 @@ class Assembler {
         spots_(spots),
         kernels_(kernels),
         strip_(strip),
-        groups_(g, plan.ny),
-        blocks_(g, static_cast<std::size_t>(groups_.height() * plan.stride + kLanes), memory),
-        n_(n) {}
+        blocks_(g, plan.ny, plan.stride, memory),
+        pixels_{blocks_.spots(), plan.stride, blocks_.slot_size(), strip},
+        n_(n),
+        product_(static_cast<std::size_t>(
+            ((g.band + 2 * g.cross_band + kTileA) / kTileB + 3) * kTileA * kTileB + kLanes)) {}
 
   void run() {
     for (int block = 0; block < g_.nbin; block += kBlock) {
       blocks_.start(block);
       const int end = std::min(g_.nbin, block + kBlock);
       for (int f = 0; f < g_.nfiber; ++f) {
+        for (int j = block; j < end; j += kTileB) blocks_.prepare(f, j);
         prefetch(f, block, end);
         // One pass for the fibre itself, one for each neighbour: the spots that a bin meets in one
         // pass fit the first-level cache.
@@ -197,42 +232,20 @@ class Assembler {
   }
 
  private:
-  [[nodiscard]] const FiberTrace& trace(int f) const {
-    return g_.trace[static_cast<std::size_t>(f)];
-  }
-  /// Puts zeros into the rows of a slot of `height` rows beside those of a spot at `row`.
-  void clear_around(double* slot, int row, int height) const {
-    std::fill(slot, slot + row * plan_.stride, 0.0);
-    std::fill(slot + (row + plan_.ny) * plan_.stride, slot + height * plan_.stride, 0.0);
-  }
-
   /// Eight spots into their slots.
   void fill(int f, int first) {
     double* out[kLanes];
-    const FiberTrace& t = trace(f);
-    for (int i = 0; i < kLanes; ++i) {
-      out[i] = spot(f, first + i);
-    }
-    spots_(plan_, g_.first_fiber + f, first, t, out);
-    for (int j = first; j < first + kLanes; ++j) {
-      const Place& place = groups_.of(f, j / kTileB);
-      clear_around(blocks_.slot(f, j), t.y0[static_cast<std::size_t>(j)] - place.row, place.height);
-    }
-  }
-  [[nodiscard]] double* spot(int f, int j) const {
-    return blocks_.slot(f, j) +
-           (trace(f).y0[static_cast<std::size_t>(j)] - groups_.of(f, j / kTileB).row) *
-               plan_.stride;
+    for (int i = 0; i < kLanes; ++i) out[i] = blocks_.spot(f, first + i);
+    spots_(plan_, g_.first_fiber + f, first, g_.trace[static_cast<std::size_t>(f)], out);
   }
 
   /// Asks for the pixels and the entries of N that this block will touch: they lie in many short
   /// pieces, which the processor does not foresee, and the spots take long enough to fetch them.
   void prefetch(int f, int block, int end) {
-    const int last = (end - 1) / kTileB;
-    for (int g = block / kTileB; g <= last; ++g) {
-      const Place& p = groups_.of(f, g);
+    for (int j = block; j < end; j += kTileB) {
+      const Patch& p = blocks_.group(f, j);
       const int until =
-          g < last ? std::min(groups_.of(f, g + 1).row, p.row + p.height) : p.row + p.height;
+          j + kTileB < end ? std::min(blocks_.group(f, j + kTileB).row, p.end) : p.end;
       for (int row = p.row; row < until; ++row) {
         for (int c = 0; c < plan_.stride; c += kLanes) {
           __builtin_prefetch(strip_.weight + strip_.at(p.frame + c, row));
@@ -252,19 +265,16 @@ class Assembler {
   /// What bins j ... j + kTileA - 1 of a fibre have by themselves, and with the fibre's earlier
   /// ones.
   void multiply_own(int f, int j, int end) {
-    const int last = std::min(j + kTileA, end) - 1;
-    const Place place = place_of(trace(f), j, kTileA, plan_.ny);
-    for (int g = std::max(0, j - g_.band) / kTileB; g <= j / kTileB; ++g) {
-      if (g < j / kTileB) {
-        products(f, j, place, f, g);
-      } else {
-        products_and_sums(f, j, last, place);
+    const int last = std::min(j + kTileA, end) - 1, own = j / kTileB * kTileB;
+    const int from = std::max(0, j - g_.band) / kTileB * kTileB;
+    products(f, j, f, from, own);
+    products_and_sums(f, j, last, product_.data() + (own - from) * kTileA);
+    const double* product = product_.data();
+    for (int g = from; g <= own; g += kTileB) {
+      for (int a = j; a <= last; ++a, product += kTileB) {
+        store(n_.own(f, 0), product, a, g, std::max(g, a - g_.band), std::min(g + kTileB - 1, a));
       }
-      for (int a = j; a <= last; ++a) {
-        const int low = std::max(g * kTileB, a - g_.band);
-        const int high = std::min(g * kTileB + kTileB - 1, a);
-        store(n_.own(f, 0), a - j, a, low, high);
-      }
+      product += (j + kTileA - 1 - last) * kTileB;
     }
   }
 
@@ -272,108 +282,80 @@ class Assembler {
   /// of the halo before.
   void multiply(int f, int j, int other, int block, int end) {
     const int last = std::min(j + kTileA, end) - 1;
-    const int from = std::max(j < block ? block : 0, j - g_.cross_band);
-    const int to = std::min(end - 1, last + g_.cross_band);
-    const Place place = place_of(trace(f), j, kTileA, plan_.ny);
-    for (int g = from / kTileB; g <= to / kTileB && from <= to; ++g) {
-      products(f, j, place, other, g);
-      for (int a = j; a <= last; ++a) {
-        const int low = std::max({g * kTileB, from, a - g_.cross_band});
-        const int high = std::min({g * kTileB + kTileB - 1, to, a + g_.cross_band});
-        store(n_.cross(f - other, other, 0), a - j, a, low, high);
+    const int first = std::max(j < block ? block : 0, j - g_.cross_band);
+    const int to = std::min(end - 1, last + g_.cross_band), from = first / kTileB * kTileB;
+    products(f, j, other, from, to + 1);
+    const double* product = product_.data();
+    for (int g = from; g <= to; g += kTileB) {
+      for (int a = j; a <= last; ++a, product += kTileB) {
+        store(n_.cross(f - other, other, 0), product, a, g, std::max({g, first, a - g_.cross_band}),
+              std::min({g + kTileB - 1, to, a + g_.cross_band}));
       }
+      product += (j + kTileA - 1 - last) * kTileB;
     }
   }
 
-  /// Entries (a, low ... high) of the last products(), those of one group, to diagonal[a - b][b].
-  void store(double* diagonal, int i, int a, int low, int high) const {
-    const double* from = product_ + i * kTileB;
+  /// Entries (a, low ... high) of the products of bin a with group g, to diagonal[a - b][b].
+  void store(double* diagonal, const double* product, int a, int g, int low, int high) const {
     const long step = 1 - n_.pitch;
-    double* to = diagonal + (a - low) * n_.pitch + low;
+    double* to = diagonal + (a - g) * n_.pitch + g;
     if (high - low + 1 == kTileB) {  // most of them: straight-line code
-      for (int k = 0; k < kTileB; ++k) to[k * step] = from[k];
+      for (int k = 0; k < kTileB; ++k) to[k * step] = product[k];
       return;
     }
-    for (int b = low; b <= high; ++b, to += step) *to = from[b % kTileB];
+    for (int k = low - g; k <= high - g; ++k) to[k * step] = product[k];
   }
 
-  /// The spots of bins j ... of a fibre by a group of `other`.
-  void products(int fiber, int j, const Place& a, int other, int group) {
-    const Place& b = groups_.of(other, group);
-    if (!a.same_columns || !b.same_columns) return separate_products(fiber, j, other, group);
-    Shared s;
-    if (!share(a, b, s)) {
-      std::fill(product_, product_ + kTileA * kTileB, 0.0);
-      return;
+  /// The pair of bin j of a fibre by the groups of another that begin in [from, to).
+  void products(int fiber, int j, int other, int from, int to) {
+    if (to <= from) return;
+    const Patch &a = blocks_.pair(fiber, j), *b = &blocks_.group(other, from);
+    const int n = (to - from + kTileB - 1) / kTileB;
+    kernels_.tiles(pixels_, a, b, n, product_.data());
+    for (int k = 0; k < n; ++k) {
+      if (!a.same_columns || !b[k].same_columns)
+        separate_products(fiber, j, other, from + k * kTileB,
+                          product_.data() + k * kTileA * kTileB);
     }
-    kernels_.tile(s.pixels, row_of(fiber, j, s.row) + s.column_a, weight(s.x, s.row),
-                  row_of(other, group * kTileB, s.row) + s.column_b,
-                  static_cast<long>(blocks_.slot_size()), product_);
   }
 
-  /// The spots of bins j ... by their own group, and what each of them has alone.
-  void products_and_sums(int f, int j, int last, const Place& place) {
-    const int group = j / kTileB;
-    const FiberTrace& t = trace(f);
-    if (!groups_.of(f, group).same_columns) {
-      products(f, j, place, f, group);
-      for (int a = j; a <= last; ++a) {
-        const auto at = static_cast<std::size_t>(a);
-        kernels_.weigh(shape_, spot(f, a), strip_, t.frame[at], t.y0[at], n_.rhs(f) + a,
-                       n_.phi(f) + a);
+  /// The pair of bin j by its own group, and what each of its bins has alone.
+  void products_and_sums(int f, int j, int last, double* out) {
+    const int g = j / kTileB * kTileB;
+    const Patch &a = blocks_.pair(f, j), &b = blocks_.group(f, g);
+    if (!b.same_columns) {
+      separate_products(f, j, f, g, out);
+      for (int i = j; i <= last; ++i) {
+        const Patch one = blocks_.single(f, i);
+        kernels_.weigh(shape_, blocks_.spot(f, i), strip_, one.frame, one.row, n_.rhs(f) + i,
+                       n_.phi(f) + i);
       }
       return;
     }
-    const Overlap all{place.height, plan_.stride, plan_.stride, strip_.pitch};
-    kernels_.tile_and_sums(all, row_of(f, j, place.row), weight(place.frame, place.row),
-                           row_of(f, group * kTileB, place.row),
-                           static_cast<long>(blocks_.slot_size()),
-                           strip_.pixel + strip_.at(place.frame, place.row), product_);
-    const double* sums = product_ + kTileA * kTileB;
-    for (int a = j; a <= last; ++a) {
-      n_.rhs(f)[a] = sums[a - j];
-      n_.phi(f)[a] = sums[kTileA + a - j];
+    PatchPixels::Shared s;
+    pixels_.share(a, b, s);
+    kernels_.tile_and_sums(s.pixels, pixels_.at(a, s), strip_.weight + s.in_strip, pixels_.at(b, s),
+                           blocks_.slot_size(), strip_.pixel + s.in_strip, out);
+    const double* sums = out + kTileA * kTileB;
+    for (int i = j; i <= last; ++i) {
+      n_.rhs(f)[i] = sums[i - j];
+      n_.phi(f)[i] = sums[kTileA + i - j];
     }
   }
 
-  /// The same where the columns differ within a tile: a trace has just moved to the next pack.
-  void separate_products(int fiber, int j, int other, int group) {
+  /// Where the columns differ within a patch, since a trace has just moved to the next pack.
+  void separate_products(int fiber, int j, int other, int g, double* out) {
     for (int i = 0; i < kTileA; ++i) {
-      const Place a = place_of(trace(fiber), j + i, 1, plan_.ny);
+      const Patch a = blocks_.single(fiber, j + i);
       for (int k = 0; k < kTileB; ++k) {
-        const int bin = group * kTileB + k;
-        Shared s;
-        product_[i * kTileB + k] =
-            share(a, place_of(trace(other), bin, 1, plan_.ny), s)
-                ? kernels_.dot(s.pixels, row_of(fiber, j + i, s.row) + s.column_a,
-                               weight(s.x, s.row), row_of(other, bin, s.row) + s.column_b)
-                : 0.0;
+        const Patch b = blocks_.single(other, g + k);
+        PatchPixels::Shared s;
+        out[i * kTileB + k] = pixels_.share(a, b, s)
+                                  ? kernels_.dot(s.pixels, pixels_.at(a, s),
+                                                 strip_.weight + s.in_strip, pixels_.at(b, s))
+                                  : 0.0;
       }
     }
-  }
-
-  struct Shared {
-    Overlap pixels;
-    int x, row;              ///< first pixel on the CCD
-    int column_a, column_b;  ///< its column in the spots
-  };
-  /// Pixels that both places cover; false when there are none.
-  bool share(const Place& a, const Place& b, Shared& s) const {
-    const int dx = b.frame - a.frame;
-    s.row = std::max(a.row, b.row);
-    s.column_a = std::max(dx, 0);
-    s.column_b = std::max(-dx, 0);
-    s.x = a.frame + s.column_a;
-    s.pixels = {std::min(a.row + a.height, b.row + b.height) - s.row, plan_.stride - std::abs(dx),
-                plan_.stride, strip_.pitch};
-    return s.pixels.rows > 0 && s.pixels.columns > 0;
-  }
-  /// CCD row of a slot.
-  [[nodiscard]] const double* row_of(int fiber, int j, int row) const {
-    return blocks_.slot(fiber, j) + (row - groups_.of(fiber, j / kTileB).row) * plan_.stride;
-  }
-  [[nodiscard]] const double* weight(int x, int row) const {
-    return strip_.weight + strip_.at(x, row);
   }
 
   const SpotPlan& plan_;
@@ -382,10 +364,10 @@ class Assembler {
   SpotKernel spots_;
   const PixelKernels& kernels_;
   StripView strip_;
-  Groups groups_;
   SpotBlocks blocks_;
+  PatchPixels pixels_;
   NormalEquations& n_;
-  double product_[kTileA * kTileB + kLanes];
+  std::vector<double> product_;  ///< of a pair with the groups that it meets
 };
 
 }  // namespace

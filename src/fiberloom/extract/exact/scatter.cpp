@@ -62,28 +62,24 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
     if (!good) ++unconstrained;
   }
   // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information
-  // the identity's. Entry (low, low + gap) of Q serves both triangles.
-  const auto stored = [&](int k) {
-    return &result.resolution(row, static_cast<std::size_t>(k), 0);
-  };
-  for (int low = -nd; low < nwave; ++low) {
-    const double* q = low >= 0 ? root.bin(low + guard).q : nullptr;
-    const double inverse_low = low >= 0 ? inverse_sum[static_cast<std::size_t>(low)] : 0.0;
-    for (int gap = 0; gap <= nd; ++gap) {
-      const int high = low + gap;
-      if (high < 0) continue;
-      if (high >= nwave) {  // this column's row below the grid
-        if (low >= 0) stored(nd + gap)[low] = 0.0F;
-        continue;
-      }
-      const double inverse = inverse_sum[static_cast<std::size_t>(high)];
-      const double value = low >= 0 ? q[gap * kLanes] : 0.0;
-      stored(nd - gap)[high] = inverse_low != 0.0 ? static_cast<float>(value * inverse_low) : 0.0F;
-      if (low >= 0) {
-        stored(nd + gap)[low] = inverse != 0.0 ? static_cast<float>(value * inverse) : 0.0F;
-      }
+  // the identity's. Entry (low, low + gap) of Q serves both triangles. Adding 0 makes -0 a 0.
+  std::vector<float*> stored;
+  for (std::size_t k = 0; k <= 2 * static_cast<std::size_t>(nd); ++k)
+    stored.push_back(&result.resolution(row, k, 0));
+  const auto upper = stored.begin() + nd;
+  for (int j = 0; j < nwave; ++j) {
+    const double* q = root.bin(j + guard).q;
+    const auto at = static_cast<std::size_t>(j);
+    const int meets = std::min(nd, nwave - 1 - j);
+    for (int gap = 0; gap <= meets; ++gap) {
+      const double value = q[gap * kLanes];
+      upper[-gap][j + gap] = static_cast<float>(value * inverse_sum[at] + 0.0);
+      upper[gap][j] =
+          static_cast<float>(value * inverse_sum[at + static_cast<std::size_t>(gap)] + 0.0);
     }
-    if (low >= 0 && inverse_low == 0.0) stored(nd)[low] = 1.0F;
+    for (int gap = meets + 1; gap <= nd; ++gap) upper[gap][j] = 0.0F;  // rows below the grid
+    for (int gap = j + 1; gap <= nd; ++gap) upper[-gap][j] = 0.0F;     // rows above it
+    if (inverse_sum[at] == 0.0) upper[0][j] = 1.0F;
   }
   return unconstrained;
 }

@@ -64,8 +64,8 @@ template <int NX, int NY, int D>
 struct SpotsKernel {
   using Args = SpotArgs;
   using V = WarpLane;
-  FL_LANE_HD static void tails(const Args& a, const lane::SpotSeries& series, long at, double x,
-                               double y, V* tail) {
+  FL_LANE_HD static void tails(const Args& a, const lane::SpotSeries<double>& series, long at,
+                               double x, double y, V* tail) {
     const int base = 4 + (a.degree_x + 1) * (a.degree_y + 1);
     double p[5];
     for (int i = 0; i < 5; ++i) p[i] = lane::legendre<V>(series, base + i).v;
@@ -96,8 +96,8 @@ struct SpotsKernel {
     V x[(kD + 1) * kX], y[(kD + 1) * kY], coef[(kD + 1) * (kD + 1)], value[kX * kY];
     V tail[NX > 0 ? 1 : kX * kY];
     const long fiber_coef = static_cast<long>(a.psf_fiber[fiber]) * a.nseries * a.ncoef;
-    const lane::SpotSeries series{a.coef + fiber_coef, a.domain, a.used,
-                                  a.basis + bin,       a.ncoef,  a.basis_pitch};
+    const lane::SpotSeries<double> series{a.coef + fiber_coef, a.domain, a.used,
+                                          a.basis + bin,       a.ncoef,  a.basis_pitch};
     const double center_x = lane::legendre<V>(series, 0).v;
     const double center_y = lane::legendre<V>(series, 1).v;
     const V sx = lane::legendre<V>(series, 2), sy = lane::legendre<V>(series, 3);

@@ -264,6 +264,7 @@ void extract_left(const CcdFrame& ccd, const Problem& p,
                             p.plan,
                             p.tuning,
                             spot_kernel(isa),
+                            float_spot_kernel(isa),
                             exact::pixel_kernels(isa),
                             banded_kernels(isa)};
   frame.psferr = p.psferr;

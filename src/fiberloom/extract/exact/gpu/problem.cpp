@@ -65,17 +65,14 @@ void add_bundle(Problem& p, const BundleGeometry& g, std::size_t index) {
   p.reach = std::max(p.reach, g.reach);
   p.strip_x.push_back(g.x0);
   p.strip_pitch = std::max(p.strip_pitch, g.columns + kLanes);
-  // as diagnose(): guard bins count in the model as far as they share rows with requested ones
-  const int margin = std::max(p.grid.guard - std::max(g.band, g.cross_band), 0);
-  const int first = margin / kLanes * kLanes;
-  const int last = (g.nbin - margin + kLanes - 1) / kLanes * kLanes;
+  const BinRange lit = model_bins(g, p.grid.guard);
   for (int f = 0; f < g.nfiber; ++f) {
     p.psf_fiber.push_back(g.first_fiber + f);
     p.bundle_of.push_back(p.nbundle() - 1);
     const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
     const LiveRange range = live_range(t, g.nbin);
-    p.live_first.push_back(std::clamp(first, range.first, range.last));
-    p.live_last.push_back(std::clamp(last, range.first, range.last));
+    p.live_first.push_back(std::clamp(lit.first, range.first, range.last));
+    p.live_last.push_back(std::clamp(lit.last, range.first, range.last));
     p.direction.push_back(range.direction);
     p.light_columns = std::max(p.light_columns, p.plan.nx + most_bends(t, range, g.band));
   }
