@@ -263,10 +263,9 @@ class RankLoop {
     if (now - last_beat_ < kBeat) return;
     last_beat_ = now;
     if (is_desk()) {
-      for (const int rank : desk_->present()) {
-        if (rank == 0) continue;
-        say(rank, kTagAlive, {});
-        check_alive(rank, now);
+      for (int rank = 1; rank < ranks_.size(); ++rank) {
+        say(rank, kTagAlive, {});  // to those that have left too: they wait for the end
+        if (desk_->present().contains(rank)) check_alive(rank, now);
       }
     } else {
       if (!said_bye_) say(0, kTagAlive, {});
@@ -277,7 +276,7 @@ class RankLoop {
   void check_alive(int rank, double now) const {
     const double last = heard_[static_cast<std::size_t>(rank)];
     const double silent = now - last;
-    if (last == 0 && silent < kPlanningS) return;  // rank 0 looks for frames first
+    if (rank == 0 && last == 0 && silent < kPlanningS) return;  // it looks for frames first
     // Who is told to stop has no time to wait for the dead: the batch system kills in 30 s.
     if (silent < (stopping_ ? std::min(job_.silence_s, kStoppingS) : job_.silence_s)) return;
     throw Error(Status::kInternal, "rank " + std::to_string(rank) + " has been silent for " +
@@ -331,7 +330,7 @@ class RankLoop {
   std::vector<double> heard_;
   RankReport own_report_;
   double cpu_start_ = 0, mpi_start_ = 0;
-  double last_steady_ = steady_now(), own_time_ = 0, last_look_ = 0, last_beat_ = 0;
+  double last_steady_ = steady_now(), own_time_ = 0, last_look_ = 0, last_beat_ = -kBeat;
   double first_unit_s_ = 0;
   std::uint64_t bytes_sent_ = 0;
   bool said_bye_ = false, ended_ = false;

@@ -214,6 +214,22 @@ TEST(RankLoop, TheOthersTakeOverFromARankThatIsToldToLeave) {
   EXPECT_EQ(result.heard.size(), 30U);
 }
 
+TEST(RankLoop, ARankThatHasLeftWaitsForTheOthersAsLongAsTheyWork) {
+  Plan plan;
+  plan.ranks = 3;
+  plan.frames = 3;
+  plan.silence_s = 1.8;
+  plan.each = [](int rank, const WorkUnit&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(rank == 2 ? 10 : 4500));
+    return 0;
+  };
+  plan.overhead_s = 1e6;  // whole frames
+  const auto leaves = Clock::now() + std::chrono::milliseconds(1500);  // having heard of rank 0
+  plan.stop = [&](int rank) { return rank == 2 && Clock::now() > leaves; };
+  const Result result = play(plan);
+  EXPECT_EQ(result.heard.size(), 3U) << "none when the job was aborted";
+}
+
 TEST(RankLoop, ASilentRankEndsTheJob) {
   Plan plan;
   plan.ranks = 3;
