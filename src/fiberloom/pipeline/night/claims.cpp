@@ -24,8 +24,9 @@ double mtime(const struct stat& info) {
          1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
 }
 
-void touch(const std::string& path) {
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // both times to the server's "now"
+/// Both times to the server's "now"; false when the file is gone.
+bool touch(const std::string& path) {
+  return ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0 || errno != ENOENT;
 }
 
 [[noreturn]] void fail(const std::string& path, int error) {
@@ -63,7 +64,10 @@ void Claims::beat() {
       std::chrono::duration<double>(std::clamp(options_.timeout_s / 8, 0.1, 10.0));
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
-    touch(run_file_);
+    try {
+      if (!touch(run_file_)) restore();
+    } catch (const Error&) {  // a full disk, say: once more at the next beat
+    }
     for (const std::string& copy : copies_) touch(copy);
   }
 }
@@ -83,8 +87,10 @@ double Claims::age_s(const std::string& path) const {
 
 Claims::Found Claims::look(const std::string& path) const {
   const auto text = read_text_file(path);
-  if (!text) return {};
-  const Json json = Json::parse(*text, nullptr, false);
+  struct stat info {};
+  if (!text && ::lstat(path.c_str(), &info) != 0) return {};
+  // One that is there but cannot be read (another user's, a bad disk) is somebody's all the same.
+  const Json json = Json::parse(text.value_or(""), nullptr, false);
   const bool whole = json.is_object() && json.contains("run") && json.contains("pid");
   const auto by_age = [&] {
     return age_s(path) > options_.timeout_s ? Holder::kDead : Holder::kAlive;
@@ -108,14 +114,26 @@ Claims::Found Claims::look(const std::string& path) const {
   return {by_age(), label, process.pid};
 }
 
+/// Puts the run's file back, which others have removed: they took this process for dead, as one
+/// that was suspended for long looks from another machine.
+void Claims::restore() {
+  write_text_file(run_file_, text_);
+  for (const auto& [name, generation] : held_) copies_.push_back(path(name, generation));
+}
+
 bool Claims::make(const std::string& path) {
-  if (::link(run_file_.c_str(), path.c_str()) == 0) return true;
-  const int error = errno;
+  int error = ::link(run_file_.c_str(), path.c_str()) == 0 ? 0 : errno;
+  if (error == ENOENT) {
+    restore();
+    error = ::link(run_file_.c_str(), path.c_str()) == 0 ? 0 : errno;
+  }
+  if (error == 0) return true;
   if (error == EEXIST || error == EIO) {  // an NFS reply may get lost after the link was made
     struct stat mine {
     }, made{};
-    return ::stat(run_file_.c_str(), &mine) == 0 && ::stat(path.c_str(), &made) == 0 &&
-           mine.st_ino == made.st_ino && mine.st_dev == made.st_dev;
+    const bool same = ::stat(run_file_.c_str(), &mine) == 0 && ::stat(path.c_str(), &made) == 0 &&
+                      mine.st_ino == made.st_ino && mine.st_dev == made.st_dev;
+    if (same || error == EEXIST) return same;
   }
   if (error != EPERM && error != ENOSYS && error != EOPNOTSUPP && error != EMLINK) {
     fail(path, error);
@@ -136,43 +154,60 @@ bool Claims::make(const std::string& path) {
   return true;
 }
 
+void Claims::drop(const std::string& path) {
+  ::unlink(path.c_str());
+  std::erase(copies_, path);
+}
+
 ClaimResult Claims::acquire(const std::string& name) {
   const std::lock_guard lock(mutex_);
+  while (true) {
+    if (auto result = climb(name)) return std::move(*result);
+  }
+}
+
+/// From the first generation to the one above the dead. Nothing when the chain changed meanwhile.
+std::optional<ClaimResult> Claims::climb(const std::string& name) {
   ClaimResult result;
-  for (int generation = 1;;) {
+  int generation = 1;
+  for (;; ++generation) {
     const Found found = look(path(name, generation));
-    if (found.holder == Holder::kMine || found.holder == Holder::kAlive) {
+    if (found.holder == Holder::kNobody) break;
+    if (found.holder != Holder::kDead) {
       result.mine = found.holder == Holder::kMine;
       result.holder = found.label;
       return result;
     }
-    if (found.holder == Holder::kDead) {
-      if (found.pid != 0) result.dead_pids.push_back(found.pid);
-      ++generation;
-      continue;
-    }
-    if (!make(path(name, generation))) continue;  // somebody was faster: look who
-    // Older generations may have been tidied away under a newer holder.
-    const Found next = look(path(name, generation + 1));
-    if (next.holder == Holder::kAlive) {
-      ::unlink(path(name, generation).c_str());
-      result.holder = next.label;
-      return result;
-    }
-    held_[name] = generation;
-    result.mine = true;
+    if (found.pid != 0) result.dead_pids.push_back(found.pid);
+  }
+  if (!make(path(name, generation))) return std::nullopt;  // somebody was faster: look who
+  // A holder that was above the dead may have released them all, and others begun a new chain.
+  for (int below = generation - 1; below >= 1; --below) {
+    if (look(path(name, below)).holder == Holder::kDead) continue;
+    drop(path(name, generation));
+    return std::nullopt;
+  }
+  // One that looked dead may have come back and released its claim, below a newer holder.
+  const Found above = look(path(name, generation + 1));
+  if (above.holder == Holder::kAlive) {
+    drop(path(name, generation));
+    result.holder = above.label;
     return result;
   }
+  held_[name] = generation;
+  result.mine = true;
+  return result;
 }
 
 void Claims::release(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto held = held_.find(name);
   if (held == held_.end()) return;
-  for (int generation = held->second; generation >= 1; --generation) {
-    ::unlink(path(name, generation).c_str());
-    std::erase(copies_, path(name, generation));
+  // Its own last: whoever gets in between finds a chain without a beginning, and starts again.
+  for (int generation = 1; generation < held->second; ++generation) {
+    if (look(path(name, generation)).holder == Holder::kDead) drop(path(name, generation));
   }
+  drop(path(name, held->second));
   held_.erase(held);
 }
 
@@ -180,13 +215,17 @@ std::map<std::string, std::vector<long>> Claims::tidy() {
   std::map<std::string, std::vector<long>> dead;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_.claims(), ignored)) {
-    if (look(entry.path().string()).holder != Holder::kDead) continue;
+    const Found found = look(entry.path().string());
+    if (found.holder != Holder::kDead) continue;
     const std::string name = entry.path().stem().string();  // without the generation
-    if (dead.count(name) > 0) continue;
-    ClaimResult result = acquire(name);
+    const ClaimResult result = acquire(name);
     if (!result.mine) continue;
+    // What is left of a chain whose holder died while it released it lies beside the new one.
+    if (look(entry.path().string()).holder == Holder::kDead) ::unlink(entry.path().c_str());
     release(name);
-    dead[name] = std::move(result.dead_pids);
+    std::vector<long>& pids = dead[name];
+    pids.insert(pids.end(), result.dead_pids.begin(), result.dead_pids.end());
+    if (found.pid != 0) pids.push_back(found.pid);
   }
   for (const auto& entry : fs::directory_iterator(folder_.runs(), ignored)) {
     if (look(entry.path().string()).holder == Holder::kDead) fs::remove(entry.path(), ignored);

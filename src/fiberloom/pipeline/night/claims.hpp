@@ -75,7 +75,10 @@ class Claims {
   };
   [[nodiscard]] std::string path(const std::string& name, int generation) const;
   [[nodiscard]] Found look(const std::string& path) const;
+  [[nodiscard]] std::optional<ClaimResult> climb(const std::string& name);
   [[nodiscard]] bool make(const std::string& path);
+  void drop(const std::string& path);
+  void restore();
   void beat();
 
   RunFolder folder_;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 
+#include "fiberloom/pipeline/night/night.hpp"
 #include "fiberloom/pipeline/night/scratch_folder.hpp"
 
 namespace fiberloom::night {
@@ -50,6 +51,22 @@ class ClaimsTest : public ScratchFolder {
     times[0].tv_sec -= seconds_ago;
     times[1] = times[0];
     ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+  }
+
+  /// The holder of `name` dies, as far as anybody can see: its claim becomes a dead process's.
+  void let_die(const Claims& claims, const std::string& name, const std::string& dead) const {
+    struct stat own {
+    }, held{};
+    ASSERT_EQ(::stat((folder_.runs() + "/" + claims.run_id() + ".0").c_str(), &own), 0);
+    const std::string copy = dead + claims.run_id();
+    std::filesystem::copy_file(dead, copy);
+    for (int generation = 1; generation < 1000; ++generation) {
+      const std::string file = folder_.claims() + "/" + name + "." + std::to_string(generation);
+      if (::stat(file.c_str(), &held) != 0 || held.st_ino != own.st_ino) continue;
+      ASSERT_EQ(::rename(copy.c_str(), file.c_str()), 0);
+      return;
+    }
+    FAIL() << "no claim to die with";
   }
 
   RunFolder folder_{""};
@@ -136,6 +153,62 @@ TEST_F(ClaimsTest, ManyRunsThatWantADeadOnesNameGetItOnce) {
   }
 }
 
+TEST_F(ClaimsTest, RunsThatTakeReleaseAndDieNeverHoldANameTogether) {
+  die_with("other");
+  const std::string dead = path("dead");
+  std::filesystem::copy_file(folder_.claims() + "/other.1", dead);
+  constexpr int kRuns = 4, kRounds = 1500;
+  const auto witness = run();
+  std::vector<std::unique_ptr<Claims>> runs;
+  for (int i = 0; i < kRuns; ++i) runs.push_back(run());
+  std::atomic<int> inside{0}, together{0}, lost{0}, held{0};
+  std::vector<std::thread> threads;
+  for (auto& one : runs) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        if (!one->acquire("r0").mine) continue;
+        together += inside++ > 0;
+        ++held;
+        lost += witness->acquire("r0").mine;  // somebody else must see that it is taken
+        --inside;
+        if (round % 2 == 0) {
+          one->release("r0");
+        } else {
+          let_die(*one, "r0", dead);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(together, 0) << "of " << held;
+  EXPECT_EQ(lost, 0) << "of " << held;
+  witness->release("r0");
+  runs.clear();
+  run()->tidy();
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.claims()));
+}
+
+TEST_F(ClaimsTest, AClaimThatCannotBeReadIsSomebodysUntilItIsOld) {
+  std::filesystem::create_directory(folder_.claims() + "/r0.1");  // read() fails, and it is there
+  const auto patient = run(120), hasty = run(0.2);
+  EXPECT_FALSE(patient->acquire("r0").mine);
+  ::usleep(400000);
+  EXPECT_TRUE(hasty->acquire("r0").mine);
+}
+
+TEST_F(ClaimsTest, ARunWhoseFileWasTakenAwayRegistersAgain) {
+  const auto a = run(1.0), b = run();
+  ASSERT_TRUE(a->acquire("before").mine);
+  const std::string file = folder_.runs() + "/" + a->run_id() + ".0";
+  std::filesystem::remove(file);  // suspended for long, and tidied away on another machine
+
+  EXPECT_TRUE(a->acquire("after").mine);
+
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_FALSE(b->acquire("before").mine);
+  EXPECT_FALSE(b->acquire("after").mine);
+}
+
 TEST_F(ClaimsTest, ADamagedClaimIsDeadWhenItIsOld) {
   put("out/.fiberloom/claims/r0.1", "nonsense");
   const auto patient = run(120);
@@ -169,6 +242,25 @@ TEST_F(ClaimsTest, TidyRemovesWhatDeadRunsLeftAndNothingElse) {
     ++files;
   }
   EXPECT_EQ(files, 2);  // of the two that live
+}
+
+TEST_F(ClaimsTest, CleaningUpLeavesWhatALiveRunIsWritingHoweverOld) {
+  FrameTask task;
+  task.name = "r0-00000001";
+  task.job.output = path("out/frame-r0.fits");
+  const auto writer = run(), other = run(0.2);
+  ASSERT_TRUE(writer->acquire(task.name).mine);
+  const std::string frame = "out/frame-r0.fits.tmp-1-0";
+  const std::string receipt = "out/.fiberloom/receipts/r0-00000001.json.tmp-1-1";
+  put(frame), put(receipt);
+  ::usleep(400000);  // suspended, or waiting for a slow disk
+
+  clean_up({task}, folder_, *other);
+  EXPECT_TRUE(there(frame) && there(receipt));
+
+  writer->release(task.name);
+  clean_up({task}, folder_, *other);
+  EXPECT_FALSE(there(frame) || there(receipt));
 }
 
 }  // namespace

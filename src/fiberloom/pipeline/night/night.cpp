@@ -15,10 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Small files that dead runs were writing.
+/// Small files that dead runs were writing. Age says nothing of one whose frame is in work: its
+/// writer may have been suspended, or the disk be slow.
 void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dead_pids,
                               const Claims& claims) {
   std::error_code ignored;
+  const auto old = [&](const fs::path& path) {
+    return claims.age_s(path.string()) > claims.timeout_s();
+  };
   for (const std::string& where :
        {folder.output(), folder.state(), folder.receipts(), folder.failures(), folder.runs()}) {
     for (const auto& entry : fs::directory_iterator(where, ignored)) {
@@ -26,7 +30,11 @@ void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dea
       const auto at = name.rfind(".tmp-");
       if (at == std::string::npos || name.starts_with("frame-")) continue;
       const long pid = std::atol(name.c_str() + at + 5);
-      if (dead_pids.count(pid) > 0 || claims.age_s(entry.path().string()) > claims.timeout_s()) {
+      const bool of_a_frame = where == folder.receipts() || where == folder.failures();
+      const std::string owner =
+          of_a_frame ? fs::path(name.substr(0, at)).stem().string() : "ledger";
+      const bool in_work = where != folder.runs() && claims.holder(owner);
+      if (dead_pids.count(pid) > 0 || (old(entry.path()) && !in_work)) {
         fs::remove(entry.path(), ignored);
       }
     }
@@ -106,6 +114,7 @@ void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Clai
         suspect.try_emplace(fs::path(task.job.output).parent_path().string(), false);
     if (fresh) folder_known->second = has_temporaries(task.job.output);
     if (!folder_known->second) continue;
+    if (claims.holder(task.name)) continue;  // in work: not even what is old is forsaken
     const auto found = dead.find(task.name);
     remove_temporaries(task.job.output, found != dead.end() ? found->second : std::vector<long>{},
                        claims);

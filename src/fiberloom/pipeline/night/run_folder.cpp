@@ -40,9 +40,11 @@ void write_text_file(const std::string& path, const std::string& text) {
 std::optional<std::string> read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) return std::nullopt;
-  return text;
+  try {
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {  // EIO, ESTALE, a folder of that name
+    return std::nullopt;
+  }
 }
 
 void make_folders(const std::string& path) {
