@@ -54,6 +54,13 @@ class Watch(Case):
         self.assertEqual({f["expid"]: f["state"] for f in summary["frames"]},
                          {1: "failed", 2: "done"})
 
+    def test_a_full_disk_ends_the_watch(self):
+        self.tree.add("r0", 1)
+        for _ in range(4):  # when the reader looks is chance
+            process = self.start("-q", *WATCH, file_limit=60000)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 31, errors)
+
     def test_what_is_done_already_is_known(self):
         self.tree.add_exposures(2)
         self.counts()

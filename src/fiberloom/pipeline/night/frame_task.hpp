@@ -62,11 +62,11 @@ struct FrameOutcome {
 class WorkSource {
  public:
   virtual ~WorkSource() = default;
-  /// The next unit; waits for one if there may be more. nullopt: there will be no more. Called from
-  /// one thread at a time, one that does I/O.
+  /// The next unit; waits a while if there may be more. nullopt: none, ask more_later(). Called
+  /// from one thread at a time, one that does I/O.
   virtual std::optional<WorkUnit> next() = 0;
-  /// Did next() say that there is none only for now? It may while units of it are not finished(),
-  /// so that who asked can look after other things.
+  /// Did next() say that there is none only for now? It must not wait for ever: who asked has other
+  /// things to look after, a frame to try again or a fault that ends the run.
   [[nodiscard]] virtual bool more_later() const { return false; }
   /// Takes what became of a unit of next(). Called from any thread.
   virtual void finished(const FrameOutcome& outcome) = 0;

@@ -49,23 +49,21 @@ WatchSource::WatchSource(FrameRequest request, TaskList& tasks, const WatchOptio
     : request_(std::move(request)), tasks_(tasks), options_(options), observer_(observer) {}
 
 std::optional<WorkUnit> WatchSource::next() {
-  std::unique_lock lock(mutex_);
-  while (!(observer_.stop_requested && observer_.stop_requested())) {
-    if (seconds(Clock::now() - last_look_) >= options_.poll_s ||
-        last_look_ == Clock::time_point{}) {
-      look();
-      last_look_ = Clock::now();
-    }
-    if (const auto unit = newest()) {
-      ++in_work_;
-      return unit;
-    }
-    if (in_work_ > 0 || !seen_.empty()) last_work_ = Clock::now();
-    if (options_.idle_s >= 0 && seconds(Clock::now() - last_work_) > options_.idle_s) break;
-    changed_.wait_for(lock, kNotice);
-    if (in_work_ > 0) return std::nullopt;  // whoever asks may have a frame to try again
+  const bool stop = observer_.stop_requested && observer_.stop_requested();
+  if (!stop && (seconds(Clock::now() - last_look_) >= options_.poll_s ||
+                last_look_ == Clock::time_point{})) {
+    look();
+    last_look_ = Clock::now();
   }
-  ended_ = true;
+  const auto unit = stop ? std::nullopt : newest();
+  std::unique_lock lock(mutex_);
+  if (unit) {
+    ++in_work_;
+    return unit;
+  }
+  if (in_work_ > 0 || !seen_.empty()) last_work_ = Clock::now();
+  ended_ = stop || (options_.idle_s >= 0 && seconds(Clock::now() - last_work_) > options_.idle_s);
+  if (!ended_) changed_.wait_for(lock, kNotice);
   return std::nullopt;
 }
 
@@ -87,8 +85,11 @@ std::optional<WorkUnit> WatchSource::newest() {
 }
 
 void WatchSource::look() {
-  ready_.insert(ready_.end(), later_.begin(), later_.end());
-  later_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.insert(ready_.end(), later_.begin(), later_.end());
+    later_.clear();
+  }
   try {
     for (FrameTask& task : find_frames(request_)) {
       if (!settled(task)) continue;

@@ -46,7 +46,8 @@ class WatchSource final : public WorkSource {
   /// Frames found are added to `tasks`.
   WatchSource(FrameRequest request, TaskList& tasks, const WatchOptions& options,
               const Observer& observer);
-  /// While a frame of it is in work it says after a moment that there is none for now.
+  /// Says after a moment that there is none for now: who asks may have a frame to try again, or a
+  /// reason to end.
   std::optional<WorkUnit> next() override;
   [[nodiscard]] bool more_later() const override;
   void finished(const FrameOutcome& outcome) override;
@@ -61,18 +62,22 @@ class WatchSource final : public WorkSource {
   [[nodiscard]] bool settled(const FrameTask& task);
   [[nodiscard]] std::optional<WorkUnit> newest();
 
+  // Of who asks, one thread at a time:
   FrameRequest request_;
   TaskList& tasks_;
   WatchOptions options_;
   Observer observer_;
-  mutable std::mutex mutex_;
+  std::vector<std::size_t> ready_;
+  std::map<std::string, Seen> seen_;  ///< not yet complete
+  Clock::time_point last_look_{};
+  std::string last_warning_;
+
+  mutable std::mutex mutex_;  ///< of what follows; never held while files are looked at
   std::condition_variable changed_;
   bool ended_ = false;
-  std::vector<std::size_t> ready_, later_;
-  std::map<std::string, Seen> seen_;  ///< not yet complete
+  std::vector<std::size_t> later_;
   std::size_t in_work_ = 0;
-  Clock::time_point last_look_{}, last_work_ = Clock::now();
-  std::string last_warning_;
+  Clock::time_point last_work_ = Clock::now();
 };
 
 }  // namespace fiberloom::night

@@ -66,6 +66,12 @@ class WatchSourceTest : public ScratchFolder {
     put("in/preproc-r0-" + expid + ".fits");
     put("in/psf-r0.fits");
   }
+  /// Waits for a unit as long as there may be one.
+  static std::optional<WorkUnit> next_of(WatchSource& source) {
+    auto unit = source.next();
+    while (!unit && source.more_later()) unit = source.next();
+    return unit;
+  }
   TaskList tasks_;
   std::vector<std::string> warnings_;
 };
@@ -76,27 +82,36 @@ TEST_F(WatchSourceTest, TakesTheNewestExposureFirst) {
   put_frame("00000002");
   const auto source = watch(0, 0.3);
   for (const long expected : {3L, 2L, 1L}) {
-    const auto unit = source->next();
+    const auto unit = next_of(*source);
     ASSERT_TRUE(unit);
     EXPECT_EQ(tasks_.at(unit->frame).expid, expected);
     source->finished(outcome(unit->frame, FrameState::kDone));
   }
-  EXPECT_FALSE(source->next());  // idle
+  EXPECT_FALSE(next_of(*source));  // idle
 }
 
 TEST_F(WatchSourceTest, SaysThatThereIsNoneForNowWhileAFrameIsInWork) {
   put_frame("00000001");
   const auto source = watch(0, 60);
-  const auto unit = source->next();
+  const auto unit = next_of(*source);
   ASSERT_TRUE(unit);
 
   EXPECT_FALSE(source->next());  // and not only after a minute: a frame may have to be tried again
   EXPECT_TRUE(source->more_later());
 
   put_frame("00000002");
-  std::optional<WorkUnit> second;
-  while (!second) second = source->next();
+  const auto second = next_of(*source);
+  ASSERT_TRUE(second);
   EXPECT_EQ(tasks_.at(second->frame).expid, 2L);
+}
+
+TEST_F(WatchSourceTest, DoesNotHoldUpARunThatMustEndThoughNothingIsInWork) {
+  std::filesystem::create_directory(path("in"));
+  const auto source = watch(0, -1);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(source->next());
+  EXPECT_TRUE(source->more_later());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
 }
 
 TEST_F(WatchSourceTest, WaitsUntilAFileNoLongerGrows) {
@@ -109,7 +124,7 @@ TEST_F(WatchSourceTest, WaitsUntilAFileNoLongerGrows) {
       std::ofstream(path("in/preproc-r0-00000001.fits"), std::ios::app) << "more";
     }
   });
-  const auto unit = source->next();
+  const auto unit = next_of(*source);
   writer.join();
   ASSERT_TRUE(unit);
   EXPECT_GT(std::chrono::steady_clock::now() - start, 900ms);
@@ -122,7 +137,7 @@ TEST_F(WatchSourceTest, WaitsForThePsf) {
     std::this_thread::sleep_for(200ms);
     put("in/psf-r0.fits");
   });
-  const auto unit = source->next();
+  const auto unit = next_of(*source);
   writer.join();
   ASSERT_TRUE(unit);
   EXPECT_TRUE(std::filesystem::exists(tasks_.at(unit->frame).job.psf));
@@ -134,7 +149,7 @@ TEST_F(WatchSourceTest, AFolderThatIsNotThereYetIsWaitedForWithOneWarning) {
     std::this_thread::sleep_for(300ms);
     put_frame("00000001");
   });
-  EXPECT_TRUE(source->next());
+  EXPECT_TRUE(next_of(*source));
   writer.join();
   EXPECT_EQ(warnings_.size(), 1U);
 }
