@@ -16,7 +16,13 @@ void Dispatcher::add(std::size_t index, const TaskCost& cost) {
   frame.divisible = cost.divisible;
   frame.priority = cost.priority;
   frame.left = {{0, frame.bundles}};
-  if (!frames_.emplace(index, std::move(frame)).second) return;
+  if (const auto [known, fresh] = frames_.emplace(index, std::move(frame)); !fresh) {
+    if (!known->second.settled) return;
+    known->second.settled = false;
+    ++unsettled_;
+    begin_again(index);
+    return;
+  }
   left_ += frames_.at(index).cost;
   ++unsettled_;
   enqueue(index);

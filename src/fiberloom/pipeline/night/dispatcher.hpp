@@ -55,7 +55,8 @@ class Dispatcher {
  public:
   explicit Dispatcher(const DispatchOptions& options = {});
 
-  /// A frame under the caller's number, which no other has.
+  /// A frame under the caller's number, which no other has. One that is settled is begun again, as
+  /// when a watched file was not complete after all.
   void add(std::size_t frame, const TaskCost& cost);
   /// No add() will follow.
   void close();

@@ -134,6 +134,29 @@ std::vector<TaskCost> mixed(int frames, int bundles = 20) {
   return costs;
 }
 
+TEST(Dispatcher, AFrameThatIsAddedAgainOnceItIsSettledIsHandedOutAgain) {
+  Dispatcher dispatcher;
+  dispatcher.join(0);
+  dispatcher.add(7, {1.0, 20});
+  Assignment first, second;
+  ASSERT_EQ(dispatcher.next(0, 0, first), Offer::kUnit);
+  dispatcher.add(7, {1.0, 20});  // in work: not twice
+  EXPECT_EQ(dispatcher.next(0, 0, second), Offer::kWait);
+  dispatcher.finished_whole(0, 1, 7);
+  dispatcher.settled(7);
+
+  dispatcher.add(7, {1.0, 20});
+
+  ASSERT_EQ(dispatcher.next(0, 1, second), Offer::kUnit);
+  EXPECT_EQ(second.unit.frame, 7U);
+  EXPECT_GT(second.round, first.round);
+  dispatcher.close();
+  dispatcher.finished_whole(0, 2, 7);
+  EXPECT_FALSE(dispatcher.done());
+  dispatcher.settled(7);
+  EXPECT_TRUE(dispatcher.done());
+}
+
 TEST(Dispatcher, HandsOutEveryBundleOnceForAnyNumberOfRanksAndFrames) {
   for (const int frames : {0, 1, 2, 3, 7, 30}) {
     for (const int ranks : {1, 2, 3, 7, 64, 200}) {

@@ -17,18 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
 
-Error to_error(const std::exception_ptr& thrown, const std::string& name) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return {Status::kInternal, name + ": out of memory"};
-  } catch (const std::exception& error) {
-    return {Status::kInternal, name + ": internal: " + error.what()};
-  }
-}
-
 /// Would any other frame fail as this one did? Then going on only makes more failures.
 bool concerns_all(const Error& error, const RunFolder& folder) {
   if (error.status() == Status::kDiskFull) return true;
@@ -79,6 +67,18 @@ Record record_of(const FrameTask& task, std::vector<FileStamp> inputs) {
 }
 
 }  // namespace
+
+Error to_error(const std::exception_ptr& thrown, const std::string& name) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {Status::kInternal, name + ": out of memory"};
+  } catch (const std::exception& error) {
+    return {Status::kInternal, name + ": internal: " + error.what()};
+  }
+}
 
 void remove_temporaries(const std::string& output, const std::vector<long>& dead_pids,
                         const Claims& claims) {
@@ -250,7 +250,17 @@ void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const R
   write_text_file(folder.failure(task.name), to_json(failure));
 }
 
+/// Throws nothing: a stage that ended here would leave others waiting for what it holds. Who cannot
+/// even tell of a failure ends the run.
 void FramePipeline::failed(Flight& flight, const std::exception_ptr& thrown) {
+  try {
+    set_aside(flight, thrown);
+  } catch (...) {
+    halt(to_error(std::current_exception(), flight.task.name));
+  }
+}
+
+void FramePipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) {
   const Error error = to_error(thrown, flight.task.name);
   flight.outcome.message = error.what();
   flight.outcome.exit_code = error.exit_code();

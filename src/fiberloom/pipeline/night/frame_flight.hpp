@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 #include "fiberloom/pipeline/night/inspect.hpp"
@@ -28,6 +29,9 @@ struct FramePipeline::Flight {
   PreparedFrame prepared;  ///< read -> compute -> write
   ExtractResult result;    ///< compute -> write
 };
+
+/// What was thrown, as the error of the frame `name`.
+[[nodiscard]] Error to_error(const std::exception_ptr& thrown, const std::string& name);
 
 /// Removes temporaries of `output` that its dead writers left: those of these processes, and those
 /// nobody has touched for the claims' time-out.

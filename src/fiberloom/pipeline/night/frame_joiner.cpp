@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/pipeline/night/frame_flight.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -126,7 +127,8 @@ void FrameJoiner::write(std::size_t frame, std::vector<PartialFrame> parts, Fram
     write_frame_output(task, kept.frame, join_parts(std::move(results)), kept.inputs, folder_,
                        tracer_, outcome);
     outcome.state = FrameState::kDone;
-  } catch (const Error& error) {
+  } catch (const std::exception&) {
+    const Error error = to_error(std::current_exception(), task.name);
     outcome.state = FrameState::kFailed;
     outcome.message = error.what();
     outcome.exit_code = error.exit_code();

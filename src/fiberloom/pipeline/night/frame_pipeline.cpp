@@ -151,11 +151,11 @@ void FramePipeline::driver() {
       context_.tracer->record("wait/compute", flight->queued, std::chrono::steady_clock::now(),
                               flight->task.name);
     }
-    if (stopping()) {  // read, but not begun: nothing is lost but the reading
-      finish(*flight, FrameState::kAbandoned);
-      continue;
-    }
     try {
+      if (stopping()) {  // read, but not begun: nothing is lost but the reading
+        finish(*flight, FrameState::kAbandoned);
+        continue;
+      }
       compute(*flight);
     } catch (...) {
       failed(*flight, std::current_exception());

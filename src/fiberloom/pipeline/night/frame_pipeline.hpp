@@ -117,7 +117,8 @@ class FramePipeline {
   void compute(Flight& flight);
   void write(Flight& flight);
   void finish(Flight& flight, FrameState state);
-  void failed(Flight& flight, const std::exception_ptr& error);
+  void failed(Flight& flight, const std::exception_ptr& thrown);
+  void set_aside(Flight& flight, const std::exception_ptr& thrown);
   void set_state(Flight& flight, FrameState state);
   void halt(const Error& error);
   [[nodiscard]] bool stopping() const;

@@ -196,6 +196,28 @@ TEST_F(FramePipelineTest, ASourceThatThrowsEndsTheRunWithItsError) {
   EXPECT_STREQ(end.fatal->what(), "lost");
 }
 
+TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
+  class Deaf final : public WorkSource {
+   public:
+    explicit Deaf(WorkSource& source) : source_(source) {}
+    std::optional<WorkUnit> next() override { return source_.next(); }
+    void finished(const FrameOutcome&) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the others fill the budget
+      throw Error(Status::kInternal, "deaf");
+    }
+
+   private:
+    WorkSource& source_;
+  };
+  UnitSource units(whole_frames());
+  Deaf source(units);
+  PipelineOptions two;
+  two.memory_bytes = (std::uint64_t{360 + 2 * 24} << 20) + 2000;  // frames of 1000 bytes in flight
+  const PipelineEnd end = run(source, two);
+  ASSERT_TRUE(end.fatal);
+  EXPECT_STREQ(end.fatal->what(), "deaf");
+}
+
 TEST(PsfCache, ReadsAFileOnceUntilItChanges) {
   const std::string path = testing::TempDir() + "fiberloom_psf_cache.fits";
   SimulatedPsfOptions options = small_psf_options(4, 6000, 6050);

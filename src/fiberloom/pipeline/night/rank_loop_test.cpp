@@ -223,7 +223,7 @@ TEST(RankLoop, ARankThatHasLeftWaitsForTheOthersAsLongAsTheyWork) {
     std::this_thread::sleep_for(std::chrono::milliseconds(rank == 2 ? 10 : 4500));
     return 0;
   };
-  plan.overhead_s = 1e6;  // whole frames
+  plan.overhead_s = 1e6;                                               // whole frames
   const auto leaves = Clock::now() + std::chrono::milliseconds(1500);  // having heard of rank 0
   plan.stop = [&](int rank) { return rank == 2 && Clock::now() > leaves; };
   const Result result = play(plan);

@@ -32,6 +32,7 @@ bool RankServer::handle(int from, int tag, std::span<const std::byte> bytes, dou
       std::vector<QueuedTask> tasks;
       from_bytes(bytes, tasks);
       for (auto& [number, priority, task] : tasks) {
+        claimed_.erase(number);
         const auto cut = divisible(task.job) ? Divisible::kYes : Divisible::kNo;
         dispatcher_.add(number, {task.cost_s, task.bundles, cut, priority});
         tasks_.emplace(number, std::move(task));
