@@ -2,6 +2,7 @@
 #include "fiberloom/pipeline/night/monitor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 
@@ -82,6 +83,7 @@ void Monitor::changed(const FrameOutcome& outcome) {
     }
     news = outcomes_[outcome.frame].state != outcome.state;
     outcomes_[outcome.frame] = outcome;
+    last_change_s_ = now_s();
     if (settled(outcome.state)) dirty_.insert(outcome.frame);
   }
   if (news) announce(outcome);
@@ -104,6 +106,7 @@ void Monitor::loop() {
       next_files = now_s() + options_.interval_s;
     }
     if (progress_) progress_(status());
+    tell_if_stuck();
     lock.lock();
     stop_.wait_for(lock, std::chrono::duration<double>(kProgressEvery_s),
                    [this] { return stopping_; });
@@ -120,6 +123,29 @@ void Monitor::finish() {
   sample();
   write_ledger();
   write_files();
+}
+
+/// A disk or a file server that hangs keeps a run that was told to stop: name the frames.
+void Monitor::tell_if_stuck() {
+  if (!observer_.stop_requested || !observer_.stop_requested()) return;
+  std::string frames;
+  {
+    const std::lock_guard lock(mutex_);
+    const double now = now_s();
+    if (!asked_to_stop_) last_change_s_ = now;
+    asked_to_stop_ = true;
+    if (now - last_change_s_ < options_.stuck_s) return;
+    last_change_s_ = now;  // say it again after as long
+    for (const FrameOutcome& o : outcomes_) {
+      if (!in_work(o.state)) continue;
+      frames +=
+          (frames.empty() ? "" : ", ") + tasks_.at(o.frame).name + " (" + state_name(o.state) + ")";
+    }
+  }
+  observer_.warn("told to stop, but nothing has moved for " +
+                 std::to_string(std::lround(options_.stuck_s)) +
+                 " s; in work: " + (frames.empty() ? "nothing" : frames) +
+                 ". A second signal ends the process; the same command does the rest");
 }
 
 void Monitor::sample() {

@@ -29,6 +29,7 @@ struct MonitorOptions {
   int ranks = 1, threads = 1;  ///< of the whole job; threads of all ranks
   double nodes = 1;            ///< machines, for "frames a node-hour"
   bool watching = false;
+  double stuck_s = 60;  ///< told to stop, and nothing has moved for so long: say what is in the way
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -58,6 +59,7 @@ class Monitor {
   void sample();
   void write_files();
   void write_ledger();
+  void tell_if_stuck();
   [[nodiscard]] double now_s() const;
   [[nodiscard]] LedgerRow row_of(const FrameOutcome& outcome) const;
   void announce(const FrameOutcome& outcome) const;
@@ -79,6 +81,8 @@ class Monitor {
   std::set<std::size_t> dirty_;  ///< frames whose ledger row is to be written
   std::vector<StatusSample> samples_;
   std::vector<std::string> warnings_;
+  double last_change_s_ = 0;  ///< of a frame's state, or of the wish to stop
+  bool asked_to_stop_ = false;
   StageLoad last_load_;
   double last_sample_s_ = 0;
   std::thread thread_;
