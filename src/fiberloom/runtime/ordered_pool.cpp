@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 
+#include "fiberloom/runtime/sure_wait.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
 namespace fiberloom {
@@ -44,7 +45,7 @@ void OrderedPool::use_slot(int by) {
 
 void OrderedPool::enter(std::uint64_t order, std::unique_lock<std::mutex>& lock) {
   const auto mine = entering_.insert(order);
-  slot_.wait(lock, [&] { return running_ < threads_ && *entering_.begin() == order; });
+  sure_wait(slot_, lock, [&] { return running_ < threads_ && *entering_.begin() == order; });
   entering_.erase(mine);
   use_slot(+1);
   if (running_ < threads_) entering_.empty() ? work_.notify_all() : slot_.notify_all();
@@ -89,7 +90,7 @@ void OrderedPool::work_on(Batch& batch, std::unique_lock<std::mutex>& lock) {
 void OrderedPool::serve() {
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [&] {
+    sure_wait(work_, lock, [&] {
       return stopping_ || (running_ < threads_ && entering_.empty() && !open_.empty());
     });
     if (stopping_) return;
@@ -115,7 +116,7 @@ void OrderedPool::Job::run(std::size_t n, const std::function<void(std::size_t)>
   batch.place = pool_.open_.emplace(order_, &batch);
   pool_.leave();
   pool_.work_.notify_all();
-  pool_.done_.wait(lock, [&] { return batch.finished(); });
+  sure_wait(pool_.done_, lock, [&] { return batch.finished(); });
   tasks_cpu_ += batch.cpu;
   pool_.enter(order_, lock);
   lock.unlock();

@@ -10,11 +10,30 @@
 #include <string>
 
 #include "fiberloom/runtime/stage_queue.hpp"
+#include "fiberloom/runtime/sure_wait.hpp"
 
 namespace fiberloom {
 namespace {
 
 using namespace std::chrono_literals;
+
+TEST(SureWait, ALostWakeUpCostsASecond) {
+  std::mutex mutex;
+  std::condition_variable condition;
+  bool ready = false;
+  auto waiter = std::async(std::launch::async, [&] {
+    std::unique_lock lock(mutex);
+    sure_wait(condition, lock, [&] { return ready; });
+  });
+  std::this_thread::sleep_for(100ms);
+  {
+    const std::lock_guard lock(mutex);
+    ready = true;  // and nobody says so
+  }
+  const bool woke = waiter.wait_for(20s) == std::future_status::ready;
+  condition.notify_all();
+  EXPECT_TRUE(woke);
+}
 
 TEST(OrderedPool, RunsEveryTaskOnceForAnyNumberOfThreads) {
   for (const std::size_t threads : {1U, 2U, 5U}) {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "fiberloom/runtime/sure_wait.hpp"
+
 namespace fiberloom {
 
 /// Safe from any thread.
@@ -26,7 +28,7 @@ class StageQueue {
   /// Waits; nullopt when the queue is closed and empty.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
-    filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
+    sure_wait(filled_, lock, [&] { return closed_ || !items_.empty(); });
     if (items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.begin()->second));
     items_.erase(items_.begin());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/runtime/sure_wait.hpp"
 
 namespace fiberloom {
 namespace {
@@ -77,7 +78,7 @@ class ThreadExecutor final : public Executor {
       batch.work();
       std::unique_lock lock(mutex_);
       std::erase(batches_, &batch);  // from here on nobody enters
-      left_.wait(lock, [&] { return batch.helpers == 0; });
+      sure_wait(left_, lock, [&] { return batch.helpers == 0; });
     } else {
       batch.work();
     }
@@ -98,7 +99,7 @@ class ThreadExecutor final : public Executor {
     std::unique_lock lock(mutex_);
     while (true) {
       Batch* batch = nullptr;
-      wake_.wait(lock, [&] { return stopping_ || (batch = find_open()) != nullptr; });
+      sure_wait(wake_, lock, [&] { return stopping_ || (batch = find_open()) != nullptr; });
       if (batch == nullptr) return;
       ++batch->helpers;
       lock.unlock();

@@ -6,6 +6,7 @@
 
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/night/frame_flight.hpp"
+#include "fiberloom/runtime/sure_wait.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -80,7 +81,7 @@ void FrameJoiner::loop() {
   if (tracer_ != nullptr) tracer_->name_thread("joiner");
   std::unique_lock lock(mutex_);
   while (true) {
-    filled_.wait(lock, [&] { return closing_ || !joined_.empty(); });
+    sure_wait(filled_, lock, [&] { return closing_ || !joined_.empty(); });
     if (joined_.empty()) return;
     Joined next = std::move(joined_.front());
     joined_.pop_front();

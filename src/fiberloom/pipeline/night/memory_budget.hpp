@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "fiberloom/runtime/sure_wait.hpp"
+
 namespace fiberloom::night {
 
 /// Safe from any thread.
@@ -39,8 +41,8 @@ class MemoryBudget {
   /// Waits until a frame of so many bytes fits. One that never fits goes alone.
   [[nodiscard]] Share reserve(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
-    returned_.wait(
-        lock, [&] { return in_flight_ == 0 || (in_flight_ < frames_ && used_ + bytes <= bytes_); });
+    sure_wait(returned_, lock,
+              [&] { return in_flight_ == 0 || (in_flight_ < frames_ && used_ + bytes <= bytes_); });
     used_ += bytes;
     ++in_flight_;
     most_ = std::max(most_, in_flight_);
