@@ -25,7 +25,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${CMAKE
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
-set(FIBERLOOM_MODULES pipeline formats simulate extract_patch gpu_engine extract psf fits runtime linalg device simd trace base)
+set(FIBERLOOM_MODULES pipeline formats simulate astro extract_patch gpu_engine extract psf fits runtime linalg device simd trace base)
 
 # How a user of the archive finds what it links: "target|line of fiberloomConfig.cmake|pkg-config name". Header-only
 # libraries of the sources need not be there.

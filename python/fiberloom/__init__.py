@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._compare import compare_truth as compare_truth
     from ._errors import ArgumentError as ArgumentError
     from ._errors import Error as Error
+    from ._extract import barycentric_factor as barycentric_factor
     from ._extract import extract_file as extract_file
     from ._extract import extract_frame as extract_frame
     from ._files import Image as Image
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
     "ArgumentError": "_errors", "Error": "_errors",
-    "extract_file": "_extract", "extract_frame": "_extract",
+    "barycentric_factor": "_extract", "extract_file": "_extract", "extract_frame": "_extract",
     "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
     "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
     "Frame": "_frame", "Psf": "_psf",

@@ -91,7 +91,8 @@ def extract_frame(image: Any, ivar: Any, psf: Psf, wave: Any = None, *, mask: An
 
 
 def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, model: Any = None,
-                 residual: Any = None, fibermap: Any = None, specmin: int = 0,
+                 residual: Any = None, fibermap: Any = None,
+                 barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
                  method: str = "exact", gh00: str = "file", tails: bool = False,
@@ -103,7 +104,8 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
 
     input, psf, output: paths of the preprocessed image, the PSF and the frame to write; model,
     residual: images to write; fibermap: default that of the image. wavelength: (first, last, step)
-    or "first,last,step" in Angstrom. The rest as in extract_frame() and `fiberloom extract --help`.
+    or "first,last,step" in Angstrom. barycentric_correction: these are wavelengths at the barycentre of
+    the solar system; needs direction and time in the headers. The rest as in extract_frame() and `fiberloom extract --help`.
 
     Returns what was done: paths, seconds of read, compute and write, counts of bad bins, bundles.
     """
@@ -128,6 +130,14 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
                  output=check.path("output", output))
     bits = _core.default_mask_bits if mask_bits is None else check.integer(
         "mask_bits", mask_bits, 0, 2**32 - 1)
-    return _core.extract_file(files, wave, bits, check.choice("gh00", gh00, ("file", "one")),
+    return _core.extract_file(files, wave, bool(barycentric_correction), bits, check.choice("gh00", gh00, ("file", "one")),
                               bool(tails), bool(scores), bool(overwrite), options,
                               check.threads(threads), _progress(progress))
+
+
+def barycentric_factor(ra: float, dec: float, mjd: float) -> float:
+    """1 + v/c of a direction (ICRS, degrees) as seen from Kitt Peak, mjd the UTC of the middle of the
+    exposure, 1960 to 2100: observed wavelengths times this are those at the barycentre of the solar
+    system. For such a grid give extract_frame() the grid divided by it."""
+    return _core.barycentric_factor(check.number("ra", ra, -360, 720), check.number("dec", dec, -90, 90),
+                                    check.number("mjd", mjd, 36934, 88069))

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "fiberloom/astro/barycentric.hpp"
 #include "fiberloom/pipeline/extract_frame.hpp"
 #include "fiberloom/runtime/executors.hpp"
 #include "watch.hpp"
@@ -89,17 +90,18 @@ py::dict summary_dict(const ExtractSummary& s) {
   const auto seconds = [](const StageTime& t) {
     return py::dict("wall_s"_a = t.wall_s, "cpu_s"_a = t.cpu_s);
   };
-  return py::dict(
-      "image"_a = s.image, "psf"_a = s.psf, "output"_a = s.output, "read"_a = seconds(s.read),
-      "compute"_a = seconds(s.compute), "write"_a = seconds(s.write), "specmin"_a = s.spec_min,
-      "nspec"_a = s.nspec, "nwave"_a = s.nwave, "wavelength"_a = s.wave, "some_bad"_a = s.some_bad,
-      "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit, "bundles"_a = bundle_list(s.bundles));
+  return py::dict("image"_a = s.image, "psf"_a = s.psf, "output"_a = s.output,
+                  "read"_a = seconds(s.read), "compute"_a = seconds(s.compute),
+                  "write"_a = seconds(s.write), "specmin"_a = s.spec_min, "nspec"_a = s.nspec,
+                  "nwave"_a = s.nwave, "wavelength"_a = s.wave, "heliocor"_a = s.heliocor,
+                  "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
+                  "bundles"_a = bundle_list(s.bundles));
 }
 
 py::dict extract_file(const py::dict& files, const std::optional<std::array<double, 3>>& wave,
-                      std::uint32_t mask_bits, const std::string& gh00, bool tails, bool scores,
-                      bool overwrite, const py::dict& given, std::size_t threads,
-                      const py::object& progress) {
+                      bool barycentric, std::uint32_t mask_bits, const std::string& gh00,
+                      bool tails, bool scores, bool overwrite, const py::dict& given,
+                      std::size_t threads, const py::object& progress) {
   ExtractJob job;
   job.image = files["image"].cast<std::string>();
   job.psf = files["psf"].cast<std::string>();
@@ -110,6 +112,7 @@ py::dict extract_file(const py::dict& files, const std::optional<std::array<doub
   job.wave = wave;
   job.method = to_method(given);
   job.options = to_options(given);
+  job.barycentric = barycentric;
   job.mask_bits = mask_bits;
   job.psf_options = {gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails};
   job.scores = scores;
@@ -144,6 +147,9 @@ void bind_extract(py::module_& m) {
   m.def("extract_file", &extract_file);
   m.def("linear_wave_grid", [](double wmin, double wmax, double dw) {
     return to_numpy(linear_wave_grid(wmin, wmax, dw));
+  });
+  m.def("barycentric_factor", [](double ra_deg, double dec_deg, double mjd) {
+    return astro::barycentric_factor(astro::kKittPeak, {ra_deg, dec_deg}, mjd);
   });
   m.attr("default_mask_bits") = kDefaultMaskBits;
 }

@@ -75,6 +75,20 @@ def test_extract_file_writes_the_bytes_of_the_command_line(files, tmp_path):
     assert filecmp.cmp(tmp_path / "ma.fits", tmp_path / "mb.fits", shallow=False)
 
 
+def test_the_barycentric_factor_is_that_of_the_command_line(files, tmp_path):
+    image = fl.read_image(files["image"])
+    path = tmp_path / "image.fits"
+    for key, value in (("TARGTRA", 155.5939), ("TARGTDEC", -4.8391), ("MJD-OBS", 61009.6253), ("EXPTIME", 0.0)):
+        image.header[key] = value
+    fl.write_image(path, image)
+    summary = fl.extract_file(path, files["psf"], tmp_path / "a.fits", wavelength="6000,6040,0.8",
+                              barycentric_correction=True)
+    assert summary["heliocor"] == fl.barycentric_factor(155.5939, -4.8391, 61009.6253)
+    assert abs((summary["heliocor"] - 1) * 299792458 - 29112.39) < 1  # astropy
+    with pytest.raises(ValueError):
+        fl.barycentric_factor(0, 91, 61000)
+
+
 def test_the_command_line_s_exit_codes_come_through():
     assert run("--version").stdout.strip() == f"fiberloom {fl.__version__}"
     assert run("info", "/nowhere.fits").returncode == 10

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "fiberloom/astro/barycentric.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/extract_options.hpp"
 #include "fiberloom/cli/summary_json.hpp"
@@ -63,6 +64,10 @@ int run_extract(const CLI::App& app, ExtractCommand& command) {
   observer.info(print("wrote %s: %zu spectra of %zu bins, %.3f-%.3f Angstrom by %g",
                       summary.output.c_str(), summary.nspec, summary.nwave, summary.wave[0],
                       summary.wave[1], summary.wave[2]));
+  if (command.job.barycentric) {
+    observer.info(print("barycentric factor %.13f (%+.3f km/s): light of the grid divided by it",
+                        summary.heliocor, astro::factor_velocity_km_s(summary.heliocor)));
+  }
   report(summary, observer);
   if (command.log.threshold() == LogLevel::kDebug) observer.log(LogLevel::kDebug, tracer.text());
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());

@@ -29,7 +29,6 @@ constexpr Ignored kIgnoredValues[] = {
 };
 constexpr Ignored kRefused[] = {
     {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
-    {"--barycentric-correction", "the barycentric grid is not implemented"},
 };
 constexpr const char* kPatchOnly[] = {"--nsubbundles", "--nwavestep", "--wavepad", "--wavepad-frac",
                                       "--pixpad-frac"};

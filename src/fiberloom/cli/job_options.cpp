@@ -16,6 +16,10 @@ void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength
   app.add_option("-w,--wavelength", wavelength,
                  std::string("wmin,wmax,dw in Angstrom; default: ") + wave_default)
       ->group(group);
+  app.add_flag("--barycentric-correction", job.barycentric,
+               "wavelengths at the barycentre of the solar system: extract on the grid divided by "
+               "1 + v/c, write HELIOCOR")
+      ->group(group);
   app.add_option("-s,--specmin", o.spec_min, "first fibre, counted from 0")
       ->capture_default_str()
       ->group(group);

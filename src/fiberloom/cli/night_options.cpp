@@ -15,12 +15,19 @@ namespace {
 
 /// Options that a job file has too, and its key.
 constexpr std::pair<const char*, const char*> kInJobFile[] = {
-    {"--method", "options.method"},       {"--gh00", "options.gh00"},
-    {"--psf-tails", "options.psf_tails"}, {"--bundlesize", "options.bundlesize"},
-    {"--specmin", "options.specmin"},     {"--nspec", "options.nspec"},
-    {"--psferr", "options.psferr"},       {"--regularize", "options.regularize"},
-    {"--tolerance", "options.tolerance"}, {"--ndiag", "options.ndiag"},
-    {"--mask-bits", "options.mask_bits"}, {"--no-scores", "options.scores"},
+    {"--method", "options.method"},
+    {"--gh00", "options.gh00"},
+    {"--psf-tails", "options.psf_tails"},
+    {"--bundlesize", "options.bundlesize"},
+    {"--specmin", "options.specmin"},
+    {"--nspec", "options.nspec"},
+    {"--psferr", "options.psferr"},
+    {"--regularize", "options.regularize"},
+    {"--tolerance", "options.tolerance"},
+    {"--ndiag", "options.ndiag"},
+    {"--mask-bits", "options.mask_bits"},
+    {"--no-scores", "options.scores"},
+    {"--barycentric-correction", "options.barycentric_correction"},
 };
 
 void add_files(CLI::App& app, NightCommand& c) {

@@ -63,7 +63,8 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};
   json["options"] = facts.options;
   json["spectra"] = {{"specmin", s.spec_min}, {"nspec", s.nspec},  {"nwave", s.nwave},
-                     {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]}};
+                     {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]},
+                     {"heliocor", s.heliocor}};
   json["seconds"] = {{"read", stage(s.read)},
                      {"compute", stage(s.compute)},
                      {"write", stage(s.write)},

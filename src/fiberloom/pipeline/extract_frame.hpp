@@ -27,7 +27,8 @@ struct ExtractJob {
   std::string image, psf, fibermap;     ///< input
   std::string output, model, residual;  ///< output
   std::optional<std::array<double, 3>>
-      wave;  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+      wave;                  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+  bool barycentric = false;  ///< extract on the grid divided by the barycentric factor
   Method method = Method::kExact;
   ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
   std::uint32_t mask_bits = kDefaultMaskBits;
@@ -44,7 +45,8 @@ struct ExtractSummary {
   MaskCounts pixels;
   int spec_min = 0;
   std::size_t nspec = 0, nwave = 0;
-  std::array<double, 3> wave{};                        ///< wmin, wmax, step as used
+  std::array<double, 3> wave{};  ///< wmin, wmax, step of the file
+  double heliocor = 1;           ///< the extraction's grid is that divided by this
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
   std::vector<BundleReport> bundles;
 };

@@ -55,12 +55,16 @@ void set_dependency(HeaderCards& header, const std::string& name, const std::str
   }
 }
 
-HeaderCards frame_header(const ExtractJob& job, const FrameInputs& in,
-                         const ExtractOptions& options, const std::array<double, 3>& wave,
-                         const std::optional<RawTable>& fibermap) {
+HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
+  const FrameInputs& in = frame.in;
+  const ExtractOptions& options = frame.options;
+  const std::array<double, 3>& wave = frame.wave;
   HeaderCards header = in.preproc.header;
   const std::int64_t nspec =
       options.nspec < 0 ? in.psf->model.nfiber() - options.spec_min : options.nspec;
+  if (frame.heliocor != 1) {
+    header.set("HELIOCOR", frame.heliocor, "Barycentric factor applied to wavelengths");
+  }
   header.set("NSPEC", nspec, "Number of spectra");
   header.set("WAVEMIN", wave[0], "First wavelength [Angstroms]");
   header.set("WAVEMAX", wave[1], "Last wavelength [Angstroms]");
@@ -75,7 +79,7 @@ HeaderCards frame_header(const ExtractJob& job, const FrameInputs& in,
              "GH-0-0 of the PSF: as stored, or 1");
   header.set("EXTAILS", in.psf->model.has_tails ? "on" : "off", "Tails of the PSF");
   header.set("EXMASK", static_cast<std::int64_t>(job.mask_bits), "CCD mask bits that drop a pixel");
-  header.set("FIBERMIN", first_fiber(options, fibermap));
+  header.set("FIBERMIN", first_fiber(options, frame.fibermap));
   return header;
 }
 

@@ -2,20 +2,15 @@
 // Header cards of the output, after desispec's extraction script. No time, host or path of its own.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <string>
 
-#include "fiberloom/pipeline/frame_inputs.hpp"
+#include "fiberloom/pipeline/frame_steps.hpp"
 
 namespace fiberloom {
 
 /// The input's cards and NSPEC, WAVEMIN, WAVEMAX, WAVESTEP, SPECTER, IN_PSF, IN_IMG, ORIG_PSF,
-/// FIBERMIN, DEPNAMnn/DEPVERnn, and what else the numbers depend on.
-[[nodiscard]] HeaderCards frame_header(const ExtractJob& job, const FrameInputs& in,
-                                       const ExtractOptions& options,
-                                       const std::array<double, 3>& wave,
-                                       const std::optional<RawTable>& fibermap);
+/// FIBERMIN, DEPNAMnn/DEPVERnn, HELIOCOR where it is not 1, and what else the numbers depend on.
+[[nodiscard]] HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame);
 
 /// Cards of a model or residual image: the same, in electrons.
 [[nodiscard]] HeaderCards image_header(HeaderCards header);

@@ -44,14 +44,13 @@ TEST(SetDependency, TakesTheFirstFreeNumber) {
 
 TEST(FrameHeader, TakesTheFirstFibreFromTheFibermapElseFromTheOptions) {
   ExtractJob job;
-  FrameInputs in;
+  PreparedFrame frame;
   PsfFile psf;
   psf.model.x.coef = Array2D<double>(50, 1, 0.0);
   psf.header.set("IN_PSF", std::string("other.fits"));
-  in.psf = std::make_shared<const PsfFile>(std::move(psf));
-  ExtractOptions options;
-  options.spec_min = 7;
-  const HeaderCards header = frame_header(job, in, options, {5000, 5100, 0.8}, std::nullopt);
+  frame.in.psf = std::make_shared<const PsfFile>(std::move(psf));
+  frame.options.spec_min = 7;
+  const HeaderCards header = frame_header(job, frame);
   EXPECT_EQ(header.number("FIBERMIN"), 7);
   EXPECT_EQ(header.number("NSPEC"), 43);
   EXPECT_EQ(header.text("ORIG_PSF"), "other.fits");

@@ -87,10 +87,17 @@ std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {
           psf.header.number("WAVEMAX").value_or(shape.wave_max), 0.8};
 }
 
-ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in) {
+std::vector<double> divided_grid(const std::array<double, 3>& wave, double factor) {
+  std::vector<double> grid = linear_wave_grid(wave[0], wave[1], wave[2]);
+  if (factor == 1) return grid;
+  const double first = wave[0] / factor, step = wave[2] / factor;  // as desispec's string has them
+  for (std::size_t j = 0; j < grid.size(); ++j) grid[j] = first + static_cast<double>(j) * step;
+  return grid;
+}
+
+ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, double heliocor) {
   ExtractOptions options = job.options;
-  const auto [wmin, wmax, step] = wave_range(job, *in.psf);
-  options.wave = linear_wave_grid(wmin, wmax, step);
+  options.wave = divided_grid(wave_range(job, *in.psf), heliocor);
   options.want_model = !job.model.empty() || !job.residual.empty();
   naming(in.preproc.path + " with " + in.psf->path,
          [&] { validate(in.preproc.ccd, in.psf->model, options); });

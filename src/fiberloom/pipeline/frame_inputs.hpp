@@ -32,8 +32,13 @@ MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer&
 /// wmin, wmax, step: what the job says, else the range of the PSF table and 0.8 Angstrom.
 [[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);
 
-/// The job's options with the grid filled in, checked against image and PSF; errors name the file.
-[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in);
+/// Bins of (wmin, wmax, step), each divided by `factor`: as many whatever the factor.
+[[nodiscard]] std::vector<double> divided_grid(const std::array<double, 3>& wave, double factor);
+
+/// The job's options with the grid, divided by `heliocor`, filled in, checked against image and
+/// PSF; errors name the file.
+[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
+                                             double heliocor);
 
 /// The rows of the fibres asked for; nullopt where there is no fibermap (an empty one counts as
 /// none). Throws kFiberRange when it is too short.

@@ -8,6 +8,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/pipeline/barycentric.hpp"
 #include "fiberloom/pipeline/frame_header.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 
@@ -79,7 +80,8 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
   PreparedFrame frame;
   frame.in = std::move(in);
   frame.pixels = mask_inputs(frame.in, job.mask_bits, observer);
-  frame.options = resolve_options(job, frame.in);
+  if (job.barycentric) frame.heliocor = frame_barycentric_factor(frame.in, observer);
+  frame.options = resolve_options(job, frame.in, frame.heliocor);
   frame.wave = wave_range(job, *frame.in.psf);
   frame.fibermap = choose_fibermap(frame.in, frame.options, observer);
   return frame;
@@ -142,6 +144,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   summary.output = job.output;
   summary.pixels = frame.pixels;
   summary.wave = frame.wave;
+  summary.heliocor = frame.heliocor;
   summary.spec_min = result.spec_min;
   summary.nspec = result.flux.rows();
   summary.nwave = result.flux.cols();
@@ -157,7 +160,8 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
 
 void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResult result,
                   Tracer* tracer) {
-  const HeaderCards header = frame_header(job, frame.in, frame.options, frame.wave, frame.fibermap);
+  const HeaderCards header = frame_header(job, frame);
+  result.wave = divided_grid(frame.wave, 1);
   write_outputs(job, frame.in.preproc.ccd, header, std::move(result), frame.fibermap, tracer);
 }
 

@@ -15,7 +15,8 @@ namespace fiberloom {
 struct PreparedFrame {
   FrameInputs in;
   ExtractOptions options;
-  std::array<double, 3> wave{};
+  std::array<double, 3> wave{};      ///< of the file
+  double heliocor = 1;               ///< barycentric factor; the options' grid is divided by it
   std::optional<RawTable> fibermap;  ///< rows of the fibres asked for
   MaskCounts pixels;
 };
@@ -47,7 +48,8 @@ struct PreparedFrame {
 [[nodiscard]] ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
                                        const ExtractResult& result);
 
-/// The files of the job, the frame last.
+/// The files of the job, the frame last. The frame's grid is the one that was asked for, not the
+/// one divided by the barycentric factor; its flux stays per observed Angstrom, as desispec's.
 void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResult result,
                   Tracer* tracer);
 

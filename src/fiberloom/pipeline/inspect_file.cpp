@@ -27,7 +27,8 @@ std::string percent(std::size_t part, std::size_t whole) {
 }
 
 void header_facts(const HeaderCards& header, Facts& facts) {
-  for (const char* key : {"CAMERA", "NIGHT", "EXPID", "FLAVOR", "EXPTIME", "SPECTER", "EXMETHOD"}) {
+  for (const char* key :
+       {"CAMERA", "NIGHT", "EXPID", "FLAVOR", "EXPTIME", "SPECTER", "EXMETHOD", "HELIOCOR"}) {
     if (const auto value = header.text(key)) facts.emplace_back(key, *value);
   }
 }

@@ -128,7 +128,7 @@ void put(T& to, const std::optional<From>& from) {
 
 void read_options(const Table& t, ExtractJob& job) {
   t.allow({"method", "gh00", "psf_tails", "bundlesize", "specmin", "nspec", "psferr", "regularize",
-           "tolerance", "ndiag", "mask_bits", "scores"});
+           "tolerance", "ndiag", "mask_bits", "scores", "barycentric_correction"});
   put(job.method,
       t.choice<Method>("method", {{"exact", Method::kExact}, {"patch", Method::kPatch}}));
   put(job.psf_options.gh00, t.choice<Gh00>("gh00", {{"file", Gh00::kFile}, {"one", Gh00::kOne}}));
@@ -141,6 +141,7 @@ void read_options(const Table& t, ExtractJob& job) {
   put(job.options.tolerance, t.number("tolerance"));
   put(job.options.ndiag, t.integer("ndiag"));
   put(job.mask_bits, t.integer("mask_bits"));
+  put(job.barycentric, t.get<bool>("barycentric_correction", "true or false"));
   put(job.scores, t.get<bool>("scores", "true or false"));
 }
 

@@ -123,6 +123,7 @@ std::string options_text(const ExtractJob& job) {
     add("wave",
         number((*job.wave)[0]) + "," + number((*job.wave)[1]) + "," + number((*job.wave)[2]));
   }
+  if (job.barycentric) add("barycentric", "on");  // only then: receipts of old stay valid
   add("fibres", std::to_string(o.spec_min) + "+" + std::to_string(o.nspec));
   add("bundle", std::to_string(o.bundle_size));
   add("psferr", number(o.psferr));
