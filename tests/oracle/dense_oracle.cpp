@@ -211,15 +211,14 @@ Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, ExtractR
   return root.kappa;
 }
 
-/// A x on the pixels that `use(unknown)` reaches.
-template <class F>
-Array2D<double> project(const Problem& p, const CcdFrame& ccd, const F& use) {
+/// A x; what an unconstrained bin puts on masked pixels is its prior's business and left out.
+Array2D<double> project(const Problem& p, const CcdFrame& ccd) {
   Array2D<double> image(ccd.image.rows(), ccd.image.cols(), 0.0);
   for (std::size_t u = 0; u < p.size(); ++u) {
-    if (!use(u)) continue;
     const Box box = on_ccd(p.spot[u], ccd);
     for (int y = box.y0; y < box.y1; ++y) {
       for (int x = box.x0; x < box.x1; ++x) {
+        if (p.unconstrained[u] != 0 && !(weight(ccd, x, y) > 0)) continue;
         image(static_cast<std::size_t>(y), static_cast<std::size_t>(x)) +=
             static_cast<double>(p.x[u] * value(p.spot[u], x, y));
       }
@@ -285,7 +284,7 @@ void solve_bundle(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions
   BundleReport report;
   report.first_fiber = range.first;
   report.nfiber = range.last - range.first;
-  const auto model = project(p, ccd, [](std::size_t) { return true; });
+  const auto model = project(p, ccd);
   const double psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   const auto requested = [&](std::size_t fiber) {
     const int f = range.first + static_cast<int>(fiber) - options.spec_min;
@@ -302,11 +301,7 @@ void solve_bundle(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions
   for (std::size_t u = 0; u < p.size(); ++u) {
     if (shown(u) && p.unconstrained[u] != 0) ++report.unconstrained;
   }
-  if (options.want_model) {
-    add_to_model(
-        project(p, ccd, [&](std::size_t u) { return shown(u) && p.unconstrained[u] == 0; }),
-        out.model);
-  }
+  if (options.want_model) add_to_model(model, out.model);
   out.bundles.push_back(report);
 }
 

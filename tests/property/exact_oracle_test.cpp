@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fiberloom/extract/exact/engine.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
 #include "tests/oracle/dense_oracle.hpp"
 #include "tests/oracle/small_case.hpp"
 
@@ -23,7 +24,11 @@ struct Difference {
   double sigma = 0;       ///< flux, in units of its sigma
   double ivar = 0;        ///< relative
   double resolution = 0;  ///< rows inside the grid
-  double chi2pix = 0, phi = 0, model = 0;
+  double chi2pix = 0, phi = 0;
+  double model = 0;         ///< on pixels that were used, in units of their sigma
+  double masked_model = 0;  ///< on the others, in units of the noise that they would have
+  double residual = 0;      ///< against image - model of the oracle, 0 on masked pixels
+  int modelled = 0;         ///< pixels compared
   int masked_apart = 0;
 };
 
@@ -53,26 +58,71 @@ Difference compare(const ExtractResult& a, const ExtractResult& b) {
   return d;
 }
 
+/// Pixels under a spot of the grid. Rows that only guard bins reach have no whole model.
+std::vector<char> under_the_grid(const PsfModel& psf, const std::vector<double>& wave) {
+  const auto width = static_cast<std::size_t>(psf.npix_x);
+  std::vector<char> under(static_cast<std::size_t>(psf.npix_y) * width, 0);
+  for (std::size_t f = 0; f < psf.x.coef.rows(); ++f) {
+    for (const double w : wave) {
+      const int x0 = static_cast<int>(std::floor(psf.x(f, w) - psf.hsize_x + 0.5));
+      const int y0 = static_cast<int>(std::floor(psf.y(f, w) - psf.hsize_y + 0.5));
+      for (int y = std::max(y0, 0); y < std::min(y0 + psf.stamp_ny(), psf.npix_y); ++y) {
+        for (int x = std::max(x0, 0); x < std::min(x0 + psf.stamp_nx(), psf.npix_x); ++x) {
+          under[static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)] = 1;
+        }
+      }
+    }
+  }
+  return under;
+}
+
+/// Model against model, and the residual that follows from it against image - model; what float32
+/// cannot hold is no difference.
+void compare_models(const oracle::SmallCase& problem, const Array2D<float>& got,
+                    const Array2D<float>& want, Difference& d) {
+  const std::vector<char> under = under_the_grid(problem.psf, problem.options.wave);
+  const Array2D<float> residual = residual_image(problem.ccd, got);
+  for (std::size_t r = 0; r < want.rows(); ++r) {
+    for (std::size_t c = 0; c < want.cols(); ++c) {
+      if (!under[r * want.cols() + c]) continue;
+      ++d.modelled;
+      const double m = want(r, c), w = problem.ccd.ivar.at(r, c);
+      const double rounding = 4 * 6e-8 * (1 + std::abs(m) + std::abs(problem.ccd.image.at(r, c)));
+      const double sigma = w > 0 ? 1 / std::sqrt(w) : std::sqrt(9 + std::max(m, 0.0));
+      const auto apart = [&](double a, double b) {
+        return std::max(0.0, std::abs(a - b) - rounding) / sigma;
+      };
+      double& worst = w > 0 ? d.model : d.masked_model;
+      worst = std::max(worst, apart(got(r, c), m));
+      const double left = w > 0 ? problem.ccd.image.at(r, c) - m : 0.0;
+      d.residual = std::max(d.residual, apart(residual(r, c), left));
+    }
+  }
+}
+
 struct Outcome {
   Difference difference;
   BundleReport report;
 };
 
 Outcome run(const SmallCaseKnobs& knobs, const exact::Tuning& tuning = {}) {
-  const oracle::SmallCase problem = oracle::make_small_case(knobs);
+  oracle::SmallCase problem = oracle::make_small_case(knobs);
+  problem.options.want_model = true;
   SerialExecutor executor;
   const ExtractResult got = exact::extract(problem.ccd, problem.psf, problem.options, tuning,
                                            active_isa(), executor, {}, nullptr);
   const int guard = exact::guard_grid(problem.psf, problem.options.wave).guard;
   const ExtractResult want = oracle::dense_oracle(problem.ccd, problem.psf, problem.options, guard);
-  const Outcome outcome{compare(got, want), got.bundles.front()};
+  Outcome outcome{compare(got, want), got.bundles.front()};
+  compare_models(problem, got.model, want.model, outcome.difference);
   const BundleReport& r = outcome.report;
   std::printf(
       "    error %.2e sigma, bound %.2e; ivar %.1e R %.1e chi2 %.1e; kappa %.1e band %d poles %d "
-      "cg %d seam %.1e\n",
+      "cg %d seam %.1e; model %.1e masked %.1e residual %.1e\n",
       outcome.difference.sigma, r.bound_sigma, outcome.difference.ivar,
       outcome.difference.resolution, outcome.difference.chi2pix, r.kappa, r.half_bandwidth, r.poles,
-      r.cg_iterations, r.seam_sigma);
+      r.cg_iterations, r.seam_sigma, outcome.difference.model, outcome.difference.masked_model,
+      outcome.difference.residual);
   return outcome;
 }
 
@@ -128,6 +178,12 @@ TEST_P(AgainstOracle, StaysWithinTheBoundItPrints) {
   EXPECT_LE(o.difference.chi2pix, 2e-4);  // float32; worst where fluxes ring (0.4 A)
   EXPECT_LE(o.difference.phi, 1e-12);
   EXPECT_EQ(o.difference.masked_apart, 0);
+  // |W^(1/2) A dx| is the error of the solution in sigma: no pixel's share of it can be larger
+  const double model_bound = std::min(o.report.bound_sigma, 1e-6);
+  EXPECT_GT(o.difference.modelled, 1000);
+  EXPECT_LE(o.difference.model, model_bound);
+  EXPECT_LE(o.difference.masked_model, model_bound);
+  EXPECT_LE(o.difference.residual, model_bound);
   EXPECT_LE(o.report.bound_sigma, GetParam().usable_bound) << "the bound itself must stay useful";
 }
 
