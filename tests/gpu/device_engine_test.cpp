@@ -172,6 +172,21 @@ TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {
   EXPECT_TRUE(same_bytes(by_cpu(c), device));
 }
 
+TEST(DeviceEngine, GivesTheSameBytesForAnyOrderOfThreadsTimingAndContentsOfFreshMemory) {
+  Case c = make_case(6, 3);
+  kill_block(c, 8, 6);
+  const ExtractResult one = by_device(c, *emulated());
+  for (const GridOrder order : {GridOrder::kForward, GridOrder::kBackward, GridOrder::kScattered}) {
+    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.order = order}))));
+  }
+  EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.timing = StreamTiming::kEager}))));
+  for (const int rubbish : {0x00, 0x3f, 0x7b}) {  // 0, 5e-4, 1e286
+    EmulatedDeviceOptions options;
+    options.rubbish = static_cast<unsigned char>(rubbish);
+    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated(options)))) << rubbish;
+  }
+}
+
 TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {
   const Case c = make_case(5, 2);
   const ExtractResult one = by_device(c, *emulated());

@@ -14,6 +14,7 @@ namespace fiberloom {
 
 void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
   throw Error(Status::kDevice, std::string("GPU: ") + what + ": " + cudaGetErrorString(status));
 }
 
@@ -31,6 +32,7 @@ class CudaStream final : public Stream {
       cudaEventDestroy(m.end);
     }
     cudaStreamDestroy(stream_);
+    (void)cudaGetLastError();
   }
   void copy_in(void* device, const void* host, std::size_t bytes) override {
     copy(device, host, bytes, cudaMemcpyHostToDevice);
@@ -144,9 +146,20 @@ class CudaDevice final : public Device {
     check_cuda(cudaSetDevice(ordinal_), "device");
     std::size_t free_bytes = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "memory");
-    return {
-        properties_.name,  total, free_bytes, properties_.multiProcessorCount, properties_.major,
-        properties_.minor, false};
+    DeviceInfo info;
+    info.name = properties_.name;
+    info.memory_bytes = total;
+    info.free_bytes = free_bytes;
+    info.multiprocessors = properties_.multiProcessorCount;
+    info.major = properties_.major;
+    info.minor = properties_.minor;
+    info.cache_bytes = static_cast<std::size_t>(properties_.l2CacheSize);
+    info.clock_khz = attribute(cudaDevAttrClockRate);
+    info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
+    if (cudaDriverGetVersion(&info.driver) != cudaSuccess) info.driver = 0;
+    if (cudaRuntimeGetVersion(&info.runtime) != cudaSuccess) info.runtime = 0;
+    (void)cudaGetLastError();
+    return info;
   }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CudaStream>(*this, ordinal_);
@@ -161,13 +174,18 @@ class CudaDevice final : public Device {
   void release(void* memory) noexcept override {
     cudaSetDevice(ordinal_);
     cudaFree(memory);
+    (void)cudaGetLastError();  // of a card that is lost: nobody can do anything about it
   }
   void* allocate_host(std::size_t bytes) override {
+    check_cuda(cudaSetDevice(ordinal_), "device");
     void* memory = nullptr;
     check_cuda(cudaMallocHost(&memory, bytes), "allocate page-locked memory");
     return memory;
   }
-  void release_host(void* memory) noexcept override { cudaFreeHost(memory); }
+  void release_host(void* memory) noexcept override {
+    cudaFreeHost(memory);
+    (void)cudaGetLastError();
+  }
   DeviceRates measure_rates() override {
     constexpr std::size_t kBytes = std::size_t{1} << 30, kHost = std::size_t{1} << 28;
     const DeviceMemory a(*this, kBytes), b(*this, kBytes);
@@ -197,6 +215,12 @@ class CudaDevice final : public Device {
   }
 
  private:
+  /// 0 where the driver does not tell.
+  [[nodiscard]] int attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, ordinal_) != cudaSuccess) value = 0;
+    return value;
+  }
   int ordinal_;
   cudaDeviceProp properties_{};
 };
@@ -206,6 +230,7 @@ class CudaDevice final : public Device {
 std::string why_no_cuda() {
   int n = 0;
   const cudaError_t status = cudaGetDeviceCount(&n);
+  (void)cudaGetLastError();
   if (status == cudaSuccess && n > 0) return {};
   return std::string("no CUDA device: ") +
          (status == cudaSuccess ? "none is there" : cudaGetErrorString(status));
@@ -213,7 +238,9 @@ std::string why_no_cuda() {
 
 int cuda_device_count() noexcept {
   int n = 0;
-  return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+  const cudaError_t status = cudaGetDeviceCount(&n);
+  (void)cudaGetLastError();
+  return status == cudaSuccess ? n : 0;
 }
 
 std::unique_ptr<Device> open_cuda_device(int ordinal) {

@@ -8,11 +8,11 @@
 
 namespace fiberloom {
 
-/// Throws Error kDevice with the driver's words.
+/// Throws Error kDevice with the driver's words, and forgets the failure: the runtime would report
+/// it again after the thread's next launch.
 void check_cuda(cudaError_t status, const char* what);
 
-/// K::run(thread, args) for every thread of the grid. K::kBlock, where there is one, is the number
-/// of threads of a block: fewer where each needs many registers.
+/// K::run(thread, args) for every thread of the grid.
 template <class K>
 __global__ void cuda_kernel(const typename K::Args args, long threads) {
   const long thread = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -24,7 +24,8 @@ struct CudaRun {
   static void launch(Stream& stream, long threads, const typename K::Args& args) {
     if (threads <= 0) return;
     stream.count_launch();
-    // small grids in blocks of one warp, so that they spread over all multiprocessors
+    // small grids in blocks of one warp, so that they spread over all multiprocessors; 128 threads
+    // of 255 registers are half of what a multiprocessor has
     const int block = threads <= 132L * 128 ? 32 : 128;
     cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
                      static_cast<cudaStream_t>(stream.native())>>>(args, threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fault injection, the same for all bodies.
+// What all bodies share: fault injection.
 #include "fiberloom/device/device.hpp"
 
 namespace fiberloom {
@@ -17,6 +17,8 @@ void Device::count(DeviceOperation operation) {
   throw Error(Status::kDevice,
               std::string("GPU: injected fault in a ") + kNames[static_cast<int>(operation)]);
 }
+
+void Stream::renew(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*beyond*/) {}
 
 void Stream::count_launch() {
   device_.count(DeviceOperation::kLaunch);

@@ -21,6 +21,9 @@ struct DeviceInfo {
   std::size_t memory_bytes = 0, free_bytes = 0;
   int multiprocessors = 0, major = 0, minor = 0;
   bool emulated = false;
+  int clock_khz = 0, memory_clock_khz = 0;  ///< the highest; 0: not known
+  std::size_t cache_bytes = 0;              ///< L2
+  int driver = 0, runtime = 0;              ///< versions of CUDA, 1000 major + 10 minor
 };
 
 /// What a device can be asked for; faults are injected into these.
@@ -54,10 +57,14 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
-  /// Copies; asynchronous when the host memory came from Device::allocate_host.
+  /// Asynchronous copies. Host memory must come from Device::allocate_host: with any other, when
+  /// the copy reads it is up to the driver.
   virtual void copy_in(void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_out(void* host, const void* device, std::size_t bytes) = 0;
   virtual void zero(void* device, std::size_t bytes) = 0;
+  /// From here on, what `bytes` at `memory` and `beyond` bytes behind them held is undefined, and
+  /// the latter belong to nobody. Emulation makes that show; a card does nothing.
+  virtual void renew(void* memory, std::size_t bytes, std::size_t beyond);
   /// Waits; a failure of anything before is thrown here at the latest (Error kDevice).
   virtual void synchronize() = 0;
   /// Stages do not nest. They are NVTX ranges too, where the toolkit has NVTX.
@@ -134,17 +141,23 @@ using DeviceMemory = OwnedMemory<&Device::allocate, &Device::release>;
 /// Page-locked memory of the host.
 using HostMemory = OwnedMemory<&Device::allocate_host, &Device::release_host>;
 
-/// Pieces of one block of memory, in order. Made over nullptr it only measures.
+/// Pieces of one block of memory, in order. Made over nullptr it only measures. A copy that takes
+/// what the original has taken too ends the life of the original's pieces.
 class Arena {
  public:
   Arena() = default;
-  Arena(void* base, std::size_t bytes) : base_(static_cast<std::byte*>(base)), bytes_(bytes) {}
+  /// `stream` is told of pieces of device memory.
+  Arena(void* base, std::size_t bytes, Stream* stream = nullptr)
+      : base_(static_cast<std::byte*>(base)), bytes_(bytes), stream_(stream) {}
   template <class T>
   T* take(std::size_t n) {
     const std::size_t at = (used_ + kAlign - 1) / kAlign * kAlign;
-    used_ = at + n * sizeof(T);
+    used_ = at + n * sizeof(T) + kGap;
     if (base_ == nullptr) return nullptr;
     if (used_ > bytes_) throw Error(Status::kInternal, "device memory plan exceeded");
+    if (stream_ != nullptr) {
+      stream_->renew(base_ + at, n * sizeof(T), bytes_ - at - n * sizeof(T));
+    }
     return reinterpret_cast<T*>(base_ + at);
   }
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
@@ -156,8 +169,14 @@ class Arena {
 
  private:
   static constexpr std::size_t kAlign = 256;
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr std::size_t kGap = 1 << 16;  // wider than any row that a kernel could miss by
+#else
+  static constexpr std::size_t kGap = 0;
+#endif
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0, used_ = 0;
+  Stream* stream_ = nullptr;
 };
 
 /// Why there is no CUDA device to use ("CUDA is not compiled in", the driver's words), empty when

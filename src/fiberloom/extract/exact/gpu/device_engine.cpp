@@ -169,7 +169,8 @@ class FrameRun {
            const Observer& observer)
       : ccd_(ccd), psf_(psf), p_(problem), executor_(executor), observer_(observer) {}
 
-  [[nodiscard]] std::size_t staging_bytes(std::size_t upload_bytes) const {
+  /// Pixels and geometry, or results; letters behind them.
+  [[nodiscard]] std::size_t staging_bytes(const FrameNeeds& needs) const {
     const std::size_t pixels = ccd_.image.rows() * ccd_.image.cols();
     const std::size_t values = empty_.flux.size();
     const std::size_t out =
@@ -178,16 +179,18 @@ class FrameRun {
                                    ? static_cast<std::size_t>(p_.nbundle() * p_.rows) *
                                          static_cast<std::size_t>(p_.strip_pitch) * sizeof(float)
                                    : 0;
-    return std::max(2 * pixels * sizeof(double) + upload_bytes, out + strips);
+    const std::size_t most = std::max(2 * pixels * sizeof(double) + needs.upload, out + strips);
+    return (most + kAlign - 1) / kAlign * kAlign + needs.mail;
   }
   [[nodiscard]] bool double_pixels() const { return is_double(ccd_.image) || is_double(ccd_.ivar); }
 
-  void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, void* memory,
-           std::size_t bytes, void* staging, ExtractResult& result,
+  void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, const DeviceMemory& memory,
+           void* staging, const FrameNeeds& needs, ExtractResult& result,
            std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
-    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
-                      memory, bytes);
     auto* first = static_cast<std::byte*>(staging);
+    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
+                      memory.data(), memory.bytes(),
+                      {first + staging_bytes(needs) - needs.mail, needs.mail});
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     stage_pixels(ccd_.image, first, double_pixels(), executor_);
     stage_pixels(ccd_.ivar, second, double_pixels(), executor_);
@@ -244,6 +247,7 @@ class FrameRun {
     }
   }
 
+  static constexpr std::size_t kAlign = 256;
   const CcdFrame& ccd_;
   const PsfModel& psf_;
   const Problem& p_;
@@ -327,14 +331,13 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       const DeviceInfo info = slot->card->device->info();
       r.device = info.name;
       r.memory_bytes = slot->memory.bytes();
-      if (slot->staging.bytes() < run.staging_bytes(needs.upload)) {
+      if (slot->staging.bytes() < run.staging_bytes(needs)) {
         slot->staging = HostMemory();
-        slot->staging = HostMemory(*slot->card->device, run.staging_bytes(needs.upload));
+        slot->staging = HostMemory(*slot->card->device, run.staging_bytes(needs));
       }
       run.run(*slot->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),
-              slot->memory.data(), slot->memory.bytes(), slot->staging.data(), result, models,
-              left);
+              slot->memory, slot->staging.data(), needs, result, models, left);
       r.stages = slot->stream->take_stage_times();
     }
   } catch (const Error& e) {

@@ -42,17 +42,18 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
                          Stream& stream, const DeviceKernels& kernels, Executor& executor,
-                         void* memory, std::size_t bytes)
+                         void* memory, std::size_t bytes, std::span<std::byte> mail)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
       stream_(&stream),
       k_(&kernels),
-      executor_(&executor) {
-  Arena arena(memory, bytes);
+      executor_(&executor),
+      mail_(stream, mail) {
+  Arena arena(memory, bytes, &stream);
   lay_out(arena);
   const std::size_t at = bytes - arena.left();
-  scratch_ = Arena(static_cast<std::byte*>(memory) + at, arena.left());
+  scratch_ = Arena(static_cast<std::byte*>(memory) + at, arena.left(), &stream);
   outcomes_.resize(static_cast<std::size_t>(p_.nbundle()));
 }
 
@@ -95,8 +96,6 @@ void DeviceFrame::lay_out(Arena& a) {
   spot_args_.psf_fiber = take_copy(a, p_.psf_fiber);
   median_ = a.take<MedianState>(static_cast<std::size_t>(p_.nbundle()));
   ones_ = a.take<double>(static_cast<std::size_t>(rows) * kWarp);
-  // the arrays by bin lie together: one memset clears them
-  const std::size_t before = a.used();
   n_.own = take_packs(a, f, rows, p_.band + 1);
   for (int r = 0; r < p_.reach; ++r) {
     n_.cross[r] = take_packs(a, f, rows, 2 * p_.cross_band + 1);
@@ -104,7 +103,6 @@ void DeviceFrame::lay_out(Arena& a) {
   n_.rhs = take_packs(a, f, rows, 1);
   n_.phi = take_packs(a, f, rows, 1);
   x_ = take_packs(a, f, rows, 1);
-  normal_bytes_ = a.used() - before;
   const int nspec = p_.options.nspec < 0 ? p_.plan.nfiber - p_.options.spec_min : p_.options.nspec;
   result_.spec_min = p_.options.spec_min;
   result_.nspec = nspec;
@@ -169,8 +167,15 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   std::vector<double> ones(static_cast<std::size_t>(shape_.rows()) * kWarp, 0.0);
   std::fill_n(ones.begin() + p_.margin * kWarp, static_cast<std::size_t>(p_.nbin) * kWarp, 1.0);
   put(ones_, ones);
-  stream_->zero(n_.own.data, normal_bytes_);
-  stream_->zero(result_.flux, result_values() * sizeof(double));
+  // margins are read, and bins without light are not written
+  for (const Packs& array : {n_.own, n_.cross[0], n_.cross[1], n_.rhs, n_.phi, x_}) {
+    if (array.data != nullptr) clear(array, p_.nfiber());
+  }
+}
+
+void DeviceFrame::clear(const Packs& array, long lanes) {
+  stream_->zero(array.data,
+                static_cast<std::size_t>(Packs::size(lanes, array.rows, array.width)) * 8);
 }
 
 SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
@@ -307,7 +312,7 @@ void DeviceFrame::dot(CgArgs& s, const Packs& a, const Packs& b) {
 }
 
 bool DeviceFrame::any_active(const CgArgs& s, std::vector<CgState>& states) {
-  receive(*stream_, s.state, states);
+  mail_.receive(s.state, states);
   return std::any_of(states.begin(), states.end(), [](const CgState& c) { return c.active != 0; });
 }
 
@@ -318,9 +323,7 @@ void DeviceFrame::solve() {
   Arena scratch = beside ? after_spots_ : scratch_;
   CgArgs s = solve_arrays(scratch);
   const long each = static_cast<long>(p_.nbin) * padded(p_.nfiber()), bundles = p_.nbundle();
-  for (const Packs& v : {s.r, s.z, s.p, s.q}) {  // margins are read
-    stream_->zero(v.data, static_cast<std::size_t>(Packs::size(p_.nfiber(), v.rows, 1)) * 8);
-  }
+  for (const Packs& v : {s.r, s.z, s.p, s.q}) clear(v, p_.nfiber());  // margins are read
   k_->activate(*stream_, bundles, s);
   k_->precondition_factor[band_index(p_.band)](*stream_, padded(p_.nfiber()) * s.cut.count, s);
   const auto apply = [&](const Packs& from, const Packs& to) {
@@ -407,6 +410,9 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   FrameNeeds needs;
   needs.fixed = measure.used() + 512;
   needs.upload = frame.upload_bytes();
+  // the longest letters have a number for each candidate of a band, window and fibre
+  needs.mail = (std::size_t{1} << 16) + static_cast<std::size_t>(padded(problem.nfiber())) *
+                                            kMostKept * kLanes * sizeof(double);
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
+#include "fiberloom/extract/exact/gpu/mailbox.hpp"
 #include "fiberloom/extract/exact/gpu/problem.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -19,6 +20,7 @@ struct FrameNeeds {
   std::size_t least_scratch = 0;  ///< one bundle at a time, the widest band
   std::size_t full_scratch = 0;   ///< everything at once
   std::size_t upload = 0;         ///< page-locked host memory beside the pixels
+  std::size_t mail = 0;           ///< the same for the mailbox
 };
 [[nodiscard]] FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double,
                                      bool want_model);
@@ -31,9 +33,11 @@ struct BundleOutcome {
 
 class DeviceFrame {
  public:
-  /// `memory` of `bytes`: at least fixed + least_scratch. All must outlive this.
+  /// `memory` of `bytes`: at least fixed + least_scratch; `mail`: page-locked, FrameNeeds::mail.
+  /// All must outlive this.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
-              const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes);
+              const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes,
+              std::span<std::byte> mail);
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
   /// stays until the next synchronization; `spare` has upload_bytes().
@@ -58,6 +62,7 @@ class DeviceFrame {
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model);
 
   void lay_out(Arena& arena);
+  void clear(const Packs& array, long lanes);
   [[nodiscard]] SpotStore store_of(int first_bundle, int last_bundle, Arena& scratch) const;
   void make_spots(const SpotStore& store);
   /// Bundles [first, last) of the group that begins at `first`.
@@ -75,6 +80,7 @@ class DeviceFrame {
   Stream* stream_ = nullptr;
   const DeviceKernels* k_ = nullptr;
   Executor* executor_ = nullptr;  ///< for what the host computes in between
+  Mailbox mail_;
   Arena scratch_;
   Shape shape_;
   CcdView ccd_{};
@@ -88,7 +94,6 @@ class DeviceFrame {
   int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;
   float* model_ = nullptr;
   void *image_ = nullptr, *ivar_ = nullptr;
-  std::size_t normal_bytes_ = 0;
   SpotStore kept_{};  ///< spots of the whole frame, where there is room for them
   Arena after_spots_;
   std::vector<BundleOutcome> outcomes_;
@@ -102,19 +107,6 @@ class DeviceFrame {
 /// Index into the tables of bands and couplings.
 [[nodiscard]] int band_index(int band);
 [[nodiscard]] int coupling_index(int half_width);
-
-/// Copies a small array in; `values` may go at once.
-template <class T>
-void send(Stream& stream, const T* device, const std::vector<T>& values) {
-  if (!values.empty())
-    stream.copy_in(const_cast<T*>(device), values.data(), values.size() * sizeof(T));
-}
-/// Copies out and waits.
-template <class T>
-void receive(Stream& stream, const T* device, std::vector<T>& values) {
-  stream.copy_out(values.data(), device, values.size() * sizeof(T));
-  stream.synchronize();
-}
 
 /// Names a stage for the device's clock.
 class DeviceStage {

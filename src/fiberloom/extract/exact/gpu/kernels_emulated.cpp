@@ -11,7 +11,8 @@ namespace {
 struct EmulatedRun {
   template <class K>
   static void launch(Stream& stream, long threads, const typename K::Args& args) {
-    run_emulated(stream, threads, [&args](long thread) { K::run(thread, args); });
+    refuse_host_pointers(stream, &args, sizeof args);
+    run_emulated(stream, threads, [args](long thread) { K::run(thread, args); });
   }
 };
 

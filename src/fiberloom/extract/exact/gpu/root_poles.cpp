@@ -72,9 +72,9 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
     std::vector<RootState> states;
     {
       const DeviceStage stage(stream_, "bounds");
-      send(stream_, root.fiber, fibers);
-      send(stream_, root.place, places);
-      send(stream_, root.state, start);
+      f_.mail_.send(root.fiber, fibers);
+      f_.mail_.send(root.place, places);
+      f_.mail_.send(root.state, start);
       k_.narrow(stream_, f_.shape_.rows() * padded(count), root);
       states = prove(root);
     }
@@ -124,9 +124,9 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   fixed.t = scratch.take<double>(t.size());
   fixed.c = scratch.take<double>(c.size());
   double* seam = scratch.take<double>(n);
-  send(stream_, fixed.poles, poles);
-  send(stream_, fixed.t, t);
-  send(stream_, fixed.c, c);
+  f_.mail_.send(fixed.poles, poles);
+  f_.mail_.send(fixed.t, t);
+  f_.mail_.send(fixed.c, c);
   for (std::size_t first = 0; first < n;) {
     std::vector<long> task{0};
     std::size_t last = first;
@@ -150,7 +150,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
       args.first = static_cast<int>(first);
       args.last = static_cast<int>(last);
       args.task = memory.take<long>(task.size());
-      send(stream_, args.task, task);
+      f_.mail_.send(args.task, task);
       k_.pole[band_index(root.band)](stream_, task.back(), args);
       k_.pole_sum(stream_, args.out_rows * (args.nd + 3L) * lanes, args);
     }
@@ -160,7 +160,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   k_.scatter(stream_, f_.result_.nwave * padded(root.count), scatter);
   k_.seam(stream_, root.count, scatter);
   std::vector<double> seams(n);
-  receive(stream_, seam, seams);
+  f_.mail_.receive(seam, seams);
   for (std::size_t i = 0; i < n; ++i) {
     if (poles[i] == 0) continue;
     Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];

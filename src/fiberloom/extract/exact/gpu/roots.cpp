@@ -177,16 +177,12 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   for (const Place& place : batch.places) fibers.push_back(place.fiber);
   Arena after_s;
   SweepArgs s = sweep_arrays(f_, bundles, batch.band, scratch, &after_s);
-  send(stream_, s.places.bundle_place, bundle_place);
-  send(stream_, s.places.fiber, fibers);
+  f_.mail_.send(s.places.bundle_place, bundle_place);
+  f_.mail_.send(s.places.fiber, fibers);
   const long lanes = padded(2L * s.places.nbundle * s.cut.count);
-  const auto clear = [&](const Packs& a, long n) {
-    stream_.zero(a.data,
-                 static_cast<std::size_t>(Packs::size(n, a.rows, a.width)) * sizeof(double));
-  };
-  clear(s.left, s.places.nplace);
-  clear(s.right, s.places.nplace);
-  clear(s.inverse, lanes);  // what lies outside a matrix must be zero, and stays so
+  f_.clear(s.left, s.places.nplace);
+  f_.clear(s.right, s.places.nplace);
+  f_.clear(s.inverse, lanes);  // what lies outside a matrix must be zero, and stays so
   const int band = band_index(batch.band), half = coupling_index(s.half);
   const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
@@ -194,7 +190,7 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
     k_.sweep_invert[band](stream_, lanes, s);
     k_.congruence[half](stream_, (s.cut.stride + s.band) * lanes, s);
   }
-  if (left_only) clear(s.right, s.places.nplace);
+  if (left_only) f_.clear(s.right, s.places.nplace);
   k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);
   scratch = after_s;
   return s.left;
@@ -211,7 +207,7 @@ std::vector<RootState> RootStage::prove(const RootArgs& root) {
   for (;;) {
     k_.factor[band](stream_, lanes, root);
     k_.prove(stream_, root.count, root);
-    receive(stream_, root.state, states);
+    f_.mail_.receive(root.state, states);
     if (std::none_of(states.begin(), states.end(), [](const RootState& s) { return s.trying; }))
       return states;
   }
@@ -249,8 +245,8 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
   std::iota(identity.begin(), identity.end(), 0);
   {
     const DeviceStage stage(stream_, "bounds");
-    send(stream_, root.fiber, fibers);
-    send(stream_, root.place, identity);
+    f_.mail_.send(root.fiber, fibers);
+    f_.mail_.send(root.place, identity);
     k_.rows(stream_, root.chunks * padded(root.count), root);
     k_.high(stream_, root.count, root);
     judge(batch, root, again);
@@ -272,7 +268,7 @@ void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>&
   k_.weight(stream_, root.cut.rows * lanes, root);
   k_.truncation(stream_, root.nkept * lanes, root);
   std::vector<double> truncation(static_cast<std::size_t>(root.nkept * lanes));
-  receive(stream_, root.truncation, truncation);
+  f_.mail_.receive(root.truncation, truncation);
   const double tolerance = p_.tuning.tolerance_sigma;
   const bool widest = batch.band >= p_.tuning.most_band;
   std::vector<double> excess(batch.attempts.size(), 0.0);
