@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks and benchmark of the device engine, for scripts/gpu-check and CTest. Exit code: 0 all
-// passed, 1 a check failed, 2 wrong use, 77 there is no CUDA device (skipped).
+// passed, 1 a check failed, 2 wrong use, 77 there is no CUDA device (skipped). The JSON is written
+// anew after every step, so that a run that is cut short leaves what it found.
 //
-//   gpu_check --device cuda|emulate [--scale tiny|small|full] [--bench] [--fibers N] [--bins N]
-//             [--frames N] [--in-flight N] [--patches N] [--threads N] [--json FILE]
+//   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
+//             [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N] [--cpu-frames N]
+//             [--repeats N] [--threads N] [--json FILE]
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +28,8 @@ std::map<std::string, std::string> parse(int argc, char** argv) {
   std::map<std::string, std::string> options{
       {"--device", "cuda"},  {"--scale", "small"}, {"--bench", ""},       {"--checks", "yes"},
       {"--fibers", "500"},   {"--bins", "2326"},   {"--frames", "30"},    {"--in-flight", "4"},
-      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--json", ""}};
+      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "3"},
+      {"--json", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (!options.contains(name)) throw Error(Status::kUsage, "gpu_check: " + name + "?");
@@ -50,60 +53,94 @@ std::string json_text(const std::string& text) {
   return out + "\"";
 }
 
-int run(std::map<std::string, std::string> o) {
-  const bool emulate = o["--device"] == "emulate";
-  std::string json = "{\"device_kind\": " + json_text(o["--device"]);
-  const auto finish = [&](int code) {
-    json += ", \"exit\": " + std::to_string(code) + "}\n";
-    if (!o["--json"].empty()) std::ofstream(o["--json"]) << json;
+/// What is known so far, in a file.
+class Record {
+ public:
+  Record(std::string path, const std::string& device)
+      : path_(std::move(path)), head_("{\"device_kind\": " + json_text(device)) {}
+  void skip(const std::string& why) { head_ += ", \"skipped\": " + json_text(why); }
+  void add(const GpuCheck& c) {
+    checks_ += (checks_.empty() ? "" : ", ") + ("{\"name\": " + json_text(c.name)) +
+               ", \"passed\": " + (c.passed ? "true" : "false") +
+               ", \"detail\": " + json_text(c.detail) +
+               ", \"seconds\": " + std::to_string(c.seconds) + "}";
+    write();
+  }
+  void set(const GpuBenchResult& result) {
+    bench_ = ", \"bench\": " + gpu_bench_json(result);
+    write();
+  }
+  int finish(int code) {
+    head_ += ", \"exit\": " + std::to_string(code);
+    write();
     return code;
+  }
+
+ private:
+  void write() const {
+    if (path_.empty()) return;
+    std::ofstream(path_) << head_ << ", \"checks\": [" << checks_ << "]" << bench_ << "}\n";
+  }
+  std::string path_, head_, checks_, bench_;
+};
+
+GpuCheckScale scale_of(const std::string& name) {
+  if (name == "tiny") return GpuCheckScale::kTiny;
+  if (name == "full") return GpuCheckScale::kFull;
+  if (name == "camera") return GpuCheckScale::kCamera;
+  return GpuCheckScale::kSmall;
+}
+
+/// Number of checks that failed.
+int run_checks(std::map<std::string, std::string>& o, Record& record) {
+  const bool emulate = o["--device"] == "emulate";
+  int failed = 0;
+  GpuCheckOptions check;
+  check.open = [emulate] { return emulate ? make_emulated_device() : open_cuda_device(0); };
+  check.scale = scale_of(o["--scale"]);
+  check.threads = std::stoul(o["--threads"]);
+  check.done = [&](const GpuCheck& c) {
+    std::cout << (c.passed ? "passed  " : "FAILED  ") << c.name << ": " << c.detail << " ("
+              << c.seconds << " s)\n"
+              << std::flush;
+    failed += c.passed ? 0 : 1;
+    record.add(c);
   };
-  const std::string why = emulate ? "" : why_no_cuda();
+  (void)run_gpu_checks(check);
+  return failed;
+}
+
+/// Number of parts that could not be measured.
+int run_bench(std::map<std::string, std::string>& o, Record& record) {
+  GpuBenchOptions bench;
+  bench.backend = o["--device"] == "emulate" ? Backend::kEmulate : Backend::kCuda;
+  bench.fibers = std::stoi(o["--fibers"]);
+  bench.bins = std::stoul(o["--bins"]);
+  bench.frames = std::stoi(o["--frames"]);
+  bench.frames_in_flight = std::stoi(o["--in-flight"]);
+  bench.baseline_patches = std::stoi(o["--patches"]);
+  bench.threads = std::stoul(o["--threads"]);
+  bench.cpu_frames = std::stoi(o["--cpu-frames"]);
+  bench.repeats = std::stoi(o["--repeats"]);
+  bench.done = [&](const GpuBenchResult& r) { record.set(r); };
+  const GpuBenchResult result = run_gpu_bench(bench);
+  std::cout << gpu_bench_table(result) << std::flush;
+  record.set(result);
+  return static_cast<int>(result.failures.size());
+}
+
+int run(std::map<std::string, std::string> o) {
+  Record record(o["--json"], o["--device"]);
+  const std::string why = o["--device"] == "emulate" ? "" : why_no_cuda();
   if (!why.empty()) {
     std::cout << "skipped: " << why << '\n';
-    json += ", \"skipped\": " + json_text(why);
-    return finish(kSkipped);
+    record.skip(why);
+    return record.finish(kSkipped);
   }
   int failed = 0;
-  json += ", \"checks\": [";
-  if (o["--checks"] == "yes") {
-    GpuCheckOptions check;
-    check.open = [emulate] { return emulate ? make_emulated_device() : open_cuda_device(0); };
-    check.scale = o["--scale"] == "tiny"   ? GpuCheckScale::kTiny
-                  : o["--scale"] == "full" ? GpuCheckScale::kFull
-                                           : GpuCheckScale::kSmall;
-    check.threads = std::stoul(o["--threads"]);
-    check.done = [](const GpuCheck& c) {
-      std::cout << (c.passed ? "passed  " : "FAILED  ") << c.name << ": " << c.detail << " ("
-                << c.seconds << " s)\n"
-                << std::flush;
-    };
-    std::string comma;
-    for (const GpuCheck& c : run_gpu_checks(check)) {
-      failed += c.passed ? 0 : 1;
-      json += comma + "{\"name\": " + json_text(c.name) +
-              ", \"passed\": " + (c.passed ? "true" : "false") +
-              ", \"detail\": " + json_text(c.detail) +
-              ", \"seconds\": " + std::to_string(c.seconds) + "}";
-      comma = ", ";
-    }
-  }
-  json += "]";
-  if (!o["--bench"].empty()) {
-    GpuBenchOptions bench;
-    bench.backend = emulate ? Backend::kEmulate : Backend::kCuda;
-    bench.fibers = std::stoi(o["--fibers"]);
-    bench.bins = std::stoul(o["--bins"]);
-    bench.frames = std::stoi(o["--frames"]);
-    bench.frames_in_flight = std::stoi(o["--in-flight"]);
-    bench.baseline_patches = std::stoi(o["--patches"]);
-    bench.threads = std::stoul(o["--threads"]);
-    bench.cpu_frames = std::stoi(o["--cpu-frames"]);
-    const GpuBenchResult result = run_gpu_bench(bench);
-    std::cout << gpu_bench_table(result) << std::flush;
-    json += ", \"bench\": " + gpu_bench_json(result);
-  }
-  return finish(failed == 0 ? 0 : 1);
+  if (o["--checks"] == "yes") failed += run_checks(o, record);
+  if (!o["--bench"].empty()) failed += run_bench(o, record);
+  return record.finish(failed == 0 ? 0 : 1);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <vector>
 
 namespace fiberloom {
@@ -59,7 +59,7 @@ TEST(EmulatedDevice, DoesNothingBeforeItIsWaitedForSoThatAMissingWaitShows) {
 
 TEST(EmulatedDevice, FillsFreshMemoryWithRubbishAlsoWhereItIsUsedAgain) {
   const auto card = make_emulated_device();
-  const DeviceMemory memory(*card, 4096);
+  const DeviceMemory memory(*card, std::size_t{1} << 18);
   const HostMemory host(*card, kBytes);
   const auto stream = card->make_stream();
   auto* value = static_cast<double*>(host.data());
@@ -70,7 +70,7 @@ TEST(EmulatedDevice, FillsFreshMemoryWithRubbishAlsoWhereItIsUsedAgain) {
   };
   const Arena arena(memory.data(), memory.bytes(), stream.get());
   EXPECT_TRUE(std::isnan(first_of(arena)));
-  stream->zero(memory.data(), memory.bytes());
+  stream->zero(memory.data(), 32);
   EXPECT_TRUE(std::isnan(first_of(arena)));
 }
 
@@ -94,13 +94,15 @@ TEST(EmulatedDevice, RefusesToTouchWhatIsNotTheCards) {
 
 TEST(EmulatedDevice, RefusesAPointerOfTheHostInTheArgumentsOfAKernel) {
   struct {
-    int count = 3, other = 22000;  // two numbers side by side are no pointer
+    int count = 3, other = 22000;  // two numbers side by side are no pointer,
+    int width = 1, padding = 0;    // nor is one with rubbish behind it
     const double *good = nullptr, *bad = nullptr;
   } args;
   const auto card = make_emulated_device();
   const DeviceMemory memory(*card, kBytes);
   const auto stream = card->make_stream();
   args.good = static_cast<const double*>(memory.data());
+  args.padding = static_cast<int>(reinterpret_cast<std::uintptr_t>(&args) >> 32);
   EXPECT_NO_THROW(refuse_host_pointers(*stream, &args, sizeof args));
   const std::vector<double> of_the_host(8);
   args.bad = of_the_host.data();

@@ -231,6 +231,13 @@ void expect_the_register_text_to_be_the_same() {
   EXPECT_EQ(p.v, p2.v);
   EXPECT_EQ(l, l2);
   EXPECT_EQ(d, d2);
+  for (const int width : {B, B + 3, B + 16}) {
+    std::vector<double> z(static_cast<std::size_t>((n + width) * (2 * width + 1) * kLanes), 0.0);
+    std::vector<double> z2 = z;
+    lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
+    lane::selected_inverse_registers<ScalarLane, B>(n, l.data(), d.data(), width, z2.data());
+    EXPECT_EQ(z, z2) << width;
+  }
   lane::root_pole<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd, l.data(),
                                  d.data(), v1.data(), vx.data(), q.data(), q1.data(), qx.data());
   lane::root_pole_registers<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd,

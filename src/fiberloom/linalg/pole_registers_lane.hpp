@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factor, and one pole of the square root, for lanes with many registers and slow memory (GPU
-// threads): the same operations in the same order as factor() and root_pole() of banded_lane.hpp,
-// but what later rows wait for is held in a window that every row shifts by one while it updates
-// it, indexed by constants only. Results are written, not added.
+// Factor, selected inverse, and one pole of the square root, for lanes with many registers and slow
+// memory (GPU threads): the same operations in the same order as in banded_lane.hpp, but what later
+// rows wait for is held in a window that every row shifts by one while it updates it, indexed by
+// constants only, and what comes from memory is asked for long before it is used. Results are
+// written, not added.
 #pragma once
 
 #include "fiberloom/linalg/banded_lane.hpp"
@@ -24,11 +25,22 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
     for (int e = 0; e < B - i; ++e)
       w[i][e] = at<V>(matrix, i * (B + 1) + e) + (e == 0 ? shift : V(0.0));
   }
+  // fresh[i]: the one entry of row j + 1 + i that row j is the first to touch; fresh[B]: of row j
+  V fresh[B + 1];
+  const auto ask = [&](int j) {
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) fresh[i] = at<V>(matrix, (j + 1 + i) * (B + 1) + B - i - 1);
+    fresh[B] = at<V>(matrix, j * (B + 1) + B);
+  };
+  ask(0);
   for (int j = 0; j < n; ++j) {
-    V u[B + 1], f[B + 1];
+    V u[B + 1], f[B + 1], now[B + 1];
+    FL_UNROLL_ALL
+    for (int i = 0; i <= B; ++i) now[i] = fresh[i];
+    ask(j + 1 < n ? j + 1 : j);
     FL_UNROLL_ALL
     for (int e = 0; e < B; ++e) u[e] = w[0][e];
-    u[B] = at<V>(matrix, j * (B + 1) + B);
+    u[B] = now[B];
     const V inverse = V(1.0) / u[0];
     smallest = min(u[0], smallest);
     smallest = select_positive(abs(u[0]), smallest, V(-1.0));
@@ -43,14 +55,84 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
       FL_UNROLL_ALL
       for (int e = 0; e < B - i; ++e) {
         const bool first_touch = e == B - i - 1;
-        V before =
-            first_touch ? at<V>(matrix, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
+        V before = first_touch ? now[i] : w[first_touch ? i : i + 1][e];
         if (first_touch && e == 0) before += shift;
         w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
       }
     }
   }
   return smallest;
+}
+
+/// As selected_inverse(), to the bit. A row's entries follow from earlier rows alone: those of a
+/// chunk are all loaded before the first of them is stored, since a thread waits for its loads once
+/// a chunk.
+template <class V, int B>
+FL_LANE_HD inline void selected_inverse_registers(int n, const double* l, const double* inv_d,
+                                                  int width, double* z) {
+  constexpr int kChunk = B <= 8 ? B : 4;
+  static_assert(B % kChunk == 0);
+  const int row = 2 * width + 1;
+  V next[B + 1], next_d;  // of the row to come
+  const auto ask = [&](int j) {
+    FL_UNROLL_ALL
+    for (int k = 1; k <= B; ++k) next[k] = at<V>(l, j * B + k - 1);
+    next_d = at<V>(inv_d, j);
+  };
+  ask(n - 1);
+  for (int j = n - 1; j >= 0; --j) {
+    V f[B + 1], v[kChunk][B + 1], s[kChunk], own[B + 1];
+    FL_UNROLL_ALL
+    for (int k = 1; k <= B; ++k) f[k] = next[k];
+    V d = next_d, d2(0.0);
+    ask(j > 0 ? j - 1 : 0);
+    const int most = width < n - 1 - j ? width : n - 1 - j;
+    const auto load = [&](int i, int e) {  // entries (j + e, j + k)
+      const double* z_row = z + static_cast<long>((j + e) * row + width - e) * lane_stride<V>;
+      FL_UNROLL_ALL
+      for (int k = B; k >= 1; --k) v[i][k] = at<V>(z_row, k);
+    };
+    const auto sum_up = [&](int i) {
+      V sum(0.0), sum2(0.0);
+      FL_UNROLL_ALL
+      for (int k = B; k >= 2; k -= 2) {
+        sum = fnma(f[k], v[i][k], sum);
+        sum2 = fnma(f[k - 1], v[i][k - 1], sum2);
+      }
+      s[i] = sum + sum2;
+    };
+    const auto store = [&](int i, int e) {
+      put(z, j * row + width + e, s[i]);
+      put(z, (j + e) * row + width - e, s[i]);
+    };
+    for (int high = most; high > B; high -= kChunk) {  // the last chunk may do B + 1 repeatedly
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) load(i, high - i > B ? high - i : B + 1);
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) sum_up(i);
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) store(i, high - i > B ? high - i : B + 1);
+    }
+    FL_UNROLL_ALL
+    for (int high = B; high >= 1; high -= kChunk) {  // constants: the diagonal wants these
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) load(i, high - i);
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) sum_up(i);
+      FL_UNROLL_ALL
+      for (int i = 0; i < kChunk; ++i) {
+        const bool inside = high - i <= most;
+        own[high - i] = inside ? s[i] : V(0.0);
+        if (inside) store(i, high - i);
+      }
+    }
+    FL_UNROLL_ALL
+    for (int k = B; k >= 2; k -= 2) {
+      d = fnma(f[k], own[k], d);
+      d2 = fnma(f[k - 1], own[k - 1], d2);
+    }
+    put(z, j * row + width, d + d2);
+  }
 }
 
 /// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <=
@@ -173,6 +255,16 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
     return factor_registers<V, B>(n, matrix, shift, l, inv_d);
   } else {
     return factor<V, B>(n, matrix, shift, l, inv_d);
+  }
+}
+
+template <class V, int B>
+FL_LANE_HD inline void selected_inverse_somewhere(int n, const double* l, const double* inv_d,
+                                                  int width, double* z) {
+  if constexpr (B <= kMostInRegisters) {
+    selected_inverse_registers<V, B>(n, l, inv_d, width, z);
+  } else {
+    selected_inverse<V, B>(n, l, inv_d, width, z);
   }
 }
 

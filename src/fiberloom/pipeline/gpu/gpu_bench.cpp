@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include "fiberloom/runtime/executors.hpp"
@@ -83,10 +84,11 @@ void count_work(const ExtractResult& r, std::size_t pixels, std::vector<GpuBench
   }
 }
 
-void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, GpuBenchResult& out) {
+void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int repeats,
+               GpuBenchResult& out) {
   DeviceReport report;
   out.frame_s = 1e30;
-  for (int turn = 0; turn < 4; ++turn) {  // the first warms up
+  for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
     const auto start = Clock::now();
     const ExtractResult r = engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
     if (turn == 0) {
@@ -103,7 +105,7 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, GpuBenc
         found->seconds = std::min(found->seconds, t.seconds);
       }
     }
-    if (turn == 3) count_work(r, f.ccd.image.rows() * f.ccd.image.cols(), out.stages);
+    if (turn == repeats) count_work(r, f.ccd.image.rows() * f.ccd.image.cols(), out.stages);
   }
   for (const GpuBenchStage& s : out.stages)
     (s.name.starts_with("copy") ? out.copies_s : out.compute_s) += s.seconds;
@@ -114,15 +116,33 @@ void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const
   std::atomic<int> next{0};
   const auto start = Clock::now();
   std::vector<std::thread> threads;
-  for (int t = 0; t < o.frames_in_flight + 1; ++t) {  // one more prepares its frame meanwhile
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(o.frames_in_flight) + 1);
+  for (std::exception_ptr& error : errors) {  // one more prepares its frame meanwhile
     threads.emplace_back([&] {
-      while (next++ < o.frames) (void)engine.extract(f.ccd, f.psf, f.options, executor);
+      try {
+        while (next++ < o.frames) (void)engine.extract(f.ccd, f.psf, f.options, executor);
+      } catch (...) {
+        error = std::current_exception();
+        next = o.frames;
+      }
     });
   }
   for (std::thread& t : threads) t.join();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
   out.overlapped_s = since(start);
   out.frames = o.frames;
   out.frames_in_flight = o.frames_in_flight;
+}
+
+void cpu_frames(const Frame& f, int frames, GpuBenchResult& out) {
+  for (int i = 0; i < frames; ++i) {
+    SerialExecutor serial;
+    const auto start = Clock::now();
+    (void)extract_exact(f.ccd, f.psf, f.options, serial);
+    out.cpu_frame_s = i == 0 ? since(start) : std::min(out.cpu_frame_s, since(start));
+  }
 }
 
 }  // namespace
@@ -140,15 +160,21 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
   const Frame f = simulate(o, *executor);
   out.fibers = f.psf.nfiber();
   out.bins = f.options.wave.size();
-  one_frame(f, *engine, *executor, out);
-  if (o.frames > 0) many_frames(f, *engine, *executor, o, out);
-  for (int i = 0; i < o.cpu_frames; ++i) {
-    SerialExecutor serial;
-    const auto start = Clock::now();
-    (void)extract_exact(f.ccd, f.psf, f.options, serial);
-    out.cpu_frame_s = i == 0 ? since(start) : std::min(out.cpu_frame_s, since(start));
+  // what one part cannot do must not cost what the others have measured
+  const auto part = [&](const char* name, auto body) {
+    try {
+      body();
+    } catch (const std::exception& e) {
+      out.failures.push_back(std::string(name) + ": " + e.what());
+    }
+    if (o.done) o.done(out);
+  };
+  part("one frame", [&] { one_frame(f, *engine, *executor, o.repeats, out); });
+  if (o.frames > 0) part("many frames", [&] { many_frames(f, *engine, *executor, o, out); });
+  if (o.cpu_frames > 0) part("one CPU core", [&] { cpu_frames(f, o.cpu_frames, out); });
+  if (o.baseline_patches > 0) {
+    part("baseline", [&] { out.baseline = time_dense_baseline(o.baseline_patches); });
   }
-  if (o.baseline_patches > 0) out.baseline = time_dense_baseline(o.baseline_patches);
   return out;
 }
 

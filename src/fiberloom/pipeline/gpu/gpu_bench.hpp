@@ -3,12 +3,15 @@
 // beside the peers' method with the vendor's solvers on the same card.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 
 namespace fiberloom {
+
+struct GpuBenchResult;
 
 struct GpuBenchOptions {
   Backend backend = Backend::kCuda;
@@ -18,6 +21,9 @@ struct GpuBenchOptions {
   std::size_t threads = 0;      ///< of the CPU side
   int baseline_patches = 5000;  ///< 0: none
   int cpu_frames = 1;           ///< 0: the CPU engine is not timed
+  int repeats = 3;              ///< of one frame alone, after the one that warms up
+  /// Called with what is known after each part; may be empty.
+  std::function<void(const GpuBenchResult&)> done;
 };
 
 /// One stage of the device by its own clock, with what it had to do, counted.
@@ -50,6 +56,7 @@ struct GpuBenchResult {
   double cpu_frame_s = 0;   ///< CPU engine, one thread, best
   std::size_t cpu_bundles = 0;
   GpuBaseline baseline;
+  std::vector<std::string> failures;  ///< parts that could not be measured, and why
 };
 
 /// Throws kDevice when the backend cannot be had.

@@ -23,6 +23,7 @@ enum class GpuCheckScale {
   kTiny,   ///< seconds under compute-sanitizer
   kSmall,  ///< also what takes some seconds of CPU
   kFull,   ///< also a whole simulated r camera with defects against the CPU engine
+  kCamera  ///< that alone
 };
 
 struct GpuCheckOptions {

@@ -33,6 +33,11 @@ std::string quoted(const std::string& text) {
 std::string gpu_bench_table(const GpuBenchResult& r) {
   std::string t = print("%s, %d multiprocessors, %.1f GB\n", r.device.name.c_str(),
                         r.device.multiprocessors, static_cast<double>(r.device.memory_bytes) / 1e9);
+  if (!r.device.emulated) {
+    t += print("at most %d MHz, memory %d MHz; CUDA %d.%d, the driver's %d.%d\n",
+               r.device.clock_khz / 1000, r.device.memory_clock_khz / 1000, r.device.runtime / 1000,
+               r.device.runtime % 1000 / 10, r.device.driver / 1000, r.device.driver % 1000 / 10);
+  }
   t += print("measured limits: copy %.2f TB/s, in %.1f GB/s, out %.1f GB/s, double %.1f TFLOP/s\n",
              r.rates.copy_bytes_per_s / 1e12, r.rates.in_bytes_per_s / 1e9,
              r.rates.out_bytes_per_s / 1e9, r.rates.double_flops / 1e12);
@@ -74,6 +79,7 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
   } else if (!b.note.empty()) {
     t += "peers' dense algebra: " + b.note + "\n";
   }
+  for (const std::string& f : r.failures) t += "NOT MEASURED: " + f + "\n";
   return t;
 }
 
@@ -81,7 +87,12 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
   std::string t =
       "{\"device\": " + quoted(r.device.name) +
       print(", \"emulated\": %s, \"multiprocessors\": %d, \"memory_bytes\": %zu",
-            r.device.emulated ? "true" : "false", r.device.multiprocessors, r.device.memory_bytes);
+            r.device.emulated ? "true" : "false", r.device.multiprocessors, r.device.memory_bytes) +
+      print(
+          ", \"capability\": \"%d.%d\", \"clock_khz\": %d, \"memory_clock_khz\": %d, "
+          "\"cache_bytes\": %zu, \"driver\": %d, \"runtime\": %d",
+          r.device.major, r.device.minor, r.device.clock_khz, r.device.memory_clock_khz,
+          r.device.cache_bytes, r.device.driver, r.device.runtime);
   t += print(
       ", \"limits\": {\"copy_bytes_per_s\": %.6g, \"in_bytes_per_s\": %.6g, "
       "\"out_bytes_per_s\": %.6g, \"double_flops\": %.6g}",
@@ -105,8 +116,11 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
            ", \"baseline\": {\"patches\": %d, \"unknowns\": %d, \"cholesky_s\": %.6g, "
            "\"inverse_s\": %.6g, \"eigen_s\": %.6g, \"note\": ",
            b.patches, b.unknowns, b.cholesky_s, b.inverse_s, b.eigen_s) +
-       quoted(b.note) + "}}";
-  return t;
+       quoted(b.note) + "}, \"failures\": [";
+  for (std::size_t i = 0; i < r.failures.size(); ++i) {
+    t += (i > 0 ? ", " : "") + quoted(r.failures[i]);
+  }
+  return t + "]}";
 }
 
 }  // namespace fiberloom

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for baseline_cusolver.cu where CUDA is not compiled in.
+// Stands in for baseline_cusolver.cu where that cannot be compiled, and says why.
 #include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 
 namespace fiberloom {
 
 GpuBaseline time_dense_baseline(int) {
   GpuBaseline b;
-  b.note = why_no_cuda();
+  b.note = FIBERLOOM_NO_BASELINE;
   return b;
 }
 

@@ -86,8 +86,8 @@ struct SweepInvertKernel {
     if (SweepLane::of(lane, a).to < 0) return;
     lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.matrix.at(lane, 0), WarpLane(0.0),
                                         a.l.at(lane, 0), a.inv_d.at(lane, 0));
-    lane::selected_inverse<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
-                                        B + 2 * a.half, a.inverse.at(lane, 0));
+    lane::selected_inverse_somewhere<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
+                                                  B + 2 * a.half, a.inverse.at(lane, 0));
   }
 };
 
