@@ -152,7 +152,7 @@ class Arena {
   template <class T>
   T* take(std::size_t n) {
     const std::size_t at = (used_ + kAlign - 1) / kAlign * kAlign;
-    used_ = at + n * sizeof(T) + kGap;
+    used_ = at + n * sizeof(T) + (measuring() || stream_ != nullptr ? kGap : 0);
     if (base_ == nullptr) return nullptr;
     if (used_ > bytes_) throw Error(Status::kInternal, "device memory plan exceeded");
     if (stream_ != nullptr) {

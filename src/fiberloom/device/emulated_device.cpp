@@ -240,7 +240,7 @@ std::unique_ptr<Stream> EmulatedDevice::make_stream() {
 /// behind it, gives one with a small lower half.
 bool is_mapped(std::uint64_t word) {
   if (word < 0x5000'0000'0000U || word >= 0x8000'0000'0000U) return false;
-  if ((word & 0xffff'ffffU) < 0x10000U) return false;
+  if ((word & 0xffff'ffffU) < 0x1000U) return false;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return msync(reinterpret_cast<void*>(word / page * page), 1, MS_ASYNC) == 0;
 }

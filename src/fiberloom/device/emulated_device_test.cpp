@@ -104,8 +104,8 @@ TEST(EmulatedDevice, RefusesAPointerOfTheHostInTheArgumentsOfAKernel) {
   args.good = static_cast<const double*>(memory.data());
   args.padding = static_cast<int>(reinterpret_cast<std::uintptr_t>(&args) >> 32);
   EXPECT_NO_THROW(refuse_host_pointers(*stream, &args, sizeof args));
-  const std::vector<double> of_the_host(8);
-  args.bad = of_the_host.data();
+  const std::vector<double> of_the_host(1000);
+  args.bad = of_the_host.data() + 600;
   EXPECT_THROW(refuse_host_pointers(*stream, &args, sizeof args), Error);
 }
 

@@ -105,7 +105,9 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<i
   int first = 0;
   const int rows = row_count(cut, &first);
   (void)take_packs(rest, padded(places) * cut.count, rows, frame.p_.options.ndiag / 2 + 3);
-  rest.take<double>(static_cast<std::size_t>(places) * (2 * kMostPoles + 2));
+  const auto n = static_cast<std::size_t>(places);
+  rest.take<int>(n);
+  for (const std::size_t each : {n * kMostPoles, n * kMostPoles, n}) rest.take<double>(each);
   const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kMostPoles * cut.count);
   return std::max(sweep.used(), poles) + 4096;
 }
