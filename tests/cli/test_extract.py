@@ -211,9 +211,18 @@ class Messages(Case):
         self.assertEqual(summary["spectra"]["nwave"], NWAVE)
         self.assertEqual(summary["pixels"]["masked"], sum(m != 0 for m in self.camera.mask))
         self.assertEqual(len(summary["bundles"]), 2)
+        self.assertIsNone(summary["device"])
         self.assertGreater(summary["peak_memory_bytes"], 1e6)
         for stage in ("read", "compute", "write", "all"):
             self.assertGreaterEqual(summary["seconds"][stage]["cpu_s"], 0)
+
+    def test_json_summary_names_the_device(self):
+        path = self.out / "summary.json"
+        self.extract_ok("--json", path, "--backend", "emulate")
+        device = json.loads(path.read_text())["device"]
+        self.assertRegex(device["name"], "^CPU emulation")
+        self.assertEqual(device["count"], 1)
+        self.assertGreater(device["memory_bytes"], 1e9)
 
     def test_trace_is_json_with_spans(self):
         path = self.out / "trace.json"

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
@@ -37,6 +38,22 @@ Json bundle(const BundleReport& report) {
           {"unconstrained", report.unconstrained}};
 }
 
+/// null where the CPU computed.
+Json device(const DeviceEngine* engine) {
+  if (engine == nullptr) return nullptr;
+  const DeviceInfo info = engine->info();
+  return {{"name", info.name},
+          {"count", engine->device_count()},
+          {"memory_bytes", info.memory_bytes},
+          {"multiprocessors", info.multiprocessors},
+          {"capability", std::to_string(info.major) + "." + std::to_string(info.minor)},
+          {"clock_khz", info.clock_khz},
+          {"memory_clock_khz", info.memory_clock_khz},
+          {"cache_bytes", info.cache_bytes},
+          {"cuda_driver", info.driver},
+          {"cuda_runtime", info.runtime}};
+}
+
 }  // namespace
 
 std::map<std::string, std::string> given_options(const CLI::App& app) {
@@ -59,6 +76,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["threads"] = facts.threads;
   json["executor"] = facts.executor;
   json["isa"] = facts.isa;
+  json["device"] = device(job.device.get());
   json["input"] = {{"image", s.image}, {"psf", s.psf}, {"fibermap", job.fibermap}};
   json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};
   json["options"] = facts.options;

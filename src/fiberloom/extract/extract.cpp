@@ -153,42 +153,59 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   }
 }
 
-void set_spectral_mask(ExtractResult& result) {
-  const std::size_t nspec = result.flux.rows(), nwave = result.flux.cols();
-  result.mask = Array2D<std::uint32_t>(nspec, nwave, 0U);
-  if (nspec == 0 || nwave == 0) return;
-  const auto median = [](std::vector<double>& v) {
-    const std::size_t mid = v.size() / 2;
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid), v.end());
-    if (v.size() % 2 == 1) return v[mid];
-    return 0.5 *
-           (v[mid] + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(mid)));
-  };
-  std::vector<double> by_fiber(nspec), values;
-  for (std::size_t s = 0; s < nspec; ++s) {
-    values.assign(result.chi2pix.row(s), result.chi2pix.row(s) + nwave);
-    by_fiber[s] = median(values);
-  }
+namespace {
+
+/// Of at least one value; reorders them.
+double median_of(std::vector<double>& v) {
+  const auto mid = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+  std::nth_element(v.begin(), mid, v.end());
+  if (v.size() % 2 == 1) return *mid;
+  return 0.5 * (*mid + *std::max_element(v.begin(), mid));
+}
+
+/// The mask of fibres [first, last).
+void mask_rows(ExtractResult& result, std::size_t first, std::size_t last) {
   constexpr double kFarAbove = 5;
+  const std::size_t nspec = result.flux.rows(), nwave = result.flux.cols();
+  std::vector<double> values;
   std::vector<double> by_wave(nwave, -1.0);  // negative: not asked for yet; few bins ask
   const auto far_above_wave = [&](double chi2, std::size_t j) {
     if (by_wave[j] < 0) {
       values.resize(nspec);
       for (std::size_t s = 0; s < nspec; ++s) values[s] = result.chi2pix(s, j);
-      by_wave[j] = median(values);
+      by_wave[j] = median_of(values);
     }
     return chi2 > kFarAbove * by_wave[j];
   };
-  for (std::size_t s = 0; s < nspec; ++s) {
+  for (std::size_t s = first; s < last; ++s) {
+    values.assign(result.chi2pix.row(s), result.chi2pix.row(s) + nwave);
+    const double by_fiber = median_of(values);
     for (std::size_t j = 0; j < nwave; ++j) {
       std::uint32_t bits = 0;
       if (result.pixmask_fraction(s, j) > 0.5) bits |= kSomeBadPix;
       if (result.ivar(s, j) == 0) bits |= kAllBadPix;
       const double chi2 = result.chi2pix(s, j);
-      if (chi2 > kFarAbove * by_fiber[s] && far_above_wave(chi2, j)) bits |= kBad2dFit;
+      if (chi2 > kFarAbove * by_fiber && far_above_wave(chi2, j)) bits |= kBad2dFit;
       result.mask(s, j) = bits;
     }
   }
+}
+
+}  // namespace
+
+void set_spectral_mask(ExtractResult& result) {
+  SerialExecutor serial;
+  set_spectral_mask(result, serial);
+}
+
+void set_spectral_mask(ExtractResult& result, Executor& executor) {
+  const std::size_t nspec = result.flux.rows(), nwave = result.flux.cols();
+  result.mask = Array2D<std::uint32_t>(nspec, nwave, 0U);
+  if (nspec == 0 || nwave == 0) return;
+  // medians over the fibres are found anew by every task that asks: no more tasks than threads
+  const std::size_t tasks = std::min(nspec, executor.concurrency());
+  executor.run(
+      tasks, [&](std::size_t i) { mask_rows(result, nspec * i / tasks, nspec * (i + 1) / tasks); });
 }
 
 }  // namespace fiberloom

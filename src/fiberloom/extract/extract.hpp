@@ -131,6 +131,7 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
 /// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres
 /// given.
 void set_spectral_mask(ExtractResult& result);
+void set_spectral_mask(ExtractResult& result, Executor& executor);
 
 /// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.
 [[nodiscard]] std::vector<double> linear_wave_grid(double wmin, double wmax, double dw);

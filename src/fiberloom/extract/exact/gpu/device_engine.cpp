@@ -165,16 +165,16 @@ void stop_if_asked(const Observer& observer) {
 /// One frame in one slot.
 class FrameRun {
  public:
-  FrameRun(const CcdFrame& ccd, const PsfModel& psf, const Problem& problem, Executor& executor,
-           const Observer& observer)
-      : ccd_(ccd), psf_(psf), p_(problem), executor_(executor), observer_(observer) {}
+  /// `result` has its sizes.
+  FrameRun(const CcdFrame& ccd, const Problem& problem, Executor& executor,
+           const Observer& observer, ExtractResult& result)
+      : ccd_(ccd), p_(problem), executor_(executor), observer_(observer), result_(result) {}
 
   /// Pixels and geometry, or results; letters behind them.
   [[nodiscard]] std::size_t staging_bytes(const FrameNeeds& needs) const {
     const std::size_t pixels = ccd_.image.rows() * ccd_.image.cols();
-    const std::size_t values = empty_.flux.size();
     const std::size_t out =
-        values * (5 * sizeof(double)) + empty_.resolution.size() * sizeof(float);
+        result_.flux.size() * (5 * sizeof(double)) + result_.resolution.size() * sizeof(float);
     const std::size_t strips = p_.options.want_model
                                    ? static_cast<std::size_t>(p_.nbundle() * p_.rows) *
                                          static_cast<std::size_t>(p_.strip_pitch) * sizeof(float)
@@ -185,8 +185,8 @@ class FrameRun {
   [[nodiscard]] bool double_pixels() const { return is_double(ccd_.image) || is_double(ccd_.ivar); }
 
   void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, const DeviceMemory& memory,
-           void* staging, const FrameNeeds& needs, ExtractResult& result,
-           std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
+           void* staging, const FrameNeeds& needs, std::vector<exact::ModelStrip>& models,
+           std::vector<exact::gpu::LeftToCpu>& left) {
     auto* first = static_cast<std::byte*>(staging);
     DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
                       memory.data(), memory.bytes(),
@@ -201,29 +201,29 @@ class FrameRun {
     frame.diagnose();
     stop_if_asked(observer_);
     frame.decorrelate();
-    download(stream, frame, staging, result, models);
+    download(stream, frame, staging, models);
     for (std::size_t b = 0; b < frame.outcomes().size(); ++b) {
       const auto& outcome = frame.outcomes()[b];
       const std::size_t index = p_.device_bundle[b];
-      result.bundles[index] = outcome.report;
+      result_.bundles[index] = outcome.report;
       if (!outcome.to_cpu.empty()) left.push_back({index, outcome.to_cpu});
     }
   }
 
  private:
-  void download(Stream& stream, const DeviceFrame& frame, void* staging, ExtractResult& result,
+  void download(Stream& stream, const DeviceFrame& frame, void* staging,
                 std::vector<exact::ModelStrip>& models) {
     const exact::gpu::ResultView& from = frame.result();
     const std::size_t n = frame.result_values();
     auto* out = static_cast<double*>(staging);
     auto* resolution = reinterpret_cast<float*>(out + 5 * n);
-    auto* strips = resolution + result.resolution.size();
+    auto* strips = resolution + result_.resolution.size();
     const double* arrays[] = {from.flux, from.ivar, from.xflux, from.chi2pix, from.lost};
     {
       const exact::gpu::DeviceStage stage(stream, "copy out");
       for (std::size_t i = 0; i < 5; ++i)
         stream.copy_out(out + i * n, arrays[i], n * sizeof(double));
-      stream.copy_out(resolution, from.resolution, result.resolution.size() * sizeof(float));
+      stream.copy_out(resolution, from.resolution, result_.resolution.size() * sizeof(float));
       if (frame.model() != nullptr) {
         stream.copy_out(
             strips, frame.model(),
@@ -231,10 +231,10 @@ class FrameRun {
       }
     }
     stream.synchronize();
-    Array2D<double>* to[] = {&result.flux, &result.ivar, &result.xflux, &result.chi2pix,
-                             &result.pixmask_fraction};
+    Array2D<double>* to[] = {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix,
+                             &result_.pixmask_fraction};
     for (std::size_t i = 0; i < 5; ++i) copy_array(to[i]->data(), out + i * n, n, executor_);
-    copy_array(result.resolution.data(), resolution, result.resolution.size(), executor_);
+    copy_array(result_.resolution.data(), resolution, result_.resolution.size(), executor_);
     if (frame.model() == nullptr) return;
     for (int b = 0; b < p_.nbundle(); ++b) {
       exact::ModelStrip& strip = models[p_.device_bundle[static_cast<std::size_t>(b)]];
@@ -249,11 +249,10 @@ class FrameRun {
 
   static constexpr std::size_t kAlign = 256;
   const CcdFrame& ccd_;
-  const PsfModel& psf_;
   const Problem& p_;
   Executor& executor_;
   const Observer& observer_;
-  ExtractResult empty_ = exact::empty_result(psf_, p_.options);
+  ExtractResult& result_;
 };
 
 /// Bundles that the device left.
@@ -324,7 +323,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   r = {};
   try {
     if (p.nbundle() > 0) {
-      FrameRun run(ccd, psf, p, executor, observer);
+      FrameRun run(ccd, p, executor, observer, result);
       const FrameNeeds needs = exact::gpu::frame_needs(p, run.double_pixels(), options.want_model);
       Lease slot = take_slot(needs.fixed + needs.least_scratch, needs.fixed + needs.full_scratch);
       const Span span(tracer, "compute/device");
@@ -337,7 +336,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       }
       run.run(*slot->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),
-              slot->memory, slot->staging.data(), needs, result, models, left);
+              slot->memory, slot->staging.data(), needs, models, left);
       r.stages = slot->stream->take_stage_times();
     }
   } catch (const Error& e) {
@@ -355,7 +354,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   count_unconstrained(result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
   if (options.want_model) result.model = exact::join_models(models, psf);
-  set_spectral_mask(result);
+  set_spectral_mask(result, executor);
   return result;
 }
 
