@@ -152,6 +152,31 @@ class SmallReport(ReportCase):
         self.assertEqual(self.browser.run("document.querySelector('#fiber').value"), "9")
         self.assert_no_complaints()
 
+    def test_a_picture_tells_which_pixels_lie_under_the_cursor(self):
+        self.show(self.page)
+        self.browser.run("document.querySelector('.picture img').scrollIntoView({block: 'center'})")
+        left, top, width, height = self.browser.place(".picture img")
+        side, columns = self.browser.run(
+            "(i => [Number(i.closest('.card').innerText.match(/(\\d+) x \\d+ pixels a dot/)[1]), i.naturalWidth])"
+            "(document.querySelector('.picture img'))")
+        self.browser.mouse("Moved", left + 1, top + height - 1)
+        self.assertEqual(self.text(".tip"), f"columns 0 to {side - 1}, rows 0 to {side - 1}")
+        self.browser.mouse("Moved", left + width - 1, top + height - 1)
+        self.assertIn(f"columns {(columns - 1) * side} to", self.text(".tip"))
+        self.assert_no_complaints()
+
+    def test_a_spectrum_without_information_is_not_the_first_to_be_seen(self):
+        n = 40
+        dead, lit = [0.0] * n, [1.0] * n
+        (self.folder / "dead.fits").write_bytes(
+            fits.image("FLUX", -32, (3, n), [5.0] * (3 * n), first=True)
+            + fits.image("IVAR", -32, (3, n), dead + dead[:n // 2 + 1] + lit[n // 2 + 1:] + lit)
+            + fits.image("WAVELENGTH", -64, (n,), [5000.0 + j for j in range(n)]))
+        fiberloom("report", self.folder / "dead.fits", "-o", self.folder / "dead.html")
+        self.show(self.folder / "dead.html")
+        self.assertEqual(self.browser.run("document.querySelector('#fiber').value"), "2")
+        self.assert_no_complaints()
+
     def test_frames_are_chosen_from_a_list_and_the_barest_is_shown(self):
         self.show(self.page)
         for k, fibre in ((1, "6"), (2, "0")):

@@ -80,8 +80,8 @@
     byId('pictures').replaceChildren(...frame.meta.pictures.map(Figures.picture));
     const {ivar, pulls} = frame.meta;
     drawn = [...pulls.map((p) => Figures.histogram(p, {title: p.title, unit: `${count(p.n)}, median ${brief(p.median, 2)}, core width ${brief(p.core, 4)}, beyond 6 sigma ${count(p.below + p.above)}`,
-      note: p.note + '. Dashed: unit Gaussian.', log: true, gauss: true})),
-    Figures.histogram(ivar, {title: 'Inverse variance', unit: '(electron/Å)⁻², of bins with information', note: `${counted(ivar.n, 'bin')}${ivar.below ? ', ' + count(ivar.below) + ' of them below this range' : ''}; median ${brief(10 ** ivar.median, 3)}, that is sigma ${brief(10 ** (-ivar.median / 2), 3)} electron/Å`, tick: Figures.power})];
+      note: p.note + '. Dashed: unit Gaussian.', across: 'pull, sigma', things: /pixels/.test(p.title) ? 'pixels' : 'bins', log: true, gauss: true})),
+    Figures.histogram(ivar, {title: 'Inverse variance', unit: 'of bins with information', across: 'inverse variance, (electron/Å)⁻²', things: 'bins', note: `${counted(ivar.n, 'bin')}${ivar.below ? ', ' + count(ivar.below) + ' of them below this range' : ''}; median ${brief(10 ** ivar.median, 3)}, that is sigma ${brief(10 ** (-ivar.median / 2), 3)} electron/Å`, tick: Figures.power})];
     byId('histograms').replaceChildren(...drawn.map((histogram) => histogram.card));
     redraw();
   }
@@ -162,6 +162,17 @@
     byId('facts').replaceChildren(h('tbody', {}, ...rows.map(([name, value]) => h('tr', {}, h('td', {}, name), h('td', {}, value)))));
   }
 
+  /** The first spectrum of which at least half can be seen; where there is none, the first. */
+  function firstToShow() {
+    const least = frame.m / 2;
+    for (let s = 0; s < frame.n; s += 1) {
+      let good = 0;
+      for (let j = 0; j < frame.m; j += 1) good += !(frame.flags[s * frame.m + j] & Flag.REJECTED);
+      if (good >= least) return s;
+    }
+    return 0;
+  }
+
   async function show(number) {
     document.body.dataset.ready = '';
     try {
@@ -174,8 +185,7 @@
       showRuns();
       showTiming();
       showFacts();
-      const lit = frame.meta.bundles.find((b) => b.noivar < b.bins);
-      setRow(lit ? lit.row : 0);
+      setRow(firstToShow());
       document.body.dataset.ready = 'yes';
     } catch (error) {
       byId('trouble').hidden = false;

@@ -123,7 +123,7 @@ const Figures = (() => {
     return h('div', {class: 'scale'}, ramp, unit ? h('div', {}, unit) : null);
   }
 
-  const LEFT = 40, BOTTOM = 18;
+  const LEFT = 54, BOTTOM = 34;
 
   /** A map card. pick(row, bin) is called on a click; mark(row) draws where the shown fibre is. */
   function makeMap(frame, first, pick) {
@@ -168,8 +168,15 @@ const Figures = (() => {
       for (const tick of Page.ticks(low, high, area.w / 90)) {
         const x = area.x + area.w * (tick - low) / ((high - low) || 1);
         g.textAlign = x > area.x + area.w - 20 ? 'right' : x < area.x + 16 ? 'left' : 'center';
-        g.fillText(brief(tick, 6), x, height - 3);
+        g.fillText(brief(tick, 6), x, height - 19);
       }
+      g.textAlign = 'center';
+      g.fillText('wavelength, Å', area.x + area.w / 2, height - 3);
+      g.save();
+      g.translate(11, area.y + area.h / 2);
+      g.rotate(-Math.PI / 2);
+      g.fillText('fibre', 0, 0);
+      g.restore();
       const y = area.y + area.h * (1 - (marked + 0.5) / frame.n);
       g.strokeStyle = style.getPropertyValue('--bad').trim();
       g.beginPath();
@@ -213,9 +220,16 @@ const Figures = (() => {
       const round = [0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5].filter((v) => v >= p.low && v <= p.high);
       ticks = round.filter((v, k) => k === 0 || place(v) - place(round[k - 1]) > 0.04);
     }
-    return h('section', {class: 'card picture'}, h('h2', {}, p.name, h('small', {}, `${p.side} x ${p.side} pixels a dot`)),
-      h('img', {src: p.src, width: p.width, height: p.height, alt: `${p.name}: fibres from left to right, wavelength upward`}),
-      scale(p.palette, ticks, place, p.unit));
+    const image = h('img', {src: p.src, width: p.width, height: p.height, alt: `${p.name}: fibres from left to right, wavelength upward`});
+    image.addEventListener('pointermove', (event) => {
+      const box = image.getBoundingClientRect();
+      const dot = (part, n) => Math.max(0, Math.min(n - 1, Math.floor(part * n))) * p.side;
+      const x = dot((event.clientX - box.left) / box.width, p.width), y = dot((box.bottom - event.clientY) / box.height, p.height);
+      Page.showTip(`columns ${x} to ${x + p.side - 1}, rows ${y} to ${y + p.side - 1}`, event.clientX, event.clientY);
+    });
+    image.addEventListener('pointerleave', Page.hideTip);
+    return h('section', {class: 'card picture'}, h('h2', {}, p.name, h('small', {}, `columns to the right, rows upward; ${p.side} x ${p.side} pixels a dot`)),
+      image, scale(p.palette, ticks, place, p.unit));
   }
 
   const power = (v) => brief(10 ** v, 2);
@@ -230,11 +244,11 @@ const Figures = (() => {
   }
 
   /** Bars of a histogram; `log`: of counts; `gauss`: with the unit Gaussian of the same number. */
-  function histogram(data, {title, unit, note, log, gauss, tick}) {
+  function histogram(data, {title, unit, note, across, things, log, gauss, tick}) {
     const box = h('div', {class: 'histogram'});
     const card = h('section', {class: 'card'}, h('h2', {}, title, h('small', {}, unit)), box, h('p', {class: 'note'}, note));
     const draw = () => {
-      const W = Math.max(260, box.clientWidth || 520), H = 200, L = 44, R = 8, T = 8, B = 20;
+      const W = Math.max(260, box.clientWidth || 520), H = 226, L = 44, R = 8, T = 18, B = 36;
       const n = data.counts.length, step = (data.high - data.low) / n, top = Math.max(1, ...data.counts);
       const x = (v) => L + (W - L - R) * (v - data.low) / (data.high - data.low);
       const high = log ? Math.log10(top * 2) : top * 1.06;
@@ -254,8 +268,9 @@ const Figures = (() => {
         root.append(svg('path', {class: 'gauss', d: points.map(([v, c], k) => `${k ? 'L' : 'M'}${x(v).toFixed(1)} ${y(c).toFixed(1)}`).join('')}));
       }
       for (const t of tick ? decades(data.low, data.high) : Page.ticks(data.low, data.high, 7)) {
-        root.append(svg('text', {x: x(t), y: H - 4, 'text-anchor': 'middle'}, tick ? tick(t) : brief(t, 3)));
+        root.append(svg('text', {x: x(t), y: H - 20, 'text-anchor': 'middle'}, tick ? tick(t) : brief(t, 3)));
       }
+      root.append(svg('text', {x: (L + W - R) / 2, y: H - 4, 'text-anchor': 'middle'}, across), svg('text', {x: 2, y: 10}, things));
       box.replaceChildren(root);
     };
     return {card, draw};

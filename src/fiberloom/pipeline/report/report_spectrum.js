@@ -4,7 +4,7 @@
 
 const Spectrum = (() => {
   const {byId, brief} = Page;
-  const LEFT = 58, RIGHT = 10, TOP = 16, STRIP = 62, BOTTOM = 20, MIN_BINS = 8;
+  const LEFT = 58, RIGHT = 10, TOP = 20, STRIP = 62, BOTTOM = 36, MIN_BINS = 8;
 
   /** The viewer in `box`; told(text parts) gets what lies under the cursor, moved() any change of view. */
   function make(box, told) {
@@ -149,11 +149,13 @@ const Spectrum = (() => {
         g.moveTo(at, area.y + area.h);
         g.lineTo(at, area.y + area.h + 4);
         g.textAlign = at > area.x + area.w - 22 ? 'right' : 'center';
-        g.fillText(brief(tick, 7), at, height - 4);
+        g.fillText(brief(tick, 7), at, height - 20);
       }
       g.stroke();
+      g.textAlign = 'center';
+      g.fillText('wavelength, Å', area.x + area.w / 2, height - 4);
       g.textAlign = 'left';
-      g.fillText('electron/Å', 2, 10);
+      g.fillText('electron/Å', 2, 9);
       g.textAlign = 'right';
       if (!strip) return;
       g.textBaseline = 'middle';
