@@ -6,12 +6,13 @@
 
 Each function draws on the axes given, or on a new figure, and returns the axes (several: the figure).
 """
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as check
+from . import _core
 from ._frame import Frame
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Array = npt.NDArray[Any]
 _MASK_BITS = ((2, "ALLBADPIX", "#d62728"), (128, "BAD2DFIT", "#9467bd"), (1, "SOMEBADPIX", "#ff9f1c"))
 _WAVE = "wavelength [\N{LATIN CAPITAL LETTER A WITH RING ABOVE}]"
 _NO_DATA = "#808080"
+_SKY = "#8a5cc2"
 _LARGEST = 1200  # a thumbnail's longest side
 
 
@@ -161,12 +163,43 @@ def resolution(frame: Frame, ax: "Optional[Axes]" = None) -> "Axes":
                 "[\N{LATIN CAPITAL LETTER A WITH RING ABOVE}]", low, high, "cividis", "both")
 
 
-def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any = None) -> "Axes":
+def _asinh_ticks(low: float, high: float, soft: float) -> List[float]:
+    """0 and round numbers, not closer to each other than a line of text."""
+    def place(value: float) -> float:
+        return float(np.arcsinh(value / soft) / (np.arcsinh(high / soft) - np.arcsinh(min(low, 0) / soft)))
+    sizes = [digit * 10.0 ** power for power in range(-3, 9) for digit in (1, 3)]
+    found = [0.0]
+    for value in [*sizes, *(-size for size in sizes)]:
+        if low <= value <= high and all(abs(place(value) - place(other)) > 0.09 for other in found):
+            found.append(value)
+    return found
+
+
+def _sky_lines(ax: "Axes", low: float, high: float) -> None:
+    """Marks of the night sky's lines above the axes, names of the strongest where there is room."""
+    lines = [line for line in _core.sky_lines() if low < line[0] < high]
+    lines = sorted(lines, key=lambda line: -line[1])[:100]
+    above = ax.get_xaxis_transform()
+    for wave, _, _ in lines:
+        ax.plot([wave, wave], [1.0, 1.02], color=_SKY, linewidth=0.7, clip_on=False, transform=above)
+    letter = 0.0062 * (high - low) * 9.0 / ax.figure.get_figwidth()  # width of one, Angstrom
+    taken: List[Tuple[float, float]] = []
+    for wave, _, name in lines:
+        half = 0.5 * letter * (len(name) + 2)
+        if all(wave + half < a or wave - half > b for a, b in taken) and low < wave - half and wave + half < high:
+            taken.append((wave - half, wave + half))
+            ax.text(wave, 1.03, name, color=_SKY, fontsize=6.5, ha="center", va="bottom", transform=above)
+
+
+def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any = None,
+             scale: str = "asinh", sky: bool = True) -> "Axes":
     """Spectrum i (counted in the frame) with its 1-sigma band; masked bins are marked below it.
 
-    truth: [nwave] electron/Angstrom, drawn as R(i) @ truth.
+    truth: [nwave] electron/Angstrom, drawn as R(i) @ truth. scale: of the flux: "asinh" shows the
+    continuum beside the night sky's lines, "linear". sky: mark and name these lines.
     """
     row = check.integer("i", i, 0, _frame(frame).nspec - 1)
+    check.choice("scale", scale, ("asinh", "linear"))
     ax = _axes(ax)
     flux, ivar = frame.flux[row], frame.ivar[row]
     good = ivar > 0
@@ -191,7 +224,20 @@ def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any =
            title=f"fibre {frame.specmin + row}", xlim=(frame.wave[0], frame.wave[-1]))
     ax.title.set_fontsize(10)
     low, high = _limits(np.concatenate([shown - sigma, shown + sigma]), 0, 100)
-    ax.set_ylim(min(0.0, low) - 0.06 * (high - low), high + 0.05 * (high - low))
+    if scale == "asinh":  # linear up to a few times the noise
+        soft = max(4 * float(np.median(sigma[good])) if good.any() else 0.0, (high - low) / 2000)
+        ax.set_yscale("asinh", linear_width=soft)
+        ax.set_yticks(_asinh_ticks(low, high, soft))
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}" if abs(value) < 1e5 else f"{value:.0e}")
+        ax.minorticks_off()
+        top = soft * np.sinh(1.08 * np.arcsinh(high / soft))
+        ax.set_ylim(min(0.0, low) - soft, max(float(top), soft))
+    else:
+        ax.set_ylim(min(0.0, low) - 0.06 * (high - low), high + 0.05 * (high - low))
+    if sky:
+        _sky_lines(ax, float(frame.wave[0]), float(frame.wave[-1]))
+        ax.title.set_position((0.0, 1.0))
+        ax.set_title(ax.get_title(), fontsize=10, pad=16)
     ax.legend(loc="upper right", fontsize=8, ncols=3, framealpha=0.85)
     return ax
 
@@ -265,6 +311,35 @@ def ivar(frame: Frame, ax: "Optional[Axes]" = None) -> "Axes":
     return ax
 
 
+def masks(frame: Frame, ax: "Optional[Axes]" = None, bundlesize: int = 25) -> "Axes":
+    """Share of the bins with each bit of the mask, for each bundle of fibres, per cent. A bin counts
+    for its worst bit."""
+    if _frame(frame).mask is None:
+        raise ValueError("frame: it has no mask")
+    size = check.integer("bundlesize", bundlesize, 1)
+    ax = _axes(ax, (5, 3.5))
+    bundle = (frame.specmin + np.arange(frame.nspec)) // size
+    numbers = np.unique(bundle)
+    left = np.asarray(frame.mask) != 0
+    height = np.zeros(numbers.size)
+    for bit, name, colour in (*_MASK_BITS, (~0, "other", "#8c564b")):
+        here = left & ((frame.mask & np.uint32(bit & 0xFFFFFFFF)) != 0)
+        left &= ~here
+        share = np.array([100 * here[bundle == number].mean() for number in numbers])
+        if here.any():
+            ax.bar(numbers, share, bottom=height, color=colour, label=name, width=0.8)
+            height += share
+    ax.set(xlabel=f"bundle of {size} fibres", ylabel="share of its bins [%]", title="masked bins",
+           ylim=(0, max(1.0, 1.15 * float(height.max()))), xlim=(numbers[0] - 0.6, numbers[-1] + 0.6))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.title.set_fontsize(10)
+    if height.max() > 0:
+        ax.legend(fontsize=8)
+    else:
+        ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", fontsize=9)
+    return ax
+
+
 def report(frame: Frame, image: Any, ivar_image: Any, i: Optional[int] = None) -> "Figure":
     """All of it on one page: images, maps, spectrum i (default the middle one), histograms."""
     import matplotlib.pyplot as plt
@@ -273,10 +348,12 @@ def report(frame: Frame, image: Any, ivar_image: Any, i: Optional[int] = None) -
     parts: Any = page.subfigures(2, 1, height_ratios=[4.2, 9.8])
     top, bottom = parts
     images(frame, image, ivar_image, fig=top)
-    grid = bottom.add_gridspec(3, 2)
+    grid = bottom.add_gridspec(3, 6)
     spectrum(frame, row, bottom.add_subplot(grid[0, :]))
-    chi2(frame, bottom.add_subplot(grid[1, 0]))
-    resolution(frame, bottom.add_subplot(grid[1, 1]))
-    pixel_pulls(frame, image, ivar_image, bottom.add_subplot(grid[2, 0]))
-    ivar(frame, bottom.add_subplot(grid[2, 1]))
+    chi2(frame, bottom.add_subplot(grid[1, :3]))
+    resolution(frame, bottom.add_subplot(grid[1, 3:]))
+    pixel_pulls(frame, image, ivar_image, bottom.add_subplot(grid[2, :2]))
+    ivar(frame, bottom.add_subplot(grid[2, 2:4]))
+    if frame.mask is not None:
+        masks(frame, bottom.add_subplot(grid[2, 4:]))
     return page

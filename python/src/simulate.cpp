@@ -2,10 +2,13 @@
 // Simulated cameras (to files) and small frames (in memory).
 #include <pybind11/stl.h>
 
+#include <tuple>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/simulate/sky_lines.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
 #include "watch.hpp"
 
@@ -59,11 +62,21 @@ py::dict simulate_frame(const py::dict& o, std::size_t threads) {
   return out;
 }
 
+/// (vacuum wavelength, strength, name) of each line of the night sky.
+std::vector<std::tuple<double, double, std::string>> sky_lines() {
+  std::vector<std::tuple<double, double, std::string>> lines;
+  for (const SkyLine& line : night_sky_lines()) {
+    lines.emplace_back(line.wave_aa, line.strength, line.name);
+  }
+  return lines;
+}
+
 }  // namespace
 
 void bind_simulate(py::module_& m) {
   m.def("simulate", &simulate);
   m.def("simulate_frame", &simulate_frame);
+  m.def("sky_lines", &sky_lines);
 }
 
 }  // namespace fiberloom::python

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures are drawn and looked at: what is on them, not how they look."""
+import dataclasses
 import io
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_the_report_page_holds_every_figure(small, masked):
     ivar, frame = masked
     figure = fl.plot.report(frame, small.image, ivar, 4)
     titles = {ax.get_title() for sub in figure.subfigs for ax in sub.axes} - {""}
-    assert len(titles) == 8 and {"image", "model", "fibre 4", "width of the resolution"} <= titles
+    assert len(titles) == 9 and {"image", "model", "fibre 4", "width of the resolution"} <= titles
     page = pixels(figure)
     assert near(page, "#808080") > 50, "the masked block is grey"
     assert (page.sum(axis=2) < 720).mean() > 0.2, "not an empty page"
@@ -132,3 +133,35 @@ def test_wrong_arguments_are_named(frame, call, message):
 def test_a_frame_without_information_can_be_drawn(small):
     dark = fl.extract_frame(small.image, np.zeros_like(small.ivar), small.psf, small.wave, model=True)
     fl.plot.report(dark, small.image, np.zeros_like(small.ivar)).canvas.draw()
+
+
+def test_the_spectrum_shows_the_continuum_beside_a_bright_line(frame):
+    bright = dataclasses.replace(frame, flux=frame.flux.copy())
+    bright.flux[3, 30] = 1e5 * np.median(frame.flux[3])
+    ax = fl.plot.spectrum(bright, 3, scale="linear")
+    assert ax.get_yscale() == "linear"
+    asinh = fl.plot.spectrum(bright, 3)
+    low, high = asinh.get_ylim()
+    place = asinh.transData.transform([(0, float(np.median(frame.flux[3]))), (0, low), (0, high)])[:, 1]
+    assert (place[0] - place[1]) / (place[2] - place[1]) > 0.05
+    assert len(asinh.get_yticks()) >= 4
+
+
+def test_sky_lines_are_marked_where_they_are_and_can_be_left_out():
+    wave = np.arange(6280.0, 6380.0, 0.8)
+    lines = fl.Frame(wave=wave, flux=np.ones((1, wave.size)), ivar=np.ones((1, wave.size)))
+    ax = fl.plot.spectrum(lines)
+    named = [text for text in ax.texts if text.get_text() == "[OI]"]
+    assert [round(text.get_position()[0]) for text in named] == [6302, 6366], "vacuum"
+    assert not fl.plot.spectrum(lines, sky=False).texts
+
+
+def test_masks_are_shares_of_a_bundles_bins():
+    mask = np.zeros((50, 10), np.uint32)
+    mask[25:, :4] = 2
+    mask[25:, 4] = 1 | 2
+    frame = fl.Frame(wave=np.arange(10) + 6000.0, flux=np.ones((50, 10)), ivar=np.ones((50, 10)), mask=mask)
+    ax = fl.plot.masks(frame)
+    assert [bar.get_height() for bar in ax.patches] == [0, 50]
+    with pytest.raises(ValueError, match="frame: it has no mask"):
+        fl.plot.masks(fl.Frame(wave=frame.wave, flux=frame.flux, ivar=frame.ivar))

@@ -173,15 +173,17 @@ class BadCommandLine(Case):
         self.assert_fails(result, 2, "--help", *words)
 
     def test_nothing(self):
-        self.usage()
+        self.usage(words=["extract", "night"])
 
     def test_unknown_command(self):
-        self.usage("extrude")
+        self.usage("extrude", words=["extrude", "extract, expose"])
+        self.usage("bench", "warp", words=["warp", "night, gpu"])
 
     def test_missing_option(self):
         self.usage("extract", "-i", self.image, words=["--psf"])
 
     def test_unknown_option(self):
+        self.usage("extract", "--wavelenght", "1", words=["--wavelenght"])  # rather than what is missing, too
         self.usage(*self.command("--wavelenght", "1"), words=["--wavelenght"])
 
     def test_bad_values(self):
@@ -189,6 +191,16 @@ class BadCommandLine(Case):
                      ["--backend", "abacus"], ["--threads", "0"], ["--loglevel", "loud"]):
             with self.subTest(more):
                 self.usage(*self.command(*more), words=[more[0].split(",")[-1]])
+
+    def test_limits_are_said_in_short_words(self):
+        for more, expected in ((["-n", "0"], "a number above 0, got 0"), (["--psferr", "-1"], "of at least 0, got -1"),
+                               (["--tolerance", "x"], "from 1e-12 to 1, got x")):
+            with self.subTest(more):
+                self.usage(*self.command(*more), words=[more[0].split(",")[-1], expected])
+
+    def test_a_name_with_control_characters_stays_one_line(self):
+        result = self.program("info", "no\nsuch\x1b[31m.fits")
+        self.assert_fails(result, 10, "no\\nsuch\\x1b[31m.fits")
 
     def test_bad_grids(self):
         for wave in ("5000", "5000,5100", "5000,5100,0.8,1", "a,b,c", "5100,5000,0.8",

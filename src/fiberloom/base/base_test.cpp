@@ -51,5 +51,10 @@ TEST(Error, CarriesItsExitCode) {
   EXPECT_EQ(status_name(e.status()), "missing HDU");
 }
 
+TEST(Error, IsOneLineWhateverTheNameOfAFile) {
+  const Error e(Status::kNotFound, "a\nb\x1b[31m\x7f/\xc3\xa5.fits: no such file");
+  EXPECT_STREQ(e.what(), "a\\nb\\x1b[31m\\x7f/\xc3\xa5.fits: no such file");
+}
+
 }  // namespace
 }  // namespace fiberloom

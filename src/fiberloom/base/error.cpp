@@ -1,8 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the exit codes.
+// Names of the exit codes; messages of one line.
 #include "fiberloom/base/error.hpp"
 
 namespace fiberloom {
+
+std::string one_line(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string line;
+  line.reserve(text.size());
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (code < 0x20 || code == 0x7f) {
+      line += "\\x";
+      line += kDigits[code >> 4U];
+      line += kDigits[code & 15U];
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
 
 std::string_view status_name(Status status) noexcept {
   switch (status) {

@@ -34,12 +34,15 @@ enum class Status : int {
   kInternal = 70,        ///< a defect of the program
 };
 
+/// The text on one line: control characters, as names of files may hold them, become \n or \x1b.
+[[nodiscard]] std::string one_line(std::string_view text);
+
 /// Thrown by set-up and I/O. The message is one line: file, HDU or keyword, what was found, what
 /// was expected.
 class Error : public std::runtime_error {
  public:
-  Error(Status status, std::string message)
-      : std::runtime_error(std::move(message)), status_(status) {}
+  Error(Status status, std::string_view message)
+      : std::runtime_error(one_line(message)), status_(status) {}
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] int exit_code() const noexcept { return static_cast<int>(status_); }
 

@@ -12,6 +12,7 @@
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/heap.hpp"
+#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/simd/isa.hpp"
 
@@ -132,10 +133,10 @@ Command add_bench_night(CLI::App& bench) {
   const auto command = std::make_shared<BenchCommand>();
   night::BenchJob& job = command->job;
   one->add_option("--frames", job.frames, "frames of b, r and z in turn, 30 an exposure")
-      ->check(CLI::Range(1, 100000))
+      ->check(between(1, 100000))
       ->capture_default_str();
   one->add_option("--nspec", job.nspec, "fibres that are lit and extracted")
-      ->check(CLI::Range(1, 500))
+      ->check(between(1, 500))
       ->capture_default_str();
   one->add_option("--seed", job.seed, "of the simulation")->capture_default_str();
   one->add_flag("--gz", command->gz, "inputs are .fits.gz");

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/cli/limits.hpp"
 
 namespace fiberloom::cli {
 
@@ -40,7 +41,7 @@ void add_thread_option(CLI::App& app, std::size_t& threads) {
   app.add_option("--threads", threads,
                  "number of threads; default: affinity mask, cgroup quota or SLURM_CPUS_PER_TASK, "
                  "divided among local MPI ranks")
-      ->check(CLI::Range(1, 4096))
+      ->check(between(1, 4096))
       ->option_text("N")
       ->group("Running");
 }

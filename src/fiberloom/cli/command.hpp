@@ -30,7 +30,6 @@ struct Command {
 [[nodiscard]] Command make_report(CLI::App& program);
 [[nodiscard]] Command make_completion(CLI::App& program);
 [[nodiscard]] Command make_manual(CLI::App& program, const std::string& exit_codes);
-[[nodiscard]] Command make_bench(CLI::App& program);
 
 /// How much to say.
 struct LogOptions {

@@ -9,6 +9,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/compare_truth.hpp"
 
 namespace fiberloom::cli {
@@ -148,7 +149,7 @@ Command make_compare(CLI::App& program) {
   app->add_option("--mask-bits", command->options.mask_bits,
                   "MASK bits that make a bin bad, where both files have a MASK; default: all");
   app->add_option("--bundlesize", command->bundle_size, "with a truth: fibres a line of the table")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_limits(*app, *command);
   return {app, [command] { return run_compare(*command); }};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "fiberloom/base/error.hpp"
 #include "fiberloom/runtime/stop_signal.hpp"
 
 namespace fiberloom::cli {
@@ -27,11 +28,6 @@ const char* level_name(LogLevel level) {
       return "ERROR";
   }
   return "";
-}
-
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 double since(std::chrono::steady_clock::time_point start) {

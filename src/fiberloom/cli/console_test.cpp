@@ -35,7 +35,7 @@ TEST(Console, WritesOneLineAMessageAndDropsWhatIsBelowItsLevel) {
   }
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_EQ(text.find("not this"), std::string::npos);
-  EXPECT_NE(text.find("WARNING: two lines\n"), std::string::npos);
+  EXPECT_NE(text.find("WARNING: two\\nlines\n"), std::string::npos);
   EXPECT_EQ(text.find("extract"), std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "fiberloom/cli/choice.hpp"
+#include "fiberloom/cli/limits.hpp"
 
 namespace fiberloom::cli {
 
@@ -20,7 +21,7 @@ void add_device_options(CLI::App& app, DeviceChoice& choice) {
       ->group(group);
   app.add_option("--gpu-memory", choice.memory_gb,
                  "GB of each card that may be used; default: most of what is free")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(group);
   add_choice<OnDeviceError>(app, "--on-device-error", choice.options.on_error,
                             {{"fail", OnDeviceError::kFail}, {"cpu", OnDeviceError::kCpu}},

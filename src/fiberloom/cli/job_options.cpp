@@ -6,6 +6,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/choice.hpp"
+#include "fiberloom/cli/limits.hpp"
 
 namespace fiberloom::cli {
 
@@ -24,15 +25,15 @@ void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength
       ->capture_default_str()
       ->group(group);
   app.add_option("-n,--nspec", o.nspec, "number of fibres; default: all from --specmin")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(group);
   app.add_option("--bundlesize", o.bundle_size, "fibres a bundle; 0: the PSF's BUNDLE row")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str()
       ->group(group);
   app.add_option("--psferr", o.psferr,
                  "fractional PSF error in chi2pix; default: PSFERR of the PSF, else 0.01")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->group(group);
   app.add_option("--mask-bits", job.mask_bits, "bits of the CCD MASK that drop a pixel")
       ->capture_default_str()
@@ -56,17 +57,17 @@ void add_method_options(CLI::App& app, ExtractJob& job) {
                      "whole bundles without seams, or the peers' divide and conquer")
       ->group(group);
   app.add_option("-r,--regularize", job.options.regularize, "ridge on the flux, 1/electron")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str()
       ->group(group);
   app.add_option("--tolerance", job.options.tolerance,
                  "exact only: bound on a bin's numerical error, in units of its sigma")
-      ->check(CLI::Range(1e-12, 1.0))
+      ->check(between(1e-12, 1.0))
       ->capture_default_str()
       ->group(group);
   const auto add = [&](const char* name, auto& value, const char* text) {
     app.add_option(name, value, std::string("patch only: ") + text)
-        ->check(CLI::NonNegativeNumber)
+        ->check(at_least_zero())
         ->capture_default_str()
         ->group(group);
   };

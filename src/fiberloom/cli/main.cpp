@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
@@ -32,12 +34,29 @@ std::string exit_code_table() {
   return table;
 }
 
+/// Names the word that is no command, or the option that is none, where the parser would first miss
+/// something else: what was typed wrong is what the user must see.
+std::string what_was_wrong(const CLI::App& command, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = command.remaining();
+  const auto all = command.get_subcommands([](const CLI::App*) { return true; });
+  std::string names;
+  for (const CLI::App* one : all) names += (names.empty() ? "" : ", ") + one->get_name();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  if (unknown.empty()) return all.empty() ? error.what() : "expected a command: " + names;
+  if (all.empty() || unknown.front().starts_with('-')) return "no such option: " + unknown.front();
+  return "no such command: " + unknown.front() + "; expected " + names;
+}
+
 /// What the user got wrong, on one line, with a hint.
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
-  std::string help = "fiberloom --help";
-  const auto parsed = program.get_subcommands();
-  if (!parsed.empty()) help = "fiberloom " + parsed.front()->get_name() + " --help";
-  print_error(std::string(error.what()) + " (see: " + help + ")");
+  std::string name = "fiberloom";
+  const CLI::App* command = &program;
+  for (auto parsed = command->get_subcommands(); !parsed.empty();
+       parsed = command->get_subcommands()) {
+    command = parsed.front();
+    name += " " + command->get_name();
+  }
+  print_error(what_was_wrong(*command, error) + " (see: " + name + " --help)");
   return static_cast<int>(Status::kUsage);
 }
 

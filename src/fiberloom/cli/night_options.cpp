@@ -8,6 +8,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/night/job_file.hpp"
 
 namespace fiberloom::cli {
@@ -61,18 +62,18 @@ void add_running(CLI::App& app, NightCommand& c) {
                "list what would be done, what is there and what is missing; do nothing")
       ->group(group);
   app.add_option("--retry", o.retry, "try frames that fail, or have failed before, N times more")
-      ->check(CLI::Range(0, 1000))
+      ->check(between(0, 1000))
       ->option_text("N")
       ->group(group);
   app.add_flag("--verify", c.verify, "read outputs again and compare their checksums")
       ->group(group);
   add_thread_option(app, o.threads);
   app.add_option("--readers", o.readers, "threads that read and unpack; default: by --threads")
-      ->check(CLI::Range(1, 256))
+      ->check(between(1, 256))
       ->option_text("N")
       ->group(group);
   app.add_option("--writers", o.writers, "threads that pack and write; default: by --threads")
-      ->check(CLI::Range(1, 256))
+      ->check(between(1, 256))
       ->option_text("N")
       ->group(group);
   app.add_option("--memory", c.memory,
@@ -82,7 +83,7 @@ void add_running(CLI::App& app, NightCommand& c) {
   app.add_option("--claim-timeout", c.job.claims.timeout_s,
                  "seconds without a sign of life after which the work of another machine is taken "
                  "over")
-      ->check(CLI::Range(1.0, 1e6))
+      ->check(between(1.0, 1e6))
       ->capture_default_str()
       ->group(group);
   app.add_flag("--rebuild-ledger", c.rebuild,
@@ -103,13 +104,13 @@ void add_ranks(CLI::App& app, NightCommand& c) {
       ->group(group);
   app.add_option("--rank-silence", c.rank_silence_s,
                  "seconds without a sign of life after which a rank is dead and the job ends")
-      ->check(CLI::Range(2.0, 86400.0))
+      ->check(between(2.0, 86400.0))
       ->capture_default_str()
       ->group(group);
   app.add_option("--part-overhead", c.part_overhead_s,
                  "seconds that a part of a frame must be worth, or the frame is not cut between "
                  "ranks")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(between(0.0, 1e9))
       ->capture_default_str()
       ->group(group);
 }
@@ -120,16 +121,16 @@ void add_watch(CLI::App& app, NightCommand& c) {
                "take new exposures as they are completed on disk, until SIGTERM or SIGINT")
       ->group(group);
   app.add_option("--poll", c.watch.poll_s, "seconds between looks at the folder")
-      ->check(CLI::Range(0.05, 86400.0))
+      ->check(between(0.05, 86400.0))
       ->capture_default_str()
       ->group(group);
   app.add_option("--settle", c.watch.settle_s,
                  "a file is complete when size and time stay the same for so many seconds")
-      ->check(CLI::Range(0.0, 86400.0))
+      ->check(between(0.0, 86400.0))
       ->capture_default_str()
       ->group(group);
   app.add_option("--watch-idle", c.watch.idle_s, "end after so many seconds without work")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(between(0.0, 1e9))
       ->option_text("SECONDS")
       ->group(group);
 }

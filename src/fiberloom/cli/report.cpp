@@ -10,6 +10,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 
 namespace fiberloom::cli {
@@ -95,7 +96,7 @@ Command make_report(CLI::App& program) {
   add_each(*app, "--truth", command->truths, "truth of a simulated frame");
   app->add_option("--bundlesize", command->bundle_size,
                   "fibres a bundle; default: that of the summary, else 25")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   return {app, [command] { return run_report(*command); }};
 }
 

@@ -6,6 +6,7 @@
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/executors.hpp"
 
@@ -42,10 +43,10 @@ Command make_simulate(CLI::App& program) {
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--nspec", job.nspec, "fibres that are lit")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app->add_option("--exposures", job.exposures, "exposures of each camera")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app->add_option("--seed", job.seed, "same seed, same bytes")->capture_default_str();
   app->add_option("--psf", job.psf, "use this PSF instead of making one");
