@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A folder in which the commands of the documentation can run: under the names that they use lie cameras of ten
+fibres that cover the grids of production, dark but for their noise."""
+import gzip
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import small_camera  # noqa: E402
+import tiny_fits as fits  # noqa: E402
+
+GRIDS = {"b": (3600.0, 5800.0), "r": (5760.0, 7620.0), "z": (7520.0, 9824.0)}
+STEP, MARGIN, READ_NOISE = 0.8, 60.0, 3.0
+
+
+def camera_bytes(name):
+    """PSF, preprocessed image, truth of camera `name`."""
+    low, high = GRIDS[name[0]]
+    shape = {"WMIN": low - MARGIN, "WMAX": high + MARGIN, "NY": int(1.5 * (high - low + 2 * MARGIN)) + 20}
+    kept = {key: getattr(small_camera, key) for key in shape}
+    for key, value in shape.items():
+        setattr(small_camera, key, value)
+    try:
+        pixels = small_camera.NX * small_camera.NY
+        psf = small_camera.psf_bytes(wmin=shape["WMIN"], wmax=shape["WMAX"])
+        dark = small_camera.Camera.__new__(small_camera.Camera)
+        dark.image = [READ_NOISE * (1 - 2 * (k * 7919 % 13 > 5)) for k in range(pixels)]
+        dark.ivar, dark.mask = [1 / READ_NOISE**2] * pixels, [0] * pixels
+        image = dark.preproc_bytes()
+    finally:
+        for key, value in kept.items():
+            setattr(small_camera, key, value)
+    nwave = round((high - low) / STEP) + 1
+    truth = fits.image("FLUX", -32, (small_camera.NFIBER, nwave), [0.0] * (small_camera.NFIBER * nwave), first=True)
+    truth += fits.image("WAVELENGTH", -64, (nwave,), [low + STEP * j for j in range(nwave)])
+    card = f"'{name:8}'".encode()
+    return psf.replace(b"'r0      '", card), image.replace(b"'r0      '", card), truth
+
+
+def prepare(folder, program):
+    """Fills `folder`; program(arguments) runs fiberloom in it."""
+    made = {name: camera_bytes(name) for name in ("b0", "r0", "z0")}
+    made["z3"] = camera_bytes("z3")
+
+    def put(path, data):
+        path = folder / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
+    for name, (psf, image, truth) in made.items():
+        for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
+            put(path, psf)
+        for path in (f"preproc-{name}-00000011.fits", f"preproc-{name}-00000011.fits.gz", f"DIR/preproc-{name}-00000001.fits"):
+            put(path, image)
+        for path in (f"truth-{name}.fits", f"truth-{name}-00000001.fits", f"DIR/truth-{name}-00000001.fits"):
+            put(path, truth)
+        if name != "z3":
+            put(f"preproc/20261121/00000012/preproc-{name}-00000012.fits", image)
+    shutil.copyfile(folder / "psf-r0.fits", folder / "PSF")
+    shutil.copyfile(folder / "preproc-r0-00000011.fits", folder / "IMAGE")
+    (folder / "nights.txt").write_text("preproc/20261121\n" * 3)
+    for name in ("b0", "z3", "r0"):  # the summary is that of r0
+        low, high = GRIDS[name[0]]
+        program("extract", "-i", f"preproc-{name}-00000011.fits", "-p", f"psf-{name}.fits", "-w", f"{low},{high},{STEP}",
+                "-o", f"frame-{name}.fits", "-m", f"model-{name}.fits", "--json", "summary.json", "-q")
+    for name in ("frame-r0-00000011.fits", "frame-r0-00000001.fits", "ours.fits", "theirs.fits", "FRAME"):
+        shutil.copyfile(folder / "frame-r0.fits", folder / name)
+    for name in ("frame-r0-00000011.fits.gz", "theirs.fits.gz"):
+        put(name, (folder / "frame-r0.fits").read_bytes())
