@@ -96,6 +96,21 @@ def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
     return result
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False, numpy's too, or 0 or 1."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name}: expected True or False, got {type(value).__name__}")
+
+
+def truth(name: str, value: Any) -> bool:
+    """What Python takes for true, as the peers do; an array is neither."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected True or False, got {type(value).__name__}") from None
+
+
 def choice(name: str, value: Any, words: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str):

@@ -18,7 +18,7 @@ def _options(*, specmin: int, nspec: int, bundlesize: Any, psferr: Any, regulari
     if diagonals % 2 == 0:
         raise ValueError(f"ndiag: expected an odd number, got {diagonals}")
     return {
-        "specmin": specmin, "nspec": nspec, "ndiag": diagonals, "model": bool(model),
+        "specmin": specmin, "nspec": nspec, "ndiag": diagonals, "model": check.flag("model", model),
         "bundlesize": check.integer("bundlesize", bundlesize, 0, 100000),
         "psferr": -1.0 if psferr is None else check.number("psferr", psferr, 0),
         "regularize": check.number("regularize", regularize, 0),
@@ -130,8 +130,10 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
                  output=check.path("output", output))
     bits = _core.default_mask_bits if mask_bits is None else check.integer(
         "mask_bits", mask_bits, 0, 2**32 - 1)
-    return _core.extract_file(files, wave, bool(barycentric_correction), bits, check.choice("gh00", gh00, ("file", "one")),
-                              bool(tails), bool(scores), bool(overwrite), options,
+    return _core.extract_file(files, wave,
+                              check.flag("barycentric_correction", barycentric_correction), bits, check.choice("gh00", gh00, ("file", "one")),
+                              check.flag("tails", tails), check.flag("scores", scores),
+                              check.flag("overwrite", overwrite), options,
                               check.threads(threads), _progress(progress))
 
 

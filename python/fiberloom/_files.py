@@ -55,7 +55,7 @@ def write_image(path: Any, image: Image, *, overwrite: bool = True) -> None:
         "mask": None if image.mask is None else check.bits("mask", image.mask, shape),
         "header": image.header, "fibermap": image.fibermap,
         "readnoise": None if readnoise is None else check.number("readnoise", readnoise, 0),
-    }, bool(overwrite))
+    }, check.flag("overwrite", overwrite))
 
 
 def read_psf(path: Any, *, gh00: str = "file", tails: bool = False) -> Psf:
@@ -65,14 +65,14 @@ def read_psf(path: Any, *, gh00: str = "file", tails: bool = False) -> Psf:
     tails: add the Lorentzian tails (specter does, gpu_specter does not).
     """
     return Psf(_core.read_psf(check.path("path", path), check.choice("gh00", gh00, ("file", "one")),
-                              bool(tails)))
+                              check.flag("tails", tails)))
 
 
 def write_psf(path: Any, psf: Psf, *, overwrite: bool = True) -> None:
     """Writes a PSF as GAUSS-HERMITE version 3."""
     if not isinstance(psf, Psf):
         raise TypeError(f"psf: expected fiberloom.Psf, got {type(psf).__name__}")
-    _core.write_psf(check.path("path", path), psf._core, bool(overwrite))
+    _core.write_psf(check.path("path", path), psf._core, check.flag("overwrite", overwrite))
 
 
 def read_frame(path: Any) -> Frame:
@@ -85,4 +85,5 @@ def write_frame(path: Any, frame: Frame, *, scores: bool = True, overwrite: bool
     whole or not at all; `scores` adds the HDU SCORES."""
     if not isinstance(frame, Frame):
         raise TypeError(f"frame: expected fiberloom.Frame, got {type(frame).__name__}")
-    _core.write_frame(check.path("path", path), frame._for_core(), bool(scores), bool(overwrite))
+    _core.write_frame(check.path("path", path), frame._for_core(), check.flag("scores", scores),
+                      check.flag("overwrite", overwrite))

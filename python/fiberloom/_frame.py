@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 import numpy as np
 import numpy.typing as npt
 
+from . import _arguments as check
+
 if TYPE_CHECKING:
     import scipy.sparse
 
@@ -69,6 +71,7 @@ class Frame:
         import scipy.sparse
         if self.resolution is None:
             raise ValueError("R: this frame has no resolution")
+        i = check.integer("i", i, -2**31)
         if not -self.nspec <= i < self.nspec:
             raise IndexError(f"i: expected a spectrum from 0 to {self.nspec - 1}, got {i}")
         half = self.resolution.shape[1] // 2

@@ -24,17 +24,17 @@ def simulate(directory: Any, *, cameras: Union[str, Sequence[str]] = "r0", nspec
     use. defects: dead columns and blocks, saturated rows. truth_grid: "fine", or "extraction", with
     which the model of the extraction holds exactly. Same seed, same bytes.
     """
-    names = cameras.split(",") if isinstance(cameras, str) else list(cameras)
-    if not names or not all(isinstance(name, str) for name in names):
+    names = cameras.split(",") if isinstance(cameras, str) else cameras
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise TypeError(f"cameras: expected names such as 'r0', got {cameras!r}")
     options = {
-        "directory": check.path("directory", directory), "cameras": names,
+        "directory": check.path("directory", directory), "cameras": list(names),
         "nspec": check.integer("nspec", nspec, 1),
         "exposures": check.integer("exposures", exposures, 1),
         "seed": check.integer("seed", seed, 0, 2**64 - 1),
-        "psf": "" if psf is None else check.path("psf", psf), "defects": bool(defects),
+        "psf": "" if psf is None else check.path("psf", psf), "defects": check.flag("defects", defects),
         "truth_grid": check.choice("truth_grid", truth_grid, ("fine", "extraction")),
-        "overwrite": bool(overwrite)}
+        "overwrite": check.flag("overwrite", overwrite)}
     return _core.simulate(options, check.threads(threads), _progress(progress))
 
 
@@ -75,7 +75,7 @@ def simulate_frame(*, nfiber: int = 25, nwave: int = 200, wave_first: float = 60
         "nfiber": check.integer("nfiber", nfiber, 1, 1000),
         "nwave": check.integer("nwave", nwave, 1, 10000),
         "wave_first": check.number("wave_first", wave_first, 1000, 1e5),
-        "step": check.number("step", step, 0.1, 100), "noise": bool(noise),
+        "step": check.number("step", step, 0.1, 100), "noise": check.flag("noise", noise),
         "readnoise": check.number("readnoise", readnoise, 1e-3, 1e6),
         "seed": check.integer("seed", seed, 0, 2**64 - 1)}, check.threads(threads))
     result["psf"] = Psf(result["psf"])

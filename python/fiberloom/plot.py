@@ -182,11 +182,13 @@ def _sky_lines(ax: "Axes", low: float, high: float) -> None:
     above = ax.get_xaxis_transform()
     for wave, _, _ in lines:
         ax.plot([wave, wave], [1.0, 1.02], color=_SKY, linewidth=0.7, clip_on=False, transform=above)
-    letter = 0.0062 * (high - low) * 9.0 / ax.figure.get_figwidth()  # width of one, Angstrom
+    inches = ax.figure.bbox.width / ax.figure.dpi
+    letter = 0.056 * (high - low) / inches  # width of one, Angstrom
     taken: List[Tuple[float, float]] = []
     for wave, _, name in lines:
         half = 0.5 * letter * (len(name) + 2)
-        if all(wave + half < a or wave - half > b for a, b in taken) and low < wave - half and wave + half < high:
+        inside = low < wave - half and wave + half < high
+        if inside and all(wave + half < a or wave - half > b for a, b in taken):
             taken.append((wave - half, wave + half))
             ax.text(wave, 1.03, name, color=_SKY, fontsize=6.5, ha="center", va="bottom", transform=above)
 
@@ -200,6 +202,7 @@ def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any =
     """
     row = check.integer("i", i, 0, _frame(frame).nspec - 1)
     check.choice("scale", scale, ("asinh", "linear"))
+    check.flag("sky", sky)
     ax = _axes(ax)
     flux, ivar = frame.flux[row], frame.ivar[row]
     good = ivar > 0
@@ -236,7 +239,6 @@ def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any =
         ax.set_ylim(min(0.0, low) - 0.06 * (high - low), high + 0.05 * (high - low))
     if sky:
         _sky_lines(ax, float(frame.wave[0]), float(frame.wave[-1]))
-        ax.title.set_position((0.0, 1.0))
         ax.set_title(ax.get_title(), fontsize=10, pad=16)
     ax.legend(loc="upper right", fontsize=8, ncols=3, framealpha=0.85)
     return ax
@@ -320,10 +322,11 @@ def masks(frame: Frame, ax: "Optional[Axes]" = None, bundlesize: int = 25) -> "A
     ax = _axes(ax, (5, 3.5))
     bundle = (frame.specmin + np.arange(frame.nspec)) // size
     numbers = np.unique(bundle)
-    left = np.asarray(frame.mask) != 0
+    mask = np.asarray(frame.mask)
+    left = mask != 0
     height = np.zeros(numbers.size)
     for bit, name, colour in (*_MASK_BITS, (~0, "other", "#8c564b")):
-        here = left & ((frame.mask & np.uint32(bit & 0xFFFFFFFF)) != 0)
+        here = left & ((mask & np.uint32(bit & 0xFFFFFFFF)) != 0)
         left &= ~here
         share = np.array([100 * here[bundle == number].mean() for number in numbers])
         if here.any():
@@ -331,7 +334,7 @@ def masks(frame: Frame, ax: "Optional[Axes]" = None, bundlesize: int = 25) -> "A
             height += share
     ax.set(xlabel=f"bundle of {size} fibres", ylabel="share of its bins [%]", title="masked bins",
            ylim=(0, max(1.0, 1.15 * float(height.max()))), xlim=(numbers[0] - 0.6, numbers[-1] + 0.6))
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     ax.title.set_fontsize(10)
     if height.max() > 0:
         ax.legend(fontsize=8)

@@ -28,7 +28,7 @@ def _wavelength(wavelength: Any, psf: Any) -> Any:
         check.wave("wavelength", wavelength)
         wmin, wmax, dw = wavelength
         return np.arange(wmin, wmax + 0.5 * dw, dw)  # to the last bit what gpu_specter has
-    return wavelength
+    return check.wave("wavelength", wavelength)
 
 
 def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: int, nspec: int,
@@ -51,20 +51,22 @@ def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: in
     comm: more than one rank raises NotImplementedError. loglevel, batch_subbundle, ranks_per_bundle:
     accepted, nothing to do. threads: as in fiberloom.extract_frame.
     """
+    if comm is not None and not isinstance(getattr(comm, "size", None), int):
+        raise TypeError(f"comm: expected None or a communicator of mpi4py, got {type(comm).__name__}")
     if comm is not None and comm.size > 1:
         raise NotImplementedError(
             "comm: spreading one frame over MPI ranks is not implemented in Python; one process does a "
             "frame with its threads, so give each rank a frame of its own and comm=None")
     if not isinstance(img, Mapping) or "image" not in img or "ivar" not in img:
         raise TypeError(f"img: expected a dictionary with image and ivar, got {type(img).__name__}")
-    if gpu:
+    if check.truth("gpu", gpu):
         _log.warning("gpu: no GPU body is compiled in; the CPU computes")
     start = time.time()
     ours = to_psf(psf)
     frame = _extract_frame(
         img["image"], img["ivar"], ours, _wavelength(wavelength, ours), bundlesize=bundlesize,
         specmin=specmin, nspec=check.integer("nspec", nspec, 1), psferr=psferr,
-        regularize=regularize, ndiag=ours.stamp[0], model=bool(model), method=method,
+        regularize=regularize, ndiag=ours.stamp[0], model=check.truth("model", model), method=method,
         nsubbundles=nsubbundles, nwavestep=nwavestep, wavepad=wavepad, wavepad_frac=wavepad_frac,
         pixpad_frac=pixpad_frac, threads=threads)
     if isinstance(timing, dict):

@@ -14,7 +14,7 @@ from ._convert import to_psf
 def load_psf(filename: Any) -> Psf:
     """A GAUSS-HERMITE PSF with its tails, as specter evaluates it."""
     try:
-        return read_psf(filename, tails=True)
+        return read_psf(check.path("filename", filename), tails=True)
     except RuntimeError as error:
         if "TAIL" not in str(error):
             raise
@@ -60,12 +60,15 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
     if xyrange is not None:
         raise NotImplementedError("xyrange: extraction from a cutout is not implemented; give the whole "
                                   "image, with ivar 0 outside the region")
-    if ndecorr:
+    if check.truth("ndecorr", ndecorr):
         raise NotImplementedError("ndecorr: decorrelating the noise between fibres is not implemented; "
                                   "ndecorr=False decorrelates each fibre")
-    if debug:
+    if check.truth("debug", debug):
         raise NotImplementedError("debug: there is no interactive session to enter")
     ours = to_psf(psf)
+    check.real("image", image, ours.shape)
+    check.real("imageivar", imageivar, ours.shape)
+    check.integer("wavesize", wavesize, 1)
     grid = check.wave("wavelengths", np.asarray(wavelengths))
     if grid.size < 2:
         raise ValueError("wavelengths: expected at least 2 bins, got 1")
@@ -73,12 +76,13 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
     half = _half_diagonals(ours, first, count, float(grid[1] - grid[0]))
     frame = _extract_frame(
         image, imageivar, ours, grid, specmin=first, nspec=count, bundlesize=bundlesize,
-        psferr=psferr, regularize=regularize, ndiag=2 * half + 1, model=bool(full_output),
-        method=method, nsubbundles=nsubbundles, nwavestep=wavesize, wavepad_frac=wavepad_frac,
+        psferr=psferr, regularize=regularize, ndiag=2 * half + 1,
+        model=check.truth("full_output", full_output), method=method,
+        nsubbundles=nsubbundles, nwavestep=wavesize, wavepad_frac=wavepad_frac,
         pixpad_frac=pixpad_frac, threads=threads)
     assert frame.resolution is not None
     resolution = frame.resolution.astype(np.float64)
-    if not full_output:
+    if not check.truth("full_output", full_output):
         return frame.flux, frame.ivar, resolution
     assert frame.model is not None
     return {
