@@ -13,7 +13,7 @@ def logical_lines(block):
     """Commands of a block: continued lines joined, comments and the remarks of a synopsis dropped."""
     for line in re.sub(r"\\\n\s*", " ", block).splitlines():
         line = re.sub(r"(^|\s+)#\s.*$", "", line).strip()
-        line = re.sub(r"(?<=\S) {4,}\S.*$", "", line) if line.startswith("fiberloom") else line
+        line = re.sub(r"(?<=\S) {4,}[^\s-].*$", "", line) if line.startswith("fiberloom") else line
         if line:
             yield line
 
