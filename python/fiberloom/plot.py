@@ -74,7 +74,11 @@ def _show_ccd(ax: "Axes", values: Array, title: str, label: str, norm: Any, cmap
                       extent=(-0.5, small.shape[1] * side - 0.5, -0.5, small.shape[0] * side - 0.5))
     ax.set_title(title, fontsize=10)
     ax.set_xlabel("column")
-    ax.figure.colorbar(shown, ax=ax, label=label, pad=0.02, extend="both")
+    bar = ax.figure.colorbar(shown, ax=ax, label=label, pad=0.02, extend="both")
+    if hasattr(norm, "linear_width"):
+        ticks = _asinh_ticks(norm.vmin, norm.vmax, norm.linear_width)
+        bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+        bar.minorticks_off()
 
 
 def images(frame: Frame, image: Any, ivar: Any, fig: "Optional[Figure]" = None) -> "Figure":
@@ -233,7 +237,7 @@ def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any =
         ax.set_yticks(_asinh_ticks(low, high, soft))
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}" if abs(value) < 1e5 else f"{value:.0e}")
         ax.minorticks_off()
-        top = soft * np.sinh(1.08 * np.arcsinh(high / soft))
+        top = soft * np.sinh(1.22 * np.arcsinh(high / soft))  # room for the legend
         ax.set_ylim(min(0.0, low) - soft, max(float(top), soft))
     else:
         ax.set_ylim(min(0.0, low) - 0.06 * (high - low), high + 0.05 * (high - low))
