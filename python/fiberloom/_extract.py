@@ -131,7 +131,8 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
     bits = _core.default_mask_bits if mask_bits is None else check.integer(
         "mask_bits", mask_bits, 0, 2**32 - 1)
     return _core.extract_file(files, wave,
-                              check.flag("barycentric_correction", barycentric_correction), bits, check.choice("gh00", gh00, ("file", "one")),
+                              check.flag("barycentric_correction", barycentric_correction), bits,
+                              check.choice("gh00", gh00, ("file", "one")),
                               check.flag("tails", tails), check.flag("scores", scores),
                               check.flag("overwrite", overwrite), options,
                               check.threads(threads), _progress(progress))
