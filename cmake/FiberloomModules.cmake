@@ -64,5 +64,8 @@ function(fiberloom_test name)
     set(A_TIMEOUT 600)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT})
+  # a folder of its own: two checkouts may be tested at the same time
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/test-files)
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
+    ENVIRONMENT TEST_TMPDIR=${CMAKE_BINARY_DIR}/test-files)
 endfunction()
