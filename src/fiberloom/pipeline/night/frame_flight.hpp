@@ -13,6 +13,7 @@ namespace fiberloom::night {
 struct FramePipeline::Flight {
   Flight(const FrameTask& its_task, const WorkUnit& its_unit) : task(its_task), unit(its_unit) {
     outcome.frame = unit.frame;
+    outcome.first_bundle = unit.first_bundle;
   }
   [[nodiscard]] bool whole() const noexcept { return unit.last_bundle < 0; }
 

@@ -62,6 +62,7 @@ void FrameJoiner::part_done(FramePart part) {
 }
 
 std::optional<Error> FrameJoiner::finish() {
+  source_.set_joined({});  // a rank that still works may send a part when this one is gone
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;

@@ -47,6 +47,7 @@ enum class FrameState {
 /// What became of a frame, and what it took.
 struct FrameOutcome {
   std::size_t frame = 0;
+  int first_bundle = 0;  ///< of its unit
   FrameState state = FrameState::kWaiting;
   int exit_code = 0;    ///< of Error, where it failed
   std::string message;  ///< one line, where it failed

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
+#include "fiberloom/pipeline/night/frame_joiner.hpp"
 #include "fiberloom/pipeline/night/wire.hpp"
 
 namespace fiberloom::night {
@@ -37,6 +39,54 @@ TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
   const auto all = collector.add(part(3, 4, 1, FrameState::kFailed), 6);
   ASSERT_TRUE(all);
   EXPECT_FALSE(collector.add(part(4, 6, 1), 6));
+}
+
+/// A frame of six bundles in two parts, both in this rank's hands.
+class TwoParts : public testing::Test {
+ protected:
+  void SetUp() override {
+    FrameTask task;
+    task.name = "r0-00000001";
+    task.bundles = 6;
+    source_.deliver({{0, 0, 3}, 0, 0}, task);
+    source_.deliver({{0, 3, 6}, 0, 0}, task);
+    ASSERT_TRUE(source_.next());
+    ASSERT_TRUE(source_.next());
+  }
+  /// First bundles of the parts that rank 0 hears to be at their end.
+  std::multiset<int> ended() {
+    std::multiset<int> list;
+    while (const auto letter = mail_.take()) {
+      if (letter->tag != kTagPartEnd) continue;
+      Assignment assignment;
+      WireReader reader(letter->bytes);
+      reader(assignment);
+      list.insert(assignment.unit.first_bundle);
+    }
+    return list;
+  }
+
+  RankMail mail_;
+  TaskList tasks_;
+  RankSource source_{mail_, tasks_, 0};
+};
+
+TEST_F(TwoParts, AFailureOfOneIsNotTakenForTheOthers) {
+  FrameOutcome outcome;
+  outcome.state = FrameState::kFailed;
+  outcome.first_bundle = 3;
+  source_.finished(outcome);
+  source_.part_done(part(0, 3));
+  EXPECT_EQ(ended(), (std::multiset<int>{0, 3})) << "else the job waits for a part for ever";
+}
+
+TEST_F(TwoParts, APartThatComesAfterTheEndIsDropped) {
+  const RunFolder folder("/nowhere");
+  FrameJoiner joiner(source_, tasks_, folder, {}, nullptr);
+  source_.receive_part(part(0, 3));
+  EXPECT_FALSE(joiner.finish());
+  source_.receive_part(part(3, 6));
+  EXPECT_EQ(source_.open().size(), 1U) << "given up, and nobody is there to join it";
 }
 
 TEST(PartialFrame, CrossesTheWireToTheBit) {

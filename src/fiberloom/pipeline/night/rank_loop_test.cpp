@@ -53,7 +53,9 @@ class EmptyPipeline {
         source_.part_done(std::move(part));
       }
       const auto state = code == 0 ? FrameState::kDone : FrameState::kFailed;
-      source_.finished(outcome_of(unit->frame, state));
+      FrameOutcome outcome = outcome_of(unit->frame, state);
+      outcome.first_bundle = unit->first_bundle;
+      source_.finished(outcome);
     }
   }
 

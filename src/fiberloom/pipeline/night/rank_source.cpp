@@ -50,11 +50,9 @@ void RankSource::finished(const FrameOutcome& outcome) {
   Assignment assignment;
   {
     const std::lock_guard lock(mutex_);
-    // Whole frames stand under bundle 0; of two parts of a frame either may be meant.
-    const auto it = in_work_.lower_bound({outcome.frame, 0});
-    if (it == in_work_.end() || it->first.first != outcome.frame) return;
+    const auto it = in_work_.find({outcome.frame, outcome.first_bundle});
+    if (it == in_work_.end()) return;  // a part: part_done() came before
     assignment = it->second;
-    if (outcome.state == FrameState::kDone && assignment.unit.last_bundle >= 0) return;
     in_work_.erase(it);
   }
   if (assignment.unit.last_bundle < 0) {
@@ -103,7 +101,10 @@ void RankSource::pass_on(PartialFrame part, const Assignment& assignment) {
   mail_.post(0, kTagPartEnd, writer.take());
 }
 
-void RankSource::set_joined(Joined joined) { joined_ = std::move(joined); }
+void RankSource::set_joined(Joined joined) {
+  const std::lock_guard lock(joined_mutex_);
+  joined_ = std::move(joined);
+}
 
 void RankSource::set_device(std::shared_ptr<DeviceEngine> device) { device_ = std::move(device); }
 
@@ -122,8 +123,9 @@ void RankSource::receive_part(PartialFrame part) { collect(std::move(part)); }
 void RankSource::collect(PartialFrame part) {
   const std::size_t frame = part.unit.frame;
   const int bundles = tasks_.at(frame).bundles;
-  auto all = collector_.add(std::move(part), bundles);
-  if (all && joined_) joined_(frame, std::move(*all));
+  const std::lock_guard lock(joined_mutex_);
+  if (!joined_) return;  // told to stop, and what was open is given up
+  if (auto all = collector_.add(std::move(part), bundles)) joined_(frame, std::move(*all));
 }
 
 void RankSource::no_more() {

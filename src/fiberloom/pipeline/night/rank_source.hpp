@@ -63,6 +63,7 @@ class RankSource final : public WorkSource {
   void frame_done(const FrameOutcome& outcome);
   /// Who takes the parts of a frame that this rank owns once they are all here; may be called from
   /// any thread, the one that speaks MPI among them, and must not wait. Before the first next().
+  /// With nobody, when that one ends: parts that come later are dropped.
   void set_joined(Joined joined);
   /// This rank's device, for the tasks that come. Before the first next().
   void set_device(std::shared_ptr<DeviceEngine> device);
@@ -95,6 +96,7 @@ class RankSource final : public WorkSource {
   bool no_more_ = false, stopped_ = false;
   bool asked_ = false;
   Counters counters_;
+  std::mutex joined_mutex_;
   Joined joined_;
   std::shared_ptr<DeviceEngine> device_;
   PartCollector collector_;

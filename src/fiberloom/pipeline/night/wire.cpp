@@ -14,10 +14,10 @@ namespace {
 
 template <class Archive, class Struct>
 void outcome_fields(Archive& archive, Struct& outcome) {
-  auto& [frame, state, exit_code, message, attempts, rank, start_s, end_s, read, compute, write,
-         bytes_in, bytes_out, output_checksum] = outcome;
-  archive(frame, state, exit_code, message, attempts, rank, start_s, end_s, read, compute, write,
-          bytes_in, bytes_out, output_checksum);
+  auto& [frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
+         compute, write, bytes_in, bytes_out, output_checksum] = outcome;
+  archive(frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
+          compute, write, bytes_in, bytes_out, output_checksum);
 }
 
 template <class Archive, class Struct>
