@@ -24,8 +24,8 @@ py::dict bundle_dict(const BundleReport& b) {
   return py::dict("first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber,
                   "half_bandwidth"_a = b.half_bandwidth, "cg_iterations"_a = b.cg_iterations,
                   "poles"_a = b.poles, "kappa"_a = b.kappa, "bound_sigma"_a = b.bound_sigma,
-                  "seam_sigma"_a = b.seam_sigma, "windows"_a = b.windows,
-                  "unconstrained"_a = b.unconstrained);
+                  "solve_sigma"_a = b.solve_sigma, "seam_sigma"_a = b.seam_sigma,
+                  "windows"_a = b.windows, "unconstrained"_a = b.unconstrained);
 }
 
 py::list bundle_list(const std::vector<BundleReport>& bundles) {

@@ -34,6 +34,7 @@ Json bundle(const BundleReport& report) {
           {"cg_iterations", report.cg_iterations},
           {"kappa", report.kappa},
           {"bound_sigma", report.bound_sigma},
+          {"solve_sigma", report.solve_sigma},
           {"seam_sigma", report.seam_sigma},
           {"unconstrained", report.unconstrained}};
 }

@@ -95,10 +95,14 @@ struct BundleReport {
   int poles = 0;           ///< largest number of poles used
   double kappa = 1;        ///< largest bound on the condition number of S
   double bound_sigma = 0;  ///< bound on the error of a bin, in units of its sigma
+  double solve_sigma = 0;  ///< error that the solution of the equations was left with, of the bound
   double seam_sigma = 0;   ///< measured difference of neighbouring windows where they overlap
   int windows = 1;
   std::size_t unconstrained = 0;  ///< bins of the requested fibres without information
 };
+
+/// A solution whose error may be a sigma and more (or is no number) is none.
+[[nodiscard]] inline bool is_solution(double solve_sigma) { return solve_sigma < 1.0; }
 
 /// All arrays are [nspec][nwave]; flux per Angstrom.
 struct ExtractResult {

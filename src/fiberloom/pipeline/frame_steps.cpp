@@ -160,6 +160,13 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
 
 void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResult result,
                   Tracer* tracer) {
+  if (!result.bundles.empty() &&
+      std::none_of(result.bundles.begin(), result.bundles.end(),
+                   [](const BundleReport& b) { return is_solution(b.solve_sigma); })) {
+    throw Error(Status::kNumerical,
+                frame.in.preproc.path + " with " + frame.in.psf->path +
+                    ": the equations of no bundle could be solved; nothing was written");
+  }
   const HeaderCards header = frame_header(job, frame);
   result.wave = divided_grid(frame.wave, 1);
   write_outputs(job, frame.in.preproc.ccd, header, std::move(result), frame.fibermap, tracer);

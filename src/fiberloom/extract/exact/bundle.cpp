@@ -40,7 +40,12 @@ class BundleExtraction {
     {
       const Span span(frame_.tracer, "compute/solve");
       solved_ = solve_bundle(work_.normal, frame_.banded, frame_.pixel,
-                             kSolveShare * frame_.tuning.tolerance_sigma, work_.solve);
+                             kSolveShare * frame_.tuning.tolerance_sigma,
+                             frame_.tuning.most_iterations, work_.solve);
+      // what follows must not meet its NaNs; settle_unsolved() takes the bundle out of the result
+      if (!is_solution(solved_.error_sigma)) {
+        std::fill_n(work_.solve.x.data(), work_.normal.nfiber * work_.normal.pitch, 0.0);
+      }
     }
     {
       const Span span(frame_.tracer, "compute/diagnostics");
@@ -94,6 +99,7 @@ class BundleExtraction {
     report.half_bandwidth = band;
     report.cg_iterations = solved_.iterations;
     report.windows = windows.count;
+    report.solve_sigma = solved_.error_sigma;
     double root_error = 0;
     RootTask task;
     task.band = band;

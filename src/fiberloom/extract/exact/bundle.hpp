@@ -19,6 +19,7 @@ struct Tuning {
   int most_band = 64;  ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
+  int most_iterations = 500;  ///< of the solve; a handful is usual
 };
 
 /// What all bundles of a frame share, read-only.

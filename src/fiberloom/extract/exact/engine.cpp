@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "fiberloom/base/error.hpp"
@@ -62,6 +63,53 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
   return result;
 }
 
+namespace {
+
+/// Rows of fibres [first, last) become rows without information; pixmask_fraction stays.
+void take_out(int first, int last, ExtractResult& result) {
+  const std::size_t nwave = result.flux.cols(), middle = result.resolution.rows() / 2;
+  first = std::max(first - result.spec_min, 0);
+  last = std::min(last - result.spec_min, static_cast<int>(result.flux.rows()));
+  for (auto s = static_cast<std::size_t>(first); static_cast<int>(s) < last; ++s) {
+    for (auto* rows : {&result.flux, &result.ivar, &result.xflux, &result.chi2pix}) {
+      std::fill_n(rows->row(s), nwave, 0.0);
+    }
+    for (std::size_t k = 0; k < result.resolution.rows(); ++k) {
+      std::fill_n(&result.resolution(s, k, 0), nwave, k == middle ? 1.0F : 0.0F);
+    }
+  }
+}
+
+std::string scientific(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", x);
+  return text;
+}
+
+}  // namespace
+
+void settle_unsolved(const ExtractOptions& options, const Observer& observer,
+                     ExtractResult& result) {
+  for (BundleReport& b : result.bundles) {
+    if (b.solve_sigma <= options.tolerance) continue;
+    const int last = b.first_fiber + b.nfiber;
+    const std::string what = "fibres " + std::to_string(b.first_fiber) + "-" +
+                             std::to_string(last - 1) + ": the solution stopped at an error of " +
+                             scientific(b.solve_sigma) + " sigma after " +
+                             std::to_string(b.cg_iterations) + " iterations (--tolerance " +
+                             scientific(options.tolerance) + ")";
+    if (is_solution(b.solve_sigma)) {
+      observer.warn(what);
+      continue;
+    }
+    observer.warn(what + "; it is no solution: their bins have flux = ivar = 0 and ALLBADPIX");
+    take_out(b.first_fiber, last, result);
+    const int asked = std::min(last, result.spec_min + static_cast<int>(result.flux.rows())) -
+                      std::max(b.first_fiber, result.spec_min);
+    b.unconstrained = static_cast<std::size_t>(std::max(asked, 0)) * result.flux.cols();
+  }
+}
+
 Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel& psf) {
   Array2D<float> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x),
                        0.0F);
@@ -116,6 +164,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
   if (options.want_model) result.model = join_models(models, psf);
+  settle_unsolved(options, observer, result);
   set_spectral_mask(result);
   return result;
 }

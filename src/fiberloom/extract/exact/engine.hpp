@@ -20,6 +20,11 @@ namespace fiberloom::exact {
                                 const Observer& observer);
 /// A result of the right shape.
 [[nodiscard]] ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options);
+/// Bundles whose equations were not solved to the tolerance: a warning, with how far it came; where
+/// that is no solution at all its bins leave as bins without information do, and a warning says so.
+/// Call it before set_spectral_mask().
+void settle_unsolved(const ExtractOptions& options, const Observer& observer,
+                     ExtractResult& result);
 /// Strips overlap where bundles are close: adding them in order makes the image independent of
 /// threads.
 [[nodiscard]] Array2D<float> join_models(const std::vector<ModelStrip>& strips,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace fiberloom::exact {
@@ -111,7 +112,8 @@ double dot(const double* a, const double* b, std::size_t n) {
 }  // namespace
 
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
-                         const PixelKernels& kernels, double tolerance_sigma, SolveWork& work) {
+                         const PixelKernels& kernels, double tolerance_sigma, int most_iterations,
+                         SolveWork& work) {
   const auto size = static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch);
   for (auto* v : {&work.x, &work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
   const Preconditioner precondition(n, banded, kernels, work);
@@ -128,8 +130,8 @@ SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
   SolveReport report;
   double best = rz;
   int stalled = 0;
-  constexpr int kMostIterations = 500, kPatience = 12;
-  while (rz > tolerance_sigma * tolerance_sigma && report.iterations < kMostIterations) {
+  constexpr int kPatience = 12;
+  while (rz > tolerance_sigma * tolerance_sigma && report.iterations < most_iterations) {
     apply(n, kernels, p, q);
     const double pq = dot(p, q, size);
     if (!(pq > 0)) break;
@@ -148,8 +150,7 @@ SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
     best = std::min(best, rz);
     if (stalled > kPatience) break;
   }
-  report.error_sigma = std::sqrt(std::max(rz, 0.0));
-  report.converged = report.error_sigma <= tolerance_sigma;
+  report.error_sigma = rz < 0 ? std::numeric_limits<double>::infinity() : std::sqrt(rz);
   return report;
 }
 

@@ -9,8 +9,9 @@ namespace fiberloom::exact {
 
 struct SolveReport {
   int iterations = 0;
-  double error_sigma = 0;  ///< sqrt(r^T M^-1 r) at the end: the error of x in units of its sigma
-  bool converged = false;
+  /// sqrt(r^T M^-1 r) at the end: the error of x in units of its sigma; infinite where the matrix
+  /// turned out not to be positive definite, NaN where the numbers were none.
+  double error_sigma = 0;
 };
 
 struct SolveWork {
@@ -22,10 +23,11 @@ struct SolveWork {
   }
 };
 
-/// Solves until the error estimate is below `tolerance_sigma` or no longer falls. Sums in fixed
-/// order.
+/// Solves until the error estimate is below `tolerance_sigma`, no longer falls, or after
+/// `most_iterations`: how far it came is in the report. Sums in fixed order.
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
-                         const PixelKernels& kernels, double tolerance_sigma, SolveWork& work);
+                         const PixelKernels& kernels, double tolerance_sigma, int most_iterations,
+                         SolveWork& work);
 
 /// q = N p for vectors laid out as n.rhs_ (margins zero).
 void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q);

@@ -352,6 +352,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   }
   extract_left(ccd, p, left, executor, tracer, result, models);
   count_unconstrained(result);
+  exact::settle_unsolved(options, observer, result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
   if (options.want_model) result.model = exact::join_models(models, psf);
   set_spectral_mask(result, executor);

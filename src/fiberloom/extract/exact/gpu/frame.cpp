@@ -354,7 +354,10 @@ void DeviceFrame::solve() {
   }
   for (std::size_t b = 0; b < states.size(); ++b) {
     outcomes_[b].report.cg_iterations = states[b].iterations;
-    outcomes_[b].report.bound_sigma = std::sqrt(std::max(states[b].rz, 0.0));  // so far
+    const double error = std::sqrt(states[b].rz);  // a negative one is none
+    outcomes_[b].report.bound_sigma = outcomes_[b].report.solve_sigma = error;  // so far
+    if (!(error <= p_.tuning.tolerance_sigma))
+      outcomes_[b].to_cpu = "the solution did not converge";
   }
 }
 
