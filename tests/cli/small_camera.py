@@ -20,14 +20,15 @@ def trace_y(wave):
     return 5.0 + 1.5 * (wave - WMIN)
 
 
-def psf_bytes(psftype="GAUSS-HERMITE", npix_x=NX, drop=(), nfiber=NFIBER, wmin=WMIN, wmax=WMAX):
-    """`drop` names HDUs and keywords to leave out."""
+def psf_bytes(psftype="GAUSS-HERMITE", npix_x=NX, drop=(), nfiber=NFIBER, wmin=WMIN, wmax=WMAX,
+              stretch=1.0):
+    """`drop` names HDUs and keywords to leave out; `stretch` the traces along y, beyond the CCD."""
     keys = [("FIBERMIN", 0), ("FIBERMAX", nfiber - 1), ("WAVEMIN", wmin), ("WAVEMAX", wmax)]
     kind = [("PSFTYPE", psftype), ("PSFVER", 3)]
     xs, ys = [], []
     for fiber in range(nfiber):
         xs += [trace_x(fiber), 0.2]
-        ys += [trace_y(0.5 * (WMIN + WMAX)), 0.5 * (trace_y(WMAX) - trace_y(WMIN))]
+        ys += [trace_y(0.5 * (WMIN + WMAX)), 0.5 * stretch * (trace_y(WMAX) - trace_y(WMIN))]
     rows = []
 
     def row(name, value, slope=0.0):

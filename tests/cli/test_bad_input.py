@@ -208,6 +208,11 @@ class BadCommandLine(Case):
             with self.subTest(wave):
                 self.assert_fails(self.extract("--quiet", wave=wave), 2)
 
+    def test_a_grid_outside_the_psf(self):
+        for wave in ("4990,5085,0.8", "5005,5110,0.8", "6000,6100,0.8"):
+            self.assert_fails(self.extract("--quiet", wave=wave), 20, self.image, self.psf,
+                              "5000.00 to 5100.00", "expected no more than 5 %")
+
     def test_even_number_of_diagonals(self):
         self.assert_fails(self.extract("--quiet", "--ndiag", "10"), 2, "ndiag")
 

@@ -7,7 +7,7 @@ import unittest
 
 import tiny_fits as fits
 from run_fiberloom import Case
-from small_camera import NFIBER, NX, NY
+from small_camera import NFIBER, NX, NY, psf_bytes
 
 HDUS = ["FLUX", "IVAR", "MASK", "WAVELENGTH", "RESOLUTION", "FIBERMAP", "CHI2PIX", "SCORES"]
 NWAVE = 101
@@ -72,6 +72,27 @@ class Frame(Case):
             self.assertIn(what, result.stderr)
         hdus = fits.by_name(self.frame)
         self.assertTrue(all(v == v for n in ("FLUX", "IVAR", "CHI2PIX") for v in hdus[n].values()))
+
+    def test_a_grid_past_the_ccd_is_warned_of_with_what_is_covered(self):
+        steep = self.put("steep.fits", psf_bytes(stretch=1.2))  # y from -10 to 170 on 160 rows
+        summary = self.out / "summary.json"
+        result = self.extract("--loglevel", "warn", "--json", summary, psf=steep,
+                              wave="5000,5100,0.8")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ("runs past the CCD", "from 5003.20 to 5096.80", "80 of 1260 bins (6.35 %)"):
+            self.assertIn(words, result.stderr)
+        self.assertEqual(json.loads(summary.read_text())["bins"]["without_ccd"], 80)
+        mask = fits.by_name(self.frame)["MASK"].values()
+        self.assertTrue(all(m & 2 for row in range(NFIBER) for m in mask[126 * row:126 * row + 4]))
+        # whoever leaves the grid to the program has nothing to mend
+        result = self.program("extract", "-i", self.image, "-p", steep, "-o", self.frame,
+                              "--bundlesize", "5", "--loglevel", "warn")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_a_grid_a_little_outside_the_psf_is_warned_of(self):
+        result = self.extract("--loglevel", "warn", wave="4996,5085,0.8")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("leaves the PSF's range 5000.00-5100.00", result.stderr)
 
     def test_no_scores(self):
         self.extract_ok("--no-scores")

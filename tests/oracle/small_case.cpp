@@ -15,12 +15,17 @@ namespace {
 constexpr double kCenterAa = 6000.0, kHalfDomainAa = 100.0, kDispersionAa = 0.57;
 constexpr int kCols = 75, kMargin = 5;
 
+/// Half the range of the PSF: long grids must lie in it.
+double half_domain(const SmallCaseKnobs& knobs) {
+  return std::max(kHalfDomainAa, 0.5 * knobs.nwave * knobs.step_aa);
+}
+
 /// Coefficients of one parameter: coef(fibre, k) = base[k] + slope[k] * (fibre - middle).
-LegendreSeries series(int nfiber, const std::vector<double>& base,
+LegendreSeries series(int nfiber, double half_aa, const std::vector<double>& base,
                       const std::vector<double>& slope = {}) {
   LegendreSeries s;
-  s.wave_min = kCenterAa - kHalfDomainAa;
-  s.wave_max = kCenterAa + kHalfDomainAa;
+  s.wave_min = kCenterAa - half_aa;
+  s.wave_max = kCenterAa + half_aa;
   s.coef = Array2D<double>(static_cast<std::size_t>(nfiber), base.size(), 0.0);
   for (std::size_t f = 0; f < s.coef.rows(); ++f) {
     const double offset = static_cast<double>(f) - 0.5 * (nfiber - 1);
@@ -33,25 +38,25 @@ LegendreSeries series(int nfiber, const std::vector<double>& base,
 
 PsfModel make_psf(const SmallCaseKnobs& knobs) {
   const int n = knobs.nfiber;
+  const double half = half_domain(knobs);
   const double span = knobs.pitch * (n - 1);
   PsfModel psf;
   psf.npix_y = knobs.rows;
   psf.npix_x = knobs.edges == CaseEdges::kOffCcd
                    ? static_cast<int>(std::ceil(span)) + 2 * kMargin
                    : std::max(kCols, static_cast<int>(std::ceil(span)) + 46);
-  psf.x = series(n, {0.5 * (psf.npix_x - 1), 1.2, -0.8, 0.1}, {knobs.pitch, 0.05, 0.02});
-  psf.y =
-      series(n, {0.5 * (knobs.rows - 1), kHalfDomainAa / kDispersionAa, -0.6, 0.1}, {0.3, 0.02});
+  psf.x = series(n, half, {0.5 * (psf.npix_x - 1), 1.2, -0.8, 0.1}, {knobs.pitch, 0.05, 0.02});
+  psf.y = series(n, half, {0.5 * (knobs.rows - 1), half / kDispersionAa, -0.6, 0.1}, {0.3, 0.02});
   for (std::size_t f = 0; f < psf.y.coef.rows(); ++f) {  // the slit's image is curved
     const double offset = static_cast<double>(f) - 0.5 * (n - 1);
     psf.y.coef(f, 0) += 0.25 * offset * offset;
   }
-  psf.sigma_x = series(n, {knobs.sigma_x, 0.05, 0.04}, {0.01, -0.004});
-  psf.sigma_y = series(n, {knobs.sigma_y, -0.06, 0.03}, {-0.01, 0.003});
+  psf.sigma_x = series(n, half, {knobs.sigma_x, 0.05, 0.04}, {0.01, -0.004});
+  psf.sigma_y = series(n, half, {knobs.sigma_y, -0.06, 0.03}, {-0.01, 0.003});
   const int orders = psf.gh_deg_x + 1;
-  psf.gh.assign(static_cast<std::size_t>(orders * (psf.gh_deg_y + 1)), series(n, {0.0}));
+  psf.gh.assign(static_cast<std::size_t>(orders * (psf.gh_deg_y + 1)), series(n, half, {0.0}));
   const auto set = [&](int i, int j, double base, double tilt, double slope) {
-    psf.gh[static_cast<std::size_t>(j * orders + i)] = series(n, {base, tilt}, {slope});
+    psf.gh[static_cast<std::size_t>(j * orders + i)] = series(n, half, {base, tilt}, {slope});
   };
   set(0, 0, 1.0, 0.01, 0.0);
   set(2, 0, 0.012, -0.004, 0.002);

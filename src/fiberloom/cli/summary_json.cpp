@@ -92,6 +92,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["pixels"] = pixels(s.pixels);
   json["bins"] = {{"all", s.nspec * s.nwave},
                   {"somebadpix", s.some_bad},
+                  {"without_ccd", s.without_ccd},
                   {"allbadpix", s.all_bad},
                   {"bad2dfit", s.bad_fit}};
   json["bundles"] = Json::array();

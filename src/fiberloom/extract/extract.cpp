@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "fiberloom/base/error.hpp"
@@ -24,6 +25,12 @@ namespace {
 
 std::string shape(std::size_t rows, std::size_t cols) {
   return std::to_string(cols) + " x " + std::to_string(rows);
+}
+
+std::string angstrom(double wave_aa) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", wave_aa);
+  return text;
 }
 
 template <class Image, class Ivar>
@@ -115,6 +122,15 @@ std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size) {
   return ranges;
 }
 
+WaveRange wave_range_of(const PsfModel& psf) {
+  WaveRange range{psf.x.wave_min, psf.x.wave_max};
+  for (const LegendreSeries* series : {&psf.y, &psf.sigma_x, &psf.sigma_y}) {
+    range.first_aa = std::max(range.first_aa, series->wave_min);
+    range.last_aa = std::min(range.last_aa, series->wave_max);
+  }
+  return range;
+}
+
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {
   const auto ny = static_cast<std::size_t>(psf.npix_y), nx = static_cast<std::size_t>(psf.npix_x);
   if (ccd.image.rows() != ny || ccd.image.cols() != nx) {
@@ -145,11 +161,14 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
                   "the wavelength grid does not increase at bin " + std::to_string(i));
     }
   }
-  if (wave.back() < psf.x.wave_min || wave.front() > psf.x.wave_max) {
-    throw Error(Status::kNotCovered, "the PSF covers " + std::to_string(psf.x.wave_min) + " to " +
-                                         std::to_string(psf.x.wave_max) + " Angstrom, the grid " +
-                                         std::to_string(wave.front()) + " to " +
-                                         std::to_string(wave.back()) + " lies wholly outside");
+  const WaveRange range = wave_range_of(psf);
+  const double reach = kMostExtrapolation * (range.last_aa - range.first_aa);
+  if (wave.front() < range.first_aa - reach || wave.back() > range.last_aa + reach) {
+    throw Error(Status::kNotCovered,
+                "the PSF covers " + angstrom(range.first_aa) + " to " + angstrom(range.last_aa) +
+                    " Angstrom, the grid runs from " + angstrom(wave.front()) + " to " +
+                    angstrom(wave.back()) + ": expected no more than 5 % of that range (" +
+                    angstrom(reach) + ") beyond, where the PSF's polynomials still mean something");
   }
 }
 

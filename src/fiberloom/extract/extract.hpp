@@ -119,6 +119,17 @@ struct ExtractResult {
   std::vector<BundleReport> bundles;
 };
 
+/// Wavelengths that traces and shape of a PSF were made for: the range that all of them have.
+struct WaveRange {
+  double first_aa = 0, last_aa = 0;
+};
+[[nodiscard]] WaveRange wave_range_of(const PsfModel& psf);
+
+/// How far a grid may reach beyond that range, as a fraction of its width. A Legendre series of
+/// degree 6 grows there to five times its largest value inside; farther out it soon means nothing,
+/// and traces may turn back onto the CCD.
+inline constexpr double kMostExtrapolation = 0.05;
+
 /// Fails with kFiberRange, kNotCovered, kSizeMismatch or kUsage when the problem makes no sense.
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options);
 

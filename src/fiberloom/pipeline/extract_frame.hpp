@@ -47,6 +47,7 @@ struct ExtractSummary {
   std::size_t nspec = 0, nwave = 0;
   std::array<double, 3> wave{};  ///< wmin, wmax, step of the file
   double heliocor = 1;           ///< the extraction's grid is that divided by this
+  std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
   std::vector<BundleReport> bundles;
 };

@@ -84,6 +84,13 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
   frame.options = resolve_options(job, frame.in, frame.heliocor);
   frame.wave = wave_range(job, *frame.in.psf);
   frame.fibermap = choose_fibermap(frame.in, frame.options, observer);
+  frame.coverage = grid_coverage(frame.in.psf->model, frame.options.spec_min,
+                                 last_fiber(frame) - frame.options.spec_min, frame.options.wave);
+  const std::string seen = coverage_text(frame.coverage, frame.in.psf->model, frame.options.wave);
+  if (!seen.empty()) {  // who did not choose the grid need not be warned of it
+    observer.log(job.wave ? LogLevel::kWarning : LogLevel::kInfo,
+                 frame.in.preproc.path + ": " + seen);
+  }
   return frame;
 }
 
@@ -145,6 +152,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   summary.pixels = frame.pixels;
   summary.wave = frame.wave;
   summary.heliocor = frame.heliocor;
+  summary.without_ccd = frame.coverage.without_ccd;
   summary.spec_min = result.spec_min;
   summary.nspec = result.flux.rows();
   summary.nwave = result.flux.cols();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "fiberloom/pipeline/coverage.hpp"
 #include "fiberloom/pipeline/frame_inputs.hpp"
 
 namespace fiberloom {
@@ -19,6 +20,7 @@ struct PreparedFrame {
   double heliocor = 1;               ///< barycentric factor; the options' grid is divided by it
   std::optional<RawTable> fibermap;  ///< rows of the fibres asked for
   MaskCounts pixels;
+  Coverage coverage;
 };
 
 /// Masks, makes the options whole, checks them against image, PSF and fibermap.
