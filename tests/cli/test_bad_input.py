@@ -208,6 +208,12 @@ class BadCommandLine(Case):
             with self.subTest(wave):
                 self.assert_fails(self.extract("--quiet", wave=wave), 2)
 
+    def test_a_file_that_is_no_fibermap(self):
+        self.assert_fails(self.extract("--quiet", "-f", self.psf), 12, self.psf, "FIBER")
+
+    def test_a_first_fibre_beyond_the_last(self):
+        self.assert_fails(self.extract("--quiet", "-s", "10"), 22, "from 10 on", "0 to 9")
+
     def test_a_grid_outside_the_psf(self):
         for wave in ("4990,5085,0.8", "5005,5110,0.8", "6000,6100,0.8"):
             self.assert_fails(self.extract("--quiet", wave=wave), 20, self.image, self.psf,

@@ -140,10 +140,12 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   const int nfiber = psf.nfiber();
   const int nspec = options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
   if (options.spec_min < 0 || nspec < 1 || options.spec_min + nspec > nfiber) {
-    throw Error(Status::kFiberRange, "fibres " + std::to_string(options.spec_min) + " to " +
-                                         std::to_string(options.spec_min + nspec - 1) +
-                                         " asked for, the PSF has 0 to " +
-                                         std::to_string(nfiber - 1));
+    const std::string first = std::to_string(options.spec_min);
+    const std::string asked = options.nspec < 0 ? "fibres from " + first + " on"
+                                                : "fibres " + first + " to " +
+                                                      std::to_string(options.spec_min + nspec - 1);
+    throw Error(Status::kFiberRange,
+                asked + " asked for, the PSF has 0 to " + std::to_string(nfiber - 1));
   }
   if (options.bundle_size < 0 || (options.bundle_size == 0 && psf.bundle.empty())) {
     throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +

@@ -30,6 +30,10 @@ FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
   if (!job.fibermap.empty()) {
     in.fibermap = read_fibermap(job.fibermap);
     in.fibermap_path = job.fibermap;
+    if (!in.fibermap->column("FIBER")) {  // the first table of whatever file was named
+      throw Error(Status::kMissingKeyword,
+                  job.fibermap + ": the table has no column FIBER; expected a fibermap");
+    }
   } else {
     in.fibermap = std::move(in.preproc.fibermap);
   }
