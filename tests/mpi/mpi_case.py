@@ -56,7 +56,7 @@ class MpiCase(night_case.Case):
 
     def run_ranks(self, ranks, *more, out=None, code=0, timeout=100, command="night"):
         process = self.on_ranks(ranks, *more, out=out, command=command)
-        output, errors = process.communicate(timeout=timeout)
+        output, errors = night_case.finish(process, timeout)
         if code is not None:
             self.assertEqual(process.returncode, code, output + errors)
         return errors

@@ -7,6 +7,7 @@ import signal
 import time
 
 import mpi_case
+import night_case
 from mpi_case import CUT, MpiCase
 
 SOON = 15  # seconds; the time-out of a silent rank is 20, so this is the launcher's doing
@@ -32,7 +33,7 @@ class Killed(BusyCase):
         pids = self.busy_ranks(ranks)
         os.kill(pids[victim], signal.SIGKILL)
         start = time.monotonic()
-        process.communicate(timeout=60)
+        night_case.finish(process, 60)
         self.assertNotEqual(process.returncode, 0)
         return time.monotonic() - start
 
@@ -75,7 +76,7 @@ class Stopped(BusyCase):
         process = self.on_ranks(3, "--threads", "1")
         for pid in self.busy_ranks(3):
             os.kill(pid, signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = night_case.finish(process, 60)
         self.assertIn("the same command does the rest", errors)
         self.assertLess(len(self.outputs()), 90)
         self.assert_tidy()
@@ -87,7 +88,7 @@ class TwoRuns(MpiCase):
     def test_two_jobs_on_one_folder_share_the_work(self):
         self.tree.add_exposures(12)
         first, second = self.on_ranks(2), self.on_ranks(2, *CUT)
-        told = [process.communicate(timeout=100)[1] for process in (first, second)]
+        told = [night_case.finish(process, 100)[1] for process in (first, second)]
         self.assertEqual([first.returncode, second.returncode], [0, 0], told)
         self.assertEqual(len(self.outputs()), 36)
         done = [int(d) for errors in told for d in re.findall(r"36 frames: (\d+) done", errors)]

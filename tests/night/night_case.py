@@ -61,6 +61,42 @@ class Tree:
                 self.add(camera, exposure)
 
 
+def descendants(pid):
+    """The process and all below it."""
+    try:
+        children = (pathlib.Path("/proc") / str(pid) / "task" / str(pid) / "children").read_text()
+    except OSError:
+        return [pid]
+    return [pid] + [d for child in children.split() for d in descendants(int(child))]
+
+
+def threads_of(pid):
+    """(name, state, where it waits in the kernel) of each thread."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            name, rest = (task / "stat").read_text().rsplit(")", 1)
+            found.append((name.split("(", 1)[1], rest.split()[0], (task / "wchan").read_text()))
+        except OSError:
+            pass  # gone
+    return found
+
+
+def finish(process, seconds):
+    """communicate() with a limit. Time while the processes, or this one, are suspended does not count: that is
+    no hang. Of what does hang the message says where."""
+    while seconds > 0:
+        try:
+            return process.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            threads = {pid: threads_of(pid) for pid in descendants(process.pid)}
+            if not any(state in "Tt" for of_one in threads.values() for _, state, _ in of_one):
+                seconds -= 1
+    process.kill()
+    _, errors = process.communicate()
+    raise AssertionError(f"does not end: {threads}\n{errors}")
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-night-"))
@@ -79,7 +115,7 @@ class Case(unittest.TestCase):
 
     def night(self, *more, timeout=120, **keywords):
         process = self.start(*more, **keywords)
-        process.stdout_text, process.stderr_text = process.communicate(timeout=timeout)
+        process.stdout_text, process.stderr_text = finish(process, timeout)
         return process
 
     def night_ok(self, *more, code=0, **keywords):

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from night_case import NX, PROGRAM, Case, Tree
+from night_case import NX, PROGRAM, Case, Tree, finish
 from small_camera import NY, psf_bytes
 
 SOME_FAILED = 3
@@ -163,7 +163,7 @@ class ChangingInput(Case):
         self.wait_for(lambda: self.frame_path("b0", 1).exists())
         time.sleep(0.5)
         self.mend()
-        _, errors = process.communicate(timeout=60)
+        _, errors = finish(process, 60)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(len(self.frame_path("r0", 1).read_bytes()),
                          len(self.extracted("b0", 1)))

@@ -5,7 +5,7 @@ import signal
 import time
 import unittest
 
-from night_case import Case
+from night_case import Case, finish
 
 INTERRUPTED = 50
 
@@ -53,7 +53,7 @@ class Interrupt(Case):
         process = self.start("--threads", "1")
         self.wait_for(self.some_done)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = finish(process, 60)
         self.assertEqual(process.returncode, INTERRUPTED, errors)
         self.assertIn("the same command does the rest", errors)
         self.assert_tidy()
@@ -66,7 +66,7 @@ class Interrupt(Case):
         process = self.start("-q", "-e", "1")
         self.wait_for(lambda: self.names("receipts"))
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        finish(process, 60)
         self.assertIn(process.returncode, (0, INTERRUPTED))
         self.assert_tidy()
 
@@ -79,7 +79,7 @@ class Interrupt(Case):
         process.send_signal(signal.SIGCONT)
         time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        finish(process, 60)
         self.assertIn(process.returncode, (-signal.SIGTERM, INTERRUPTED))
         counts = self.counts()
         self.assertEqual(counts.get("done", 0) + counts.get("up_to_date", 0), self.total)
@@ -90,7 +90,7 @@ class Interrupt(Case):
         paths = [self.work / f"summary-{i}.json" for i in range(2)]
         runs = [self.start("-q", "--threads", "1", "--json", path) for path in paths]
         for run in runs:
-            _, errors = run.communicate(timeout=120)
+            _, errors = finish(run, 120)
             self.assertEqual(run.returncode, 0, errors)
         self.assertEqual(self.outputs(), expected)
         states = [{f["name"]: f["state"] for f in json.loads(p.read_text())["frames"]}
@@ -108,7 +108,7 @@ class Interrupt(Case):
         self.assertIsNone(second.poll())  # waits for them: it must not say that all is done
         first.send_signal(signal.SIGKILL)
         first.communicate()
-        _, errors = second.communicate(timeout=60)
+        _, errors = finish(second, 60)
         self.assertEqual(second.returncode, 0, errors)
         self.assertEqual(len(self.outputs()), self.total)
 

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from night_case import Case
+from night_case import Case, finish
 
 EXPOSURES = int(os.environ.get("FIBERLOOM_SOAK_EXPOSURES", "10"))
 SEED = int(os.environ.get("FIBERLOOM_SOAK_SEED", "0")) or random.randrange(1, 10**6)
@@ -49,7 +49,7 @@ class Soak(Case):
         for run in runs:
             run.send_signal(number)
         for run in runs:
-            _, errors = run.communicate(timeout=300)
+            _, errors = finish(run, 300)
             self.assertIn(run.returncode, (0, 31, 50, -signal.SIGKILL, -signal.SIGTERM), errors)
 
     def test_every_frame_survives(self):

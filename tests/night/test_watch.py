@@ -5,7 +5,7 @@ import signal
 import time
 import unittest
 
-from night_case import Case
+from night_case import Case, finish
 
 WATCH = ["--watch", "--poll", "0.05", "--settle", "0.3"]
 
@@ -21,7 +21,7 @@ class Watch(Case):
                           and self.frame_path("b0", exposure).exists())
         self.assertFalse(json.loads((self.out / "status.json").read_text())["finished"])
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = finish(process, 60)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(self.frame_path("r0", 2).read_bytes(), self.extracted("r0", 2))
         self.assertTrue(json.loads((self.out / "status.json").read_text())["finished"])
@@ -42,7 +42,7 @@ class Watch(Case):
                 time.sleep(0.1)
                 file.write(data[start:start + 10000])
                 file.flush()
-        _, errors = process.communicate(timeout=60)
+        _, errors = finish(process, 60)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(self.frame_path("r0", 1).read_bytes(), self.extracted("r0", 1))
         self.assertEqual(self.names("failed"), [])
@@ -58,7 +58,7 @@ class Watch(Case):
         self.tree.add("r0", 1)
         for _ in range(4):  # when the reader looks is chance
             process = self.start("-q", *WATCH, file_limit=60000)
-            _, errors = process.communicate(timeout=60)
+            _, errors = finish(process, 60)
             self.assertEqual(process.returncode, 31, errors)
 
     def test_what_is_done_already_is_known(self):
