@@ -52,6 +52,7 @@ def calls(p):
         "write_psf": (fl.write_psf, {"path": p["out"], "psf": SMALL.psf}),
         "write_frame": (fl.write_frame, {"path": p["out"], "frame": FRAME}),
         "compare": (fl.compare, {"a": FRAME, "b": FRAME}),
+        "barycentric_factor": (fl.barycentric_factor, {"ra": 10.0, "dec": 20.0, "mjd": 59000.0}),
         "compare_truth": (fl.compare_truth, {"frame": FRAME, "truth": p["none"]}),
         "simulate": (fl.simulate, {"directory": p["none"] + ".d", "psf": p["none"]}),
         "simulate_frame": (fl.simulate_frame, {"nfiber": 2, "nwave": 5}),
