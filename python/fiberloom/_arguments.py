@@ -74,7 +74,7 @@ def bits(name: str, value: Any, shape: Shape) -> "npt.NDArray[np.uint32]":
 def integer(name: str, value: Any, low: int, high: int = 2**31 - 1) -> int:
     """An integer in [low, high]."""
     try:
-        number = operator.index(value)
+        number = int(operator.index(value))  # before Python 3.10 the index of False is False
     except TypeError:
         raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
     if not low <= number <= high:

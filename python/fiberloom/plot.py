@@ -41,6 +41,10 @@ def _axes(ax: "Optional[Axes]", size: Tuple[float, float] = (9.0, 3.2)) -> "Axes
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def _figure(ax: "Axes") -> Any:  # older matplotlib declares that it may be None
+    return ax.figure
+
+
 def _colours(name: str) -> Any:
     import matplotlib
     return matplotlib.colormaps[name].with_extremes(bad=_NO_DATA)
@@ -74,7 +78,7 @@ def _show_ccd(ax: "Axes", values: Array, title: str, label: str, norm: Any, cmap
                       extent=(-0.5, small.shape[1] * side - 0.5, -0.5, small.shape[0] * side - 0.5))
     ax.set_title(title, fontsize=10)
     ax.set_xlabel("column")
-    bar = ax.figure.colorbar(shown, ax=ax, label=label, pad=0.02, extend="both")
+    bar = _figure(ax).colorbar(shown, ax=ax, label=label, pad=0.02, extend="both")
     if hasattr(norm, "linear_width"):
         ticks = _asinh_ticks(norm.vmin, norm.vmax, norm.linear_width)
         bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
@@ -120,7 +124,7 @@ def _map(ax: "Axes", frame: Frame, values: Array, title: str, label: str, vmin: 
                               frame.specmin - 0.5, frame.specmin + frame.nspec - 0.5))
     ax.set(title=title, xlabel=_WAVE, ylabel="fibre")
     ax.title.set_fontsize(10)
-    ax.figure.colorbar(shown, ax=ax, label=label, pad=0.02, extend=extend)
+    _figure(ax).colorbar(shown, ax=ax, label=label, pad=0.02, extend=extend)
     return ax
 
 
@@ -186,7 +190,7 @@ def _sky_lines(ax: "Axes", low: float, high: float) -> None:
     above = ax.get_xaxis_transform()
     for wave, _, _ in lines:
         ax.plot([wave, wave], [1.0, 1.02], color=_SKY, linewidth=0.7, clip_on=False, transform=above)
-    inches = ax.figure.bbox.width / ax.figure.dpi
+    inches = _figure(ax).bbox.width / _figure(ax).dpi
     letter = 0.056 * (high - low) / inches  # width of one, Angstrom
     taken: List[Tuple[float, float]] = []
     for wave, _, name in lines:
