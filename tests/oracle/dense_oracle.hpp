@@ -23,8 +23,8 @@ enum class PriorScope { kWithGuards, kGridOnly };
 ///   Q = S^(1/2) by eigen-decomposition, s = Q 1, R = Q / s, flux = Q x / s, ivar = s^2.
 /// x enters `flux` as solved, also where a bin is unconstrained; such bins then leave as flux =
 /// ivar = xflux = 0 with an identity row of R. chi2pix takes the whole
-/// A x (guard bins, all fibres of the bundle); so does the model image, an unconstrained bin on good
-/// pixels only.
+/// A x (guard bins, all fibres of the bundle); so does the model image, an unconstrained bin on
+/// good pixels only.
 ///
 /// Accuracy: long double throughout. Errors are about 10 u kappa(N) in units of sigma, u = 5e-20 on
 /// x86-64: 1e-11 at kappa = 1e7, 1e-7 at kappa = 1e11; a double engine cannot see them. The median
