@@ -189,7 +189,8 @@ def _sky_lines(ax: "Axes", low: float, high: float) -> None:
     lines = sorted(lines, key=lambda line: -line[1])[:100]
     above = ax.get_xaxis_transform()
     for wave, _, _ in lines:
-        ax.plot([wave, wave], [1.0, 1.02], color=_SKY, linewidth=0.7, clip_on=False, transform=above)
+        mark = ax.plot([wave, wave], [1.0, 1.02], color=_SKY, linewidth=0.7, clip_on=False, transform=above)
+        mark[0].set_in_layout(False)  # the title's distance leaves the room
     inches = _figure(ax).bbox.width / _figure(ax).dpi
     letter = 0.056 * (high - low) / inches  # width of one, Angstrom
     taken: List[Tuple[float, float]] = []
@@ -198,7 +199,8 @@ def _sky_lines(ax: "Axes", low: float, high: float) -> None:
         inside = low < wave - half and wave + half < high
         if inside and all(wave + half < a or wave - half > b for a, b in taken):
             taken.append((wave - half, wave + half))
-            ax.text(wave, 1.03, name, color=_SKY, fontsize=6.5, ha="center", va="bottom", transform=above)
+            text = ax.text(wave, 1.03, name, color=_SKY, fontsize=6.5, ha="center", va="bottom", transform=above)
+            text.set_in_layout(False)
 
 
 def spectrum(frame: Frame, i: int = 0, ax: "Optional[Axes]" = None, truth: Any = None,
@@ -359,12 +361,13 @@ def report(frame: Frame, image: Any, ivar_image: Any, i: Optional[int] = None) -
     parts: Any = page.subfigures(2, 1, height_ratios=[4.2, 9.8])
     top, bottom = parts
     images(frame, image, ivar_image, fig=top)
-    grid = bottom.add_gridspec(3, 6)
-    spectrum(frame, row, bottom.add_subplot(grid[0, :]))
-    chi2(frame, bottom.add_subplot(grid[1, :3]))
-    resolution(frame, bottom.add_subplot(grid[1, 3:]))
-    pixel_pulls(frame, image, ivar_image, bottom.add_subplot(grid[2, :2]))
-    ivar(frame, bottom.add_subplot(grid[2, 2:4]))
+    rows = bottom.add_gridspec(3, 1)
+    maps, histograms = rows[1].subgridspec(1, 2), rows[2].subgridspec(1, 3)
+    spectrum(frame, row, bottom.add_subplot(rows[0]))
+    chi2(frame, bottom.add_subplot(maps[0]))
+    resolution(frame, bottom.add_subplot(maps[1]))
+    pixel_pulls(frame, image, ivar_image, bottom.add_subplot(histograms[0]))
+    ivar(frame, bottom.add_subplot(histograms[1]))
     if frame.mask is not None:
-        masks(frame, bottom.add_subplot(grid[2, 4:]))
+        masks(frame, bottom.add_subplot(histograms[2]))
     return page
