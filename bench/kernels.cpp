@@ -42,7 +42,7 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
   constexpr int kFirst = 1200, kBins = 64;
   const exact::StampShape shape{plan.ny, plan.stride};
   const exact::PixelKernels& k = exact::pixel_kernels(isa);
-  const SpotKernel spots = spot_kernel(isa);
+  const SpotKernel spots = spot_kernels(isa).spots;
   std::vector<FiberTrace> trace{trace_fiber(plan, 100), trace_fiber(plan, 101)};
   const std::size_t size = plan.spot_size();
   Buffer<double> a(kBins * size), b(kBins * size);

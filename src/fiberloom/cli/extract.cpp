@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "fiberloom/astro/barycentric.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/extract_options.hpp"
 #include "fiberloom/cli/summary_json.hpp"
@@ -15,13 +16,6 @@
 
 namespace fiberloom::cli {
 namespace {
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 void report(const ExtractSummary& s, const Observer& observer) {
   for (const BundleReport& b : s.bundles) {

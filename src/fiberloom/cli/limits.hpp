@@ -4,17 +4,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <string>
+
+#include "fiberloom/base/print.hpp"
 
 namespace fiberloom::cli {
 
 /// Shortest text of a bound: 0.05, 1e-12, 86400.
-inline std::string bound_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+inline std::string bound_text(double value) { return print("%.6g", value); }
 
 /// A check that `good` holds for the number, else an error "expected a number `words`"; help shows
 /// `help`.

@@ -2,12 +2,12 @@
 #include "fiberloom/cli/night_report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::cli {
@@ -15,13 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using night::FrameState;
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[320];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 std::string duration(double seconds) {
   if (seconds < 100) return print("%.0f s", seconds);

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/median.hpp"
+#include "fiberloom/base/print.hpp"
 
 namespace fiberloom {
 
@@ -27,11 +28,7 @@ std::string shape(std::size_t rows, std::size_t cols) {
   return std::to_string(cols) + " x " + std::to_string(rows);
 }
 
-std::string angstrom(double wave_aa) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", wave_aa);
-  return text;
-}
+std::string angstrom(double wave_aa) { return print("%.2f", wave_aa); }
 
 template <class Image, class Ivar>
 MaskCounts mask_pixels(Array2D<Image>& image, Array2D<Ivar>& ivar,
@@ -175,14 +172,6 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
 }
 
 namespace {
-
-/// Of at least one value; reorders them.
-double median_of(std::vector<double>& v) {
-  const auto mid = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), mid, v.end());
-  if (v.size() % 2 == 1) return *mid;
-  return 0.5 * (*mid + *std::max_element(v.begin(), mid));
-}
 
 /// The mask of fibres [first, last).
 void mask_rows(ExtractResult& result, std::size_t first, std::size_t last) {

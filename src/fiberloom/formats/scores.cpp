@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "fiberloom/base/median.hpp"
+
 namespace fiberloom::formats {
 namespace {
 
@@ -20,14 +22,6 @@ Camera camera_of(const std::vector<double>& wave) {
       std::accumulate(wave.begin(), wave.end(), 0.0) / static_cast<double>(wave.size());
   if (mean <= kBlue.high) return kBlue;
   return mean >= kInfrared.low ? kInfrared : kRed;
-}
-
-double median(std::vector<double> v) {
-  const std::size_t half = v.size() / 2;
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(half);
-  std::nth_element(v.begin(), middle, v.end());
-  if (v.size() % 2 == 1) return *middle;
-  return 0.5 * (*std::max_element(v.begin(), middle) + *middle);
 }
 
 }  // namespace
@@ -52,8 +46,8 @@ std::optional<RawTable> frame_scores(const ExtractResult& result) {
       per_aa[b] = flux / width[j];
       signal[b] = std::sqrt(std::max(result.ivar(i, j), 0.0)) * flux / std::sqrt(width[j]);
     }
-    count[i] = median(per_aa);
-    snr[i] = median(signal);
+    count[i] = median_of(per_aa);
+    snr[i] = median_of(signal);
   }
   const std::string letter(1, camera.letter);
   const std::string range =

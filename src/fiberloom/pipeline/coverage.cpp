@@ -3,22 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/extract/extract.hpp"
 
 namespace fiberloom {
-namespace {
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[320];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
-
-}  // namespace
 
 Coverage grid_coverage(const PsfModel& psf, int first, int count, const std::vector<double>& wave) {
   Coverage c;

@@ -4,21 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 std::string percent(std::size_t part, std::size_t whole) {
   const double p =

@@ -6,7 +6,7 @@
 
 namespace fiberloom {
 
-/// Spots as spot_kernel() stores them: rows of `stride` values, a multiple of kLanes.
+/// Spots as SpotKernels::spots stores them: rows of `stride` values, a multiple of kLanes.
 struct ForwardKernels {
   /// image += electrons * spot
   void (*add)(const double* spot, double electrons, int rows, int stride, double* image,

@@ -113,7 +113,7 @@ void ForwardModel::find_colours() {
 
 void ForwardModel::project_group(const Group& group, View2D<const double> electrons, Strip& strip,
                                  Array2D<double>& image) const {
-  const SpotKernel spots = spot_kernel(isa_);
+  const SpotKernel spots = spot_kernels(isa_).spots;
   const ForwardKernels& kernels = forward_kernels(isa_);
   Buffer<double> tile(kLanes * plan_.spot_size());
   strip.cover(group);
@@ -145,7 +145,7 @@ void ForwardModel::project_group(const Group& group, View2D<const double> electr
 
 void ForwardModel::gather_group(const Group& group, View2D<const double> image, Strip& strip,
                                 Array2D<double>& electrons) const {
-  const SpotKernel spots = spot_kernel(isa_);
+  const SpotKernel spots = spot_kernels(isa_).spots;
   const ForwardKernels& kernels = forward_kernels(isa_);
   Buffer<double> tile(kLanes * plan_.spot_size());
   strip.cover(group);

@@ -172,46 +172,33 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   return trace;
 }
 
-#define FIBERLOOM_SPOTS(level)                                              \
-  namespace level {                                                         \
-  void spots(const SpotPlan&, int, int, const FiberTrace&, double* const*); \
-  void float_spots(const SpotPlan&, int, int, const FiberTrace&, float*);   \
-  }
-FIBERLOOM_SPOTS(isa_generic)
-#if defined(__x86_64__)
-FIBERLOOM_SPOTS(isa_v2)
-FIBERLOOM_SPOTS(isa_v3)
-FIBERLOOM_SPOTS(isa_v4)
-#endif
-#undef FIBERLOOM_SPOTS
-
-SpotKernel spot_kernel(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::spots;
-    case Isa::kV3:
-      return isa_v3::spots;
-    case Isa::kV4:
-      return isa_v4::spots;
-#endif
-    default:
-      return isa_generic::spots;
-  }
+namespace isa_generic {
+extern const SpotKernels kSpots;
 }
+#if defined(__x86_64__)
+namespace isa_v2 {
+extern const SpotKernels kSpots;
+}
+namespace isa_v3 {
+extern const SpotKernels kSpots;
+}
+namespace isa_v4 {
+extern const SpotKernels kSpots;
+}
+#endif
 
-FloatSpotKernel float_spot_kernel(Isa isa) {
+const SpotKernels& spot_kernels(Isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
     case Isa::kV2:
-      return isa_v2::float_spots;
+      return isa_v2::kSpots;
     case Isa::kV3:
-      return isa_v3::float_spots;
+      return isa_v3::kSpots;
     case Isa::kV4:
-      return isa_v4::float_spots;
+      return isa_v4::kSpots;
 #endif
     default:
-      return isa_generic::float_spots;
+      return isa_generic::kSpots;
   }
 }
 

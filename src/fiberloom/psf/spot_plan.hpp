@@ -79,14 +79,18 @@ struct FiberTrace {
 /// is aligned. Columns outside the stamp are zero.
 using SpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
                             double* const* out);
-[[nodiscard]] SpotKernel spot_kernel(Isa isa);
 
 /// Sixteen spots from bin j0 (a multiple of kFloatLanes) in float32, for diagnostics: each within
 /// 1e-6 of the sum, bin j0 + i at out + i float_spot_size(). Rows of `float_stride` columns, the
 /// first being frame_of(x0, kFloatLanes).
 using FloatSpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
                                  float* out);
-[[nodiscard]] FloatSpotKernel float_spot_kernel(Isa isa);
+
+struct SpotKernels {
+  SpotKernel spots;
+  FloatSpotKernel float_spots;
+};
+[[nodiscard]] const SpotKernels& spot_kernels(Isa isa);
 
 /// Eight spots, one behind the other: out[kLanes][spot_size()].
 inline void make_spots(SpotKernel kernel, const SpotPlan& plan, int fiber, int j0,

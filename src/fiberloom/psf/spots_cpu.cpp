@@ -182,11 +182,6 @@ bool usual(const SpotPlan& plan) {
   return plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6;
 }
 
-}  // namespace
-
-void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out);
-void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, float* out);
-
 void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out) {
   const auto kernel = usual(plan) ? spots_of<17, 11, 6> : spots_of<0, 0, 0>;
   kernel(plan, fiber, j0, trace, out);
@@ -196,5 +191,10 @@ void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trac
   const auto kernel = usual(plan) ? float_spots_of<17, 11, 6> : float_spots_of<0, 0, 0>;
   kernel(plan, fiber, j0, trace, out);
 }
+
+}  // namespace
+
+extern const SpotKernels kSpots;
+const SpotKernels kSpots{spots, float_spots};
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

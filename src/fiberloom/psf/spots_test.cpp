@@ -53,7 +53,7 @@ void expect_kernel_equals_reference(const PsfModel& psf, double tolerance) {
       const FiberTrace trace = trace_fiber(plan, fiber);
       for (int j0 = 0; j0 < plan.nwave_padded; j0 += kLanes) {
         out.fill(-1);
-        make_spots(spot_kernel(isa), plan, fiber, j0, trace, out.data());
+        make_spots(spot_kernels(isa).spots, plan, fiber, j0, trace, out.data());
         for (int i = 0; i < kLanes && j0 + i < plan.nwave; ++i) {
           const auto j = static_cast<std::size_t>(j0 + i);
           const Spot want = spot_reference(psf, static_cast<std::size_t>(fiber), wave[j]);
@@ -87,7 +87,7 @@ double worst_of_float_kernel(const PsfModel& psf, Isa isa) {
     const FiberTrace trace = trace_fiber(plan, fiber);
     for (int j0 = 0; j0 < plan.nwave_padded; j0 += kFloatLanes) {
       out.fill(-1);
-      float_spot_kernel(isa)(plan, fiber, j0, trace, out.data());
+      spot_kernels(isa).float_spots(plan, fiber, j0, trace, out.data());
       for (int i = 0; i < kFloatLanes && j0 + i < plan.nwave; ++i) {
         const auto j = static_cast<std::size_t>(j0 + i);
         const Spot want = spot_reference(psf, static_cast<std::size_t>(fiber), wave[j]);
@@ -161,7 +161,7 @@ TEST(FloatSpotKernel, StaysFiniteForCoefficientsBeyondFloat32) {
   Buffer<float> out(kFloatLanes * plan.float_spot_size());
   for (const Isa isa : available_isas()) {
     out.fill(0);
-    float_spot_kernel(isa)(plan, 0, 16, trace, out.data());
+    spot_kernels(isa).float_spots(plan, 0, 16, trace, out.data());
     EXPECT_TRUE(std::all_of(out.begin(), out.end() - kFloatLanes, [](float v) {
       return std::isfinite(v);
     })) << isa_name(isa);

@@ -26,13 +26,14 @@ class BundleExtraction {
   BundleReport run(ModelStrip* model) {
     {
       const Span span(frame_.tracer, "compute/geometry");
-      geometry_ = bundle_geometry(frame_.plan, bundle_, frame_.spots, frame_.tuning.coupling_floor);
+      geometry_ =
+          bundle_geometry(frame_.plan, bundle_, frame_.spots.spots, frame_.tuning.coupling_floor);
       load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
     {
       const Span span(frame_.tracer, "compute/normal equations");
       work_.normal.resize(geometry_, 2 * frame_.grid.guard);
-      assemble(frame_.plan, geometry_, frame_.spots, frame_.pixel, work_.strip, work_.spots,
+      assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
                work_.normal);
       add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize,
                 frame_.weak_prior);
@@ -49,9 +50,9 @@ class BundleExtraction {
     }
     {
       const Span span(frame_.tracer, "compute/diagnostics");
-      diagnose(frame_.plan, geometry_, frame_.float_spots, frame_.pixel, work_.strip, work_.normal,
-               work_.solve.x.data(), frame_.psferr, frame_.grid.guard, work_.diagnostics,
-               prepare(model));
+      diagnose(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip,
+               work_.normal, work_.solve.x.data(), frame_.psferr, frame_.grid.guard,
+               work_.diagnostics, prepare(model));
     }
     BundleReport report = decorrelate_all();
     scatter_diagnostics(frame_, geometry_, work_, result_);

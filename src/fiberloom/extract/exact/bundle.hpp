@@ -29,10 +29,10 @@ struct FrameContext {
   const GuardedGrid& grid;
   const SpotPlan& plan;
   const Tuning& tuning;
-  SpotKernel spots;
-  FloatSpotKernel float_spots;
-  const PixelKernels& pixel;
-  const BandedKernels& banded;
+  Isa isa;
+  const SpotKernels& spots = spot_kernels(isa);
+  const PixelKernels& pixel = pixel_kernels(isa);
+  const BandedKernels& banded = banded_kernels(isa);
   double psferr = 0.01;
   double weak_prior =
       0;  ///< relative to the median diagonal, for grids finer than the pixels can carry

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 
 namespace fiberloom::exact {
 
@@ -80,11 +80,7 @@ void take_out(int first, int last, ExtractResult& result) {
   }
 }
 
-std::string scientific(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", x);
-  return text;
-}
+std::string scientific(double x) { return print("%.2g", x); }
 
 }  // namespace
 
@@ -135,15 +131,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   validate(ccd, psf, options);
   const GuardedGrid grid = guard_grid(psf, options.wave);
   const SpotPlan plan = make_spot_plan(psf, grid.wave);
-  FrameContext frame{ccd,
-                     options,
-                     grid,
-                     plan,
-                     tuning,
-                     spot_kernel(isa),
-                     float_spot_kernel(isa),
-                     pixel_kernels(isa),
-                     banded_kernels(isa)};
+  FrameContext frame{ccd, options, grid, plan, tuning, isa};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
   frame.weak_prior = weak_prior(psf, options, observer);

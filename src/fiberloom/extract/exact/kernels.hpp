@@ -79,11 +79,9 @@ struct PixelKernels {
   /// out[(g kTileA + i) kTileB + k] = a_i^T W b_gk. Leaves out patches whose columns are not the
   /// same.
   void (*tiles)(const PatchPixels& p, const Patch& a, const Patch* b, int n, double* out);
-  /// The same for one b at most, with the sums of weigh() of the spots a, which must lie in the
-  /// overlap whole: y_i at out[kTileA kTileB + i], phi_i kTileA further; room for kLanes more than
-  /// a tile. a and b point to the first shared pixel, as `pixel` and `weight` do.
-  void (*tile_and_sums)(const Overlap& overlap, const double* a, const double* weight,
-                        const double* b, long spot_pitch, const double* pixel, double* out);
+  /// The same for one b, with the sums of weigh() of the spots a, which b must cover whole: y_i at
+  /// out[kTileA kTileB + i], phi_i kTileA further; room for kLanes more than a tile.
+  void (*tile_and_sums)(const PatchPixels& p, const Patch& a, const Patch& b, double* out);
   /// model += flux * spot, at (row, column).
   void (*add_model)(const StampShape& shape, const float* spot, float flux, float* model,
                     long pitch, int row, int column);

@@ -157,12 +157,16 @@ inline void tiles(const exact::PatchPixels& p, const exact::Patch& a, const exac
 }
 
 template <class V>
-inline void tile_and_sums(const exact::Overlap& o, const double* a, const double* w,
-                          const double* b, long spot_pitch, const double* pixel, double* out) {
-  if (o.columns == 3 * V::width) {
-    tile_rows<V, 3, true>(o, a, w, b, spot_pitch, pixel, out);
+inline void tile_and_sums(const exact::PatchPixels& p, const exact::Patch& a, const exact::Patch& b,
+                          double* out) {
+  exact::PatchPixels::Shared s;
+  p.share(a, b, s);
+  const double *left = p.at(a, s), *right = p.at(b, s);
+  const double *weight = p.strip.weight + s.in_strip, *pixel = p.strip.pixel + s.in_strip;
+  if (s.pixels.columns == 3 * V::width) {
+    tile_rows<V, 3, true>(s.pixels, left, weight, right, p.slot_size, pixel, out);
   } else {
-    tile_rows<V, 0, true>(o, a, w, b, spot_pitch, pixel, out);
+    tile_rows<V, 0, true>(s.pixels, left, weight, right, p.slot_size, pixel, out);
   }
 }
 

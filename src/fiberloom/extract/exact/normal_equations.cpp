@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/median.hpp"
 
 namespace fiberloom::exact {
 
@@ -201,7 +202,6 @@ class Assembler {
         shape_{plan.ny, plan.stride},
         spots_(spots),
         kernels_(kernels),
-        strip_(strip),
         blocks_(g, plan.ny, plan.stride, memory),
         pixels_{blocks_.spots(), plan.stride, blocks_.slot_size(), strip},
         n_(n),
@@ -248,8 +248,8 @@ class Assembler {
           j + kTileB < end ? std::min(blocks_.group(f, j + kTileB).row, p.end) : p.end;
       for (int row = p.row; row < until; ++row) {
         for (int c = 0; c < plan_.stride; c += kLanes) {
-          __builtin_prefetch(strip_.weight + strip_.at(p.frame + c, row));
-          __builtin_prefetch(strip_.pixel + strip_.at(p.frame + c, row));
+          __builtin_prefetch(pixels_.strip.weight + pixels_.strip.at(p.frame + c, row));
+          __builtin_prefetch(pixels_.strip.pixel + pixels_.strip.at(p.frame + c, row));
         }
       }
     }
@@ -327,15 +327,12 @@ class Assembler {
       separate_products(f, j, f, g, out);
       for (int i = j; i <= last; ++i) {
         const Patch one = blocks_.single(f, i);
-        kernels_.weigh(shape_, blocks_.spot(f, i), strip_, one.frame, one.row, n_.rhs(f) + i,
+        kernels_.weigh(shape_, blocks_.spot(f, i), pixels_.strip, one.frame, one.row, n_.rhs(f) + i,
                        n_.phi(f) + i);
       }
       return;
     }
-    PatchPixels::Shared s;
-    pixels_.share(a, b, s);
-    kernels_.tile_and_sums(s.pixels, pixels_.at(a, s), strip_.weight + s.in_strip, pixels_.at(b, s),
-                           blocks_.slot_size(), strip_.pixel + s.in_strip, out);
+    kernels_.tile_and_sums(pixels_, a, b, out);
     const double* sums = out + kTileA * kTileB;
     for (int i = j; i <= last; ++i) {
       n_.rhs(f)[i] = sums[i - j];
@@ -350,10 +347,11 @@ class Assembler {
       for (int k = 0; k < kTileB; ++k) {
         const Patch b = blocks_.single(other, g + k);
         PatchPixels::Shared s;
-        out[i * kTileB + k] = pixels_.share(a, b, s)
-                                  ? kernels_.dot(s.pixels, pixels_.at(a, s),
-                                                 strip_.weight + s.in_strip, pixels_.at(b, s))
-                                  : 0.0;
+        out[i * kTileB + k] =
+            pixels_.share(a, b, s)
+                ? kernels_.dot(s.pixels, pixels_.at(a, s), pixels_.strip.weight + s.in_strip,
+                               pixels_.at(b, s))
+                : 0.0;
       }
     }
   }
@@ -363,7 +361,6 @@ class Assembler {
   StampShape shape_;
   SpotKernel spots_;
   const PixelKernels& kernels_;
-  StripView strip_;
   SpotBlocks blocks_;
   PatchPixels pixels_;
   NormalEquations& n_;
@@ -391,13 +388,8 @@ void add_prior(NormalEquations& n, double ridge, double weak_prior) {
       if (n.phi(f)[j] > 0.5) good.push_back(n.own(f, 0)[j]);
     }
   }
-  double median = 1.0;  // nothing known about the bundle: any positive number will do
-  if (!good.empty()) {
-    const auto middle = good.begin() + static_cast<std::ptrdiff_t>(good.size() / 2);
-    std::nth_element(good.begin(), middle, good.end());
-    median = *middle;
-    if (good.size() % 2 == 0) median = 0.5 * (median + *std::max_element(good.begin(), middle));
-  }
+  // nothing known about the bundle: any positive number will do
+  const double median = good.empty() ? 1.0 : median_of(good);
   for (int f = 0; f < n.nfiber; ++f) {
     for (int j = 0; j < n.nbin; ++j) {
       double& diagonal = n.own(f, 0)[j];

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <exception>
 #include <thread>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/runtime/executors.hpp"
 #include "fiberloom/simulate/exposure.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
@@ -21,13 +21,6 @@ struct Case {
   CcdFrame ccd;
   ExtractOptions options;
 };
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 /// Guard bins lie on the CCD, so that the condition number is that of real frames.
 Case small_case(std::size_t nwave, Executor& executor, int nfiber = 6) {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark's result as text and as JSON (by hand: the bare build has no JSON library).
-#include <cstdio>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 
 namespace fiberloom {
 namespace {
-
-template <class... Args>
-std::string print(const char* format, Args... args) {
-  char text[512];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 /// "-" where nothing was measured.
 std::string share(double part, double whole) {

@@ -260,16 +260,7 @@ void extract_left(const CcdFrame& ccd, const Problem& p,
                   const std::vector<exact::gpu::LeftToCpu>& left, Executor& executor,
                   Tracer* tracer, ExtractResult& result, std::vector<exact::ModelStrip>& models) {
   if (left.empty()) return;
-  const Isa isa = active_isa();
-  exact::FrameContext frame{ccd,
-                            p.options,
-                            p.grid,
-                            p.plan,
-                            p.tuning,
-                            spot_kernel(isa),
-                            float_spot_kernel(isa),
-                            exact::pixel_kernels(isa),
-                            banded_kernels(isa)};
+  exact::FrameContext frame{ccd, p.options, p.grid, p.plan, p.tuning, active_isa()};
   frame.psferr = p.psferr;
   frame.weak_prior = p.weak_prior;
   frame.tracer = tracer;

@@ -133,7 +133,7 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.weak_prior = weak_prior(psf, options, observer);
   p.bundles = wanted_bundles(psf, options);
   p.geometry.resize(p.bundles.size());
-  const auto spots = spot_kernel(isa);
+  const auto spots = spot_kernels(isa).spots;
   executor.run(p.bundles.size(), [&](std::size_t b) {
     p.geometry[b] = bundle_geometry(p.plan, p.bundles[b], spots, tuning.coupling_floor);
   });
