@@ -14,7 +14,9 @@ namespace fiberloom::night {
 
 /// Frames of a camera are one simulated file under several names (hard links), or copies of it.
 enum class Replicas { kLinks, kCopies };
-enum class Baseline { kNone, kOneThread };  ///< also run it on one thread
+/// Whether to run it again on one thread and one processor, which reading and writing share: with
+/// a second one for these the computing would look faster than one processor can.
+enum class Baseline { kNone, kOneProcessor };
 
 struct BenchJob {
   std::string folder;  ///< to work in; must not exist
@@ -23,7 +25,7 @@ struct BenchJob {
   std::uint64_t seed = 1;
   Compress input = Compress::kNo, output = Compress::kNo;
   Replicas replicas = Replicas::kLinks;
-  Baseline baseline = Baseline::kOneThread;
+  Baseline baseline = Baseline::kOneProcessor;
   PipelineOptions pipeline;
 };
 
@@ -42,7 +44,7 @@ struct BenchReport {
   /// Wall time over the longest of: processor seconds of all stages / threads, busy reading /
   /// readers, computing / threads, writing / writers. 1 is perfect.
   double overlap = 0;
-  double baseline_wall_s = 0;      ///< on one thread; 0: not run
+  double baseline_wall_s = 0;      ///< on one processor; 0: not run
   double parallel_efficiency = 0;  ///< baseline wall / (threads x wall)
   double compute_speedup = 0;      ///< of the compute stage alone: wall it took, on one over all
 };

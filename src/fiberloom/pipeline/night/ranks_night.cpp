@@ -12,6 +12,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/pipeline/night/frame_joiner.hpp"
+#include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/process_identity.hpp"
 #include "fiberloom/runtime/thread_count.hpp"
 #include "fiberloom/runtime/usage.hpp"
