@@ -14,6 +14,7 @@
 
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/linalg/banded.hpp"
+#include "fiberloom/linalg/congruence_lane.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 
@@ -90,7 +91,8 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
 }
 
 void bench_banded(Isa isa, int band) {
-  constexpr int kRows = 400, kHalf = 8, kNd = 5;
+  constexpr int kRows = 400, kNd = 5;
+  const int kHalf = band == 8 ? 8 : 12;  // as cameras r, or b and z, have it
   const BandedKernels& k = banded_kernels(isa);
   const auto lanes = [](int elements) {
     return Buffer<double>(static_cast<std::size_t>(elements) * kLanes, 0.0);
@@ -98,8 +100,9 @@ void bench_banded(Isa isa, int band) {
   const int width = band + 2 * kHalf;
   Buffer<double> m = lanes(kRows * (band + 1)), l = lanes(kRows * band), d = lanes(kRows),
                  v1 = lanes(kRows), vx = lanes(kRows), q = lanes(kRows * (kNd + 1)),
-                 q1 = lanes(kRows), qx = lanes(kRows), z = lanes((kRows + width) * (2 * width + 1)),
-                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(width + 1),
+                 q1 = lanes(kRows), qx = lanes(kRows),
+                 z = lanes((kRows + width) * lane::inverse_row(width)),
+                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(lane::kTogether * (width + 1)),
                  e = lanes(kRows * (band + 1)), one = Buffer<double>(kRows * kLanes, 1.0);
   for (int j = 0; j < kRows; ++j) {
     for (int i = 0; i < kLanes; ++i) {
@@ -137,7 +140,7 @@ int main() {
       make_spot_plan(make_psf(camera_psf_options('r')), linear_wave_grid(5720, 7660, 0.8));
   for (const Isa isa : available_isas()) bench_pixels(isa, plan);
   for (const Isa isa : available_isas()) {
-    for (const int band : {8, 16}) bench_banded(isa, band);
+    for (const int band : {8, 12, 16}) bench_banded(isa, band);
   }
   return 0;
 }

@@ -48,7 +48,7 @@ struct Stamps {
 Stamps make_stamps(const PsfModel& psf, const std::vector<int>& fibers,
                    const std::vector<double>& wave, Executor& executor) {
   const SpotPlan plan = make_spot_plan(psf, wave);
-  const SpotKernel kernel = spot_kernel(active_isa());
+  const SpotKernel kernel = spot_kernels(active_isa()).spots;
   const std::size_t n = fibers.size(), m = wave.size();
   const auto nx = static_cast<std::size_t>(plan.nx), ny = static_cast<std::size_t>(plan.ny);
   Stamps out{Buffer<double>(n * m * ny * nx, 0.0), Array2D<int>(n, m, 0), Array2D<int>(n, m, 0)};

@@ -17,7 +17,8 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FL_UNROLL  // instrumented straight-line code takes minutes to compile
 #else
-#define FL_UNROLL _Pragma("GCC unroll 16")  // bands up to 16 become straight-line code
+#define FL_UNROLL _Pragma("GCC unroll 17")  // bands up to 16 become straight-line code
+#define FL_STRAIGHT_LINES
 #endif
 #define FL_UNROLL_ALL FL_UNROLL
 #endif

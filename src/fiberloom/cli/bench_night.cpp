@@ -68,7 +68,7 @@ std::string bench_json(const night::BenchReport& r, const night::BenchJob& job) 
                {"frames_per_node_hour", r.frames_per_node_hour},
                {"core_s_per_frame", r.core_s_per_frame},
                {"overlap", r.overlap},
-               {"one_thread_wall_s", r.baseline_wall_s},
+               {"one_processor_wall_s", r.baseline_wall_s},
                {"parallel_efficiency", r.parallel_efficiency},
                {"compute_speedup", r.compute_speedup},
                {"peak_memory_bytes", n.peak_memory_bytes}};
@@ -98,8 +98,9 @@ void print_report(const night::BenchReport& r, const night::BenchJob& job) {
   }
   std::printf("overlap: wall / longest stage %.3f\n", r.overlap);
   if (r.baseline_wall_s > 0) {
-    std::printf("one thread: %.2f s, parallel efficiency %.3f, compute part %.2f times as fast\n",
-                r.baseline_wall_s, r.parallel_efficiency, r.compute_speedup);
+    std::printf(
+        "one processor: %.2f s, parallel efficiency %.3f, compute part %.2f times as fast\n",
+        r.baseline_wall_s, r.parallel_efficiency, r.compute_speedup);
   }
   std::printf("%s of three simulated images, page cache warm\n",
               job.replicas == night::Replicas::kLinks ? "links" : "copies");
@@ -143,7 +144,7 @@ Command add_bench_night(CLI::App& bench) {
   one->add_flag("--compress", command->compress, "write .fits.gz");
   one->add_flag("--copies", command->copies,
                 "copies of the simulated images instead of links: more of the page cache");
-  one->add_flag("--no-baseline", command->no_baseline, "do not run it again on one thread");
+  one->add_flag("--no-baseline", command->no_baseline, "do not run it again on one processor");
   one->add_option("--folder", command->where, "where to work; default: the temporary folder");
   one->add_flag("--keep", command->keep, "leave the files behind");
   add_thread_option(*one, job.pipeline.threads);

@@ -8,23 +8,25 @@
 // past the end read as absent. Pointers address one lane; elements lie kLanes apart.
 #pragma once
 
-#include "fiberloom/base/scalar_lane.hpp"
+#include "fiberloom/linalg/lane_loops.hpp"
 
 namespace fiberloom::lane {
 
-/// Doubles between neighbouring elements of one lane: 8 on a CPU, 32 for the threads of a GPU warp.
-template <class V>
-inline constexpr int lane_stride = 8;
-template <int Stride>
-inline constexpr int lane_stride<StridedLane<Stride>> = Stride;
-
-template <class V>
-FL_LANE_HD inline V at(const double* p, int index) {
-  return V::load(p + static_cast<long>(index) * lane_stride<V>);
-}
-template <class V>
-FL_LANE_HD inline void put(double* p, int index, V value) {
-  value.store(p + static_cast<long>(index) * lane_stride<V>);
+/// Row j of the factorisation M = L D L^T, given in u: takes away what `rows` (at most B) rows
+/// before add, oldest first: the newest pivot arrives last. ring.row(j) holds D_j L[j + e, j] at e
+/// - 1; `also(f, k)` is told of each L[j, j - k].
+template <class V, int B, class Rows, class Also>
+[[gnu::always_inline]] FL_LANE_HD inline void eliminate_row(int j, Rows rows, Ring<V, B, B>& ring,
+                                                            const double* l, V (&u)[B + 1],
+                                                            Also also) {
+  const double* l_row = l + static_cast<long>(j) * B * lane_stride<V>;
+  downwards<1>(rows, [&](auto k) [[gnu::always_inline]] {
+    const V* before = ring.row(j - k);
+    const V f = at<V>(l_row, k - 1 - k * B);
+    downwards<0>(less(Constant<B>{}, k),
+                 [&](auto e) [[gnu::always_inline]] { u[e] = fnma(f, before[k + e - 1], u[e]); });
+    also(f, k);
+  });
 }
 
 /// M + shift I = L D L^T. Writes l[n][B], inv_d[n]; returns the smallest pivot seen (not positive,
@@ -32,74 +34,73 @@ FL_LANE_HD inline void put(double* p, int index, V value) {
 /// B) operations.
 template <class V, int B>
 FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, double* inv_d) {
-  // u(j, e) = D_j L[j+e, j] of the last B rows, in a ring: row j needs l(j-k, k) u(j-k, k+e)
-  V ring_u[B][B + 1], ring_l[B][B + 1];
-  for (int k = 0; k < B; ++k) {
-    for (int e = 0; e <= B; ++e) ring_u[k][e] = ring_l[k][e] = V(0.0);
-  }
+  Ring<V, B, B> ring;
   V smallest(1e300);
-  for (int j = 0; j < n; ++j) {
+  const auto row = [&](int j, auto rows) {
     V u[B + 1];
-    FL_UNROLL
-    for (int e = 0; e <= B; ++e) u[e] = at<V>(matrix, j * (B + 1) + e);
+    downwards<0>(Constant<B>{},
+                 [&](auto e) [[gnu::always_inline]] { u[e] = at<V>(matrix, j * (B + 1) + e); });
     u[0] += shift;
-    for (int k = B; k >= 1; --k) {  // oldest row first: the newest pivot arrives last
-      const int slot = (j + B - k) % B;
-      const V f = ring_l[slot][k];
-      FL_UNROLL
-      for (int e = 0; e <= B - k; ++e) u[e] = fnma(f, ring_u[slot][k + e], u[e]);
-    }
+    eliminate_row<V, B>(j, rows, ring, l, u, [](V, int) {});
     const V inverse = V(1.0) / u[0];
     smallest = min(u[0], smallest);
     smallest = select_positive(abs(u[0]), smallest, V(-1.0));
     put(inv_d, j, inverse);
-    const int slot = j % B;
-    for (int e = 1; e <= B; ++e) {
-      const V f = u[e] * inverse;
-      ring_u[slot][e] = u[e];
-      ring_l[slot][e] = f;
-      put(l, j * B + e - 1, f);
-    }
-  }
+    V* now = ring.row(j);
+    downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
+      now[e - 1] = u[e];
+      put(l, j * B + e - 1, u[e] * inverse);
+    });
+  };
+  for (int j = 0; j < B && j < n; ++j) row(j, j);
+  for (int j = B; j < n; ++j) row(j, Constant<B>{});
   return smallest;
 }
 
 /// Solves L D L^T x = b in place, rhs[n]. 2 n B operations.
 template <class V, int B>
 FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double* rhs) {
-  V z[B];  // solution of row r at r % B
-  for (int k = 0; k < B; ++k) z[k] = V(0.0);
+  Ring<V, B, 1> solved;
   for (int j = 0; j < n; ++j) {
     V s = at<V>(rhs, j);
     if (j >= B) {
       const double* diagonal =
           l + static_cast<long>(j) * B * lane_stride<V>;  // L[j, j - k] lies at -k B + k - 1
-      FL_UNROLL
-      for (int k = B; k >= 1; --k) s = fnma(at<V>(diagonal, -k * B + k - 1), z[(j + B - k) % B], s);
+      downwards<1>(Constant<B>{}, [&](auto k) [[gnu::always_inline]] {
+        s = fnma(at<V>(diagonal, -k * B + k - 1), *solved.row(j - k), s);
+      });
     } else {
-      for (int k = j; k >= 1; --k) s = fnma(at<V>(l, (j - k) * B + k - 1), z[j - k], s);
+      for (int k = j; k >= 1; --k) s = fnma(at<V>(l, (j - k) * B + k - 1), *solved.row(j - k), s);
     }
-    z[j % B] = s;
+    *solved.row(j) = s;
     put(rhs, j, s);
   }
-  for (int k = 0; k < B; ++k) z[k] = V(0.0);
+  Ring<V, B, 1> final;
   for (int j = n - 1; j >= 0; --j) {
     V s = at<V>(rhs, j) * at<V>(inv_d, j);
-    FL_UNROLL
-    for (int k = B; k >= 1; --k) s = fnma(at<V>(l, j * B + k - 1), z[(j + k) % B], s);
-    z[j % B] = s;
+    downwards<1>(Constant<B>{}, [&](auto k) [[gnu::always_inline]] {
+      s = fnma(at<V>(l, j * B + k - 1), *final.row(j + k), s);
+    });
+    *final.row(j) = s;
     put(rhs, j, s);
   }
 }
 
+/// Elements of a row of a selected inverse: 2 width + 1, and some that are not used where the
+/// entries of a column would lie a multiple of 32 apart: in the same few sets of the first-level
+/// cache, where they drive each other out.
+FL_LANE_HD constexpr int inverse_row(int width) {
+  return 2 * width + 1 + (2 * width % 32 == 0 ? 16 : 0);
+}
+
 /// Entries (j, j + e), |e| <= width, of the inverse by the Takahashi recurrence; width >= B. Both
-/// triangles are stored, z[n + width][2 width + 1], entry (j, width + e), so that rows are read
-/// along memory. Whatever lies outside the matrix must be zero on entry and stays so. n B width
-/// operations.
+/// triangles are stored, z[n + width][inverse_row(width)], entry (j, width + e), so that rows are
+/// read along memory. Whatever lies outside the matrix must be zero on entry and stays so. n B
+/// width operations.
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* inv_d, int width,
                                         double* z) {
-  const int row = 2 * width + 1;
+  const int row = inverse_row(width);
   for (int j = n - 1; j >= 0; --j) {
     V f[B + 1];
     FL_UNROLL
@@ -149,86 +150,78 @@ template <class V, int B>
 FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* ones, const double* x,
                               int nd, double* l, double* inv_d, double* v1, double* vx, double* q,
                               double* q1, double* qx) {
-  V ring_u[B][B + 1], ring_l[B][B + 1], z1[B], zx[B];
-  for (int k = 0; k < B; ++k) {
-    for (int e = 0; e <= B; ++e) ring_u[k][e] = ring_l[k][e] = V(0.0);
-    z1[k] = zx[k] = V(0.0);
-  }
   V smallest(1e300);
-  for (int j = 0; j < n; ++j) {
+  Ring<V, B, B> ring;
+  const auto forward = [&](int j, auto rows) {
     V u[B + 1];
-    FL_UNROLL
-    for (int e = 0; e <= B; ++e) u[e] = at<V>(s, j * (B + 1) + e);
+    downwards<0>(Constant<B>{},
+                 [&](auto e) [[gnu::always_inline]] { u[e] = at<V>(s, j * (B + 1) + e); });
     u[0] += t;
     V a = at<V>(ones, j), b = at<V>(x, j);
-    for (int k = B; k >= 1; --k) {
-      const int slot = (j + B - k) % B;
-      const V f = ring_l[slot][k];
-      FL_UNROLL
-      for (int e = 0; e <= B - k; ++e) u[e] = fnma(f, ring_u[slot][k + e], u[e]);
-      a = fnma(f, z1[slot], a);
-      b = fnma(f, zx[slot], b);
-    }
+    eliminate_row<V, B>(j, rows, ring, l, u, [&](V f, int k) [[gnu::always_inline]] {
+      a = fnma(f, at<V>(v1, j - k), a);
+      b = fnma(f, at<V>(vx, j - k), b);
+    });
     const V inverse = V(1.0) / u[0];
     smallest = min(u[0], smallest);
     put(inv_d, j, inverse);
-    const int slot = j % B;
-    z1[slot] = a;
-    zx[slot] = b;
     put(v1, j, a);
     put(vx, j, b);
-    FL_UNROLL
-    for (int e = 1; e <= B; ++e) {
-      const V f = u[e] * inverse;
-      ring_u[slot][e] = u[e];
-      ring_l[slot][e] = f;
-      put(l, j * B + e - 1, f);
-    }
-  }
-  // Backward: both solves and the selected inverse. The inverse's last B rows live in a ring, both
-  // triangles: entry (row % B, B + offset).
-  V ring_z[B][2 * B + 1];
-  for (int k = 0; k < B; ++k) {
-    for (int e = 0; e <= 2 * B; ++e) ring_z[k][e] = V(0.0);
-    z1[k] = zx[k] = V(0.0);
-  }
+    V* now = ring.row(j);
+    downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
+      now[e - 1] = u[e];
+      put(l, j * B + e - 1, u[e] * inverse);
+    });
+  };
+  for (int j = 0; j < B && j < n; ++j) forward(j, j);
+  for (int j = B; j < n; ++j) forward(j, Constant<B>{});
+  // Backward: both solves and the selected inverse. A row of the ring holds the solutions at 0 and
+  // 2 B, and entry (row, row + e) of the inverse at B + e, both triangles of it where the compiler
+  // would try to keep in registers, and fail, what it finds in one triangle twice.
+  constexpr bool kBoth = B > 12;
+  Ring<V, B, 2 * B + 1> done;
   const V ct = c * t;
   for (int j = n - 1; j >= 0; --j) {
     const V inverse = at<V>(inv_d, j);
-    V f[B + 1];
+    V f[B + 1], w[B + 1];
     V a = at<V>(v1, j) * inverse, b = at<V>(vx, j) * inverse;
-    FL_UNROLL
-    for (int k = B; k >= 1; --k) {
+    downwards<1>(Constant<B>{}, [&](auto k) [[gnu::always_inline]] {
       f[k] = at<V>(l, j * B + k - 1);
-      const int slot = (j + k) % B;
-      a = fnma(f[k], z1[slot], a);
-      b = fnma(f[k], zx[slot], b);
-    }
-    const int slot = j % B;
-    V w[B + 1];
-    V d = inverse, d2(0.0);
-    for (int e = B; e >= 1; --e) {
-      V* z_row = ring_z[(j + e) % B];
+      a = fnma(f[k], done.row(j + k)[0], a);
+      b = fnma(f[k], done.row(j + k)[2 * B], b);
+    });
+    downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
       V sum(0.0), sum2(0.0);
-      FL_UNROLL
-      for (int k = B; k >= 2; k -= 2) {
-        sum = fnma(f[k], z_row[B - e + k], sum);
-        sum2 = fnma(f[k - 1], z_row[B - e + k - 1], sum2);
+      if constexpr (kBoth) {
+        const V* z = done.row(j + e) + B - e;
+        FL_UNROLL
+        for (int k = B; k >= 2; k -= 2) {
+          sum = fnma(f[k], z[k], sum);
+          sum2 = fnma(f[k - 1], z[k - 1], sum2);
+        }
+      } else {
+        downwards<1>(Constant<B>{}, [&](auto k) [[gnu::always_inline]] {
+          V& part = k % 2 == 0 ? sum : sum2;
+          part = fnma(f[k], (k < e ? done.row(j + k) + e - k : done.row(j + e) + k - e)[B], part);
+        });
       }
       w[e] = sum + sum2;
-    }
+    });
+    V d = inverse, d2(0.0);
     FL_UNROLL
     for (int k = B; k >= 2; k -= 2) {
       d = fnma(f[k], w[k], d);
       d2 = fnma(f[k - 1], w[k - 1], d2);
     }
     w[0] = d + d2;
-    FL_UNROLL
-    for (int e = 0; e < B; ++e) ring_z[slot][B + e] = w[e];
-    FL_UNROLL
-    for (int e = 1; e < B; ++e) ring_z[(j + e) % B][B - e] = w[e];
-    z1[slot] = a;
-    zx[slot] = b;
+    V* now = done.row(j);
+    downwards<0>(Constant<B - 1>{}, [&](auto e) [[gnu::always_inline]] { now[B + e] = w[e]; });
+    if constexpr (kBoth) {
+      downwards<1>(Constant<B - 1>{},
+                   [&](auto e) [[gnu::always_inline]] { done.row(j + e)[B - e] = w[e]; });
+    }
+    now[0] = a;
+    now[2 * B] = b;
     put(q1, j, fma(c, at<V>(ones, j), fnma(ct, a, at<V>(q1, j))));
     put(qx, j, fma(c, at<V>(x, j), fnma(ct, b, at<V>(qx, j))));
     put(q, j * (nd + 1), fnma(ct, w[0], at<V>(q, j * (nd + 1))) + c);
@@ -237,46 +230,6 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
     }
   }
   return smallest;
-}
-
-/// Congruence E = C^T Z C in the band: e[n][band + 1] with E[k, k + d]. `columns` holds C by
-/// columns, columns[n][2 H + 1], entry (m, H + g) = C[m + g, m], zero where m + g is outside the
-/// matrix; z is a selected inverse of width band + 2 H. t: scratch for band + 2 H + 1 elements. n
-/// (2 H + 1)(2 band + 2 H + 2) operations.
-template <class V, int H>
-FL_LANE_HD inline void congruence(int n, const double* columns, const double* z, int band,
-                                  double* t, double* e) {
-  const int width = band + 2 * H, row = 2 * width + 1;
-  constexpr int kColumn = 2 * H + 1;
-  for (int m = 0; m < n; ++m) {
-    V c[kColumn];
-    FL_UNROLL
-    for (int g = 0; g < kColumn; ++g) c[g] = at<V>(columns, m * kColumn + g);
-    const int first = m - band - H, last = m + H < n ? m + H : n - 1;
-    for (int a = first < 0 ? 0 : first; a <= last; ++a) {
-      const double* z_row = z + static_cast<long>(a * row + width + m - H - a) * lane_stride<V>;
-      V s(0.0), s2 = c[2 * H] * at<V>(z_row, 2 * H);
-      FL_UNROLL
-      for (int g = 0; g < 2 * H; g += 2) {
-        s = fma(c[g], at<V>(z_row, g), s);
-        s2 = fma(c[g + 1], at<V>(z_row, g + 1), s2);
-      }
-      put(t, a - first, s + s2);
-    }
-    for (int a = first; a < 0; ++a) put(t, a - first, V(0.0));
-    for (int a = last + 1; a <= m + H; ++a) put(t, a - first, V(0.0));
-    for (int k = m - band < 0 ? 0 : m - band; k <= m; ++k) {
-      const double* ck = columns + static_cast<long>(k * kColumn) * lane_stride<V>;
-      const double* tk = t + static_cast<long>(k - H - first) * lane_stride<V>;
-      V s(0.0), s2 = at<V>(ck, 2 * H) * at<V>(tk, 2 * H);
-      FL_UNROLL
-      for (int g = 0; g < 2 * H; g += 2) {
-        s = fma(at<V>(ck, g), at<V>(tk, g), s);
-        s2 = fma(at<V>(ck, g + 1), at<V>(tk, g + 1), s2);
-      }
-      put(e, k * (band + 1) + m - k, s + s2);
-    }
-  }
 }
 
 }  // namespace fiberloom::lane

@@ -4,6 +4,7 @@
 
 #include "fiberloom/linalg/banded.hpp"
 #include "fiberloom/linalg/banded_lane.hpp"
+#include "fiberloom/linalg/congruence_lane.hpp"
 
 namespace fiberloom::lane {
 

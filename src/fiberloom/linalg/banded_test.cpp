@@ -88,7 +88,7 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
     std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
         d(static_cast<std::size_t>(n * kLanes)), pivot(kLanes), shift(kLanes, 0.25),
         rhs(d.size(), 1.0),
-        z(static_cast<std::size_t>((n + width) * (2 * width + 1) * kLanes), 0.0);
+        z(static_cast<std::size_t>((n + width) * lane::inverse_row(width) * kLanes), 0.0);
     level.kernels->factor(band, n, m.rows.data(), shift.data(), l.data(), d.data(), pivot.data());
     level.kernels->solve(band, n, l.data(), d.data(), rhs.data());
     level.kernels->selected_inverse(band, n, l.data(), d.data(), width, z.data());
@@ -102,8 +102,9 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
         for (int k = 0; k < n; ++k) x += inv[static_cast<std::size_t>(j * n + k)];
         EXPECT_NEAR(rhs[static_cast<std::size_t>(j * kLanes + i)], x, 1e-13);
         for (int e = 0; e <= width && j + e < n; ++e) {
-          EXPECT_NEAR(z[static_cast<std::size_t>((j * (2 * width + 1) + width + e) * kLanes + i)],
-                      inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
+          EXPECT_NEAR(
+              z[static_cast<std::size_t>((j * lane::inverse_row(width) + width + e) * kLanes + i)],
+              inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
         }
       }
     }
@@ -111,7 +112,7 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
 }
 
 TEST_P(Banded, AnIndefiniteMatrixShowsAPivotThatIsNotPositive) {
-  const int band = GetParam(), n = 40;
+  const int band = GetParam(), n = 42;  // not a multiple of lane::kTogether
   const Batch m = random_batch(n, band);
   for (const Level& level : levels()) {
     std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
@@ -171,11 +172,11 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
 }
 
 TEST_P(Banded, CongruenceIsCTransposedZC) {
-  const int band = GetParam(), n = 40;
+  const int band = GetParam(), n = 42;  // not a multiple of lane::kTogether
   const CounterRng rng(3, 4);
   for (const Level& level : levels()) {
     for (const int h : kCouplings) {
-      const int width = band + 2 * h, row = 2 * width + 1, column = 2 * h + 1;
+      const int width = band + 2 * h, row = lane::inverse_row(width), column = 2 * h + 1;
       const auto value = [&](int a, int b, int i) {  // any symmetric matrix will do
         return rng.uniform(
             static_cast<std::uint64_t>((std::min(a, b) * 97 + std::max(a, b)) * kLanes + i));
@@ -183,7 +184,7 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
       std::vector<double> z(static_cast<std::size_t>((n + width) * row * kLanes), 0.0),
           c(static_cast<std::size_t>(n * column * kLanes), 0.0),
           e(static_cast<std::size_t>(n * (band + 1) * kLanes), 0.0),
-          t(static_cast<std::size_t>((band + 2 * h + 1) * kLanes));
+          t(static_cast<std::size_t>(lane::kTogether * (width + 1) * kLanes));
       for (int i = 0; i < kLanes; ++i) {
         for (int a = 0; a < n; ++a) {
           for (int b = std::max(0, a - width); b <= std::min(n - 1, a + width); ++b) {
@@ -232,7 +233,8 @@ void expect_the_register_text_to_be_the_same() {
   EXPECT_EQ(l, l2);
   EXPECT_EQ(d, d2);
   for (const int width : {B, B + 3, B + 16}) {
-    std::vector<double> z(static_cast<std::size_t>((n + width) * (2 * width + 1) * kLanes), 0.0);
+    std::vector<double> z(static_cast<std::size_t>((n + width) * lane::inverse_row(width) * kLanes),
+                          0.0);
     std::vector<double> z2 = z;
     lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
     lane::selected_inverse_registers<ScalarLane, B>(n, l.data(), d.data(), width, z2.data());

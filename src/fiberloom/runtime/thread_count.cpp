@@ -2,14 +2,13 @@
 // Affinity mask, cgroup quotas of both versions, Slurm and MPI environment.
 #include "fiberloom/runtime/thread_count.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
 
+#include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/cgroup.hpp"
 
 namespace fiberloom {
@@ -20,13 +19,6 @@ std::optional<std::size_t> parse_count(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || value == 0) return std::nullopt;
   return value;
-}
-
-std::size_t affinity_count() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<std::size_t>(CPU_COUNT(&set));
-  return 1;
 }
 
 /// v2: "max 100000" or "150000 100000".
@@ -74,7 +66,7 @@ std::size_t thread_count(const ThreadLimits& limits) noexcept {
 
 ThreadLimits find_thread_limits(const Environment& environment, const std::string& root) {
   ThreadLimits limits;
-  limits.affinity = std::max<std::size_t>(affinity_count(), 1);
+  limits.affinity = std::max<std::size_t>(affinity_list().size(), 1);
   limits.cgroup_quota = smallest_cgroup_limit(root, "cpu", quota_v2, quota_v1);
   if (const auto text = environment("SLURM_CPUS_PER_TASK")) limits.slurm_cpus = parse_count(*text);
   limits.local_ranks = local_ranks(environment);
@@ -87,17 +79,6 @@ Environment process_environment() {
     if (value == nullptr) return std::nullopt;
     return std::string(value);
   };
-}
-
-std::vector<int> affinity_list() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> list;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return list;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(i, &set)) list.push_back(i);
-  }
-  return list;
 }
 
 std::size_t default_thread_count() {

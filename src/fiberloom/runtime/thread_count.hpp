@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace fiberloom {
 
@@ -32,9 +31,6 @@ using Environment = std::function<std::optional<std::string>(const char*)>;
 /// Reads the limits; `root` is put before /proc and /sys.
 [[nodiscard]] ThreadLimits find_thread_limits(const Environment& environment,
                                               const std::string& root = "");
-
-/// Numbers of the processors in this process's affinity mask.
-[[nodiscard]] std::vector<int> affinity_list();
 
 /// thread_count() of this process.
 [[nodiscard]] std::size_t default_thread_count();

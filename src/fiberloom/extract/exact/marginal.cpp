@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/linalg/congruence_lane.hpp"
+
 namespace fiberloom::exact {
 
 namespace {
@@ -34,10 +36,10 @@ class BlockSweep {
     work.l.resize(rows * static_cast<std::size_t>(band_));
     work.inv_d.resize(rows);
     work.inverse.resize(static_cast<std::size_t>(rows_ + width_) *
-                            static_cast<std::size_t>(2 * width_ + 1) * kLanes,
+                            static_cast<std::size_t>(lane::inverse_row(width_)) * kLanes,
                         0.0);
     work.columns.resize(rows * static_cast<std::size_t>(2 * half_ + 1));
-    work.scratch.resize(static_cast<std::size_t>(band_ + 2 * half_ + 1) * kLanes);
+    work.scratch.resize(static_cast<std::size_t>(lane::kTogether * (width_ + 1)) * kLanes);
     work.left.resize(matrix_size_ * static_cast<std::size_t>(blocks_));
   }
 
@@ -184,8 +186,9 @@ class BlockSweep {
     p.columns.resize(lanes * static_cast<std::size_t>(2 * half + 1));
     p.l.resize(lanes * static_cast<std::size_t>(own_band));
     p.inv_d.resize(lanes);
-    p.inverse.resize(static_cast<std::size_t>((w_.rows + width) * (2 * width + 1)) * kLanes, 0.0);
-    p.scratch.resize(static_cast<std::size_t>(fiber_band_ + 2 * half + 1) * kLanes);
+    p.inverse.resize(
+        static_cast<std::size_t>((w_.rows + width) * lane::inverse_row(width)) * kLanes, 0.0);
+    p.scratch.resize(static_cast<std::size_t>(lane::kTogether * (width + 1)) * kLanes);
     p.schur.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1), 0.0);
     p.result.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1));
     const auto pair_entry = [&](int a, int j, int b, int k, int lane) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "fiberloom/extract/exact/windows.hpp"
+#include "fiberloom/linalg/banded_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -58,7 +59,7 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.matrix = take_packs(a, lanes, s.cut.rows + lane::kMostInRegisters, band + 1);
   s.l = take_packs(a, lanes, s.cut.rows, band);
   s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
-  s.inverse = take_packs(a, lanes, s.cut.rows + width, 2 * width + 1);
+  s.inverse = take_packs(a, lanes, s.cut.rows + width, lane::inverse_row(width));
   s.columns = take_packs(a, lanes, s.cut.rows, 2 * s.half + 1);
   return s;
 }
