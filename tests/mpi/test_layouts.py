@@ -60,6 +60,9 @@ class Told(MpiCase):
         ranks = summary["mpi"]["ranks"]
         self.assertEqual(sorted(r["rank"] for r in ranks), [0, 1, 2, 3])
         self.assertEqual(sum(r["frames"] for r in ranks), 6)
+        compute = summary["stages"]["compute"]  # of all ranks, not of rank 0 alone
+        self.assertEqual(compute["threads"], sum(r["threads"] for r in ranks))
+        self.assertGreaterEqual(compute["busy_s"], 0.9 * compute["cpu_s"])
         # 0.5 s of our own are allowed on a quiet machine; this one may be busy with other tests.
         self.assertLess(summary["mpi"]["start_without_mpi_s"], 2)
 

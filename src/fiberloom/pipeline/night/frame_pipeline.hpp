@@ -24,6 +24,7 @@
 #include "fiberloom/pipeline/night/memory_budget.hpp"
 #include "fiberloom/pipeline/night/psf_cache.hpp"
 #include "fiberloom/pipeline/night/receipt.hpp"
+#include "fiberloom/pipeline/night/stage_load.hpp"
 #include "fiberloom/pipeline/night/task_list.hpp"
 #include "fiberloom/runtime/ordered_pool.hpp"
 #include "fiberloom/runtime/stage_queue.hpp"
@@ -74,14 +75,6 @@ struct PipelineContext {
   std::function<void(const FrameOutcome&)> changed;
   /// takes a part of a frame (units that are not whole frames); throws as writing does
   std::function<void(FramePart)> part_done;
-};
-
-/// Thread-seconds that the stages were busy, and what waits between them.
-struct StageLoad {
-  double read_s = 0, compute_s = 0, write_s = 0;
-  std::size_t readers = 0, threads = 0, writers = 0;
-  std::size_t to_compute = 0, to_write = 0;  ///< frames
-  std::uint64_t memory_bytes = 0, memory_budget_bytes = 0;
 };
 
 /// How a pipeline ended.

@@ -213,6 +213,7 @@ class RankLoop {
   }
 
   void handle(const RankMessage& message) {
+    if (message.tag == kTagAlive) return hear_load(message);
     if (is_desk() && desk_->handle(message.from, message.tag, message.bytes, own_time())) return;
     switch (message.tag) {
       case kTagUnit: {
@@ -268,9 +269,21 @@ class RankLoop {
         if (desk_->present().contains(rank)) check_alive(rank, now);
       }
     } else {
-      if (!said_bye_) say(0, kTagAlive, {});
+      if (!said_bye_) tell_load();
       check_alive(0, now);
     }
+  }
+
+  /// A sign of life.
+  void tell_load() { say(0, kTagAlive, job_.load ? packed(job_.load()) : Bytes{}); }
+
+  void hear_load(const RankMessage& message) const {
+    if (message.bytes.empty() || !job_.heard_load) return;
+    StageLoad load;
+    WireReader reader(message.bytes);
+    reader(load);
+    reader.finish();
+    job_.heard_load(message.from, load);
   }
 
   void check_alive(int rank, double now) const {
@@ -308,6 +321,7 @@ class RankLoop {
     r.frames = counters.frames;
     r.parts = counters.parts;
     if (job_.trace) r.trace = job_.trace();
+    if (!is_desk()) tell_load();
     say(0, kTagBye, to_bytes(r));
   }
 

@@ -12,6 +12,7 @@
 
 #include "fiberloom/pipeline/night/dispatcher.hpp"
 #include "fiberloom/pipeline/night/rank_source.hpp"
+#include "fiberloom/pipeline/night/stage_load.hpp"
 #include "fiberloom/runtime/ranks.hpp"
 
 namespace fiberloom::night {
@@ -65,6 +66,10 @@ struct RankJob {
   std::function<void(const FrameOutcome&)> outcome;
   /// Rank 0: see RankServer::Claim.
   std::function<std::optional<FrameOutcome>(std::size_t)> claim;
+  /// How busy this rank's stages are: rank 0 hears it once a second, and at the end.
+  std::function<StageLoad()> load;
+  /// Rank 0: the same of another rank, from the main thread.
+  std::function<void(int rank, const StageLoad&)> heard_load;
   std::function<bool()> stop;
   /// The job cannot go on; called before anything waits for anything. A real job prints and calls
   /// Ranks::abort() here. Without it, or if it returns, run_ranks() throws.

@@ -74,6 +74,7 @@ class EmptyPipeline {
 struct Result {
   std::map<std::size_t, std::vector<FrameState>> heard;
   std::vector<RankReport> reports;
+  std::map<int, StageLoad> loads;
 };
 
 struct Plan {
@@ -114,6 +115,13 @@ void run_rank(ThreadRanks::World& world, int rank, const Plan& plan, Result& res
     feed.add(found);
   };
   job.outcome = [&result](const FrameOutcome& o) { result.heard[o.frame].push_back(o.state); };
+  job.load = [rank] {
+    StageLoad load;
+    load.compute_s = 1 + rank;
+    load.threads = 2;
+    return load;
+  };
+  job.heard_load = [&result](int from, const StageLoad& load) { result.loads[from] = load; };
   job.fatal = [&ranks](const std::exception_ptr&) { ranks.abort(70); };
   job.trace = [rank] { return "trace of " + std::to_string(rank); };
   auto reports = run_ranks(ranks, job);
@@ -154,6 +162,19 @@ TEST(RankLoop, EveryFrameHasOneOutcomeForAnyNumberOfRanks) {
       }
       EXPECT_EQ(result.reports.size(), static_cast<std::size_t>(ranks));
     }
+  }
+}
+
+TEST(RankLoop, RankZeroHearsHowBusyTheOthersWere) {
+  Plan plan;
+  plan.ranks = 3;
+
+  const Result result = play(plan);
+
+  ASSERT_EQ(result.loads.size(), 2U);
+  for (const auto& [rank, load] : result.loads) {
+    EXPECT_EQ(load.compute_s, 1 + rank);
+    EXPECT_EQ(load.threads, 2U);
   }
 }
 

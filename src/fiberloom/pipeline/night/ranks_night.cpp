@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -85,28 +86,48 @@ std::string trace_of(Tracer* tracer, int rank, SteadyTime start) {
   return tracer->chrome_events(rank, shift.count());
 }
 
-/// The pipeline's load for a monitor that outlives it.
+/// The load of this rank's pipeline, for a monitor that outlives it, and of the ranks that have
+/// told of theirs.
 class LoadGauge {
  public:
-  void open(const FramePipeline& pipeline) {
+  /// Looks at a pipeline for as long as this lives.
+  class Look {
+   public:
+    Look(LoadGauge& gauge, const FramePipeline& pipeline) : gauge_(gauge) {
+      const std::lock_guard lock(gauge.mutex_);
+      gauge.pipeline_ = &pipeline;
+    }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+    ~Look() {
+      const std::lock_guard lock(gauge_.mutex_);
+      gauge_.last_ = gauge_.pipeline_->load();
+      gauge_.pipeline_ = nullptr;
+    }
+
+   private:
+    LoadGauge& gauge_;
+  };
+  void heard(int rank, const StageLoad& load) {
     const std::lock_guard lock(mutex_);
-    pipeline_ = &pipeline;
+    others_[rank] = load;
   }
-  StageLoad close() {
-    const std::lock_guard lock(mutex_);
-    last_ = pipeline_->load();
-    pipeline_ = nullptr;
-    return last_;
-  }
-  [[nodiscard]] StageLoad load() const {
+  [[nodiscard]] StageLoad own() const {
     const std::lock_guard lock(mutex_);
     return pipeline_ != nullptr ? pipeline_->load() : last_;
+  }
+  [[nodiscard]] StageLoad of_all() const {
+    StageLoad sum = own();
+    const std::lock_guard lock(mutex_);
+    for (const auto& [rank, load] : others_) sum += load;
+    return sum;
   }
 
  private:
   mutable std::mutex mutex_;
   const FramePipeline* pipeline_ = nullptr;
   StageLoad last_;
+  std::map<int, StageLoad> others_;
 };
 
 bool ended(FrameState state) {
@@ -247,16 +268,18 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
                            {folder, claims, observer, tracer,
                             [&](const FrameOutcome& outcome) { source.changed(outcome); },
                             [&](FramePart part) { joiner.part_done(std::move(part)); }});
-    desk.gauge.open(pipeline);
-    if (desk.monitor) desk.monitor->start([&] { return desk.gauge.load(); });
+    const LoadGauge::Look look(desk.gauge, pipeline);
+    if (desk.monitor) desk.monitor->start([&] { return desk.gauge.of_all(); });
     report.night.end = pipeline.run();
     if (auto fatal = joiner.finish(); fatal && !report.night.end.fatal) {
       report.night.end.fatal = std::move(fatal);
     }
-    report.night.load = desk.gauge.close();
     if (report.night.end.fatal) throw *report.night.end.fatal;
   };
+  rank_job.load = [&] { return desk.gauge.own(); };
+  rank_job.heard_load = [&](int rank, const StageLoad& load) { desk.gauge.heard(rank, load); };
   report.ranks = run_ranks(ranks, rank_job);
+  report.night.load = desk.gauge.of_all();
   if (ranks.rank() != 0) return report;
   desk.monitor->finish();
   fill_report(report, tasks, desk);
