@@ -15,7 +15,7 @@ class BenchNight(unittest.TestCase):
     def test_reports_every_band_and_removes_its_files(self):
         work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-bench-test-"))
         self.addCleanup(shutil.rmtree, work)
-        result = subprocess.run([PROGRAM, "bench", "night", "--frames", "3", "--nspec", "10", "--no-baseline",
+        result = subprocess.run([PROGRAM, "bench", "night", "--frames", "3", "--nspec", "10", "--threads", "2",
                                  "--folder", work, "--json", "-", "-q"],
                                 capture_output=True, text=True, timeout=200)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -27,6 +27,8 @@ class BenchNight(unittest.TestCase):
             self.assertGreater(kind["bytes_in"], 1e8)
         self.assertGreater(report["frames_per_node_hour"], 0)
         self.assertGreaterEqual(report["overlap"], 0.5)
+        self.assertGreater(report["one_processor_wall_s"], 0)
+        self.assertGreater(report["compute_speedup"], 0)
         self.assertEqual(list(work.iterdir()), [])
 
 

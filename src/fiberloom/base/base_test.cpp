@@ -6,6 +6,8 @@
 #include "fiberloom/base/array.hpp"
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/executor.hpp"
+#include "fiberloom/base/median.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/base/rng.hpp"
 
 namespace fiberloom {
@@ -43,6 +45,18 @@ TEST(Buffer, IsAlignedAndCopies) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 64, 0U);
   EXPECT_EQ(a[0], 2.0);
   EXPECT_EQ(b[0], 1.0);
+}
+
+TEST(Median, IsTheMiddleValueOrTheMeanOfTheMiddleTwo) {
+  std::vector<double> odd{5, 1, 9}, even{4, 1, 9, 2}, one{7};
+  EXPECT_EQ(median_of(odd), 5);
+  EXPECT_EQ(median_of(even), 3);
+  EXPECT_EQ(median_of(one), 7);
+}
+
+TEST(Print, HasRoomForAnyLength) {
+  EXPECT_EQ(print("%d of %s", 3, "a"), "3 of a");
+  EXPECT_EQ(print("%s", std::string(5000, 'x').c_str()).size(), 5000U);
 }
 
 TEST(Error, CarriesItsExitCode) {

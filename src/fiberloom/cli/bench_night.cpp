@@ -130,7 +130,12 @@ int run_bench(BenchCommand& command) {
 Command add_bench_night(CLI::App& bench) {
   CLI::App* one = bench.add_subcommand(
       "night", "simulate an exposure, extract it, tell rates, stages, overlap and efficiency");
-  one->footer("Example:\n  fiberloom bench night --frames 30 --json bench.json\n\n");
+  one->footer(
+      "Six frames before the clock starts warm the machine up. Each run has as many processors as\n"
+      "threads, the first ones of its affinity mask: where these are two halves of one core, "
+      "choose\n"
+      "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
+      "bench.json\n\n");
   const auto command = std::make_shared<BenchCommand>();
   night::BenchJob& job = command->job;
   one->add_option("--frames", job.frames, "frames of b, r and z in turn, 30 an exposure")

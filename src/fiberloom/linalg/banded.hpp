@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batched banded kernels as a table of functions, one table for each ISA level (banded_lane.hpp has
-// the contracts and the layout). Every call works on a whole pack of kLanes problems.
+// Batched banded kernels as a table of functions, one table for each ISA level (banded_lane.hpp and
+// congruence_lane.hpp have the contracts and the layout). Every call works on a whole pack of
+// kLanes problems.
 #pragma once
 
 #include <array>

@@ -88,9 +88,10 @@ FL_LANE_HD inline void solve(int n, const double* l, const double* inv_d, double
 
 /// Elements of a row of a selected inverse: 2 width + 1, and some that are not used where the
 /// entries of a column would lie a multiple of 32 apart: in the same few sets of the first-level
-/// cache, where they drive each other out.
+/// cache of a CPU, where they drive each other out.
+template <class V>
 FL_LANE_HD constexpr int inverse_row(int width) {
-  return 2 * width + 1 + (2 * width % 32 == 0 ? 16 : 0);
+  return 2 * width + 1 + (lane_stride<V> == 8 && 2 * width % 32 == 0 ? 16 : 0);
 }
 
 /// Entries (j, j + e), |e| <= width, of the inverse by the Takahashi recurrence; width >= B. Both
@@ -100,7 +101,7 @@ FL_LANE_HD constexpr int inverse_row(int width) {
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse(int n, const double* l, const double* inv_d, int width,
                                         double* z) {
-  const int row = inverse_row(width);
+  const int row = inverse_row<V>(width);
   for (int j = n - 1; j >= 0; --j) {
     V f[B + 1];
     FL_UNROLL

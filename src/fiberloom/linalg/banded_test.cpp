@@ -80,15 +80,16 @@ std::vector<Level> levels() {
 
 class Banded : public testing::TestWithParam<int> {};
 
-TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel) {
-  const int band = GetParam(), n = 60, width = band + 7;
+void expect_dense_arithmetic(int band, int width) {
+  const int n = 60;
   const Batch m = random_batch(n, band);
   for (const Level& level : levels()) {
     SCOPED_TRACE(level.name);
     std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
         d(static_cast<std::size_t>(n * kLanes)), pivot(kLanes), shift(kLanes, 0.25),
         rhs(d.size(), 1.0),
-        z(static_cast<std::size_t>((n + width) * lane::inverse_row(width) * kLanes), 0.0);
+        z(static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes),
+          0.0);
     level.kernels->factor(band, n, m.rows.data(), shift.data(), l.data(), d.data(), pivot.data());
     level.kernels->solve(band, n, l.data(), d.data(), rhs.data());
     level.kernels->selected_inverse(band, n, l.data(), d.data(), width, z.data());
@@ -102,17 +103,23 @@ TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel
         for (int k = 0; k < n; ++k) x += inv[static_cast<std::size_t>(j * n + k)];
         EXPECT_NEAR(rhs[static_cast<std::size_t>(j * kLanes + i)], x, 1e-13);
         for (int e = 0; e <= width && j + e < n; ++e) {
-          EXPECT_NEAR(
-              z[static_cast<std::size_t>((j * lane::inverse_row(width) + width + e) * kLanes + i)],
-              inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
+          EXPECT_NEAR(z[static_cast<std::size_t>(
+                          (j * lane::inverse_row<ScalarLane>(width) + width + e) * kLanes + i)],
+                      inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
         }
       }
     }
   }
 }
 
+TEST_P(Banded, FactorSolveAndSelectedInverseAgreeWithDenseArithmeticOnEveryLevel) {
+  const int band = GetParam();
+  expect_dense_arithmetic(band, band + 7);
+  expect_dense_arithmetic(band, (band + 16) / 16 * 16);  // rows are padded
+}
+
 TEST_P(Banded, AnIndefiniteMatrixShowsAPivotThatIsNotPositive) {
-  const int band = GetParam(), n = 42;  // not a multiple of lane::kTogether
+  const int band = GetParam(), n = 40;
   const Batch m = random_batch(n, band);
   for (const Level& level : levels()) {
     std::vector<double> l(static_cast<std::size_t>(n * band * kLanes)),
@@ -171,12 +178,12 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
   }
 }
 
-TEST_P(Banded, CongruenceIsCTransposedZC) {
-  const int band = GetParam(), n = 42;  // not a multiple of lane::kTogether
+void expect_congruence(int band, int n) {
   const CounterRng rng(3, 4);
   for (const Level& level : levels()) {
     for (const int h : kCouplings) {
-      const int width = band + 2 * h, row = lane::inverse_row(width), column = 2 * h + 1;
+      const int width = band + 2 * h, row = lane::inverse_row<ScalarLane>(width),
+                column = 2 * h + 1;
       const auto value = [&](int a, int b, int i) {  // any symmetric matrix will do
         return rng.uniform(
             static_cast<std::uint64_t>((std::min(a, b) * 97 + std::max(a, b)) * kLanes + i));
@@ -216,6 +223,11 @@ TEST_P(Banded, CongruenceIsCTransposedZC) {
   }
 }
 
+TEST_P(Banded, CongruenceIsCTransposedZC) {
+  expect_congruence(GetParam(), 42);  // no multiple of lane::kTogether
+  for (int n = 1; n <= lane::kTogether + 1; ++n) expect_congruence(GetParam(), n);
+}
+
 /// Both texts, one lane at a time, on the first lane of a batch.
 template <int B>
 void expect_the_register_text_to_be_the_same() {
@@ -233,8 +245,8 @@ void expect_the_register_text_to_be_the_same() {
   EXPECT_EQ(l, l2);
   EXPECT_EQ(d, d2);
   for (const int width : {B, B + 3, B + 16}) {
-    std::vector<double> z(static_cast<std::size_t>((n + width) * lane::inverse_row(width) * kLanes),
-                          0.0);
+    std::vector<double> z(
+        static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes), 0.0);
     std::vector<double> z2 = z;
     lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
     lane::selected_inverse_registers<ScalarLane, B>(n, l.data(), d.data(), width, z2.data());

@@ -19,7 +19,7 @@ template <int H, int M, int Shift, class V, class Own>
     s2[i] = own(i, 2 * H) * at<V>(shared, 2 * H + i * Shift);
   }
   constexpr int kLast = 2 * H - 1 + (M - 1) * Shift;
-  downwards<0>(Constant<kLast>{}, [&](auto k) [[gnu::always_inline]] {
+  downwards<0, 3 * kMostStraight>(Constant<kLast>{}, [&](auto k) [[gnu::always_inline]] {
     const int x = kLast - k;  // upwards
     const V z = at<V>(shared, x);
     FL_UNROLL
@@ -39,7 +39,7 @@ template <int H, int M, int Shift, class V, class Own>
 template <class V, int H, int M>
 FL_LANE_HD inline void congruence_columns(int n, int m, const double* columns, const double* z,
                                           int band, double* t, double* e) {
-  const int width = band + 2 * H, row = inverse_row(width), length = width + 1;
+  const int width = band + 2 * H, row = inverse_row<V>(width), length = width + 1;
   constexpr int kColumn = 2 * H + 1;
   const auto column = [&](int k) {
     return columns + static_cast<long>(k) * kColumn * lane_stride<V>;
@@ -74,8 +74,8 @@ FL_LANE_HD inline void congruence_columns(int n, int m, const double* columns, c
   const double* c = column(m);
   if constexpr (M == 1) {
     V held[kColumn];
-    FL_UNROLL
-    for (int g = 0; g < kColumn; ++g) held[g] = at<V>(c, g);
+    downwards<0, 3 * kMostStraight>(Constant<kColumn - 1>{},
+                                    [&](auto g) [[gnu::always_inline]] { held[g] = at<V>(c, g); });
     const auto own = [&](int, int g) { return held[g]; };
     for (int a = low; a <= high; ++a) dot_products<H, 1, 0, V>(z_at(a, m), own, t_at(0, a), 0);
   } else {

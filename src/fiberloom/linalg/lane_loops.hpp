@@ -40,7 +40,7 @@ class Ring {
   V rows_[kRows * Size];
 };
 
-#if defined(FL_STRAIGHT_LINES)
+#if defined(FL_STRAIGHT_LINES)  // else the loops stay: the operations are the same
 inline constexpr int kMostStraight = 32;
 #else
 inline constexpr int kMostStraight = 0;
@@ -65,13 +65,14 @@ template <int First, int... I, class Body>
   (body(Constant<First - I>{}), ...);
 }
 
-/// body(k) for k = first ... last. Where first is a constant up to kMostStraight there is no loop,
+/// body(k) for k = first ... last. Where first is a constant up to MostStraight there is no loop,
 /// and each k is a constant too: pragmas do not unroll loops within loops reliably.
-template <int Last, class First, class Body>
+template <int Last, int MostStraight = kMostStraight, class First, class Body>
 [[gnu::always_inline]] FL_LANE_HD inline void downwards(First first, Body body) {
   if constexpr (std::is_same_v<First, int>) {
     for (int k = first; k >= Last; --k) body(k);
-  } else if constexpr (First::value > kMostStraight) {
+  } else if constexpr (First::value > MostStraight) {
+    FL_UNROLL
     for (int k = first; k >= Last; --k) body(k);
   } else {
     count_down<First::value>(std::make_integer_sequence<int, First::value - Last + 1>{}, body);

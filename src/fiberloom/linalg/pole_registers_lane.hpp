@@ -72,7 +72,7 @@ FL_LANE_HD inline void selected_inverse_registers(int n, const double* l, const 
                                                   int width, double* z) {
   constexpr int kChunk = B <= 8 ? B : 4;
   static_assert(B % kChunk == 0);
-  const int row = inverse_row(width);
+  const int row = inverse_row<V>(width);
   V next[B + 1], next_d;  // of the row to come
   const auto ask = [&](int j) {
     FL_UNROLL_ALL

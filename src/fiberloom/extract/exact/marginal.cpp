@@ -36,7 +36,8 @@ class BlockSweep {
     work.l.resize(rows * static_cast<std::size_t>(band_));
     work.inv_d.resize(rows);
     work.inverse.resize(static_cast<std::size_t>(rows_ + width_) *
-                            static_cast<std::size_t>(lane::inverse_row(width_)) * kLanes,
+                            static_cast<std::size_t>(lane::inverse_row<ScalarLane>(width_)) *
+                            kLanes,
                         0.0);
     work.columns.resize(rows * static_cast<std::size_t>(2 * half_ + 1));
     work.scratch.resize(static_cast<std::size_t>(lane::kTogether * (width_ + 1)) * kLanes);
@@ -187,7 +188,8 @@ class BlockSweep {
     p.l.resize(lanes * static_cast<std::size_t>(own_band));
     p.inv_d.resize(lanes);
     p.inverse.resize(
-        static_cast<std::size_t>((w_.rows + width) * lane::inverse_row(width)) * kLanes, 0.0);
+        static_cast<std::size_t>((w_.rows + width) * lane::inverse_row<ScalarLane>(width)) * kLanes,
+        0.0);
     p.scratch.resize(static_cast<std::size_t>(lane::kTogether * (width + 1)) * kLanes);
     p.schur.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1), 0.0);
     p.result.resize(lanes * static_cast<std::size_t>(fiber_band_ + 1));

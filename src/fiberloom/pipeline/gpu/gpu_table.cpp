@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark's result as text and as JSON (by hand: the bare build has no JSON library).
-
 #include "fiberloom/base/print.hpp"
 #include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 

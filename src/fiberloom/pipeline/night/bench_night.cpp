@@ -12,6 +12,7 @@
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/runtime/thread_count.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
 namespace fiberloom::night {
@@ -142,24 +143,26 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   simulate_bands(job, observer);
   // Fresh memory is dear, on virtual machines above all: what comes first would pay for the others.
   const int few = std::min(job.frames, kFramesToWarmUp);
+  const std::size_t threads =
+      job.pipeline.threads > 0 ? job.pipeline.threads : default_thread_count();
   make_exposures(job, "warm-up", few);
   make_exposures(job, "preproc", job.frames);
-  static_cast<void>(run(job, "warm-up", few, "out-warm-up", job.pipeline.threads, {}, nullptr));
+  static_cast<void>(run(job, "warm-up", few, "out-warm-up", threads, observer, nullptr));
   BenchReport report;
-  report.night = run(job, "preproc", job.frames, "out", job.pipeline.threads, observer, tracer);
+  report.night = run(job, "preproc", job.frames, "out", threads, observer, tracer);
   const NightReport& night = report.night;
   add_kinds(night, report.kinds);
   const double frames = job.frames;
   report.frames_per_node_hour = 3600 * frames / night.wall_s;
   report.core_s_per_frame = night.cpu_s / frames;
   report.overlap = night.wall_s / longest_stage(night);
-  if (job.baseline == Baseline::kNone || night.pipeline.threads < 2) return report;
+  if (job.baseline == Baseline::kNone || threads < 2) return report;
   const NightReport alone =
       run(job, "preproc", job.frames, "out-one-processor", 1, observer, nullptr);
-  const auto threads = static_cast<double>(night.pipeline.threads);
   report.baseline_wall_s = alone.wall_s;
-  report.parallel_efficiency = alone.wall_s / (threads * night.wall_s);
-  report.compute_speedup = alone.load.compute_s / (night.load.compute_s / threads);
+  report.parallel_efficiency = alone.wall_s / (static_cast<double>(threads) * night.wall_s);
+  report.compute_speedup =
+      alone.load.compute_s / (night.load.compute_s / static_cast<double>(threads));
   return report;
 }
 

@@ -46,7 +46,9 @@ struct BenchReport {
   double overlap = 0;
   double baseline_wall_s = 0;      ///< on one processor; 0: not run
   double parallel_efficiency = 0;  ///< baseline wall / (threads x wall)
-  double compute_speedup = 0;      ///< of the compute stage alone: wall it took, on one over all
+  /// Wall time of the compute stage on one processor over that on all, with reading and writing on
+  /// the same processors in both.
+  double compute_speedup = 0;
 };
 
 /// Throws what simulating and running throw, and kNumerical when a frame fails.

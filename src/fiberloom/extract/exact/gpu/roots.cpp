@@ -59,7 +59,7 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.matrix = take_packs(a, lanes, s.cut.rows + lane::kMostInRegisters, band + 1);
   s.l = take_packs(a, lanes, s.cut.rows, band);
   s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
-  s.inverse = take_packs(a, lanes, s.cut.rows + width, lane::inverse_row(width));
+  s.inverse = take_packs(a, lanes, s.cut.rows + width, lane::inverse_row<WarpLane>(width));
   s.columns = take_packs(a, lanes, s.cut.rows, 2 * s.half + 1);
   return s;
 }
