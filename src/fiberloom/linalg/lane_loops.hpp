@@ -50,14 +50,14 @@ inline constexpr int kMostStraight = 0;
 template <int N>
 struct Constant {
   static constexpr int value = N;
-  FL_LANE_HD constexpr operator int() const { return N; }
+  [[gnu::always_inline]] FL_LANE_HD constexpr operator int() const { return N; }
 };
 
 template <int A, int B>
-FL_LANE_HD constexpr Constant<A - B> less(Constant<A>, Constant<B>) {
+[[gnu::always_inline]] FL_LANE_HD constexpr Constant<A - B> less(Constant<A>, Constant<B>) {
   return {};
 }
-FL_LANE_HD constexpr int less(int a, int b) { return a - b; }
+[[gnu::always_inline]] FL_LANE_HD constexpr int less(int a, int b) { return a - b; }
 
 template <int First, int... I, class Body>
 [[gnu::always_inline]] FL_LANE_HD inline void count_down(std::integer_sequence<int, I...>,
