@@ -12,13 +12,17 @@
 
 namespace fiberloom::lane {
 
-/// Row j of the factorisation M = L D L^T, given in u: takes away what `rows` (at most B) rows
-/// before add, oldest first: the newest pivot arrives last. ring.row(j) holds D_j L[j + e, j] at e
-/// - 1; `also(f, k)` is told of each L[j, j - k].
+/// Row j of the factorisation M + shift I = L D L^T: takes away what `rows` (at most B) rows before
+/// add, oldest first, so that the newest pivot arrives last. ring.row(j) holds D_j L[j + e, j] at e
+/// - 1; `also(f, k)` is told of each L[j, j - k]. Writes the row of l and inv_d; returns the pivot.
 template <class V, int B, class Rows, class Also>
-[[gnu::always_inline]] FL_LANE_HD inline void eliminate_row(int j, Rows rows, Ring<V, B, B>& ring,
-                                                            const double* l, V (&u)[B + 1],
-                                                            Also also) {
+[[gnu::always_inline]] FL_LANE_HD inline V factor_row(int j, Rows rows, Ring<V, B, B>& ring,
+                                                      const double* matrix, V shift, double* l,
+                                                      double* inv_d, Also also) {
+  V u[B + 1];
+  downwards<0>(Constant<B>{},
+               [&](auto e) [[gnu::always_inline]] { u[e] = at<V>(matrix, j * (B + 1) + e); });
+  u[0] += shift;
   const double* l_row = l + static_cast<long>(j) * B * lane_stride<V>;
   downwards<1>(rows, [&](auto k) [[gnu::always_inline]] {
     const V* before = ring.row(j - k);
@@ -27,6 +31,14 @@ template <class V, int B, class Rows, class Also>
                  [&](auto e) [[gnu::always_inline]] { u[e] = fnma(f, before[k + e - 1], u[e]); });
     also(f, k);
   });
+  const V inverse = V(1.0) / u[0];
+  put(inv_d, j, inverse);
+  V* now = ring.row(j);
+  downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
+    now[e - 1] = u[e];
+    put(l, j * B + e - 1, u[e] * inverse);
+  });
+  return u[0];
 }
 
 /// M + shift I = L D L^T. Writes l[n][B], inv_d[n]; returns the smallest pivot seen (not positive,
@@ -37,20 +49,9 @@ FL_LANE_HD inline V factor(int n, const double* matrix, V shift, double* l, doub
   Ring<V, B, B> ring;
   V smallest(1e300);
   const auto row = [&](int j, auto rows) {
-    V u[B + 1];
-    downwards<0>(Constant<B>{},
-                 [&](auto e) [[gnu::always_inline]] { u[e] = at<V>(matrix, j * (B + 1) + e); });
-    u[0] += shift;
-    eliminate_row<V, B>(j, rows, ring, l, u, [](V, int) {});
-    const V inverse = V(1.0) / u[0];
-    smallest = min(u[0], smallest);
-    smallest = select_positive(abs(u[0]), smallest, V(-1.0));
-    put(inv_d, j, inverse);
-    V* now = ring.row(j);
-    downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
-      now[e - 1] = u[e];
-      put(l, j * B + e - 1, u[e] * inverse);
-    });
+    const V pivot = factor_row<V, B>(j, rows, ring, matrix, shift, l, inv_d, [](V, int) {});
+    smallest = min(pivot, smallest);
+    smallest = select_positive(abs(pivot), smallest, V(-1.0));
   };
   for (int j = 0; j < B && j < n; ++j) row(j, j);
   for (int j = B; j < n; ++j) row(j, Constant<B>{});
@@ -154,25 +155,14 @@ FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* on
   V smallest(1e300);
   Ring<V, B, B> ring;
   const auto forward = [&](int j, auto rows) {
-    V u[B + 1];
-    downwards<0>(Constant<B>{},
-                 [&](auto e) [[gnu::always_inline]] { u[e] = at<V>(s, j * (B + 1) + e); });
-    u[0] += t;
     V a = at<V>(ones, j), b = at<V>(x, j);
-    eliminate_row<V, B>(j, rows, ring, l, u, [&](V f, int k) [[gnu::always_inline]] {
+    const auto solve_too = [&](V f, int k) [[gnu::always_inline]] {
       a = fnma(f, at<V>(v1, j - k), a);
       b = fnma(f, at<V>(vx, j - k), b);
-    });
-    const V inverse = V(1.0) / u[0];
-    smallest = min(u[0], smallest);
-    put(inv_d, j, inverse);
+    };
+    smallest = min(factor_row<V, B>(j, rows, ring, s, t, l, inv_d, solve_too), smallest);
     put(v1, j, a);
     put(vx, j, b);
-    V* now = ring.row(j);
-    downwards<1>(Constant<B>{}, [&](auto e) [[gnu::always_inline]] {
-      now[e - 1] = u[e];
-      put(l, j * B + e - 1, u[e] * inverse);
-    });
   };
   for (int j = 0; j < B && j < n; ++j) forward(j, j);
   for (int j = B; j < n; ++j) forward(j, Constant<B>{});

@@ -12,7 +12,6 @@
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/runtime/thread_count.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
 namespace fiberloom::night {
@@ -143,8 +142,7 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   simulate_bands(job, observer);
   // Fresh memory is dear, on virtual machines above all: what comes first would pay for the others.
   const int few = std::min(job.frames, kFramesToWarmUp);
-  const std::size_t threads =
-      job.pipeline.threads > 0 ? job.pipeline.threads : default_thread_count();
+  const std::size_t threads = complete(job.pipeline, job.output).threads;
   make_exposures(job, "warm-up", few);
   make_exposures(job, "preproc", job.frames);
   static_cast<void>(run(job, "warm-up", few, "out-warm-up", threads, observer, nullptr));
