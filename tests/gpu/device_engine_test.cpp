@@ -222,5 +222,56 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {
   for (const auto& r : results) EXPECT_TRUE(same_bytes(one, r));
 }
 
+TEST(DeviceEngine, GivesTheFramesOfALostDeviceToTheOthersAndSaysSoOnce) {
+  const Case c = make_case(5, 2);
+  const ExtractResult on_device = by_device(c, *emulated()), on_cpu = by_cpu(c);
+  for (const long after : {0L, 9L, 60L}) {
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(make_emulated_device());
+    devices.push_back(make_emulated_device());
+    Device* second = devices[1].get();
+    DeviceEngineOptions options;
+    options.on_error = OnDeviceError::kCpu;
+    DeviceEngine engine(std::move(devices), options);
+    second->inject({DeviceOperation::kAny, after});
+    int by_cpu_frames = 0, lost = 0;
+    Observer observer;
+    observer.message = [&](LogLevel, const std::string& text) {
+      lost += text.find("is lost and gets no more frames") != std::string::npos;
+    };
+    SerialExecutor serial;
+    for (int i = 0; i < 5; ++i) {
+      DeviceReport report;
+      const ExtractResult r =
+          engine.extract(c.ccd, c.frame.psf, c.options, serial, observer, nullptr, &report);
+      by_cpu_frames += report.failure.empty() ? 0 : 1;
+      EXPECT_TRUE(same_bytes(r, report.failure.empty() ? on_device : on_cpu)) << after;
+    }
+    EXPECT_EQ(by_cpu_frames, 1) << after;
+    EXPECT_EQ(lost, 1) << after;
+  }
+}
+
+TEST(DeviceEngine, EndsInAnErrorOrOnTheCpuWhenNoDeviceIsLeft) {
+  const Case c = make_case(5, 2);
+  for (const OnDeviceError answer : {OnDeviceError::kFail, OnDeviceError::kCpu}) {
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(make_emulated_device());
+    Device* only = devices[0].get();
+    DeviceEngine engine(std::move(devices), {.on_error = answer});
+    only->inject({DeviceOperation::kAny, 4});
+    for (int i = 0; i < 2; ++i) {
+      if (answer == OnDeviceError::kFail) {
+        EXPECT_THROW((void)by_device(c, engine), Error);
+      } else {
+        DeviceReport report;
+        EXPECT_TRUE(same_bytes(by_cpu(c), by_device(c, engine, &report)));
+        EXPECT_EQ(report.failure,
+                  i == 0 ? "GPU: injected fault in a copy" : "GPU: no device is left");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fiberloom

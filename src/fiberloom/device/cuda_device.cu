@@ -143,6 +143,7 @@ class CudaDevice final : public Device {
     check_cuda(cudaGetDeviceProperties(&properties_, ordinal_), "properties");
   }
   DeviceInfo info() override {
+    count(DeviceOperation::kInform);
     check_cuda(cudaSetDevice(ordinal_), "device");
     std::size_t free_bytes = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "memory");

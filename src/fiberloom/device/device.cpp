@@ -10,10 +10,13 @@ void Device::inject(DeviceFault fault) noexcept {
 }
 
 void Device::count(DeviceOperation operation) {
-  if (fault_operation_ != static_cast<int>(operation)) return;
+  const int fault = fault_operation_;
+  if (fault != static_cast<int>(operation) && fault != static_cast<int>(DeviceOperation::kAny))
+    return;
   if (fault_after_.fetch_sub(1) > 0) return;
   fault_after_ = 0;
-  static constexpr const char* kNames[] = {"allocation", "copy", "launch", "synchronization"};
+  static constexpr const char* kNames[] = {"allocation", "copy", "launch", "synchronization",
+                                           "question"};
   throw Error(Status::kDevice,
               std::string("GPU: injected fault in a ") + kNames[static_cast<int>(operation)]);
 }

@@ -27,7 +27,7 @@ struct DeviceInfo {
 };
 
 /// What a device can be asked for; faults are injected into these.
-enum class DeviceOperation { kAllocate, kCopy, kLaunch, kSynchronize };
+enum class DeviceOperation { kAllocate, kCopy, kLaunch, kSynchronize, kInform, kAny };
 
 /// Makes the `after`-th operation from now on (counted from 0) and all that follow fail.
 struct DeviceFault {
@@ -89,6 +89,7 @@ class Stream {
 class Device {
  public:
   virtual ~Device() = default;
+  /// Throws when the device is lost.
   [[nodiscard]] virtual DeviceInfo info() = 0;
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;

@@ -74,6 +74,7 @@ class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const EmulatedDeviceOptions& options) : options_(options) {}
   DeviceInfo info() override {
+    count(DeviceOperation::kInform);
     const std::lock_guard lock(mutex_);
     DeviceInfo info;
     info.name = "CPU emulation, " + std::to_string(options_.threads) + " threads";

@@ -26,7 +26,9 @@ struct DeviceEngine::Slot {
 
 struct DeviceEngine::Card {
   std::unique_ptr<Device> device;
+  DeviceInfo info;  ///< as it was found
   std::size_t limit = 0;
+  bool lost = false;  ///< it answers no more: no frame goes there
   std::vector<std::unique_ptr<Slot>> slots;
 };
 
@@ -54,8 +56,9 @@ DeviceEngine::DeviceEngine(std::vector<std::unique_ptr<Device>> devices,
   for (auto& device : devices) {
     auto card = std::make_unique<Card>();
     card->device = std::move(device);
-    const std::size_t free = card->device->info().free_bytes;
-    const std::size_t most = free / 10 * 8;  // the driver keeps threads' stacks beside it
+    card->info = card->device->info();
+    const std::size_t most =
+        card->info.free_bytes / 10 * 8;  // the driver keeps threads' stacks beside it
     card->limit = options.memory_bytes == 0 ? most : std::min(options.memory_bytes, most);
     for (int i = 0; i < std::max(1, options.frames_in_flight); ++i) {
       card->slots.push_back(std::make_unique<Slot>());
@@ -70,15 +73,17 @@ DeviceEngine::~DeviceEngine() {
   for (auto& card : cards_) card->slots.clear();  // streams and memory before their device
 }
 
-DeviceInfo DeviceEngine::info() const { return cards_.front()->device->info(); }
+const DeviceInfo& DeviceEngine::info() const noexcept { return cards_.front()->info; }
 std::size_t DeviceEngine::device_count() const noexcept { return cards_.size(); }
 
 DeviceEngine::Lease DeviceEngine::take_slot(std::size_t least, std::size_t most) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    bool any_busy = false;
+    bool any_busy = false, any_left = false;
     for (std::size_t i = 0; i < cards_.size(); ++i) {
       Card& card = *cards_[(turn_ + i) % cards_.size()];
+      if (card.lost) continue;
+      any_left = true;
       std::size_t used = 0;
       Slot* idle = nullptr;
       for (auto& slot : card.slots) {
@@ -105,6 +110,7 @@ DeviceEngine::Lease DeviceEngine::take_slot(std::size_t least, std::size_t most)
       turn_ = (turn_ + i + 1) % cards_.size();
       return {*this, *idle};
     }
+    if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
     if (!any_busy) {
       throw Error(Status::kDevice, "GPU: a frame needs at least " + std::to_string(least >> 20) +
                                        " MiB of device memory, " +
@@ -124,6 +130,22 @@ void DeviceEngine::give_back(Slot& slot, bool broken) {
   }
   slot.busy = false;
   freed_.notify_all();
+}
+
+void DeviceEngine::retire_lost(const Observer& observer) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < cards_.size(); ++i) {
+    Card& card = *cards_[i];
+    if (card.lost) continue;
+    try {
+      (void)card.device->info();
+    } catch (const Error& e) {
+      card.lost = true;
+      observer.warn("device " + std::to_string(i) +
+                    " is lost and gets no more frames: " + e.what());
+    }
+  }
+  freed_.notify_all();  // who waits for a place may have none to wait for
 }
 
 namespace {
@@ -318,7 +340,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       const FrameNeeds needs = exact::gpu::frame_needs(p, run.double_pixels(), options.want_model);
       Lease slot = take_slot(needs.fixed + needs.least_scratch, needs.fixed + needs.full_scratch);
       const Span span(tracer, "compute/device");
-      const DeviceInfo info = slot->card->device->info();
+      const DeviceInfo& info = slot->card->info;
       r.device = info.name;
       r.memory_bytes = slot->memory.bytes();
       if (slot->staging.bytes() < run.staging_bytes(needs)) {
@@ -331,7 +353,9 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       r.stages = slot->stream->take_stage_times();
     }
   } catch (const Error& e) {
-    if (e.status() != Status::kDevice || options_.on_error == OnDeviceError::kFail) throw;
+    if (e.status() != Status::kDevice) throw;
+    retire_lost(observer);
+    if (options_.on_error == OnDeviceError::kFail) throw;
     observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
     r.failure = e.what();
     return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);

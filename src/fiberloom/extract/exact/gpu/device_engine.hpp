@@ -65,7 +65,8 @@ class DeviceEngine {
                                       const ExtractOptions& options, const exact::Tuning& tuning,
                                       Executor& executor, const Observer& observer, Tracer* tracer,
                                       DeviceReport* report);
-  [[nodiscard]] DeviceInfo info() const;
+  /// Of the first device, as it was found.
+  [[nodiscard]] const DeviceInfo& info() const noexcept;
   [[nodiscard]] std::size_t device_count() const noexcept;
 
  private:
@@ -74,6 +75,8 @@ class DeviceEngine {
   class Lease;
   [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most);
   void give_back(Slot& slot, bool broken);
+  /// After a failure: devices that do not answer at all are out, so that the others get the frames.
+  void retire_lost(const Observer& observer);
 
   DeviceEngineOptions options_;
   std::vector<std::unique_ptr<Card>> cards_;
