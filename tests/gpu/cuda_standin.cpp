@@ -28,14 +28,19 @@ std::string readable(const char* mangled) {
   return status == 0 ? std::string(text.get()) : std::string(mangled);
 }
 
-/// Threads [0, n) of a kernel, and the size of its arguments.
+/// Threads [0, n) of a kernel, or its blocks, and the size of its arguments.
 struct Body {
   void (*run)(const void* args, long n);
   std::size_t bytes;
+  bool of_blocks;
+  std::size_t (*shared_bytes)(const void* args);
 };
 std::map<std::string, Body>& bodies() {
   static std::map<std::string, Body> all;
   return all;
+}
+bool put(const std::type_info& kernel, const Body& body) {
+  return bodies().emplace(readable(kernel.name()), body).second;
 }
 template <class K>
 struct Registered {
@@ -43,14 +48,36 @@ struct Registered {
     const auto& a = *static_cast<const typename K::Args*>(args);
     for (long i = 0; i < n; ++i) K::run(i, a);
   }
+  static std::size_t shared_bytes(const void*) { return 0; }
   static inline const bool done =
-      bodies().emplace(readable(typeid(K).name()), Body{&run, sizeof(typename K::Args)}).second;
+      put(typeid(K), {&run, sizeof(typename K::Args), false, &shared_bytes});
+};
+template <class K>
+struct RegisteredBlocks {
+  static void run(const void* args, long n) {
+    const auto& a = *static_cast<const typename K::Args*>(args);
+    std::vector<double> shared((K::shared_bytes(a) + 7) / 8);
+    for (long block = 0; block < n; ++block) {
+      for (int phase = 0; phase < K::phases(a); ++phase) {
+        for (int t = 0; t < K::kThreads; ++t) K::run(phase, block, t, a, shared.data());
+      }
+    }
+  }
+  static std::size_t shared_bytes(const void* args) {
+    return K::shared_bytes(*static_cast<const typename K::Args*>(args));
+  }
+  static inline const bool done =
+      put(typeid(K), {&run, sizeof(typename K::Args), true, &shared_bytes});
 };
 /// Stands where a body's launcher stands, and gives each kernel's name away.
 struct Collect {
   template <class K>
   static void launch(Stream&, long, const typename K::Args&) {
     (void)Registered<K>::done;
+  }
+  template <class K>
+  static void launch_blocks(Stream&, long, const typename K::Args&) {
+    (void)RegisteredBlocks<K>::done;
   }
 };
 const exact::gpu::DeviceKernels kCollected = [] {
@@ -63,6 +90,8 @@ const exact::gpu::DeviceKernels kCollected = [] {
   exact::gpu::fill_band<Collect, 4>(k);
   return k;
 }();
+
+constexpr std::size_t kSharedBytes = std::size_t{227} << 10;  // of a block, when asked for
 
 struct Block {
   std::size_t bytes = 0;
@@ -120,7 +149,8 @@ struct CUevent_st {
 
 namespace {
 
-std::vector<CUstream_st*> streams;  // under world().mutex
+std::vector<CUstream_st*> streams;                // under world().mutex
+std::map<const void*, std::size_t> shared_asked;  // the same
 
 cudaError_t fail(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
@@ -233,7 +263,7 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*,
                             dim3*, dim3*, int*) {
-  const std::string full = readable(name), head = "cuda_kernel<";
+  const std::string full = readable(name), head = "_kernel<";
   const std::size_t begin = full.find(head), end = full.find(">(");
   std::string inner = full;
   if (begin != std::string::npos && end != std::string::npos) {
@@ -258,8 +288,8 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   *static_cast<cudaStream_t*>(stream) = configured.stream;
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void** args, size_t,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void** args,
+                               size_t shared, cudaStream_t stream) {
   const auto found = kernels().find(static_cast<const void*>(handle));
   if (found == kernels().end()) return misuse("an unknown kernel", cudaErrorInvalidDeviceFunction);
   const std::string& name = found->second;
@@ -279,14 +309,35 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void*
   }
   const auto body = bodies().find(name);
   if (body == bodies().end()) return cudaSuccess;  // measures the card, computes nothing
-  const long threads = *static_cast<const long*>(args[1]);
-  if (threads > static_cast<long>(grid.x) * block.x) return misuse(name + ": a short grid");
+  {
+    const std::lock_guard lock(world().mutex);
+    const auto asked = shared_asked.find(handle);
+    const std::size_t most = asked == shared_asked.end() ? 48 << 10 : asked->second;
+    if (shared > most) return fail(cudaErrorInvalidValue);
+  }
+  if (shared != body->second.shared_bytes(args[0])) return misuse(name + ": its shared memory");
+  long threads = grid.x;
+  if (!body->second.of_blocks) {
+    threads = *static_cast<const long*>(args[1]);
+    if (threads > static_cast<long>(grid.x) * block.x) return misuse(name + ": a short grid");
+  }
   const auto* first = static_cast<const std::byte*>(args[0]);
   auto copy = std::make_shared<std::vector<std::byte>>(first, first + body->second.bytes);
   return later(stream, [copy, threads, run = body->second.run] { run(copy->data(), threads); });
 }
 
 // what the project calls
+
+cudaError_t cudaFuncSetAttribute(const void* host, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize ||
+      static_cast<std::size_t>(value) > kSharedBytes) {
+    return misuse("more memory for a block than the card has");
+  }
+  if (const cudaError_t error = touch(current_card)) return error;
+  const std::lock_guard lock(world().mutex);
+  shared_asked[host] = static_cast<std::size_t>(value);
+  return cudaSuccess;
+}
 
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 const char* cudaGetErrorString(cudaError_t error) {
@@ -318,6 +369,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int card) {
   std::strncpy(properties->name, "stand-in for a card", sizeof properties->name - 1);
   properties->multiProcessorCount = 2;
   properties->major = 9;
+  properties->sharedMemPerBlockOptin = kSharedBytes;
   return touch(card);
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {

@@ -155,6 +155,7 @@ class CudaDevice final : public Device {
     info.major = properties_.major;
     info.minor = properties_.minor;
     info.cache_bytes = static_cast<std::size_t>(properties_.l2CacheSize);
+    info.shared_bytes = properties_.sharedMemPerBlockOptin;
     info.clock_khz = attribute(cudaDevAttrClockRate);
     info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
     if (cudaDriverGetVersion(&info.driver) != cudaSuccess) info.driver = 0;

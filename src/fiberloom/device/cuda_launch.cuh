@@ -19,7 +19,34 @@ __global__ void cuda_kernel(const typename K::Args args, long threads) {
   if (thread < threads) K::run(thread, args);
 }
 
+/// K::run(phase, block, thread, args, shared) for every thread of every block, all of a block
+/// through one phase before the next.
+template <class K>
+__global__ void __launch_bounds__(K::kThreads) cuda_block_kernel(const typename K::Args args) {
+  extern __shared__ double shared[];
+  const int phases = K::phases(args);
+  for (int phase = 0; phase < phases; ++phase) {
+    K::run(phase, blockIdx.x, static_cast<int>(threadIdx.x), args, shared);
+    __syncthreads();
+  }
+}
+
 struct CudaRun {
+  template <class K>
+  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
+    if (blocks <= 0) return;
+    stream.count_launch();
+    const auto bytes = static_cast<int>(K::shared_bytes(args));
+    constexpr int kWithoutAsking = 48 << 10;
+    if (bytes > kWithoutAsking) {
+      check_cuda(cudaFuncSetAttribute(cuda_block_kernel<K>,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                 "memory of a block");
+    }
+    cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
+                           static_cast<cudaStream_t>(stream.native())>>>(args);
+    check_cuda(cudaGetLastError(), "launch");
+  }
   template <class K>
   static void launch(Stream& stream, long threads, const typename K::Args& args) {
     if (threads <= 0) return;

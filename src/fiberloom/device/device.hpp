@@ -23,6 +23,7 @@ struct DeviceInfo {
   bool emulated = false;
   int clock_khz = 0, memory_clock_khz = 0;  ///< the highest; 0: not known
   std::size_t cache_bytes = 0;              ///< L2
+  std::size_t shared_bytes = 0;             ///< memory that the threads of a block may share
   int driver = 0, runtime = 0;              ///< versions of CUDA, 1000 major + 10 minor
 };
 

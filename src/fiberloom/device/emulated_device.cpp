@@ -80,6 +80,7 @@ class EmulatedDevice final : public Device {
     info.name = "CPU emulation, " + std::to_string(options_.threads) + " threads";
     info.memory_bytes = options_.memory_bytes;
     info.free_bytes = options_.memory_bytes - used_;
+    info.shared_bytes = options_.shared_bytes;
     info.emulated = true;
     return info;
   }
@@ -181,6 +182,25 @@ class EmulatedStream final : public Stream {
     count_launch();
     later([this, n, kernel = std::move(kernel)] { grid(n, kernel); });
   }
+  void launch_blocks(long n, EmulatedBlocks kernel) {
+    if (n <= 0) return;
+    count_launch();
+    expect(kernel.shared_bytes <= card_.options().shared_bytes, "a block with too much memory");
+    later([this, n, kernel = std::move(kernel)] {
+      const int phases = kernel.phases();
+      grid(n, [&](long block) {
+        const auto shared = std::make_unique<double[]>((kernel.shared_bytes + 7) / 8);
+        std::memset(shared.get(), card_.options().rubbish, kernel.shared_bytes);
+        const std::uint64_t step = far_step(static_cast<std::uint64_t>(kernel.threads));
+        for (int phase = 0; phase < phases; ++phase) {
+          for (int i = 0; i < kernel.threads; ++i) {
+            const long thread = in_order(card_.options().order, i, kernel.threads, step);
+            kernel.run(phase, block, static_cast<int>(thread), shared.get());
+          }
+        }
+      });
+    });
+  }
   [[nodiscard]] EmulatedDevice& card() noexcept { return card_; }
 
  private:
@@ -254,6 +274,10 @@ std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& option
 
 void run_emulated(Stream& stream, long threads, std::function<void(long)> kernel) {
   static_cast<EmulatedStream&>(stream).launch(threads, std::move(kernel));
+}
+
+void run_emulated_blocks(Stream& stream, long blocks, EmulatedBlocks kernel) {
+  static_cast<EmulatedStream&>(stream).launch_blocks(blocks, std::move(kernel));
 }
 
 void refuse_host_pointers(Stream& stream, const void* arguments, std::size_t bytes) {

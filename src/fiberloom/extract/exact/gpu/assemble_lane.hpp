@@ -1,123 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spots and normal equations, one (fibre, bin) a thread; neighbouring threads are neighbouring
-// fibres. Each kernel is a function of its thread's number and writes only what is its own: no
-// barriers, no atomics, so that the same text runs on a CPU in any order.
+// Normal equations: products of weighted spots with those that they meet.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "fiberloom/psf/spots_lane.hpp"
+#include "fiberloom/extract/exact/gpu/pixels_lane.hpp"
 
 namespace fiberloom::exact::gpu {
-
-/// Where spots lie, by [bin][fibre], fibres padded. Corners were decided by the host.
-struct TraceView {
-  const int *x0, *y0;
-  const unsigned char* live;
-  long pitch;
-  [[nodiscard]] FL_LANE_HD long at(int fiber, int bin) const { return bin * pitch + fiber; }
-};
-
-/// CCD pixels as they came: one of the two pointers is set for each.
-struct CcdView {
-  const float *image_f, *ivar_f;
-  const double *image_d, *ivar_d;
-  int nx, ny;
-  [[nodiscard]] FL_LANE_HD bool inside(int x, int y) const {
-    return x >= 0 && y >= 0 && x < nx && y < ny;
-  }
-  [[nodiscard]] FL_LANE_HD double weight(int x, int y) const {
-    if (!inside(x, y)) return 0.0;
-    const long i = static_cast<long>(y) * nx + x;
-    return ivar_f != nullptr ? static_cast<double>(ivar_f[i]) : ivar_d[i];
-  }
-  [[nodiscard]] FL_LANE_HD double pixel(int x, int y) const {
-    if (!inside(x, y)) return 0.0;
-    const long i = static_cast<long>(y) * nx + x;
-    return image_f != nullptr ? static_cast<double>(image_f[i]) : image_d[i];
-  }
-};
-
-/// Stored spots of fibres [first, first + count): pixel p of (fibre, bin) at
-/// data[(p nbin + bin) pitch + fibre - first].
-struct SpotStore {
-  double* data;
-  int first, count, nbin, nx, ny;
-  long pitch;
-  [[nodiscard]] FL_LANE_HD double* at(int pixel, int bin, int fiber) const {
-    return data + (static_cast<long>(pixel) * nbin + bin) * pitch + fiber - first;
-  }
-};
-
-struct SpotArgs {
-  const double *coef, *basis;  ///< [nfiber][nseries][ncoef], [ndomain][ncoef][basis_pitch]
-  const int *domain, *used;
-  int nseries, ncoef, degree_x, degree_y, has_tails;
-  int plan_first;  ///< fibre 0 of the frame in the PSF
-  const int* psf_fiber;
-  long basis_pitch;
-  TraceView trace;
-  SpotStore store;
-};
-
-/// Threads: nbin x store.pitch.
-template <int NX, int NY, int D>
-struct SpotsKernel {
-  using Args = SpotArgs;
-  using V = WarpLane;
-  FL_LANE_HD static void tails(const Args& a, const lane::SpotSeries<double>& series, long at,
-                               double x, double y, V* tail) {
-    const int base = 4 + (a.degree_x + 1) * (a.degree_y + 1);
-    double p[5];
-    for (int i = 0; i < 5; ++i) p[i] = lane::legendre<V>(series, base + i).v;
-    for (int r = 0; r < a.store.ny; ++r) {
-      for (int c = 0; c < a.store.nx; ++c) {
-        const double dx = (a.trace.x0[at] + c - x) * p[2];
-        const double dy = (a.trace.y0[at] + r - y) * p[3];
-        const double r2 = dx * dx + dy * dy;
-        tail[r * a.store.nx + c] = V(p[0] * r2 / ::pow(p[1] * p[1] + r2, 1.0 + 0.5 * p[4]));
-      }
-    }
-  }
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const int bin = static_cast<int>(thread / a.store.pitch);
-    const int local = static_cast<int>(thread % a.store.pitch);
-    if (bin >= a.store.nbin || local >= a.store.count) return;
-    const int fiber = a.store.first + local;
-    const int nx = NX > 0 ? NX : a.store.nx, ny = NX > 0 ? NY : a.store.ny;
-    const long at = a.trace.at(fiber, bin);
-    double* out = a.store.at(0, bin, fiber);
-    const long step = static_cast<long>(a.store.nbin) * a.store.pitch;
-    if (!a.trace.live[at]) {
-      for (int p = 0; p < nx * ny; ++p) out[p * step] = 0.0;
-      return;
-    }
-    constexpr int kX = NX > 0 ? NX : lane::kMaxStampX, kY = NX > 0 ? NY : lane::kMaxStampY;
-    constexpr int kD = NX > 0 ? D : lane::kMaxDegree;
-    V x[(kD + 1) * kX], y[(kD + 1) * kY], coef[(kD + 1) * (kD + 1)], value[kX * kY];
-    V tail[NX > 0 ? 1 : kX * kY];
-    const long fiber_coef = static_cast<long>(a.psf_fiber[fiber]) * a.nseries * a.ncoef;
-    const lane::SpotSeries<double> series{a.coef + fiber_coef, a.domain, a.used,
-                                          a.basis + bin,       a.ncoef,  a.basis_pitch};
-    const double center_x = lane::legendre<V>(series, 0).v;
-    const double center_y = lane::legendre<V>(series, 1).v;
-    const V sx = lane::legendre<V>(series, 2), sy = lane::legendre<V>(series, 3);
-    const int ncoef = NX > 0 ? (D + 1) * (D + 1) : (a.degree_x + 1) * (a.degree_y + 1);
-    for (int c = 0; c < ncoef; ++c) coef[c] = lane::legendre<V>(series, 4 + c);
-    lane::pixel_integrals<V, NX, D>(V(a.trace.x0[at] - 0.5 - center_x), sx, nx, a.degree_x, x);
-    lane::pixel_integrals<V, NY, D>(V(a.trace.y0[at] - 0.5 - center_y), sy, ny, a.degree_y, y);
-    const V* wings = nullptr;
-    if constexpr (NX == 0) {
-      if (a.has_tails) {
-        tails(a, series, at, center_x, center_y, tail);
-        wings = tail;
-      }
-    }
-    const double total =
-        lane::contract<V, NX, NY, D>(x, y, coef, wings, nx, ny, a.degree_x, a.degree_y, value).v;
-    const double scale = total > 0 ? 1.0 / total : 0.0;
-    for (int p = 0; p < nx * ny; ++p) out[p * step] = value[p].v * scale;
-  }
-};
 
 struct AssembleArgs {
   Shape shape;
@@ -125,205 +12,197 @@ struct AssembleArgs {
   CcdView ccd;
   SpotStore store;
   NormalView n;
+  int first_bundle, own_band;  ///< of the store; most bins apart that spots of a fibre meet
   int pair, offset, count;  ///< of ProductKernel: fibres f and f + pair, bin offsets from `offset`
+  int core, halo, tiles;    ///< of TileKernel: bins of a tile, those around it, tiles of a fibre
 };
 
-/// y = (A^T W p) and phi = (A^T [w > 0]). Threads: nbin x store.pitch.
+/// y = (A^T W p) and phi = (A^T [w > 0]) of a bin; value(p): pixel p of its spot.
+template <class Value>
+FL_LANE_HD inline void weigh_spot(const AssembleArgs& a, int fiber, int bin, Value value) {
+  const long at = a.trace.at(fiber, bin);
+  double y = 0, phi = 0;
+  if (a.trace.live[at]) {
+    for (int r = 0; r < a.store.ny; ++r) {
+      for (int c = 0; c < a.store.nx; ++c) {
+        const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
+        const double w = a.ccd.weight(px, py), v = value(r * a.store.nx + c);
+        if (w > 0) {
+          y += w * v * a.ccd.pixel(px, py);
+          phi += v;
+        }
+      }
+    }
+  }
+  *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
+  *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
+}
+
+/// Sum over the pixels that two stamps share of left(p) b[p' step]; the left one's corner minus the
+/// other's is (dx, dy).
+template <class Left>
+FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, const double* b,
+                                     long step) {
+  const int r0 = dy < 0 ? -dy : 0, r1 = dy > 0 ? ny - dy : ny;
+  const int c0 = dx < 0 ? -dx : 0, c1 = dx > 0 ? nx - dx : nx;
+  double sum = 0;
+  for (int r = r0; r < r1; ++r) {
+    const double* row = b + static_cast<long>((r + dy) * nx + dx) * step;
+    for (int c = c0; c < c1; ++c) sum += left(r * nx + c) * row[c * step];
+  }
+  return sum;
+}
+
+/// Threads: store.count x store.pitch.
 struct WeighKernel {
   using Args = AssembleArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int bin = static_cast<int>(thread / a.store.pitch);
-    const int local = static_cast<int>(thread % a.store.pitch);
-    if (bin >= a.store.nbin || local >= a.store.count) return;
-    const int fiber = a.store.first + local;
-    const long at = a.trace.at(fiber, bin);
-    double y = 0, phi = 0;
-    if (a.trace.live[at]) {
-      const double* spot = a.store.at(0, bin, fiber);
-      const long step = static_cast<long>(a.store.nbin) * a.store.pitch;
-      for (int r = 0; r < a.store.ny; ++r) {
-        for (int c = 0; c < a.store.nx; ++c) {
-          const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
-          const double w = a.ccd.weight(px, py), v = spot[(r * a.store.nx + c) * step];
-          if (w > 0) {
-            y += w * v * a.ccd.pixel(px, py);
-            phi += v;
-          }
-        }
-      }
-    }
-    *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
-    *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
+    const auto [fiber, bin, outside] = SpotThread::of(thread, a.store);
+    if (outside) return;
+    const double* spot = a.store.at(0, bin, fiber);
+    const long step = a.store.step();
+    weigh_spot(a, fiber, bin, [&](int p) { return spot[p * step]; });
   }
 };
 
-/// Products of a weighted spot with up to kChunk spots of the same or another fibre. Threads: nbin
-/// x store.pitch. NX: columns of a stamp, 0 for any.
-template <int NX>
+/// One product, straight from the store: what TileKernel leaves. Threads: count x store.count x
+/// store.pitch.
 struct ProductKernel {
   using Args = AssembleArgs;
-  static constexpr int kChunk =
-      9;  // half of the 17 offsets of a coupling, the 8 of a diagonal block
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int bin = static_cast<int>(thread / a.store.pitch);
-    const int local = static_cast<int>(thread % a.store.pitch);
-    if (bin >= a.store.nbin || local >= a.store.count) return;
-    const int fiber = a.store.first + local, other = fiber + a.pair;
-    const bool there = a.pair == 0 || a.shape.neighbours(fiber, other);
-    const int nx = NX > 0 ? NX : a.store.nx;
-    const long step = static_cast<long>(a.store.nbin) * a.store.pitch;
+    const long each = a.store.count * a.store.pitch;
+    const auto [fiber, bin, outside] = SpotThread::of(thread % each, a.store);
+    const int offset = a.offset + static_cast<int>(thread / each);
+    if (outside) return;
+    const int other = fiber + a.pair, k = bin + offset, nx = a.store.nx;
     const long at = a.trace.at(fiber, bin);
-    double sum[kChunk];
-    int dx[kChunk], dy[kChunk], meets[kChunk];
-    const double* b[kChunk];
-    for (int i = 0; i < kChunk; ++i) {
-      const int k = bin + a.offset + i;
-      sum[i] = 0.0;
-      meets[i] = there && i < a.count && k >= 0 && k < a.store.nbin && a.trace.live[at] &&
-                 a.trace.live[a.trace.at(other, k)];
-      b[i] = nullptr;
-      dx[i] = dy[i] = 0;
-      if (!meets[i]) continue;
-      const long there_at = a.trace.at(other, k);
-      dx[i] = a.trace.x0[at] - a.trace.x0[there_at];
-      dy[i] = a.trace.y0[at] - a.trace.y0[there_at];
-      meets[i] = dx[i] > -nx && dx[i] < nx && dy[i] > -a.store.ny && dy[i] < a.store.ny;
-      b[i] = a.store.at(0, k, other);
+    double sum = 0;
+    if ((a.pair == 0 || a.shape.neighbours(fiber, other)) && k >= 0 && k < a.store.nbin &&
+        a.trace.live[at] && a.trace.live[a.trace.at(other, k)]) {
+      const long there = a.trace.at(other, k);
+      const int x0 = a.trace.x0[at], y0 = a.trace.y0[at];
+      const double* spot = a.store.at(0, bin, fiber);
+      const long step = a.store.step();
+      sum = overlap_sum(
+          nx, a.store.ny, x0 - a.trace.x0[there], y0 - a.trace.y0[there],
+          [&](int p) { return a.ccd.weight(x0 + p % nx, y0 + p / nx) * spot[p * step]; },
+          a.store.at(0, k, other), step);
     }
-    const double* spot = a.store.at(0, bin, fiber);
-    for (int r = 0; r < a.store.ny; ++r) {
-      double wa[NX > 0 ? NX : lane::kMaxStampX];
-      FL_UNROLL_ALL
-      for (int c = 0; c < nx; ++c) {
-        wa[c] = a.trace.live[at] ? a.ccd.weight(a.trace.x0[at] + c, a.trace.y0[at] + r) *
-                                       spot[(r * nx + c) * step]
-                                 : 0.0;
-      }
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) {
-        const int rb = r + dy[i];
-        if (!meets[i] || rb < 0 || rb >= a.store.ny) continue;
-        const double* row = b[i] + static_cast<long>(rb * nx + dx[i]) * step;
-        FL_UNROLL_ALL
-        for (int c = 0; c < nx; ++c) {
-          const int cb = c + dx[i];
-          if (cb >= 0 && cb < nx) sum[i] += wa[c] * row[c * step];
-        }
-      }
-    }
-    const Packs& out = a.pair == 0 ? a.n.own : a.n.cross[a.pair - 1];
-    const int shift = a.pair == 0 ? 0 : a.shape.cross_band;
-    for (int i = 0; i < kChunk; ++i) {
-      if (i < a.count) *out.at(fiber, bin + a.shape.margin, a.offset + i + shift) = sum[i];
+    if (a.pair == 0) {
+      *a.n.own.at(fiber, bin + a.shape.margin, offset) = sum;
+    } else {
+      *a.n.cross[a.pair - 1].at(fiber, bin + a.shape.margin, a.shape.cross_band + offset) = sum;
     }
   }
 };
 
-/// Exact median of the diagonal of N over a bundle's bins with phi > 0.5, digit by digit of its
-/// bits (positive doubles sort as integers): 16 passes of 4 bits.
-struct MedianState {
-  unsigned long long bits[2];  ///< of the upper and the lower middle element
-  long rank[2], total;
-  double median;
-};
-struct MedianArgs {
-  Shape shape;
-  NormalView n;
-  MedianState* state;  ///< [nbundle]
-  unsigned* counts;    ///< [nbundle][chunks][2][16]
-  int chunks, chunk_bins, pass;
-};
-FL_LANE_HD inline unsigned long long double_bits(double v) {
-  unsigned long long bits;
-  memcpy(&bits, &v, sizeof bits);
-  return bits;
-}
-/// Threads: nbundle x chunks.
-struct MedianCountKernel {
-  using Args = MedianArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const int bundle = static_cast<int>(thread / a.chunks);
-    const int chunk = static_cast<int>(thread % a.chunks);
-    if (bundle >= a.shape.nbundle) return;
-    unsigned count[2][16];
-    for (int i = 0; i < 16; ++i) count[0][i] = count[1][i] = 0;
-    const int shift = 60 - 4 * a.pass;
-    const MedianState& s = a.state[bundle];
-    const int last = (chunk + 1) * a.chunk_bins;
-    for (int j = chunk * a.chunk_bins; j < a.shape.nbin && j < last; ++j) {
-      for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
-        if (!(*a.n.phi.at(f, j + a.shape.margin) > 0.5)) continue;
-        const unsigned long long bits = double_bits(*a.n.own.at(f, j + a.shape.margin));
-        for (int which = 0; which < 2; ++which) {
-          const bool match = a.pass == 0 || (bits >> (shift + 4)) == (s.bits[which] >> (shift + 4));
-          if (match) ++count[which][(bits >> shift) & 15];
-        }
+/// Everything of a tile of bins that a fibre has to do with itself and the next one; a block walks
+/// over the fibres of a bundle, with the spots of two of them in its own memory. The same sums as
+/// WeighKernel's and ProductKernel's. Blocks: bundles of the store x tiles.
+struct TileKernel {
+  using Args = AssembleArgs;
+  static constexpr int kThreads = 512;
+  /// Memory of a block: spots of two fibres, weighted spots of the core, corners of both.
+  struct Shared {
+    double *spot[2], *weighted;
+    int *x0[2], *y0[2];
+    FL_LANE_HD Shared(double* memory, const Args& a) {
+      const long pixels = static_cast<long>(a.store.nx) * a.store.ny;
+      spot[0] = memory;
+      spot[1] = spot[0] + pixels * width(a);
+      weighted = spot[1] + pixels * width(a);
+      int* corner = reinterpret_cast<int*>(weighted + pixels * a.core);
+      for (int i = 0; i < 2; ++i) {
+        x0[i] = corner + 2 * i * width(a);
+        y0[i] = x0[i] + width(a);
       }
     }
-    unsigned* out = a.counts + thread * 32;
-    for (int i = 0; i < 32; ++i) out[i] = count[i / 16][i % 16];
+  };
+  FL_LANE_HD static int width(const Args& a) { return a.core + 2 * a.halo; }
+  static std::size_t shared_bytes(const Args& a) {
+    const auto pixels = static_cast<std::size_t>(a.store.nx * a.store.ny);
+    const auto all = static_cast<std::size_t>(width(a)), core = static_cast<std::size_t>(a.core);
+    return pixels * (2 * all + core) * sizeof(double) + 4 * all * sizeof(int);
   }
-};
-/// Threads: nbundle.
-struct MedianStepKernel {
-  using Args = MedianArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    if (thread >= a.shape.nbundle) return;
-    MedianState& s = a.state[thread];
-    long count[2][16];
-    for (int i = 0; i < 32; ++i) {
-      long sum = 0;
-      for (int c = 0; c < a.chunks; ++c) sum += a.counts[(thread * a.chunks + c) * 32 + i];
-      count[i / 16][i % 16] = sum;
+  /// A fibre's spots, then for each fibre: the next one's spots and its own weighted; its products.
+  FL_LANE_HD static int phases(const Args& a) {
+    int most = 0;
+    for (int b = 0; b < a.shape.nbundle; ++b) {
+      const int n = a.shape.bundle_first[b + 1] - a.shape.bundle_first[b];
+      most = n > most ? n : most;
     }
-    if (a.pass == 0) {
-      s.total = 0;
-      for (int i = 0; i < 16; ++i) s.total += count[0][i];
-      s.rank[0] = s.total / 2;
-      s.rank[1] = s.total % 2 == 0 ? s.total / 2 - 1 : s.total / 2;
-      s.bits[0] = s.bits[1] = 0;
-    }
-    if (s.total == 0) {
-      s.median = 1.0;  // nothing known about the bundle: any positive number will do
+    return 1 + 2 * most;
+  }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* memory) {
+    const int bundle = a.first_bundle + static_cast<int>(block / a.tiles);
+    const int first_bin = static_cast<int>(block % a.tiles) * a.core;
+    const int first = a.shape.bundle_first[bundle], last = a.shape.bundle_first[bundle + 1];
+    const Shared s(memory, a);
+    const int fiber = first + (phase + 1) / 2 - 1;
+    if (phase % 2 == 0) {
+      if (phase == 0) load(s, 0, first, first_bin, thread, a);
+      if (phase > 0 && fiber < last) multiply(s, fiber - first, fiber, last, first_bin, thread, a);
       return;
     }
-    const int shift = 60 - 4 * a.pass;
-    for (int which = 0; which < 2; ++which) {
-      int digit = 0;
-      while (digit < 15 && s.rank[which] >= count[which][digit])
-        s.rank[which] -= count[which][digit++];
-      s.bits[which] |= static_cast<unsigned long long>(digit) << shift;
-    }
-    double upper, lower;
-    memcpy(&upper, &s.bits[0], sizeof upper);
-    memcpy(&lower, &s.bits[1], sizeof lower);
-    s.median = s.total % 2 == 0 ? 0.5 * (upper + lower) : upper;
+    if (fiber + 1 < last) load(s, (fiber + 1 - first) & 1, fiber + 1, first_bin, thread, a);
+    if (fiber < last) weigh(s, (fiber - first) & 1, fiber, first_bin, thread, a);
   }
-};
 
-struct PriorArgs {
-  Shape shape;
-  NormalView n;
-  const MedianState* median;
-  double ridge, weak_prior;
-};
-/// As add_prior(); rows outside the grid become the identity's, times the median. Threads: rows x
-/// padded fibres.
-struct PriorKernel {
-  using Args = PriorArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.shape.nfiber), row = thread / pitch;
-    const int fiber = static_cast<int>(thread % pitch);
-    if (row >= a.shape.rows() || fiber >= a.shape.nfiber) return;
-    const double median = a.median[a.shape.bundle_of[fiber]].median;
-    double& diagonal = *a.n.own.at(fiber, row);
-    const bool inside = row >= a.shape.margin && row < a.shape.margin + a.shape.nbin;
-    if (!inside || diagonal == 0.0) {
-      diagonal = median;
-      return;
+ private:
+  FL_LANE_HD static void load(const Shared& s, int slot, int fiber, int first_bin, int thread,
+                              const Args& a) {
+    const int all = width(a), begin = first_bin - a.halo, n = a.store.nx * a.store.ny * all;
+    for (int e = thread; e < n; e += kThreads) {
+      const int bin = begin + e % all;
+      s.spot[slot][e] = bin >= 0 && bin < a.store.nbin ? *a.store.at(e / all, bin, fiber) : 0.0;
     }
-    diagonal += *a.n.phi.at(fiber, row) < kLeastInformation ? kWeakestPrior * median
-                                                            : a.ridge + a.weak_prior * median;
+    for (int i = thread; i < all; i += kThreads) {
+      const int bin = begin + i;
+      const bool there = bin >= 0 && bin < a.store.nbin;
+      s.x0[slot][i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
+      s.y0[slot][i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
+    }
+  }
+  FL_LANE_HD static void weigh(const Shared& s, int slot, int fiber, int first_bin, int thread,
+                               const Args& a) {
+    const int all = width(a), n = a.store.nx * a.store.ny * a.core;
+    for (int e = thread; e < n; e += kThreads) {
+      const int i = e % a.core + a.halo, p = e / a.core, bin = first_bin + e % a.core;
+      const bool live = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)];
+      s.weighted[e] =
+          live ? a.ccd.weight(s.x0[slot][i] + p % a.store.nx, s.y0[slot][i] + p / a.store.nx) *
+                     s.spot[slot][p * all + i]
+               : 0.0;
+    }
+  }
+  /// Neighbouring threads: neighbouring bins. The longest sums first.
+  FL_LANE_HD static void multiply(const Shared& s, int step, int fiber, int last, int first_bin,
+                                  int thread, const Args& a) {
+    const int cross = fiber + 1 < last ? 2 * a.shape.cross_band + 1 : 0;
+    const int items = 1 + a.own_band + 1 + cross;
+    for (int task = thread; task < items * a.core; task += kThreads) {
+      const int item = task / a.core, i = task % a.core, bin = first_bin + i;
+      if (bin >= a.store.nbin) continue;
+      const int all = width(a), mine = i + a.halo, own = step & 1;
+      if (item == 0) {
+        const double* spot = s.spot[own] + mine;
+        weigh_spot(a, fiber, bin, [&](int p) { return spot[p * all]; });
+        continue;
+      }
+      const int c = item - 2 - a.own_band;  // 0, 1, 2, ... of the couplings: offset 0, -1, 1, ...
+      const bool coupling = c >= 0;
+      const int offset = coupling ? ((c & 1) != 0 ? -(c + 1) / 2 : c / 2) : item - 1;
+      const int slot = coupling ? 1 - own : own, other = mine + offset;
+      const double* left = s.weighted + i;
+      const int dx = s.x0[own][mine] - s.x0[slot][other];
+      const int dy = s.y0[own][mine] - s.y0[slot][other];
+      const double sum = overlap_sum(
+          a.store.nx, a.store.ny, dx, dy, [&](int p) { return left[p * a.core]; },
+          s.spot[slot] + other, all);
+      const long row = bin + a.shape.margin;
+      *(coupling ? a.n.cross[0].at(fiber, row, a.shape.cross_band + offset)
+                 : a.n.own.at(fiber, row, offset)) = sum;
+    }
   }
 };
 

@@ -207,12 +207,12 @@ class FrameRun {
   [[nodiscard]] bool double_pixels() const { return is_double(ccd_.image) || is_double(ccd_.ivar); }
 
   void run(Stream& stream, const exact::gpu::DeviceKernels& kernels, const DeviceMemory& memory,
-           void* staging, const FrameNeeds& needs, std::vector<exact::ModelStrip>& models,
-           std::vector<exact::gpu::LeftToCpu>& left) {
+           std::size_t shared_bytes, void* staging, const FrameNeeds& needs,
+           std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
     auto* first = static_cast<std::byte*>(staging);
     DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
                       memory.data(), memory.bytes(),
-                      {first + staging_bytes(needs) - needs.mail, needs.mail});
+                      {first + staging_bytes(needs) - needs.mail, needs.mail}, shared_bytes);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     stage_pixels(ccd_.image, first, double_pixels(), executor_);
     stage_pixels(ccd_.ivar, second, double_pixels(), executor_);
@@ -349,7 +349,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       }
       run.run(*slot->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),
-              slot->memory, slot->staging.data(), needs, models, left);
+              slot->memory, info.shared_bytes, slot->staging.data(), needs, models, left);
       r.stages = slot->stream->take_stage_times();
     }
   } catch (const Error& e) {

@@ -3,7 +3,7 @@
 // each pixel's chi2, then each spot's mean (diagnostics.cpp has the rules).
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
+#include "fiberloom/extract/exact/gpu/pixels_lane.hpp"
 #include "fiberloom/extract/exact/gpu/root_lane.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -18,15 +18,16 @@ struct DiagnoseArgs {
   Packs x;
   double psferr;
   int row_first, rows;
+  long row_pitch;                                 ///< rows, padded
   int columns;                                    ///< of a fibre's light on a row
   const int *live_first, *live_last, *direction;  ///< [nfiber]: live bins, sign of dy/dbin
-  double* light;                                  ///< [rows][columns][store.pitch]
-  int* light_x;                                   ///< [rows][store.pitch] CCD column of light 0
+  double* light;                                  ///< [store.count][columns][row_pitch]
+  int* light_x;                                   ///< [store.count][row_pitch] column of light 0
   int bundle_first, bundles;                      ///< of the store
   const int* strip_x;  ///< [nbundle of the frame] CCD column of strip column 0
   int strip_pitch;
-  double* chi2;  ///< [bundles][rows][strip_pitch]
-  float* model;  ///< the same, or null
+  double* chi2;  ///< [bundles][strip_pitch][row_pitch]
+  float* model;  ///< [bundles][rows][strip_pitch], or null
   ResultView result;
 };
 
@@ -46,12 +47,12 @@ FL_LANE_HD inline int first_beyond(const DiagnoseArgs& a, int fiber, int row, bo
   return low;
 }
 
-/// A fibre's light on a row. Threads: rows x store.pitch.
+/// A fibre's light on a row. Threads: store.count x row_pitch.
 struct LightKernel {
   using Args = DiagnoseArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int r = static_cast<int>(thread / a.store.pitch);
-    const int local = static_cast<int>(thread % a.store.pitch);
+    const int r = static_cast<int>(thread % a.row_pitch);
+    const int local = static_cast<int>(thread / a.row_pitch);
     if (r >= a.rows || local >= a.store.count) return;
     const int fiber = a.store.first + local, y = a.row_first + r;
     // bins with y - ny < y0 <= y
@@ -60,14 +61,14 @@ struct LightKernel {
         up ? first_beyond(a, fiber, y - a.store.ny, false) : first_beyond(a, fiber, y, true);
     const int end =
         up ? first_beyond(a, fiber, y, false) : first_beyond(a, fiber, y - a.store.ny, true);
-    double* light = a.light + static_cast<long>(r) * a.columns * a.store.pitch + local;
-    for (int c = 0; c < a.columns; ++c) light[c * a.store.pitch] = 0.0;
+    double* light = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
+    for (int c = 0; c < a.columns; ++c) light[c * a.row_pitch] = 0.0;
     int base = 1 << 24;
     for (int j = begin; j < end; ++j) {
       const int x0 = a.trace.x0[a.trace.at(fiber, j)];
       base = x0 < base ? x0 : base;
     }
-    a.light_x[static_cast<long>(r) * a.store.pitch + local] = base;
+    a.light_x[local * a.row_pitch + r] = base;
     for (int j = begin; j < end; ++j) {
       const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
       if (!(phi > 0)) continue;
@@ -77,42 +78,44 @@ struct LightKernel {
       for (int c = 0; c < a.store.nx; ++c) {
         // the flux of an unconstrained bin counts where it was fitted, nowhere else
         if (phi < kLeastInformation && !(a.ccd.weight(a.trace.x0[at] + c, y) > 0)) continue;
-        light[(shift + c) * a.store.pitch] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
+        light[(shift + c) * a.row_pitch] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
       }
     }
   }
 };
 
-/// Threads: bundles x rows x strip_pitch.
+/// Threads: bundles x strip_pitch x row_pitch.
 struct Chi2Kernel {
   using Args = DiagnoseArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int c = static_cast<int>(thread % a.strip_pitch);
-    const long rest = thread / a.strip_pitch;
-    const int r = static_cast<int>(rest % a.rows), b = static_cast<int>(rest / a.rows);
-    if (b >= a.bundles) return;
+    const int r = static_cast<int>(thread % a.row_pitch);
+    const long rest = thread / a.row_pitch;
+    const int c = static_cast<int>(rest % a.strip_pitch),
+              b = static_cast<int>(rest / a.strip_pitch);
+    if (b >= a.bundles || r >= a.rows) return;
     const int bundle = a.bundle_first + b, px = a.strip_x[bundle] + c, py = a.row_first + r;
     double m = 0;
     for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
       const int local = f - a.store.first;
-      const int column = px - a.light_x[static_cast<long>(r) * a.store.pitch + local];
+      const int column = px - a.light_x[local * a.row_pitch + r];
       if (column < 0 || column >= a.columns) continue;
-      m += a.light[(static_cast<long>(r) * a.columns + column) * a.store.pitch + local];
+      m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
     }
     const double w = a.ccd.weight(px, py), d = a.ccd.pixel(px, py) - m, error = a.psferr * m;
     a.chi2[thread] = w * d * d / (1.0 + w * error * error);
-    if (a.model != nullptr) a.model[thread] = static_cast<float>(m);
+    if (a.model != nullptr) {
+      a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);
+    }
   }
 };
 
-/// chi2pix and the lost fraction of the requested fibres. Threads: nwave x store.pitch.
+/// chi2pix and the lost fraction of the requested fibres. Threads: store.count x store.pitch.
 struct GatherKernel {
   using Args = DiagnoseArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int j = static_cast<int>(thread / a.store.pitch);
-    const int local = static_cast<int>(thread % a.store.pitch);
-    if (j >= a.result.nwave || local >= a.store.count) return;
-    const int fiber = a.store.first + local, spec = a.result.psf_fiber[fiber] - a.result.spec_min;
+    const auto [fiber, j, outside] = SpotThread::of(thread, a.store);
+    if (outside || j >= a.result.nwave) return;
+    const int spec = a.result.psf_fiber[fiber] - a.result.spec_min;
     if (spec < 0 || spec >= a.result.nspec) return;
     const int bin = j + a.result.guard;
     const long at = a.trace.at(fiber, bin), out = static_cast<long>(spec) * a.result.nwave + j;
@@ -123,12 +126,11 @@ struct GatherKernel {
       const int bundle = a.shape.bundle_of[fiber];
       const int row = a.trace.y0[at] - a.row_first, column = a.trace.x0[at] - a.strip_x[bundle];
       const double* chi2 =
-          a.chi2 + (static_cast<long>(bundle - a.bundle_first) * a.rows + row) * a.strip_pitch +
-          column;
+          a.chi2 +
+          (static_cast<long>(bundle - a.bundle_first) * a.strip_pitch + column) * a.row_pitch + row;
       for (int r = 0; r < a.store.ny; ++r) {
         for (int c = 0; c < a.store.nx; ++c) {
-          sum += *a.store.at(r * a.store.nx + c, bin, fiber) *
-                 chi2[static_cast<long>(r) * a.strip_pitch + c];
+          sum += *a.store.at(r * a.store.nx + c, bin, fiber) * chi2[c * a.row_pitch + r];
         }
       }
     }

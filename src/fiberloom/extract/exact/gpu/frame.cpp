@@ -12,7 +12,9 @@ namespace fiberloom::exact::gpu {
 namespace {
 
 /// Bins of a chunk of a sum: enough chunks to fill the card, few enough to add up in one thread.
-constexpr int kSumBins = 16, kMedianBins = 16;
+constexpr int kSumBins = 16;
+/// Bins of a tile's core: as many as the memory of a block allows.
+constexpr int kTileCores[] = {32, 16};
 
 int chunks_of(int bins, int size) { return (bins + size - 1) / size; }
 
@@ -42,13 +44,15 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
                          Stream& stream, const DeviceKernels& kernels, Executor& executor,
-                         void* memory, std::size_t bytes, std::span<std::byte> mail)
+                         void* memory, std::size_t bytes, std::span<std::byte> mail,
+                         std::size_t shared_bytes)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
       stream_(&stream),
       k_(&kernels),
       executor_(&executor),
+      shared_bytes_(shared_bytes),
       mail_(stream, mail) {
   Arena arena(memory, bytes, &stream);
   lay_out(arena);
@@ -59,11 +63,8 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 
 void DeviceFrame::lay_out(Arena& a) {
   const long f = p_.nfiber(), rows = p_.nbin + 2L * p_.margin;
-  const std::size_t pixels = static_cast<std::size_t>(p_.plan.npix_x) *
-                             static_cast<std::size_t>(p_.plan.npix_y),
-                    pixel = double_pixels_ ? sizeof(double) : sizeof(float);
-  image_ = a.take<std::byte>(pixels * pixel);
-  ivar_ = a.take<std::byte>(pixels * pixel);
+  image_ = a.take<std::byte>(image_bytes());
+  ivar_ = a.take<std::byte>(image_bytes());
   ccd_ = {};
   ccd_.nx = p_.plan.npix_x;
   ccd_.ny = p_.plan.npix_y;
@@ -83,7 +84,8 @@ void DeviceFrame::lay_out(Arena& a) {
             p_.reach,
             take_copy(a, p_.bundle_of),
             take_copy(a, p_.bundle_first)};
-  trace_ = {take_copy(a, p_.trace_x0), take_copy(a, p_.trace_y0), take_copy(a, p_.live), padded(f)};
+  trace_ = {take_copy(a, p_.trace_x0), take_copy(a, p_.trace_y0), take_copy(a, p_.live),
+            p_.bin_pitch()};
   live_first_ = take_copy(a, p_.live_first);
   live_last_ = take_copy(a, p_.live_last);
   direction_ = take_copy(a, p_.direction);
@@ -94,7 +96,7 @@ void DeviceFrame::lay_out(Arena& a) {
   spot_args_.domain = take_copy(a, plan.domain);
   spot_args_.used = take_copy(a, plan.used);
   spot_args_.psf_fiber = take_copy(a, p_.psf_fiber);
-  median_ = a.take<MedianState>(static_cast<std::size_t>(p_.nbundle()));
+  median_ = a.take<double>(static_cast<std::size_t>(p_.nbundle()));
   ones_ = a.take<double>(static_cast<std::size_t>(rows) * kWarp);
   n_.own = take_packs(a, f, rows, p_.band + 1);
   for (int r = 0; r < p_.reach; ++r) {
@@ -118,11 +120,19 @@ void DeviceFrame::lay_out(Arena& a) {
   if (want_model_) model_ = a.take<float>(strip_values() * static_cast<std::size_t>(p_.nbundle()));
 }
 
+std::size_t DeviceFrame::image_bytes() const {
+  return static_cast<std::size_t>(p_.plan.npix_x) * static_cast<std::size_t>(p_.plan.npix_y) *
+         (double_pixels_ ? sizeof(double) : sizeof(float));
+}
 std::size_t DeviceFrame::result_values() const {
   return static_cast<std::size_t>(result_.nspec) * static_cast<std::size_t>(result_.nwave);
 }
 std::size_t DeviceFrame::strip_values() const {
   return static_cast<std::size_t>(p_.rows) * static_cast<std::size_t>(p_.strip_pitch);
+}
+
+std::size_t DeviceFrame::chi2_values() const {
+  return static_cast<std::size_t>(padded(p_.rows)) * static_cast<std::size_t>(p_.strip_pitch);
 }
 
 std::size_t DeviceFrame::upload_bytes() const {
@@ -137,10 +147,8 @@ std::size_t DeviceFrame::upload_bytes() const {
 
 void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   const DeviceStage stage(*stream_, "copy in");
-  const std::size_t bytes = static_cast<std::size_t>(ccd_.nx) * static_cast<std::size_t>(ccd_.ny) *
-                            (double_pixels_ ? sizeof(double) : sizeof(float));
-  stream_->copy_in(image_, image, bytes);
-  stream_->copy_in(ivar_, ivar, bytes);
+  upload_image(image_, image);
+  upload_image(ivar_, ivar);
   Arena host(spare, upload_bytes());  // page-locked, as the pixels are: no copy waits
   const auto put = [&](const auto* to, const auto& values) {
     using T = std::remove_cvref_t<decltype(values[0])>;
@@ -173,6 +181,19 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   }
 }
 
+/// By rows on the host, by columns on the device.
+void DeviceFrame::upload_image(void* columns, const void* host) {
+  Arena scratch = scratch_;
+  std::byte* rows = scratch.take<std::byte>(image_bytes());
+  stream_->copy_in(rows, host, image_bytes());
+  const auto transpose = [&]<class T>(Launch<TransposeArgs<T>> kernel) {
+    const TransposeArgs<T> args{reinterpret_cast<const T*>(rows), static_cast<T*>(columns), ccd_.nx,
+                                ccd_.ny};
+    kernel(*stream_, TransposeKernel<T>::blocks(args), args);
+  };
+  double_pixels_ ? transpose(k_->transpose_d) : transpose(k_->transpose_f);
+}
+
 void DeviceFrame::clear(const Packs& array, long lanes) {
   stream_->zero(array.data,
                 static_cast<std::size_t>(Packs::size(lanes, array.rows, array.width)) * 8);
@@ -185,21 +206,19 @@ SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
   s.nbin = p_.nbin;
   s.nx = p_.plan.nx;
   s.ny = p_.plan.ny;
-  s.pitch = padded(s.count);
-  s.data =
-      scratch.take<double>(static_cast<std::size_t>(s.nx) * static_cast<std::size_t>(s.ny) *
-                           static_cast<std::size_t>(s.nbin) * static_cast<std::size_t>(s.pitch));
+  s.pitch = p_.bin_pitch();
+  s.data = scratch.take<double>(static_cast<std::size_t>(s.nx * s.ny) *
+                                static_cast<std::size_t>(s.step()));
   return s;
 }
 
 std::size_t DeviceFrame::group_bytes(int first, int last) const {
   Arena measure;
   const SpotStore store = store_of(first, last, measure);
-  const auto pitch = static_cast<std::size_t>(store.pitch),
-             rows = static_cast<std::size_t>(p_.rows);
-  measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
-  measure.take<int>(rows * pitch);
-  measure.take<double>(strip_values() * static_cast<std::size_t>(last - first));
+  const auto rows = static_cast<std::size_t>(padded(p_.rows) * store.count);
+  measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
+  measure.take<int>(rows);
+  measure.take<double>(chi2_values() * static_cast<std::size_t>(last - first));
   return measure.used() + 256;
 }
 
@@ -222,49 +241,57 @@ void DeviceFrame::make_spots(const SpotStore& store) {
   args.store = store;
   const bool desi =
       plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6 && !plan.has_tails;
-  (desi ? k_->spots : k_->spots_any)(*stream_, store.nbin * store.pitch, args);
+  (desi ? k_->spots : k_->spots_any)(*stream_, store.step(), args);
 }
 
 void DeviceFrame::assemble() {
   const bool whole = group_end(0) == p_.nbundle();
-  const auto products = p_.plan.nx == 17 ? k_->products : k_->products_any;
   for (int first = 0; first < p_.nbundle();) {
     const int last = group_end(first);
     Arena scratch = scratch_;
-    AssembleArgs args{shape_, trace_, ccd_, store_of(first, last, scratch), n_, 0, 0, 0};
+    const SpotStore store = store_of(first, last, scratch);
     {
       const DeviceStage stage(*stream_, "spots");
-      make_spots(args.store);
+      make_spots(store);
     }
-    const DeviceStage stage(*stream_, "normal equations");
-    const long threads = args.store.nbin * args.store.pitch;
-    k_->weigh(*stream_, threads, args);
-    for (args.pair = 0; args.pair <= p_.reach; ++args.pair) {
-      const int begin = args.pair == 0 ? 0 : -p_.cross_band;
-      const int end = args.pair == 0 ? p_.own_band : p_.cross_band;
-      for (args.offset = begin; args.offset <= end; args.offset += ProductKernel<0>::kChunk) {
-        args.count = std::min(ProductKernel<0>::kChunk, end - args.offset + 1);
-        products(*stream_, threads, args);
-      }
+    {
+      const DeviceStage stage(*stream_, "normal equations");
+      multiply(store, first, last);
     }
     if (whole) {
-      kept_ = args.store;
+      kept_ = store;
       after_spots_ = scratch;
     }
     first = last;
   }
   const DeviceStage stage(*stream_, "prior");
-  find_median(whole && solve_bytes() <= after_spots_.left() ? after_spots_ : scratch_);
+  add_prior();
 }
 
-void DeviceFrame::find_median(Arena scratch) {
-  MedianArgs args{shape_, n_, median_, nullptr, chunks_of(p_.nbin, kMedianBins), kMedianBins, 0};
-  const long threads = static_cast<long>(p_.nbundle()) * args.chunks;
-  args.counts = scratch.take<unsigned>(static_cast<std::size_t>(threads) * 32);
-  for (args.pass = 0; args.pass < 16; ++args.pass) {
-    k_->median_count(*stream_, threads, args);
-    k_->median_step(*stream_, p_.nbundle(), args);
+/// In tiles where a block's memory holds one, else product by product; second neighbours always so.
+void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
+  AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0, 0, 0, 0, 0};
+  args.halo = std::max(p_.own_band, p_.cross_band);
+  for (const int core : kTileCores) {
+    args.core = core;
+    if (TileKernel::shared_bytes(args) <= shared_bytes_) break;
   }
+  const bool tiles = TileKernel::shared_bytes(args) <= shared_bytes_;
+  if (tiles) {
+    args.tiles = chunks_of(p_.nbin, args.core);
+    k_->tiles(*stream_, static_cast<long>(last - first) * args.tiles, args);
+  } else {
+    k_->weigh(*stream_, store.step(), args);
+  }
+  for (args.pair = tiles ? 2 : 0; args.pair <= p_.reach; ++args.pair) {
+    args.offset = args.pair == 0 ? 0 : -p_.cross_band;
+    const int count = (args.pair == 0 ? p_.own_band : p_.cross_band) - args.offset + 1;
+    k_->product(*stream_, count * store.step(), args);
+  }
+}
+
+void DeviceFrame::add_prior() {
+  k_->median(*stream_, p_.nbundle(), {shape_, n_, median_});
   const PriorArgs prior{shape_, n_, median_, p_.options.regularize * p_.options.regularize,
                         p_.weak_prior};
   k_->prior(*stream_, shape_.rows() * padded(p_.nfiber()), prior);
@@ -385,20 +412,20 @@ void DeviceFrame::diagnose() {
     d.live_first = live_first_;
     d.live_last = live_last_;
     d.direction = direction_;
-    const auto rows = static_cast<std::size_t>(p_.rows),
-               pitch = static_cast<std::size_t>(d.store.pitch);
-    d.light = scratch.take<double>(rows * static_cast<std::size_t>(p_.light_columns) * pitch);
-    d.light_x = scratch.take<int>(rows * pitch);
+    d.row_pitch = padded(p_.rows);
+    const auto rows = static_cast<std::size_t>(d.row_pitch * d.store.count);
+    d.light = scratch.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
+    d.light_x = scratch.take<int>(rows);
     d.bundle_first = first;
     d.bundles = last - first;
     d.strip_x = strip_x_;
     d.strip_pitch = p_.strip_pitch;
-    d.chi2 = scratch.take<double>(strip_values() * static_cast<std::size_t>(d.bundles));
+    d.chi2 = scratch.take<double>(chi2_values() * static_cast<std::size_t>(d.bundles));
     d.model = want_model_ ? model_ + strip_values() * static_cast<std::size_t>(first) : nullptr;
     d.result = result_;
-    k_->light(*stream_, p_.rows * d.store.pitch, d);
-    k_->chi2(*stream_, static_cast<long>(strip_values()) * d.bundles, d);
-    k_->gather(*stream_, result_.nwave * d.store.pitch, d);
+    k_->light(*stream_, d.row_pitch * d.store.count, d);
+    k_->chi2(*stream_, static_cast<long>(chi2_values()) * d.bundles, d);
+    k_->gather(*stream_, d.store.step(), d);
     first = last;
   }
   kept_ = {};
@@ -419,7 +446,8 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
-  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame)});
+  needs.least_scratch =
+      std::max({solve, one, RootStage::least_bytes(frame), frame.image_bytes() + 512});
   needs.full_scratch =
       std::max({needs.least_scratch,
                 problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,

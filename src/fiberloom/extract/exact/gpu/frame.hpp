@@ -34,10 +34,10 @@ struct BundleOutcome {
 class DeviceFrame {
  public:
   /// `memory` of `bytes`: at least fixed + least_scratch; `mail`: page-locked, FrameNeeds::mail.
-  /// All must outlive this.
+  /// All must outlive this. `shared_bytes`: what the threads of a block may share.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
               const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes,
-              std::span<std::byte> mail);
+              std::span<std::byte> mail, std::size_t shared_bytes);
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
   /// stays until the next synchronization; `spare` has upload_bytes().
@@ -55,6 +55,7 @@ class DeviceFrame {
   /// [nbundle][rows][strip_pitch], where a model is wanted.
   [[nodiscard]] const float* model() const { return model_; }
   [[nodiscard]] std::size_t strip_values() const;
+  [[nodiscard]] std::size_t chi2_values() const;
 
  private:
   friend FrameNeeds frame_needs(const Problem&, bool, bool);
@@ -63,14 +64,17 @@ class DeviceFrame {
 
   void lay_out(Arena& arena);
   void clear(const Packs& array, long lanes);
+  [[nodiscard]] std::size_t image_bytes() const;
+  void upload_image(void* columns, const void* host);
   [[nodiscard]] SpotStore store_of(int first_bundle, int last_bundle, Arena& scratch) const;
   void make_spots(const SpotStore& store);
+  void multiply(const SpotStore& store, int first_bundle, int last_bundle);
   /// Bundles [first, last) of the group that begins at `first`.
   [[nodiscard]] int group_end(int first) const;
   [[nodiscard]] std::size_t group_bytes(int first, int last) const;
   [[nodiscard]] std::size_t solve_bytes() const;
   CgArgs solve_arrays(Arena& scratch) const;
-  void find_median(Arena scratch);
+  void add_prior();
   void precondition(CgArgs& args, const Packs& from, const Packs& to);
   void dot(CgArgs& args, const Packs& a, const Packs& b);
   bool any_active(const CgArgs& args, std::vector<CgState>& states);
@@ -80,6 +84,7 @@ class DeviceFrame {
   Stream* stream_ = nullptr;
   const DeviceKernels* k_ = nullptr;
   Executor* executor_ = nullptr;  ///< for what the host computes in between
+  std::size_t shared_bytes_ = 0;
   Mailbox mail_;
   Arena scratch_;
   Shape shape_;
@@ -88,7 +93,7 @@ class DeviceFrame {
   NormalView n_;
   Packs x_;
   ResultView result_{};
-  MedianState* median_ = nullptr;
+  double* median_ = nullptr;
   SpotArgs spot_args_{};
   double *ones_ = nullptr, *width_ = nullptr;
   int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;

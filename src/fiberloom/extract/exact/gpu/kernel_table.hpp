@@ -23,11 +23,12 @@ template <class Run>
 void fill_common(DeviceKernels& k) {
   k.spots = &Run::template launch<SpotsKernel<17, 11, 6>>;
   k.spots_any = &Run::template launch<SpotsKernel<0, 0, 0>>;
+  k.transpose_f = &Run::template launch_blocks<TransposeKernel<float>>;
+  k.transpose_d = &Run::template launch_blocks<TransposeKernel<double>>;
   k.weigh = &Run::template launch<WeighKernel>;
-  k.products = &Run::template launch<ProductKernel<17>>;
-  k.products_any = &Run::template launch<ProductKernel<0>>;
-  k.median_count = &Run::template launch<MedianCountKernel>;
-  k.median_step = &Run::template launch<MedianStepKernel>;
+  k.product = &Run::template launch<ProductKernel>;
+  k.tiles = &Run::template launch_blocks<TileKernel>;
+  k.median = &Run::template launch_blocks<MedianKernel>;
   k.prior = &Run::template launch<PriorKernel>;
   k.apply = &Run::template launch<ApplyKernel>;
   k.dot = &Run::template launch<DotKernel>;

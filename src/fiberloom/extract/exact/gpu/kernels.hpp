@@ -3,12 +3,16 @@
 #pragma once
 
 #include "fiberloom/device/device.hpp"
+#include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
 #include "fiberloom/extract/exact/gpu/diagnose_lane.hpp"
+#include "fiberloom/extract/exact/gpu/prior_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
+#include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
+/// Of kernels of blocks: the number of blocks.
 template <class Args>
 using Launch = void (*)(Stream&, long threads, const Args&);
 
@@ -21,9 +25,11 @@ inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16};
 inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
 
 struct DeviceKernels {
+  Launch<TransposeArgs<float>> transpose_f;
+  Launch<TransposeArgs<double>> transpose_d;
   Launch<SpotArgs> spots, spots_any;
-  Launch<AssembleArgs> weigh, products, products_any;
-  Launch<MedianArgs> median_count, median_step;
+  Launch<AssembleArgs> weigh, product, tiles;
+  Launch<MedianArgs> median;
   Launch<PriorArgs> prior;
   Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
   Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];

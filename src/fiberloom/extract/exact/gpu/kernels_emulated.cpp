@@ -14,6 +14,15 @@ struct EmulatedRun {
     refuse_host_pointers(stream, &args, sizeof args);
     run_emulated(stream, threads, [args](long thread) { K::run(thread, args); });
   }
+  template <class K>
+  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
+    refuse_host_pointers(stream, &args, sizeof args);
+    run_emulated_blocks(stream, blocks,
+                        {K::kThreads, K::shared_bytes(args), [args] { return K::phases(args); },
+                         [args](int phase, long block, int thread, double* shared) {
+                           K::run(phase, block, thread, args, shared);
+                         }});
+  }
 };
 
 template <std::size_t N>

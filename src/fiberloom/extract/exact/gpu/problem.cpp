@@ -91,8 +91,8 @@ void place_rows(Problem& p) {
 }
 
 void pack_traces(Problem& p) {
-  const auto pitch = static_cast<std::size_t>(padded(p.nfiber()));
-  const std::size_t size = pitch * static_cast<std::size_t>(p.nbin);
+  const auto pitch = static_cast<std::size_t>(p.bin_pitch());
+  const std::size_t size = pitch * static_cast<std::size_t>(p.nfiber());
   p.trace_x0.assign(size, 0);
   p.trace_y0.assign(size, 0);
   p.live.assign(size, 0);
@@ -100,12 +100,11 @@ void pack_traces(Problem& p) {
     const BundleGeometry& g = p.geometry_of(b);
     for (int f = 0; f < g.nfiber; ++f) {
       const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
-      std::size_t at = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
-      for (std::size_t j = 0; j < static_cast<std::size_t>(p.nbin); ++j, at += pitch) {
-        p.trace_x0[at] = t.x0[j];
-        p.trace_y0[at] = t.y0[j];
-        p.live[at] = t.live[j];
-      }
+      const auto fiber = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
+      const auto at = static_cast<long>(fiber * pitch);
+      std::copy_n(t.x0.begin(), p.nbin, p.trace_x0.begin() + at);
+      std::copy_n(t.y0.begin(), p.nbin, p.trace_y0.begin() + at);
+      std::copy_n(t.live.begin(), p.nbin, p.live.begin() + at);
     }
   }
 }

@@ -31,7 +31,7 @@ struct Problem {
   // the device's own bundles and fibres
   std::vector<std::size_t> device_bundle;  ///< index into `bundles`
   std::vector<int> bundle_first, bundle_of, psf_fiber;
-  std::vector<int> trace_x0, trace_y0;  ///< [nbin][pitch]
+  std::vector<int> trace_x0, trace_y0;  ///< [nfiber][bin_pitch]
   std::vector<unsigned char> live;
   std::vector<int> live_first, live_last, direction;  ///< bins that the model holds
   std::vector<int> strip_x;
@@ -40,6 +40,7 @@ struct Problem {
   int own_band = 0, band = 8, cross_band = 0;  ///< of N_ii, as stored; of couplings
   Cut sweep_cut, solve_cut;
 
+  [[nodiscard]] long bin_pitch() const { return padded(nbin); }
   [[nodiscard]] int nfiber() const { return static_cast<int>(psf_fiber.size()); }
   [[nodiscard]] int nbundle() const { return static_cast<int>(device_bundle.size()); }
   [[nodiscard]] int fibers_of(int bundle) const {
