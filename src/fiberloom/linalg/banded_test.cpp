@@ -244,13 +244,26 @@ void expect_the_register_text_to_be_the_same() {
   EXPECT_EQ(p.v, p2.v);
   EXPECT_EQ(l, l2);
   EXPECT_EQ(d, d2);
+  for (const int rows : {1, 3, B, 29, n}) {  // the last rows look like a longer matrix's
+    std::vector<double> one = x, two(size(1), 0.0), work(size(1));
+    lane::solve<ScalarLane, B>(rows, l.data(), d.data(), one.data());
+    lane::solve_registers<ScalarLane, B>(
+        rows, l.data(), d.data(), [&](int j) { return lane::at<ScalarLane>(x.data(), j); },
+        work.data(), [&](int j, ScalarLane v) { two[static_cast<std::size_t>(j * kLanes)] = v.v; });
+    for (int j = 0; j < rows; ++j) {
+      const auto at = static_cast<std::size_t>(j * kLanes);
+      EXPECT_EQ(one[at], two[at]) << rows << " " << j;
+    }
+  }
   for (const int width : {B, B + 3, B + 16}) {
     std::vector<double> z(
         static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes), 0.0);
-    std::vector<double> z2 = z;
     lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
-    lane::selected_inverse_registers<ScalarLane, B>(n, l.data(), d.data(), width, z2.data());
-    EXPECT_EQ(z, z2) << width;
+    std::vector<double> z3(z.size(), 0.0),
+        ring(static_cast<std::size_t>(lane::inverse_ring(B, width) * kLanes), 1e300);
+    lane::selected_inverse_ring<ScalarLane, B>(n, l.data(), d.data(), width, ring.data(),
+                                               z3.data());
+    EXPECT_EQ(z, z3) << width;
   }
   lane::root_pole<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd, l.data(),
                                  d.data(), v1.data(), vx.data(), q.data(), q1.data(), qx.data());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factor, selected inverse, and one pole of the square root, for lanes with many registers and slow
-// memory (GPU threads): the same operations in the same order as in banded_lane.hpp, but what later
-// rows wait for is held in a window that every row shifts by one while it updates it, indexed by
-// constants only, and what comes from memory is asked for long before it is used. Results are
-// written, not added.
+// Factor, solve, selected inverse, and one pole of the square root, for lanes with many registers
+// and slow memory (GPU threads): the same operations in the same order as in banded_lane.hpp, but
+// what later rows wait for is held in a window that every row shifts by one while it updates it,
+// indexed by constants only, and what comes from memory is asked for long before it is used.
+// Results are written, not added.
 #pragma once
 
 #include "fiberloom/linalg/banded_lane.hpp"
@@ -64,74 +64,143 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
   return smallest;
 }
 
-/// As selected_inverse(), to the bit. A row's entries follow from earlier rows alone: those of a
-/// chunk are all loaded before the first of them is stored, since a thread waits for its loads once
-/// a chunk.
+/// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
+/// gets the solution from the last row to the first. A thread waits for its loads once a chunk of
+/// rows, and all of the next chunk's are under way meanwhile. Work: work[n].
+template <class V, int B, class Rhs, class Done>
+FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
+                                       double* work, Done done) {
+  if (n < 1) return;
+  constexpr int kRows = B <= 8 ? 4 : 2;
+  struct Chunk {
+    V f[kRows][B + 1], b[kRows];
+  } next;
+  {
+    const auto ask = [&](int first) {
+      FL_UNROLL_ALL
+      for (int r = 0; r < kRows; ++r) {
+        const int j = first + r < n ? first + r : n - 1;
+        FL_UNROLL_ALL
+        for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
+        next.b[r] = rhs(j + B < n ? j + B : n - 1);
+      }
+    };
+    V wait[B];  // b of row j + i, less what the rows before j take away
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) wait[i] = rhs(i < n ? i : n - 1);
+    ask(0);
+    for (int first = 0; first < n; first += kRows) {
+      const Chunk now = next;
+      ask(first + kRows);
+      FL_UNROLL_ALL
+      for (int r = 0; r < kRows; ++r) {
+        const V v = wait[0];
+        if (first + r < n) put(work, first + r, v);
+        FL_UNROLL_ALL
+        for (int i = 0; i < B; ++i) {
+          wait[i] = fnma(now.f[r][i + 1], v, i + 1 < B ? wait[i + 1 < B ? i + 1 : i] : now.b[r]);
+        }
+      }
+    }
+  }
+  const auto ask = [&](int last) {
+    FL_UNROLL_ALL
+    for (int r = 0; r < kRows; ++r) {
+      const int j = last - r > 0 ? last - r : 0;
+      FL_UNROLL_ALL
+      for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
+      next.f[r][0] = at<V>(inv_d, j);
+      next.b[r] = at<V>(work, j);
+    }
+  };
+  V after[B];  // solutions of rows j + 1, ...
+  FL_UNROLL_ALL
+  for (int i = 0; i < B; ++i) after[i] = V(0.0);
+  ask(n - 1);
+  for (int last = n - 1; last >= 0; last -= kRows) {
+    const Chunk now = next;
+    ask(last - kRows);
+    FL_UNROLL_ALL
+    for (int r = 0; r < kRows; ++r) {
+      V s = now.b[r] * now.f[r][0];
+      FL_UNROLL_ALL
+      for (int k = B; k >= 1; --k) s = fnma(now.f[r][k], after[k - 1], s);
+      FL_UNROLL_ALL
+      for (int i = B - 1; i >= 1; --i) after[i] = after[i - 1];
+      after[0] = s;
+      if (last - r >= 0) done(last - r, s);
+    }
+  }
+}
+
+/// Elements of the ring of selected_inverse_ring(), for one lane.
+FL_LANE_HD constexpr int inverse_ring(int band, int width) { return (band + 1) * (width + 1); }
+
+/// As selected_inverse(), to the bit, with what later rows need of the last B rows in memory that
+/// is near: ring[inverse_ring(B, width)], elements as far apart as those of z. z is only written.
 template <class V, int B>
-FL_LANE_HD inline void selected_inverse_registers(int n, const double* l, const double* inv_d,
-                                                  int width, double* z) {
-  constexpr int kChunk = B <= 8 ? B : 4;
-  static_assert(B % kChunk == 0);
-  const int row = inverse_row<V>(width);
+FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const double* inv_d, int width,
+                                             double* ring, double* z) {
+  const int row = inverse_row<V>(width), pitch = width + 1;
   V next[B + 1], next_d;  // of the row to come
   const auto ask = [&](int j) {
     FL_UNROLL_ALL
     for (int k = 1; k <= B; ++k) next[k] = at<V>(l, j * B + k - 1);
     next_d = at<V>(inv_d, j);
   };
+  // the slot of row j + k holds its entries (j + k, j + k + e) at e; rows past the end are zero
+  for (int i = 0; i < inverse_ring(B, width); ++i) put(ring, i, V(0.0));
   ask(n - 1);
+  int slot = 0;  // of row j
   for (int j = n - 1; j >= 0; --j) {
-    V f[B + 1], v[kChunk][B + 1], s[kChunk], own[B + 1];
+    V f[B + 1], own[B + 1];
+    const double* after[B + 1];
     FL_UNROLL_ALL
-    for (int k = 1; k <= B; ++k) f[k] = next[k];
+    for (int k = 1; k <= B; ++k) {
+      f[k] = next[k];
+      const int other = slot + k <= B ? slot + k : slot + k - B - 1;
+      after[k] = ring + static_cast<long>(other * pitch) * lane_stride<V>;
+    }
     V d = next_d, d2(0.0);
     ask(j > 0 ? j - 1 : 0);
     const int most = width < n - 1 - j ? width : n - 1 - j;
-    const auto load = [&](int i, int e) {  // entries (j + e, j + k)
-      const double* z_row = z + static_cast<long>((j + e) * row + width - e) * lane_stride<V>;
-      FL_UNROLL_ALL
-      for (int k = B; k >= 1; --k) v[i][k] = at<V>(z_row, k);
+    double* mine = ring + static_cast<long>(slot * pitch) * lane_stride<V>;
+    const auto keep = [&](int e, V s) {
+      put(mine, e, s);
+      put(z, j * row + width + e, s);
+      put(z, (j + e) * row + width - e, s);
     };
-    const auto sum_up = [&](int i) {
-      V sum(0.0), sum2(0.0);
+    FL_UNROLL
+    for (int e = most; e > B; --e) {
+      V s(0.0), s2(0.0);
       FL_UNROLL_ALL
       for (int k = B; k >= 2; k -= 2) {
-        sum = fnma(f[k], v[i][k], sum);
-        sum2 = fnma(f[k - 1], v[i][k - 1], sum2);
+        s = fnma(f[k], at<V>(after[k], e - k), s);
+        s2 = fnma(f[k - 1], at<V>(after[k - 1], e - k + 1), s2);
       }
-      s[i] = sum + sum2;
-    };
-    const auto store = [&](int i, int e) {
-      put(z, j * row + width + e, s[i]);
-      put(z, (j + e) * row + width - e, s[i]);
-    };
-    for (int high = most; high > B; high -= kChunk) {  // the last chunk may do B + 1 repeatedly
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) load(i, high - i > B ? high - i : B + 1);
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) sum_up(i);
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) store(i, high - i > B ? high - i : B + 1);
+      keep(e, s + s2);
     }
+    for (int e = most + 1; e <= width; ++e) put(mine, e, V(0.0));
     FL_UNROLL_ALL
-    for (int high = B; high >= 1; high -= kChunk) {  // constants: the diagonal wants these
+    for (int e = B; e >= 1; --e) {
+      V s(0.0), s2(0.0);
       FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) load(i, high - i);
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) sum_up(i);
-      FL_UNROLL_ALL
-      for (int i = 0; i < kChunk; ++i) {
-        const bool inside = high - i <= most;
-        own[high - i] = inside ? s[i] : V(0.0);
-        if (inside) store(i, high - i);
+      for (int k = B; k >= 2; k -= 2) {
+        s = fnma(f[k], k >= e ? at<V>(after[e], k - e) : at<V>(after[k], e - k), s);
+        const int i = k - 1;
+        s2 = fnma(f[i], i >= e ? at<V>(after[e], i - e) : at<V>(after[i], e - i), s2);
       }
+      own[e] = e <= most ? s + s2 : V(0.0);
+      if (e <= most) keep(e, own[e]);
     }
     FL_UNROLL_ALL
     for (int k = B; k >= 2; k -= 2) {
       d = fnma(f[k], own[k], d);
       d2 = fnma(f[k - 1], own[k - 1], d2);
     }
+    put(mine, 0, d + d2);
     put(z, j * row + width, d + d2);
+    slot = slot > 0 ? slot - 1 : B;
   }
 }
 
@@ -258,13 +327,15 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
   }
 }
 
-template <class V, int B>
-FL_LANE_HD inline void selected_inverse_somewhere(int n, const double* l, const double* inv_d,
-                                                  int width, double* z) {
+template <class V, int B, class Rhs, class Done>
+FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
+                                       double* work, Done done) {
   if constexpr (B <= kMostInRegisters) {
-    selected_inverse_registers<V, B>(n, l, inv_d, width, z);
+    solve_registers<V, B>(n, l, inv_d, rhs, work, done);
   } else {
-    selected_inverse<V, B>(n, l, inv_d, width, z);
+    for (int j = 0; j < n; ++j) put(work, j, rhs(j));
+    solve<V, B>(n, l, inv_d, work);
+    for (int j = n - 1; j >= 0; --j) done(j, at<V>(work, j));
   }
 }
 

@@ -12,7 +12,7 @@ void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I], kH = kDeviceCouplings[I];
   k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
   k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
-  k.sweep_invert[I] = &Run::template launch<SweepInvertKernel<kB>>;
+  k.sweep_invert[I] = &Run::template launch_blocks<SweepInvertKernel<kB>>;
   k.congruence[I] = &Run::template launch<SweepCongruenceKernel<kH>>;
   k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
   k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;

@@ -126,17 +126,15 @@ struct RootAlternateKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (p.position >= a.count) return;
     double* v = a.solution.at(lane, 0);
-    const int first = a.cut.first(p.window);
-    for (int row = 0; row < a.cut.rows; ++row) {
-      v[row * kWarp] = ((first + row) & 1) != 0 ? -1.0 : 1.0;
-    }
-    lane::solve<WarpLane, B>(a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0), v);
+    const int first = a.cut.first(p.window), nbin = a.shape.nbin;
     double norm = 0;
-    for (int row = 0; row < a.cut.rows; ++row) {
-      if (first + row >= 0 && first + row < a.shape.nbin) {
-        norm = largest(norm, absolute(v[row * kWarp]));
-      }
-    }
+    lane::solve_somewhere<WarpLane, B>(
+        a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
+        [=](int row) { return WarpLane(((first + row) & 1) != 0 ? -1.0 : 1.0); }, v,
+        [&](int row, WarpLane x) {
+          v[row * kWarp] = x.v;
+          if (first + row >= 0 && first + row < nbin) norm = largest(norm, absolute(x.v));
+        });
     a.norm[lane] = norm;
   }
 };

@@ -44,6 +44,7 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.cut = frame.p_.sweep_cut;
   s.band = band;
   s.half = kDeviceCouplings[coupling_index(frame.p_.cross_band)];
+  s.ring = band <= lane::kMostInRegisters && ring_bytes(band, s.half) <= frame.shared_bytes_;
   int places = 0;
   for (const int b : bundles) places += frame.p_.fibers_of(b);
   s.places.nbundle = static_cast<int>(bundles.size());
@@ -53,14 +54,13 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.left = take_packs(a, places, frame.shape_.rows(), band + 1);
   *after_s = a;
   s.right = take_packs(a, places, frame.shape_.rows(), band + 1);
-  const long lanes = padded(2L * s.places.nbundle * s.cut.count);
+  const long lanes = s.lanes();
   const int width = band + 2 * s.half;
-  // rows past the end are read, and do not matter; they must not be another lane's
-  s.matrix = take_packs(a, lanes, s.cut.rows + lane::kMostInRegisters, band + 1);
+  s.matrix = take_packs(a, s.problems(), frame.shape_.rows(), band + 1);
+  s.columns = take_packs(a, s.problems(), frame.shape_.rows(), 2 * s.half + 1);
   s.l = take_packs(a, lanes, s.cut.rows, band);
   s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
   s.inverse = take_packs(a, lanes, s.cut.rows + width, lane::inverse_row<WarpLane>(width));
-  s.columns = take_packs(a, lanes, s.cut.rows, 2 * s.half + 1);
   return s;
 }
 
@@ -182,16 +182,15 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   SweepArgs s = sweep_arrays(f_, bundles, batch.band, scratch, &after_s);
   f_.mail_.send(s.places.bundle_place, bundle_place);
   f_.mail_.send(s.places.fiber, fibers);
-  const long lanes = padded(2L * s.places.nbundle * s.cut.count);
   f_.clear(s.left, s.places.nplace);
   f_.clear(s.right, s.places.nplace);
-  f_.clear(s.inverse, lanes);  // what lies outside a matrix must be zero, and stays so
+  f_.clear(s.inverse, s.lanes());  // what lies outside a matrix must be zero, and stays so
   const int band = band_index(batch.band), half = coupling_index(s.half);
   const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
-    k_.sweep_load(stream_, s.cut.rows * lanes, s);
-    k_.sweep_invert[band](stream_, lanes, s);
-    k_.congruence[half](stream_, (s.cut.stride + s.band) * lanes, s);
+    k_.sweep_load(stream_, f_.shape_.rows() * padded(s.problems()), s);
+    k_.sweep_invert[band](stream_, s.lanes() / kWarp, s);
+    k_.congruence[half](stream_, (s.cut.stride + s.band) * s.lanes(), s);
   }
   if (left_only) f_.clear(s.right, s.places.nplace);
   k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);

@@ -60,13 +60,15 @@ struct PreconditionKernel {
     if (w.fiber >= a.shape.nfiber || !a.state[a.shape.bundle_of[w.fiber]].active) return;
     const int first = a.cut.first(w.window);
     const double* from = a.from.at(w.fiber, a.shape.margin + first);
-    double* work = a.work.at(w.lane, 0);
-    for (int row = 0; row < a.cut.rows; ++row) work[row * kWarp] = from[row * kWarp];
-    lane::solve<WarpLane, B>(a.cut.rows, a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0), work);
     double* to = a.to.at(w.fiber, a.shape.margin + first);
-    for (int row = a.cut.skirt; row < a.cut.skirt + a.cut.stride; ++row) {
-      if (first + row < a.shape.nbin) to[row * kWarp] = work[row * kWarp];
-    }
+    const int begin = a.cut.skirt, last = begin + a.cut.stride, over = a.shape.nbin - first;
+    const int end = last < over ? last : over;
+    lane::solve_somewhere<WarpLane, B>(
+        a.cut.rows, a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0),
+        [=](int row) { return WarpLane(from[row * kWarp]); }, a.work.at(w.lane, 0),
+        [=](int row, WarpLane x) {
+          if (row >= begin && row < end) to[row * kWarp] = x.v;
+        });
   }
 };
 
