@@ -17,27 +17,6 @@ struct AssembleArgs {
   int core, halo, tiles;    ///< of TileKernel: bins of a tile, those around it, tiles of a fibre
 };
 
-/// y = (A^T W p) and phi = (A^T [w > 0]) of a bin; value(p): pixel p of its spot.
-template <class Value>
-FL_LANE_HD inline void weigh_spot(const AssembleArgs& a, int fiber, int bin, Value value) {
-  const long at = a.trace.at(fiber, bin);
-  double y = 0, phi = 0;
-  if (a.trace.live[at]) {
-    for (int r = 0; r < a.store.ny; ++r) {
-      for (int c = 0; c < a.store.nx; ++c) {
-        const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
-        const double w = a.ccd.weight(px, py), v = value(r * a.store.nx + c);
-        if (w > 0) {
-          y += w * v * a.ccd.pixel(px, py);
-          phi += v;
-        }
-      }
-    }
-  }
-  *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
-  *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
-}
-
 /// Sum over the pixels that two stamps share of left(p) b[p' step]; the left one's corner minus the
 /// other's is (dx, dy).
 template <class Left>
@@ -53,15 +32,29 @@ FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, 
   return sum;
 }
 
-/// Threads: store.count x store.pitch.
+/// y = (A^T W p) and phi = (A^T [w > 0]). Threads: store.count x store.pitch.
 struct WeighKernel {
   using Args = AssembleArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const auto [fiber, bin, outside] = SpotThread::of(thread, a.store);
     if (outside) return;
-    const double* spot = a.store.at(0, bin, fiber);
-    const long step = a.store.step();
-    weigh_spot(a, fiber, bin, [&](int p) { return spot[p * step]; });
+    const long at = a.trace.at(fiber, bin), step = a.store.step();
+    double y = 0, phi = 0;
+    if (a.trace.live[at]) {
+      const double* spot = a.store.at(0, bin, fiber);
+      for (int r = 0; r < a.store.ny; ++r) {
+        for (int c = 0; c < a.store.nx; ++c) {
+          const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
+          // all three are asked for before any is looked at
+          const double w = a.ccd.weight(px, py), p = a.ccd.pixel(px, py);
+          const double v = spot[(r * a.store.nx + c) * step];
+          y += w > 0 ? w * v * p : 0.0;
+          phi += w > 0 ? v : 0.0;
+        }
+      }
+    }
+    *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
+    *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
   }
 };
 
@@ -96,27 +89,27 @@ struct ProductKernel {
   }
 };
 
-/// Everything of a tile of bins that a fibre has to do with itself and the next one; a block walks
-/// over the fibres of a bundle, with the spots of two of them in its own memory. The same sums as
-/// WeighKernel's and ProductKernel's. Blocks: bundles of the store x tiles.
+/// All products of a tile of bins of a fibre with itself and with the next one; a block walks over
+/// the fibres of a bundle, with the spots of two of them in its own memory. The same sums as
+/// ProductKernel's. Blocks: bundles of the store x tiles.
 struct TileKernel {
   using Args = AssembleArgs;
   static constexpr int kThreads = 512;
   /// Memory of a block: spots of two fibres, weighted spots of the core, corners of both.
   struct Shared {
-    double *spot[2], *weighted;
-    int *x0[2], *y0[2];
-    FL_LANE_HD Shared(double* memory, const Args& a) {
-      const long pixels = static_cast<long>(a.store.nx) * a.store.ny;
-      spot[0] = memory;
-      spot[1] = spot[0] + pixels * width(a);
-      weighted = spot[1] + pixels * width(a);
-      int* corner = reinterpret_cast<int*>(weighted + pixels * a.core);
-      for (int i = 0; i < 2; ++i) {
-        x0[i] = corner + 2 * i * width(a);
-        y0[i] = x0[i] + width(a);
-      }
+    double* memory;  ///< offsets from it and no pointers, which would not be seen to be shared
+    int pixels, width, core;
+    FL_LANE_HD Shared(double* block, const Args& a)
+        : memory(block),
+          pixels(a.store.nx * a.store.ny),
+          width(TileKernel::width(a)),
+          core(a.core) {}
+    [[nodiscard]] FL_LANE_HD double* spot(int slot) const { return memory + slot * pixels * width; }
+    [[nodiscard]] FL_LANE_HD double* weighted() const { return memory + 2 * pixels * width; }
+    [[nodiscard]] FL_LANE_HD int* x0(int slot) const {
+      return reinterpret_cast<int*>(weighted() + pixels * core) + 2 * slot * width;
     }
+    [[nodiscard]] FL_LANE_HD int* y0(int slot) const { return x0(slot) + width; }
   };
   FL_LANE_HD static int width(const Args& a) { return a.core + 2 * a.halo; }
   static std::size_t shared_bytes(const Args& a) {
@@ -154,13 +147,13 @@ struct TileKernel {
     const int all = width(a), begin = first_bin - a.halo, n = a.store.nx * a.store.ny * all;
     for (int e = thread; e < n; e += kThreads) {
       const int bin = begin + e % all;
-      s.spot[slot][e] = bin >= 0 && bin < a.store.nbin ? *a.store.at(e / all, bin, fiber) : 0.0;
+      s.spot(slot)[e] = bin >= 0 && bin < a.store.nbin ? *a.store.at(e / all, bin, fiber) : 0.0;
     }
     for (int i = thread; i < all; i += kThreads) {
       const int bin = begin + i;
       const bool there = bin >= 0 && bin < a.store.nbin;
-      s.x0[slot][i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
-      s.y0[slot][i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
+      s.x0(slot)[i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
+      s.y0(slot)[i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
     }
   }
   FL_LANE_HD static void weigh(const Shared& s, int slot, int fiber, int first_bin, int thread,
@@ -169,9 +162,9 @@ struct TileKernel {
     for (int e = thread; e < n; e += kThreads) {
       const int i = e % a.core + a.halo, p = e / a.core, bin = first_bin + e % a.core;
       const bool live = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)];
-      s.weighted[e] =
-          live ? a.ccd.weight(s.x0[slot][i] + p % a.store.nx, s.y0[slot][i] + p / a.store.nx) *
-                     s.spot[slot][p * all + i]
+      s.weighted()[e] =
+          live ? a.ccd.weight(s.x0(slot)[i] + p % a.store.nx, s.y0(slot)[i] + p / a.store.nx) *
+                     s.spot(slot)[p * all + i]
                : 0.0;
     }
   }
@@ -179,26 +172,21 @@ struct TileKernel {
   FL_LANE_HD static void multiply(const Shared& s, int step, int fiber, int last, int first_bin,
                                   int thread, const Args& a) {
     const int cross = fiber + 1 < last ? 2 * a.shape.cross_band + 1 : 0;
-    const int items = 1 + a.own_band + 1 + cross;
+    const int items = a.own_band + 1 + cross;
     for (int task = thread; task < items * a.core; task += kThreads) {
       const int item = task / a.core, i = task % a.core, bin = first_bin + i;
       if (bin >= a.store.nbin) continue;
       const int all = width(a), mine = i + a.halo, own = step & 1;
-      if (item == 0) {
-        const double* spot = s.spot[own] + mine;
-        weigh_spot(a, fiber, bin, [&](int p) { return spot[p * all]; });
-        continue;
-      }
-      const int c = item - 2 - a.own_band;  // 0, 1, 2, ... of the couplings: offset 0, -1, 1, ...
+      const int c = item - 1 - a.own_band;  // 0, 1, 2, ... of the couplings: offset 0, -1, 1, ...
       const bool coupling = c >= 0;
-      const int offset = coupling ? ((c & 1) != 0 ? -(c + 1) / 2 : c / 2) : item - 1;
+      const int offset = coupling ? ((c & 1) != 0 ? -(c + 1) / 2 : c / 2) : item;
       const int slot = coupling ? 1 - own : own, other = mine + offset;
-      const double* left = s.weighted + i;
-      const int dx = s.x0[own][mine] - s.x0[slot][other];
-      const int dy = s.y0[own][mine] - s.y0[slot][other];
+      const double* left = s.weighted() + i;
+      const int dx = s.x0(own)[mine] - s.x0(slot)[other];
+      const int dy = s.y0(own)[mine] - s.y0(slot)[other];
       const double sum = overlap_sum(
           a.store.nx, a.store.ny, dx, dy, [&](int p) { return left[p * a.core]; },
-          s.spot[slot] + other, all);
+          s.spot(slot) + other, all);
       const long row = bin + a.shape.margin;
       *(coupling ? a.n.cross[0].at(fiber, row, a.shape.cross_band + offset)
                  : a.n.own.at(fiber, row, offset)) = sum;

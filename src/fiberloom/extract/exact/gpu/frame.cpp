@@ -277,11 +277,10 @@ void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
     if (TileKernel::shared_bytes(args) <= shared_bytes_) break;
   }
   const bool tiles = TileKernel::shared_bytes(args) <= shared_bytes_;
+  k_->weigh(*stream_, store.step(), args);
   if (tiles) {
     args.tiles = chunks_of(p_.nbin, args.core);
     k_->tiles(*stream_, static_cast<long>(last - first) * args.tiles, args);
-  } else {
-    k_->weigh(*stream_, store.step(), args);
   }
   for (args.pair = tiles ? 2 : 0; args.pair <= p_.reach; ++args.pair) {
     args.offset = args.pair == 0 ? 0 : -p_.cross_band;
