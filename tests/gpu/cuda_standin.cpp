@@ -2,10 +2,8 @@
 #include "tests/gpu/cuda_standin.hpp"
 
 #include <cuda_runtime_api.h>
-#include <cxxabi.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,83 +11,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <typeinfo>
 #include <utility>
 
-#include "fiberloom/extract/exact/gpu/kernel_table.hpp"
+#include "tests/gpu/cuda_standin_kernels.hpp"
 
 namespace fiberloom::standin {
 namespace {
-
-std::string readable(const char* mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free);
-  return status == 0 ? std::string(text.get()) : std::string(mangled);
-}
-
-/// Threads [0, n) of a kernel, or its blocks, and the size of its arguments.
-struct Body {
-  void (*run)(const void* args, long n);
-  std::size_t bytes;
-  bool of_blocks;
-  std::size_t (*shared_bytes)(const void* args);
-};
-std::map<std::string, Body>& bodies() {
-  static std::map<std::string, Body> all;
-  return all;
-}
-bool put(const std::type_info& kernel, const Body& body) {
-  return bodies().emplace(readable(kernel.name()), body).second;
-}
-template <class K>
-struct Registered {
-  static void run(const void* args, long n) {
-    const auto& a = *static_cast<const typename K::Args*>(args);
-    for (long i = 0; i < n; ++i) K::run(i, a);
-  }
-  static std::size_t shared_bytes(const void*) { return 0; }
-  static inline const bool done =
-      put(typeid(K), {&run, sizeof(typename K::Args), false, &shared_bytes});
-};
-template <class K>
-struct RegisteredBlocks {
-  static void run(const void* args, long n) {
-    const auto& a = *static_cast<const typename K::Args*>(args);
-    std::vector<double> shared((K::shared_bytes(a) + 7) / 8);
-    for (long block = 0; block < n; ++block) {
-      for (int phase = 0; phase < K::phases(a); ++phase) {
-        for (int t = 0; t < K::kThreads; ++t) K::run(phase, block, t, a, shared.data());
-      }
-    }
-  }
-  static std::size_t shared_bytes(const void* args) {
-    return K::shared_bytes(*static_cast<const typename K::Args*>(args));
-  }
-  static inline const bool done =
-      put(typeid(K), {&run, sizeof(typename K::Args), true, &shared_bytes});
-};
-/// Stands where a body's launcher stands, and gives each kernel's name away.
-struct Collect {
-  template <class K>
-  static void launch(Stream&, long, const typename K::Args&) {
-    (void)Registered<K>::done;
-  }
-  template <class K>
-  static void launch_blocks(Stream&, long, const typename K::Args&) {
-    (void)RegisteredBlocks<K>::done;
-  }
-};
-const exact::gpu::DeviceKernels kCollected = [] {
-  exact::gpu::DeviceKernels k{};
-  exact::gpu::fill_common<Collect>(k);
-  exact::gpu::fill_band<Collect, 0>(k);
-  exact::gpu::fill_band<Collect, 1>(k);
-  exact::gpu::fill_band<Collect, 2>(k);
-  exact::gpu::fill_band<Collect, 3>(k);
-  exact::gpu::fill_band<Collect, 4>(k);
-  return k;
-}();
 
 constexpr std::size_t kSharedBytes = std::size_t{227} << 10;  // of a block, when asked for
 
@@ -263,14 +190,7 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*,
                             dim3*, dim3*, int*) {
-  const std::string full = readable(name), head = "_kernel<";
-  const std::size_t begin = full.find(head), end = full.find(">(");
-  std::string inner = full;
-  if (begin != std::string::npos && end != std::string::npos) {
-    inner = full.substr(begin + head.size(), end - begin - head.size());
-    while (!inner.empty() && inner.back() == ' ') inner.pop_back();
-  }
-  kernels()[host] = inner;
+  kernels()[host] = wrapped_kernel(name);
 }
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(host));
@@ -307,23 +227,23 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void*
     const std::lock_guard lock(world().mutex);
     ++world().seen.launches[static_cast<std::size_t>(stream->card)];
   }
-  const auto body = bodies().find(name);
-  if (body == bodies().end()) return cudaSuccess;  // measures the card, computes nothing
+  const KernelBody* body = find_body(name);
+  if (body == nullptr) return cudaSuccess;  // measures the card, computes nothing
   {
     const std::lock_guard lock(world().mutex);
     const auto asked = shared_asked.find(handle);
     const std::size_t most = asked == shared_asked.end() ? 48 << 10 : asked->second;
     if (shared > most) return fail(cudaErrorInvalidValue);
   }
-  if (shared != body->second.shared_bytes(args[0])) return misuse(name + ": its shared memory");
+  if (shared != body->shared_bytes(args[0])) return misuse(name + ": its shared memory");
   long threads = grid.x;
-  if (!body->second.of_blocks) {
+  if (!body->of_blocks) {
     threads = *static_cast<const long*>(args[1]);
     if (threads > static_cast<long>(grid.x) * block.x) return misuse(name + ": a short grid");
   }
   const auto* first = static_cast<const std::byte*>(args[0]);
-  auto copy = std::make_shared<std::vector<std::byte>>(first, first + body->second.bytes);
-  return later(stream, [copy, threads, run = body->second.run] { run(copy->data(), threads); });
+  auto copy = std::make_shared<std::vector<std::byte>>(first, first + body->bytes);
+  return later(stream, [copy, threads, run = body->run] { run(copy->data(), threads); });
 }
 
 // what the project calls
