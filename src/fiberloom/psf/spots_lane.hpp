@@ -60,11 +60,12 @@ FL_LANE_HD constexpr StepIntegral<q> make_step_integral() {
   return s;
 }
 
-/// Integrals over n unit pixels of the Hermite functions 0..degree: out[m * n + p]. `first` is the
-/// lower edge of pixel 0 minus the centre.
-template <class V, int N, int D>
-FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degree_runtime,
-                                       V* out) {
+/// Integrals over n unit pixels of the Hermite functions 0..degree, pixel by pixel: put(m, p,
+/// integral), and done(p) after the last of a pixel. `first` is the lower edge of pixel 0 minus the
+/// centre.
+template <class V, int N, int D, class Put, class Done>
+FL_LANE_HD inline void walk_pixels(V first, V sigma, int n_runtime, int degree_runtime, Put put,
+                                   Done done) {
   const int n = N > 0 ? N : n_runtime, degree = N > 0 ? D : degree_runtime;
   const V inverse = V(1.0) / sigma;
   // exp(-u^2 / 2) at equidistant edges: outward from the middle, where the products only shrink,
@@ -120,26 +121,38 @@ FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degr
       }
       even *= g;
       odd *= g * u;
-      if (p > 0) out[p - 1] = low[0] - (even + odd);
+      if (p > 0) put(0, p - 1, low[0] - (even + odd));
       low[0] = odd - even;
     } else {
       // only absolute accuracy counts in a difference of the two
       const V above =
           fnma(V(0.5), lane_math::erfc_given_gauss(abs(u) * V(0.70710678118654752440), e), V(0.5));
       const V cdf = select_positive(u, above, -above);
-      if (p > 0) out[p - 1] = cdf - low[0];
+      if (p > 0) put(0, p - 1, cdf - low[0]);
       low[0] = cdf;
     }
     V h0(1.0), h1 = u;
     for (int m = 1; m <= degree; ++m) {
       const V value = h0 * g;
-      if (p > 0) out[m * n + p - 1] = value - low[m];
+      if (p > 0) put(m, p - 1, value - low[m]);
       low[m] = value;
       const V h2 = fma(u, h1, h0 * V(-static_cast<double>(m)));
       h0 = h1;
       h1 = h2;
     }
+    if (p > 0) done(p - 1);
   }
+}
+
+/// The same as a table, out[m * n + p].
+template <class V, int N, int D>
+FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degree_runtime,
+                                       V* out) {
+  const int n = N > 0 ? N : n_runtime;
+  walk_pixels<V, N, D>(
+      first, sigma, n_runtime, degree_runtime,
+      [=](int m, int p, V integral) [[gnu::always_inline]] { out[m * n + p] = integral; },
+      [](int) {});
 }
 
 /// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p), clipped at 0 into out[r * nx + p]; returns its
@@ -193,6 +206,46 @@ FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* t
     total += row0;
     if (second != first) total += row1;
   }
+  return total;
+}
+
+/// pixel_integrals() and contract() for few registers of memory and many of arithmetic (GPU
+/// threads): put(pixel, value) of each pixel of the stamp, column by column; returns their sum. The
+/// operations of the two in the same order. coef(c): coefficient c.
+template <class V, int NX, int NY, int D, class Coef, class Put>
+FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, Coef coef,
+                                    Put put) {
+  V y[(D + 1) * NY];
+  pixel_integrals<V, NY, D>(first_y, sigma_y, NY, D, y);
+  V t[D + 1][NY];  // sum_j c_ij Y_j(r)
+  FL_UNROLL_ALL
+  for (int j = 0; j <= D; ++j) {
+    FL_UNROLL_ALL
+    for (int i = 0; i <= D; ++i) {
+      const V c = coef(j * (D + 1) + i);
+      FL_UNROLL_ALL
+      for (int r = 0; r < NY; ++r) t[i][r] = j == 0 ? c * y[r] : fma(c, y[j * NY + r], t[i][r]);
+    }
+  }
+  V x[D + 1], row[NY];
+  FL_UNROLL_ALL
+  for (int r = 0; r < NY; ++r) row[r] = V(0.0);
+  walk_pixels<V, NX, D>(
+      first_x, sigma_x, NX, D, [&](int m, int, V integral) { x[m] = integral; },
+      [&](int p) {
+        FL_UNROLL_ALL
+        for (int r = 0; r < NY; ++r) {
+          V s = t[0][r] * x[0];
+          FL_UNROLL_ALL
+          for (int i = 1; i <= D; ++i) s = fma(t[i][r], x[i], s);
+          s = max(s, V(0.0));
+          row[r] += s;
+          put(r * NX + p, s);
+        }
+      });
+  V total(0.0);
+  FL_UNROLL_ALL
+  for (int r = 0; r < NY; ++r) total += row[r];
   return total;
 }
 

@@ -17,17 +17,15 @@ struct AssembleArgs {
   int core, halo, tiles;    ///< of TileKernel: bins of a tile, those around it, tiles of a fibre
 };
 
-/// Sum over the pixels that two stamps share of left(p) b[p' step]; the left one's corner minus the
-/// other's is (dx, dy).
-template <class Left>
-FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, const double* b,
-                                     long step) {
+/// Sum over the pixels that two stamps share of left(pixel) right(pixel); the left one's corner
+/// minus the other's is (dx, dy).
+template <class Left, class Right>
+FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, Right right) {
   const int r0 = dy < 0 ? -dy : 0, r1 = dy > 0 ? ny - dy : ny;
   const int c0 = dx < 0 ? -dx : 0, c1 = dx > 0 ? nx - dx : nx;
   double sum = 0;
   for (int r = r0; r < r1; ++r) {
-    const double* row = b + static_cast<long>((r + dy) * nx + dx) * step;
-    for (int c = c0; c < c1; ++c) sum += left(r * nx + c) * row[c * step];
+    for (int c = c0; c < c1; ++c) sum += left(r * nx + c) * right((r + dy) * nx + dx + c);
   }
   return sum;
 }
@@ -41,13 +39,13 @@ struct WeighKernel {
     const long at = a.trace.at(fiber, bin), step = a.store.step();
     double y = 0, phi = 0;
     if (a.trace.live[at]) {
-      const double* spot = a.store.at(0, bin, fiber);
+      const double *spot = a.store.at(0, bin, fiber), scale = *a.store.scale_at(bin, fiber);
       for (int r = 0; r < a.store.ny; ++r) {
         for (int c = 0; c < a.store.nx; ++c) {
           const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
           // all three are asked for before any is looked at
           const double w = a.ccd.weight(px, py), p = a.ccd.pixel(px, py);
-          const double v = spot[(r * a.store.nx + c) * step];
+          const double v = spot[(r * a.store.nx + c) * step] * scale;
           y += w > 0 ? w * v * p : 0.0;
           phi += w > 0 ? v : 0.0;
         }
@@ -74,12 +72,13 @@ struct ProductKernel {
         a.trace.live[at] && a.trace.live[a.trace.at(other, k)]) {
       const long there = a.trace.at(other, k);
       const int x0 = a.trace.x0[at], y0 = a.trace.y0[at];
-      const double* spot = a.store.at(0, bin, fiber);
+      const double *spot = a.store.at(0, bin, fiber), scale = *a.store.scale_at(bin, fiber);
+      const double *met = a.store.at(0, k, other), met_scale = *a.store.scale_at(k, other);
       const long step = a.store.step();
       sum = overlap_sum(
           nx, a.store.ny, x0 - a.trace.x0[there], y0 - a.trace.y0[there],
-          [&](int p) { return a.ccd.weight(x0 + p % nx, y0 + p / nx) * spot[p * step]; },
-          a.store.at(0, k, other), step);
+          [&](int p) { return a.ccd.weight(x0 + p % nx, y0 + p / nx) * (spot[p * step] * scale); },
+          [&](int p) { return met[p * step] * met_scale; });
     }
     if (a.pair == 0) {
       *a.n.own.at(fiber, bin + a.shape.margin, offset) = sum;
@@ -147,7 +146,9 @@ struct TileKernel {
     const int all = width(a), begin = first_bin - a.halo, n = a.store.nx * a.store.ny * all;
     for (int e = thread; e < n; e += kThreads) {
       const int bin = begin + e % all;
-      s.spot(slot)[e] = bin >= 0 && bin < a.store.nbin ? *a.store.at(e / all, bin, fiber) : 0.0;
+      s.spot(slot)[e] = bin >= 0 && bin < a.store.nbin
+                            ? *a.store.at(e / all, bin, fiber) * *a.store.scale_at(bin, fiber)
+                            : 0.0;
     }
     for (int i = thread; i < all; i += kThreads) {
       const int bin = begin + i;
@@ -181,12 +182,12 @@ struct TileKernel {
       const bool coupling = c >= 0;
       const int offset = coupling ? ((c & 1) != 0 ? -(c + 1) / 2 : c / 2) : item;
       const int slot = coupling ? 1 - own : own, other = mine + offset;
-      const double* left = s.weighted() + i;
+      const double *left = s.weighted() + i, *right = s.spot(slot) + other;
       const int dx = s.x0(own)[mine] - s.x0(slot)[other];
       const int dy = s.y0(own)[mine] - s.y0(slot)[other];
       const double sum = overlap_sum(
           a.store.nx, a.store.ny, dx, dy, [&](int p) { return left[p * a.core]; },
-          s.spot(slot) + other, all);
+          [&](int p) { return right[p * all]; });
       const long row = bin + a.shape.margin;
       *(coupling ? a.n.cross[0].at(fiber, row, a.shape.cross_band + offset)
                  : a.n.own.at(fiber, row, offset)) = sum;

@@ -72,7 +72,7 @@ struct LightKernel {
     for (int j = begin; j < end; ++j) {
       const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
       if (!(phi > 0)) continue;
-      const double flux = *a.x.at(fiber, j + a.shape.margin);
+      const double flux = *a.x.at(fiber, j + a.shape.margin) * *a.store.scale_at(j, fiber);
       const long at = a.trace.at(fiber, j);
       const int shift = a.trace.x0[at] - base, row = y - a.trace.y0[at];
       for (int c = 0; c < a.store.nx; ++c) {
@@ -134,7 +134,7 @@ struct GatherKernel {
         }
       }
     }
-    a.result.chi2pix[out] = phi > 0 ? sum / phi : 0.0;
+    a.result.chi2pix[out] = phi > 0 ? sum * *a.store.scale_at(bin, fiber) / phi : 0.0;
   }
 };
 

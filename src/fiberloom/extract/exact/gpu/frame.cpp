@@ -209,6 +209,7 @@ SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
   s.pitch = p_.bin_pitch();
   s.data = scratch.take<double>(static_cast<std::size_t>(s.nx * s.ny) *
                                 static_cast<std::size_t>(s.step()));
+  s.scale = scratch.take<double>(static_cast<std::size_t>(s.step()));
   return s;
 }
 

@@ -22,7 +22,7 @@ void fill_band(DeviceKernels& k) {
 template <class Run>
 void fill_common(DeviceKernels& k) {
   k.spots = &Run::template launch<SpotsKernel<17, 11, 6>>;
-  k.spots_any = &Run::template launch<SpotsKernel<0, 0, 0>>;
+  k.spots_any = &Run::template launch<AnySpotsKernel>;
   k.transpose_f = &Run::template launch_blocks<TransposeKernel<float>>;
   k.transpose_d = &Run::template launch_blocks<TransposeKernel<double>>;
   k.weigh = &Run::template launch<WeighKernel>;

@@ -72,14 +72,18 @@ struct TransposeKernel {
   }
 };
 
-/// Stored spots of fibres [first, first + count): pixel p of (fibre, bin) at
-/// data[(p count + fibre - first) pitch + bin]; zeros where a spot is not on the CCD.
+/// Stored spots of fibres [first, first + count): pixel p of (fibre, bin) is
+/// data[(p count + fibre - first) pitch + bin] times its scale; zeros where a spot is not on the
+/// CCD.
 struct SpotStore {
-  double* data;
+  double *data, *scale;
   int first, count, nbin, nx, ny;
   long pitch;  ///< bins, padded
   [[nodiscard]] FL_LANE_HD double* at(int pixel, int bin, int fiber) const {
     return data + (static_cast<long>(pixel) * count + fiber - first) * pitch + bin;
+  }
+  [[nodiscard]] FL_LANE_HD double* scale_at(int bin, int fiber) const {
+    return scale + (fiber - first) * pitch + bin;
   }
   /// From one pixel to the next.
   [[nodiscard]] FL_LANE_HD long step() const { return count * pitch; }
