@@ -12,6 +12,7 @@
 #define FL_LANE_HD __host__ __device__
 #define FL_UNROLL _Pragma("unroll 16")
 #define FL_UNROLL_ALL _Pragma("unroll")
+#define FL_NO_UNROLL _Pragma("unroll 1")
 #else
 #define FL_LANE_HD
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,6 +22,7 @@
 #define FL_STRAIGHT_LINES
 #endif
 #define FL_UNROLL_ALL FL_UNROLL
+#define FL_NO_UNROLL
 #endif
 
 namespace fiberloom {

@@ -219,12 +219,17 @@ FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, 
   pixel_integrals<V, NY, D>(first_y, sigma_y, NY, D, y);
   V t[D + 1][NY];  // sum_j c_ij Y_j(r)
   FL_UNROLL_ALL
+  for (int i = 0; i <= D; ++i) {
+    FL_UNROLL_ALL
+    for (int r = 0; r < NY; ++r) t[i][r] = V(0.0);
+  }
+  FL_NO_UNROLL  // fifty series one after the other would not fit a cache of instructions
   for (int j = 0; j <= D; ++j) {
     FL_UNROLL_ALL
     for (int i = 0; i <= D; ++i) {
       const V c = coef(j * (D + 1) + i);
       FL_UNROLL_ALL
-      for (int r = 0; r < NY; ++r) t[i][r] = j == 0 ? c * y[r] : fma(c, y[j * NY + r], t[i][r]);
+      for (int r = 0; r < NY; ++r) t[i][r] = fma(c, y[j * NY + r], t[i][r]);
     }
   }
   V x[D + 1], row[NY];
