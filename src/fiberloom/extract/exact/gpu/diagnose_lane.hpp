@@ -50,6 +50,9 @@ FL_LANE_HD inline int first_beyond(const DiagnoseArgs& a, int fiber, int row, bo
 /// A fibre's light on a row. Threads: store.count x row_pitch.
 struct LightKernel {
   using Args = DiagnoseArgs;
+  /// Columns that a thread adds up in memory of its own, which a card caches; traces that wander
+  /// further across the bins of a spot do it where the sums go.
+  static constexpr int kOwnColumns = 40;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const int r = static_cast<int>(thread % a.row_pitch);
     const int local = static_cast<int>(thread / a.row_pitch);
@@ -61,8 +64,12 @@ struct LightKernel {
         up ? first_beyond(a, fiber, y - a.store.ny, false) : first_beyond(a, fiber, y, true);
     const int end =
         up ? first_beyond(a, fiber, y, false) : first_beyond(a, fiber, y - a.store.ny, true);
-    double* light = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
-    for (int c = 0; c < a.columns; ++c) light[c * a.row_pitch] = 0.0;
+    double own[kOwnColumns];
+    double* out = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
+    const bool here = a.columns <= kOwnColumns;
+    double* light = here ? own : out;
+    const long step = here ? 1 : a.row_pitch;
+    for (int c = 0; c < a.columns; ++c) light[c * step] = 0.0;
     int base = 1 << 24;
     for (int j = begin; j < end; ++j) {
       const int x0 = a.trace.x0[a.trace.at(fiber, j)];
@@ -78,9 +85,11 @@ struct LightKernel {
       for (int c = 0; c < a.store.nx; ++c) {
         // the flux of an unconstrained bin counts where it was fitted, nowhere else
         if (phi < kLeastInformation && !(a.ccd.weight(a.trace.x0[at] + c, y) > 0)) continue;
-        light[(shift + c) * a.row_pitch] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
+        light[(shift + c) * step] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
       }
     }
+    if (!here) return;
+    for (int c = 0; c < a.columns; ++c) out[c * a.row_pitch] = own[c];
   }
 };
 
