@@ -54,8 +54,9 @@ class DeviceEngine {
   DeviceEngine(const DeviceEngine&) = delete;
   DeviceEngine& operator=(const DeviceEngine&) = delete;
 
-  /// As extract_exact(). Thread-safe; waits for a free place on a device. Throws kDevice when the
-  /// memory can never suffice or, with kFail, when the device fails.
+  /// As extract_exact(). Thread-safe; waits for a free place on a device, without keeping a
+  /// processor of the executor from others. Throws kDevice when the memory can never suffice or,
+  /// with kFail, when the device fails.
   [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
                                       const ExtractOptions& options, Executor& executor,
                                       const Observer& observer = {}, Tracer* tracer = nullptr,
@@ -73,7 +74,9 @@ class DeviceEngine {
   struct Card;
   struct Slot;
   class Lease;
-  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most);
+  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most, Executor& executor,
+                                const Observer& observer);
+  [[nodiscard]] Slot* free_slot(std::size_t least, std::size_t most);
   void give_back(Slot& slot, bool broken);
   /// After a failure: devices that do not answer at all are out, so that the others get the frames.
   void retire_lost(const Observer& observer);
