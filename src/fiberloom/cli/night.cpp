@@ -31,7 +31,7 @@ void print_lines(const std::vector<std::string>& lines) {
 
 int run_dry(const NightCommand& command) {
   const night::NightPlan plan = night::plan_night(command.job);
-  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request.compress)));
+  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request)));
   for (const night::Finding& finding : plan.findings) {
     if (finding.state == night::FrameState::kMissing) return static_cast<int>(Status::kSomeFailed);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 
+#include <future>
 #include <set>
 
 #include "fiberloom/pipeline/night/scratch_folder.hpp"
@@ -73,7 +74,7 @@ class FramePipelineTest : public ScratchFolder {
   PipelineEnd run(WorkSource& source, PipelineOptions options = {},
                   std::function<void(FramePart)> part_done = {}) {
     options.threads = 2;
-    options = complete(options, Compress::kNo);
+    options = complete(options, request_);
     PipelineContext context{folder_, *claims_, {}, &tracer_, {}, std::move(part_done)};
     context.observer.stop_requested = stop_;
     FramePipeline pipeline(tasks_, source, options, std::move(context));
@@ -93,6 +94,7 @@ class FramePipelineTest : public ScratchFolder {
   TaskList tasks_;
   Tracer tracer_{true};
   std::function<bool()> stop_;
+  FrameRequest request_;
 };
 
 TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
@@ -216,6 +218,19 @@ TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
   const PipelineEnd end = run(source, two);
   ASSERT_TRUE(end.fatal);
   EXPECT_STREQ(end.fatal->what(), "deaf");
+}
+
+TEST(MemoryBudget, WhatIsKeptForGoodLeavesLessForFramesButAlwaysOne) {
+  MemoryBudget budget(1000, 10);
+  budget.keep(600);
+  budget.keep(200);  // the most counts
+  auto first = std::make_optional(budget.reserve(300));
+  EXPECT_EQ(budget.used(), 900U);
+  auto second = std::async(std::launch::async, [&] { return budget.reserve(200); });
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  first.reset();
+  EXPECT_EQ(second.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_EQ(budget.most_in_flight(), 1U);
 }
 
 TEST(PsfCache, ReadsAFileOnceUntilItChanges) {

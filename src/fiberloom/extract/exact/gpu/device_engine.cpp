@@ -88,6 +88,9 @@ DeviceEngine::~DeviceEngine() {
 
 const DeviceInfo& DeviceEngine::info() const noexcept { return cards_.front()->info; }
 std::size_t DeviceEngine::device_count() const noexcept { return cards_.size(); }
+std::size_t DeviceEngine::places() const noexcept {
+  return cards_.size() * cards_.front()->slots.size();
+}
 
 /// The frame on the device may need the processor that the caller has, to get off it: so the wait
 /// is without one.

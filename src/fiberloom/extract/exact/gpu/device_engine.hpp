@@ -69,6 +69,8 @@ class DeviceEngine {
   /// Of the first device, as it was found.
   [[nodiscard]] const DeviceInfo& info() const noexcept;
   [[nodiscard]] std::size_t device_count() const noexcept;
+  /// Frames that may be on all devices together, where their memory suffices.
+  [[nodiscard]] std::size_t places() const noexcept;
 
  private:
   struct Card;
