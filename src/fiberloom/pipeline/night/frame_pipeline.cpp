@@ -39,7 +39,7 @@ PipelineOptions complete(PipelineOptions o, const FrameRequest& request) {
   if (o.readers == 0) o.readers = std::min<std::size_t>(1 + o.threads / 4, 8);
   if (o.writers == 0) {
     o.writers = request.compress == Compress::kYes ? std::min<std::size_t>(1 + o.threads / 2, 16)
-                                           : std::min<std::size_t>(1 + o.threads / 8, 4);
+                                                   : std::min<std::size_t>(1 + o.threads / 8, 4);
   }
   if (request.job.device != nullptr) o.device_places = request.job.device->places();
   if (o.memory_bytes == 0) o.memory_bytes = memory_share(find_memory_limits(process_environment()));

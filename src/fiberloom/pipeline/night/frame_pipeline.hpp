@@ -80,7 +80,7 @@ struct PipelineContext {
 
 /// How a pipeline ended.
 struct PipelineEnd {
-  std::optional<Error> fatal;  ///< what made going on useless: disk full, outputs not writable
+  std::optional<Error> fatal;  ///< what made going on useless: disk full, no device left
   bool stopped = false;        ///< on request, with work left
 };
 

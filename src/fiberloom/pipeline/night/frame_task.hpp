@@ -22,7 +22,7 @@ struct FrameTask {
   std::uint64_t memory_bytes = 0;  ///< resident while in flight, estimated before it is read
   /// page-locked, for each place of a device once: pixels in, results out
   std::uint64_t staging_bytes = 0;
-  double cost_s = 1;               ///< expected core-seconds; only the order depends on it
+  double cost_s = 1;  ///< expected core-seconds; only the order depends on it
   int bundles = 20;
 };
 

@@ -167,8 +167,14 @@ void DeviceEngine::give_back(Slot& slot, bool broken) {
   freed_.notify_all();
 }
 
-void DeviceEngine::retire_lost(const Observer& observer) {
+bool DeviceEngine::any_left() const {
   const std::lock_guard lock(mutex_);
+  return std::any_of(cards_.begin(), cards_.end(), [](const auto& card) { return !card->lost; });
+}
+
+std::size_t DeviceEngine::retire_lost(const Observer& observer) {
+  const std::lock_guard lock(mutex_);
+  std::size_t lost = 0;
   for (std::size_t i = 0; i < cards_.size(); ++i) {
     Card& card = *cards_[i];
     if (card.lost) continue;
@@ -176,11 +182,13 @@ void DeviceEngine::retire_lost(const Observer& observer) {
       (void)card.device->info();
     } catch (const Error& e) {
       card.lost = true;
+      ++lost;
       observer.warn("device " + std::to_string(i) +
                     " is lost and gets no more frames: " + e.what());
     }
   }
   freed_.notify_all();  // who waits for a place may have none to wait for
+  return lost;
 }
 
 namespace {
@@ -384,8 +392,11 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     }
   } catch (const Error& e) {
     if (e.status() != Status::kDevice) throw;
-    retire_lost(observer);
-    if (options_.on_error == OnDeviceError::kFail) throw;
+    const bool the_last = retire_lost(observer) > 0 && !any_left();
+    if (options_.on_error == OnDeviceError::kFail) {
+      if (!the_last) throw;
+      throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
+    }
     observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
     r.failure = e.what();
     return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);

@@ -71,6 +71,8 @@ class DeviceEngine {
   [[nodiscard]] std::size_t device_count() const noexcept;
   /// Frames that may be on all devices together, where their memory suffices.
   [[nodiscard]] std::size_t places() const noexcept;
+  /// Is there a device that was not lost?
+  [[nodiscard]] bool any_left() const;
 
  private:
   struct Card;
@@ -81,11 +83,12 @@ class DeviceEngine {
   [[nodiscard]] Slot* free_slot(std::size_t least, std::size_t most);
   void give_back(Slot& slot, bool broken);
   /// After a failure: devices that do not answer at all are out, so that the others get the frames.
-  void retire_lost(const Observer& observer);
+  /// Returns how many.
+  [[nodiscard]] std::size_t retire_lost(const Observer& observer);
 
   DeviceEngineOptions options_;
   std::vector<std::unique_ptr<Card>> cards_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t turn_ = 0;
 };
