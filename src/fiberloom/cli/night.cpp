@@ -63,7 +63,7 @@ int end_night(const night::NightReport& report) {
 
 void choose_device(NightCommand& command, const Observer& observer) {
   ExtractJob& job = command.job.request.job;
-  if (job.method == Method::kExact) job.device = open_device(command.device, observer);
+  job.device = open_device(command.device, job.method, observer);
 }
 
 int run_alone(NightCommand& command, Console& console) {
