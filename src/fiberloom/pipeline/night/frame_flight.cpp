@@ -197,11 +197,12 @@ void FramePipeline::compute(Flight& flight) {
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
   flight.result = flight.whole()
-                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer)
+                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer,
+                                      flight.outcome.by_cpu)
                       : compute_bundles(task, flight.prepared,
                                         static_cast<std::size_t>(flight.unit.first_bundle),
                                         static_cast<std::size_t>(flight.unit.last_bundle), job,
-                                        observer, context_.tracer);
+                                        observer, context_.tracer, flight.outcome.by_cpu);
   if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
   flight.outcome.compute = {clock.lap().wall_s, job.cpu_seconds()};
 }

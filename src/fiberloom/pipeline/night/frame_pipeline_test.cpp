@@ -92,12 +92,12 @@ class FramePipelineTest : public ScratchFolder {
   }
 
   /// The frames go to emulated cards with a place each; returns the first, for its faults.
-  Device* use_cards(std::size_t cards) {
+  Device* use_cards(std::size_t cards, OnDeviceError on_error = OnDeviceError::kFail) {
     std::vector<std::unique_ptr<Device>> devices;
     while (devices.size() < cards) devices.push_back(make_emulated_device());
     Device* first = devices.front().get();
     request_.job.device = std::make_shared<DeviceEngine>(
-        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1});
+        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error});
     auto tasks = std::make_unique<TaskList>();
     for (std::size_t i = 0; i < kFrames; ++i) {
       FrameTask task = tasks_->at(i);
@@ -276,6 +276,17 @@ TEST_F(FramePipelineTest, AFaultOnACardThatLivesIsTheFramesOwnFailure) {
   for (const FrameOutcome& o : source.outcomes) {
     EXPECT_EQ(o.state, FrameState::kFailed);
     EXPECT_EQ(o.exit_code, static_cast<int>(Status::kDevice));
+  }
+}
+
+TEST_F(FramePipelineTest, TellsWhichFramesTheCpuTookAfterTheDeviceFailed) {
+  use_cards(1, OnDeviceError::kCpu)->inject({DeviceOperation::kAny, 0});
+  UnitSource source({WorkUnit{0}, WorkUnit{1}});
+  EXPECT_FALSE(run(source).fatal);
+  ASSERT_EQ(source.outcomes.size(), 2U);
+  for (const FrameOutcome& o : source.outcomes) {
+    EXPECT_EQ(o.state, FrameState::kDone);
+    EXPECT_FALSE(o.by_cpu.failure.empty());
   }
 }
 

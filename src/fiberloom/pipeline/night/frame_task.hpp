@@ -59,6 +59,7 @@ struct FrameOutcome {
   StageTime read, compute, write;
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::uint32_t output_checksum = 0;
+  TakenOver by_cpu;
 };
 
 /// Where a process gets its work: a list, a watched folder, or a queue over MPI.
