@@ -226,6 +226,9 @@ class BadCommandLine(Case):
         self.assert_fails(self.extract("--quiet", "--decorrelate-fibers"), 15,
                           "--decorrelate-fibers")
         self.assert_fails(self.extract("--quiet", "--backend", "cuda"), 60, "CUDA")
+        for backend in ("cuda", "emulate"):
+            self.assert_fails(self.extract("--quiet", "--backend", backend, "--method", "patch"), 2,
+                              f"--backend {backend}: --method patch runs on the CPU only")
 
     def test_unknown_instruction_set(self):
         self.assert_fails(self.extract("--quiet", env={"FIBERLOOM_ISA": "v9"}), 2, "v9")

@@ -239,8 +239,12 @@ class Messages(Case):
 
     def test_json_summary_names_the_device(self):
         path = self.out / "summary.json"
-        self.extract_ok("--json", path, "--backend", "emulate")
-        device = json.loads(path.read_text())["device"]
+        self.extract_ok("--json", path, "--backend", "Emulate", "--on-device-error", "cpu")
+        summary = json.loads(path.read_text())
+        device = summary["device"]
+        self.assertEqual(summary["taken_over_by_cpu"], {"bundles": 0, "device_failure": ""})
+        self.assertEqual(summary["options"]["--backend"], "emulate")  # as a word
+        self.assertEqual(summary["options"]["--on-device-error"], "cpu")
         self.assertRegex(device["name"], "^CPU emulation")
         self.assertEqual(device["count"], 1)
         self.assertGreater(device["memory_bytes"], 1e9)

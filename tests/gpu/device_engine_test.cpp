@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
@@ -220,6 +222,42 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {
   for (auto& r : results) threads.emplace_back([&] { r = by_device(c, *engine); });
   for (auto& t : threads) t.join();
   for (const auto& r : results) EXPECT_TRUE(same_bytes(one, r));
+}
+
+TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {
+  const Case c = make_case(5, 2);
+  DeviceEngineOptions options;
+  options.frames_in_flight = 1;
+  const auto engine = emulated({}, options);
+  std::promise<void> taken, go_on;
+  std::thread first([&] {
+    Observer observer;
+    observer.stop_requested = [&, asked = false]() mutable {  // asked while it has the place
+      if (!std::exchange(asked, true)) {
+        taken.set_value();
+        go_on.get_future().wait();
+      }
+      return false;
+    };
+    SerialExecutor serial;
+    (void)engine->extract(c.ccd, c.frame.psf, c.options, serial, observer);
+  });
+  taken.get_future().wait();
+  Observer observer;
+  observer.stop_requested = [] { return true; };
+  SerialExecutor serial;
+  std::future<Status> second = std::async(std::launch::async, [&] {
+    try {
+      (void)engine->extract(c.ccd, c.frame.psf, c.options, serial, observer);
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return Status::kOk;
+  });
+  EXPECT_EQ(second.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  go_on.set_value();
+  EXPECT_EQ(second.get(), Status::kInterrupted);
+  first.join();
 }
 
 TEST(DeviceEngine, GivesTheSameBytesWhateverTheThreadsOfABlockMayShare) {

@@ -11,15 +11,15 @@ from mpi_case import CUT, MpiCase, PROGRAM
 
 
 class Layouts(MpiCase):
-    def expect_as_alone(self, frames, *runs):
-        """Each run (ranks, options) against the night of one process without MPI."""
-        self.night_ok("--quiet")
+    def expect_as_alone(self, frames, *runs, options=()):
+        """Each run (ranks, its options) with `options` against the night of one process without MPI."""
+        self.night_ok("--quiet", *options)
         alone = self.outputs()
         self.assertEqual(len(alone), frames)
-        for number, (ranks, options) in enumerate(runs):
+        for number, (ranks, more) in enumerate(runs):
             out = self.work / f"ranks{number}"
-            self.run_ranks(ranks, "--quiet", *options, out=out)
-            self.assertEqual(self.outputs(out), alone, f"{ranks} ranks, {options}")
+            self.run_ranks(ranks, "--quiet", *options, *more, out=out)
+            self.assertEqual(self.outputs(out), alone, f"{ranks} ranks, {more}")
             for folder in ("claims", "runs"):
                 self.assertEqual(list((out / ".fiberloom" / folder).iterdir()), [])
 
@@ -41,6 +41,10 @@ class Layouts(MpiCase):
         out = self.work / "ranks"
         self.run_ranks(3, "--quiet", "--compress", *CUT, out=out)
         self.assertEqual(self.outputs(out), self.outputs())
+
+    def test_two_frames_on_2_and_3_ranks_with_a_device_each(self):
+        self.tree.add_exposures(2, cameras=["r0"])
+        self.expect_as_alone(2, (2, []), (3, []), (3, CUT), options=["--backend", "emulate"])
 
     def test_one_exposure(self):
         self.tree.add_exposures(1)

@@ -139,12 +139,12 @@ class Case(unittest.TestCase):
         return {str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("frame-*"))
                 if ".fiberloom" not in p.parts}
 
-    def extracted(self, camera, exposure):
+    def extracted(self, camera, exposure, *more):
         """What `fiberloom extract` makes of one frame with the same options."""
         path = self.work / "alone.fits"
         subprocess.run([PROGRAM, "extract", "-q", "-i", self.tree.image_path(camera, exposure),
                         "-p", self.tree.psf_path(camera, exposure), "-o", path, *OPTIONS,
-                        "--psferr", PSFERR[camera[0]]], check=True)
+                        "--psferr", PSFERR[camera[0]], *more], check=True)
         return path.read_bytes()
 
     def frame_path(self, camera, exposure):

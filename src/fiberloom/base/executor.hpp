@@ -15,6 +15,9 @@ class Executor {
   virtual ~Executor() = default;
   virtual void run(std::size_t n, const std::function<void(std::size_t)>& task) = 0;
   [[nodiscard]] virtual std::size_t concurrency() const noexcept = 0;
+  /// Runs `wait`, which waits for something that another caller of this executor may have to do
+  /// first. Whoever shares out processors gives the caller's to the others meanwhile.
+  virtual void idle(const std::function<void()>& wait) { wait(); }
 };
 
 /// The body without threads.

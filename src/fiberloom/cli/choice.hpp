@@ -13,12 +13,22 @@ namespace fiberloom::cli {
 template <class T>
 CLI::Option* add_choice(CLI::App& app, const char* name, T& value,
                         const std::vector<std::pair<std::string, T>>& values, const char* text) {
-  std::string words;
-  for (const auto& choice : values) words += (words.empty() ? "" : "|") + choice.first;
+  std::string help;
+  std::vector<std::string> words;
+  for (const auto& choice : values) {
+    words.push_back(choice.first);
+    help += (help.empty() ? "" : "|") + choice.first;
+  }
   value = values.front().second;
-  return app.add_option(name, value, text)
-      ->transform(CLI::CheckedTransformer(values, CLI::ignore_case))
-      ->option_text(words);
+  const auto choose = [&value, values](const std::string& word) {
+    for (const auto& choice : values) {
+      if (choice.first == word) value = choice.second;
+    }
+  };
+  // A transformer to T would leave numbers for who asks which options were given.
+  return app.add_option_function<std::string>(name, choose, text)
+      ->transform(CLI::IsMember(words, CLI::ignore_case))
+      ->option_text(help);
 }
 
 }  // namespace fiberloom::cli

@@ -29,7 +29,19 @@ void add_device_options(CLI::App& app, DeviceChoice& choice) {
       ->group(group);
 }
 
-std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, const Observer& observer) {
+void check_device(const DeviceChoice& choice, Method method) {
+  if (method == Method::kExact || choice.backend == Backend::kAuto ||
+      choice.backend == Backend::kCpu) {
+    return;
+  }
+  throw Error(Status::kUsage, std::string("--backend ") +
+                                  (choice.backend == Backend::kCuda ? "cuda" : "emulate") +
+                                  ": --method patch runs on the CPU only");
+}
+
+std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
+                                          const Observer& observer) {
+  if (method != Method::kExact) return nullptr;
   DeviceEngineOptions options = choice.options;
   options.memory_bytes = static_cast<std::size_t>(choice.memory_gb * 1e9);
   auto engine = make_device_engine(choice.backend, options);

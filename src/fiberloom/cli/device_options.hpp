@@ -6,6 +6,7 @@
 
 #include "fiberloom/base/log.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/pipeline/extract_frame.hpp"
 
 namespace CLI {
 class App;
@@ -21,8 +22,11 @@ struct DeviceChoice {
 
 void add_device_options(CLI::App& app, DeviceChoice& choice);
 
+/// Throws kUsage when a device was asked for and the method has none.
+void check_device(const DeviceChoice& choice, Method method);
+
 /// The device's engine, null where the CPU computes. Throws kDevice when it cannot be had.
-[[nodiscard]] std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice,
+[[nodiscard]] std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
                                                         const Observer& observer);
 
 }  // namespace fiberloom::cli

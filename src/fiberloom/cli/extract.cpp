@@ -52,8 +52,7 @@ int run_extract(const CLI::App& app, ExtractCommand& command) {
                       command.job.method == Method::kExact ? "exact" : "patch",
                       executor->concurrency(), std::string(executor_kind()).c_str(),
                       std::string(isa_name(isa)).c_str()));
-  if (command.job.method == Method::kExact)
-    command.job.device = open_device(command.device, observer);
+  command.job.device = open_device(command.device, command.job.method, observer);
   const ExtractSummary summary = extract_frame(command.job, *executor, observer, &tracer);
   observer.info(print("wrote %s: %zu spectra of %zu bins, %.3f-%.3f Angstrom by %g",
                       summary.output.c_str(), summary.nspec, summary.nwave, summary.wave[0],

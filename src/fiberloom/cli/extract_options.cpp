@@ -99,9 +99,7 @@ void finish_extract_options(const CLI::App& app, ExtractCommand& command,
       throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
     }
   }
-  if (command.device.backend == Backend::kCuda && command.job.method == Method::kPatch) {
-    throw Error(Status::kUsage, "--backend cuda: --method patch runs on the CPU only");
-  }
+  check_device(command.device, command.job.method);
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {
     if (app.count(option.name) > 0) {

@@ -31,7 +31,7 @@ void print_lines(const std::vector<std::string>& lines) {
 
 int run_dry(const NightCommand& command) {
   const night::NightPlan plan = night::plan_night(command.job);
-  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request.compress)));
+  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request)));
   for (const night::Finding& finding : plan.findings) {
     if (finding.state == night::FrameState::kMissing) return static_cast<int>(Status::kSomeFailed);
   }
@@ -63,7 +63,7 @@ int end_night(const night::NightReport& report) {
 
 void choose_device(NightCommand& command, const Observer& observer) {
   ExtractJob& job = command.job.request.job;
-  if (job.method == Method::kExact) job.device = open_device(command.device, observer);
+  job.device = open_device(command.device, job.method, observer);
 }
 
 int run_alone(NightCommand& command, Console& console) {

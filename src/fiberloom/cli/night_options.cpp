@@ -188,6 +188,7 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
     const std::string file = std::exchange(request.input, "");
     night::read_job_file(file, request);
   }
+  check_device(command.device, request.job.method);
   if (request.output.empty()) {
     throw Error(Status::kUsage, "no folder for the frames: give -o (or `output` in the job file)");
   }

@@ -8,6 +8,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/print.hpp"
+#include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::cli {
@@ -42,6 +43,7 @@ Json frame_json(const night::FrameTask& task, const night::FrameOutcome& o) {
                {"psf", task.job.psf},
                {"output", task.job.output}};
   if (o.state != FrameState::kDone) return json;
+  json["taken_over_by_cpu"] = {{"bundles", o.by_cpu.bundles}, {"device_failure", o.by_cpu.failure}};
   json["start_s"] = o.start_s;
   json["end_s"] = o.end_s;
   json["seconds"] = {
@@ -50,6 +52,22 @@ Json frame_json(const night::FrameTask& task, const night::FrameOutcome& o) {
   json["bytes_out"] = o.bytes_out;
   json["crc32"] = o.output_checksum;
   return json;
+}
+
+/// What the CPU took over from devices: bundles of so many frames, and frames after a failure.
+struct TakenOverSums {
+  std::size_t frames = 0, bundles = 0, after_failure = 0;
+};
+
+TakenOverSums taken_over(const night::NightReport& report) {
+  TakenOverSums sums;
+  for (const night::FrameOutcome& o : report.outcomes) {
+    if (o.state != FrameState::kDone) continue;
+    sums.frames += o.by_cpu.bundles > 0;
+    sums.bundles += static_cast<std::size_t>(o.by_cpu.bundles);
+    sums.after_failure += !o.by_cpu.failure.empty();
+  }
+  return sums;
 }
 
 StageTime& operator+=(StageTime& sum, const StageTime& t) {
@@ -181,6 +199,12 @@ std::vector<std::string> night_summary(const night::NightReport& r) {
       static_cast<double>(r.peak_memory_bytes) / 1e6, busy(r.load.read_s, r.wall_s, r.load.readers),
       busy(r.load.compute_s, r.wall_s, r.load.threads),
       busy(r.load.write_s, r.wall_s, r.load.writers)));
+  const TakenOverSums by_cpu = taken_over(r);
+  if (by_cpu.bundles + by_cpu.after_failure > 0) {
+    lines.push_back(print(
+        "taken over by the CPU: %zu bundles of %zu frames; frames after the device failed: %zu",
+        by_cpu.bundles, by_cpu.frames, by_cpu.after_failure));
+  }
   return lines;
 }
 
@@ -248,6 +272,11 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
                     {"left", n.left}};
   json["ranks"] = r.status.ranks;
   json["threads"] = r.pipeline.threads;
+  json["device"] = device_json(request.job.device.get());
+  const TakenOverSums by_cpu = taken_over(r);
+  json["taken_over_by_cpu"] = {{"frames", by_cpu.frames},
+                               {"bundles", by_cpu.bundles},
+                               {"frames_after_device_failure", by_cpu.after_failure}};
   json["memory_budget_bytes"] = r.pipeline.memory_bytes;
   json["peak_memory_bytes"] = r.peak_memory_bytes;
   json["wall_s"] = r.wall_s;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/night_options.hpp"
 
@@ -55,6 +57,24 @@ TEST(NightJson, HoldsTextThatIsNoUtf8) {
       "b";
   const Tracer tracer;
   EXPECT_NE(night_json(report, {}, tracer).find("\"frames\": ["), std::string::npos);
+}
+
+TEST(NightJson, CountsWhatTheCpuTookOverFromTheDevice) {
+  night::NightReport report;
+  report.tasks.resize(4);
+  report.outcomes.resize(4);
+  for (night::FrameOutcome& o : report.outcomes) o.state = FrameState::kDone;
+  report.outcomes[1].by_cpu.bundles = 3;
+  report.outcomes[2].by_cpu.bundles = 1;
+  report.outcomes[3].by_cpu.failure = "lost";
+  report.counts.done = 4;
+  const Tracer tracer;
+  const auto by_cpu = nlohmann::json::parse(night_json(report, {}, tracer)).at("taken_over_by_cpu");
+  EXPECT_EQ(by_cpu.at("frames"), 2);
+  EXPECT_EQ(by_cpu.at("bundles"), 4);
+  EXPECT_EQ(by_cpu.at("frames_after_device_failure"), 1);
+  EXPECT_EQ(night_summary(report).back(),
+            "taken over by the CPU: 4 bundles of 2 frames; frames after the device failed: 1");
 }
 
 TEST(ParseBytes, TakesUnits) {

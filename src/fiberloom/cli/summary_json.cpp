@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
@@ -39,22 +39,6 @@ Json bundle(const BundleReport& report) {
           {"unconstrained", report.unconstrained}};
 }
 
-/// null where the CPU computed.
-Json device(const DeviceEngine* engine) {
-  if (engine == nullptr) return nullptr;
-  const DeviceInfo info = engine->info();
-  return {{"name", info.name},
-          {"count", engine->device_count()},
-          {"memory_bytes", info.memory_bytes},
-          {"multiprocessors", info.multiprocessors},
-          {"capability", std::to_string(info.major) + "." + std::to_string(info.minor)},
-          {"clock_khz", info.clock_khz},
-          {"memory_clock_khz", info.memory_clock_khz},
-          {"cache_bytes", info.cache_bytes},
-          {"cuda_driver", info.driver},
-          {"cuda_runtime", info.runtime}};
-}
-
 }  // namespace
 
 std::map<std::string, std::string> given_options(const CLI::App& app) {
@@ -77,7 +61,8 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["threads"] = facts.threads;
   json["executor"] = facts.executor;
   json["isa"] = facts.isa;
-  json["device"] = device(job.device.get());
+  json["device"] = device_json(job.device.get());
+  json["taken_over_by_cpu"] = {{"bundles", s.by_cpu.bundles}, {"device_failure", s.by_cpu.failure}};
   json["input"] = {{"image", s.image}, {"psf", s.psf}, {"fibermap", job.fibermap}};
   json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};
   json["options"] = facts.options;
@@ -101,7 +86,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   for (const auto& [name, sum] : tracer.sums()) {
     json["timers"][name] = {{"seconds", sum.seconds}, {"count", sum.count}};
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace fiberloom::cli

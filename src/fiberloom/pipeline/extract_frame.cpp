@@ -16,13 +16,15 @@ ExtractSummary extract_frame(const ExtractJob& job, Executor& executor, const Ob
 
   const PreparedFrame frame = prepare_frame(job, std::move(in), observer);
   Span span(tracer, "compute");
-  ExtractResult result = compute_frame(job, frame, executor, observer, tracer);
+  TakenOver by_cpu;
+  ExtractResult result = compute_frame(job, frame, executor, observer, tracer, by_cpu);
   span.stop();
   stop_if_asked(observer);
   const StageTime compute = clock.lap();
 
   ExtractSummary summary = summarize(job, frame, result);
   write_result(job, frame, std::move(result), tracer);
+  summary.by_cpu = std::move(by_cpu);
   summary.read = read;
   summary.compute = compute;
   summary.write = clock.lap();

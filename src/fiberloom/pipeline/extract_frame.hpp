@@ -38,6 +38,12 @@ struct ExtractJob {
   std::shared_ptr<DeviceEngine> device;  ///< null: the CPU computes
 };
 
+/// What the CPU took over from the device.
+struct TakenOver {
+  int bundles = 0;      ///< that the device does not do, while it did the others
+  std::string failure;  ///< the device's error, after which the CPU took the whole frame
+};
+
 /// What was done, for the log and --json.
 struct ExtractSummary {
   std::string image, psf, output;  ///< paths really read, and written
@@ -50,6 +56,7 @@ struct ExtractSummary {
   std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
   std::vector<BundleReport> bundles;
+  TakenOver by_cpu;
 };
 
 /// Reads, masks, extracts, writes. The frame is written last, so that where it is, the rest is too;

@@ -34,10 +34,13 @@ std::vector<BundleRange> wanted_bundles(const PreparedFrame& frame) {
 
 ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
                          const ExtractOptions& options, Executor& executor,
-                         const Observer& observer, Tracer* tracer) {
+                         const Observer& observer, Tracer* tracer, TakenOver& by_cpu) {
   if (job.device != nullptr && job.method == Method::kExact) {
-    return job.device->extract(frame.in.preproc.ccd, frame.in.psf->model, options, executor,
-                               observer, tracer);
+    DeviceReport report;
+    ExtractResult result = job.device->extract(frame.in.preproc.ccd, frame.in.psf->model, options,
+                                               executor, observer, tracer, &report);
+    by_cpu = {static_cast<int>(report.cpu_bundles.size()), report.failure};
+    return result;
   }
   const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
   return engine(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer, tracer);
@@ -95,15 +98,15 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
 }
 
 ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, Executor& executor,
-                            const Observer& observer, Tracer* tracer) {
-  return run_engine(job, frame, frame.options, executor, observer, tracer);
+                            const Observer& observer, Tracer* tracer, TakenOver& by_cpu) {
+  return run_engine(job, frame, frame.options, executor, observer, tracer, by_cpu);
 }
 
 std::size_t count_bundles(const PreparedFrame& frame) { return wanted_bundles(frame).size(); }
 
 ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame, std::size_t first,
                               std::size_t last, Executor& executor, const Observer& observer,
-                              Tracer* tracer) {
+                              Tracer* tracer, TakenOver& by_cpu) {
   const auto bundles = wanted_bundles(frame);
   if (first >= last || last > bundles.size()) {
     throw Error(Status::kInternal, job.image + ": bundles " + std::to_string(first) + " to " +
@@ -116,7 +119,7 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   ExtractOptions options = frame.options;
   options.spec_min = bundles[first].first;
   options.nspec = bundles[last - 1].last - options.spec_min;
-  return run_engine(job, frame, options, executor, observer, tracer);
+  return run_engine(job, frame, options, executor, observer, tracer, by_cpu);
 }
 
 ExtractResult join_parts(std::vector<ExtractResult> parts) {

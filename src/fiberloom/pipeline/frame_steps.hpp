@@ -27,10 +27,10 @@ struct PreparedFrame {
 [[nodiscard]] PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in,
                                           const Observer& observer);
 
-/// Spectra of all fibres asked for.
+/// Spectra of all fibres asked for. `by_cpu`: set where a device computes.
 [[nodiscard]] ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame,
                                           Executor& executor, const Observer& observer,
-                                          Tracer* tracer);
+                                          Tracer* tracer, TakenOver& by_cpu);
 
 /// How many bundles hold fibres asked for: the parts that a frame can be cut into.
 [[nodiscard]] std::size_t count_bundles(const PreparedFrame& frame);
@@ -39,7 +39,8 @@ struct PreparedFrame {
 /// when a model image is wanted: its bundles overlap, and their sum depends on where it is cut.
 [[nodiscard]] ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
                                             std::size_t first, std::size_t last, Executor& executor,
-                                            const Observer& observer, Tracer* tracer);
+                                            const Observer& observer, Tracer* tracer,
+                                            TakenOver& by_cpu);
 
 /// Puts parts that follow each other without a gap, in any order, together: to the bit what
 /// compute_frame() gives, with the mask that compares fibres set over all of them. Throws

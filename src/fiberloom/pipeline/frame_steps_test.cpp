@@ -28,15 +28,16 @@ class FrameSteps : public testing::Test {
     frame_ = prepare_frame(job_, std::move(in), {});
   }
   [[nodiscard]] ExtractResult whole() {
-    return compute_frame(job_, frame_, executor_, {}, nullptr);
+    return compute_frame(job_, frame_, executor_, {}, nullptr, by_cpu_);
   }
   [[nodiscard]] ExtractResult part(std::size_t first, std::size_t last) {
-    return compute_bundles(job_, frame_, first, last, executor_, {}, nullptr);
+    return compute_bundles(job_, frame_, first, last, executor_, {}, nullptr, by_cpu_);
   }
 
   SerialExecutor executor_;
   ExtractJob job_;
   PreparedFrame frame_;
+  TakenOver by_cpu_;
 };
 
 template <class A>

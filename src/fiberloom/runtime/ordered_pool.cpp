@@ -123,6 +123,23 @@ void OrderedPool::Job::run(std::size_t n, const std::function<void(std::size_t)>
   if (batch.error) std::rethrow_exception(batch.error);
 }
 
+void OrderedPool::Job::idle(const std::function<void()>& wait) {
+  {
+    const std::lock_guard lock(pool_.mutex_);
+    pool_.leave();
+  }
+  std::exception_ptr error;
+  try {
+    wait();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  std::unique_lock lock(pool_.mutex_);
+  pool_.enter(order_, lock);
+  lock.unlock();
+  if (error) std::rethrow_exception(error);
+}
+
 double OrderedPool::Job::cpu_seconds() const noexcept {
   return thread_cpu_seconds() - start_cpu_ + tasks_cpu_;
 }

@@ -33,9 +33,9 @@ class OrderedPool {
   [[nodiscard]] double busy_seconds() const { return busy_.seconds(); }
 
   /// One caller's place in the queue. Constructing it waits for a free slot, which the caller's own
-  /// code then fills until the Job is destroyed; while it waits in run() the slot is given to
-  /// tasks. So never more than N threads compute. Used by the thread that made it, and not from
-  /// within a task.
+  /// code then fills until the Job is destroyed; while it waits in run() or idle() the slot is
+  /// given to others. So never more than N threads compute. Used by the thread that made it, and
+  /// not from within a task.
   class Job final : public Executor {
    public:
     Job(OrderedPool& pool, std::uint64_t order);  ///< lower orders go first
@@ -44,6 +44,7 @@ class OrderedPool {
     ~Job() override;
     void run(std::size_t n, const std::function<void(std::size_t)>& task) override;
     [[nodiscard]] std::size_t concurrency() const noexcept override { return pool_.threads_; }
+    void idle(const std::function<void()>& wait) override;
     /// Processor time of the caller since construction and of all tasks so far.
     [[nodiscard]] double cpu_seconds() const noexcept;
 

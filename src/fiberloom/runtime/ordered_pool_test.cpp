@@ -133,6 +133,27 @@ TEST(OrderedPool, RethrowsAndStaysUsable) {
   EXPECT_EQ(count, 10);
 }
 
+TEST(OrderedPool, WhoIdlesLendsTheOnlyProcessorToTheOneItWaitsFor) {
+  OrderedPool pool(1);
+  std::promise<void> idling, done;
+  std::thread waiting([&] {
+    OrderedPool::Job job(pool, 0);
+    job.idle([&] {
+      idling.set_value();
+      EXPECT_EQ(done.get_future().wait_for(30s), std::future_status::ready);
+    });
+    EXPECT_THROW(job.idle([] { throw std::runtime_error("stopped"); }), std::runtime_error);
+  });
+  idling.get_future().wait();
+  {
+    OrderedPool::Job job(pool, 1);
+    job.run(2, [](std::size_t) {});
+    done.set_value();
+  }
+  waiting.join();
+  OrderedPool::Job again(pool, 2);  // every slot was given back
+}
+
 TEST(OrderedPool, CountsProcessorTimeOfItsTasks) {
   OrderedPool pool(2);
   OrderedPool::Job job(pool, 0);

@@ -142,7 +142,7 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   simulate_bands(job, observer);
   // Fresh memory is dear, on virtual machines above all: what comes first would pay for the others.
   const int few = std::min(job.frames, kFramesToWarmUp);
-  const std::size_t threads = complete(job.pipeline, job.output).threads;
+  const std::size_t threads = complete(job.pipeline, {}).threads;
   make_exposures(job, "warm-up", few);
   make_exposures(job, "preproc", job.frames);
   static_cast<void>(run(job, "warm-up", few, "out-warm-up", threads, observer, nullptr));

@@ -20,10 +20,12 @@ constexpr double kSecondsPerPackedByte = 3.5e-9;  // inflating, by unpacked byte
 
 // Resident bytes. A bin has five doubles, eleven diagonals in float, a mask; packed output is built
 // in memory. An image that is read is at most half as big again in memory (compressed masks).
-constexpr std::uint64_t kBytesPerBin = 5 * 8 + 11 * 4 + 4;
+constexpr std::uint64_t kStagedPerBin = 5 * 8 + 11 * 4, kBytesPerBin = kStagedPerBin + 4;
 constexpr std::uint64_t kPackedBytesPerBin = 2 * (4 * 4 + 11 * 4);
 constexpr double kHeap = 1.3;  // what the heap takes for a frame, by what the frame asks for
 constexpr std::uint64_t kTilesUnpack = 5;  // .fz: typical ratio
+// As float32 with a mask of 16 bits, which is the least.
+constexpr std::uint64_t kFileBytesPerPixel = 4 + 4 + 2, kStagedPerPixel = 2 * 8;
 
 bool packs(const std::string& path) { return path.ends_with(".gz"); }
 
@@ -61,6 +63,7 @@ void estimate_cost(const FrameSize& size, FrameTask& task) {
   task.image_bytes = size.file_bytes;
   task.memory_bytes =
       static_cast<std::uint64_t>(kHeap * static_cast<double>(std::max(reading, holding)));
+  task.staging_bytes = raw / kFileBytesPerPixel * kStagedPerPixel + bins * kStagedPerBin;
   task.cost_s = kSecondsPerBin * static_cast<double>(bins) +
                 kSecondsPerByte * static_cast<double>(raw) +
                 (packed ? kSecondsPerPackedByte * static_cast<double>(raw) : 0.0);

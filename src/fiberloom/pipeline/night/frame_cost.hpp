@@ -21,7 +21,7 @@ struct FrameSize {
 /// when it is not there.
 void measure_image(const std::string& path, FrameSize& size);
 
-/// Fills image_bytes, memory_bytes and cost_s.
+/// Fills image_bytes, memory_bytes, staging_bytes and cost_s.
 void estimate_cost(const FrameSize& size, FrameTask& task);
 
 }  // namespace fiberloom::night

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <new>
 
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/fits/verify.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/version.hpp"
@@ -18,8 +19,9 @@ namespace fs = std::filesystem;
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
 
 /// Would any other frame fail as this one did? Then going on only makes more failures.
-bool concerns_all(const Error& error, const RunFolder& folder) {
+bool concerns_all(const Error& error, const ExtractJob& job, const RunFolder& folder) {
   if (error.status() == Status::kDiskFull) return true;
+  if (error.status() == Status::kDevice) return job.device != nullptr && !job.device->any_left();
   if (error.status() != Status::kUnwritable) return false;
   try {
     const std::string probe = folder.state() + "/probe";
@@ -195,11 +197,12 @@ void FramePipeline::compute(Flight& flight) {
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
   flight.result = flight.whole()
-                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer)
+                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer,
+                                      flight.outcome.by_cpu)
                       : compute_bundles(task, flight.prepared,
                                         static_cast<std::size_t>(flight.unit.first_bundle),
                                         static_cast<std::size_t>(flight.unit.last_bundle), job,
-                                        observer, context_.tracer);
+                                        observer, context_.tracer, flight.outcome.by_cpu);
   if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
   flight.outcome.compute = {clock.lap().wall_s, job.cpu_seconds()};
 }
@@ -264,7 +267,8 @@ void FramePipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) 
   const Error error = to_error(thrown, flight.task.name);
   flight.outcome.message = error.what();
   flight.outcome.exit_code = error.exit_code();
-  if (error.status() == Status::kInterrupted || concerns_all(error, context_.folder)) {
+  if (error.status() == Status::kInterrupted ||
+      concerns_all(error, flight.task.job, context_.folder)) {
     if (error.status() != Status::kInterrupted) halt(error);
     finish(flight, FrameState::kAbandoned);
     return;

@@ -17,6 +17,7 @@ FrameOutcome sum_of(std::size_t frame, const std::vector<PartialFrame>& parts) {
   sum.frame = frame;
   sum.read = sum.compute = sum.write = {};
   sum.bytes_in = 0;
+  sum.by_cpu = {};
   for (const PartialFrame& part : parts) {
     const FrameOutcome& o = part.outcome;
     sum.read.wall_s = std::max(sum.read.wall_s, o.read.wall_s);
@@ -26,6 +27,8 @@ FrameOutcome sum_of(std::size_t frame, const std::vector<PartialFrame>& parts) {
     sum.bytes_in += o.bytes_in;
     sum.start_s = std::min(sum.start_s, o.start_s);
     sum.attempts = std::max(sum.attempts, o.attempts);
+    sum.by_cpu.bundles += o.by_cpu.bundles;
+    if (sum.by_cpu.failure.empty()) sum.by_cpu.failure = o.by_cpu.failure;
   }
   return sum;
 }

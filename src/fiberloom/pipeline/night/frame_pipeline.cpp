@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/night/frame_flight.hpp"
 #include "fiberloom/runtime/memory_limit.hpp"
 #include "fiberloom/runtime/thread_count.hpp"
@@ -19,8 +20,11 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kBaseBytes = 360 << 20, kThreadBytes = 24 << 20;
 constexpr std::size_t kPsfs = 60;  // two exposures' cameras; about 2 MB each
 
-/// Frames computed at once: a frame has 20 bundles; one more fills the tail.
-std::size_t drivers(const PipelineOptions& o) { return 1 + (o.threads + 9) / 10; }
+/// Frames computed at once: a frame has 20 bundles, or a place on a card for itself; one more fills
+/// the tail.
+std::size_t drivers(const PipelineOptions& o) {
+  return 1 + std::max((o.threads + 9) / 10, o.device_places);
+}
 
 std::uint64_t frame_budget(const PipelineOptions& o) {
   const std::uint64_t base = kBaseBytes + o.threads * kThreadBytes;
@@ -29,14 +33,15 @@ std::uint64_t frame_budget(const PipelineOptions& o) {
 
 }  // namespace
 
-PipelineOptions complete(PipelineOptions o, Compress compress) {
+PipelineOptions complete(PipelineOptions o, const FrameRequest& request) {
   if (o.threads == 0) o.threads = default_thread_count();
   // Unpacking takes a quarter of what computing takes, packing as much again.
   if (o.readers == 0) o.readers = std::min<std::size_t>(1 + o.threads / 4, 8);
   if (o.writers == 0) {
-    o.writers = compress == Compress::kYes ? std::min<std::size_t>(1 + o.threads / 2, 16)
-                                           : std::min<std::size_t>(1 + o.threads / 8, 4);
+    o.writers = request.compress == Compress::kYes ? std::min<std::size_t>(1 + o.threads / 2, 16)
+                                                   : std::min<std::size_t>(1 + o.threads / 8, 4);
   }
+  if (request.job.device != nullptr) o.device_places = request.job.device->places();
   if (o.memory_bytes == 0) o.memory_bytes = memory_share(find_memory_limits(process_environment()));
   return o;
 }
@@ -128,6 +133,7 @@ void FramePipeline::reader() {
     flight->outcome.rank = options_.rank;
     {
       const Span span(context_.tracer, "wait/memory", task.name);
+      budget_.keep(options_.device_places * task.staging_bytes);
       flight->share = budget_.reserve(task.memory_bytes);
     }
     const BusyMeter::Scope busy(reading_);

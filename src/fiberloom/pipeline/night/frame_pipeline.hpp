@@ -36,6 +36,7 @@ struct PipelineOptions {
   std::size_t threads = 0;         ///< that compute
   std::size_t readers = 0;         ///< that read and unpack
   std::size_t writers = 0;         ///< that pack and write
+  std::size_t device_places = 0;   ///< frames on all cards together; 0: the CPU computes
   std::uint64_t memory_bytes = 0;  ///< for frames in flight
   int retry = 0;                   ///< further attempts at a frame that fails, or has failed before
   int rank = 0;                    ///< of an MPI job, for the reader
@@ -44,7 +45,7 @@ struct PipelineOptions {
 };
 
 /// Fills in the zeros.
-[[nodiscard]] PipelineOptions complete(PipelineOptions options, Compress compress);
+[[nodiscard]] PipelineOptions complete(PipelineOptions options, const FrameRequest& request);
 
 /// Some bundles of a frame, computed: for who joins them (join_parts, write_result).
 struct FramePart {
@@ -79,7 +80,7 @@ struct PipelineContext {
 
 /// How a pipeline ended.
 struct PipelineEnd {
-  std::optional<Error> fatal;  ///< what made going on useless: disk full, outputs not writable
+  std::optional<Error> fatal;  ///< what made going on useless: disk full, no device left
   bool stopped = false;        ///< on request, with work left
 };
 

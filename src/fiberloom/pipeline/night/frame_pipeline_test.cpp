@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 
+#include <future>
 #include <set>
 
+#include "fiberloom/device/emulated_device.hpp"
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/night/scratch_folder.hpp"
 #include "fiberloom/pipeline/night/work_sources.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
@@ -62,7 +65,7 @@ class FramePipelineTest : public ScratchFolder {
       task.job.options.bundle_size = 4;
       task.memory_bytes = 1000;
       write_preproc(task.job.image, image, Overwrite::kYes);
-      tasks_.add(std::move(task));
+      tasks_->add(std::move(task));
     }
   }
   void TearDown() override {
@@ -73,10 +76,10 @@ class FramePipelineTest : public ScratchFolder {
   PipelineEnd run(WorkSource& source, PipelineOptions options = {},
                   std::function<void(FramePart)> part_done = {}) {
     options.threads = 2;
-    options = complete(options, Compress::kNo);
+    options = complete(options, request_);
     PipelineContext context{folder_, *claims_, {}, &tracer_, {}, std::move(part_done)};
     context.observer.stop_requested = stop_;
-    FramePipeline pipeline(tasks_, source, options, std::move(context));
+    FramePipeline pipeline(*tasks_, source, options, std::move(context));
     return pipeline.run();
   }
   [[nodiscard]] static std::string bytes(const std::string& file) {
@@ -88,11 +91,29 @@ class FramePipelineTest : public ScratchFolder {
     return units;
   }
 
+  /// The frames go to emulated cards with a place each; returns the first, for its faults.
+  Device* use_cards(std::size_t cards, OnDeviceError on_error = OnDeviceError::kFail) {
+    std::vector<std::unique_ptr<Device>> devices;
+    while (devices.size() < cards) devices.push_back(make_emulated_device());
+    Device* first = devices.front().get();
+    request_.job.device = std::make_shared<DeviceEngine>(
+        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error});
+    auto tasks = std::make_unique<TaskList>();
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      FrameTask task = tasks_->at(i);
+      task.job.device = request_.job.device;
+      tasks->add(std::move(task));
+    }
+    tasks_ = std::move(tasks);
+    return first;
+  }
+
   RunFolder folder_{""};
   std::unique_ptr<Claims> claims_;
-  TaskList tasks_;
+  std::unique_ptr<TaskList> tasks_ = std::make_unique<TaskList>();
   Tracer tracer_{true};
   std::function<bool()> stop_;
+  FrameRequest request_;
 };
 
 TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
@@ -103,7 +124,7 @@ TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
   ASSERT_EQ(source.outcomes.size(), static_cast<std::size_t>(kFrames));
   std::set<std::string> different;
   for (std::size_t i = 0; i < kFrames; ++i) {
-    ExtractJob job = tasks_.at(i).job;
+    ExtractJob job = tasks_->at(i).job;
     const std::string made = bytes(job.output);
     job.output = path("alone.fits");
     SerialExecutor executor;
@@ -118,7 +139,7 @@ TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
 TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
   UnitSource first(std::vector<WorkUnit>(1));
   (void)run(first);
-  const std::string output = tasks_.at(0).job.output, expected = bytes(output);
+  const std::string output = tasks_->at(0).job.output, expected = bytes(output);
   std::filesystem::remove(output);
 
   UnitSource source(std::vector<WorkUnit>{{0, 0, 1}, {0, 1, 2}, {0, 2, 3}});
@@ -133,11 +154,11 @@ TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
   std::vector<ExtractResult> results;
   for (FramePart& part : parts) results.push_back(std::move(part.result));
   FrameOutcome outcome = parts.front().outcome;
-  write_frame_output(tasks_.at(0), parts.front().frame, join_parts(std::move(results)),
+  write_frame_output(tasks_->at(0), parts.front().frame, join_parts(std::move(results)),
                      parts.front().inputs, folder_, nullptr, outcome);
 
   EXPECT_EQ(bytes(output), expected);
-  EXPECT_EQ(inspect_frame(tasks_.at(0), folder_).state, FrameState::kUpToDate);
+  EXPECT_EQ(inspect_frame(tasks_->at(0), folder_).state, FrameState::kUpToDate);
   EXPECT_GT(outcome.bytes_out, 0U);
 }
 
@@ -167,7 +188,7 @@ TEST_F(FramePipelineTest, AskedToStopItTakesNothingNewAndSaysSo) {
 }
 
 TEST_F(FramePipelineTest, AFailureIsSetAsideAndTheOthersAreDone) {
-  std::filesystem::resize_file(tasks_.at(1).job.image, 4000);
+  std::filesystem::resize_file(tasks_->at(1).job.image, 4000);
   UnitSource source(whole_frames());
   const PipelineEnd end = run(source, {.retry = 1});
   EXPECT_FALSE(end.fatal);
@@ -182,7 +203,7 @@ TEST_F(FramePipelineTest, AFailureIsSetAsideAndTheOthersAreDone) {
     }
   }
   EXPECT_EQ(done, 3U);
-  EXPECT_TRUE(read_failure(folder_.failure(tasks_.at(1).name)));
+  EXPECT_TRUE(read_failure(folder_.failure(tasks_->at(1).name)));
 }
 
 TEST_F(FramePipelineTest, ASourceThatThrowsEndsTheRunWithItsError) {
@@ -216,6 +237,70 @@ TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
   const PipelineEnd end = run(source, two);
   ASSERT_TRUE(end.fatal);
   EXPECT_STREQ(end.fatal->what(), "deaf");
+}
+
+TEST_F(FramePipelineTest, AsManyFramesAreInWorkAsTheCardsHavePlacesAndOneMore) {
+  (void)use_cards(3);
+  UnitSource source(whole_frames());
+  EXPECT_FALSE(run(source).fatal);
+  for (const FrameOutcome& o : source.outcomes) EXPECT_EQ(o.state, FrameState::kDone) << o.message;
+  const std::string timeline = tracer_.chrome_json();
+  EXPECT_NE(timeline.find("\"frame 3\""), std::string::npos);
+  EXPECT_EQ(timeline.find("\"frame 4\""), std::string::npos);
+}
+
+TEST_F(FramePipelineTest, TheLossOfTheLastCardEndsTheRunAndLeavesTheRestToTheNext) {
+  use_cards(1)->inject({DeviceOperation::kAny, 60});
+  UnitSource source(whole_frames());
+  const PipelineEnd end = run(source, {.retry = 1});
+  ASSERT_TRUE(end.fatal);
+  EXPECT_EQ(end.fatal->status(), Status::kDevice);
+  EXPECT_NE(std::string(end.fatal->what()).find("no device is left"), std::string::npos);
+  for (const FrameOutcome& o : source.outcomes) {
+    EXPECT_TRUE(o.state == FrameState::kDone || o.state == FrameState::kAbandoned) << o.message;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.failures()));
+  (void)use_cards(1);
+  UnitSource again(whole_frames());
+  EXPECT_FALSE(run(again).fatal);
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    EXPECT_EQ(inspect_frame(tasks_->at(i), folder_).state, FrameState::kUpToDate);
+  }
+}
+
+TEST_F(FramePipelineTest, AFaultOnACardThatLivesIsTheFramesOwnFailure) {
+  use_cards(1)->inject({DeviceOperation::kLaunch, 0});
+  UnitSource source({WorkUnit{0}, WorkUnit{1}});
+  EXPECT_FALSE(run(source).fatal);
+  ASSERT_EQ(source.outcomes.size(), 2U);
+  for (const FrameOutcome& o : source.outcomes) {
+    EXPECT_EQ(o.state, FrameState::kFailed);
+    EXPECT_EQ(o.exit_code, static_cast<int>(Status::kDevice));
+  }
+}
+
+TEST_F(FramePipelineTest, TellsWhichFramesTheCpuTookAfterTheDeviceFailed) {
+  use_cards(1, OnDeviceError::kCpu)->inject({DeviceOperation::kAny, 0});
+  UnitSource source({WorkUnit{0}, WorkUnit{1}});
+  EXPECT_FALSE(run(source).fatal);
+  ASSERT_EQ(source.outcomes.size(), 2U);
+  for (const FrameOutcome& o : source.outcomes) {
+    EXPECT_EQ(o.state, FrameState::kDone);
+    EXPECT_FALSE(o.by_cpu.failure.empty());
+  }
+}
+
+TEST(MemoryBudget, WhatIsKeptForGoodLeavesLessForFramesButAlwaysOne) {
+  MemoryBudget budget(1000, 10);
+  budget.keep(600);
+  budget.keep(200);  // the most counts
+  auto first = std::make_optional(budget.reserve(300));
+  EXPECT_EQ(budget.used(), 900U);
+  auto second = std::async(std::launch::async, [&] { return budget.reserve(200); });
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  first.reset();
+  EXPECT_EQ(second.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_EQ(budget.most_in_flight(), 1U);
 }
 
 TEST(PsfCache, ReadsAFileOnceUntilItChanges) {

@@ -20,7 +20,9 @@ struct FrameTask {
   ExtractJob job;                  ///< paths and options, absolute where they must be
   std::uint64_t image_bytes = 0;   ///< as on disk
   std::uint64_t memory_bytes = 0;  ///< resident while in flight, estimated before it is read
-  double cost_s = 1;               ///< expected core-seconds; only the order depends on it
+  /// page-locked, for each place of a device once: pixels in, results out
+  std::uint64_t staging_bytes = 0;
+  double cost_s = 1;  ///< expected core-seconds; only the order depends on it
   int bundles = 20;
 };
 
@@ -57,6 +59,7 @@ struct FrameOutcome {
   StageTime read, compute, write;
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::uint32_t output_checksum = 0;
+  TakenOver by_cpu;
 };
 
 /// Where a process gets its work: a list, a watched folder, or a queue over MPI.

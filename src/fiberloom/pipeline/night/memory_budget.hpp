@@ -38,11 +38,18 @@ class MemoryBudget {
     std::uint64_t bytes_ = 0;
   };
 
+  /// Sets so many bytes aside for good, beside the frames. The most that was asked for counts.
+  void keep(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    kept_ = std::max(kept_, bytes);
+  }
+
   /// Waits until a frame of so many bytes fits. One that never fits goes alone.
   [[nodiscard]] Share reserve(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
-    sure_wait(returned_, lock,
-              [&] { return in_flight_ == 0 || (in_flight_ < frames_ && used_ + bytes <= bytes_); });
+    sure_wait(returned_, lock, [&] {
+      return in_flight_ == 0 || (in_flight_ < frames_ && kept_ + used_ + bytes <= bytes_);
+    });
     used_ += bytes;
     ++in_flight_;
     most_ = std::max(most_, in_flight_);
@@ -51,7 +58,7 @@ class MemoryBudget {
 
   [[nodiscard]] std::uint64_t used() const {
     const std::lock_guard lock(mutex_);
-    return used_;
+    return kept_ + used_;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t most_in_flight() const {
@@ -73,7 +80,7 @@ class MemoryBudget {
   const std::size_t frames_;
   mutable std::mutex mutex_;
   std::condition_variable returned_;
-  std::uint64_t used_ = 0;
+  std::uint64_t used_ = 0, kept_ = 0;
   std::size_t in_flight_ = 0, most_ = 0;
 };
 

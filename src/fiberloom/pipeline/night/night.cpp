@@ -173,7 +173,7 @@ NightReport run_night(const NightJob& job, const Observer& observer,
   NightReport report;
   NightPlan plan;
   if (!job.watch) plan = plan_night(job);
-  report.pipeline = complete(job.pipeline, job.request.compress);
+  report.pipeline = complete(job.pipeline, job.request);
   const RunFolder folder(job.request.output);
   folder.create();
   Claims claims(folder, job.claims);

@@ -235,7 +235,7 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
   report.night.pipeline =
       complete(agreed_options(job.night.pipeline, rank_job.agreement, ranks.rank(),
                               static_cast<std::size_t>(ranks.local_size())),
-               job.night.request.compress);
+               job.night.request);
   rank_job.agreement.cores = static_cast<double>(report.night.pipeline.threads);
 
   const RunFolder folder(job.night.request.output);

@@ -3,6 +3,7 @@
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -14,6 +15,18 @@ namespace fiberloom {
 using exact::gpu::DeviceFrame;
 using exact::gpu::FrameNeeds;
 using exact::gpu::Problem;
+
+namespace {
+
+constexpr auto kStopPoll = std::chrono::milliseconds(100);
+
+void stop_if_asked(const Observer& observer) {
+  if (observer.stop_requested && observer.stop_requested()) {
+    throw Error(Status::kInterrupted, "stopped on request; nothing was written");
+  }
+}
+
+}  // namespace
 
 /// One place for a frame: a stream and memory of its own.
 struct DeviceEngine::Slot {
@@ -75,50 +88,72 @@ DeviceEngine::~DeviceEngine() {
 
 const DeviceInfo& DeviceEngine::info() const noexcept { return cards_.front()->info; }
 std::size_t DeviceEngine::device_count() const noexcept { return cards_.size(); }
+std::size_t DeviceEngine::places() const noexcept {
+  return cards_.size() * cards_.front()->slots.size();
+}
 
-DeviceEngine::Lease DeviceEngine::take_slot(std::size_t least, std::size_t most) {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    bool any_busy = false, any_left = false;
-    for (std::size_t i = 0; i < cards_.size(); ++i) {
-      Card& card = *cards_[(turn_ + i) % cards_.size()];
-      if (card.lost) continue;
-      any_left = true;
-      std::size_t used = 0;
-      Slot* idle = nullptr;
-      for (auto& slot : card.slots) {
-        if (slot->busy) {
-          any_busy = true;
-          used += slot->memory.bytes();
-        } else if (idle == nullptr || slot->memory.bytes() > idle->memory.bytes()) {
-          idle = slot.get();
-        }
-      }
-      const std::size_t share = std::max(least, card.limit / card.slots.size());
-      const std::size_t left = card.limit - std::min(used, card.limit);
-      if (idle == nullptr || left < least) continue;
-      const std::size_t bytes = std::min({most, share, left});
-      if (idle->memory.bytes() < bytes || idle->memory.bytes() > left) {
-        // idle memory makes room; what a frame needs is seldom different from the last one's
-        for (auto& slot : card.slots) {
-          if (!slot->busy) slot->memory = DeviceMemory();
-        }
-        idle->memory = DeviceMemory(*card.device, bytes);
-      }
-      if (idle->stream == nullptr) idle->stream = card.device->make_stream();
-      idle->busy = true;
-      turn_ = (turn_ + i + 1) % cards_.size();
-      return {*this, *idle};
-    }
-    if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
-    if (!any_busy) {
-      throw Error(Status::kDevice, "GPU: a frame needs at least " + std::to_string(least >> 20) +
-                                       " MiB of device memory, " +
-                                       std::to_string(cards_.front()->limit >> 20) +
-                                       " MiB may be used (--gpu-memory)");
-    }
-    freed_.wait(lock);
+/// The frame on the device may need the processor that the caller has, to get off it: so the wait
+/// is without one.
+DeviceEngine::Lease DeviceEngine::take_slot(std::size_t least, std::size_t most, Executor& executor,
+                                            const Observer& observer) {
+  Slot* slot = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    slot = free_slot(least, most);
   }
+  if (slot == nullptr) {
+    executor.idle([&] {
+      std::unique_lock lock(mutex_);
+      while ((slot = free_slot(least, most)) == nullptr) {
+        freed_.wait_for(lock, kStopPoll);
+        stop_if_asked(observer);
+      }
+    });
+  }
+  return {*this, *slot};
+}
+
+/// A place taken, null while all are busy. Called with the mutex held.
+DeviceEngine::Slot* DeviceEngine::free_slot(std::size_t least, std::size_t most) {
+  bool any_busy = false, any_left = false;
+  for (std::size_t i = 0; i < cards_.size(); ++i) {
+    Card& card = *cards_[(turn_ + i) % cards_.size()];
+    if (card.lost) continue;
+    any_left = true;
+    std::size_t used = 0;
+    Slot* idle = nullptr;
+    for (auto& slot : card.slots) {
+      if (slot->busy) {
+        any_busy = true;
+        used += slot->memory.bytes();
+      } else if (idle == nullptr || slot->memory.bytes() > idle->memory.bytes()) {
+        idle = slot.get();
+      }
+    }
+    const std::size_t share = std::max(least, card.limit / card.slots.size());
+    const std::size_t left = card.limit - std::min(used, card.limit);
+    if (idle == nullptr || left < least) continue;
+    const std::size_t bytes = std::min({most, share, left});
+    if (idle->memory.bytes() < bytes || idle->memory.bytes() > left) {
+      // idle memory makes room; what a frame needs is seldom different from the last one's
+      for (auto& slot : card.slots) {
+        if (!slot->busy) slot->memory = DeviceMemory();
+      }
+      idle->memory = DeviceMemory(*card.device, bytes);
+    }
+    if (idle->stream == nullptr) idle->stream = card.device->make_stream();
+    idle->busy = true;
+    turn_ = (turn_ + i + 1) % cards_.size();
+    return idle;
+  }
+  if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
+  if (!any_busy) {
+    throw Error(Status::kDevice, "GPU: a frame needs at least " + std::to_string(least >> 20) +
+                                     " MiB of device memory, " +
+                                     std::to_string(cards_.front()->limit >> 20) +
+                                     " MiB may be used (--gpu-memory)");
+  }
+  return nullptr;
 }
 
 void DeviceEngine::give_back(Slot& slot, bool broken) {
@@ -132,8 +167,14 @@ void DeviceEngine::give_back(Slot& slot, bool broken) {
   freed_.notify_all();
 }
 
-void DeviceEngine::retire_lost(const Observer& observer) {
+bool DeviceEngine::any_left() const {
   const std::lock_guard lock(mutex_);
+  return std::any_of(cards_.begin(), cards_.end(), [](const auto& card) { return !card->lost; });
+}
+
+std::size_t DeviceEngine::retire_lost(const Observer& observer) {
+  const std::lock_guard lock(mutex_);
+  std::size_t lost = 0;
   for (std::size_t i = 0; i < cards_.size(); ++i) {
     Card& card = *cards_[i];
     if (card.lost) continue;
@@ -141,11 +182,13 @@ void DeviceEngine::retire_lost(const Observer& observer) {
       (void)card.device->info();
     } catch (const Error& e) {
       card.lost = true;
+      ++lost;
       observer.warn("device " + std::to_string(i) +
                     " is lost and gets no more frames: " + e.what());
     }
   }
   freed_.notify_all();  // who waits for a place may have none to wait for
+  return lost;
 }
 
 namespace {
@@ -176,12 +219,6 @@ void stage_pixels(const PixelArray& a, void* to, bool as_double, Executor& execu
         }
       },
       a.data());
-}
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "stopped on request; nothing was written");
-  }
 }
 
 /// One frame in one slot.
@@ -338,7 +375,8 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     if (p.nbundle() > 0) {
       FrameRun run(ccd, p, executor, observer, result);
       const FrameNeeds needs = exact::gpu::frame_needs(p, run.double_pixels(), options.want_model);
-      Lease slot = take_slot(needs.fixed + needs.least_scratch, needs.fixed + needs.full_scratch);
+      Lease slot = take_slot(needs.fixed + needs.least_scratch, needs.fixed + needs.full_scratch,
+                             executor, observer);
       const Span span(tracer, "compute/device");
       const DeviceInfo& info = slot->card->info;
       r.device = info.name;
@@ -354,8 +392,11 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     }
   } catch (const Error& e) {
     if (e.status() != Status::kDevice) throw;
-    retire_lost(observer);
-    if (options_.on_error == OnDeviceError::kFail) throw;
+    const bool the_last = retire_lost(observer) > 0 && !any_left();
+    if (options_.on_error == OnDeviceError::kFail) {
+      if (!the_last) throw;
+      throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
+    }
     observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
     r.failure = e.what();
     return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);

@@ -54,8 +54,9 @@ class DeviceEngine {
   DeviceEngine(const DeviceEngine&) = delete;
   DeviceEngine& operator=(const DeviceEngine&) = delete;
 
-  /// As extract_exact(). Thread-safe; waits for a free place on a device. Throws kDevice when the
-  /// memory can never suffice or, with kFail, when the device fails.
+  /// As extract_exact(). Thread-safe; waits for a free place on a device, without keeping a
+  /// processor of the executor from others. Throws kDevice when the memory can never suffice or,
+  /// with kFail, when the device fails.
   [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
                                       const ExtractOptions& options, Executor& executor,
                                       const Observer& observer = {}, Tracer* tracer = nullptr,
@@ -68,19 +69,26 @@ class DeviceEngine {
   /// Of the first device, as it was found.
   [[nodiscard]] const DeviceInfo& info() const noexcept;
   [[nodiscard]] std::size_t device_count() const noexcept;
+  /// Frames that may be on all devices together, where their memory suffices.
+  [[nodiscard]] std::size_t places() const noexcept;
+  /// Is there a device that was not lost?
+  [[nodiscard]] bool any_left() const;
 
  private:
   struct Card;
   struct Slot;
   class Lease;
-  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most);
+  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most, Executor& executor,
+                                const Observer& observer);
+  [[nodiscard]] Slot* free_slot(std::size_t least, std::size_t most);
   void give_back(Slot& slot, bool broken);
   /// After a failure: devices that do not answer at all are out, so that the others get the frames.
-  void retire_lost(const Observer& observer);
+  /// Returns how many.
+  [[nodiscard]] std::size_t retire_lost(const Observer& observer);
 
   DeviceEngineOptions options_;
   std::vector<std::unique_ptr<Card>> cards_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t turn_ = 0;
 };
