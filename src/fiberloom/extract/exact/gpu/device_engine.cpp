@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places on devices, and one frame from pixels to spectra.
+// One frame on a device, from pixels to spectra.
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -16,180 +15,15 @@ using exact::gpu::DeviceFrame;
 using exact::gpu::FrameNeeds;
 using exact::gpu::Problem;
 
-namespace {
-
-constexpr auto kStopPoll = std::chrono::milliseconds(100);
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "stopped on request; nothing was written");
-  }
-}
-
-}  // namespace
-
-/// One place for a frame: a stream and memory of its own.
-struct DeviceEngine::Slot {
-  Card* card = nullptr;
-  std::unique_ptr<Stream> stream;
-  DeviceMemory memory;
-  HostMemory staging;
-  bool busy = false;
-};
-
-struct DeviceEngine::Card {
-  std::unique_ptr<Device> device;
-  DeviceInfo info;  ///< as it was found
-  std::size_t limit = 0;
-  bool lost = false;  ///< it answers no more: no frame goes there
-  std::vector<std::unique_ptr<Slot>> slots;
-};
-
-class DeviceEngine::Lease {
- public:
-  Lease(DeviceEngine& engine, Slot& slot) : engine_(&engine), slot_(&slot) {}
-  Lease(Lease&& o) noexcept : engine_(std::exchange(o.engine_, nullptr)), slot_(o.slot_) {}
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  Lease& operator=(Lease&&) = delete;
-  ~Lease() {
-    if (engine_ != nullptr) engine_->give_back(*slot_, std::uncaught_exceptions() > entered_);
-  }
-  Slot* operator->() { return slot_; }
-
- private:
-  DeviceEngine* engine_;
-  Slot* slot_;
-  int entered_ = std::uncaught_exceptions();
-};
-
 DeviceEngine::DeviceEngine(std::vector<std::unique_ptr<Device>> devices,
                            const DeviceEngineOptions& options)
-    : options_(options) {
-  for (auto& device : devices) {
-    auto card = std::make_unique<Card>();
-    card->device = std::move(device);
-    card->info = card->device->info();
-    const std::size_t most =
-        card->info.free_bytes / 10 * 8;  // the driver keeps threads' stacks beside it
-    card->limit = options.memory_bytes == 0 ? most : std::min(options.memory_bytes, most);
-    for (int i = 0; i < std::max(1, options.frames_in_flight); ++i) {
-      card->slots.push_back(std::make_unique<Slot>());
-      card->slots.back()->card = card.get();
-    }
-    cards_.push_back(std::move(card));
-  }
-  if (cards_.empty()) throw Error(Status::kDevice, "GPU: no device given");
-}
+    : options_(options),
+      places_(std::move(devices), {options.memory_bytes, options.frames_in_flight}) {}
 
-DeviceEngine::~DeviceEngine() {
-  for (auto& card : cards_) card->slots.clear();  // streams and memory before their device
-}
-
-const DeviceInfo& DeviceEngine::info() const noexcept { return cards_.front()->info; }
-std::size_t DeviceEngine::device_count() const noexcept { return cards_.size(); }
-std::size_t DeviceEngine::places() const noexcept {
-  return cards_.size() * cards_.front()->slots.size();
-}
-
-/// The frame on the device may need the processor that the caller has, to get off it: so the wait
-/// is without one.
-DeviceEngine::Lease DeviceEngine::take_slot(std::size_t least, std::size_t most, Executor& executor,
-                                            const Observer& observer) {
-  Slot* slot = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    slot = free_slot(least, most);
-  }
-  if (slot == nullptr) {
-    executor.idle([&] {
-      std::unique_lock lock(mutex_);
-      while ((slot = free_slot(least, most)) == nullptr) {
-        freed_.wait_for(lock, kStopPoll);
-        stop_if_asked(observer);
-      }
-    });
-  }
-  return {*this, *slot};
-}
-
-/// A place taken, null while all are busy. Called with the mutex held.
-DeviceEngine::Slot* DeviceEngine::free_slot(std::size_t least, std::size_t most) {
-  bool any_busy = false, any_left = false;
-  for (std::size_t i = 0; i < cards_.size(); ++i) {
-    Card& card = *cards_[(turn_ + i) % cards_.size()];
-    if (card.lost) continue;
-    any_left = true;
-    std::size_t used = 0;
-    Slot* idle = nullptr;
-    for (auto& slot : card.slots) {
-      if (slot->busy) {
-        any_busy = true;
-        used += slot->memory.bytes();
-      } else if (idle == nullptr || slot->memory.bytes() > idle->memory.bytes()) {
-        idle = slot.get();
-      }
-    }
-    const std::size_t share = std::max(least, card.limit / card.slots.size());
-    const std::size_t left = card.limit - std::min(used, card.limit);
-    if (idle == nullptr || left < least) continue;
-    const std::size_t bytes = std::min({most, share, left});
-    if (idle->memory.bytes() < bytes || idle->memory.bytes() > left) {
-      // idle memory makes room; what a frame needs is seldom different from the last one's
-      for (auto& slot : card.slots) {
-        if (!slot->busy) slot->memory = DeviceMemory();
-      }
-      idle->memory = DeviceMemory(*card.device, bytes);
-    }
-    if (idle->stream == nullptr) idle->stream = card.device->make_stream();
-    idle->busy = true;
-    turn_ = (turn_ + i + 1) % cards_.size();
-    return idle;
-  }
-  if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
-  if (!any_busy) {
-    throw Error(Status::kDevice, "GPU: a frame needs at least " + std::to_string(least >> 20) +
-                                     " MiB of device memory, " +
-                                     std::to_string(cards_.front()->limit >> 20) +
-                                     " MiB may be used (--gpu-memory)");
-  }
-  return nullptr;
-}
-
-void DeviceEngine::give_back(Slot& slot, bool broken) {
-  const std::lock_guard lock(mutex_);
-  if (broken) {  // nothing that was under way on it may reach the next frame
-    slot.stream.reset();
-    slot.memory = DeviceMemory();
-    slot.staging = HostMemory();
-  }
-  slot.busy = false;
-  freed_.notify_all();
-}
-
-bool DeviceEngine::any_left() const {
-  const std::lock_guard lock(mutex_);
-  return std::any_of(cards_.begin(), cards_.end(), [](const auto& card) { return !card->lost; });
-}
-
-std::size_t DeviceEngine::retire_lost(const Observer& observer) {
-  const std::lock_guard lock(mutex_);
-  std::size_t lost = 0;
-  for (std::size_t i = 0; i < cards_.size(); ++i) {
-    Card& card = *cards_[i];
-    if (card.lost) continue;
-    try {
-      (void)card.device->info();
-    } catch (const Error& e) {
-      card.lost = true;
-      ++lost;
-      observer.warn("device " + std::to_string(i) +
-                    " is lost and gets no more frames: " + e.what());
-    }
-  }
-  freed_.notify_all();  // who waits for a place may have none to wait for
-  return lost;
-}
+const DeviceInfo& DeviceEngine::info() const noexcept { return places_.cards().front()->info; }
+std::size_t DeviceEngine::device_count() const noexcept { return places_.cards().size(); }
+std::size_t DeviceEngine::places() const noexcept { return places_.count(); }
+bool DeviceEngine::any_left() const { return places_.any_left(); }
 
 namespace {
 
@@ -375,24 +209,29 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     if (p.nbundle() > 0) {
       FrameRun run(ccd, p, executor, observer, result);
       const FrameNeeds needs = exact::gpu::frame_needs(p, run.double_pixels(), options.want_model);
-      Lease slot = take_slot(needs.fixed + needs.least_scratch, needs.fixed + needs.full_scratch,
-                             executor, observer);
-      const Span span(tracer, "compute/device");
-      const DeviceInfo& info = slot->card->info;
-      r.device = info.name;
-      r.memory_bytes = slot->memory.bytes();
-      if (slot->staging.bytes() < run.staging_bytes(needs)) {
-        slot->staging = HostMemory();
-        slot->staging = HostMemory(*slot->card->device, run.staging_bytes(needs));
+      const std::size_t least = needs.fixed + needs.least_scratch;
+      if (options_.too_large == TooLarge::kCpu && least > places_.most_bytes()) {
+        observer.info("the frame needs more memory than the device has; the CPU extracts it");
+        return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);
       }
-      run.run(*slot->stream,
+      DevicePlaces::Lease place =
+          places_.take(least, needs.fixed + needs.full_scratch, executor, observer);
+      const Span span(tracer, "compute/device");
+      const DeviceInfo& info = place->card->info;
+      r.device = info.name;
+      r.memory_bytes = place->memory.bytes();
+      if (place->staging.bytes() < run.staging_bytes(needs)) {
+        place->staging = HostMemory();
+        place->staging = HostMemory(*place->card->device, run.staging_bytes(needs));
+      }
+      run.run(*place->stream,
               info.emulated ? exact::gpu::emulated_kernels() : exact::gpu::cuda_kernels(),
-              slot->memory, info.shared_bytes, slot->staging.data(), needs, models, left);
-      r.stages = slot->stream->take_stage_times();
+              place->memory, info.shared_bytes, place->staging.data(), needs, models, left);
+      r.stages = place->stream->take_stage_times();
     }
   } catch (const Error& e) {
     if (e.status() != Status::kDevice) throw;
-    const bool the_last = retire_lost(observer) > 0 && !any_left();
+    const bool the_last = places_.retire_lost(observer) > 0 && !any_left();
     if (options_.on_error == OnDeviceError::kFail) {
       if (!the_last) throw;
       throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
@@ -415,18 +254,49 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   return result;
 }
 
-std::shared_ptr<DeviceEngine> make_device_engine(Backend backend,
-                                                 const DeviceEngineOptions& options) {
+namespace {
+
+/// Kernels are compiled for 8.0 and 9.0, and for what comes after.
+constexpr int kOldestCapability = 8;
+
+/// Cards that can be used; `why` tells of the first that cannot.
+std::vector<std::unique_ptr<Device>> open_cards(std::string& why) {
+  std::vector<std::unique_ptr<Device>> cards;
+  for (int i = 0; i < cuda_device_count(); ++i) {
+    try {
+      auto card = open_cuda_device(i);
+      const DeviceInfo info = card->info();
+      if (info.major < kOldestCapability) {
+        throw Error(Status::kDevice, "GPU: " + info.name + " has compute capability " +
+                                         std::to_string(info.major) + "." +
+                                         std::to_string(info.minor) + ", 8.0 is needed");
+      }
+      cards.push_back(std::move(card));
+    } catch (const Error& e) {
+      if (why.empty()) why = e.what();
+    }
+  }
+  return cards;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceEngine> make_device_engine(Backend backend, DeviceEngineOptions options,
+                                                 const Observer& observer) {
   std::vector<std::unique_ptr<Device>> devices;
   if (backend == Backend::kEmulate) {
     devices.push_back(make_emulated_device());
   } else if (backend == Backend::kCuda || backend == Backend::kAuto) {
-    const std::string why = why_no_cuda();
-    if (!why.empty() && backend == Backend::kCuda)
+    std::string why = why_no_cuda();
+    const bool none = !why.empty();
+    if (!none) devices = open_cards(why);
+    if (devices.empty() && backend == Backend::kCuda) {
       throw Error(Status::kDevice, "--backend cuda: " + why);
-    for (int i = 0; i < cuda_device_count(); ++i) devices.push_back(open_cuda_device(i));
+    }
+    if (!none && !why.empty()) observer.info("device not used: " + why);
   }
   if (devices.empty()) return nullptr;
+  if (backend == Backend::kAuto) options.too_large = TooLarge::kCpu;
   return std::make_shared<DeviceEngine>(std::move(devices), options);
 }
 

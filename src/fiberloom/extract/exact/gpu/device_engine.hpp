@@ -3,14 +3,13 @@
 // then frames are in flight together. Results depend on none of that.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "fiberloom/device/device.hpp"
 #include "fiberloom/extract/exact/bundle.hpp"
+#include "fiberloom/extract/exact/gpu/device_places.hpp"
 #include "fiberloom/extract/extract.hpp"
 
 namespace fiberloom {
@@ -25,10 +24,14 @@ enum class Backend {
 /// What to do when the device fails in the middle of a frame.
 enum class OnDeviceError { kFail, kCpu };
 
+/// What to do with a frame that no device has the memory for.
+enum class TooLarge { kFail, kCpu };
+
 struct DeviceEngineOptions {
   std::size_t memory_bytes = 0;  ///< of each device; 0: most of what is free
   int frames_in_flight = 2;      ///< on each device; fewer where the memory does not suffice
   OnDeviceError on_error = OnDeviceError::kFail;
+  TooLarge too_large = TooLarge::kFail;
 };
 
 /// A bundle that the CPU took, and why.
@@ -50,7 +53,6 @@ class DeviceEngine {
  public:
   /// Takes the devices over. All must be of one kind.
   DeviceEngine(std::vector<std::unique_ptr<Device>> devices, const DeviceEngineOptions& options);
-  ~DeviceEngine();
   DeviceEngine(const DeviceEngine&) = delete;
   DeviceEngine& operator=(const DeviceEngine&) = delete;
 
@@ -75,26 +77,15 @@ class DeviceEngine {
   [[nodiscard]] bool any_left() const;
 
  private:
-  struct Card;
-  struct Slot;
-  class Lease;
-  [[nodiscard]] Lease take_slot(std::size_t least, std::size_t most, Executor& executor,
-                                const Observer& observer);
-  [[nodiscard]] Slot* free_slot(std::size_t least, std::size_t most);
-  void give_back(Slot& slot, bool broken);
-  /// After a failure: devices that do not answer at all are out, so that the others get the frames.
-  /// Returns how many.
-  [[nodiscard]] std::size_t retire_lost(const Observer& observer);
-
   DeviceEngineOptions options_;
-  std::vector<std::unique_ptr<Card>> cards_;
-  mutable std::mutex mutex_;
-  std::condition_variable freed_;
-  std::size_t turn_ = 0;
+  DevicePlaces places_;
 };
 
-/// The engine that `backend` asks for, null for the CPU. Throws kDevice when it cannot be had.
+/// The engine that `backend` asks for, null for the CPU. Cards that are too old or cannot be opened
+/// are left out. Throws kDevice when kCuda finds none; kAuto then leaves everything to the CPU, as
+/// it does frames that are too large for the memory.
 [[nodiscard]] std::shared_ptr<DeviceEngine> make_device_engine(Backend backend,
-                                                               const DeviceEngineOptions& options);
+                                                               DeviceEngineOptions options,
+                                                               const Observer& observer = {});
 
 }  // namespace fiberloom
