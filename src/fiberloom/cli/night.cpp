@@ -119,6 +119,7 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
     const night::RanksReport report = run_night_on_ranks(
         *ranks, job, observer,
         [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
+    command.job.request.job.device = report.device;
     if (first) {
       for (const std::string& line : night_summary(report.night)) observer.info(line);
       observer.info(ranks_summary(report));

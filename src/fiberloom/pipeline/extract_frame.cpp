@@ -2,6 +2,7 @@
 // read -> mask -> extract -> write. Each step is a name here; what it does stands beside.
 #include "fiberloom/pipeline/extract_frame.hpp"
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/frame_steps.hpp"
 

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/stop.hpp"
 
 namespace fiberloom {
 namespace {
@@ -125,12 +126,6 @@ std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOpti
                                          std::to_string(first + count) + " (give --nspec)");
   }
   return in.fibermap->slice(first, count);
-}
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "interrupted; nothing was written");
-  }
 }
 
 }  // namespace fiberloom

@@ -46,7 +46,4 @@ MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer&
                                                       const ExtractOptions& options,
                                                       const Observer& observer);
 
-/// Throws kInterrupted when the observer says so.
-void stop_if_asked(const Observer& observer);
-
 }  // namespace fiberloom

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/psf/forward_kernels.hpp"
 
 namespace fiberloom {
@@ -26,12 +27,6 @@ std::vector<double> checked_grid(const std::vector<double>& wave_aa) {
     }
   }
   return wave_aa;
-}
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "stopped on request");
-  }
 }
 
 std::string shape(std::size_t rows, std::size_t cols) {

@@ -6,6 +6,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/rng.hpp"
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
@@ -22,12 +23,6 @@ void check(const ExposureOptions& o) {
   if (o.expid < 0) fail("the exposure number is negative");
   if (!(o.exptime_s > 0)) fail("the exposure time must be positive");
   if (!(o.fine_step_aa > 0)) fail("the step of the truth must be positive");
-}
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "simulate: stopped");
-  }
 }
 
 BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& o, int nspec) {

@@ -9,6 +9,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/print.hpp"
+#include "fiberloom/base/stop.hpp"
 
 namespace fiberloom::exact {
 
@@ -143,9 +144,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   Pool<BundleWorkspace> pool;
   std::atomic<std::size_t> done{0};
   executor.run(bundles.size(), [&](std::size_t i) {
-    if (observer.stop_requested && observer.stop_requested()) {
-      throw Error(Status::kInterrupted, "stopped on request; nothing was written");
-    }
+    stop_if_asked(observer);
     auto work = pool.take();
     result.bundles[i] =
         extract_bundle(frame, bundles[i], *work, result, options.want_model ? &models[i] : nullptr);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/extract/patch/patch_layout.hpp"
 #include "fiberloom/extract/patch/patch_solve.hpp"
@@ -40,12 +41,6 @@ void check(const ExtractOptions& options) {
   require(o.wavepad >= 0, "wavepad", o.wavepad, "at least 0");
   require(o.wavepad_frac >= 0, "wavepad_frac", o.wavepad_frac, "at least 0");
   require(o.pixpad_frac >= 0 && o.pixpad_frac <= 1, "pixpad_frac", o.pixpad_frac, "0 to 1");
-}
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "extraction stopped");
-  }
 }
 
 ExtractResult blank_frame(const Job& job) {

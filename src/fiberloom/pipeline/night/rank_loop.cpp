@@ -95,12 +95,18 @@ RankAgreement preside(Ranks& ranks, const RankHello& own, RankAgreement agreemen
     }
   }
   agreement.isa = own.isa;
-  for (const RankHello& hello : agreement.ranks) agreement.isa = std::min(agreement.isa, hello.isa);
+  agreement.device = own.device;
+  for (const RankHello& hello : agreement.ranks) {
+    agreement.isa = std::min(agreement.isa, hello.isa);
+    if (hello.device != own.device) agreement.device = RankDevice::kCpu;
+  }
   share_processors(agreement.ranks);
   agreement.cores = agreement.ranks[0].cores;
   for (int to = 1; to < ranks.size(); ++to) {
     const double cores = agreement.ranks[static_cast<std::size_t>(to)].cores;
-    ranks.send(to, kTagReady, packed(agreement.isa, cores, agreement.origin_s, agreement.run_id));
+    ranks.send(
+        to, kTagReady,
+        packed(agreement.isa, agreement.device, cores, agreement.origin_s, agreement.run_id));
   }
   return agreement;
 }
@@ -375,7 +381,8 @@ RankAgreement meet_ranks(Ranks& ranks, const RankHello& hello, const std::string
   synchronise(ranks, agreement, deadline);
   ranks.send(0, kTagReady, {});
   const RankMessage agreed = await(ranks, kTagReady, deadline);
-  WireReader(agreed.bytes)(agreement.isa, agreement.cores, agreement.origin_s, agreement.run_id);
+  WireReader(agreed.bytes)(agreement.isa, agreement.device, agreement.cores, agreement.origin_s,
+                           agreement.run_id);
   return agreement;
 }
 

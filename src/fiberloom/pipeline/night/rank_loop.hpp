@@ -19,13 +19,14 @@ namespace fiberloom::night {
 
 /// What the ranks know of each other before work begins.
 struct RankAgreement {
-  std::vector<RankHello> ranks;  ///< rank 0 only
-  int isa = 0;                   ///< lowest of all
-  double cores = 1;              ///< for this rank
-  std::string run_id;            ///< rank 0's
-  double clock_offset_s = 0;     ///< rank 0's steady clock minus this one's
-  double clock_error_s = 0;      ///< half of the shortest round trip
-  double origin_s = 0;           ///< start of the run by rank 0's steady clock
+  std::vector<RankHello> ranks;          ///< rank 0 only
+  int isa = 0;                           ///< lowest of all
+  RankDevice device = RankDevice::kCpu;  ///< of all, if all have the same
+  double cores = 1;                      ///< for this rank
+  std::string run_id;                    ///< rank 0's
+  double clock_offset_s = 0;             ///< rank 0's steady clock minus this one's
+  double clock_error_s = 0;              ///< half of the shortest round trip
+  double origin_s = 0;                   ///< start of the run by rank 0's steady clock
 };
 
 /// Cores for each rank whose `cores` is 0: of every processor in its mask the part that falls to it

@@ -85,17 +85,20 @@ struct Plan {
   std::function<bool(int rank)> stop = [](int) { return false; };
   double silence_s = 20;
   int silent_rank = -1;  ///< says hello, then nothing
+  std::function<RankDevice(int rank)> device = [](int) { return RankDevice::kCpu; };
+  RankDevice agreed = RankDevice::kCpu;
 };
 
 void run_rank(ThreadRanks::World& world, int rank, const Plan& plan, Result& result) {
   ThreadRanks ranks(world, rank);
-  RankHello hello{"host" + std::to_string(rank), 1.0, 3 - rank % 2, {}};
+  const RankHello hello{"host" + std::to_string(rank), 1.0, 3 - rank % 2, {}, plan.device(rank)};
   TaskList tasks;
   RankJob job;
   job.tasks = &tasks;
   job.agreement = meet_ranks(ranks, hello, "run");
   EXPECT_EQ(job.agreement.run_id, "run");
   EXPECT_EQ(job.agreement.isa, plan.ranks > 1 ? 2 : 3);
+  EXPECT_EQ(job.agreement.device, plan.agreed);
   if (rank == plan.silent_rank) {
     while (world.aborted == 0) std::this_thread::yield();
     return;
@@ -162,6 +165,19 @@ TEST(RankLoop, EveryFrameHasOneOutcomeForAnyNumberOfRanks) {
       }
       EXPECT_EQ(result.reports.size(), static_cast<std::size_t>(ranks));
     }
+  }
+}
+
+TEST(RankLoop, TheRanksUseTheirDevicesOnlyIfAllHaveTheSameKind) {
+  Plan plan;
+  plan.ranks = 3;
+  plan.device = [](int) { return RankDevice::kCard; };
+  plan.agreed = RankDevice::kCard;
+  (void)play(plan);
+  for (int without = 0; without < 3; ++without) {
+    plan.device = [=](int rank) { return rank == without ? RankDevice::kCpu : RankDevice::kCard; };
+    plan.agreed = RankDevice::kCpu;
+    (void)play(plan);
   }
 }
 

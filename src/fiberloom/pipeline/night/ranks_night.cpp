@@ -12,6 +12,7 @@
 #include <set>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/pipeline/night/frame_joiner.hpp"
 #include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/process_identity.hpp"
@@ -33,12 +34,18 @@ SteadyTime time_of(double seconds) {
       std::chrono::duration_cast<SteadyTime::duration>(std::chrono::duration<double>(seconds)));
 }
 
-RankHello hello_of(const PipelineOptions& options) {
+RankDevice kind_of(const DeviceEngine* device) {
+  if (device == nullptr) return RankDevice::kCpu;
+  return device->info().emulated ? RankDevice::kEmulated : RankDevice::kCard;
+}
+
+RankHello hello_of(const PipelineOptions& options, const DeviceEngine* device) {
   RankHello hello;
   hello.host = this_process().host;
   hello.cores = static_cast<double>(options.threads);
   hello.isa = static_cast<int>(active_isa());
   hello.processors = affinity_list();
+  hello.device = kind_of(device);
   return hello;
 }
 
@@ -46,6 +53,16 @@ RankHello hello_of(const PipelineOptions& options) {
 void take_isa(int isa) {
   if (isa >= static_cast<int>(active_isa())) return;
   ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
+}
+
+/// And on what computes.
+void take_device(RankDevice agreed, const Observer& observer,
+                 std::shared_ptr<DeviceEngine>& device) {
+  if (agreed == kind_of(device.get())) return;
+  observer.warn(
+      "not all ranks have a device of this kind: this one computes on its CPU, so that it "
+      "does not matter who extracts what");
+  device = nullptr;
 }
 
 /// Open MPI binds each of a few ranks to one core unless it is told otherwise.
@@ -222,16 +239,19 @@ void fill_report(RanksReport& report, const TaskList& tasks, const Desk& desk) {
 
 }  // namespace
 
-RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer& observer,
+RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, const Observer& observer,
                                const Monitor::Progress& progress, Tracer* tracer) {
   RanksReport report;
   report.library = ranks.library();
   report.nodes = ranks.nodes();
   RankJob rank_job;
-  rank_job.hello = hello_of(job.night.pipeline);
+  std::shared_ptr<DeviceEngine>& device = job.night.request.job.device;
+  rank_job.hello = hello_of(job.night.pipeline, device.get());
   rank_job.agreement =
       meet_ranks(ranks, rank_job.hello, unique_id(), seconds_of(job.night.pipeline.start));
   take_isa(rank_job.agreement.isa);
+  take_device(rank_job.agreement.device, observer, device);
+  report.device = device;
   report.night.pipeline =
       complete(agreed_options(job.night.pipeline, rank_job.agreement, ranks.rank(),
                               static_cast<std::size_t>(ranks.local_size())),
@@ -262,7 +282,7 @@ RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job, const Observer
   rank_job.stop = observer.stop_requested;
   rank_job.trace = [&] { return trace_of(tracer, ranks.rank(), report.night.pipeline.start); };
   rank_job.work = [&](RankSource& source) {
-    source.set_device(job.night.request.job.device);
+    source.set_device(device);
     FrameJoiner joiner(source, tasks, folder, report.night.pipeline, tracer);
     FramePipeline pipeline(tasks, source, report.night.pipeline,
                            {folder, claims, observer, tracer,

@@ -26,12 +26,12 @@ struct RanksReport {
   std::vector<RankReport> ranks;  ///< every rank's on rank 0, else its own
   std::string library;
   int nodes = 1;
-  std::string trace;  ///< events of all ranks, on rank 0
+  std::string trace;                     ///< events of all ranks, on rank 0
+  std::shared_ptr<DeviceEngine> device;  ///< this rank's, if all have one of the kind
 };
 
 /// All ranks call it, with the same job. Afterwards Ranks::finish().
-[[nodiscard]] RanksReport run_night_on_ranks(Ranks& ranks, const RanksJob& job,
-                                             const Observer& observer,
+[[nodiscard]] RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, const Observer& observer,
                                              const Monitor::Progress& progress, Tracer* tracer);
 
 }  // namespace fiberloom::night

@@ -64,8 +64,8 @@ void part_fields(Archive& archive, Struct& part) {
 
 template <class Archive, class Struct>
 void hello_fields(Archive& archive, Struct& hello) {
-  auto& [host, cores, isa, processors] = hello;
-  archive(host, cores, isa, processors);
+  auto& [host, cores, isa, processors, device] = hello;
+  archive(host, cores, isa, processors, device);
 }
 
 template <class Archive, class Struct>

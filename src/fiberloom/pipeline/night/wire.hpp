@@ -124,12 +124,16 @@ struct QueuedTask {
   FrameTask task;
 };
 
+/// What computes on a rank. The results of two kinds differ by rounding.
+enum class RankDevice : int { kCpu, kCard, kEmulated };
+
 /// What a rank says of itself when it comes.
 struct RankHello {
   std::string host;
   double cores = 0;             ///< threads that it will run; 0: its share of its processors
   int isa = 0;                  ///< simd/isa.hpp
   std::vector<int> processors;  ///< affinity mask
+  RankDevice device = RankDevice::kCpu;
 };
 
 /// What a rank says when it goes.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 

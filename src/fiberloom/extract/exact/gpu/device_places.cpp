@@ -7,6 +7,8 @@
 #include <chrono>
 #include <string>
 
+#include "fiberloom/base/stop.hpp"
+
 namespace fiberloom {
 namespace {
 
@@ -15,12 +17,6 @@ constexpr auto kStopPoll = std::chrono::milliseconds(100);
 std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 }  // namespace
-
-void stop_if_asked(const Observer& observer) {
-  if (observer.stop_requested && observer.stop_requested()) {
-    throw Error(Status::kInterrupted, "stopped on request; nothing was written");
-  }
-}
 
 DevicePlaces::DevicePlaces(std::vector<std::unique_ptr<Device>> devices,
                            const DevicePlacesOptions& options)

@@ -21,9 +21,6 @@ struct DevicePlacesOptions {
   int places = 2;                ///< on each device
 };
 
-/// Throws kInterrupted when the observer wants an end.
-void stop_if_asked(const Observer& observer);
-
 class DevicePlaces {
  public:
   struct Card {

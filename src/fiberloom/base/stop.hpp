@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way out when somebody wants an end.
+#pragma once
+
+#include "fiberloom/base/error.hpp"
+#include "fiberloom/base/log.hpp"
+
+namespace fiberloom {
+
+/// Throws kInterrupted when the observer says so.
+inline void stop_if_asked(const Observer& observer) {
+  if (observer.stop_requested && observer.stop_requested()) {
+    throw Error(Status::kInterrupted, "interrupted; nothing was written");
+  }
+}
+
+}  // namespace fiberloom
