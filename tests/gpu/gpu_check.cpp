@@ -28,7 +28,7 @@ std::map<std::string, std::string> parse(int argc, char** argv) {
   std::map<std::string, std::string> options{
       {"--device", "cuda"},  {"--scale", "small"}, {"--bench", ""},       {"--checks", "yes"},
       {"--fibers", "500"},   {"--bins", "2326"},   {"--frames", "30"},    {"--in-flight", "4"},
-      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "3"},
+      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "5"},
       {"--json", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
