@@ -6,6 +6,7 @@
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
 //             [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N] [--cpu-frames N]
 //             [--repeats N] [--threads N] [--json FILE]
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -96,7 +97,10 @@ int run_checks(std::map<std::string, std::string>& o, Record& record) {
   const bool emulate = o["--device"] == "emulate";
   int failed = 0;
   GpuCheckOptions check;
-  check.open = [emulate] { return emulate ? make_emulated_device() : open_cuda_device(0); };
+  check.open = [emulate](int i) {
+    return emulate ? make_emulated_device()
+                   : open_cuda_device(i % std::max(1, cuda_device_count()));
+  };
   check.scale = scale_of(o["--scale"]);
   check.threads = std::stoul(o["--threads"]);
   check.done = [&](const GpuCheck& c) {
