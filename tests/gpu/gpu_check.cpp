@@ -80,7 +80,9 @@ class Record {
  private:
   void write() const {
     if (path_.empty()) return;
-    std::ofstream(path_) << head_ << ", \"checks\": [" << checks_ << "]" << bench_ << "}\n";
+    const std::string whole = path_ + ".tmp";  // whoever is cut while writing leaves the last one
+    std::ofstream(whole) << head_ << ", \"checks\": [" << checks_ << "]" << bench_ << "}\n";
+    (void)std::rename(whole.c_str(), path_.c_str());
   }
   std::string path_, head_, checks_, bench_;
 };
