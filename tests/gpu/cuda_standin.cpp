@@ -179,7 +179,6 @@ Seen seen() {
 }  // namespace fiberloom::standin
 
 extern "C" {
-
 // what nvcc's own code calls
 
 void** __cudaRegisterFatBinary(void*) {

@@ -2,11 +2,11 @@
 // The CUDA body of device/ as nvcc compiled it, on a stand-in for the CUDA runtime: what a GPU
 // machine would be the first to tell. A plain program; exit code 1 when a check failed.
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <thread>
 
 #include "fiberloom/base/executor.hpp"
+#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
 #include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 #include "fiberloom/pipeline/gpu/gpu_checks.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
@@ -53,15 +53,6 @@ Case make_case() {
   return c;
 }
 
-bool same_bytes(const ExtractResult& a, const ExtractResult& b) {
-  const auto same = [](const auto& x, const auto& y) {
-    return x.size() == y.size() &&
-           std::memcmp(x.data(), y.data(), x.size() * sizeof(*x.data())) == 0;
-  };
-  return same(a.flux, b.flux) && same(a.ivar, b.ivar) && same(a.chi2pix, b.chi2pix) &&
-         same(a.resolution, b.resolution) && same(a.mask, b.mask);
-}
-
 ExtractResult on_card(DeviceEngine& engine, const Case& c, DeviceReport* report = nullptr) {
   SerialExecutor serial;
   return engine.extract(c.ccd, c.frame.psf, c.options, serial, {}, nullptr, report);
@@ -76,7 +67,7 @@ std::unique_ptr<DeviceEngine> engine_of(int cards, const DeviceEngineOptions& op
 void runs_the_checks_of_a_card() {
   standin::reset();
   GpuCheckOptions options;
-  options.open = [] { return open_cuda_device(0); };
+  options.open = [](int i) { return open_cuda_device(i % cuda_device_count()); };
   options.scale = GpuCheckScale::kSmall;
   options.threads = 2;
   options.done = [](const GpuCheck& c) { expect(c.passed, c.name + ": " + c.detail); };

@@ -6,6 +6,7 @@
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
 //             [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N] [--cpu-frames N]
 //             [--repeats N] [--threads N] [--json FILE]
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +29,7 @@ std::map<std::string, std::string> parse(int argc, char** argv) {
   std::map<std::string, std::string> options{
       {"--device", "cuda"},  {"--scale", "small"}, {"--bench", ""},       {"--checks", "yes"},
       {"--fibers", "500"},   {"--bins", "2326"},   {"--frames", "30"},    {"--in-flight", "4"},
-      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "3"},
+      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "5"},
       {"--json", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
@@ -79,7 +80,9 @@ class Record {
  private:
   void write() const {
     if (path_.empty()) return;
-    std::ofstream(path_) << head_ << ", \"checks\": [" << checks_ << "]" << bench_ << "}\n";
+    const std::string whole = path_ + ".tmp";  // whoever is cut while writing leaves the last one
+    std::ofstream(whole) << head_ << ", \"checks\": [" << checks_ << "]" << bench_ << "}\n";
+    (void)std::rename(whole.c_str(), path_.c_str());
   }
   std::string path_, head_, checks_, bench_;
 };
@@ -96,7 +99,10 @@ int run_checks(std::map<std::string, std::string>& o, Record& record) {
   const bool emulate = o["--device"] == "emulate";
   int failed = 0;
   GpuCheckOptions check;
-  check.open = [emulate] { return emulate ? make_emulated_device() : open_cuda_device(0); };
+  check.open = [emulate](int i) {
+    return emulate ? make_emulated_device()
+                   : open_cuda_device(i % std::max(1, cuda_device_count()));
+  };
   check.scale = scale_of(o["--scale"]);
   check.threads = std::stoul(o["--threads"]);
   check.done = [&](const GpuCheck& c) {

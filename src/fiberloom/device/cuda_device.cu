@@ -9,6 +9,7 @@
 #endif
 
 #include "fiberloom/device/cuda_launch.cuh"
+#include "fiberloom/trace/range.hpp"
 
 namespace fiberloom {
 
@@ -19,6 +20,14 @@ void check_cuda(cudaError_t status, const char* what) {
 }
 
 namespace {
+
+#if defined(FL_NVTX)
+constexpr RangeHook kNvtxRanges{[](const char* name) noexcept { nvtxRangePushA(name); },
+                                []() noexcept { nvtxRangePop(); }};
+void show_ranges() { set_range_hook(&kNvtxRanges); }
+#else
+void show_ranges() {}
+#endif
 
 class CudaStream final : public Stream {
  public:
@@ -49,9 +58,6 @@ class CudaStream final : public Stream {
   }
   void begin_stage(const char* name) override {
     check_cuda(cudaSetDevice(ordinal_), "device");  // the calling thread may be new to it
-#if defined(FL_NVTX)
-    nvtxRangePushA(name);
-#endif
     Mark m{name, nullptr, nullptr, launches_};
     check_cuda(cudaEventCreate(&m.begin), "event");
     check_cuda(cudaEventCreate(&m.end), "event");
@@ -62,9 +68,6 @@ class CudaStream final : public Stream {
     Mark& m = marks_.back();
     check_cuda(cudaEventRecord(m.end, stream_), "event");
     m.launches = launches_ - m.launches;
-#if defined(FL_NVTX)
-    nvtxRangePop();
-#endif
   }
   std::vector<DeviceStageTime> take_stage_times() override {
     check_cuda(cudaStreamSynchronize(stream_), "synchronize");
@@ -248,6 +251,7 @@ int cuda_device_count() noexcept {
 std::unique_ptr<Device> open_cuda_device(int ordinal) {
   const std::string why = why_no_cuda();
   if (!why.empty()) throw Error(Status::kDevice, "GPU: " + why);
+  show_ranges();
   return std::make_unique<CudaDevice>(ordinal);
 }
 

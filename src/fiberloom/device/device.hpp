@@ -68,7 +68,7 @@ class Stream {
   virtual void renew(void* memory, std::size_t bytes, std::size_t beyond);
   /// Waits; a failure of anything before is thrown here at the latest (Error kDevice).
   virtual void synchronize() = 0;
-  /// Stages do not nest. They are NVTX ranges too, where the toolkit has NVTX.
+  /// Stages do not nest.
   virtual void begin_stage(const char* name) = 0;
   virtual void end_stage() = 0;
   /// Sums of the stages since the last call, in order of first appearance; synchronizes.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "fiberloom/trace/range.hpp"
+
 namespace fiberloom {
 
 /// Collects spans. Thread-safe; cheap enough for one span a bundle and stage, not for inner loops.
@@ -54,11 +56,11 @@ class Tracer {
   std::vector<Event> events_;
 };
 
-/// Times its own scope; a null tracer costs nothing.
+/// Times its own scope; a null tracer costs nothing. A profiler's range too, with any tracer.
 class Span {
  public:
   Span(Tracer* tracer, const char* name, std::string detail = {})
-      : tracer_(tracer), name_(name), detail_(std::move(detail)) {
+      : range_(name), tracer_(tracer), name_(name), detail_(std::move(detail)) {
     if (tracer_ != nullptr) start_ = std::chrono::steady_clock::now();
   }
   Span(const Span&) = delete;
@@ -70,9 +72,11 @@ class Span {
       tracer_->record(name_, start_, std::chrono::steady_clock::now(), detail_);
     }
     tracer_ = nullptr;
+    range_.stop();
   }
 
  private:
+  Range range_;
   Tracer* tracer_;
   const char* name_;
   std::string detail_;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "fiberloom/device/cuda_launch.cuh"
@@ -24,6 +25,33 @@ void check(int status, const char* what) {
   if (status != 0)
     throw Error(Status::kDevice,
                 std::string("GPU: ") + what + ": status " + std::to_string(status));
+}
+
+/// A library's handle, which gives itself back; what that answers no longer matters.
+template <class T, auto kCreate, auto kDestroy>
+class Handle {
+ public:
+  explicit Handle(const char* what) { check(kCreate(&handle_), what); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { (void)kDestroy(handle_); }
+  [[nodiscard]] T get() const noexcept { return handle_; }
+
+ private:
+  T handle_ = nullptr;
+};
+using Blas = Handle<cublasHandle_t, cublasCreate, cublasDestroy>;
+using Solver = Handle<cusolverDnHandle_t, cusolverDnCreate, cusolverDnDestroy>;
+
+/// A factor or decomposition that failed half-way takes no time and proves nothing.
+void check_info(const DeviceMemory& info, std::size_t n, const char* what) {
+  std::vector<int> host(n, -1);
+  check_cuda(cudaMemcpy(host.data(), info.data(), n * sizeof(int), cudaMemcpyDeviceToHost), "copy");
+  const auto bad = std::count_if(host.begin(), host.end(), [](int i) { return i != 0; });
+  if (bad > 0) {
+    throw Error(Status::kDevice, std::string("GPU: ") + what + ": " + std::to_string(bad) + " of " +
+                                     std::to_string(n) + " matrices failed");
+  }
 }
 
 /// Own block: a band like a spot's products; neighbours couple weakly.
@@ -57,25 +85,19 @@ unsigned grid(long threads) { return static_cast<unsigned>((threads + 255) / 256
 
 class Timer {
  public:
-  Timer() {
-    check_cuda(cudaEventCreate(&begin_), "event");
-    check_cuda(cudaEventCreate(&end_), "event");
-  }
-  ~Timer() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  void start() { check_cuda(cudaEventRecord(begin_), "event"); }
+  void start() { check_cuda(cudaEventRecord(begin_.get()), "event"); }
   double stop() {
-    check_cuda(cudaEventRecord(end_), "event");
-    check_cuda(cudaEventSynchronize(end_), "synchronize");
+    check_cuda(cudaEventRecord(end_.get()), "event");
+    check_cuda(cudaEventSynchronize(end_.get()), "synchronize");
     float ms = 0;
-    check_cuda(cudaEventElapsedTime(&ms, begin_, end_), "event");
+    check_cuda(cudaEventElapsedTime(&ms, begin_.get(), end_.get()), "event");
     return 1e-3 * static_cast<double>(ms);
   }
 
  private:
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  static cudaError_t create(cudaEvent_t* event) { return cudaEventCreate(event); }
+  using Event = Handle<cudaEvent_t, create, cudaEventDestroy>;
+  const Event begin_{"event"}, end_{"event"};
 };
 
 /// One batch on the default stream; adds to `out`.
@@ -87,7 +109,8 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
   const DeviceMemory a(device, count * matrix * 8), inverse(device, count * matrix * 8);
   const DeviceMemory blocks(device, count * kCore * block * 8);
   const DeviceMemory values(device, count * kCore * kBins * 8);
-  const DeviceMemory pa(device, count * 8), pi(device, count * 8), info(device, count * kCore * 4);
+  const DeviceMemory pa(device, count * 8), pi(device, count * 8);
+  const DeviceMemory info(device, count * kCore * sizeof(int));
   std::vector<double*> ha(count), hi(count);
   for (std::size_t i = 0; i < count; ++i) {
     ha[i] = static_cast<double*>(a.data()) + i * matrix;
@@ -105,6 +128,7 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
                                 static_cast<int*>(info.data()), n),
         "potrfBatched");
   out.cholesky_s += timer.stop();
+  check_info(info, count, "potrfBatched");
   const double one = 1.0;
   timer.start();
   for (const cublasOperation_t side : {CUBLAS_OP_N, CUBLAS_OP_T}) {
@@ -121,8 +145,9 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
 #if CUSOLVER_VERSION < 11701  // XsyevBatched is not there: what remains favours the baseline more
   (void)solver;
 #else
-  cusolverDnParams_t params = nullptr;
-  check(cusolverDnCreateParams(&params), "params");
+  const Handle<cusolverDnParams_t, cusolverDnCreateParams, cusolverDnDestroyParams> parameters(
+      "parameters");
+  cusolverDnParams_t params = parameters.get();
   std::size_t on_device = 0, on_host = 0;
   const auto batch = static_cast<std::int64_t>(count * kCore);
   check(cusolverDnXsyevBatched_bufferSize(solver, params, CUSOLVER_EIG_MODE_VECTOR,
@@ -139,7 +164,7 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
                                static_cast<int*>(info.data()), batch),
         "syevBatched");
   out.eigen_s += timer.stop();
-  cusolverDnDestroyParams(params);
+  check_info(info, count * kCore, "syevBatched");
 #endif
 }
 
@@ -153,24 +178,23 @@ GpuBaseline time_dense_baseline(int patches) {
     return out;
   }
   const std::unique_ptr<Device> device = open_cuda_device(0);
-  cublasHandle_t blas = nullptr;
-  cusolverDnHandle_t solver = nullptr;
-  check(cublasCreate(&blas), "cublas");
-  check(cusolverDnCreate(&solver), "cusolver");
+  const Blas blas("cublas");
+  const Solver solver("cusolver");
   // as many patches at a time as a quarter of the free memory holds
   const std::size_t each = static_cast<std::size_t>(kUnknowns) * kUnknowns * 8 * 4;
   const int batch = static_cast<int>(std::clamp<std::size_t>(device->info().free_bytes / 4 / each,
                                                              1, static_cast<std::size_t>(patches)));
+  // the libraries choose by the size of a batch, and load what they have chosen at first use
   GpuBaseline warm;
-  time_batch(*device, blas, solver, std::min(batch, 16), warm);
+  time_batch(*device, blas.get(), solver.get(), batch, warm);
   for (int done = 0; done < patches; done += batch) {
-    time_batch(*device, blas, solver, std::min(batch, patches - done), out);
+    time_batch(*device, blas.get(), solver.get(), std::min(batch, patches - done), out);
   }
   out.patches = patches;
   out.unknowns = kUnknowns;
-  out.note = "potrfBatched, trsmBatched x 2, XsyevBatched of 5 blocks of 74; assembly left out";
-  cusolverDnDestroy(solver);
-  cublasDestroy(blas);
+  out.note = out.eigen_s > 0
+                 ? "potrfBatched, trsmBatched x 2, XsyevBatched of 5 blocks of 74; assembly left out"
+                 : "potrfBatched, trsmBatched x 2; this cuSOLVER has no XsyevBatched; assembly left out";
   return out;
 }
 

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <thread>
 
+#include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/runtime/executors.hpp"
 #include "fiberloom/simulate/exposure.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
@@ -84,46 +87,63 @@ void count_work(const ExtractResult& r, std::size_t pixels, std::vector<GpuBench
   }
 }
 
-void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int repeats,
-               GpuBenchResult& out) {
-  DeviceReport report;
-  out.frame_s = 1e30;
-  for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
-    const auto start = Clock::now();
-    const ExtractResult r = engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
-    if (turn == 0) {
-      out.cpu_bundles = report.cpu_bundles.size();
-      continue;
-    }
-    out.frame_s = std::min(out.frame_s, since(start));
-    for (const DeviceStageTime& t : report.stages) {
-      const auto found = std::find_if(out.stages.begin(), out.stages.end(),
-                                      [&](const GpuBenchStage& s) { return s.name == t.name; });
-      if (found == out.stages.end()) {
-        out.stages.push_back({t.name, t.seconds, t.launches, 0, 0});
-      } else {
-        found->seconds = std::min(found->seconds, t.seconds);
-      }
-    }
-    if (turn == repeats) count_work(r, f.ccd.image.rows() * f.ccd.image.cols(), out.stages);
-  }
-  for (const GpuBenchStage& s : out.stages)
-    (s.name.starts_with("copy") ? out.copies_s : out.compute_s) += s.seconds;
+/// One extraction, by the device's clock and by the wall's.
+struct Repeat {
+  double frame_s = 0, compute_s = 0, copies_s = 0;
+  std::vector<DeviceStageTime> stages;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
-void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const GpuBenchOptions& o,
-                 GpuBenchResult& out) {
-  std::atomic<int> next{0};
-  const auto start = Clock::now();
+void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int repeats,
+               GpuBenchResult& out) {
+  std::vector<Repeat> all;
+  std::vector<double> frame_s, compute_s;
+  ExtractResult result;
+  for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
+    DeviceReport report;
+    const auto start = Clock::now();
+    result = engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
+    Repeat one{since(start), 0, 0, std::move(report.stages)};
+    out.cpu_bundles = report.cpu_bundles.size();
+    if (turn == 0) continue;
+    for (const DeviceStageTime& t : one.stages)
+      (t.name.starts_with("copy") ? one.copies_s : one.compute_s) += t.seconds;
+    frame_s.push_back(one.frame_s);
+    compute_s.push_back(one.compute_s);
+    all.push_back(std::move(one));
+  }
+  if (all.empty()) return;
+  // one repeat as a whole: the least of each stage would add up to a frame that never was
+  const Repeat& best =
+      *std::min_element(all.begin(), all.end(),
+                        [](const Repeat& a, const Repeat& b) { return a.compute_s < b.compute_s; });
+  for (const DeviceStageTime& t : best.stages)
+    out.stages.push_back({t.name, t.seconds, t.launches, 0, 0});
+  count_work(result, f.ccd.image.rows() * f.ccd.image.cols(), out.stages);
+  out.repeats = repeats;
+  out.compute_s = best.compute_s;
+  out.copies_s = best.copies_s;
+  out.median_compute_s = median(compute_s);
+  out.frame_s = *std::min_element(frame_s.begin(), frame_s.end());
+  out.median_frame_s = median(frame_s);
+}
+
+/// Runs body(0) ... body(n - 1) on threads of their own; throws what one of them threw.
+template <class Body>
+void on_threads(int n, const Body& body) {
   std::vector<std::thread> threads;
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(o.frames_in_flight) + 1);
-  for (std::exception_ptr& error : errors) {  // one more prepares its frame meanwhile
-    threads.emplace_back([&] {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    threads.emplace_back([&, i] {
       try {
-        while (next++ < o.frames) (void)engine.extract(f.ccd, f.psf, f.options, executor);
+        body(i);
       } catch (...) {
-        error = std::current_exception();
-        next = o.frames;
+        errors[static_cast<std::size_t>(i)] = std::current_exception();
       }
     });
   }
@@ -131,6 +151,42 @@ void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
+}
+
+/// So many frames at the same time, each in a place of its own: all places have their memory,
+/// page-locked staging and stream afterwards. Frames ask whether to stop once they have a place;
+/// there they wait for each other, but not for long: the memory may not hold all of them.
+void fill_places(const Frame& f, DeviceEngine& engine, Executor& executor, int places) {
+  std::mutex mutex;
+  std::condition_variable all_here;
+  int here = 0;
+  on_threads(places, [&](int) {
+    bool counted = false;
+    Observer observer;
+    observer.stop_requested = [&] {
+      std::unique_lock lock(mutex);
+      if (!counted && ++here == places) all_here.notify_all();
+      counted = true;
+      all_here.wait_for(lock, std::chrono::seconds(3), [&] { return here >= places; });
+      return false;
+    };
+    (void)engine.extract(f.ccd, f.psf, f.options, executor, observer);
+  });
+}
+
+void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const GpuBenchOptions& o,
+                 GpuBenchResult& out) {
+  fill_places(f, engine, executor, o.frames_in_flight);
+  std::atomic<int> next{0};
+  const auto start = Clock::now();
+  on_threads(o.frames_in_flight + 1, [&](int) {  // one more prepares its frame meanwhile
+    try {
+      while (next++ < o.frames) (void)engine.extract(f.ccd, f.psf, f.options, executor);
+    } catch (...) {
+      next = o.frames;
+      throw;
+    }
+  });
   out.overlapped_s = since(start);
   out.frames = o.frames;
   out.frames_in_flight = o.frames_in_flight;
@@ -145,21 +201,27 @@ void cpu_frames(const Frame& f, int frames, GpuBenchResult& out) {
   }
 }
 
+/// The first card, or the CPU in its place: what is asked for is asked of one.
+std::unique_ptr<Device> open_one(Backend backend) {
+  if (backend == Backend::kEmulate) return make_emulated_device();
+  if (backend == Backend::kCuda) return open_cuda_device(0);
+  throw Error(Status::kUsage, "bench gpu: the backend must be cuda or emulate");
+}
+
 }  // namespace
+
+double GpuBenchResult::overlap() const {
+  const double each = overlapped_frame_s();
+  return each > 0 && compute_s > 0 ? std::max(compute_s, copies_s) / each : 0;
+}
+
+bool GpuBenchResult::comparable() const {
+  return !device.emulated && fibers >= 500 && bins >= 2326;
+}
 
 GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
   const auto executor = make_executor(o.threads);
-  DeviceEngineOptions engine_options;
-  engine_options.frames_in_flight = o.frames_in_flight;
-  engine_options.memory_bytes = o.memory_bytes;
   GpuBenchResult out;
-  if (o.backend == Backend::kCuda) out.rates = open_cuda_device(0)->measure_rates();
-  const auto engine = make_device_engine(o.backend, engine_options);
-  if (engine == nullptr) throw Error(Status::kDevice, "bench gpu: " + why_no_cuda());
-  out.device = engine->info();
-  const Frame f = simulate(o, *executor);
-  out.fibers = f.psf.nfiber();
-  out.bins = f.options.wave.size();
   // what one part cannot do must not cost what the others have measured
   const auto part = [&](const char* name, auto body) {
     try {
@@ -169,8 +231,19 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
     }
     if (o.done) o.done(out);
   };
-  part("one frame", [&] { one_frame(f, *engine, *executor, o.repeats, out); });
-  if (o.frames > 0) part("many frames", [&] { many_frames(f, *engine, *executor, o, out); });
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(open_one(o.backend));
+  out.device = devices[0]->info();
+  part("limits of the card", [&] { out.rates = devices[0]->measure_rates(); });
+  DeviceEngineOptions engine_options;
+  engine_options.frames_in_flight = o.frames_in_flight;
+  engine_options.memory_bytes = o.memory_bytes;
+  DeviceEngine engine(std::move(devices), engine_options);
+  const Frame f = simulate(o, *executor);
+  out.fibers = f.psf.nfiber();
+  out.bins = f.options.wave.size();
+  part("one frame", [&] { one_frame(f, engine, *executor, o.repeats, out); });
+  if (o.frames > 0) part("many frames", [&] { many_frames(f, engine, *executor, o, out); });
   if (o.cpu_frames > 0) part("one CPU core", [&] { cpu_frames(f, o.cpu_frames, out); });
   if (o.baseline_patches > 0) {
     part("baseline", [&] { out.baseline = time_dense_baseline(o.baseline_patches); });

@@ -21,7 +21,7 @@ struct GpuBenchOptions {
   std::size_t threads = 0;      ///< of the CPU side
   int baseline_patches = 5000;  ///< 0: none
   int cpu_frames = 1;           ///< 0: the CPU engine is not timed
-  int repeats = 3;              ///< of one frame alone, after the one that warms up
+  int repeats = 5;              ///< of one frame alone, after the one that warms up
   /// Called with what is known after each part; may be empty.
   std::function<void(const GpuBenchResult&)> done;
 };
@@ -29,7 +29,7 @@ struct GpuBenchOptions {
 /// One stage of the device by its own clock, with what it had to do, counted.
 struct GpuBenchStage {
   std::string name;
-  double seconds = 0;  ///< of one frame, the best of several
+  double seconds = 0;  ///< of one frame
   long launches = 0;
   double flops = 0, bytes = 0;  ///< least necessary; 0: not counted
 };
@@ -42,24 +42,46 @@ struct GpuBaseline {
   [[nodiscard]] double seconds() const { return cholesky_s + inverse_s + eigen_s; }
 };
 
+/// 0 and empty: not measured.
 struct GpuBenchResult {
   DeviceInfo device;
   DeviceRates rates;
   int fibers = 0;
   std::size_t bins = 0;
+  int repeats = 0;
+  /// Of the repeat with the least compute, as compute_s and copies_s are: they add up.
   std::vector<GpuBenchStage> stages;
-  double compute_s = 0;  ///< all stages but the copies
-  double copies_s = 0;   ///< copy in and out
-  double frame_s = 0;    ///< one frame alone, host memory to host memory, geometry and masks too
+  double compute_s = 0, median_compute_s = 0;  ///< all stages but the copies
+  double copies_s = 0;                         ///< copy in and out
+  /// One frame alone, host memory to host memory, geometry and masks too: best and median.
+  double frame_s = 0, median_frame_s = 0;
   int frames = 0, frames_in_flight = 0;
-  double overlapped_s = 0;  ///< all frames, wall
+  double overlapped_s = 0;  ///< all frames, wall, every place on the card in use before
   double cpu_frame_s = 0;   ///< CPU engine, one thread, best
   std::size_t cpu_bundles = 0;
   GpuBaseline baseline;
   std::vector<std::string> failures;  ///< parts that could not be measured, and why
+
+  /// Of the overlapped run, wall.
+  [[nodiscard]] double overlapped_frame_s() const { return frames > 0 ? overlapped_s / frames : 0; }
+  /// The longer of a frame's copies and compute, of the time that a frame took in the overlapped
+  /// run: 1 is all that overlapping can give.
+  [[nodiscard]] double overlap() const;
+  /// What the figures asked for were asked of: a whole frame on a card.
+  [[nodiscard]] bool comparable() const;
 };
 
-/// Throws kDevice when the backend cannot be had.
+/// One of the figures that were asked for, beside what was measured.
+struct GpuGoal {
+  const char* key;         ///< in the JSON
+  const char* what;        ///< in the table
+  double asked, moonshot;  ///< 0: none; only to be reported
+  bool at_most;            ///< else at least
+  double measured;         ///< 0: was not
+};
+[[nodiscard]] std::vector<GpuGoal> gpu_bench_goals(const GpuBenchResult& result);
+
+/// On one card, the first. Throws kDevice when the backend cannot be had.
 [[nodiscard]] GpuBenchResult run_gpu_bench(const GpuBenchOptions& options);
 
 /// Times the peers' dense algebra on the current card; a note instead where there is none.

@@ -27,8 +27,9 @@ enum class GpuCheckScale {
 };
 
 struct GpuCheckOptions {
-  /// Makes the device that is checked; called anew for each check.
-  std::function<std::unique_ptr<Device>()> open;
+  /// Makes the device that is checked; called anew for each check. 0, and for a check of several
+  /// also 1, 2 ...: cards in turn, the same one again where there are fewer.
+  std::function<std::unique_ptr<Device>(int)> open;
   GpuCheckScale scale = GpuCheckScale::kSmall;
   std::size_t threads = 0;                    ///< of the CPU side
   std::function<void(const GpuCheck&)> done;  ///< after each check; may be empty

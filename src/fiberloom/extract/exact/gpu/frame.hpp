@@ -11,6 +11,7 @@
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 #include "fiberloom/extract/exact/gpu/mailbox.hpp"
 #include "fiberloom/extract/exact/gpu/problem.hpp"
+#include "fiberloom/trace/range.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -113,10 +114,12 @@ class DeviceFrame {
 [[nodiscard]] int band_index(int band);
 [[nodiscard]] int coupling_index(int half_width);
 
-/// Names a stage for the device's clock.
+/// Names a stage for the device's clock, and for a profiler.
 class DeviceStage {
  public:
-  DeviceStage(Stream& stream, const char* name) : stream_(stream) { stream.begin_stage(name); }
+  DeviceStage(Stream& stream, const char* name) : range_(name), stream_(stream) {
+    stream.begin_stage(name);
+  }
   DeviceStage(const DeviceStage&) = delete;
   DeviceStage& operator=(const DeviceStage&) = delete;
   ~DeviceStage() noexcept(false) {
@@ -124,6 +127,7 @@ class DeviceStage {
   }
 
  private:
+  Range range_;  // ends however the stage does
   Stream& stream_;
   int entered_ = std::uncaught_exceptions();
 };
