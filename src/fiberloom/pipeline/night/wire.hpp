@@ -60,8 +60,9 @@ class WireWriter {
     raw(a.data(), a.size() * sizeof(T));
   }
   void raw(const void* data, std::size_t n) {
-    const auto* const first = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), first, first + n);
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + n);
+    if (n > 0) std::memcpy(bytes_.data() + at, data, n);
   }
 
   Bytes bytes_;
