@@ -266,6 +266,24 @@ TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {
   first.join();
 }
 
+TEST(DeviceEngine, GivesTheSameBytesWithSpotsKeptAndMadeAgain) {
+  const Case c = make_case(5, 2);
+  const auto engine = emulated();
+  const ExtractResult kept = by_device(c, *engine);
+  exact::Tuning tuning;
+  tuning.tolerance_sigma = c.options.tolerance;
+  tuning.device_spots = exact::DeviceSpots::kMadeAgain;
+  SerialExecutor serial;
+  DeviceReport report;
+  const ExtractResult again =
+      engine->extract(c.ccd, c.frame.psf, c.options, tuning, serial, {}, nullptr, &report);
+  EXPECT_TRUE(same_bytes(kept, again));
+  const auto spots = std::find_if(report.stages.begin(), report.stages.end(),
+                                  [](const DeviceStageTime& t) { return t.name == "spots"; });
+  ASSERT_NE(spots, report.stages.end());
+  EXPECT_EQ(spots->count, 2);
+}
+
 TEST(DeviceEngine, GivesTheSameBytesWhateverTheThreadsOfABlockMayShare) {
   Case c = make_case(6, 3, 0, 120);
   kill_block(c, 12, 9);

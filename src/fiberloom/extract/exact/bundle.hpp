@@ -11,6 +11,9 @@
 
 namespace fiberloom::exact {
 
+/// What becomes of a device's spots between the normal equations and the diagnostics.
+enum class DeviceSpots { kKept, kMadeAgain };
+
 /// Knobs that users do not have; tests turn them to see that the bounds notice.
 struct Tuning {
   double tolerance_sigma = 1e-4;  ///< what the bounds of a bin may reach, in units of its sigma
@@ -19,7 +22,8 @@ struct Tuning {
   int most_band = 64;  ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
-  int most_iterations = 500;  ///< of the solve; a handful is usual
+  int most_iterations = 500;                      ///< of the solve; a handful is usual
+  DeviceSpots device_spots = DeviceSpots::kKept;  ///< where the memory suffices; same bytes
 };
 
 /// What all bundles of a frame share, read-only.

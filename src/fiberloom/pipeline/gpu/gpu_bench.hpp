@@ -53,6 +53,7 @@ struct GpuBenchResult {
   std::vector<GpuBenchStage> stages;
   double compute_s = 0, median_compute_s = 0;  ///< all stages but the copies
   double copies_s = 0;                         ///< copy in and out
+  double spots_again_s = 0;                    ///< compute_s with spots made twice, not kept
   /// One frame alone, host memory to host memory, geometry and masks too: best and median.
   double frame_s = 0, median_frame_s = 0;
   int frames = 0, frames_in_flight = 0;

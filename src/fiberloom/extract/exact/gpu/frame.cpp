@@ -259,7 +259,7 @@ void DeviceFrame::assemble() {
       const DeviceStage stage(*stream_, "normal equations");
       multiply(store, first, last);
     }
-    if (whole) {
+    if (whole && p_.tuning.device_spots == DeviceSpots::kKept) {
       kept_ = store;
       after_spots_ = scratch;
     }
