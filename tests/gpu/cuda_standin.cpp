@@ -249,8 +249,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void*
 
 cudaError_t cudaFuncSetAttribute(const void* host, cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize ||
-      static_cast<std::size_t>(value) > kSharedBytes) {
-    return misuse("more memory for a block than the card has");
+      static_cast<std::size_t>(value) != kSharedBytes) {
+    return misuse("a limit on a block's memory that another thread's launch may exceed");
   }
   if (const cudaError_t error = touch(current_card)) return error;
   const std::lock_guard lock(world().mutex);
@@ -291,8 +291,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int card) {
   properties->sharedMemPerBlockOptin = kSharedBytes;
   return touch(card);
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 1000000;
+cudaError_t cudaGetDevice(int* card) {
+  *card = current_card;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? static_cast<int>(kSharedBytes)
+                                                                : 1000000;
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -216,8 +216,9 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyOrderOfThreadsTimingAndContentsOfFresh
   }
 }
 
-TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsMemoryAndFramesInFlight) {
-  const Case c = make_case(5, 2);
+TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsAndFramesInFlight) {
+  Case c = make_case(5, 2);
+  kill_block(c, 8, 6);  // several bands
   const ExtractResult one = by_device(c, *emulated());
   EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.threads = 3}))));
   DeviceEngineOptions options;
@@ -264,6 +265,22 @@ TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {
   go_on.set_value();
   EXPECT_EQ(second.get(), Status::kInterrupted);
   first.join();
+}
+
+TEST(DeviceEngine, GivesABundleAloneTheBytesThatItHasAmongOthers) {
+  Case c = make_case(6, 3);
+  kill_block(c, 8, 6);
+  const auto engine = emulated();
+  const ExtractResult whole = by_device(c, *engine);
+  c.options.spec_min = 3;
+  c.options.nspec = 3;
+  const ExtractResult part = by_device(c, *engine);
+  const std::size_t n = part.flux.size(), r = part.resolution.size();
+  EXPECT_TRUE(std::equal(part.flux.data(), part.flux.data() + n, whole.flux.data() + n));
+  EXPECT_TRUE(std::equal(part.ivar.data(), part.ivar.data() + n, whole.ivar.data() + n));
+  EXPECT_TRUE(std::equal(part.chi2pix.data(), part.chi2pix.data() + n, whole.chi2pix.data() + n));
+  EXPECT_TRUE(
+      std::equal(part.resolution.data(), part.resolution.data() + r, whole.resolution.data() + r));
 }
 
 TEST(DeviceEngine, GivesTheSameBytesWithSpotsKeptAndMadeAgain) {

@@ -39,8 +39,13 @@ struct CudaRun {
     const auto bytes = static_cast<int>(K::shared_bytes(args));
     constexpr int kWithoutAsking = 48 << 10;
     if (bytes > kWithoutAsking) {
+      // always all that the card has: another thread may launch the kernel with another size
+      int card = 0, most = 0;
+      check_cuda(cudaGetDevice(&card), "device");
+      check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, card),
+                 "memory of a block");
       check_cuda(cudaFuncSetAttribute(cuda_block_kernel<K>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                  "memory of a block");
     }
     cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,

@@ -169,15 +169,18 @@ TEST(RankLoop, EveryFrameHasOneOutcomeForAnyNumberOfRanks) {
 }
 
 TEST(RankLoop, TheRanksUseTheirDevicesOnlyIfAllHaveTheSameKind) {
+  constexpr RankDevice kCard{90}, kOlder{80};
   Plan plan;
   plan.ranks = 3;
-  plan.device = [](int) { return RankDevice::kCard; };
-  plan.agreed = RankDevice::kCard;
+  plan.device = [=](int) { return kCard; };
+  plan.agreed = kCard;
   (void)play(plan);
-  for (int without = 0; without < 3; ++without) {
-    plan.device = [=](int rank) { return rank == without ? RankDevice::kCpu : RankDevice::kCard; };
-    plan.agreed = RankDevice::kCpu;
-    (void)play(plan);
+  for (int other = 0; other < 3; ++other) {
+    for (const RankDevice kind : {RankDevice::kCpu, kOlder}) {
+      plan.device = [=](int rank) { return rank == other ? kind : kCard; };
+      plan.agreed = RankDevice::kCpu;
+      (void)play(plan);
+    }
   }
 }
 

@@ -36,7 +36,8 @@ SteadyTime time_of(double seconds) {
 
 RankDevice kind_of(const DeviceEngine* device) {
   if (device == nullptr) return RankDevice::kCpu;
-  return device->info().emulated ? RankDevice::kEmulated : RankDevice::kCard;
+  const DeviceInfo& info = device->info();
+  return info.emulated ? RankDevice::kEmulated : RankDevice{10 * info.major + info.minor};
 }
 
 RankHello hello_of(const PipelineOptions& options, const DeviceEngine* device) {

@@ -125,8 +125,9 @@ struct QueuedTask {
   FrameTask task;
 };
 
-/// What computes on a rank. The results of two kinds differ by rounding.
-enum class RankDevice : int { kCpu, kCard, kEmulated };
+/// What computes on a rank: the CPU, the CPU in place of a card, or a card's compute capability (90
+/// for 9.0). The results of two kinds differ by rounding.
+enum class RankDevice : int { kCpu = 0, kEmulated = 1 };
 
 /// What a rank says of itself when it comes.
 struct RankHello {

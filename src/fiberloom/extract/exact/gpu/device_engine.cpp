@@ -260,7 +260,10 @@ namespace {
 /// Kernels are compiled for 8.0 and 9.0, and for what comes after.
 constexpr int kOldestCapability = 8;
 
-/// Cards that can be used; `why` tells of the first that cannot.
+int capability(const DeviceInfo& info) { return 10 * info.major + info.minor; }
+
+/// Cards that can be used, all of one capability: the code for another gives other roundings. `why`
+/// tells of those that cannot.
 std::vector<std::unique_ptr<Device>> open_cards(std::string& why) {
   std::vector<std::unique_ptr<Device>> cards;
   for (int i = 0; i < cuda_device_count(); ++i) {
@@ -272,9 +275,12 @@ std::vector<std::unique_ptr<Device>> open_cards(std::string& why) {
                                          std::to_string(info.major) + "." +
                                          std::to_string(info.minor) + ", 8.0 is needed");
       }
+      if (!cards.empty() && capability(info) != capability(cards.front()->info())) {
+        throw Error(Status::kDevice, "GPU: " + info.name + " is of another kind than the first");
+      }
       cards.push_back(std::move(card));
     } catch (const Error& e) {
-      if (why.empty()) why = e.what();
+      why += (why.empty() ? "" : "; ") + std::string(e.what());
     }
   }
   return cards;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "fiberloom/base/stop.hpp"
 
@@ -41,8 +42,13 @@ DevicePlaces::DevicePlaces(std::vector<std::unique_ptr<Device>> devices,
 DevicePlaces::~DevicePlaces() { places_.clear(); }  // streams and memory before their device
 
 std::size_t DevicePlaces::most_bytes() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return most_of_living();
+}
+
+std::size_t DevicePlaces::most_of_living() const noexcept {
   std::size_t most = 0;
-  for (const auto& card : cards_) most = std::max(most, card->limit);
+  for (const auto& card : cards_) most = card->lost ? most : std::max(most, card->limit);
   return most;
 }
 
@@ -70,7 +76,6 @@ DevicePlaces::Lease DevicePlaces::take(std::size_t least, std::size_t most, Exec
 /// A place taken, null while one may become free. Called with the mutex held.
 DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
   bool any_busy = false, any_left = false;
-  refused_ = nullptr;
   for (std::size_t i = 0; i < cards_.size(); ++i) {
     const std::size_t which = (turn_ + i) % cards_.size();
     Card& card = *cards_[which];
@@ -89,7 +94,7 @@ DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
     }
     const std::size_t share = std::max(least, card.limit / each_);
     const std::size_t left = card.limit - std::min(used, card.limit);
-    if (idle == nullptr || left < least) continue;
+    if (idle == nullptr || left < least || card.refused) continue;
     if (!furnish(*idle, least, std::min({most, share, left}), left)) continue;
     idle->busy = true;
     turn_ = which + 1;
@@ -97,9 +102,11 @@ DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
   }
   if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
   if (any_busy) return nullptr;
-  if (refused_) std::rethrow_exception(refused_);
+  for (auto& card : cards_) {
+    if (card->refused) std::rethrow_exception(std::exchange(card->refused, nullptr));
+  }
   throw Error(Status::kDevice, "GPU: a frame needs at least " + mebibytes(least) +
-                                   " of device memory, " + mebibytes(most_bytes()) +
+                                   " of device memory, " + mebibytes(most_of_living()) +
                                    " may be used (--gpu-memory)");
 }
 
@@ -119,7 +126,7 @@ bool DevicePlaces::furnish(Place& place, std::size_t least, std::size_t bytes, s
       try {
         place.memory = DeviceMemory(*card.device, least);
       } catch (const Error&) {
-        refused_ = std::current_exception();
+        card.refused = std::current_exception();
         return false;
       }
     }
@@ -136,6 +143,7 @@ void DevicePlaces::give_back(Place& place, bool broken) {
     place.staging = HostMemory();
   }
   place.busy = false;
+  for (auto& card : cards_) card->refused = nullptr;  // there may be more now
   freed_.notify_all();
 }
 

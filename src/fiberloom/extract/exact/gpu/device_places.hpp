@@ -28,6 +28,8 @@ class DevicePlaces {
     DeviceInfo info;  ///< as it was found
     std::size_t limit = 0;
     bool lost = false;  ///< it answers no more: no frame goes there
+    /// Why it had no memory to give; it is not asked again before a place is given back.
+    std::exception_ptr refused;
   };
   /// One place for a frame: a stream and memory of its own.
   struct Place {
@@ -73,10 +75,11 @@ class DevicePlaces {
   [[nodiscard]] bool any_left() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Card>>& cards() const noexcept { return cards_; }
   [[nodiscard]] std::size_t count() const noexcept { return places_.size(); }
-  /// Of the device that may use most.
+  /// Of the device that may use most, of those that are left.
   [[nodiscard]] std::size_t most_bytes() const noexcept;
 
  private:
+  [[nodiscard]] std::size_t most_of_living() const noexcept;
   [[nodiscard]] Place* find(std::size_t least, std::size_t most);
   [[nodiscard]] bool furnish(Place& place, std::size_t least, std::size_t bytes, std::size_t left);
   void give_back(Place& place, bool broken);
@@ -86,7 +89,6 @@ class DevicePlaces {
   mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t turn_ = 0, each_ = 1;
-  std::exception_ptr refused_;  ///< why the last memory was not to be had
 };
 
 }  // namespace fiberloom

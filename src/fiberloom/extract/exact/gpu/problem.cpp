@@ -121,6 +121,12 @@ Cut short_windows(int nbin, int core, int skirt) {
   return cut;
 }
 
+int Problem::half_of(int bundle) const { return round_up_coupling(geometry_of(bundle).cross_band); }
+Cut Problem::sweep_cut(int half) const {
+  // a step leaves Schur terms up to a band beyond a core
+  return short_windows(nbin, kSweepCore, std::max(grid.guard + half, kWidestBand));
+}
+
 Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
                      Isa isa, Executor& executor, const Observer& observer) {
   Problem p;
@@ -149,15 +155,14 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   if (p.nbundle() == 0) return p;
   place_rows(p);
   pack_traces(p);
-  const int half = round_up_coupling(p.cross_band);
-  p.sweep_cut = short_windows(p.nbin, kSweepCore, p.grid.guard + half);
   // twice the decay length: the preconditioner then is the whole fibre's, to rounding
   p.solve_cut = short_windows(p.nbin, kSolveCore, 2 * p.grid.guard);
   const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
   // windows are read up to kMostInRegisters rows past their ends
   static_assert(lane::kMostInRegisters <= 2 * kLanes);
-  p.margin =
-      std::max({over(p.sweep_cut), over(p.solve_cut), 2 * p.grid.guard + kLanes}) + 2 * kLanes;
+  p.margin = std::max({over(p.sweep_cut(round_up_coupling(p.cross_band))), over(p.solve_cut),
+                       2 * p.grid.guard + kLanes}) +
+             2 * kLanes;
   return p;
 }
 

@@ -38,7 +38,7 @@ struct Problem {
   int strip_pitch = 8, row_first = 0, rows = 1, light_columns = 1;
   int nbin = 0, margin = 0, reach = 1;
   int own_band = 0, band = 8, cross_band = 0;  ///< of N_ii, as stored; of couplings
-  Cut sweep_cut, solve_cut;
+  Cut solve_cut;
 
   [[nodiscard]] long bin_pitch() const { return padded(nbin); }
   [[nodiscard]] int nfiber() const { return static_cast<int>(psf_fiber.size()); }
@@ -47,6 +47,10 @@ struct Problem {
     return bundle_first[static_cast<std::size_t>(bundle) + 1] -
            bundle_first[static_cast<std::size_t>(bundle)];
   }
+  /// Half-width of a bundle's couplings in the sweeps, and their windows: its own, whatever other
+  /// bundles are there, since results depend on it.
+  [[nodiscard]] int half_of(int bundle) const;
+  [[nodiscard]] Cut sweep_cut(int half) const;
   [[nodiscard]] const BundleGeometry& geometry_of(int bundle) const {
     return geometry[device_bundle[static_cast<std::size_t>(bundle)]];
   }

@@ -41,9 +41,9 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   SweepArgs s{};
   s.shape = frame.shape_;
   s.n = frame.n_;
-  s.cut = frame.p_.sweep_cut;
   s.band = band;
-  s.half = kDeviceCouplings[coupling_index(frame.p_.cross_band)];
+  for (const int b : bundles) s.half = std::max(s.half, frame.p_.half_of(b));  // all have the same
+  s.cut = frame.p_.sweep_cut(s.half);
   s.ring = band <= lane::kMostInRegisters && ring_bytes(band, s.half) <= frame.shared_bytes_;
   int places = 0;
   for (const int b : bundles) places += frame.p_.fibers_of(b);
@@ -137,10 +137,11 @@ std::size_t RootStage::full_bytes(const DeviceFrame& frame) {
 
 std::vector<RootStage::Attempt> RootStage::take_batch(std::vector<Attempt>& pending) const {
   const int band = pending.front().band, skirt = pending.front().skirt;
+  const int half = p_.half_of(pending.front().bundle);
   std::vector<Attempt> taken, rest;
   std::vector<int> bundles;
   for (const Attempt& a : pending) {
-    bool fits = a.band == band && a.skirt == skirt;
+    bool fits = a.band == band && a.skirt == skirt && p_.half_of(a.bundle) == half;
     if (fits) {
       bundles.push_back(a.bundle);
       fits = taken.empty() || batch_bytes(f_, bundles, band, skirt) <= f_.scratch_.left();
