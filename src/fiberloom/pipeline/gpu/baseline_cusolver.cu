@@ -6,6 +6,7 @@
 // out, which favours the baseline.
 #include <cublas_v2.h>
 #include <cusolverDn.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ void check(int status, const char* what) {
                 std::string("GPU: ") + what + ": status " + std::to_string(status));
 }
 
-/// A library's handle, which gives itself back; what that answers no longer matters.
+/// A thing of the CUDA runtime, which gives itself back; what that answers no longer matters.
 template <class T, auto kCreate, auto kDestroy>
 class Handle {
  public:
@@ -40,8 +41,68 @@ class Handle {
  private:
   T handle_ = nullptr;
 };
-using Blas = Handle<cublasHandle_t, cublasCreate, cublasDestroy>;
-using Solver = Handle<cusolverDnHandle_t, cusolverDnCreate, cusolverDnDestroy>;
+
+/// A library, opened when it is wanted: these two bring 0.7 GB along, which the start of the program
+/// must not wait for, nor need.
+class Library {
+ public:
+  /// As found when this was compiled, or of that name wherever the loader finds it.
+  explicit Library(const std::string& path) {
+    handle_ = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (handle_ == nullptr) {
+      handle_ = dlopen(path.substr(path.rfind('/') + 1).c_str(), RTLD_LAZY | RTLD_LOCAL);
+    }
+    if (handle_ == nullptr) throw Error(Status::kDevice, std::string("GPU: ") + dlerror());
+  }
+  template <class Function>
+  [[nodiscard]] Function* get(const char* name) const {
+    void* found = dlsym(handle_, name);
+    if (found == nullptr) throw Error(Status::kDevice, std::string("GPU: ") + dlerror());
+    return reinterpret_cast<Function*>(found);
+  }
+
+ private:
+  void* handle_;
+};
+// in two steps, since some of the names are macros
+#define FL_FUNCTION(library, name) FL_FUNCTION_NAMED(library, name)
+#define FL_FUNCTION_NAMED(library, name) decltype(::name)* const name = library.get<decltype(::name)>(#name)
+
+struct Vendor {
+  const Library blas_library{FIBERLOOM_CUBLAS}, solver_library{FIBERLOOM_CUSOLVER};
+  FL_FUNCTION(blas_library, cublasCreate);
+  FL_FUNCTION(blas_library, cublasDestroy);
+  FL_FUNCTION(blas_library, cublasDtrsmBatched);
+  FL_FUNCTION(solver_library, cusolverDnCreate);
+  FL_FUNCTION(solver_library, cusolverDnDestroy);
+  FL_FUNCTION(solver_library, cusolverDnDpotrfBatched);
+#if CUSOLVER_VERSION >= 11701
+  FL_FUNCTION(solver_library, cusolverDnCreateParams);
+  FL_FUNCTION(solver_library, cusolverDnDestroyParams);
+  FL_FUNCTION(solver_library, cusolverDnXsyevBatched_bufferSize);
+  FL_FUNCTION(solver_library, cusolverDnXsyevBatched);
+  cusolverDnParams_t params = nullptr;
+#endif
+  cublasHandle_t blas = nullptr;
+  cusolverDnHandle_t solver = nullptr;
+
+  Vendor() {
+    check(cublasCreate(&blas), "cublas");
+    check(cusolverDnCreate(&solver), "cusolver");
+#if CUSOLVER_VERSION >= 11701
+    check(cusolverDnCreateParams(&params), "parameters");
+#endif
+  }
+  Vendor(const Vendor&) = delete;
+  Vendor& operator=(const Vendor&) = delete;
+  ~Vendor() {
+#if CUSOLVER_VERSION >= 11701
+    (void)cusolverDnDestroyParams(params);
+#endif
+    (void)cusolverDnDestroy(solver);
+    (void)cublasDestroy(blas);
+  }
+};
 
 /// A factor or decomposition that failed half-way takes no time and proves nothing.
 void check_info(const DeviceMemory& info, std::size_t n, const char* what) {
@@ -101,8 +162,7 @@ class Timer {
 };
 
 /// One batch on the default stream; adds to `out`.
-void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, int n,
-                GpuBaseline& out) {
+void time_batch(Device& device, const Vendor& vendor, int n, GpuBaseline& out) {
   const std::size_t matrix = static_cast<std::size_t>(kUnknowns) * kUnknowns;
   const std::size_t block = static_cast<std::size_t>(kBins) * kBins;
   const auto count = static_cast<std::size_t>(n);
@@ -123,7 +183,7 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
   check_cuda(cudaGetLastError(), "launch");
   Timer timer;
   timer.start();
-  check(cusolverDnDpotrfBatched(solver, CUBLAS_FILL_MODE_LOWER, kUnknowns,
+  check(vendor.cusolverDnDpotrfBatched(vendor.solver, CUBLAS_FILL_MODE_LOWER, kUnknowns,
                                 static_cast<double**>(pa.data()), kUnknowns,
                                 static_cast<int*>(info.data()), n),
         "potrfBatched");
@@ -132,7 +192,7 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
   const double one = 1.0;
   timer.start();
   for (const cublasOperation_t side : {CUBLAS_OP_N, CUBLAS_OP_T}) {
-    check(cublasDtrsmBatched(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, side,
+    check(vendor.cublasDtrsmBatched(vendor.blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, side,
                              CUBLAS_DIAG_NON_UNIT, kUnknowns, kUnknowns, &one,
                              static_cast<double**>(pa.data()), kUnknowns,
                              static_cast<double**>(pi.data()), kUnknowns, n),
@@ -142,15 +202,10 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
   take_blocks_kernel<<<grid(static_cast<long>(count * kCore * block)), 256>>>(
       static_cast<double*>(inverse.data()), static_cast<double*>(blocks.data()), n);
   check_cuda(cudaGetLastError(), "launch");
-#if CUSOLVER_VERSION < 11701  // XsyevBatched is not there: what remains favours the baseline more
-  (void)solver;
-#else
-  const Handle<cusolverDnParams_t, cusolverDnCreateParams, cusolverDnDestroyParams> parameters(
-      "parameters");
-  cusolverDnParams_t params = parameters.get();
+#if CUSOLVER_VERSION >= 11701  // else XsyevBatched is not there: what remains favours the baseline
   std::size_t on_device = 0, on_host = 0;
   const auto batch = static_cast<std::int64_t>(count * kCore);
-  check(cusolverDnXsyevBatched_bufferSize(solver, params, CUSOLVER_EIG_MODE_VECTOR,
+  check(vendor.cusolverDnXsyevBatched_bufferSize(vendor.solver, vendor.params, CUSOLVER_EIG_MODE_VECTOR,
                                           CUBLAS_FILL_MODE_LOWER, kBins, CUDA_R_64F, blocks.data(),
                                           kBins, CUDA_R_64F, values.data(), CUDA_R_64F, &on_device,
                                           &on_host, batch),
@@ -158,7 +213,7 @@ void time_batch(Device& device, cublasHandle_t blas, cusolverDnHandle_t solver, 
   const DeviceMemory work(device, std::max<std::size_t>(on_device, 8));
   std::vector<char> host_work(on_host + 8);
   timer.start();
-  check(cusolverDnXsyevBatched(solver, params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER,
+  check(vendor.cusolverDnXsyevBatched(vendor.solver, vendor.params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER,
                                kBins, CUDA_R_64F, blocks.data(), kBins, CUDA_R_64F, values.data(),
                                CUDA_R_64F, work.data(), on_device, host_work.data(), on_host,
                                static_cast<int*>(info.data()), batch),
@@ -178,17 +233,16 @@ GpuBaseline time_dense_baseline(int patches) {
     return out;
   }
   const std::unique_ptr<Device> device = open_cuda_device(0);
-  const Blas blas("cublas");
-  const Solver solver("cusolver");
+  const Vendor vendor;
   // as many patches at a time as a quarter of the free memory holds
   const std::size_t each = static_cast<std::size_t>(kUnknowns) * kUnknowns * 8 * 4;
   const int batch = static_cast<int>(std::clamp<std::size_t>(device->info().free_bytes / 4 / each,
                                                              1, static_cast<std::size_t>(patches)));
   // the libraries choose by the size of a batch, and load what they have chosen at first use
   GpuBaseline warm;
-  time_batch(*device, blas.get(), solver.get(), batch, warm);
+  time_batch(*device, vendor, batch, warm);
   for (int done = 0; done < patches; done += batch) {
-    time_batch(*device, blas.get(), solver.get(), std::min(batch, patches - done), out);
+    time_batch(*device, vendor, std::min(batch, patches - done), out);
   }
   out.patches = patches;
   out.unknowns = kUnknowns;
