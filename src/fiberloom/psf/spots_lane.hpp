@@ -223,7 +223,8 @@ FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, 
     FL_UNROLL_ALL
     for (int r = 0; r < NY; ++r) t[i][r] = V(0.0);
   }
-  FL_NO_UNROLL  // fifty series one after the other would not fit a cache of instructions
+  // fifty series one after the other would not fit a cache of instructions
+  FL_NO_UNROLL
   for (int j = 0; j <= D; ++j) {
     FL_UNROLL_ALL
     for (int i = 0; i <= D; ++i) {
@@ -235,6 +236,8 @@ FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, 
   V x[D + 1], row[NY];
   FL_UNROLL_ALL
   for (int r = 0; r < NY; ++r) row[r] = V(0.0);
+  FL_UNROLL_ALL
+  for (int m = 0; m <= D; ++m) x[m] = V(0.0);
   walk_pixels<V, NX, D>(
       first_x, sigma_x, NX, D, [&](int m, int, V integral) { x[m] = integral; },
       [&](int p) {

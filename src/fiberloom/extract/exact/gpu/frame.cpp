@@ -446,8 +446,9 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
-  needs.least_scratch =
-      std::max({solve, one, RootStage::least_bytes(frame), frame.image_bytes() + 512});
+  Arena image;
+  image.take<std::byte>(frame.image_bytes());
+  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame), image.used() + 256});
   needs.full_scratch =
       std::max({needs.least_scratch,
                 problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
