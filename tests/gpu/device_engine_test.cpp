@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fiberloom/device/emulated_device.hpp"
+#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
 
 namespace fiberloom {
@@ -105,14 +106,6 @@ void expect_same_decisions(const ExtractResult& a, const ExtractResult& b) {
     EXPECT_NEAR(a.bundles[i].kappa / b.bundles[i].kappa, 1, 1e-4);
     EXPECT_NEAR(a.bundles[i].bound_sigma / b.bundles[i].bound_sigma, 1, 1e-2);
   }
-}
-
-bool same_bytes(const ExtractResult& a, const ExtractResult& b) {
-  const auto same = [](const auto& x, const auto& y) {
-    return x.size() == y.size() && std::equal(x.data(), x.data() + x.size(), y.data());
-  };
-  return same(a.flux, b.flux) && same(a.ivar, b.ivar) && same(a.xflux, b.xflux) &&
-         same(a.chi2pix, b.chi2pix) && same(a.resolution, b.resolution) && same(a.mask, b.mask);
 }
 
 /// Kills pixels around the middle of the CCD.

@@ -25,6 +25,8 @@ struct DeviceInfo {
   std::size_t cache_bytes = 0;              ///< L2
   std::size_t shared_bytes = 0;             ///< memory that the threads of a block may share
   int driver = 0, runtime = 0;              ///< versions of CUDA, 1000 major + 10 minor
+  /// 90 for 9.0. Code for another capability gives other roundings.
+  [[nodiscard]] int capability() const noexcept { return 10 * major + minor; }
 };
 
 /// What a device can be asked for; faults are injected into these.

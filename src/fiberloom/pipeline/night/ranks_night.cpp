@@ -37,7 +37,7 @@ SteadyTime time_of(double seconds) {
 RankDevice kind_of(const DeviceEngine* device) {
   if (device == nullptr) return RankDevice::kCpu;
   const DeviceInfo& info = device->info();
-  return info.emulated ? RankDevice::kEmulated : RankDevice{10 * info.major + info.minor};
+  return info.emulated ? RankDevice::kEmulated : RankDevice{info.capability()};
 }
 
 RankHello hello_of(const PipelineOptions& options, const DeviceEngine* device) {

@@ -258,26 +258,25 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
 namespace {
 
 /// Kernels are compiled for 8.0 and 9.0, and for what comes after.
-constexpr int kOldestCapability = 8;
+constexpr int kOldestCapability = 80;
 
-int capability(const DeviceInfo& info) { return 10 * info.major + info.minor; }
-
-/// Cards that can be used, all of one capability: the code for another gives other roundings. `why`
-/// tells of those that cannot.
+/// Cards that can be used, all of one capability; `why` tells of those that cannot.
 std::vector<std::unique_ptr<Device>> open_cards(std::string& why) {
   std::vector<std::unique_ptr<Device>> cards;
+  int first = 0;
   for (int i = 0; i < cuda_device_count(); ++i) {
     try {
       auto card = open_cuda_device(i);
       const DeviceInfo info = card->info();
-      if (info.major < kOldestCapability) {
+      if (info.capability() < kOldestCapability) {
         throw Error(Status::kDevice, "GPU: " + info.name + " has compute capability " +
                                          std::to_string(info.major) + "." +
                                          std::to_string(info.minor) + ", 8.0 is needed");
       }
-      if (!cards.empty() && capability(info) != capability(cards.front()->info())) {
+      if (!cards.empty() && info.capability() != first) {
         throw Error(Status::kDevice, "GPU: " + info.name + " is of another kind than the first");
       }
+      first = info.capability();
       cards.push_back(std::move(card));
     } catch (const Error& e) {
       why += (why.empty() ? "" : "; ") + std::string(e.what());

@@ -11,7 +11,6 @@ struct SpotArgs {
   const double *coef, *basis;  ///< [nfiber][nseries][ncoef], [ndomain][ncoef][basis_pitch]
   const int *domain, *used;
   int nseries, ncoef, degree_x, degree_y, has_tails;
-  int plan_first;  ///< fibre 0 of the frame in the PSF
   const int* psf_fiber;
   long basis_pitch;
   TraceView trace;

@@ -24,7 +24,7 @@ struct SweepArgs {
   Cut cut;
   int band, half;           ///< of S; half-width of a coupling's columns
   int step;                 ///< from fibre `step` of a sweep to the next
-  int ring;                 ///< of SweepInvertKernel: in the block\'s own memory
+  int ring;                 ///< of SweepInvertKernel: in the block's own memory
   Packs left, right;        ///< by place and bin, width band + 1: Schur terms
   Packs matrix, columns;    ///< by problem and bin
   Packs l, inv_d, inverse;  ///< by lane and row of a window
