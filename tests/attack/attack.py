@@ -41,7 +41,7 @@ KINDS = {
     "one-name-twice": (kinds_run.one_name_twice, 2), "special-input": (kinds_run.special_input, 4),
     "special-output": (kinds_run.special_output, 3), "limits": (kinds_run.limits, 6), "disk": (kinds_run.small_disk, 3),
     "full-stdout": (kinds_run.full_stdout, 2), "closed-stdout": (kinds_run.closed_stdout, 1),
-    "signals": (kinds_run.signals, 6),
+    "signals": (kinds_run.signals, 6), "environment": (kinds_run.environment, 3),
 }
 
 
@@ -56,13 +56,13 @@ def names(seed, count, only):
 
 
 def least_memory(program):
-    """The smallest address space with which the program starts at all."""
+    """The smallest address space with which the program starts at all; 0: a sanitizer's wants more than there is."""
     for megabytes in range(8, 2048, 4):
         done = subprocess.run(["prlimit", f"--as={megabytes << 20}", program, "--version"], capture_output=True,
                               check=False)
         if done.returncode == 0:
             return megabytes << 20
-    return 1 << 30
+    return 0
 
 
 class Arena(Corpus):
@@ -144,7 +144,7 @@ def keep_case(made, result, arena, keep):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     subprocess.run(["cp", "-a", arena.folder, folder / "files"], capture_output=True, check=False)
-    text = shlex.join([arena.program, *made.argv])
+    text = shlex.join([*(f"{key}={value}" for key, value in made.env.items()), arena.program, *made.argv])
     told = {"name": made.name, "note": made.note, "command": text, "limits": made.limits, "stdout": made.stdout,
             "signal": made.signal, "exit_code": result.code, "seconds": round(result.seconds, 3), "faults": result.faults,
             "stderr": result.errors[:4000]}

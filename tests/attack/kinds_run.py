@@ -226,7 +226,7 @@ def worker_command(c, rng):
 def limits(c, rng, name):
     """Too little memory, too few files, too short files."""
     argv, made = worker_command(c, rng)
-    kind = rng.choice(("AS", "AS", "AS", "FSIZE", "FSIZE", "NOFILE", "STACK"))
+    kind = rng.choice(("AS", "AS", "AS", "FSIZE", "FSIZE", "NOFILE", "STACK") if c.least_memory else ("FSIZE", "NOFILE"))
     value = {"AS": int(c.least_memory * 2 ** rng.uniform(0, 4)), "FSIZE": int(2 ** rng.uniform(0, 18)),
              "NOFILE": rng.randrange(3, 24), "STACK": rng.randrange(64, 1024) << 10}[kind]
     return Case(name, argv, f"{kind} {value}", made, limits={kind: value}, out_is_state=argv[0] in ("night", "expose"))
@@ -276,6 +276,21 @@ def signals(c, rng, name):
         same = FRAME if argv[0] == "extract" and "patch" not in argv and "out/frame.fits" in argv else ""
     return Case(name, argv, f"{number.name} after {delay:.3f} s", made, signal=(int(number), delay), again=again,
                 same_as=same, out_is_state=True)
+
+
+VARIABLES = ("FIBERLOOM_ISA", "FIBERLOOM_RANKS", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID",
+             "SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE", "OMPI_COMM_WORLD_SIZE",
+             "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS",
+             "OMP_NUM_THREADS", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_NUMERIC", "TZ", "COLUMNS", "TERM", "PATH",
+             "LD_LIBRARY_PATH")
+
+
+def environment(c, rng, name):
+    """Variables that the program, or a library below it, may read."""
+    argv, made = worker_command(c, rng)
+    env = {rng.choice(VARIABLES): rng.choice([v for v in VALUES if "\0" not in v and "G" not in v])
+           for _ in range(rng.choice((1, 1, 2, 3)))}
+    return Case(name, argv, str(env)[:300], [*made, "out/*"], env=env, out_is_state=True, patience_s=PATIENCE_S)
 
 
 def find_writers(c):

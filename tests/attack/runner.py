@@ -26,9 +26,9 @@ class Result:
     faults: list = dataclasses.field(default_factory=list)
 
 
-def prepare(limits):
+def prepare(limits, memory):
     """In the child: its limits. A core file of each fault would fill the disk."""
-    wanted = {"AS": MEMORY_LIMIT, "CORE": 0, **limits}
+    wanted = {**({"AS": memory} if memory else {}), "CORE": 0, **limits}
 
     def apply():
         for name, value in wanted.items():
@@ -39,6 +39,35 @@ def prepare(limits):
 def environment(case, folder):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "FIBERLOOM_"))}
     return {**kept, "TMPDIR": str(folder / "tmp"), **case.env}
+
+
+def activity(pid):
+    """(does a thread want to run, CPU seconds so far)"""
+    wants, ticks = False, 0
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            fields = task.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        wants = wants or fields[0] == "R"
+        ticks += int(fields[11]) + int(fields[12])
+    return wants, ticks / os.sysconf("SC_CLK_TCK")
+
+
+def own_time(process, seconds):
+    """Standard error when it ended within so many seconds of its own; else None. Seconds in which it wants to run
+    and others hold the processor are not its own."""
+    spent, cpu = 0.0, 0.0
+    while spent < seconds:
+        begin = time.monotonic()
+        try:
+            return process.communicate(timeout=min(0.25, seconds))[1]
+        except subprocess.TimeoutExpired:
+            wants, total = activity(process.pid)
+            waited, used = time.monotonic() - begin, total - cpu
+            cpu = total
+            spent += min(waited, used) if wants else waited
+    return None
 
 
 def open_stdout(case, folder):
@@ -61,9 +90,9 @@ class Runner:
         self.unharmed = fits.by_name(path)
 
     def start(self, case, argv, stdout):
+        limits = prepare(case.limits, MEMORY_LIMIT if self.corpus.least_memory else 0)
         return subprocess.Popen([self.program, *argv], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=stdout,
-                                stderr=subprocess.PIPE, preexec_fn=prepare(case.limits),
-                                env=environment(case, self.folder))
+                                stderr=subprocess.PIPE, preexec_fn=limits, env=environment(case, self.folder))
 
     def wait(self, case, process, sent):
         """(stderr, stopped, faults); nothing is left running."""
@@ -76,13 +105,12 @@ class Runner:
                 sent.add(number)
         limits = [(case.patience_s, signal.SIGTERM)] if case.patience_s else []
         for seconds, number in [*limits, (bounds.STOP_LIMIT_S if limits else bounds.QUIET_LIMIT_S, None)]:
-            try:
-                _, errors = process.communicate(timeout=seconds)
+            errors = own_time(process, seconds)
+            if errors is not None:
                 return errors, bool(limits and number is None), []
-            except subprocess.TimeoutExpired:
-                if number is not None:
-                    process.send_signal(number)
-                    sent.add(number)
+            if number is not None:
+                process.send_signal(number)
+                sent.add(number)
         process.kill()
         _, errors = process.communicate()
         told = f"SIGTERM after {case.patience_s} s did not end it in {bounds.STOP_LIMIT_S} s" if limits else \
@@ -119,8 +147,9 @@ class Runner:
         except Exception as error:  # a check that cannot read what it finds tells of it
             faults = [f"cannot be checked: {type(error).__name__}: {error}"]
         faults += checks.input_faults(before[0], checks.fingerprints(self.folder / "in"))
+        words = {part for word in case.argv for part in (word, word.partition("=")[2])}
         for place in (self.folder, self.folder / "tmp"):
-            known = {"in", "out", "tmp", "stdout"} if place == self.folder else set()
+            known = {"in", "out", "tmp"} | words if place == self.folder else set()
             faults += [f"{path.name}: nobody asked for it" for path in place.iterdir() if path.name not in known]
         return faults
 
