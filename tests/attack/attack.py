@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 import case
 import checks
@@ -25,7 +26,7 @@ import kinds
 import kinds_run
 import option_table
 from corpus import Corpus
-from runner import Runner
+from runner import Result, Runner
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # kind: (what makes a case, how often in a round)
@@ -86,9 +87,11 @@ class Arena(Corpus):
 def own_folder():
     """A temporary folder; disks that were mounted in it are taken away first."""
     with tempfile.TemporaryDirectory(prefix="fiberloom-attack-") as folder:
-        yield pathlib.Path(folder)
-        for disk in pathlib.Path(folder).glob("*/disk"):
-            subprocess.run(["umount", "-l", disk], capture_output=True, check=False)
+        try:
+            yield pathlib.Path(folder)
+        finally:
+            for disk in pathlib.Path(folder).glob("*/disk"):
+                subprocess.run(["umount", "-l", disk], capture_output=True, check=False)
 
 
 def private_mounts():
@@ -131,8 +134,11 @@ def run_case(name):
     arena, runner = WORKER["arena"], WORKER["runner"]
     arena.clear()
     kind = case.split_name(name)[0]
-    made = KINDS[kind][0](arena, case.rng_of(name), name)
-    result = runner.run(made, kind)
+    try:
+        made = KINDS[kind][0](arena, case.rng_of(name), name)
+        result = runner.run(made, kind)
+    except Exception:  # the attack's own fault; it counts, and the others go on
+        return Result(name, kind, faults=["the attack itself: " + traceback.format_exc(limit=-3).replace("\n", " | ")])
     if result.faults and WORKER["keep"]:
         keep_case(made, result, arena, WORKER["keep"])
     return result
@@ -215,11 +221,12 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/attack")
     options = parser.parse_args()
     case.QUIET_LIMIT_S = options.hang
-    program = os.path.abspath(options.program)
+    program = pathlib.Path(options.program).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"attack: {program}: no program; build it or name it with --program")
     keep = options.out.resolve()
     with own_folder() as folder:
+        program = str(shutil.copy2(program, folder / "fiberloom"))  # what is built anew meanwhile is another
         shared = learn(program, folder)
         if options.replay:
             kept = pathlib.Path(options.replay)
