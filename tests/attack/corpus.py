@@ -18,6 +18,7 @@ IMAGE, PSF, FIBERMAP = "in/preproc-r0-00000011.fits", "in/psf-r0.fits", "in/fibe
 FRAME, OTHER, TRUTH, SUMMARY = "in/frame-r0-00000011.fits", "in/frame-b.fits", "in/truth.fits", "in/summary.json"
 MODEL, RESIDUAL = "in/model.fits", "in/residual.fits"
 GZ, FZ = IMAGE + ".gz", "in/preproc-r0-00000011.fits.fz"
+WIDE, NARROW = "in/preproc-wide.fits", "in/preproc-narrow.fits"  # the image in other types
 LIST, JOB = "in/list.txt", "in/job.toml"
 NIGHT = "in/night"
 EXTRACT_OPTIONS = ["-w", GRID, "--bundlesize", "5", "--threads", "1"]
@@ -73,13 +74,35 @@ def truth_bytes():
             fits.image("WAVELENGTH", -64, (NWAVE,), [5020.0 + 0.8 * j for j in range(NWAVE)]) + fibermap())
 
 
+def scaled(values, low, step):
+    """16-bit integers that stand for these values with BZERO and BSCALE."""
+    return [max(-2**15, min(2**15 - 1, round((v - low) / step) - 2**15)) for v in values]
+
+
+def other_types(camera):
+    """The frame in float64 with a mask of uint64, and in scaled 16-bit integers with a mask of uint32."""
+    shape, flags = (NY, NX), camera.mask
+    wide = fits.image("IMAGE", -64, shape, camera.image, [("CAMERA", "r0")], first=True) + \
+        fits.image("IVAR", -64, shape, camera.ivar) + \
+        fits.image("MASK", 64, shape, [v - 2**63 for v in flags], [("BZERO", 2**63)])
+    step, ivar_step = 0.1, max(camera.ivar) / 65000
+
+    def cards(low, size):
+        return [("BZERO", low + size * 2**15), ("BSCALE", size)]
+    narrow = fits.image("IMAGE", 16, shape, scaled(camera.image, -50.0, step),
+                        [("CAMERA", "r0"), *cards(-50.0, step)], first=True) + \
+        fits.image("IVAR", 16, shape, scaled(camera.ivar, 0.0, ivar_step), cards(0.0, ivar_step)) + \
+        fits.image("MASK", 32, shape, [v - 2**31 for v in flags], [("BZERO", 2**31)])
+    return {WIDE: wide, NARROW: narrow}
+
+
 def small_images(camera):
-    """What lies around the fit is cut off: the same traces, fewer bytes."""
+    """The inputs that are no output of the program."""
     cards = [("CAMERA", "r0"), ("FLAVOR", "science"), ("NIGHT", 20260101), ("EXPID", 11), ("EXPTIME", 1000.0),
              ("MJD-OBS", 61041.25), ("SPECGRPH", 0), ("RDNOISE", 3.0)]
     plain = camera.preproc_bytes()
     head = fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
-    return {IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0), FZ: rice.packed_preproc(camera, NX, NY, cards),
+    return {**other_types(camera), IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0), FZ: rice.packed_preproc(camera, NX, NY, cards),
             PSF: psf_bytes(), FIBERMAP: head + fibermap(), TRUTH: truth_bytes(), JOB: JOB_TEXT.encode(),
             LIST: f"# frames\n{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} one/frame.fits\n"
                   f"{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} two/frame.fits # the same\n".encode()}

@@ -5,7 +5,8 @@ import gzip
 import corpus
 import harm
 from case import Case
-from corpus import (FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, OTHER, PSF, RESIDUAL, SUMMARY, TRUTH)
+from corpus import (FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, NARROW, OTHER, PSF, RESIDUAL, SUMMARY, TRUTH,
+                    WIDE)
 
 FRAME_OUT = {"outputs": ["out/frame.fits"], "wanted": ["out/frame.fits"]}
 
@@ -27,7 +28,8 @@ def flip_or_cut(data, rng):
 
 def bytes_image(c, rng, name):
     c.place(PSF)
-    return extract_case(name, harmed_file(flip_or_cut, IMAGE, rng, c), IMAGE)
+    harmed = rng.choice((IMAGE, IMAGE, WIDE, NARROW))
+    return extract_case(name, harmed_file(flip_or_cut, harmed, rng, c), harmed, harmed)
 
 
 def bytes_gz(c, rng, name):
@@ -92,7 +94,7 @@ def card_frame(c, rng, name):
 
 def info_inputs(c, rng, name):
     """`info` of every kind of file."""
-    harmed = rng.choice((IMAGE, FZ, PSF, FIBERMAP, TRUTH, MODEL))
+    harmed = rng.choice((IMAGE, WIDE, NARROW, FZ, PSF, FIBERMAP, TRUTH, MODEL))
     note = harmed_file(rng.choice((flip_or_cut, harm.absurd_card)), harmed, rng, c)
     return Case(name, ["info", harmed], note, at_fault=[harmed])
 
@@ -100,9 +102,10 @@ def info_inputs(c, rng, name):
 def value_image(c, rng, name):
     c.place(PSF)
     only = rng.choice((("IMAGE",), ("IVAR",), ("IVAR",), ("MASK",)))
-    note = harmed_file(lambda data, r: harm.absurd_values(data, r, only), IMAGE, rng, c)
+    harmed = rng.choice((IMAGE, IMAGE, WIDE, NARROW))
+    note = harmed_file(lambda data, r: harm.absurd_values(data, r, only), harmed, rng, c)
     more = rng.choice(([], [], [], ["-m", "out/model.fits"], ["--method", "patch"]))
-    case = extract_case(name, note, IMAGE, more=more, codes=(0, 11, 12, 13, 14, 15, 40))
+    case = extract_case(name, note, harmed, harmed, more, codes=(0, 11, 12, 13, 14, 15, 40))
     case.outputs = ["out/frame.fits", "out/model.fits"]
     return case
 
@@ -148,7 +151,7 @@ def value_fibermap(c, rng, name):
 
 def card_image(c, rng, name):
     c.place(PSF)
-    harmed = rng.choice((IMAGE, IMAGE, FZ))
+    harmed = rng.choice((IMAGE, IMAGE, FZ, WIDE, NARROW))
     return extract_case(name, harmed_file(harm.absurd_card, harmed, rng, c), harmed, harmed)
 
 
