@@ -34,7 +34,8 @@ KINDS = {
     "bytes-image": (kinds.bytes_image, 6), "bytes-gz": (kinds.bytes_gz, 4), "bytes-fz": (kinds.bytes_fz, 6),
     "bytes-psf": (kinds.bytes_psf, 6), "bytes-fibermap": (kinds.bytes_fibermap, 3),
     "bytes-frame": (kinds.bytes_frame, 5), "value-image": (kinds.value_image, 6), "pixels": (kinds.pixels, 6),
-    "value-psf": (kinds.value_psf, 6), "value-fibermap": (kinds.value_fibermap, 1), "value-frame": (kinds.value_frame, 5),
+    "value-psf": (kinds.value_psf, 6), "value-fibermap": (kinds.value_fibermap, 1),
+    "value-frame": (kinds.value_frame, 5),
     "card-image": (kinds.card_image, 6), "card-psf": (kinds.card_psf, 6), "card-fibermap": (kinds.card_fibermap, 2),
     "card-frame": (kinds.card_frame, 4), "info": (kinds.info_inputs, 3), "summary": (kinds.text_summary, 3),
     "job": (kinds.text_job, 4), "night-input": (kinds.night_input, 3), "night-state": (kinds.night_state, 4),
@@ -152,8 +153,8 @@ def keep_case(made, result, arena, keep):
     subprocess.run(["cp", "-a", arena.folder, folder / "files"], capture_output=True, check=False)
     text = shlex.join([*(f"{key}={value}" for key, value in made.env.items()), arena.program, *made.argv])
     told = {"name": made.name, "note": made.note, "command": text, "limits": made.limits, "stdout": made.stdout,
-            "signal": made.signal, "exit_code": result.code, "seconds": round(result.seconds, 3), "faults": result.faults,
-            "stderr": result.errors[:4000]}
+            "signal": made.signal, "exit_code": result.code, "seconds": round(result.seconds, 3),
+            "faults": result.faults, "stderr": result.errors[:4000]}
     (folder / "case.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", errors="replace")
 
 
@@ -208,12 +209,14 @@ def attack(options, program, folder, keep, shared):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/attack", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=os.environ.get("FIBERLOOM_PROGRAM", str(ROOT / "build/release/bin/fiberloom")))
+    built = str(ROOT / "build/release/bin/fiberloom")
+    parser.add_argument("--program", default=os.environ.get("FIBERLOOM_PROGRAM", built))
     parser.add_argument("--cases", type=int, default=10000)
     parser.add_argument("--seconds", type=float, default=1800, help="no new case after so long")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", action="append", default=[], metavar="KIND", help="kinds that begin so; may be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="KIND",
+                        help="kinds that begin so; may be repeated")
     parser.add_argument("--hang", type=float, default=case.QUIET_LIMIT_S, help="seconds after which a run hangs")
     parser.add_argument("--show", type=int, default=100, help="how many failures to print")
     parser.add_argument("--replay", metavar="CASE", help="one case, KIND:SEED:NUMBER or the folder where it was kept")

@@ -102,8 +102,8 @@ def small_images(camera):
              ("MJD-OBS", 61041.25), ("SPECGRPH", 0), ("RDNOISE", 3.0)]
     plain = camera.preproc_bytes()
     head = fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
-    return {**other_types(camera), IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0), FZ: rice.packed_preproc(camera, NX, NY, cards),
-            PSF: psf_bytes(), FIBERMAP: head + fibermap(), TRUTH: truth_bytes(), JOB: JOB_TEXT.encode(),
+    return {**other_types(camera), IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0),
+            FZ: rice.packed_preproc(camera, NX, NY, cards), PSF: psf_bytes(), FIBERMAP: head + fibermap(), TRUTH: truth_bytes(), JOB: JOB_TEXT.encode(),
             LIST: f"# frames\n{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} one/frame.fits\n"
                   f"{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} two/frame.fits # the same\n".encode()}
 

@@ -105,7 +105,7 @@ class CppReference(unittest.TestCase):
         for header in (SOURCE / "src/fiberloom/psf").glob("*.hpp"):
             if not header.name.endswith("_lane.hpp"):
                 self.assertIn(f'href="cpp-psf.html#{header.stem}"', self.pages["reference-cpp.html"])
-        codes = [code for page in self.pages.values() for code in re.findall(r'signature"><code>(.*?)</code>', page, re.S)]
+        codes = re.findall(r'signature"><code>(.*?)</code>', "".join(self.pages.values()), re.S)
         self.assertGreater(len(codes), 200)
         self.assertEqual([code for code in codes if re.search(r"^\s+(for|while) \(", code, re.M)], [])
 
