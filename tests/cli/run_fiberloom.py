@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+from power import give_up_power
 from small_camera import GRID, Camera, psf_bytes
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
@@ -43,10 +44,12 @@ class Case(unittest.TestCase):
         return path
 
     @staticmethod
-    def program(*arguments, env=None, file_limit=None, timeout=300):
+    def program(*arguments, env=None, file_limit=None, timeout=300, powerless=False):
         def limit():
             if file_limit:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+            if powerless:
+                give_up_power()
         return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
                               env={**os.environ, **(env or {})}, preexec_fn=limit, timeout=timeout)
 
@@ -54,8 +57,8 @@ class Case(unittest.TestCase):
         return ["extract", "-i", image or self.image, "-p", psf or self.psf,
                 "-o", output or self.frame, "-w", wave, "--bundlesize", "5", *more]
 
-    def extract(self, *more, env=None, file_limit=None, **files):
-        return self.program(*self.command(*more, **files), env=env, file_limit=file_limit)
+    def extract(self, *more, env=None, file_limit=None, powerless=False, **files):
+        return self.program(*self.command(*more, **files), env=env, file_limit=file_limit, powerless=powerless)
 
     def extract_ok(self, *more, env=None, **files):
         result = self.extract("--quiet", *more, env=env, **files)

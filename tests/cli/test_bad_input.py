@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import tiny_fits as fits
+from power import give_up_power
 from run_fiberloom import PROGRAM, Case
 from small_camera import NX, NY, psf_bytes
 
@@ -100,11 +101,11 @@ class BadOutput(Case):
         self.assert_fails(self.extract("--quiet", output=self.out / "no" / "frame.fits"), 30, "no")
 
     def test_folder_that_may_not_be_written(self):
-        if os.getuid() == 0:
-            self.skipTest("root may write anywhere")
         os.chmod(self.out, 0o500)
         try:
-            self.assert_fails(self.extract("--quiet"), 30, self.frame)
+            if subprocess.run(["touch", self.frame], capture_output=True, preexec_fn=give_up_power).returncode == 0:
+                self.skipTest("whoever runs this writes without permission, and cannot give that up")
+            self.assert_fails(self.extract("--quiet", powerless=True), 30, self.frame)
         finally:
             os.chmod(self.out, 0o700)
 

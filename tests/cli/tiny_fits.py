@@ -102,7 +102,10 @@ def parse_card(line):
     try:
         return key, int(text)
     except ValueError:
-        return key, float(text.replace("D", "E")) if text else None
+        try:
+            return key, float(text.replace("D", "E")) if text else None
+        except ValueError:
+            return key, text  # a complex number, or none
 
 
 def read(path):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/docs-site makes the pages of this checkout without a dead link, and says where there is one."""
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -34,7 +36,8 @@ class Site(unittest.TestCase):
     def small_source(self, text):
         root = self.folder / "source"
         (root / "docs").mkdir(parents=True)
-        shutil.copyfile(SOURCE / "docs/site.css", root / "docs/site.css")
+        for name in ("site.css", "site.js"):
+            shutil.copyfile(SOURCE / "docs" / name, root / "docs" / name)
         (root / "README.md").write_text(text)
         (root / "docs/page.md").write_text("# A page\n\n## Second part: *more*\n\n[back](../README.md)\n")
         return self.make("--source", root)
@@ -47,7 +50,9 @@ class Made(Site):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         expected = {path.stem + ".html" for path in (SOURCE / "docs").glob("*.md")}
         expected |= {"index.html", "commands.html", "architecture.html", "changelog.html", "contributing.html"}
-        self.assertEqual({path.name for path in self.out.glob("*.html")}, expected)
+        expected |= {"reference-python.html", "reference-cpp.html"}
+        made = {path.name for path in self.out.glob("*.html") if not path.name.startswith("cpp-")}
+        self.assertEqual(made, expected)
         tutorial = (self.out / "tutorial.html").read_text(encoding="utf-8")
         self.assertIn('href="howto-pipeline.html"', tutorial)
         self.assertIn("<table>", tutorial)
@@ -57,6 +62,29 @@ class Made(Site):
         commands = (self.out / "commands.html").read_text(encoding="utf-8")
         for name in ("fiberloom extract", "fiberloom night", "Exit codes"):
             self.assertIn(f">{name}</h2>", commands)
+
+    def test_pages_ask_for_nothing_from_elsewhere_and_hang_together(self):
+        self.assertEqual(self.make().returncode, 0)
+        order, page = [], "index.html"
+        while page and page not in order:
+            order.append(page)
+            text = (self.out / page).read_text(encoding="utf-8")
+            self.assertNotRegex(text, r'(?:src|<link[^>]*href)="(?:https?:)?//')
+            found = re.search(r'rel="next" href="([^"]*)"', text)
+            page = found and found[1]
+        self.assertGreater(len(order), 15)
+        self.assertEqual(order[-1], "changelog.html")
+        index = (self.out / "search-index.js").read_text(encoding="utf-8")
+        entries = json.loads(index[index.index("["):index.rindex(";")])
+        for wanted in ("troubleshooting.html#14-truncated-or-corrupted-file", "reference-python.html#fiberloom.Frame",
+                       "cpp-extract.html#extract-apply_mask", "commands.html#fiberloom-night"):
+            self.assertIn(wanted, [link for _, _, link, _ in entries])
+        self.assertIn("<mfrac>", (self.out / "algorithm.html").read_text(encoding="utf-8"))
+
+    def test_an_equation_that_cannot_be_set_is_named(self):
+        result = self.small_source("# Read me\n\n```equation\na # b\n```\n")
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("a # b", result.stderr)
 
     def test_good_links_pass(self):
         result = self.small_source("# Read me\n\n[there](docs/page.md#second-part-more) [away](https://example.org)\n")

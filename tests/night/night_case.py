@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from power import give_up_power  # noqa: E402
 from small_camera import GRID, NX, Camera, psf_bytes  # noqa: E402
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
@@ -104,14 +105,16 @@ class Case(unittest.TestCase):
         self.tree = Tree(self.work / "in")
         self.out = self.work / "out"
 
-    def start(self, *more, command="night", file_limit=None, env=None, user=None):
+    def start(self, *more, command="night", file_limit=None, env=None, powerless=False):
         def limit():
             if file_limit:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+            if powerless:
+                give_up_power()
         arguments = [PROGRAM, command, self.tree.root, "-o", self.out, *OPTIONS, *more]
         return subprocess.Popen([str(a) for a in arguments], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, preexec_fn=limit,
-                                user=user, env={**os.environ, **(env or {})})
+                                env={**os.environ, **(env or {})})
 
     def night(self, *more, timeout=120, **keywords):
         process = self.start(*more, **keywords)

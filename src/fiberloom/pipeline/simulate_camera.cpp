@@ -77,6 +77,25 @@ PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::stri
   return file;
 }
 
+/// `simulate -o . --psf psf-r0.fits` would replace its input.
+void refuse_input(const std::string& input, const std::string& output) {
+  std::error_code none;
+  if (!input.empty() && std::filesystem::equivalent(input, output, none)) {
+    throw Error(Status::kUsage, output + ": is an input, it cannot be an output too");
+  }
+}
+
+/// A PSF that was given and does not fit is named with its file.
+SimulatedExposure expose(const SimulateJob& job, const PsfModel& psf, const ExposureOptions& o,
+                         Executor& executor, const Observer& observer) {
+  try {
+    return simulate_exposure(psf, o, executor, observer);
+  } catch (const Error& error) {
+    if (job.psf.empty() || error.status() != Status::kNotCovered) throw;
+    throw Error(error.status(), job.psf + ": " + error.what());
+  }
+}
+
 void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedExposure&& e,
                     SimulateSummary& summary) {
   const auto nlit = e.truth_flux.rows();
@@ -147,8 +166,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
     summary.nspec = std::max(summary.nspec, std::min(job.nspec, psf.model.nfiber()));
     const std::string psf_path =
         (std::filesystem::path(job.directory) / ("psf-" + job.cameras[c] + ".fits")).string();
-    write_psf(psf_path, psf, job.overwrite);
-    summary.files.push_back(psf_path);
+    refuse_input(job.psf, psf_path);
     for (int exposure = 1; exposure <= job.exposures; ++exposure) {
       ExposureOptions o;
       o.band = cameras[c].band;
@@ -159,9 +177,13 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
       o.truth_grid = job.truth_grid;
       if (job.defects == WithDefects::kYes) o.defects = DefectOptions{};
       Span compute(tracer, "compute");
-      SimulatedExposure e = simulate_exposure(psf.model, o, executor, observer);
+      SimulatedExposure e = expose(job, psf.model, o, executor, observer);
       compute.stop();
       const Span write(tracer, "write");
+      if (exposure == 1) {  // not before the PSF has shown that it will do
+        write_psf(psf_path, psf, job.overwrite);
+        summary.files.push_back(psf_path);
+      }
       write_exposure(job, o, std::move(e), summary);
       if (observer.progress) observer.progress("exposures", ++done, total);
     }

@@ -91,5 +91,35 @@ TEST_F(SimulateCameras, RefuseANameThatIsNoCamera) {
   }
 }
 
+TEST_F(SimulateCameras, APsfThatDoesNotCoverTheGridIsNamedAndNothingIsWritten) {
+  SimulateJob job;
+  job.directory = directory_ + "/out";
+  job.psf = write_narrow_psf();
+  job.cameras = {"z0"};
+  try {
+    static_cast<void>(simulate_cameras(job, serial_));
+    FAIL() << "an r PSF was taken for z";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kNotCovered);
+    EXPECT_NE(std::string(error.what()).find("narrow.fits"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(job.directory));
+}
+
+TEST_F(SimulateCameras, ThePsfThatWasGivenIsNeverReplaced) {
+  SimulateJob job;
+  job.directory = directory_;
+  job.psf = directory_ + "/./psf-r0.fits";
+  std::filesystem::rename(write_narrow_psf(), job.psf);
+  const std::string before = bytes(job.psf);
+  try {
+    static_cast<void>(simulate_cameras(job, serial_));
+    FAIL() << "the input was taken for an output";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUsage);
+  }
+  EXPECT_TRUE(bytes(job.psf) == before);
+}
+
 }  // namespace
 }  // namespace fiberloom
