@@ -9,11 +9,11 @@
 namespace fiberloom::report {
 
 /// The files of one extraction. All but the frame may be empty. What `summary` (the --json of
-/// extract) names as image, model and residual is taken where nothing else is given and the file
-/// is there.
+/// extract) names as image, PSF, model and residual is taken where nothing else is given and the
+/// file is there.
 struct ReportInput {
   std::string frame;
-  std::string image, model, residual;
+  std::string image, model, residual, psf;
   std::string summary;
   std::string truth;
 };
