@@ -64,13 +64,13 @@ def flux_of(fiber, wave):
     return 8.0 * (fiber % 16 + 1) + (512.0 if int(wave) % 50 < 2 else 0.0)
 
 
-def write_frame(path, camera, first, n, nwave, cards=(), fibers=None):
+def write_frame(path, camera, first, n, nwave, fibers=None, unit="electron/Angstrom", objtype=b"TGT"):
     """A frame of n fibres from `first`, bins of 1 Angstrom, sigma 2; every third fibre a sky, the last one broken."""
     wave = [first + j for j in range(nwave)]
     fibers = fibers or list(range(n))
     flux = [flux_of(f, w) for f in fibers for w in wave]
-    keys = [("CAMERA", camera), ("EXPID", 77), ("NIGHT", 20260101), ("BUNIT", "electron/Angstrom"), *cards]
-    rows = [(f, LONG_ID + f, b"SKY" if f % 3 == 0 else b"TGT", 0 if k < n - 1 else 4, 10.0 * (k % 7), 10.0 * (k // 7))
+    keys = [("CAMERA", camera), ("EXPID", 77), ("NIGHT", 20260101), ("BUNIT", unit)]
+    rows = [(f, LONG_ID + f, b"SKY" if f % 3 == 0 else objtype, 0 if k < n - 1 else 4, 10.0 * (k % 7), 10.0 * (k // 7))
             for k, f in enumerate(fibers)]
     path.write_bytes(
         fits.image("FLUX", -32, (n, nwave), flux, keys, first=True) + fits.image("IVAR", -32, (n, nwave), [0.25] * (n * nwave))

@@ -253,6 +253,24 @@ class JoinedReport(ReportCase):
         self.screenshot("report-verdict")
         self.assert_no_complaints()
 
+    def test_what_a_file_holds_is_never_markup(self):
+        evil = self.folder / "<img src=x onerror=alert(1)>.fits"
+        write_frame(evil, "r0", 6000.0, 6, 60, unit="<img src=x onerror=alert(2)>", objtype=b"<b>")
+        fiberloom("report", evil, self.frames[0], "-o", self.folder / "evil.html")
+        self.show(self.folder / "evil.html")
+        self.set("#fiber", 1)
+        self.set("#search", "<b>")
+        self.assertIn("4 found", self.text("#found"))
+        self.assertIn("<b>", self.text("#fiber-note"))
+        self.set("#focal-kind", self.browser.run("document.querySelector('#focal-kind').options.length - 1"))
+        self.assertIn("<b>", self.text("#focal"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('img, .found b b, #focal b').length"), 0)
+        saved = Saved(self)
+        self.browser.run("document.querySelector('#csv').click()")
+        self.assertEqual(saved.file(".csv").name, "_img_src_x_onerror_alert_1_-fibre1.csv")
+        self.assertIn("fibre=1", self.hash())
+        self.assert_no_complaints()
+
     def test_the_list_of_frames_opens_them(self):
         self.open_with("")
         self.assertEqual(self.browser.run("document.querySelectorAll('#frames button').length"), 4)

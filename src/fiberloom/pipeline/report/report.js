@@ -55,8 +55,8 @@
     byId('next').disabled = s === frame.n - 1;
     setText(byId('fiber-note'), noteOf(s));
     showChips();
-    byId('stack').disabled = also.length === 0;
     viewer.set({fibers: [fiber, ...also]});
+    showSwitches();
     maps.forEach((map) => map.mark(s));
     const rows = [fiber, ...also].map((one) => frame.row(one)).filter((one) => one !== undefined);
     pictures.forEach((picture) => picture.mark({rows, at: null}));
@@ -188,7 +188,8 @@
     byId('smooth').value = String(viewer.state.smooth);
     byId('axis').value = viewer.state.axis;
     byId('stack').checked = viewer.state.stacked;
-    const bands = arms.length > 1 ? arms.map((f) => f.meta.band) : [];
+    byId('stack').disabled = also.length === 0;
+    const bands = arms.length > 1 && !also.length ? arms.map((f) => f.meta.band) : [];
     byId('bands').replaceChildren(...bands.map((band) => h('span', {}, h('span', {class: 'swatch line', style: /^[brz]$/.test(band) ? `background:var(--arm-${band})` : null}), band)));
   }
 

@@ -73,10 +73,11 @@ TEST(EffectivePixels, AreTheWidthOfTheTraceTimesTheRowsOfABin) {
 
 TEST(WildPixels, TellCosmicRaysAndWeightsFromLinesThatThePsfMisses) {
   Array2D<float> residual(40, 40, 0.5F), model(40, 40, 10.0F), ivar(40, 40, 0.1F);
-  residual(3, 4) = 500;  // a cosmic ray
-  model(5, 5) = 1e6F;
-  residual(5, 6) = 40000;  // the flank of a bright line: 4 % of its peak
-  residual(7, 7) = -900;   // a dark pixel is no cosmic ray
+  residual(13, 4) = 500;  // a cosmic ray
+  residual(3, 4) = 500;   // light of bins before the first
+  model(15, 5) = 1e6F;
+  residual(15, 6) = 40000;  // the flank of a bright line: 4 % of its peak
+  residual(17, 7) = -900;   // a dark pixel is no cosmic ray
   ivar(9, 9) = 1e14F;
   model(20, 20) = 0;
   residual(20, 20) = 1e9F;
@@ -85,7 +86,7 @@ TEST(WildPixels, TellCosmicRaysAndWeightsFromLinesThatThePsfMisses) {
 
   EXPECT_EQ(w.lit, 1599u);
   EXPECT_EQ(w.wild, 1u);
-  EXPECT_EQ(w.worst.front().row, 3u);
+  EXPECT_EQ(w.worst.front().row, 13u);
   EXPECT_EQ(w.worst.front().col, 4u);
   EXPECT_EQ(w.heavy, 1u);
   EXPECT_EQ(w.heaviest.front().col, 9u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a frame can be trusted, in words: every rule and every limit stands in verdict.cpp.
+// Whether a frame can be trusted, in words. Every rule and every limit stands in
+// verdict_checks.cpp.
 #pragma once
 
 #include <optional>
@@ -29,6 +30,9 @@ struct Verdict {
   std::string words;              ///< one line
   std::vector<Finding> findings;  ///< the worst first, else in the order of the checks
 };
+
+/// All checks in their order, of a frame with some information.
+[[nodiscard]] std::vector<Finding> run_checks(const FrameReport& report);
 
 /// Looks at what is in the report already (statistics, pulls, wild pixels, flags): nothing is read.
 [[nodiscard]] Verdict judge(const FrameReport& report);

@@ -10,10 +10,18 @@ namespace fiberloom::report {
 namespace {
 
 constexpr double kWildPull = 10, kShapeError = 0.05, kHeavyFactor = 100, kUsualPart = 0.99;
+constexpr std::size_t kSpotRows = 11;  // of a spot: light of bins beyond the grid reaches as far
 constexpr std::size_t kListed = 20, kSample = 7;  // every seventh pixel tells the usual weight
 
 bool is_lit(const Array2D<float>& model, const Array2D<float>& ivar, std::size_t i) {
   return ivar.data()[i] > 0 && model.data()[i] != 0.0F;
+}
+
+/// Whether the model goes on above and below: at the ends of the grid it lacks the light of the
+/// bins beyond.
+bool is_inside(const Array2D<float>& model, std::size_t row, std::size_t col) {
+  return row >= kSpotRows && row + kSpotRows < model.rows() &&
+         model(row - kSpotRows, col) != 0.0F && model(row + kSpotRows, col) != 0.0F;
 }
 
 double heavy_limit(const Array2D<float>& model, const Array2D<float>& ivar) {
@@ -57,7 +65,7 @@ WildPixels wild_pixels(const Array2D<float>& residual, const Array2D<float>& mod
       if (out.heaviest.size() < kListed) out.heaviest.push_back({row, col, 0});
     }
     const double above = residual.data()[i] * std::sqrt(w);
-    if (!(above > kWildPull)) continue;  // most pixels end here
+    if (!(above > kWildPull) || !is_inside(model, row, col)) continue;  // most pixels end here
     const double shape = kShapeError * local_peak(model, row, col);
     const double pull = residual.data()[i] / std::sqrt(1 / w + shape * shape);
     if (!(pull > kWildPull)) continue;

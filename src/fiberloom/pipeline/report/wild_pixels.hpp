@@ -23,7 +23,8 @@ struct WildPixels {
 
 /// wild: residual above 10 sigma, sigma^2 = 1/ivar + (0.05 m)^2, m the largest of the model in the
 /// pixel and its eight neighbours: light that is not there in the model (a cosmic ray), but not the
-/// flank of a bright line whose shape is a little off. heavy: ivar above 100 times the 99th
+/// flank of a bright line whose shape is a little off; where the model goes on for a spot above and
+/// below. heavy: ivar above 100 times the 99th
 /// percentile.
 [[nodiscard]] WildPixels wild_pixels(const Array2D<float>& residual, const Array2D<float>& model,
                                      const Array2D<float>& ivar);
