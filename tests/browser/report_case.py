@@ -12,12 +12,21 @@ from page_case import PageCase
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import tiny_fits as fits  # noqa: E402
+from small_camera import GRID, Camera, psf_bytes  # noqa: E402
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
 
 
 def fiberloom(*arguments):
     subprocess.run([PROGRAM, *map(str, arguments)], check=True)
+
+
+def extract_small(folder, *more):
+    """The small camera's preproc.fits, psf.fits, frame.fits, model.fits and summary.json."""
+    (folder / "preproc.fits").write_bytes(Camera().preproc_bytes())
+    (folder / "psf.fits").write_bytes(psf_bytes())
+    fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "frame.fits", "-w", GRID, "--bundlesize", "5",
+              "-m", folder / "model.fits", "--json", folder / "summary.json", "--quiet", *more)
 
 
 class ReportCase(PageCase):

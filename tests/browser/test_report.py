@@ -7,8 +7,8 @@ import sys
 import unittest
 
 from page_case import main
-from report_case import ReportCase, fiberloom, fits
-from small_camera import GRID, NX, NY, Camera, psf_bytes, trace_x
+from report_case import ReportCase, extract_small, fiberloom, fits
+from small_camera import GRID, NX, NY, trace_x
 
 FULL_SIZE, FULL_SECONDS = 10e6, 2.0  # bytes; a guard with a wide margin, no benchmark
 
@@ -18,11 +18,7 @@ class SmallReport(ReportCase):
     def setUpClass(cls):
         super().setUpClass()
         folder = cls.folder
-        (folder / "preproc.fits").write_bytes(Camera().preproc_bytes())
-        (folder / "psf.fits").write_bytes(psf_bytes())
-        fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "frame.fits",
-                  "-w", GRID, "--bundlesize", "5", "-m", folder / "model.fits", "--residual", folder / "residual.fits",
-                  "--json", folder / "summary.json", "--quiet")
+        extract_small(folder, "--residual", folder / "residual.fits")
         fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "part.fits",
                   "-w", GRID, "--bundlesize", "5", "-s", "6", "-n", "3", "--quiet")
         n = 40

@@ -6,8 +6,8 @@ import struct
 import time
 
 from page_case import main
-from report_case import LONG_ID, ReportCase, fiberloom, fits, flux_of, write_frame
-from small_camera import GRID, NFIBER, Camera, psf_bytes
+from report_case import LONG_ID, ReportCase, extract_small, fiberloom, fits, flux_of, write_frame
+from small_camera import NFIBER
 
 MANY, MANY_SECONDS, MANY_SIZE = 5000, 12.0, 9e6  # fibres; wide guards
 
@@ -299,10 +299,7 @@ class ModelReport(ReportCase):
     def setUpClass(cls):
         super().setUpClass()
         folder = cls.folder
-        (folder / "preproc.fits").write_bytes(Camera().preproc_bytes())
-        (folder / "psf.fits").write_bytes(psf_bytes())
-        fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "frame.fits", "-w", GRID,
-                  "--bundlesize", "5", "-m", folder / "model.fits", "--json", folder / "summary.json", "--quiet")
+        extract_small(folder)
         fine = [4990 + 0.8 * k for k in range(140)]
         (folder / "truth.fits").write_bytes(
             fits.image("FLUX", -32, (NFIBER, len(fine)), [25.0] * (NFIBER * len(fine)), first=True)

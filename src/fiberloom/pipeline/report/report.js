@@ -147,7 +147,9 @@
     maps = [Figures.makeMap(frame, 0, pick), Figures.makeMap(frame, 1, pick)];
     byId('maps').replaceChildren(...maps.map((map) => map.card));
     pictures = frame.meta.pictures.map((p) => Ccd.make(frame, p, (s, wave) => pick(s, Store.binOf(frame, wave))));
+    byId('traces-label').hidden = !frame.traces || pictures.length === 0;
     byId('pictures').replaceChildren(...pictures.map((picture) => picture.card));
+    byId('traces').checked = true;
     focal = Focal.make(number, metas, (k, s) => k === number ? setRow(s) : show(k, {fiber: metas[k].fibers[s]}));
     const {ivar, pulls, unit} = frame.meta;
     drawn = [...pulls.map((p) => Figures.histogram(p, {title: p.title, unit: `${count(p.n)}, median ${brief(p.median, 2)}, core width ${brief(p.core, 4)}, beyond 6 sigma ${count(p.below + p.above)}`,

@@ -78,7 +78,7 @@ const Focal = (() => {
       g.font = `11px ${getComputedStyle(document.body).fontFamily}`;
       const ends = lay(w, tall), size = Math.max(1.5, Math.min(6, Math.sqrt(w * tall / list.length) / 4));
       const types = kind.key === 'type' ? typeColours() : null, span = types ? null : range(kind);
-      const colours = types ? null : Figures.lookup(span.palette), none = Axes.colour('--none');
+      const colours = types ? null : Figures.lookup(span.palette), none = Axes.colour('--none'), edge = Axes.colour('--faint');
       list.forEach((one, k) => {
         const v = value(one, kind.key), [x, y] = places[k];
         g.globalAlpha = one.number === number ? 1 : 0.45;
@@ -87,8 +87,12 @@ const Focal = (() => {
         g.beginPath();
         g.arc(x, y, size, 0, 2 * Math.PI);
         g.fill();
+        g.strokeStyle = edge;  // dark dots on a dark page
+        g.lineWidth = 0.6;
+        g.stroke();
         if (one.meta.targets.status[one.s]) {  // known to be broken: a cross
           g.strokeStyle = Axes.colour('--bad');
+          g.lineWidth = 1.4;
           g.beginPath();
           g.moveTo(x - size, y - size);
           g.lineTo(x + size, y + size);
