@@ -156,7 +156,7 @@
       note: p.note + '. Dashed: unit Gaussian.', across: 'pull, sigma', things: /pixels/.test(p.title) ? 'pixels' : 'bins', log: true, gauss: true})),
     Figures.histogram(ivar, {title: 'Inverse variance', unit: 'of bins with information', across: `inverse variance, (${unit})⁻²`, things: 'bins', note: `${counted(ivar.n, 'bin')}${ivar.below ? ', ' + count(ivar.below) + ' of them below this range' : ''}; median ${brief(10 ** ivar.median, 3)}, that is sigma ${brief(10 ** (-ivar.median / 2), 3)} ${unit}`, tick: Figures.power})];
     byId('histograms').replaceChildren(focal.card, ...drawn.map((histogram) => histogram.card));
-    redraw();
+    drawn.forEach((histogram) => histogram.draw());  // all else is drawn when the fibre is set
     return Promise.all(pictures.map((picture) => picture.ready));
   }
 

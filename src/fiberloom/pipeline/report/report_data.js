@@ -114,15 +114,14 @@ const Store = (() => {
     const step = m > 1 ? (wave[m - 1] - wave[0]) / (m - 1) : 1;
     const columns = width ? Math.ceil(m / meta.width.stride) : 0;
     const rows = new Map(meta.fibers.map((fiber, s) => [fiber, s]));
+    const chi2Values = Float64Array.from({length: 256}, (_, code) => code === NONE || !chi2 ? NaN : 2 ** (meta.chi2.low + meta.chi2.step * code));
     const beside = (codes) => (i) => codes ? flux[i] - pulls[codes[i]] * sigma[i] : NaN;
     return {
       number, meta, n: meta.nspec, m, wave, step, flux, sigma, flags, columns, traces: trace,
       /** Row of a fibre number, undefined where it is not in this frame. */
       row: (fiber) => rows.get(fiber),
       /** chi2 of a bin, NaN where there is none. */
-      chi2(i) {
-        return chi2 && chi2[i] !== NONE ? 2 ** (meta.chi2.low + meta.chi2.step * chi2[i]) : NaN;
-      },
+      chi2: (i) => chi2 ? chi2Values[chi2[i]] : NaN,
       /** Full width at half maximum, Angstrom. */
       fwhm(s, j) {
         if (!width) return NaN;

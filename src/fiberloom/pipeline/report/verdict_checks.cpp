@@ -27,7 +27,7 @@ constexpr Limits kLowInformation = at_most(0.05, 0.25);  // share of bins
 constexpr Limits kDeadShare = at_most(0, 0.05);          // of fibres, beyond those known to be bad
 constexpr Limits kWeakShare = at_most(0, 0.05);          // of fibres
 constexpr Limits kBadFit = at_most(0.005, 0.05);         // share of bins
-constexpr Limits kClusterBins = at_most(30, 1000);       // of the largest cluster of BAD2DFIT
+constexpr Limits kClusterBins = at_most(30, kInfinity);  // of the largest cluster of BAD2DFIT
 constexpr Limits kChi2{0.35, 0.6, 1.25, 2};              // median; below 1: the fit takes some
 constexpr Limits kBundleChi2{0.5, 0.75, 1.33, 2};        // of a bundle, relative to the frame
 constexpr Limits kNoise{0.4, 0.7, 1.3, 2};               // expected sigma / sigma of ivar
