@@ -195,6 +195,7 @@ class FullReport(ReportCase):
         print(f"{page.stat().st_size / 1e6:.2f} MB, {seconds:.2f} s until drawn")
         self.assertLess(page.stat().st_size, FULL_SIZE)
         self.assertLess(seconds, FULL_SECONDS)
+        self.assertEqual(self.text("#verdict .words").split("\n")[-1], "Good: nothing odd in 15 checks")
         self.screenshot("report-full", whole=True)
         self.assert_no_complaints()
 

@@ -60,7 +60,7 @@ int run_report(const ReportCommand& c) {
   job.bundle_size = c.bundle_size;
   for (std::size_t i = 0; i < n; ++i) {
     job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
-                          nth(c.psfs, i), nth(c.summaries, i), nth(c.truths, i)});
+                          nth(c.summaries, i), nth(c.truths, i), nth(c.psfs, i)});
   }
   write_text(c.output, report::report_html(job));
   return 0;

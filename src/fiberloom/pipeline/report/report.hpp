@@ -13,9 +13,10 @@ namespace fiberloom::report {
 /// file is there.
 struct ReportInput {
   std::string frame;
-  std::string image, model, residual, psf;
+  std::string image, model, residual;
   std::string summary;
   std::string truth;
+  std::string psf;
 };
 
 struct ReportJob {

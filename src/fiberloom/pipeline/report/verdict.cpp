@@ -59,6 +59,8 @@ Verdict judge(const FrameReport& report) {
     out.words = "Usable, with something odd: " + odd;
   } else {
     out.words = "Good: nothing odd in " + std::to_string(known) + " checks";
+    const std::size_t left = out.findings.size() - known;
+    if (left > 0) out.words += ", " + std::to_string(left) + " could not be made";
   }
   const auto count = std::count_if(out.findings.begin(), out.findings.end(), [](const Finding& f) {
     return f.level == Level::kOdd || f.level == Level::kBad;
