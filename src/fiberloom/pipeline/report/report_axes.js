@@ -168,7 +168,7 @@ const Axes = (() => {
     g.strokeStyle = g.fillStyle = colour('--sky');
     g.lineWidth = 1;
     g.textAlign = 'center';
-    const taken = [], seen = [];
+    const taken = [], seen = [], clear = g.measureText(frames[0].meta.unit).width + 6;  // the unit stands there
     for (const frame of frames) seen.push(...frame.meta.lines.filter(([wave]) => wave >= view[0] && wave <= view[1]).slice(0, area.w / 12 / frames.length));
     g.beginPath();
     for (const [wave, name] of seen) {
@@ -177,7 +177,7 @@ const Axes = (() => {
       g.lineTo(at, area.y + 8);
       const half = g.measureText(name).width / 2 + 5;
       const centre = Math.max(area.x + half, Math.min(area.x + area.w - half, at));
-      const free = centre - half > 62 && taken.every(([a, b]) => centre + half < a || centre - half > b);
+      const free = centre - half > clear && taken.every(([a, b]) => centre + half < a || centre - half > b);
       if (!free) continue;
       taken.push([centre - half, centre + half]);
       g.fillText(name, centre, area.y - 4);
