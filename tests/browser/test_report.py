@@ -2,47 +2,15 @@
 """The report page in a real browser: shown, stepped through, zoomed, in light and dark, wide and narrow, no complaint.
 With the argument --full: a frame of 500 fibres x 2326 bins, its size and the time it takes to open."""
 import json
-import os
-import pathlib
-import subprocess
+import re
 import sys
-import time
 import unittest
 
-from page_case import PageCase, main
+from page_case import main
+from report_case import ReportCase, extract_small, fiberloom, fits
+from small_camera import GRID, NX, NY, trace_x
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-import tiny_fits as fits  # noqa: E402
-from small_camera import GRID, Camera, psf_bytes  # noqa: E402
-
-PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
 FULL_SIZE, FULL_SECONDS = 10e6, 2.0  # bytes; a guard with a wide margin, no benchmark
-
-
-def fiberloom(*arguments):
-    subprocess.run([PROGRAM, *map(str, arguments)], check=True)
-
-
-class ReportCase(PageCase):
-    def show(self, page):
-        """Opens the page; returns the seconds until all of it is drawn."""
-        start = time.monotonic()
-        self.browser.open(page)
-        self.browser.wait_for("document.body.dataset.ready === 'yes'")
-        return time.monotonic() - start
-
-    def pixels(self, selector):
-        """The drawing of a canvas, as text that changes when it does."""
-        return self.browser.run(f"document.querySelector('{selector}').toDataURL()")
-
-    def x_range(self):
-        """What the cursor reads at both ends of the plot."""
-        left, top, width, height = self.browser.place("#plot")
-        found = []
-        for x in (left + 59, left + width - 11):
-            self.browser.mouse("Moved", x, top + height / 2)
-            found.append(float(self.text("#readout b").split()[0]))
-        return found
 
 
 class SmallReport(ReportCase):
@@ -50,11 +18,7 @@ class SmallReport(ReportCase):
     def setUpClass(cls):
         super().setUpClass()
         folder = cls.folder
-        (folder / "preproc.fits").write_bytes(Camera().preproc_bytes())
-        (folder / "psf.fits").write_bytes(psf_bytes())
-        fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "frame.fits",
-                  "-w", GRID, "--bundlesize", "5", "-m", folder / "model.fits", "--residual", folder / "residual.fits",
-                  "--json", folder / "summary.json", "--quiet")
+        extract_small(folder, "--residual", folder / "residual.fits")
         fiberloom("extract", "-i", folder / "preproc.fits", "-p", folder / "psf.fits", "-o", folder / "part.fits",
                   "-w", GRID, "--bundlesize", "5", "-s", "6", "-n", "3", "--quiet")
         n = 40
@@ -68,7 +32,7 @@ class SmallReport(ReportCase):
     def test_shows_every_part_without_complaint(self):
         self.show(self.page)
         self.assertEqual(self.browser.run("document.querySelectorAll('.map canvas').length"), 2)
-        self.assertEqual(self.browser.run("[...document.images].filter(i => i.naturalWidth > 50).length"), 3)
+        self.assertEqual(self.browser.run("document.querySelectorAll('.ccd canvas').length"), 3)
         self.assertEqual(self.browser.run("document.querySelectorAll('.histogram svg').length"), 3)
         self.assertEqual(self.browser.run("document.querySelectorAll('#bundles tbody tr').length"), 2)
         self.assertGreater(self.browser.run("document.querySelectorAll('#runs tbody tr').length"), 2)
@@ -91,7 +55,7 @@ class SmallReport(ReportCase):
         self.assertEqual(self.pixels("#plot canvas"), first)
         self.browser.key("ArrowLeft")  # there is none before the first
         self.assertEqual(self.browser.run("document.querySelector('#fiber').value"), "0")
-        self.browser.run("(e => { e.value = 7; e.dispatchEvent(new Event('change')); })(document.querySelector('#fiber'))")
+        self.set("#fiber", 7)
         self.assertIn("bundle 1", self.text("#fiber-note"))
         self.assert_no_complaints()
 
@@ -152,17 +116,28 @@ class SmallReport(ReportCase):
         self.assertEqual(self.browser.run("document.querySelector('#fiber').value"), "9")
         self.assert_no_complaints()
 
-    def test_a_picture_tells_which_pixels_lie_under_the_cursor(self):
+    def test_a_picture_has_ccd_coordinates_and_tells_fibre_and_wavelength(self):
         self.show(self.page)
-        self.browser.run("document.querySelector('.picture img').scrollIntoView({block: 'center'})")
-        left, top, width, height = self.browser.place(".picture img")
-        side, columns = self.browser.run(
-            "(i => [Number(i.closest('.card').innerText.match(/(\\d+) x \\d+ pixels a dot/)[1]), i.naturalWidth])"
-            "(document.querySelector('.picture img'))")
-        self.browser.mouse("Moved", left + 1, top + height - 1)
-        self.assertEqual(self.text(".tip"), f"columns 0 to {side - 1}, rows 0 to {side - 1}")
-        self.browser.mouse("Moved", left + width - 1, top + height - 1)
-        self.assertIn(f"columns {(columns - 1) * side} to", self.text(".tip"))
+        self.browser.run("document.querySelector('.ccd').scrollIntoView({block: 'center'})")
+        left, top, width, height = self.browser.place(".ccd")
+        area = (left + 46, top + 4, width - 52, height - 36)  # as report_ccd.js lays it out
+        x0, x1, y0, y1 = map(int, re.search(r"columns (\d+) to (\d+), rows (\d+) to (\d+)", self.text(".picture")).groups())
+        self.assertLess(x1 - x0, NX)  # the part that is lit, 94 of 110 columns
+        self.assertLessEqual(y1, NY - 1)
+
+        def point(column, row):
+            return (area[0] + area[2] * (column - x0 + 0.5) / (x1 - x0 + 1), area[1] + area[3] * (1 - (row - y0 + 0.5) / (y1 - y0 + 1)))
+        self.browser.mouse("Moved", *point(int(trace_x(6)) + 1, 80))
+        tip = self.text(".tip")
+        self.assertIn(f"column {int(trace_x(6)) + 1}, row 80", tip)
+        self.assertIn("fibre 6, 5050.", tip)  # trace_y(5050) is 80
+        self.browser.click(*point(trace_x(3), 80))
+        self.assertEqual(self.value("#fiber"), "3")
+        low, high = self.x_range()
+        self.assertTrue(low < 5050 < high, (low, high))
+        before = self.pixels(".ccd canvas")
+        self.browser.run("document.querySelector('#traces').click()")
+        self.assertNotEqual(self.pixels(".ccd canvas"), before)
         self.assert_no_complaints()
 
     def test_a_spectrum_without_information_is_not_the_first_to_be_seen(self):
@@ -196,7 +171,7 @@ class SmallReport(ReportCase):
         self.assert_no_complaints()
 
     def test_fits_a_phone_and_the_dark(self):
-        for name, width, dark in (("phone", 360, False), ("dark", 1400, True)):
+        for name, width, dark in (("phone", 360, False), ("phone-dark", 420, True), ("dark", 1400, True)):
             self.browser.view(width, 800, dark, touch=width < 500)
             self.show(self.page)
             self.screenshot("report-" + name, whole=True)
@@ -220,6 +195,7 @@ class FullReport(ReportCase):
         print(f"{page.stat().st_size / 1e6:.2f} MB, {seconds:.2f} s until drawn")
         self.assertLess(page.stat().st_size, FULL_SIZE)
         self.assertLess(seconds, FULL_SECONDS)
+        self.assertEqual(self.text("#verdict .words").split("\n")[-1], "Good: nothing odd in 15 checks")
         self.screenshot("report-full", whole=True)
         self.assert_no_complaints()
 

@@ -10,7 +10,7 @@ import zlib
 
 import tiny_fits as fits
 from run_fiberloom import Case
-from small_camera import NFIBER, NX, NY
+from small_camera import NFIBER, NX, NY, WMAX, WMIN, Camera, psf_bytes, trace_x, trace_y
 
 NWAVE = 101
 
@@ -108,10 +108,62 @@ class Report(Case):
         image, model, residual = meta["pictures"]
         for picture in (image, model, residual):
             width, height, rows = decode_png(base64.b64decode(picture["src"].partition(",")[2]))
-            self.assertEqual((width, height), (NX, NY))
-            if picture is not model:  # the dead block, y 100 to 111 and x 62 to 73; row 0 is on top
-                self.assertEqual(set(rows[NY - 1 - 105][62:74]), {255})
-            self.assertNotIn(255, rows[NY - 1 - 75][62:66])
+            column, row, columns, tall = picture["region"]  # what is lit and 8 pixels around it
+            self.assertEqual((width, height, picture["block"]), (columns, tall, [1, 1]))
+            self.assertTrue(0 <= column and column + columns <= NX and 0 <= row and row + tall <= NY)
+
+            def dots(y, x0, x1):
+                return set(rows[tall - 1 - (y - row)][x0 - column:x1 - column])  # the highest row is on top
+            if picture is not model:  # the dead block, y 100 to 111 and x 62 to 73
+                self.assertEqual(dots(105, 62, 74), {255})
+            self.assertNotIn(255, dots(75, 62, 66))
+
+    def test_pictures_are_cropped_to_the_fibres(self):
+        part = self.out / "part.fits"
+        self.extract_ok("-s", "6", "-n", "2", "-m", str(self.out / "part-model.fits"), output=part)
+        column, _, columns, _ = data(self.page(part, "--model", self.out / "part-model.fits"))["pictures"][0]["region"]
+        lit = [i % NX for i, v in enumerate(fits.read(self.out / "part-model.fits")[0].values()) if v]  # of the whole bundle
+        self.assertEqual((column, column + columns), (min(lit) - 8, min(max(lit) + 9, NX)))
+        self.assertGreater(column, 30)
+
+    def test_the_psf_gives_traces_and_residuals_along_them(self):
+        page = self.page(self.frame, "--image", self.image, "--model", self.model, "--psf", self.psf)
+        spec = data(page)["traces"]
+        self.assertEqual(spec["wave"], [5005.0, 5085.0])
+        for name, of in (("x", lambda s, w: trace_x(s) + 0.2 * (2 * (w - WMIN) / (WMAX - WMIN) - 1)), ("y", lambda s, w: trace_y(w))):
+            planes, (low, span) = unpacked(page, f"f0-trace-{name}"), spec[name]
+            n = len(planes) // 2
+            values = [low + span * (planes[i] | planes[n + i] << 8) / 65535 for i in range(n)]
+            for s in (0, 7):
+                for k in (0, 9, spec["samples"] - 1):
+                    wave = 5005 + 80 * k / (spec["samples"] - 1)
+                    self.assertAlmostEqual(values[s * spec["samples"] + k], of(s, wave), delta=0.01)
+        pulls = [c for c in unpacked(page, "f0-model") if c != 255]
+        self.assertGreater(len(pulls), 0.9 * NFIBER * NWAVE)
+        self.assertAlmostEqual(sorted(pulls)[len(pulls) // 2], 127, delta=12)  # half a sigma
+
+    def test_the_verdict_has_a_level_words_and_reasons(self):
+        verdict = data(self.page(self.frame, "--summary", self.summary))["verdict"]
+        self.assertIn(verdict["level"], ("good", "odd", "bad"))
+        found = {f["check"]: f for f in verdict["findings"]}
+        self.assertEqual(len(found), 15)
+        self.assertEqual(found["truth pulls"]["level"], "unknown")
+        self.assertRegex(found["chi2"]["text"], r"chi2 of pixels is [0-9.]+ in the median")
+        self.assertEqual(found["numerical error"]["level"], "good")
+        self.assertIn("dead fibres", found)
+
+    def test_the_verdict_names_an_unmasked_cosmic_ray_by_its_pixel(self):
+        camera = Camera()
+        row, column = 60, int(trace_x(4)) + 1
+        camera.image[row * NX + column] += 5e4
+        camera.ivar[90 * NX + 30] = 1e14
+        hit = self.put("hit.fits", camera.preproc_bytes())
+        verdict = data(self.page(self.frame, "--image", hit, "--model", self.model, "--psf", self.psf))["verdict"]
+        wild = next(f for f in verdict["findings"] if f["check"] == "wild pixels")
+        self.assertEqual((verdict["level"], wild["level"]), ("bad", "bad"))
+        self.assertIn(f"column {column}, row {row}", wild["text"])
+        self.assertIn("over 100 times the usual, the first at column 30, row 90", wild["text"])
+        self.assertEqual(wild["place"][0], 2)  # the fibre that the weight falls on
 
     def test_same_input_same_bytes(self):
         first = self.page(self.frame, "--summary", self.summary)
@@ -183,6 +235,11 @@ class Report(Case):
         deep = self.put("deep.json", b'{"program":"fiberloom extract","spectra":' + b"[" * 200000)
         self.fails(self.report(self.frame, "--summary", deep), 14, "deep.json")
         self.fails(self.report(self.frame, "--image", self.psf), 21, self.psf.name, "10 spectra")
+        self.fails(self.report(self.frame, "--psf", self.frame), 12, self.frame.name, "PSFTYPE")
+        few = self.put("few.fits", psf_bytes(nfiber=6))
+        self.fails(self.report(self.frame, "--psf", few), 21, "few.fits", "6 fibres", "0 to 9")
+        other = self.put("other.fits", psf_bytes(npix_x=120))
+        self.fails(self.report(self.frame, "--image", self.image, "--psf", other), 21, "other.fits", "160 x 120", "160 x 110")
         small = self.put("small.fits", fits.image("MODEL", -32, (5, 4), [0.0] * 20, first=True))
         self.fails(self.report(self.frame, "--image", self.image, "--model", small), 21, "small.fits", "5 x 4")
         part = self.out / "part.fits"

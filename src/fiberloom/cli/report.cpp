@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportCommand {
-  std::vector<std::string> frames, images, models, residuals, summaries, truths;
+  std::vector<std::string> frames, images, models, residuals, psfs, summaries, truths;
   std::string output = "report.html";
   std::int64_t bundle_size = 0;
 };
@@ -49,11 +49,8 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
 int run_report(const ReportCommand& c) {
   const std::size_t n = c.frames.size();
   const std::pair<const char*, const std::vector<std::string>*> options[] = {
-      {"--image", &c.images},
-      {"--model", &c.models},
-      {"--residual", &c.residuals},
-      {"--summary", &c.summaries},
-      {"--truth", &c.truths}};
+      {"--image", &c.images}, {"--model", &c.models},      {"--residual", &c.residuals},
+      {"--psf", &c.psfs},     {"--summary", &c.summaries}, {"--truth", &c.truths}};
   check_output(c.output, c.frames);
   for (const auto& [name, values] : options) {
     check_count(name, *values, n);
@@ -63,7 +60,7 @@ int run_report(const ReportCommand& c) {
   job.bundle_size = c.bundle_size;
   for (std::size_t i = 0; i < n; ++i) {
     job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
-                          nth(c.summaries, i), nth(c.truths, i)});
+                          nth(c.summaries, i), nth(c.truths, i), nth(c.psfs, i)});
   }
   write_text(c.output, report::report_html(job));
   return 0;
@@ -84,7 +81,8 @@ Command make_report(CLI::App& program) {
       "  fiberloom report frame-b0.fits frame-r0.fits --truth truth-b0.fits --truth "
       "truth-r0.fits\n\n"
       "The n-th --image, --model ... belongs to the n-th FRAME; - stands for none. What --summary\n"
-      "names as image, model and residual need not be given again.\n\n");
+      "names as image, PSF, model and residual need not be given again.\n"
+      "Frames of one exposure and spectrograph (CAMERA b0, r0, z0) are joined in one view.\n\n");
   const auto command = std::make_shared<ReportCommand>();
   app->add_option("FRAME", command->frames, "frames (ours, desispec's, spex's)")->required();
   app->add_option("-o,--output", command->output, "page to write; - is standard output")
@@ -92,6 +90,7 @@ Command make_report(CLI::App& program) {
   add_each(*app, "--image", command->images, "preprocessed image that the frame is from");
   add_each(*app, "--model", command->models, "model image (extract --model)");
   add_each(*app, "--residual", command->residuals, "residual image (extract --residual)");
+  add_each(*app, "--psf", command->psfs, "PSF of the extraction: traces on the images");
   add_each(*app, "--summary", command->summaries, "summary (extract --json)");
   add_each(*app, "--truth", command->truths, "truth of a simulated frame");
   app->add_option("--bundlesize", command->bundle_size,

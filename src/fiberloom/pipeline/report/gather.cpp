@@ -3,11 +3,13 @@
 #include "fiberloom/pipeline/report/gather.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <limits>
+#include <utility>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/pipeline/compare_truth.hpp"
@@ -18,12 +20,15 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kPictureSize = 700;   // blocks; three of them are a fifth of a page
 constexpr std::size_t kWidthSamples = 600;  // of the resolution's width along a spectrum
 constexpr std::size_t kMaxSummary = 16U << 20;
 constexpr std::int64_t kUsualBundle = 25, kFibersPerSpectrograph = 500;
 constexpr int kMaxDepth = 8;
-constexpr double kSignificanceRange = 5;
+constexpr std::size_t kMargin = 8;         // pixels around what is lit
+constexpr double kSpotReach = 8;           // columns: half a spot
+constexpr std::size_t kTraceSamples = 17;  // a trace is smooth: straight between them to 0.1 pixel
+constexpr std::size_t kLeastPulls = 100;   // for a width
+constexpr double kUsualPixels = 5.5;       // of a bin of 0.8 Angstrom, where no PSF tells
 
 /// The member of nested objects, or null.
 Json member(const Json& json, std::initializer_list<const char*> path) {
@@ -98,140 +103,123 @@ std::string find_file(const std::string& given, const std::string& named,
   return {};
 }
 
-struct CcdImages {
-  Array2D<float> image, ivar, model, residual;  ///< image and ivar masked
-};
+/// From the lowest to the highest value, with some room, within [0, limit).
+std::pair<std::size_t, std::size_t> span_of(const Array2D<float>& values, std::size_t limit) {
+  const auto [low, high] = std::minmax_element(values.data(), values.data() + values.size());
+  const double room = kMargin + kSpotReach, last = static_cast<double>(limit);
+  return {static_cast<std::size_t>(std::clamp(*low - room, 0.0, last)),
+          static_cast<std::size_t>(std::clamp(*high + room + 1, 0.0, last))};
+}
 
-Array2D<float> narrow(const PixelArray& pixels) {
-  Array2D<float> out(pixels.rows(), pixels.cols());
-  std::visit(
-      [&](const auto& a) {
-        for (std::size_t i = 0; i < out.size(); ++i)
-          out.data()[i] = static_cast<float>(a.data()[i]);
-      },
-      pixels.data());
+/// The part of the CCD that belongs to the frame's fibres: where the model puts light and where the
+/// traces run (a dead amplifier has traces, but no light); all of it where neither is known.
+Region fiber_part(const CcdImages& ccd, const std::optional<Traces>& traces) {
+  const Array2D<float>& any = ccd.any();
+  const Region all{0, 0, any.rows(), any.cols()};
+  const Region lit = ccd.model.empty() ? all : lit_region(ccd.model, kMargin);
+  if (!traces || traces->x.empty()) return lit;
+  const auto [c0, c1] = span_of(traces->x, any.cols());
+  const auto [r0, r1] = span_of(traces->y, any.rows());
+  if (c1 <= c0 || r1 <= r0) return lit;
+  if (ccd.model.empty()) return {r0, c0, r1 - r0, c1 - c0};
+  const std::size_t row = std::min(r0, lit.row), col = std::min(c0, lit.col);
+  return {row, col, std::max(r1, lit.row + lit.rows) - row, std::max(c1, lit.col + lit.cols) - col};
+}
+
+/// What a PSF adds: traces, the residual along them, the noise that a bin must have.
+void add_traces(FrameReport& report, const CcdImages& ccd, const std::string& path) {
+  const std::size_t nspec = report.fibers.size();
+  double pixels = kUsualPixels;
+  if (path.empty()) {
+    report.notes.emplace_back("No PSF was given (--psf, or --summary that names it): no traces.");
+  } else {
+    const PsfModel psf = read_psf(path).model;
+    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(report.first_fiber, 0));
+    const Array2D<float>& any = ccd.any();
+    if (!any.empty() && (any.cols() != static_cast<std::size_t>(psf.npix_x) ||
+                         any.rows() != static_cast<std::size_t>(psf.npix_y))) {
+      throw Error(Status::kSizeMismatch,
+                  path + ": is for a CCD of " + std::to_string(psf.npix_y) + " x " +
+                      std::to_string(psf.npix_x) + " pixels, but the images have " +
+                      std::to_string(any.rows()) + " x " + std::to_string(any.cols()));
+    }
+    if (first + nspec > static_cast<std::size_t>(psf.nfiber())) {
+      throw Error(Status::kSizeMismatch,
+                  path + ": has " + std::to_string(psf.nfiber()) + " fibres, but the frame's are " +
+                      std::to_string(first) + " to " + std::to_string(first + nspec - 1));
+    }
+    const std::vector<double>& wave = report.frame.wave;
+    report.traces = sample_traces(psf, first, nspec, wave.front(), wave.back(), kTraceSamples);
+    if (ccd.complete()) {
+      report.model_pull =
+          residual_along_traces(psf, first, nspec, wave, ccd.residual, ccd.model, ccd.ivar);
+    }
+    if (wave.size() > 1) pixels = effective_pixels(psf, first, nspec, wave);
+  }
+  const HeaderCards& header = report.frame.header;
+  const auto noise = header.number("RDNOISE");
+  const std::string unit = header.text("BUNIT").value_or("");
+  if (noise && *noise > 0 && unit.find("electron") != std::string::npos) {
+    report.noise = noise_ratio(report.frame, report.flags, *noise, pixels);
+  }
+}
+
+/// (flux - expected) / sigma of each bin, NaN where either is unknown.
+Array2D<float> pull_of_bins(const FrameReport& report, const Array2D<double>& expected) {
+  Array2D<float> out(expected.rows(), expected.cols());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const bool known = (report.flags.data()[i] & kUnusable) == 0;
+    out.data()[i] = known ? static_cast<float>((report.frame.flux.data()[i] - expected.data()[i]) *
+                                               std::sqrt(report.frame.ivar.data()[i]))
+                          : std::numeric_limits<float>::quiet_NaN();
+  }
   return out;
 }
 
-void require_same_size(const std::string& path, const Array2D<float>& a, const std::string& other,
-                       const Array2D<float>& b) {
-  if (a.empty() || b.empty() || (a.rows() == b.rows() && a.cols() == b.cols())) return;
-  const auto size = [](const Array2D<float>& m) {
-    return std::to_string(m.rows()) + " x " + std::to_string(m.cols());
-  };
-  throw Error(Status::kSizeMismatch,
-              path + ": image of " + size(a) + " pixels, but " + other + " has " + size(b));
-}
-
-/// A file of another kind may hold images too (traces of a PSF): a CCD has a column for each fibre.
-void require_room(const std::string& path, const Array2D<float>& image, std::size_t nspec) {
-  if (image.empty() || image.cols() >= nspec) return;
-  throw Error(Status::kSizeMismatch, path + ": image of " + std::to_string(image.rows()) + " x " +
-                                         std::to_string(image.cols()) + " pixels, too small for " +
-                                         std::to_string(nspec) + " spectra");
-}
-
-/// Image, model and residual: any two give the third, where the pixel was used.
-void complete(CcdImages& ccd) {
-  if (ccd.model.empty() == ccd.residual.empty()) return;
-  const Array2D<float>& known = ccd.model.empty() ? ccd.residual : ccd.model;
-  Array2D<float> other(ccd.image.rows(), ccd.image.cols());
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    const bool used = ccd.ivar.data()[i] > 0;
-    other.data()[i] = used ? ccd.image.data()[i] - known.data()[i] : 0.0F;
-  }
-  (ccd.model.empty() ? ccd.model : ccd.residual) = std::move(other);
-}
-
-CcdImages read_images(const ReportInput& in, const HeaderCards& header, std::size_t nspec) {
-  CcdImages ccd;
-  if (!in.image.empty()) {
-    PreprocFile file = read_preproc(in.image);
-    const auto bits = header.integer("EXMASK");
-    apply_mask(file.ccd, file.mask, bits ? static_cast<std::uint32_t>(*bits) : kDefaultMaskBits);
-    ccd.image = narrow(file.ccd.image);
-    ccd.ivar = narrow(file.ccd.ivar);
-  }
-  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL");
-  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL");
-  require_room(in.image, ccd.image, nspec);
-  require_room(in.model, ccd.model, nspec);
-  require_room(in.residual, ccd.residual, nspec);
-  require_same_size(in.model, ccd.model, in.image, ccd.image);
-  require_same_size(in.residual, ccd.residual, in.image, ccd.image);
-  require_same_size(in.residual, ccd.residual, in.model, ccd.model);
-  if (!ccd.image.empty()) complete(ccd);
-  return ccd;
-}
-
-void add_picture(FrameReport& report, const std::string& name, const std::string& unit,
-                 const Array2D<double>& blocks, std::size_t side, const Stretch& stretch,
-                 Scale scale) {
-  Picture out{name, unit, {}, blocks.cols(), blocks.rows(), side, stretch, scale};
-  out.png = draw(blocks, stretch,
-                 scale == Scale::kDiverging ? diverging_palette() : sequential_palette());
-  report.pictures.push_back(std::move(out));
-}
-
-void add_pictures(FrameReport& report, const CcdImages& ccd) {
-  const Array2D<float>& any = !ccd.image.empty()   ? ccd.image
-                              : !ccd.model.empty() ? ccd.model
-                                                   : ccd.residual;
-  if (any.empty()) {
-    report.notes.emplace_back(
-        "No CCD images were given (--image, --model, --residual, or --summary that names them).");
-    return;
-  }
-  const std::size_t side = block_side(any.rows(), any.cols(), kPictureSize);
-  const std::string unit = "electron a pixel";
-  std::optional<Stretch> shared;  // image and model look alike where they are
-  if (!ccd.image.empty()) {
-    const Array2D<double> blocks = block_mean(ccd.image, ccd.ivar, side);
-    shared = image_stretch(blocks);
-    add_picture(report, "Image", unit, blocks, side, *shared, Scale::kSequential);
-  }
-  if (!ccd.model.empty()) {
-    const Array2D<double> blocks = block_mean(ccd.model, {}, side);
-    add_picture(report, "Model", unit, blocks, side, shared ? *shared : image_stretch(blocks),
-                Scale::kSequential);
-  }
-  if (ccd.residual.empty()) return;
-  if (!ccd.ivar.empty()) {
-    const Stretch range{-kSignificanceRange, kSignificanceRange, 0};
-    add_picture(report, "Residual", "sum over a dot's lit pixels / its sigma",
-                block_significance(ccd.residual, ccd.model, ccd.ivar, side), side, range,
-                Scale::kDiverging);
-    return;
-  }
-  const Array2D<double> blocks = block_mean(ccd.residual, {}, side);
-  const Stretch range = image_stretch(blocks);
-  const double limit = std::max({std::abs(range.low), std::abs(range.high), 1e-30});
-  add_picture(report, "Residual", unit, blocks, side, {-limit, limit, 0}, Scale::kDiverging);
+void add_truth_pulls(FrameReport& report, const std::string& path) {
+  const TruthFile truth = read_truth(path);
+  add_truth(report.targets, report.fibers, truth.fibermap);
+  const Array2D<double> expected = expected_flux(report.frame, truth);
+  report.truth_pull = pull_of_bins(report, expected);
+  report.pulls.push_back(
+      {PullKind::kTruth, "Pulls against the truth",
+       "(flux - R truth) / sigma of the bins without a flag; light that is finer than a bin, as "
+       "bright sky lines are, cannot be told from bin averages and makes the tails",
+       truth_pulls(report.frame, report.flags, expected)});
+  const Histogram quiet =
+      truth_pulls(report.frame, flag_bright(report.frame, report.flags), expected);
+  if (quiet.size() >= kLeastPulls) report.truth_core = quiet.core_width();
 }
 
 void add_pulls(FrameReport& report, const CcdImages& ccd, const std::string& truth_path) {
-  if (!truth_path.empty()) {
-    const TruthFile truth = read_truth(truth_path);
+  if (!truth_path.empty()) add_truth_pulls(report, truth_path);
+  if (ccd.complete()) {
+    report.wild = wild_pixels(ccd.residual, ccd.model, ccd.ivar);
     report.pulls.push_back(
-        {"Pulls against the truth",
-         "(flux - R truth) / sigma of the bins without a flag; light that is finer than a bin, as "
-         "bright sky lines are, cannot be told from bin averages and makes the "
-         "tails",
-         truth_pulls(report.frame, report.flags, expected_flux(report.frame, truth))});
-  }
-  if (!ccd.ivar.empty() && !ccd.model.empty()) {
-    report.pulls.push_back(
-        {"Pulls of pixels",
-         "(image - model) / sigma of the pixels that the model lights; sigma is the image's alone, "
-         "errors of the PSF (psferr) are not in it, and fitted parameters make it narrower than 1",
+        {PullKind::kPixels, "Pulls of pixels",
+         "(image - model) / sigma of the pixels that the model lights; sigma is the image's "
+         "alone, errors of the PSF (psferr) are not in it, and fitted parameters make it narrower "
+         "than 1",
          pixel_pulls(ccd.residual, ccd.model, ccd.ivar)});
   }
   report.pulls.push_back(
-      {"Pulls of neighbouring bins",
+      {PullKind::kNeighbours, "Pulls of neighbouring bins",
        "(flux - mean of the two neighbours) / sigma, of the quietest third of each spectrum (by "
-       "sigma, "
-       "so without bright sky lines): noise makes the core, structure that is left widens it",
+       "sigma, so without bright sky lines): noise makes the core, structure that is left widens "
+       "it",
        neighbour_pulls(report.frame, report.flags)});
+  std::vector<std::size_t> sky;
+  for (std::size_t s = 0; s < report.fibers.size(); ++s) {
+    if (report.targets.is_sky(s) && !report.targets.is_known_bad(s)) sky.push_back(s);
+  }
+  Histogram pulls = sky_pulls(report.frame, report.flags, sky);
+  if (pulls.size() == 0) return;
+  report.pulls.push_back(
+      {PullKind::kSky, "Pulls of sky fibres",
+       "(flux - mean of the " + std::to_string(sky.size()) +
+           " sky fibres, scaled to this one) / sigma, of the quietest third of each spectrum: "
+           "what is wider than 1 is left after a perfect sky subtraction",
+       std::move(pulls)});
 }
 
 void add_facts(FrameReport& report, const ReportInput& in) {
@@ -248,7 +236,8 @@ void add_facts(FrameReport& report, const ReportInput& in) {
   }
   const std::pair<const char*, const std::string*> files[] = {
       {"frame file", &report.frame.path}, {"image file", &in.image}, {"model file", &in.model},
-      {"residual file", &in.residual},    {"truth file", &in.truth}, {"summary file", &in.summary}};
+      {"residual file", &in.residual},    {"PSF file", &in.psf},     {"truth file", &in.truth},
+      {"summary file", &in.summary}};
   for (const auto& [what, path] : files) {
     if (!path->empty()) report.facts.emplace_back(what, *path);
   }
@@ -269,6 +258,18 @@ void note_absences(FrameReport& report) {
   }
 }
 
+/// The largest error bound of the summary's bundles.
+std::optional<double> largest_bound(const Json& summary) {
+  std::optional<double> out;
+  const Json bundles = member(summary, {"bundles"});
+  if (!bundles.is_array()) return out;
+  for (const Json& bundle : bundles) {
+    const Json bound = member(bundle, {"bound_sigma"});
+    if (bound.is_number()) out = std::max(out.value_or(0.0), bound.get<double>());
+  }
+  return out;
+}
+
 void add_statistics(FrameReport& report, std::int64_t bundle_size) {
   const std::string option = text_member(report.summary, {"options", "--bundlesize"});
   report.bundle_size = bundle_size > 0 ? bundle_size : std::atoll(option.c_str());
@@ -279,9 +280,22 @@ void add_statistics(FrameReport& report, std::int64_t bundle_size) {
       bundle_statistics(report.frame, report.flags, report.first_fiber, report.bundle_size);
   report.runs = bad_runs(report.flags);
   report.ivar = ivar_histogram(report.frame);
+  report.largest_bound = largest_bound(report.summary);
   if (!report.frame.resolution) return;
   report.stride = (report.flags.cols() + kWidthSamples - 1) / kWidthSamples;
   report.sigma = resolution_sigma(report.frame, report.flags, report.stride);
+}
+
+/// Band and exposure of CAMERA ("r3"), EXPID and NIGHT: cameras that differ in the band alone saw
+/// the same fibres.
+void add_exposure(FrameReport& report) {
+  const HeaderCards& header = report.frame.header;
+  const std::string camera = header.text("CAMERA").value_or("");
+  const std::string expid = header.text("EXPID").value_or("");
+  const bool named = camera.size() > 1 && std::isalpha(static_cast<unsigned char>(camera[0])) != 0;
+  if (!named || expid.empty()) return;
+  report.band = static_cast<char>(std::tolower(static_cast<unsigned char>(camera[0])));
+  report.exposure = header.text("NIGHT").value_or("") + "/" + expid + "/" + camera.substr(1);
 }
 
 }  // namespace
@@ -298,22 +312,28 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
       path = find_file(path, text_member(report.summary, {group, name}), in.summary, name, report);
     };
     find(in.image, "input", "image");
+    find(in.psf, "input", "psf");
     find(in.model, "output", "model");
     find(in.residual, "output", "residual");
   }
-  report.fibers =
-      fiber_numbers(report.frame.fibermap, report.frame.header, report.frame.flux.rows());
-  if (report.frame.fibermap && report.frame.fibermap->rows == report.fibers.size()) {
-    report.targets =
-        report.frame.fibermap->text_column("OBJTYPE").value_or(std::vector<std::string>());
-  }
+  const std::optional<RawTable>& fibermap = report.frame.fibermap;
+  report.fibers = fiber_numbers(fibermap, report.frame.header, report.frame.flux.rows());
+  report.targets = read_targets(fibermap, report.fibers.size());
   report.flags = bin_flags(report.frame);
   note_absences(report);
+  add_exposure(report);
   add_statistics(report, bundle_size);
+  report.fiber_table = fiber_statistics(report.frame, report.flags, report.sigma);
   const CcdImages ccd = read_images(in, report.frame.header, report.fibers.size());
-  add_pictures(report, ccd);
+  if (ccd.any().empty()) {
+    report.notes.emplace_back(
+        "No CCD images were given (--image, --model, --residual, or --summary that names them).");
+  }
+  add_traces(report, ccd, in.psf);
+  if (!ccd.any().empty()) report.pictures = make_pictures(ccd, fiber_part(ccd, report.traces));
   add_pulls(report, ccd, in.truth);
   add_facts(report, in);
+  report.verdict = judge(report);
   return report;
 }
 

@@ -8,25 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "fiberloom/pipeline/report/ccd_images.hpp"
+#include "fiberloom/pipeline/report/fiber_statistics.hpp"
 #include "fiberloom/pipeline/report/report.hpp"
 #include "fiberloom/pipeline/report/statistics.hpp"
-#include "fiberloom/pipeline/report/thumbnail.hpp"
+#include "fiberloom/pipeline/report/targets.hpp"
+#include "fiberloom/pipeline/report/traces.hpp"
+#include "fiberloom/pipeline/report/verdict.hpp"
+#include "fiberloom/pipeline/report/wild_pixels.hpp"
 
 namespace fiberloom::report {
 
-enum class Scale { kSequential, kDiverging };
-
-/// A thumbnail with the meaning of its colours.
-struct Picture {
-  std::string name, unit;  ///< "image", "electron a pixel"
-  std::vector<std::uint8_t> png;
-  std::size_t width = 0, height = 0, side = 1;  ///< blocks, and pixels a block
-  Stretch stretch;
-  Scale scale = Scale::kSequential;
-};
+enum class PullKind { kTruth, kPixels, kNeighbours, kSky };
 
 /// A histogram of pulls with what it is made of, in words.
 struct Pulls {
+  PullKind kind;
   std::string title, note;
   Histogram histogram;
 };
@@ -34,19 +31,28 @@ struct Pulls {
 struct FrameReport {
   FrameData frame;
   std::vector<std::int64_t> fibers;  ///< number of each row
-  std::vector<std::string> targets;  ///< OBJTYPE of each row, or empty
+  Targets targets;
   Array2D<std::uint8_t> flags;
   std::size_t stride = 1;  ///< of `sigma`, bins
   Array2D<float> sigma;    ///< resolution, bins; empty without RESOLUTION
   std::int64_t bundle_size = 25, first_fiber = 0;
   std::vector<BundleStatistics> bundles;
+  std::vector<FiberStatistics> fiber_table;  ///< one a row
   std::vector<BadRun> runs;
   std::optional<Histogram> ivar;
   std::vector<Pulls> pulls;
   std::vector<Picture> pictures;
-  nlohmann::ordered_json summary;                          ///< of extract; null without
+  std::optional<Traces> traces;           ///< with the PSF
+  std::optional<WildPixels> wild;         ///< with image and model
+  Array2D<float> model_pull, truth_pull;  ///< (data - it) / sigma of each bin, NaN; or empty
+  std::optional<double> noise;            ///< noise_ratio() where read noise and unit are known
+  std::optional<double> truth_core;       ///< core width of the truth pulls of quiet bins
+  std::optional<double> largest_bound;    ///< error bound of the summary's bundles, sigma
+  nlohmann::ordered_json summary;         ///< of extract; null without
   std::vector<std::pair<std::string, std::string>> facts;  ///< header cards, names of files
   std::vector<std::string> notes;                          ///< what is not there, and why
+  std::string band, exposure;  ///< "r"; what b, r and z of one exposure share; or empty
+  Verdict verdict;
 };
 
 [[nodiscard]] FrameReport gather(const ReportInput& input, std::int64_t bundle_size);

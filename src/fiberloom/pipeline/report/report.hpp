@@ -9,13 +9,14 @@
 namespace fiberloom::report {
 
 /// The files of one extraction. All but the frame may be empty. What `summary` (the --json of
-/// extract) names as image, model and residual is taken where nothing else is given and the file
-/// is there.
+/// extract) names as image, PSF, model and residual is taken where nothing else is given and the
+/// file is there.
 struct ReportInput {
   std::string frame;
   std::string image, model, residual;
   std::string summary;
   std::string truth;
+  std::string psf;
 };
 
 struct ReportJob {

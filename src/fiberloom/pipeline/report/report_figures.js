@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps over fibres and wavelengths, CCD pictures, histograms.
+// Maps over fibres and wavelengths, histograms, colour bars.
 'use strict';
 
 const Figures = (() => {
@@ -62,11 +62,11 @@ const Figures = (() => {
     if (!(fluxHigh > fluxLow)) [fluxLow, fluxHigh] = between(flux, [0.5, 0.5]);
     const soft = Math.max(middle - fluxLow, (fluxHigh - fluxLow) / 200);
     const fluxTicks = [0, ...[1, 10, 100, 1e3, 1e4, 1e5].flatMap((p) => [p, 3 * p])].filter((v) => v >= fluxLow && v <= fluxHigh);
-    out.push({name: 'flux', unit: 'electron/Å', value: flux, palette: 'sequential',
+    out.push({name: 'flux', unit: frame.meta.unit, value: flux, palette: 'sequential',
       place: asinhPlace(fluxLow, fluxHigh, soft), ticks: fluxTicks.filter((v, k) => k % 2 === 0 || fluxTicks.length < 6)});
     const sigma = (i) => frame.sigma[i] > 0 ? Math.log10(frame.sigma[i]) : NaN;
     const [sigmaLow, sigmaHigh] = between(sigma, [0.002, 0.998]);
-    out.push({name: 'sigma (1/√ivar)', unit: 'electron/Å', value: (i) => frame.sigma[i] > 0 ? frame.sigma[i] : NaN, palette: 'sequential',
+    out.push({name: 'sigma (1/√ivar)', unit: frame.meta.unit, value: (i) => frame.sigma[i] > 0 ? frame.sigma[i] : NaN, palette: 'sequential',
       place: (v) => (Math.log10(v) - sigmaLow) / (sigmaHigh - sigmaLow),
       ticks: [0.1, 0.3, 1, 3, 10, 30, 100, 300].filter((v) => Math.log10(v) >= sigmaLow && Math.log10(v) <= sigmaHigh)});
     out.push({name: 'flags', unit: '', flags: true});
@@ -213,25 +213,6 @@ const Figures = (() => {
     return {card, draw, mark(row) { marked = row; draw(); }};
   }
 
-  function picture(p) {
-    const place = p.soft > 0 ? asinhPlace(p.low, p.high, p.soft) : (v) => (v - p.low) / (p.high - p.low);
-    let ticks = Page.ticks(p.low, p.high, 5);
-    if (p.soft > 0) {
-      const round = [0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5].filter((v) => v >= p.low && v <= p.high);
-      ticks = round.filter((v, k) => k === 0 || place(v) - place(round[k - 1]) > 0.04);
-    }
-    const image = h('img', {src: p.src, width: p.width, height: p.height, alt: `${p.name}: fibres from left to right, wavelength upward`});
-    image.addEventListener('pointermove', (event) => {
-      const box = image.getBoundingClientRect();
-      const dot = (part, n) => Math.max(0, Math.min(n - 1, Math.floor(part * n))) * p.side;
-      const x = dot((event.clientX - box.left) / box.width, p.width), y = dot((box.bottom - event.clientY) / box.height, p.height);
-      Page.showTip(`columns ${x} to ${x + p.side - 1}, rows ${y} to ${y + p.side - 1}`, event.clientX, event.clientY);
-    });
-    image.addEventListener('pointerleave', Page.hideTip);
-    return h('section', {class: 'card picture'}, h('h2', {}, p.name, h('small', {}, `columns to the right, rows upward; ${p.side} x ${p.side} pixels a dot`)),
-      image, scale(p.palette, ticks, place, p.unit));
-  }
-
   const power = (v) => brief(10 ** v, 2);
 
   /** Ticks of a logarithmic axis from 10^low to 10^high: powers of ten, with 2 and 5 between where these are few. */
@@ -276,5 +257,5 @@ const Figures = (() => {
     return {card, draw};
   }
 
-  return {makeMap, picture, histogram, power};
+  return {makeMap, histogram, power, scale, lookup, asinhPlace};
 })();

@@ -26,6 +26,8 @@ constexpr double kLargestHalf = 60000;
 constexpr std::uint8_t kNone = 255;
 constexpr double kChi2Low = -8, kChi2Step = 0.08;  // log2 of chi2 in steps of 5.7 %
 constexpr int kPaletteStops = 32;
+constexpr double kPullStep = 16, kPullSoft = 0.5;
+constexpr double kFwhmOfSigma = 2.35482;
 
 /// Six digits: numbers of a page need no more.
 double brief(double value) {
@@ -104,7 +106,8 @@ Json pictures_json(const std::vector<Picture>& pictures) {
                    {"unit", p.unit},
                    {"width", p.width},
                    {"height", p.height},
-                   {"side", p.side},
+                   {"block", {p.block.cols, p.block.rows}},
+                   {"region", {p.region.col, p.region.row, p.region.cols, p.region.rows}},
                    {"low", brief(p.stretch.low)},
                    {"high", brief(p.stretch.high)},
                    {"soft", brief(p.stretch.soft)},
@@ -132,6 +135,11 @@ Json headline_json(const FrameReport& report) {
   if (report.frame.chi2pix && !chi2.empty()) out["chi2"] = brief(median(chi2));
   if (!sigma.empty()) out["sigma"] = brief(median(sigma));
   return out;
+}
+
+/// An element that holds packed numbers.
+std::string data_html(const std::string& id, const std::string& packed) {
+  return "<script type=\"text/plain\" id=\"" + id + "\">" + packed + "</script>\n";
 }
 
 /// Linear in 255 steps from the smallest to the largest; 255: none.
@@ -203,8 +211,91 @@ std::string pack_sigma(const Array2D<double>& ivar, double scale) {
   return pack_halves(halves);
 }
 
-void add_data(std::string& out, const std::string& id, const std::string& packed) {
-  out += "<script type=\"text/plain\" id=\"" + id + "\">" + packed + "</script>\n";
+/// Pulls as bytes: 127 + 16 asinh(pull / 0.5), so that 0.03 sigma can be told near 0 and a hundred
+/// sigma still fits; 255: none.
+std::string pack_pulls(const Array2D<float>& pulls) {
+  std::vector<std::uint8_t> bytes(pulls.size(), kNone);
+  for (std::size_t i = 0; i < pulls.size(); ++i) {
+    const double p = pulls.data()[i];
+    if (!std::isfinite(p)) continue;
+    bytes[i] = static_cast<std::uint8_t>(
+        std::lround(std::clamp(127 + kPullStep * std::asinh(p / kPullSoft), 0.0, 254.0)));
+  }
+  return pack_bytes(bytes);
+}
+
+/// Pixel coordinates as 16 bits over their range, in planes of bytes.
+Json pack_traces(std::string& out, const std::string& prefix, const Traces& traces) {
+  Json json{{"samples", traces.wave.size()}, {"wave", {traces.wave.front(), traces.wave.back()}}};
+  for (const auto& [name, values] : {std::pair{"x", &traces.x}, std::pair{"y", &traces.y}}) {
+    const auto [low, high] = std::minmax_element(values->data(), values->data() + values->size());
+    const double first = *low, range = std::max<double>(*high - first, 1e-3);
+    std::vector<std::uint16_t> codes(values->size());
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      codes[i] = static_cast<std::uint16_t>(
+          std::lround(std::clamp((values->data()[i] - first) / range, 0.0, 1.0) * 65535));
+    }
+    out += data_html(prefix + "trace-" + name, pack_halves(codes));
+    json[name] = {first, range};
+  }
+  return json;
+}
+
+/// Numbers with null for what is unknown, a column a list.
+template <class Value>
+Json column_json(std::size_t n, Value value) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double v = value(i);
+    out.push_back(std::isfinite(v) ? Json(brief(v)) : Json(nullptr));
+  }
+  return out;
+}
+
+Json fiber_table_json(const FrameReport& report) {
+  const auto& table = report.fiber_table;
+  const auto column = [&](double FiberStatistics::*member) {
+    return column_json(table.size(), [&](std::size_t i) { return table[i].*member; });
+  };
+  Json out{{"snr", column(&FiberStatistics::snr)},
+           {"chi2", column(&FiberStatistics::chi2)},
+           {"flux", column(&FiberStatistics::flux)},
+           {"light", column(&FiberStatistics::light)}};
+  const double step = report.frame.wave.size() < 2
+                          ? 1.0
+                          : (report.frame.wave.back() - report.frame.wave.front()) /
+                                static_cast<double>(report.frame.wave.size() - 1);
+  out["fwhm"] = column_json(table.size(),
+                            [&](std::size_t i) { return kFwhmOfSigma * step * table[i].width; });
+  out["flagged"] = column_json(table.size(), [&](std::size_t i) {
+    const FiberStatistics& f = table[i];
+    return static_cast<double>(std::max({f.rejected, f.low, f.bad_fit})) /
+           static_cast<double>(report.flags.cols());
+  });
+  return out;
+}
+
+Json targets_json(const Targets& targets) {
+  Json out{{"types", targets.types}, {"ids", targets.ids}, {"status", targets.status}};
+  out["redshifts"] =
+      column_json(targets.redshifts.size(), [&](std::size_t i) { return targets.redshifts[i]; });
+  out["x"] = column_json(targets.x.size(), [&](std::size_t i) { return targets.x[i]; });
+  out["y"] = column_json(targets.y.size(), [&](std::size_t i) { return targets.y[i]; });
+  out["unit"] = targets.place_unit;
+  return out;
+}
+
+Json verdict_json(const Verdict& verdict) {
+  Json findings = Json::array();
+  for (const Finding& f : verdict.findings) {
+    Json place = nullptr;
+    if (f.place) place = {f.place->row, f.place->last_row, f.place->first, f.place->last};
+    findings.push_back(
+        {{"level", level_name(f.level)}, {"check", f.check}, {"text", f.text}, {"place", place}});
+  }
+  return {{"level", level_name(verdict.level)},
+          {"words", verdict.words},
+          {"findings", std::move(findings)}};
 }
 
 /// The frame's elements: packed arrays as text, then everything else as JSON.
@@ -217,25 +308,39 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
   const double sigma_scale = half_scale(
       largest(report.flags, [&](std::size_t i) { return sigma_of(frame.ivar.data()[i]); }));
   std::string out;
-  add_data(out, prefix + "flux", pack_flux(frame.flux, flux_scale));
-  add_data(out, prefix + "sigma", pack_sigma(frame.ivar, sigma_scale));
-  add_data(out, prefix + "flags", pack_bytes({report.flags.data(), report.flags.size()}));
-  if (frame.chi2pix) add_data(out, prefix + "chi2", pack_chi2(*frame.chi2pix));
+  out += data_html(prefix + "flux", pack_flux(frame.flux, flux_scale));
+  out += data_html(prefix + "sigma", pack_sigma(frame.ivar, sigma_scale));
+  out += data_html(prefix + "flags", pack_bytes({report.flags.data(), report.flags.size()}));
+  if (frame.chi2pix) out += data_html(prefix + "chi2", pack_chi2(*frame.chi2pix));
   Json json{{"name", std::filesystem::path(frame.path).filename().string()},
             {"nspec", frame.flux.rows()},
             {"nwave", frame.flux.cols()},
             {"wave", wave_json(frame.wave)},
             {"fibers", report.fibers},
-            {"targets", report.targets},
+            {"band", report.band},
+            {"exposure", report.exposure},
+            {"unit", frame.header.text("BUNIT").value_or("electron/Angstrom")},
+            {"verdict", verdict_json(report.verdict)},
+            {"targets", targets_json(report.targets)},
+            {"table", fiber_table_json(report)},
             {"flux_scale", flux_scale},
             {"sigma_scale", sigma_scale},
             {"chi2", frame.chi2pix ? Json{{"low", kChi2Low}, {"step", kChi2Step}} : Json(nullptr)},
-            {"width", nullptr}};
+            {"width", nullptr},
+            {"traces", nullptr},
+            {"pull", {{"step", kPullStep}, {"soft", kPullSoft}}}};
   if (!report.sigma.empty()) {
     ByteScale range;
-    add_data(out, prefix + "width", pack_widths(report.sigma, range));
+    out += data_html(prefix + "width", pack_widths(report.sigma, range));
     json["width"] = {{"low", range.low}, {"high", range.high}, {"stride", report.stride}};
   }
+  if (!report.model_pull.empty()) {
+    out += data_html(prefix + "model", pack_pulls(report.model_pull));
+  }
+  if (!report.truth_pull.empty()) {
+    out += data_html(prefix + "truth", pack_pulls(report.truth_pull));
+  }
+  if (report.traces) json["traces"] = pack_traces(out, prefix, *report.traces);
   json["lines"] = lines_json(frame.wave);
   json["headline"] = headline_json(report);
   json["bundle_size"] = report.bundle_size;
@@ -278,9 +383,15 @@ std::string report_html(const ReportJob& job) {
   if (job.inputs.size() > 1) title += " and " + std::to_string(job.inputs.size() - 1) + " more";
   title = page::escape_html(title);
   const std::string css = std::string(page::common_css()) + std::string(page::report_css());
-  const std::string js = std::string(page::common_js()) + std::string(page::report_data_js()) +
-                         std::string(page::report_figures_js()) +
-                         std::string(page::report_spectrum_js()) + std::string(page::report_js());
+  std::string js(page::common_js());
+  for (const std::string_view part :
+       {page::report_data_js(), page::report_arms_js(), page::report_axes_js(),
+        page::report_spectrum_js(), page::report_figures_js(), page::report_ccd_js(),
+        page::report_focal_js(), page::report_verdict_js(), page::report_tables_js(),
+        page::report_search_js(), page::report_export_js(), page::report_link_js(),
+        page::report_keys_js(), page::report_js()}) {
+    js += part;
+  }
   const std::string program = "fiberloom " + std::string(version());
   const std::string palettes = palettes_json();
   return page::fill(page::report_html(), {{"title", title},

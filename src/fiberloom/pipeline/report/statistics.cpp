@@ -13,24 +13,21 @@ namespace {
 constexpr double kPullRange = 6;
 constexpr std::size_t kPullBins = 240;
 constexpr double kGaussLow = 0.158655, kGaussHigh = 0.841345;  // -1 and +1 sigma
-constexpr std::uint8_t kUnusable = kFlagAllBad | kFlagNoIvar;
+
+}  // namespace
 
 Histogram pull_histogram() { return {-kPullRange, kPullRange, kPullBins}; }
 
-/// The value that a third of the positive ones reach or exceed; infinite where there are none.
 double upper_third(const double* values, std::size_t n) {
-  std::vector<float> positive;
+  std::vector<double> positive;  // not rounded: equal values must reach it
   for (std::size_t i = 0; i < n; ++i) {
-    if (values[i] > 0 && std::isfinite(values[i]))
-      positive.push_back(static_cast<float>(values[i]));
+    if (values[i] > 0 && std::isfinite(values[i])) positive.push_back(values[i]);
   }
   if (positive.empty()) return std::numeric_limits<double>::infinity();
   const auto at = positive.begin() + static_cast<std::ptrdiff_t>(2 * positive.size() / 3);
   std::nth_element(positive.begin(), at, positive.end());
   return *at;
 }
-
-}  // namespace
 
 Array2D<std::uint8_t> bin_flags(const FrameData& frame) {
   Array2D<std::uint8_t> out(frame.flux.rows(), frame.flux.cols(), 0);

@@ -20,6 +20,7 @@ enum BinFlag : std::uint8_t {
   kFlagOther = 8,    ///< any other bit of MASK
   kFlagNoIvar = 16,  ///< ivar not positive, or flux or ivar not finite
 };
+constexpr std::uint8_t kUnusable = kFlagAllBad | kFlagNoIvar;
 [[nodiscard]] Array2D<std::uint8_t> bin_flags(const FrameData& frame);
 
 /// Equal bins from low to high, and moments of all that was added.
@@ -45,6 +46,12 @@ class Histogram {
   std::vector<std::uint64_t> counts_;
   std::uint64_t below_ = 0, above_ = 0;
 };
+
+/// Of pulls: -6 to 6 in 240 bins.
+[[nodiscard]] Histogram pull_histogram();
+
+/// The value that a third of the positive ones reach or exceed; infinite where there are none.
+[[nodiscard]] double upper_third(const double* values, std::size_t n);
 
 /// log10 of ivar where it is positive, over the range of all but a few of the lowest.
 [[nodiscard]] Histogram ivar_histogram(const FrameData& frame);

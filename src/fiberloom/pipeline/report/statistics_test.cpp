@@ -115,6 +115,12 @@ TEST(NeighbourPulls, HaveWidthOneForNoiseOfTheRightSize) {
   EXPECT_EQ(pulls.below() + pulls.above(), 0u) << "lines are left out";
 }
 
+TEST(NeighbourPulls, TakeBinsWhoseIvarIsAllTheSame) {
+  FrameData frame = flat(2, 50);
+  for (std::size_t i = 0; i < frame.ivar.size(); ++i) frame.ivar.data()[i] = 1 / 39.0;
+  EXPECT_EQ(neighbour_pulls(frame, bin_flags(frame)).size(), 96u);
+}
+
 TEST(PixelPulls, LookAtLitAndUsedPixelsOnly) {
   Array2D<float> residual(1, 4, 3.0F), model(1, 4, 1.0F), ivar(1, 4, 0.25F);
   model(0, 0) = 0;

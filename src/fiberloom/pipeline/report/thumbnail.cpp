@@ -45,15 +45,14 @@ Palette ramp(std::span<const Rgb> anchors) {
 
 /// Calls visit(block row, block column, sum over pixels) after adding up each block with `add`.
 template <class Add, class Take>
-Array2D<double> over_blocks(std::size_t rows, std::size_t cols, std::size_t side, Add add,
-                            Take take) {
-  Array2D<double> out((rows + side - 1) / side, (cols + side - 1) / side);
+Array2D<double> over_blocks(std::size_t rows, std::size_t cols, Block block, Add add, Take take) {
+  Array2D<double> out((rows + block.rows - 1) / block.rows, (cols + block.cols - 1) / block.cols);
   std::vector<double> sum(out.cols()), weight(out.cols());
   for (std::size_t br = 0; br < out.rows(); ++br) {
     std::fill(sum.begin(), sum.end(), 0.0);
     std::fill(weight.begin(), weight.end(), 0.0);
-    for (std::size_t r = br * side; r < std::min(rows, (br + 1) * side); ++r) {
-      for (std::size_t c = 0; c < cols; ++c) add(r, c, sum[c / side], weight[c / side]);
+    for (std::size_t r = br * block.rows; r < std::min(rows, (br + 1) * block.rows); ++r) {
+      for (std::size_t c = 0; c < cols; ++c) add(r, c, sum[c / block.cols], weight[c / block.cols]);
     }
     for (std::size_t bc = 0; bc < out.cols(); ++bc) out(br, bc) = take(sum[bc], weight[bc]);
   }
@@ -92,14 +91,41 @@ double Stretch::place(double value) const noexcept {
   return std::clamp(std::asinh((value - low) / soft) / std::asinh((high - low) / soft), 0.0, 1.0);
 }
 
-std::size_t block_side(std::size_t rows, std::size_t cols, std::size_t limit) {
-  return std::max<std::size_t>(1, (std::max(rows, cols) + limit - 1) / limit);
+Block block_for(std::size_t rows, std::size_t cols, std::size_t limit) {
+  const auto side = [&](std::size_t n) {
+    return std::max<std::size_t>(1, (n + limit - 1) / limit);
+  };
+  return {side(rows), side(cols)};
 }
 
-Array2D<double> block_mean(const Array2D<float>& image, const Array2D<float>& ivar,
-                           std::size_t side) {
+Array2D<float> crop(const Array2D<float>& image, const Region& region) {
+  if (image.empty()) return {};
+  Array2D<float> out(region.rows, region.cols);
+  for (std::size_t r = 0; r < region.rows; ++r) {
+    std::copy_n(image.row(region.row + r) + region.col, region.cols, out.row(r));
+  }
+  return out;
+}
+
+Region lit_region(const Array2D<float>& model, std::size_t margin) {
+  std::size_t r0 = model.rows(), r1 = 0, c0 = model.cols(), c1 = 0;
+  for (std::size_t r = 0; r < model.rows(); ++r) {
+    for (std::size_t c = 0; c < model.cols(); ++c) {
+      if (model(r, c) == 0.0F) continue;
+      r0 = std::min(r0, r), r1 = std::max(r1, r + 1);
+      c0 = std::min(c0, c), c1 = std::max(c1, c + 1);
+    }
+  }
+  if (r1 == 0) return {0, 0, model.rows(), model.cols()};
+  const auto before = [&](std::size_t at) { return at - std::min(at, margin); };
+  const std::size_t row = before(r0), col = before(c0);
+  return {row, col, std::min(model.rows(), r1 + margin) - row,
+          std::min(model.cols(), c1 + margin) - col};
+}
+
+Array2D<double> block_mean(const Array2D<float>& image, const Array2D<float>& ivar, Block block) {
   return over_blocks(
-      image.rows(), image.cols(), side,
+      image.rows(), image.cols(), block,
       [&](std::size_t r, std::size_t c, double& sum, double& n) {
         if ((!ivar.empty() && !(ivar(r, c) > 0)) || !std::isfinite(image(r, c))) return;
         sum += image(r, c);
@@ -111,9 +137,9 @@ Array2D<double> block_mean(const Array2D<float>& image, const Array2D<float>& iv
 }
 
 Array2D<double> block_significance(const Array2D<float>& residual, const Array2D<float>& model,
-                                   const Array2D<float>& ivar, std::size_t side) {
+                                   const Array2D<float>& ivar, Block block) {
   return over_blocks(
-      residual.rows(), residual.cols(), side,
+      residual.rows(), residual.cols(), block,
       [&](std::size_t r, std::size_t c, double& sum, double& variance) {
         if (!(ivar(r, c) > 0) || model(r, c) == 0 || !std::isfinite(residual(r, c))) return;
         sum += residual(r, c);

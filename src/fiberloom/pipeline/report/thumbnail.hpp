@@ -25,20 +25,36 @@ struct Stretch {
   [[nodiscard]] double place(double value) const noexcept;
 };
 
-/// Block side for which an image is at most `limit` blocks wide and high.
-[[nodiscard]] std::size_t block_side(std::size_t rows, std::size_t cols, std::size_t limit);
+/// Pixels that one dot stands for.
+struct Block {
+  std::size_t rows = 1, cols = 1;
+};
+
+/// The smallest blocks for which an image is at most `limit` of them wide and high; each side
+/// alone, so that a narrow image keeps its columns.
+[[nodiscard]] Block block_for(std::size_t rows, std::size_t cols, std::size_t limit);
+
+/// Part of a CCD: rows [row, row + rows), columns [col, col + cols).
+struct Region {
+  std::size_t row = 0, col = 0, rows = 0, cols = 0;
+};
+/// The part of `image` in the region, which must lie within. An empty image stays empty.
+[[nodiscard]] Array2D<float> crop(const Array2D<float>& image, const Region& region);
+
+/// Where `model` puts light, with `margin` pixels around it; the whole image where it puts none.
+[[nodiscard]] Region lit_region(const Array2D<float>& model, std::size_t margin);
 
 /// Mean over the pixels of each block with `ivar` > 0 (all of them where ivar is empty); NaN where
 /// there are none. Row 0 is the CCD's lowest row.
 [[nodiscard]] Array2D<double> block_mean(const Array2D<float>& image, const Array2D<float>& ivar,
-                                         std::size_t side);
+                                         Block block);
 
 /// Sum over the pixels of each block on which the model puts light / its standard deviation: how
 /// far a block is off, in sigma. Elsewhere (beyond the wavelengths extracted) a residual is the
 /// whole image.
 [[nodiscard]] Array2D<double> block_significance(const Array2D<float>& residual,
                                                  const Array2D<float>& model,
-                                                 const Array2D<float>& ivar, std::size_t side);
+                                                 const Array2D<float>& ivar, Block block);
 
 /// From the 1st to the 99.5th percentile of the blocks, asinh.
 [[nodiscard]] Stretch image_stretch(const Array2D<double>& blocks);

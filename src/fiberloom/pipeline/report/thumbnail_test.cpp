@@ -10,10 +10,36 @@
 namespace fiberloom::report {
 namespace {
 
-TEST(BlockSide, IsTheSmallestThatFits) {
-  EXPECT_EQ(block_side(4114, 4128, 700), 6u);
-  EXPECT_EQ(block_side(700, 10, 700), 1u);
-  EXPECT_EQ(block_side(701, 10, 700), 2u);
+TEST(BlockFor, IsTheSmallestThatFitsOnEachSide) {
+  EXPECT_EQ(block_for(4114, 4128, 700).rows, 6u);
+  EXPECT_EQ(block_for(4114, 180, 700).cols, 1u);
+  EXPECT_EQ(block_for(700, 10, 700).rows, 1u);
+  EXPECT_EQ(block_for(701, 10, 700).rows, 2u);
+}
+
+TEST(LitRegion, HoldsTheLightWithAMarginAndStaysOnTheCcd) {
+  Array2D<float> model(20, 30, 0.0F);
+  EXPECT_EQ(lit_region(model, 2).cols, 30u) << "no light: the whole";
+  model(1, 10) = model(9, 12) = 5;
+
+  const Region lit = lit_region(model, 2);
+
+  EXPECT_EQ(lit.row, 0u);
+  EXPECT_EQ(lit.rows, 12u);
+  EXPECT_EQ(lit.col, 8u);
+  EXPECT_EQ(lit.cols, 7u);
+  EXPECT_EQ(crop(model, lit)(9, 4), 5.0F);
+  EXPECT_TRUE(crop({}, lit).empty());
+}
+
+TEST(BlockMean, MayHaveBlocksThatAreNotSquare) {
+  Array2D<float> image(4, 3, 1.0F);
+  image(0, 2) = 5;
+  const Array2D<double> blocks = block_mean(image, {}, {2, 1});
+  ASSERT_EQ(blocks.rows(), 2u);
+  ASSERT_EQ(blocks.cols(), 3u);
+  EXPECT_EQ(blocks(0, 2), 3.0);
+  EXPECT_EQ(blocks(0, 1), 1.0);
 }
 
 TEST(BlockMean, LeavesOutWhatIsNotUsed) {
@@ -22,12 +48,12 @@ TEST(BlockMean, LeavesOutWhatIsNotUsed) {
   ivar(0, 0) = 0;
   ivar(2, 2) = 0;
 
-  const Array2D<double> blocks = block_mean(image, ivar, 2);
+  const Array2D<double> blocks = block_mean(image, ivar, {2, 2});
 
   ASSERT_EQ(blocks.rows(), 2u);
   EXPECT_EQ(blocks(0, 0), 2.0);
   EXPECT_TRUE(std::isnan(blocks(1, 1)));  // its only pixel is masked
-  EXPECT_GT(block_mean(image, {}, 2)(0, 0), 1e5);
+  EXPECT_GT(block_mean(image, {}, {2, 2})(0, 0), 1e5);
 }
 
 TEST(BlockSignificance, IsInSigmaOfTheSumOverLitPixels) {
@@ -35,7 +61,7 @@ TEST(BlockSignificance, IsInSigmaOfTheSumOverLitPixels) {
   model(1, 1) = 0;
   residual(1, 1) = 1e6F;  // beyond the wavelengths extracted
 
-  const double value = block_significance(residual, model, ivar, 2)(0, 0);
+  const double value = block_significance(residual, model, ivar, {2, 2})(0, 0);
 
   EXPECT_NEAR(value, 3 * 0.5 / std::sqrt(3 / 4.0), 1e-12);
 }
