@@ -113,6 +113,17 @@ class BadFrames(MpiCase):
         self.assertEqual(len(self.outputs()), 2)
         self.assertIn("1 missing", errors)
 
+    def test_one_output_that_cannot_be_written_is_one_failure_whole_or_in_parts(self):
+        self.tree.add_exposures(1)
+        for number, options in enumerate(([], CUT)):
+            self.out = self.work / f"out{number}"
+            self.frame_path("r0", 1).mkdir(parents=True)
+            errors = self.run_ranks(3, *options, code=3)
+            self.assertIn("1 failed", errors)
+            self.frame_path("r0", 1).rmdir()
+            self.run_ranks(2, "--quiet", *options)  # the machine's fault: tried again by itself
+            self.assertEqual(len(self.outputs()), 3)
+
     def test_no_frames_at_all_is_one_clear_error(self):
         self.tree.root.mkdir()
         errors = self.run_ranks(2, code=None)

@@ -7,7 +7,10 @@ import subprocess
 import unittest
 
 import mpi_case
+import night_case
 from mpi_case import CUT, MpiCase, PROGRAM
+from night_case import Tree
+from small_camera import psf_bytes
 
 
 class Layouts(MpiCase):
@@ -45,6 +48,26 @@ class Layouts(MpiCase):
     def test_two_frames_on_2_and_3_ranks_with_a_device_each(self):
         self.tree.add_exposures(2, cameras=["r0"])
         self.expect_as_alone(2, (2, []), (3, []), (3, CUT), options=["--backend", "emulate"])
+
+    def with_bundles(self, bundle_of):
+        """A night of frames of 60 fibres whose PSF says what its bundles are, without a fibermap."""
+        psf, image = psf_bytes(nfiber=60, bundle_of=bundle_of), Tree.camera.preproc_bytes(drop=("FIBERMAP",))
+        for exposure in (1, 2):
+            self.tree.add("r0", exposure, image=image, psf=psf)
+        self.addCleanup(setattr, night_case, "OPTIONS", night_case.OPTIONS)
+        night_case.OPTIONS = ["-w", night_case.GRID, "--bundlesize", "0"]
+
+    def test_bundles_are_those_of_the_psf_many(self):
+        self.with_bundles(lambda fiber: fiber // 5)
+        self.expect_as_alone(2, (2, CUT), (5, CUT))
+
+    def test_bundles_are_those_of_the_psf_one(self):
+        self.with_bundles(lambda fiber: 0)
+        self.expect_as_alone(2, (3, CUT), (2, []))
+
+    def test_bundles_are_those_of_the_psf_uneven(self):
+        self.with_bundles(lambda fiber: 0 if fiber < 3 else 1 if fiber < 50 else 2 + fiber // 4)
+        self.expect_as_alone(2, (3, CUT))
 
     def test_one_exposure(self):
         self.tree.add_exposures(1)

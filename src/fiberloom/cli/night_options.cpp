@@ -181,12 +181,18 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
   if (command.compress) request.compress = night::Compress::kYes;
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
+  const std::string given = request.input;
   if (request.input.ends_with(".toml")) {
     for (const auto& [option, key] : kInJobFile) {
       if (app.count(option) > 0) request.fixed.insert(key);
     }
     const std::string file = std::exchange(request.input, "");
     night::read_job_file(file, request);
+  }
+  try {
+    validate(request.job.options);
+  } catch (const Error& error) {  // of a job file: the command line has been checked
+    throw Error(error.status(), (given.empty() ? "" : given + ": ") + error.what());
   }
   check_device(command.device, request.job.method);
   if (request.output.empty()) {

@@ -166,8 +166,6 @@ class TaskMaker {
     if (wave[2] > 0 && wave[1] >= wave[0]) {
       size.nwave = static_cast<std::size_t>((wave[1] - wave[0]) / wave[2]) + 1;
     }
-    const int per_bundle = o.bundle_size > 0 ? o.bundle_size : 25;
-    task.bundles = (o.spec_min + size.nspec - 1) / per_bundle - o.spec_min / per_bundle + 1;
     estimate_cost(size, task);
   }
 

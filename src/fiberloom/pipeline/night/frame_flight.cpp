@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <new>
 
-#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/fits/verify.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/version.hpp"
@@ -18,21 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
 
-/// Would any other frame fail as this one did? Then going on only makes more failures.
-bool concerns_all(const Error& error, const ExtractJob& job, const RunFolder& folder) {
-  if (error.status() == Status::kDiskFull) return true;
-  if (error.status() == Status::kDevice) return job.device != nullptr && !job.device->any_left();
-  if (error.status() != Status::kUnwritable) return false;
-  try {
-    const std::string probe = folder.state() + "/probe";
-    write_text_file(probe, "");
-    fs::remove(probe);
-    return false;  // it is this output alone
-  } catch (const Error&) {
-    return true;
-  }
-}
-
 /// A frame without a single good pixel would give spectra without information: a fault upstream.
 void require_light(const PreparedFrame& frame) {
   const MaskCounts& n = frame.pixels;
@@ -43,6 +26,16 @@ void require_light(const PreparedFrame& frame) {
                   std::to_string(n.by_mask) + " masked, " + std::to_string(n.nan_image) +
                   " NaN in IMAGE, " + std::to_string(n.nan_ivar) + " NaN in IVAR, " +
                   std::to_string(n.zero_ivar + n.negative_ivar) + " without weight");
+}
+
+/// A frame is cut by what its PSF held when it was shared out.
+void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
+  const auto found = static_cast<int>(count_bundles(frame));
+  if (found == unit.bundles) return;
+  throw Error(Status::kChanged, frame.in.psf->path + ": holds " + std::to_string(found) +
+                                    " bundles of the fibres asked for, " +
+                                    std::to_string(unit.bundles) +
+                                    " when the frame was shared out among the ranks");
 }
 
 std::string changed_file(const InputStamps& after, const std::vector<FileStamp>& before) {
@@ -69,18 +62,6 @@ Record record_of(const FrameTask& task, std::vector<FileStamp> inputs) {
 }
 
 }  // namespace
-
-Error to_error(const std::exception_ptr& thrown, const std::string& name) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return {Status::kInternal, name + ": out of memory"};
-  } catch (const std::exception& error) {
-    return {Status::kInternal, name + ": internal: " + error.what()};
-  }
-}
 
 void remove_temporaries(const std::string& output, const std::vector<long>& dead_pids,
                         const Claims& claims) {
@@ -143,7 +124,7 @@ bool FramePipeline::begin(Flight& flight) {
     finish(flight, finding.state);
     return false;
   }
-  flight.inputs = std::move(finding.inputs.files);
+  flight.inputs = std::move(finding.inputs);
   {
     const std::lock_guard lock(mutex_);
     const auto known = attempts_.find(flight.unit.frame);
@@ -166,7 +147,7 @@ void FramePipeline::read(Flight& flight) {
   StageClock clock(CpuOf::kThread);
   const ExtractJob& job = flight.task.job;
   const auto check_unchanged = [&](const std::string& found) {
-    const std::string changed = changed_file(stamp_inputs(job), flight.inputs);
+    const std::string changed = changed_file(stamp_inputs(job), flight.inputs.files);
     if (changed.empty()) return;
     throw Error(Status::kChanged, changed + ": changed while it was read" + found);
   };
@@ -178,7 +159,7 @@ void FramePipeline::read(Flight& flight) {
     throw;
   }
   check_unchanged("");
-  for (const FileStamp& file : flight.inputs) flight.outcome.bytes_in += file.size;
+  for (const FileStamp& file : flight.inputs.files) flight.outcome.bytes_in += file.size;
   // Masking belongs to the engine's side, but here it frees the mask, a third of what a frame that
   // waits would hold, and takes no compute slot for a serial pass.
   Observer observer;  // messages alone: what has been begun is finished
@@ -196,6 +177,7 @@ void FramePipeline::compute(Flight& flight) {
   Observer observer;
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
+  if (!flight.whole()) require_as_cut(flight.unit, flight.prepared);
   flight.result = flight.whole()
                       ? compute_frame(task, flight.prepared, job, observer, context_.tracer,
                                       flight.outcome.by_cpu)
@@ -217,7 +199,7 @@ void FramePipeline::write(Flight& flight) {
     finish(flight, FrameState::kDone);
     return;
   }
-  write_frame_output(flight.task, flight.prepared, std::move(flight.result), flight.inputs,
+  write_frame_output(flight.task, flight.prepared, std::move(flight.result), flight.inputs.files,
                      context_.folder, context_.tracer, flight.outcome);
   finish(flight, FrameState::kDone);
 }
@@ -233,6 +215,7 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
   receipt.output = {path_below(folder, stamp->path), stamp->size, stamp->mtime_ns};
   receipt.crc32 = fits::file_crc32(task.job.output);  // still in the page cache
   outcome.bytes_out = stamp->size;
+  outcome.bundles = static_cast<int>(count_bundles(frame));
   outcome.output_checksum = receipt.crc32;
   outcome.write = clock.lap();
   receipt.read = outcome.read;
@@ -244,9 +227,11 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
   fs::remove(folder.failure(task.name), ignored);
 }
 
-void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const RunFolder& folder,
+void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFolder& folder,
                    const FrameOutcome& outcome) {
-  Failure failure = record_of<Failure>(task, std::move(inputs));
+  Failure failure = record_of<Failure>(task, inputs.files);
+  failure.changed_ns = inputs.changed_ns;
+  failure.system_error = outcome.system_error;
   failure.message = outcome.message;
   failure.exit_code = outcome.exit_code;
   failure.attempts = outcome.attempts;
@@ -267,8 +252,9 @@ void FramePipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) 
   const Error error = to_error(thrown, flight.task.name);
   flight.outcome.message = error.what();
   flight.outcome.exit_code = error.exit_code();
+  flight.outcome.system_error = error.system_error();
   if (error.status() == Status::kInterrupted ||
-      concerns_all(error, flight.task.job, context_.folder)) {
+      ends_night(error, flight.task.job, context_.folder)) {
     if (error.status() != Status::kInterrupted) halt(error);
     finish(flight, FrameState::kAbandoned);
     return;

@@ -52,7 +52,7 @@ struct FramePart {
   WorkUnit unit;
   PreparedFrame frame;  ///< without its image
   ExtractResult result;
-  std::vector<FileStamp> inputs;  ///< as they were read
+  InputStamps inputs;  ///< as they were read
   FrameOutcome outcome;
 };
 
@@ -62,8 +62,9 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
                         std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
                         FrameOutcome& outcome);
 
-/// Puts a frame into quarantine, with the message, exit code and attempts of the outcome.
-void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const RunFolder& folder,
+/// Notes that a frame failed, with the message, exit code and attempts of the outcome. Whether that
+/// is quarantine follows from them (fault_of).
+void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFolder& folder,
                    const FrameOutcome& outcome);
 
 /// What a pipeline works with, and whom it tells. Everything outlives it.

@@ -23,7 +23,9 @@ struct FrameTask {
   /// page-locked, for each place of a device once: pixels in, results out
   std::uint64_t staging_bytes = 0;
   double cost_s = 1;  ///< expected core-seconds; only the order depends on it
-  int bundles = 20;
+  /// what ranks can cut it into, by its own PSF; counted where it is to be shared out. 0: not
+  /// counted
+  int bundles = 0;
 };
 
 /// A frame, or some of its bundles (when there are more workers than frames).
@@ -31,6 +33,7 @@ struct WorkUnit {
   std::size_t frame = 0;  ///< index in the list of tasks
   int first_bundle = 0;
   int last_bundle = -1;  ///< one past the last; -1: all of the frame
+  int bundles = 0;       ///< of the whole frame, where it is cut
 };
 
 enum class FrameState {
@@ -51,13 +54,15 @@ struct FrameOutcome {
   std::size_t frame = 0;
   int first_bundle = 0;  ///< of its unit
   FrameState state = FrameState::kWaiting;
-  int exit_code = 0;    ///< of Error, where it failed
-  std::string message;  ///< one line, where it failed
+  int exit_code = 0;     ///< of Error, where it failed
+  int system_error = 0;  ///< of Error, where it failed
+  std::string message;   ///< one line, where it failed
   int attempts = 1;
   int rank = 0;
   double start_s = 0, end_s = 0;  ///< since the start of the run
   StageTime read, compute, write;
   std::uint64_t bytes_in = 0, bytes_out = 0;
+  int bundles = 0;  ///< of the frame, where it is done
   std::uint32_t output_checksum = 0;
   TakenOver by_cpu;
 };

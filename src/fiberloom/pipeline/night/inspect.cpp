@@ -5,6 +5,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/verify.hpp"
+#include "fiberloom/pipeline/night/fault.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::night {
@@ -39,6 +40,16 @@ std::string fault_of_receipt(const FrameTask& task, const Receipt& receipt,
   return {};
 }
 
+/// Of this task as it is now: the same failure is to be expected.
+bool is_of(const Failure& failure, const FrameTask& task, const InputStamps& inputs) {
+  return failure.version == version() && failure.options == options_text(task.job) &&
+         failure.inputs == inputs.files &&
+         (failure.changed_ns.empty() || failure.changed_ns == inputs.changed_ns);
+}
+
+constexpr const char* kQuarantined =
+    " (not tried again until an input, an option or the version changes, or with --retry)";
+
 }  // namespace
 
 std::string path_below(const RunFolder& folder, const std::string& path) {
@@ -67,14 +78,16 @@ Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check chec
     finding.message = finding.inputs.missing.front() + ": is not there";
     return finding;
   }
-  if (const auto failure = read_failure(folder.failure(task.name));
-      failure && failure->version == version() && failure->options == options_text(task.job) &&
-      failure->inputs == finding.inputs.files) {
-    finding.state = FrameState::kFailed;
-    finding.message = failure->message;
-    finding.exit_code = failure->exit_code;
-    finding.attempts = failure->attempts;
+  const auto failure = read_failure(folder.failure(task.name));
+  if (!failure || !is_of(*failure, task, finding.inputs)) return finding;
+  finding.attempts = failure->attempts;
+  if (fault_of(Status{failure->exit_code}, failure->system_error) == Fault::kMachine) {
+    finding.message = "is tried again; last time: " + failure->message;
+    return finding;
   }
+  finding.state = FrameState::kFailed;
+  finding.exit_code = failure->exit_code;
+  finding.message = failure->message + kQuarantined;
   return finding;
 }
 

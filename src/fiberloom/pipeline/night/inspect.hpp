@@ -17,7 +17,8 @@ enum class Check {
 /// Up to date, failed (in quarantine), missing (an input is not there), or waiting: to be done.
 struct Finding {
   FrameState state = FrameState::kWaiting;
-  std::string message;  ///< why it failed; what is missing; why an output does not count
+  std::string message;  ///< why it failed; what is missing; why an output does not count; for the
+                        ///< reader alone
   int exit_code = 0;
   int attempts = 0;    ///< made in earlier runs, of the same inputs, options and version
   InputStamps inputs;  ///< as they are now

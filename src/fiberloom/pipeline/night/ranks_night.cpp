@@ -23,6 +23,8 @@
 namespace fiberloom::night {
 namespace {
 
+constexpr std::size_t kPsfs = 30;  // cameras of an exposure
+
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 double seconds_of(SteadyTime time) {
@@ -162,20 +164,37 @@ struct Desk {
   std::vector<std::size_t> waiting;
 };
 
+/// The frame as the ranks share it: with what it can be cut into, by the PSF that will be used. One
+/// that cannot be read is told of by who extracts the frame, whole.
+QueuedTask queued_task(std::size_t number, long priority, FrameTask task, PsfCache& psfs) {
+  task.bundles = 1;
+  const ExtractJob& job = task.job;
+  try {
+    if (divisible(job)) {
+      const auto psf = psfs.get(job.psf, job.psf_options);
+      const bool known = job.options.bundle_size > 0 || !psf->model.bundle.empty();
+      if (known) task.bundles = static_cast<int>(wanted_bundles(psf->model, job.options).size());
+    }
+  } catch (const std::exception&) {
+  }
+  return {number, priority, std::move(task)};
+}
+
 /// Gives the frames to the dispatcher: at once, or as they come.
 void feed_frames(FrameFeed& feed, Desk& desk, const TaskList& tasks) {
+  PsfCache psfs(kPsfs);
   if (desk.watch) {
     for (;;) {
       if (const auto unit = desk.watch->next()) {
         const FrameTask& task = tasks.at(unit->frame);
-        feed.add({{unit->frame, task.expid, task}});
+        feed.add({queued_task(unit->frame, task.expid, task, psfs)});
       } else if (!desk.watch->more_later()) {
         return;
       }
     }
   }
   std::vector<QueuedTask> queued;
-  for (const std::size_t i : desk.waiting) queued.push_back({i, 0, tasks.at(i)});
+  for (const std::size_t i : desk.waiting) queued.push_back(queued_task(i, 0, tasks.at(i), psfs));
   feed.add(queued);
 }
 

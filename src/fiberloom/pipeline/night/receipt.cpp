@@ -84,28 +84,40 @@ std::optional<Record> read_record(const std::string& path, const char* schema, F
   }
 }
 
+std::int64_t nanoseconds(const timespec& t) {
+  return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
+/// A stamp, and InputStamps::changed_ns.
+std::optional<std::pair<FileStamp, std::int64_t>> stamp_and_change(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return std::pair{
+      FileStamp{path, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim)},
+      nanoseconds(info.st_ctim)};
+}
+
 }  // namespace
 
 std::optional<FileStamp> stamp_file(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return FileStamp{
-      path, static_cast<std::uint64_t>(info.st_size),
-      static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec};
+  const auto both = stamp_and_change(path);
+  if (!both) return std::nullopt;
+  return both->first;
 }
 
 InputStamps stamp_inputs(const ExtractJob& job) {
   InputStamps stamps;
   for (const std::string* path : {&job.image, &job.psf, &job.fibermap}) {
     if (path->empty()) continue;
-    std::optional<FileStamp> stamp;
+    std::optional<std::pair<FileStamp, std::int64_t>> stamp;
     try {
       const std::string found = fits::resolve_path(*path);
-      stamp = stamp_file(fs::absolute(found).lexically_normal().string());
+      stamp = stamp_and_change(fs::absolute(found).lexically_normal().string());
     } catch (const Error&) {  // not there
     }
     if (stamp) {
-      stamps.files.push_back(*stamp);
+      stamps.files.push_back(stamp->first);
+      stamps.changed_ns.push_back(stamp->second);
     } else {
       stamps.missing.push_back(*path);
     }
@@ -157,8 +169,10 @@ std::string to_json(const Receipt& r) {
 std::string to_json(const Failure& f) {
   Json json = head(kFailureSchema, f);
   json["inputs"] = to_array(f.inputs);
+  json["changed_ns"] = f.changed_ns;
   json["message"] = f.message;
   json["exit_code"] = f.exit_code;
+  json["system_error"] = f.system_error;
   json["attempts"] = f.attempts;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -178,6 +192,8 @@ std::optional<Failure> read_failure(const std::string& path) {
   return read_record<Failure>(path, kFailureSchema, [](const Json& json, Failure& f) {
     f.message = json.at("message");
     f.exit_code = json.at("exit_code");
+    f.system_error = json.value("system_error", 0);  // records of old have neither
+    f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
   });
 }
 

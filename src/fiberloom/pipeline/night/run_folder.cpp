@@ -53,7 +53,8 @@ void make_folders(const std::string& path) {
   if (!error && fs::is_directory(path)) return;
   const bool full = error.value() == ENOSPC || error.value() == EDQUOT;
   throw Error(full ? Status::kDiskFull : Status::kUnwritable,
-              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""));
+              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""),
+              error.value());
 }
 
 }  // namespace fiberloom::night

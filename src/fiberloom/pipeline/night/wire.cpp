@@ -14,11 +14,13 @@ namespace {
 
 template <class Archive, class Struct>
 void outcome_fields(Archive& archive, Struct& outcome) {
-  auto& [frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
-         compute, write, bytes_in, bytes_out, output_checksum, by_cpu] = outcome;
+  auto& [frame, first_bundle, state, exit_code, system_error, message, attempts, rank, start_s,
+         end_s, read, compute, write, bytes_in, bytes_out, bundles, output_checksum, by_cpu] =
+      outcome;
   auto& [cpu_bundles, failure] = by_cpu;
-  archive(frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
-          compute, write, bytes_in, bytes_out, output_checksum, cpu_bundles, failure);
+  archive(frame, first_bundle, state, exit_code, system_error, message, attempts, rank, start_s,
+          end_s, read, compute, write, bytes_in, bytes_out, bundles, output_checksum, cpu_bundles,
+          failure);
 }
 
 template <class Archive, class Struct>
