@@ -104,6 +104,22 @@ class Told(MpiCase):
         self.assertLess(max(e["ts"] + e["dur"] for e in frames), 60e6)
         self.assertGreater(min(e["ts"] for e in frames), 0)
 
+    def test_numbers_and_pages_are_those_of_one_process(self):
+        self.tree.add_exposures(1)
+        self.night_ok("--quiet", "--reports")
+        alone, pages = self.qualities(), {p.name: p.read_bytes() for p in self.out.rglob("frame-*.html")}
+        self.out = self.work / "ranks"
+        self.run_ranks(3, "--quiet", *CUT)
+        self.assertEqual(self.qualities(), alone)
+        self.run_ranks(3, "--quiet", "--reports", *CUT)  # of frames that are up to date
+        made = {p.name: p for p in self.out.rglob("frame-*.html")}
+        self.assertEqual(set(made), set(pages))
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual({f["report"].split("/")[-1] for f in status["frames"]}, set(pages))
+
+    def qualities(self):
+        return {p.name: json.loads(p.read_text())["quality"] for p in self.state("receipts").iterdir()}
+
     def test_the_ledger_and_the_receipts_know_every_frame(self):
         self.tree.add_exposures(1)
         self.run_ranks(3, "--quiet", *CUT)

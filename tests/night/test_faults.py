@@ -152,7 +152,7 @@ class Retry(Case):
 
     def test_other_options_are_another_try(self):
         self.counts(code=SOME_FAILED)
-        self.assertEqual(self.counts("--psferr", "0.3", code=SOME_FAILED),
+        self.assertEqual(self.counts("--redo", "--psferr", "0.3", code=SOME_FAILED),
                          {"done": 2, "failed": 1})
 
 

@@ -7,6 +7,7 @@
 
 #include "fiberloom/fits/verify.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/pipeline/report/report.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::night {
@@ -36,6 +37,29 @@ void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
                                     " bundles of the fibres asked for, " +
                                     std::to_string(unit.bundles) +
                                     " when the frame was shared out among the ranks");
+}
+
+/// Makes the page of a frame that is written, and tells its receipt. Without it the frame is whole:
+/// only what would end the night is thrown.
+void add_report(const FrameTask& task, const RunFolder& folder, Receipt receipt, Tracer* tracer,
+                FrameOutcome& outcome) {
+  const Span span(tracer, "frame/report", task.name);
+  try {
+    report::ReportJob job;
+    job.inputs.resize(1);
+    job.inputs[0].frame = task.job.output;
+    job.bundle_size = task.job.options.bundle_size;
+    write_text_file(task.report, report::report_html(job));
+    const auto stamp = stamp_file(task.report);
+    if (!stamp) throw Error(Status::kUnwritable, task.report + ": gone as soon as written");
+    receipt.report = {path_below(folder, stamp->path), stamp->size, stamp->mtime_ns};
+    write_text_file(folder.receipt(task.name), to_json(receipt));
+    outcome.report = receipt.report->path;
+  } catch (const std::exception&) {
+    const Error error = to_error(std::current_exception(), task.name);
+    if (ends_night(error, task.job, folder)) throw Error(error);
+    outcome.message = std::string("no report: ") + error.what();
+  }
 }
 
 std::string changed_file(const InputStamps& after, const std::vector<FileStamp>& before) {
@@ -118,10 +142,7 @@ bool FramePipeline::begin(Flight& flight) {
   flight.failed_before = finding.state == FrameState::kFailed;
   flight.earlier_attempts = finding.attempts;
   if (finding.state != FrameState::kWaiting && !(flight.failed_before && options_.retry > 0)) {
-    flight.outcome.message = finding.message;
-    flight.outcome.exit_code = finding.exit_code;
-    flight.outcome.attempts = finding.attempts;
-    finish(flight, finding.state);
+    leave(flight, finding);
     return false;
   }
   flight.inputs = std::move(finding.inputs);
@@ -134,11 +155,32 @@ bool FramePipeline::begin(Flight& flight) {
   if (flight.whole()) {
     if (!claim.dead_pids.empty()) {
       remove_temporaries(flight.task.job.output, claim.dead_pids, context_.claims);
+      if (!flight.task.report.empty()) {
+        remove_temporaries(flight.task.report, claim.dead_pids, context_.claims);
+      }
     }
     make_folders(fs::path(flight.task.job.output).parent_path().string());
     check_outputs(flight.task.job);
   }
   return true;
+}
+
+/// Nothing to do but, perhaps, the page of a frame that is there.
+void FramePipeline::leave(Flight& flight, const Finding& finding) {
+  FrameOutcome outcome = outcome_of(finding);
+  outcome.frame = flight.outcome.frame;
+  outcome.first_bundle = flight.outcome.first_bundle;
+  outcome.rank = flight.outcome.rank;
+  outcome.start_s = flight.outcome.start_s;
+  flight.outcome = std::move(outcome);
+  const bool first = flight.unit.first_bundle == 0;  // of the parts of a frame one makes it
+  if (finding.lacks_report && first) {
+    if (auto receipt = read_receipt(context_.folder.receipt(flight.task.name))) {
+      add_report(flight.task, context_.folder, std::move(*receipt), context_.tracer,
+                 flight.outcome);
+    }
+  }
+  finish(flight, finding.state);
 }
 
 void FramePipeline::read(Flight& flight) {
@@ -208,6 +250,7 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
                         std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
                         FrameOutcome& outcome) {
   StageClock clock(CpuOf::kThread);
+  outcome.quality = measure_quality(result);
   write_result(task.job, frame, std::move(result), tracer);
   Receipt receipt = record_of<Receipt>(task, std::move(inputs));
   const auto stamp = stamp_file(task.job.output);
@@ -222,9 +265,11 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
   receipt.compute = outcome.compute;
   receipt.write = outcome.write;
   receipt.attempts = outcome.attempts;
+  receipt.quality = outcome.quality;
   write_text_file(folder.receipt(task.name), to_json(receipt));
   std::error_code ignored;
   fs::remove(folder.failure(task.name), ignored);
+  if (!task.report.empty()) add_report(task, folder, std::move(receipt), tracer, outcome);
 }
 
 void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFolder& folder,

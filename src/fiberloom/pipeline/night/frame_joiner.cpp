@@ -105,6 +105,9 @@ void FrameJoiner::join(std::size_t frame, std::vector<PartialFrame> parts) {
     outcome.exit_code = bad->outcome.exit_code;
     outcome.system_error = bad->outcome.system_error;
     outcome.message = bad->outcome.message;
+    for (const PartialFrame& part : parts) {  // one of a frame that is up to date may have made it
+      if (!part.outcome.report.empty()) outcome.report = part.outcome.report;
+    }
   } else {
     write(frame, std::move(parts), outcome);
   }

@@ -56,8 +56,9 @@ struct FramePart {
   FrameOutcome outcome;
 };
 
-/// Writes a frame that is computed, then its receipt, and removes its failure of earlier. Fills in
-/// what the outcome says of writing. Throws what write_result() throws.
+/// Writes a frame that is computed, then its receipt, removes its failure of earlier, and makes its
+/// page where one is asked for. Fills in what the outcome says of it. Throws what write_result()
+/// throws.
 void write_frame_output(const FrameTask& task, const PreparedFrame& frame, ExtractResult result,
                         std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
                         FrameOutcome& outcome);
@@ -108,6 +109,7 @@ class FramePipeline {
   [[nodiscard]] std::optional<WorkUnit> take_unit();
   [[nodiscard]] std::optional<WorkUnit> take_retry(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool begin(Flight& flight);
+  void leave(Flight& flight, const Finding& finding);
   void read(Flight& flight);
   void compute(Flight& flight);
   void write(Flight& flight);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/pipeline/night/frame_quality.hpp"
 
 namespace fiberloom::night {
 
@@ -18,6 +19,7 @@ struct FrameTask {
   std::string camera;  ///< "r0"
   long expid = 0;
   ExtractJob job;                  ///< paths and options, absolute where they must be
+  std::string report;              ///< page of the frame, made with it; empty: none
   std::uint64_t image_bytes = 0;   ///< as on disk
   std::uint64_t memory_bytes = 0;  ///< resident while in flight, estimated before it is read
   /// page-locked, for each place of a device once: pixels in, results out
@@ -56,7 +58,7 @@ struct FrameOutcome {
   FrameState state = FrameState::kWaiting;
   int exit_code = 0;     ///< of Error, where it failed
   int system_error = 0;  ///< of Error, where it failed
-  std::string message;   ///< one line, where it failed
+  std::string message;   ///< one line, where it failed, or what a frame that is done lacks
   int attempts = 1;
   int rank = 0;
   double start_s = 0, end_s = 0;  ///< since the start of the run
@@ -65,6 +67,8 @@ struct FrameOutcome {
   int bundles = 0;  ///< of the frame, where it is done
   std::uint32_t output_checksum = 0;
   TakenOver by_cpu;
+  std::optional<FrameQuality> quality;  ///< of a frame that is there, made since there are such
+  std::string report;  ///< its page, path as in receipts; empty where there is none
 };
 
 /// Where a process gets its work: a list, a watched folder, or a queue over MPI.

@@ -40,6 +40,18 @@ std::string fault_of_receipt(const FrameTask& task, const Receipt& receipt,
   return {};
 }
 
+/// The page that the receipt tells of, if it is still there; whether the one that is asked for is.
+void find_report(const FrameTask& task, const RunFolder& folder, const Receipt& receipt,
+                 Finding& finding) {
+  if (receipt.report) {
+    const fs::path path =
+        fs::path(folder.output()) / receipt.report->path;  // or as it is, absolute
+    const auto found = stamp_file(path.string());
+    if (found && found->size == receipt.report->size) finding.report = receipt.report->path;
+  }
+  finding.lacks_report = !task.report.empty() && finding.report != path_below(folder, task.report);
+}
+
 /// Of this task as it is now: the same failure is to be expected.
 bool is_of(const Failure& failure, const FrameTask& task, const InputStamps& inputs) {
   return failure.version == version() && failure.options == options_text(task.job) &&
@@ -58,6 +70,17 @@ std::string path_below(const RunFolder& folder, const std::string& path) {
   return relative.string();
 }
 
+FrameOutcome outcome_of(const Finding& finding) {
+  FrameOutcome outcome;
+  outcome.state = finding.state;
+  outcome.message = finding.message;
+  outcome.exit_code = finding.exit_code;
+  outcome.attempts = finding.attempts;
+  outcome.quality = finding.quality;
+  outcome.report = finding.report;
+  return outcome;
+}
+
 Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check check) {
   Finding finding;
   finding.inputs = stamp_inputs(task.job);
@@ -69,6 +92,8 @@ Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check chec
     }
     if (finding.message.empty()) {
       finding.state = FrameState::kUpToDate;
+      finding.quality = receipt->quality;
+      find_report(task, folder, *receipt, finding);
       return finding;
     }
   }

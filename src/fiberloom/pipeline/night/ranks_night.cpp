@@ -202,6 +202,10 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
                const RunFolder& folder, Claims& claims, TaskList& tasks, const Observer& observer,
                const Monitor::Progress& progress, double threads) {
   if (!job.night.watch) desk.plan = plan_night(job.night);
+  const auto admit = [&folder, &observer, redo = job.night.redo](const auto& found) {
+    admit_frames(found, folder, redo, observer);
+  };
+  admit(desk.plan.tasks);
   clean_up(desk.plan.tasks, folder, claims);
   for (const FrameTask& task : desk.plan.tasks) tasks.add(task);
   MonitorOptions options;
@@ -211,6 +215,7 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
   options.nodes = ranks.nodes();
   options.watching = job.night.watch.has_value();
   options.start = report.night.pipeline.start;
+  options.limits = job.night.limits;
   const ClaimResult keeper = claims.acquire("ledger");
   options.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
   if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
@@ -218,7 +223,7 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
   const auto changed = [&](const FrameOutcome& outcome) { desk.monitor->changed(outcome); };
   if (job.night.watch) {
     desk.watch =
-        std::make_unique<WatchSource>(job.night.request, tasks, *job.night.watch, observer);
+        std::make_unique<WatchSource>(job.night.request, tasks, *job.night.watch, observer, admit);
   } else {
     desk.waiting = waiting_frames(desk.plan.findings, report.night.pipeline.retry, changed);
   }

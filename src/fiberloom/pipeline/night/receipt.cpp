@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/fits/byte_source.hpp"
+#include "fiberloom/pipeline/page/page.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -25,12 +28,44 @@ std::string number(double x) {
   return text;
 }
 
+std::string to_hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes)
+    text += print("%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::strtoul(text.substr(i, 2).c_str(), nullptr, 16));
+  }
+  return bytes;
+}
+
+/// A name may be any bytes, JSON is UTF-8: one that is none stands there as well as it can be read,
+/// and in full beside it.
 Json to_object(const FileStamp& s) {
-  return {{"path", s.path}, {"size", s.size}, {"mtime_ns", s.mtime_ns}};
+  Json json = {{"path", page::to_utf8(s.path)}, {"size", s.size}, {"mtime_ns", s.mtime_ns}};
+  if (!page::is_utf8(s.path)) json["path_bytes"] = to_hex(s.path);
+  return json;
 }
 
 FileStamp to_stamp(const Json& json) {
-  return {json.at("path"), json.at("size"), json.at("mtime_ns")};
+  const auto bytes = json.find("path_bytes");
+  const bool plain = bytes == json.end();
+  return {plain ? json.at("path").get<std::string>() : from_hex(*bytes), json.at("size"),
+          json.at("mtime_ns")};
+}
+
+Json quality_json(const FrameQuality& quality) {
+  Json json;
+  for (std::size_t m = 0; m < kMetrics; ++m) json[metric_name(m)] = metric_value(quality, m);
+  return json;
+}
+
+FrameQuality to_quality(const Json& json) {
+  return {json.at("snr"), json.at("chi2"), json.at("flagged"), json.at("resolution")};
 }
 
 Json to_array(const std::vector<FileStamp>& stamps) {
@@ -163,6 +198,8 @@ std::string to_json(const Receipt& r) {
   json["seconds"] = {
       {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
   json["attempts"] = r.attempts;
+  if (r.quality) json["quality"] = quality_json(*r.quality);
+  if (r.report) json["report"] = to_object(*r.report);
   return json.dump(1) + "\n";
 }
 
@@ -185,6 +222,8 @@ std::optional<Receipt> read_receipt(const std::string& path) {
     r.read = to_time(s.at("read"));
     r.compute = to_time(s.at("compute"));
     r.write = to_time(s.at("write"));
+    if (json.contains("quality")) r.quality = to_quality(json.at("quality"));
+    if (json.contains("report")) r.report = to_stamp(json.at("report"));
   });
 }
 

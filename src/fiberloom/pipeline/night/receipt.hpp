@@ -51,6 +51,8 @@ struct Receipt {
   std::vector<FileStamp> inputs;
   StageTime read, compute, write;
   int attempts = 1;
+  std::optional<FrameQuality> quality;  ///< not in receipts of earlier versions
+  std::optional<FileStamp> report;      ///< its page, where one was made
 };
 
 struct Failure {
