@@ -110,7 +110,7 @@ class Case(unittest.TestCase):
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
         arguments = [PROGRAM, command, self.tree.root, "-o", self.out, *OPTIONS, *more]
         return subprocess.Popen([str(a) for a in arguments], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, preexec_fn=limit,
+                                stderr=subprocess.PIPE, text=True, errors="surrogateescape", preexec_fn=limit,
                                 user=user, env={**os.environ, **(env or {})})
 
     def night(self, *more, timeout=120, **keywords):
