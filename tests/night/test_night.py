@@ -83,6 +83,21 @@ class Outputs(Case):
         self.assertEqual(list(self.outputs().values()), [self.extracted("r0", 1)])
 
 
+    def test_a_job_file_has_the_limits_of_the_command_line(self):
+        self.tree.add("r0", 1)
+        job = self.work / "job.toml"
+        for value in ("1e-13", "1.5", "nan"):
+            job.write_text(f"input = 'in'\noutput = 'out'\n[options]\ntolerance = {value}\n")
+            result = subprocess.run([PROGRAM, "night", job, "-q"], capture_output=True, text=True)
+            if result.returncode == 15 and "toml++" in result.stderr:
+                self.skipTest("built without toml++")
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("job.toml: tolerance ", result.stderr)
+            self.assertIn("from 1e-12 to 1", result.stderr)
+            self.assertIn("1e-12", self.night_ok("-q", "--tolerance", value, code=2).stderr_text)
+        self.assertFalse(self.out.exists())
+
+
 class Again(Case):
     def test_what_is_done_is_not_done_again(self):
         self.tree.add_exposures(2)
@@ -257,7 +272,8 @@ class QualityOfFrames(Case):
         page, frame = self.page_path("r0", 1), self.frame_path("r0", 1)
         made, page_made = frame.stat().st_mtime_ns, page.stat().st_mtime_ns
         alone = self.work / "alone.html"
-        subprocess.run([PROGRAM, "report", frame, "--bundlesize", "5", "-o", alone], check=True)
+        subprocess.run([PROGRAM, "report", frame, "--image", self.tree.image_path("r0", 1), "--bundlesize", "5",
+                        "-o", alone], check=True)
         self.assertEqual(page.read_bytes(), alone.read_bytes())
         status = json.loads((self.out / "status.json").read_text())
         self.assertEqual({f["report"] for f in status["frames"]},

@@ -48,6 +48,8 @@ void add_report(const FrameTask& task, const RunFolder& folder, Receipt receipt,
     report::ReportJob job;
     job.inputs.resize(1);
     job.inputs[0].frame = task.job.output;
+    const auto inputs = stamp_inputs(task.job);  // the frame may have outlived them
+    if (inputs.missing.empty()) job.inputs[0].image = inputs.files.front().path;
     job.bundle_size = task.job.options.bundle_size;
     write_text_file(task.report, report::report_html(job));
     const auto stamp = stamp_file(task.report);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/median.hpp"
 #include "fiberloom/pipeline/report/statistics.hpp"
 
 namespace fiberloom::night {
@@ -30,12 +31,8 @@ std::size_t step_through(std::size_t n, std::size_t row, std::size_t most) {
   return step;
 }
 
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+/// 0 of none.
+double median(std::vector<double>& values) { return values.empty() ? 0 : median_of(values); }
 
 double median_resolution(const ExtractResult& r) {
   const std::size_t rows = r.resolution.rows(), half = rows / 2, nwave = r.wave.size();

@@ -58,7 +58,8 @@ std::string shown(const std::string& value) {
     char* end = nullptr;
     const double number = std::strtod(part.c_str(), &end);
     const bool whole = end != part.c_str() && *end == '\0';
-    text += (text.empty() ? "" : ",") + (whole ? print("%.10g", number) : part);
+    if (!text.empty()) text += ',';
+    text += whole ? print("%.10g", number) : part;
   }
   return text;
 }
