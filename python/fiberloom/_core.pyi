@@ -10,6 +10,7 @@ _Progress = Optional[Callable[[str, int, int], None]]
 
 version: str
 default_mask_bits: int
+tolerance_range: Tuple[float, float]
 
 def isa() -> str: ...
 def default_threads() -> int: ...

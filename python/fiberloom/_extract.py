@@ -22,7 +22,7 @@ def _options(*, specmin: int, nspec: int, bundlesize: Any, psferr: Any, regulari
         "bundlesize": check.integer("bundlesize", bundlesize, 0, 100000),
         "psferr": -1.0 if psferr is None else check.number("psferr", psferr, 0),
         "regularize": check.number("regularize", regularize, 0),
-        "tolerance": check.number("tolerance", tolerance, 1e-15, 1),
+        "tolerance": check.number("tolerance", tolerance, *_core.tolerance_range),
         "method": check.choice("method", method, _METHODS),
         "nsubbundles": check.integer("nsubbundles", nsubbundles, 1, 100000),
         "nwavestep": check.integer("nwavestep", nwavestep, 1, 1000000),

@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/extract/extract.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/executors.hpp"
 #include "fiberloom/runtime/thread_count.hpp"
@@ -34,6 +35,7 @@ PYBIND11_MODULE(_core, m) {
       raise(error);
     }
   });
+  m.attr("tolerance_range") = py::make_tuple(kLeastTolerance, kMostTolerance);
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(active_isa())); });
   m.def("default_threads", &default_thread_count);

@@ -156,6 +156,8 @@ def test_even_the_private_module_does_not_crash(arguments, name):
     ({"nspec": 1.5}, TypeError, "nspec: expected an integer, got float"),
     ({"specmin": 3}, ValueError, "specmin: expected a fibre from 0 to 2, got 3"),
     ({"ndiag": 4}, ValueError, "ndiag: expected an odd number"),
+    ({"tolerance": 1e-13}, ValueError, "tolerance"),  # as on the command line and in job files
+    ({"tolerance": 1.5}, ValueError, "tolerance"),
     ({"method": "best"}, ValueError, "method: expected 'exact' or 'patch'"),
     ({"threads": 0}, ValueError, "threads: expected an integer from 1"),
     ({"psferr": -1}, ValueError, "psferr: expected a number of at least 0"),

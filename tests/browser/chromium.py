@@ -165,7 +165,7 @@ class Chromium:
             self.mouse("Released", x, y, button="left", clickCount=count)
 
     def key(self, name):
-        codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27, "Home": 36}
+        codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27, "Home": 36, "Enter": 13}
         for kind in ("rawKeyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=name, code=name,
                       windowsVirtualKeyCode=codes.get(name, 0))

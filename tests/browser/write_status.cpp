@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the status page of a made-up run at a moment of choice, for the browser test:
-//   write_status OUT.html EXPOSURES DONE [hostile]
-// DONE is how many frames are finished; "hostile": markup in title and messages.
+//   write_status OUT.html EXPOSURES DONE [hostile|start]
+// DONE is how many frames are finished; "hostile": markup in title and messages; "start": nothing
+// has been done in the first seconds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -33,6 +34,18 @@ FrameState state_at(int index, int done) {
   return index < done / 5 ? FrameState::kUpToDate : FrameState::kDone;
 }
 
+/// Numbers as a night has them: cameras differ, the S/N falls toward dawn, a few frames are odd.
+FrameQuality quality_at(const StatusFrame& f, int exposure, int index) {
+  const double arm = f.camera[0] == 'b' ? 0.7 : f.camera[0] == 'r' ? 1.0 : 1.2;
+  const double wave = std::sin(1.7 * index) + std::sin(0.61 * index);
+  FrameQuality q;
+  q.snr = arm * (5 - 0.08 * std::min(exposure, 50)) * (1 + 0.03 * wave);
+  q.chi2 = 1.01 + 0.01 * wave + (index % 131 == 60 ? 0.9 : 0.0) + (index % 397 == 61 ? 4.0 : 0.0);
+  q.flagged = 0.004 + 0.0008 * wave + (index % 173 == 90 ? 0.08 : 0.0);
+  q.resolution = 2600 * arm * (1 + 0.004 * wave) * (index % 283 == 120 ? 0.8 : 1.0);
+  return q;
+}
+
 StatusFrame frame_at(int exposure, int camera, int done) {
   const int index = exposure * 3 * kSpectrographs + camera;
   StatusFrame f;
@@ -49,6 +62,10 @@ StatusFrame frame_at(int exposure, int camera, int done) {
   if (worked) f.seconds = 2.6 + 0.4 * std::sin(0.7 * index) + (index % 83 == 5 ? 4.0 : 0.0);
   if (worked) f.attempts = 1;
   f.rank = index % 4;
+  if (f.state == FrameState::kDone || f.state == FrameState::kUpToDate) {
+    f.quality = quality_at(f, exposure, index);
+    f.report = "20261121/frame-" + f.name + ".html";
+  }
   if (f.state == FrameState::kFailed) {
     f.exit_code = 14;
     f.attempts = 2;
@@ -115,7 +132,9 @@ void make_hostile(NightStatus& status) {
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   auto status = fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3]));
-  if (argc > 4) fiberloom::night::make_hostile(status);
+  const std::string kind = argc > 4 ? argv[4] : "";
+  if (kind == "hostile") fiberloom::night::make_hostile(status);
+  if (kind == "start") status.samples = {{1, 0, 0, 0, 0, 0, 0}, {3, 0, 0, 0, 0, 0, 0}};
   std::ofstream file(argv[1], std::ios::binary);
   file << fiberloom::night::status_html(status);
   return file.flush() ? 0 : 1;

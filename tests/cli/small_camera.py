@@ -21,8 +21,8 @@ def trace_y(wave):
 
 
 def psf_bytes(psftype="GAUSS-HERMITE", npix_x=NX, drop=(), nfiber=NFIBER, wmin=WMIN, wmax=WMAX,
-              stretch=1.0):
-    """`drop` names HDUs and keywords to leave out; `stretch` the traces along y, beyond the CCD."""
+              stretch=1.0, bundle_of=lambda fiber: fiber // BUNDLE):
+    """`drop` names HDUs and keywords to leave out; `stretch` the traces along y, beyond the CCD; `bundle_of` a fibre."""
     keys = [("FIBERMIN", 0), ("FIBERMAX", nfiber - 1), ("WAVEMIN", wmin), ("WAVEMAX", wmax)]
     kind = [("PSFTYPE", psftype), ("PSFVER", 3)]
     xs, ys = [], []
@@ -41,7 +41,7 @@ def psf_bytes(psftype="GAUSS-HERMITE", npix_x=NX, drop=(), nfiber=NFIBER, wmin=W
             row(f"GH-{i}-{j}", 1.0 if i == j == 0 else (0.02 if (i, j) == (2, 0) else 0.0))
     for name in ("TAILAMP", "TAILCORE", "TAILXSCA", "TAILYSCA", "TAILINDE"):
         row(name, {"TAILAMP": 0.005, "TAILINDE": 2.0}.get(name, 1.0))
-    rows.append((b"BUNDLE", [v for f in range(nfiber) for v in (float(f // BUNDLE), 0.0)], 0, 0))
+    rows.append((b"BUNDLE", [v for f in range(nfiber) for v in (float(bundle_of(f)), 0.0)], 0, 0))
     row("STATUS", 0.0)
     row("CONT", 0.0)
     psf_keys = [k for k in kind[:1] + [("PSFVER", "3")] + keys + [

@@ -113,6 +113,34 @@ class BadFrames(MpiCase):
         self.assertEqual(len(self.outputs()), 2)
         self.assertIn("1 missing", errors)
 
+    def test_one_output_that_cannot_be_written_is_one_failure_whole_or_in_parts(self):
+        self.tree.add_exposures(1)
+        for number, options in enumerate(([], CUT)):
+            self.out = self.work / f"out{number}"
+            self.frame_path("r0", 1).mkdir(parents=True)
+            errors = self.run_ranks(3, *options, code=3)
+            self.assertIn("1 failed", errors)
+            self.frame_path("r0", 1).rmdir()
+            self.run_ranks(2, "--quiet", *options)  # the machine's fault: tried again by itself
+            self.assertEqual(len(self.outputs()), 3)
+
+    def test_a_watch_takes_a_truncated_file_once_it_is_whole(self):
+        data = self.tree.image_bytes(1)
+        path = self.tree.add("r0", 1, image=data[:len(data) // 2])
+        process = self.on_ranks(2, "--quiet", *CUT, "--watch", "--poll", "0.05", "--settle", "0.2", "--watch-idle", "3")
+        self.wait_for(lambda: self.names("failed") == ["r0-00000001.json"])
+        path.write_bytes(data)
+        _, errors = night_case.finish(process, 60)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(self.frame_path("r0", 1).read_bytes(), self.extracted("r0", 1))
+
+    def test_other_options_are_refused(self):
+        self.tree.add_exposures(1)
+        self.run_ranks(2, "--quiet")
+        errors = self.run_ranks(2, "--quiet", "--psferr", "0.02", code=None)
+        self.assertIn("--psferr 0.04 there, 0.02 here", errors)
+        self.assertEqual(self.counts(), {"up_to_date": 3})
+
     def test_no_frames_at_all_is_one_clear_error(self):
         self.tree.root.mkdir()
         errors = self.run_ranks(2, code=None)

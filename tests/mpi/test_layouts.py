@@ -7,7 +7,10 @@ import subprocess
 import unittest
 
 import mpi_case
+import night_case
 from mpi_case import CUT, MpiCase, PROGRAM
+from night_case import Tree
+from small_camera import psf_bytes
 
 
 class Layouts(MpiCase):
@@ -46,6 +49,26 @@ class Layouts(MpiCase):
         self.tree.add_exposures(2, cameras=["r0"])
         self.expect_as_alone(2, (2, []), (3, []), (3, CUT), options=["--backend", "emulate"])
 
+    def with_bundles(self, bundle_of):
+        """A night of frames of 60 fibres whose PSF says what its bundles are, without a fibermap."""
+        psf, image = psf_bytes(nfiber=60, bundle_of=bundle_of), Tree.camera.preproc_bytes(drop=("FIBERMAP",))
+        for exposure in (1, 2):
+            self.tree.add("r0", exposure, image=image, psf=psf)
+        self.addCleanup(setattr, night_case, "OPTIONS", night_case.OPTIONS)
+        night_case.OPTIONS = ["-w", night_case.GRID, "--bundlesize", "0"]
+
+    def test_bundles_are_those_of_the_psf_many(self):
+        self.with_bundles(lambda fiber: fiber // 5)
+        self.expect_as_alone(2, (2, CUT), (5, CUT))
+
+    def test_bundles_are_those_of_the_psf_one(self):
+        self.with_bundles(lambda fiber: 0)
+        self.expect_as_alone(2, (3, CUT), (2, []))
+
+    def test_bundles_are_those_of_the_psf_uneven(self):
+        self.with_bundles(lambda fiber: 0 if fiber < 3 else 1 if fiber < 50 else 2 + fiber // 4)
+        self.expect_as_alone(2, (3, CUT))
+
     def test_one_exposure(self):
         self.tree.add_exposures(1)
         self.night_ok("--quiet")
@@ -80,6 +103,22 @@ class Told(MpiCase):
         self.assertEqual(len(frames), 6)
         self.assertLess(max(e["ts"] + e["dur"] for e in frames), 60e6)
         self.assertGreater(min(e["ts"] for e in frames), 0)
+
+    def test_numbers_and_pages_are_those_of_one_process(self):
+        self.tree.add_exposures(1)
+        self.night_ok("--quiet", "--reports")
+        alone, pages = self.qualities(), {p.name: p.read_bytes() for p in self.out.rglob("frame-*.html")}
+        self.out = self.work / "ranks"
+        self.run_ranks(3, "--quiet", *CUT)
+        self.assertEqual(self.qualities(), alone)
+        self.run_ranks(3, "--quiet", "--reports", *CUT)  # of frames that are up to date
+        made = {p.name: p for p in self.out.rglob("frame-*.html")}
+        self.assertEqual(set(made), set(pages))
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual({f["report"].split("/")[-1] for f in status["frames"]}, set(pages))
+
+    def qualities(self):
+        return {p.name: json.loads(p.read_text())["quality"] for p in self.state("receipts").iterdir()}
 
     def test_the_ledger_and_the_receipts_know_every_frame(self):
         self.tree.add_exposures(1)

@@ -113,7 +113,7 @@ class Case(unittest.TestCase):
                 give_up_power()
         arguments = [PROGRAM, command, self.tree.root, "-o", self.out, *OPTIONS, *more]
         return subprocess.Popen([str(a) for a in arguments], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, preexec_fn=limit,
+                                stderr=subprocess.PIPE, text=True, errors="surrogateescape", preexec_fn=limit,
                                 env={**os.environ, **(env or {})})
 
     def night(self, *more, timeout=120, **keywords):

@@ -25,8 +25,9 @@ class BadFrames(Case):
         super().setUp()
         self.tree.add_exposures(1, cameras=("b0", "z0"))
 
-    def check(self, code, *words):
-        """The frame r0 fails with this exit code and words in its message, the others are done."""
+    def check(self, code, *words, refused=True):
+        """The frame r0 fails with this exit code and words in its message, the others are done. Later runs refuse it
+        and name --retry, or try it again by themselves."""
         summary = self.summary(code=SOME_FAILED, powerless=self.powerless)
         self.assertEqual(summary["exit_code"], SOME_FAILED)
         frames = {f["camera"]: f for f in summary["frames"]}
@@ -40,9 +41,11 @@ class BadFrames(Case):
         self.assertEqual(record["message"], frames["r0"]["message"])
         self.assertEqual(record["exit_code"], code)
         self.assert_tidy()
-        # Not tried again by itself, and still said.
-        self.assertEqual(self.counts(code=SOME_FAILED, powerless=self.powerless),
-                         {"up_to_date": 2, "failed": 1})
+        again = self.summary(code=SOME_FAILED, powerless=self.powerless)
+        self.assertEqual((again["counts"]["up_to_date"], again["counts"]["failed"]), (2, 1))
+        told = next(f for f in again["frames"] if f["camera"] == "r0")
+        self.assertEqual(told["attempts"], 1 if refused else 2)
+        self.assertEqual("--retry" in told["message"], refused, told["message"])
 
     def test_missing_hdu(self):
         self.tree.add("r0", 1, image=Tree.camera.preproc_bytes(drop=("IVAR",)))
@@ -84,7 +87,26 @@ class BadFrames(Case):
         read = subprocess.run(["cat", image], capture_output=True, check=False, preexec_fn=give_up_power)
         if read.returncode == 0:
             self.skipTest("whoever runs this reads files without permission, and cannot give that up")
-        self.check(10, "preproc-r0", "ermission")
+        self.check(10, "preproc-r0", "ermission", refused=False)
+        self.tree.image_path("r0", 1).chmod(0o644)
+        self.assertEqual(self.counts(powerless=self.powerless), {"done": 1, "up_to_date": 2})
+        self.assertEqual(self.names("failed"), [])
+
+    def test_a_failure_of_an_earlier_version_is_judged_by_its_code(self):
+        for code, expected in ((14, {"up_to_date": 2, "failed": 1}), (60, {"up_to_date": 2, "done": 1})):
+            self.tree.add("r0", 1, image=b"bad")
+            self.counts("--retry", "1", code=SOME_FAILED)
+            path = self.state("failed", "r0-00000001.json")
+            record = json.loads(path.read_text())
+            self.tree.add("r0", 1)
+            image, psf = self.tree.image_path("r0", 1).stat(), self.tree.psf_path("r0", 1).stat()
+            record["exit_code"] = code
+            for stamp, stat in zip(record["inputs"], (image, psf)):
+                stamp["size"], stamp["mtime_ns"] = stat.st_size, stat.st_mtime_ns
+            for key in ("system_error", "changed_ns"):  # as version 0.1.0 wrote it first
+                del record[key]
+            path.write_text(json.dumps(record))
+            self.assertEqual(self.counts(code=SOME_FAILED if "failed" in expected else 0), expected)
 
     def test_missing_psf(self):
         self.tree.add("r0", 1, psf=False)
@@ -119,9 +141,18 @@ class Retry(Case):
         self.assertEqual(self.counts(), {"done": 1, "up_to_date": 2})
         self.assertEqual(self.names("failed"), [])
 
+    def test_content_replaced_under_the_same_size_and_time_is_another_try(self):
+        good = self.tree.image_bytes(1)
+        path = self.tree.add("r0", 1, image=good[:20000] + bytes(len(good) - 20000))
+        stat = path.stat()
+        self.counts(code=SOME_FAILED)
+        path.write_bytes(good)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.assertEqual(self.counts(), {"done": 1, "up_to_date": 2})
+
     def test_other_options_are_another_try(self):
         self.counts(code=SOME_FAILED)
-        self.assertEqual(self.counts("--psferr", "0.3", code=SOME_FAILED),
+        self.assertEqual(self.counts("--redo", "--psferr", "0.3", code=SOME_FAILED),
                          {"done": 2, "failed": 1})
 
 

@@ -3,11 +3,12 @@
 import gzip
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import unittest
 
-from night_case import GRID, NIGHT, OPTIONS, PROGRAM, Case
+from night_case import GRID, NIGHT, OPTIONS, PROGRAM, Case, finish
 
 
 class Outputs(Case):
@@ -82,6 +83,21 @@ class Outputs(Case):
         self.assertEqual(list(self.outputs().values()), [self.extracted("r0", 1)])
 
 
+    def test_a_job_file_has_the_limits_of_the_command_line(self):
+        self.tree.add("r0", 1)
+        job = self.work / "job.toml"
+        for value in ("1e-13", "1.5", "nan"):
+            job.write_text(f"input = 'in'\noutput = 'out'\n[options]\ntolerance = {value}\n")
+            result = subprocess.run([PROGRAM, "night", job, "-q"], capture_output=True, text=True)
+            if result.returncode == 15 and "toml++" in result.stderr:
+                self.skipTest("built without toml++")
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("job.toml: tolerance ", result.stderr)
+            self.assertIn("from 1e-12 to 1", result.stderr)
+            self.assertIn("1e-12", self.night_ok("-q", "--tolerance", value, code=2).stderr_text)
+        self.assertFalse(self.out.exists())
+
+
 class Again(Case):
     def test_what_is_done_is_not_done_again(self):
         self.tree.add_exposures(2)
@@ -89,11 +105,6 @@ class Again(Case):
         before = {p: p.stat().st_mtime_ns for p in self.out.rglob("frame-*.fits")}
         self.assertEqual(self.counts(), {"up_to_date": 6})
         self.assertEqual({p: p.stat().st_mtime_ns for p in before}, before)
-
-    def test_other_options_do_it_again(self):
-        self.tree.add_exposures(1)
-        self.counts()
-        self.assertEqual(self.counts("--psferr", "0.02"), {"done": 3})
 
     def test_a_changed_input_is_done_again_and_only_that(self):
         self.tree.add_exposures(2)
@@ -126,6 +137,182 @@ class Again(Case):
         self.counts()
         self.out = self.out.rename(self.work / "moved")
         self.assertEqual(self.counts(), {"up_to_date": 3})
+
+
+class OtherOptions(Case):
+    """A folder's frames are made with one set of options a band."""
+
+    def setUp(self):
+        super().setUp()
+        self.tree.add_exposures(2)
+
+    def refused(self, *more):
+        """What a run with these options says; nothing is written."""
+        before = {p: p.stat().st_mtime_ns for p in self.out.rglob("*") if p.is_file()}
+        told = self.night_ok("-q", *more, code=2).stderr_text
+        self.assertEqual({p: p.stat().st_mtime_ns for p in self.out.rglob("*") if p.is_file()}, before)
+        self.assertEqual(len(told.splitlines()), 1, told)
+        for word in (str(self.out), "-o", "--redo"):
+            self.assertIn(word, told)
+        return told
+
+    def test_are_refused_by_name_and_the_same_go_on(self):
+        self.counts("-e", "1")
+        self.assertIn("--psferr 0.04", self.refused("-e", "2", "--psferr", "0.02"))
+        self.assertIn("--ndiag 11 there, 9 here", self.refused("--ndiag", "9"))
+        self.assertIn("--specmin and --nspec", self.refused("--specmin", "2", "--dry-run"))
+        self.assertIn("--no-scores on there, off here", self.refused("--no-scores"))
+        self.assertIn("--method exact there, patch here", self.refused("--method", "patch"))
+        self.assertEqual(self.counts(), {"done": 3, "up_to_date": 3})
+
+    def test_redo_makes_the_frames_again_and_tells_of_those_it_leaves(self):
+        self.counts()
+        told = self.night_ok("-e", "1", "--redo", "--psferr", "0.02").stderr_text
+        self.assertIn("3 frames that this run leaves alone are made with other options", told)
+        self.assertIn("--psferr", self.refused())
+        self.assertEqual(self.counts("--psferr", "0.02"), {"done": 3, "up_to_date": 3})
+        again, self.out = self.outputs(), self.work / "fresh"
+        self.counts("--psferr", "0.02")
+        self.assertEqual(self.outputs(), again)
+
+    def test_a_folder_of_a_version_that_did_not_remember_is_judged_by_its_receipts(self):
+        self.counts("-e", "1")
+        shutil.rmtree(self.state("options"))
+        self.refused("--psferr", "0.02")
+        self.assertEqual(self.counts(), {"done": 3, "up_to_date": 3})
+        self.assertEqual(self.names("options"), ["b.json", "r.json", "z.json"])
+
+    def test_of_two_runs_at_once_one_is_refused(self):
+        runs = [self.start("-q", "--psferr", error) for error in ("0.02", "0.03")]
+        told = [finish(run, 60)[1] for run in runs]
+        self.assertEqual(sorted(run.returncode for run in runs), [0, 2], told)
+        self.assertEqual(len(self.outputs()), 6)
+
+    def test_a_watch_is_refused_too(self):
+        self.counts("-e", "1")
+        self.assertIn("--psferr", self.refused_watch("--psferr", "0.02"))
+
+    def refused_watch(self, *more):
+        watch = ["--watch", "--poll", "0.05", "--settle", "0.1", "--watch-idle", "5"]
+        return self.night_ok("-q", *watch, *more, code=2).stderr_text
+
+
+class Names(Case):
+    """A path may be any bytes."""
+
+    def setUp(self):
+        super().setUp()
+        folder = self.work / os.fsdecode(b"n\xe9 'night' \xff")
+        self.tree.root, self.out = folder / "in", folder / "out"
+        self.tree.add_exposures(1)
+        self.tree.add("r1", 1, image=b"no FITS file")
+
+    def test_that_are_no_utf_8_work_and_are_known_again(self):
+        summary = self.summary("--reports", code=3)
+        self.assertEqual((summary["counts"]["done"], summary["counts"]["failed"]), (3, 1))
+        again = {"up_to_date": 3, "failed": 1}
+        self.assertEqual(self.counts("--reports", code=3), again)
+        status = json.loads((self.out / "status.json").read_text(encoding="utf-8"))
+        self.assertEqual(len(status["frames"]), 4)
+        for page in self.out.rglob("*.html"):
+            page.read_text(encoding="utf-8")
+        for record in self.state().rglob("*.json"):
+            json.loads(record.read_text(encoding="utf-8"))
+        ledger = self.state("ledger.sqlite")
+        if ledger.exists():
+            with sqlite3.connect(ledger) as db:
+                self.assertEqual(len(db.execute("SELECT * FROM frames").fetchall()), 4)
+            self.night_ok("-q", "--rebuild-ledger")
+        self.assertEqual(self.night_ok("--dry-run").returncode, 0)
+
+
+class QualityOfFrames(Case):
+    """Numbers and pages of the frames, made with them."""
+
+    def setUp(self):
+        super().setUp()
+        self.tree.add_exposures(2, cameras=("b0", "r0"))
+
+    def receipt(self, camera, exposure):
+        return json.loads(self.state("receipts", f"{camera}-{exposure:08d}.json").read_text())
+
+    def page_path(self, camera, exposure):
+        return self.frame_path(camera, exposure).with_suffix(".html")
+
+    def test_numbers_stand_in_receipt_summary_status_and_ledger(self):
+        summary = self.summary()
+        quality = self.receipt("r0", 1)["quality"]
+        self.assertEqual(list(quality), ["snr", "chi2", "flagged", "resolution"])
+        self.assertGreater(quality["snr"], 1)
+        self.assertTrue(0.5 < quality["chi2"] < 2, quality)
+        self.assertTrue(0 < quality["flagged"] < 0.1, quality)  # the camera's dead block
+        self.assertTrue(1000 < quality["resolution"] < 5000, quality)
+        frame = next(f for f in summary["frames"] if f["name"] == "r0-00000001")
+        self.assertEqual(frame["quality"], quality)
+        self.counts()  # up to date: the numbers come from the receipts
+        status = json.loads((self.out / "status.json").read_text())
+        for frame in status["frames"]:
+            self.assertEqual(frame["quality"]["verdict"], "good", frame)
+        ledger = self.state("ledger.sqlite")
+        if ledger.exists():
+            with sqlite3.connect(ledger) as db:
+                self.assertEqual(db.execute("SELECT snr, chi2, flagged, resolution FROM frames WHERE name = "
+                                            "'r0-00000001'").fetchone(), tuple(quality.values()))
+
+    def test_limits_are_the_users(self):
+        self.counts("--limit", "snr=1e6,1e5", "--limit", "flagged=0,0.9")
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual({f["quality"]["verdict"] for f in status["frames"]}, {"bad"})
+        self.assertEqual(status["limits"]["snr"], [1e6, 1e5])
+        for text in ("chi3=1,2", "chi2=1", "chi2=2,1", "snr=1,2", "chi2=1,x", "chi2"):
+            self.assertIn(f"--limit {text}", self.night_ok("-q", "--limit", text, code=2).stderr_text)
+
+    def test_a_page_is_made_with_its_frame_and_only_what_lacks_again(self):
+        self.assertEqual(self.counts("--reports"), {"done": 4})
+        page, frame = self.page_path("r0", 1), self.frame_path("r0", 1)
+        made, page_made = frame.stat().st_mtime_ns, page.stat().st_mtime_ns
+        alone = self.work / "alone.html"
+        subprocess.run([PROGRAM, "report", frame, "--image", self.tree.image_path("r0", 1), "--bundlesize", "5",
+                        "-o", alone], check=True)
+        self.assertEqual(page.read_bytes(), alone.read_bytes())
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual({f["report"] for f in status["frames"]},
+                         {f"{NIGHT}/0000000{e}/frame-{c}0-0000000{e}.html" for e in (1, 2) for c in "br"})
+
+        self.page_path("b0", 2).unlink()
+        self.assertEqual(self.counts("--reports"), {"up_to_date": 4})
+        self.assertTrue(self.page_path("b0", 2).exists())
+        self.assertEqual((frame.stat().st_mtime_ns, page.stat().st_mtime_ns), (made, page_made))
+        self.assert_tidy()
+
+    def test_pages_may_be_asked_for_later_and_one_that_cannot_be_made_is_a_warning(self):
+        self.counts()
+        made = self.frame_path("r0", 1).stat().st_mtime_ns
+        self.page_path("r0", 2).mkdir()
+        result = self.night_ok("--reports")
+        self.assertIn("r0-00000002: no report: ", result.stderr_text)
+        self.assertTrue(self.page_path("r0", 1).exists())
+        self.assertEqual(self.frame_path("r0", 1).stat().st_mtime_ns, made)
+        self.page_path("r0", 2).rmdir()
+        self.assertEqual(self.counts("--reports"), {"up_to_date": 4})
+        self.assertTrue(self.page_path("r0", 2).is_file())
+
+    def test_receipts_and_ledger_of_before_are_read(self):
+        self.counts()
+        for path in self.state("receipts").iterdir():
+            record = json.loads(path.read_text())
+            del record["quality"]
+            path.write_text(json.dumps(record, indent=1))
+        ledger = self.state("ledger.sqlite")
+        if ledger.exists():
+            with sqlite3.connect(ledger) as db:
+                for column in ("snr", "chi2", "flagged", "resolution", "report"):
+                    db.execute(f"ALTER TABLE frames DROP COLUMN {column}")
+        self.tree.add("z0", 1)
+        self.assertEqual(self.counts(), {"done": 1, "up_to_date": 4})
+        if ledger.exists():
+            with sqlite3.connect(ledger) as db:
+                self.assertEqual(db.execute("SELECT COUNT(*), COUNT(snr) FROM frames").fetchone(), (5, 1))
 
 
 class Told(Case):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Near real time: exposures are taken as they are completed on disk, until told to stop."""
 import json
+import os
 import signal
 import time
 import unittest
@@ -46,6 +47,57 @@ class Watch(Case):
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(self.frame_path("r0", 1).read_bytes(), self.extracted("r0", 1))
         self.assertEqual(self.names("failed"), [])
+
+    def watch_failing(self, *more):
+        """A watch, once it has found half a file and put it into quarantine."""
+        data = self.tree.image_bytes(1)
+        self.path = self.tree.add("r0", 1, image=data[:len(data) // 2])
+        process = self.start("-q", *WATCH, *more)
+        self.wait_for(lambda: self.names("failed") == ["r0-00000001.json"])
+        time.sleep(0.5)  # several looks at what has not changed
+        self.assertEqual(json.loads(self.state("failed", "r0-00000001.json").read_text())["attempts"], 1)
+        return process
+
+    def end(self, process):
+        self.wait_for(lambda: self.frame_path("r0", 1).exists())
+        process.send_signal(signal.SIGTERM)
+        _, errors = finish(process, 60)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(self.frame_path("r0", 1).read_bytes(), self.extracted("r0", 1))
+        self.assertEqual(self.names("failed"), [])
+        self.assert_tidy()
+
+    def test_a_slow_copy_that_paused_is_taken_when_it_is_whole(self):
+        process = self.watch_failing()
+        data = self.tree.image_bytes(1)
+        with open(self.path, "ab") as file:
+            file.write(data[len(data) // 2:])
+        self.end(process)
+
+    def test_a_truncated_file_that_is_replaced_by_renaming_is_taken(self):
+        process = self.watch_failing()
+        whole = self.path.with_name("whole")
+        whole.write_bytes(self.tree.image_bytes(1))
+        whole.rename(self.path)
+        self.end(process)
+
+    def test_content_that_is_replaced_under_the_same_size_and_time_is_taken(self):
+        data = self.tree.image_bytes(1)
+        path = self.tree.add("r0", 1, image=data[:20000] + bytes(len(data) - 20000))
+        process = self.start("-q", *WATCH)
+        self.wait_for(lambda: self.names("failed") == ["r0-00000001.json"])
+        stat = path.stat()
+        path.write_bytes(data)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.end(process)
+
+    def test_what_the_machine_failed_is_tried_again_by_itself(self):
+        self.frame_path("r0", 1).mkdir(parents=True)  # what is to be replaced is no file
+        self.tree.add("r0", 1)
+        process = self.start("-q", *WATCH)
+        self.wait_for(lambda: self.names("failed") == ["r0-00000001.json"])
+        self.frame_path("r0", 1).rmdir()
+        self.end(process)
 
     def test_a_bad_frame_does_not_end_the_watch(self):
         self.tree.add("r0", 1, image=b"bad")

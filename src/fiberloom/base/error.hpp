@@ -41,13 +41,17 @@ enum class Status : int {
 /// was expected.
 class Error : public std::runtime_error {
  public:
-  Error(Status status, std::string_view message)
-      : std::runtime_error(one_line(message)), status_(status) {}
+  /// `system_error`: the errno of the call that failed, where the system refused something.
+  Error(Status status, std::string_view message, int system_error = 0)
+      : std::runtime_error(one_line(message)), status_(status), system_error_(system_error) {}
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] int exit_code() const noexcept { return static_cast<int>(status_); }
+  /// 0 where it was not the system: a file's content, an option, a defect.
+  [[nodiscard]] int system_error() const noexcept { return system_error_; }
 
  private:
   Status status_;
+  int system_error_;
 };
 
 /// A short name for a status ("missing HDU"), for the table in the help text.

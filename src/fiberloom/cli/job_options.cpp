@@ -62,7 +62,7 @@ void add_method_options(CLI::App& app, ExtractJob& job) {
       ->group(group);
   app.add_option("--tolerance", job.options.tolerance,
                  "exact only: bound on a bin's numerical error, in units of its sigma")
-      ->check(between(1e-12, 1.0))
+      ->check(between(kLeastTolerance, kMostTolerance))
       ->capture_default_str()
       ->group(group);
   const auto add = [&](const char* name, auto& value, const char* text) {

@@ -50,6 +50,10 @@ void add_files(CLI::App& app, NightCommand& c) {
       ->delimiter(',')
       ->group(group);
   app.add_flag("--compress", c.compress, "write .fits.gz")->group(group);
+  app.add_flag("--reports", c.reports,
+               "also make a page of each frame (fiberloom report) beside it; the status page links "
+               "to it")
+      ->group(group);
   app.add_flag_callback(
          "--no-scores", [&c] { c.job.request.job.scores = false; }, "write no SCORES")
       ->group(group);
@@ -64,6 +68,9 @@ void add_running(CLI::App& app, NightCommand& c) {
   app.add_option("--retry", o.retry, "try frames that fail, or have failed before, N times more")
       ->check(between(0, 1000))
       ->option_text("N")
+      ->group(group);
+  app.add_flag("--redo", c.redo,
+               "take over a folder whose frames are made with other options, and make them again")
       ->group(group);
   app.add_flag("--verify", c.verify, "read outputs again and compare their checksums")
       ->group(group);
@@ -91,6 +98,13 @@ void add_running(CLI::App& app, NightCommand& c) {
       ->group(group);
   app.add_option("--json", c.json, "write a summary (- is stdout)")->group(group);
   app.add_option("--trace", c.trace, "write a timeline for chrome://tracing or Perfetto")
+      ->group(group);
+  app.add_option(
+         "--limit", c.limits,
+         "where the status page calls a frame odd, and bad: snr=0.5,0.1 (below), chi2=1.5,3 "
+         "flagged=0.05,0.25 (above), resolution=0.1,0.3 (away from the camera's median)")
+      ->option_text("NAME=ODD,BAD ...")
+      ->allow_extra_args(false)
       ->group(group);
   add_log_options(app, c.log);
 }
@@ -178,15 +192,24 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
   night::FrameRequest& request = command.job.request;
   if (!command.wavelength.empty()) request.job.wave = parse_wavelength(command.wavelength);
   if (!command.memory.empty()) command.job.pipeline.memory_bytes = parse_bytes(command.memory);
+  for (const std::string& limit : command.limits) night::set_limit(limit, command.job.limits);
+  if (command.redo) command.job.redo = night::Redo::kYes;
+  if (command.reports) request.reports = night::Reports::kYes;
   if (command.compress) request.compress = night::Compress::kYes;
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
+  const std::string given = request.input;
   if (request.input.ends_with(".toml")) {
     for (const auto& [option, key] : kInJobFile) {
       if (app.count(option) > 0) request.fixed.insert(key);
     }
     const std::string file = std::exchange(request.input, "");
     night::read_job_file(file, request);
+  }
+  try {
+    validate(request.job.options);
+  } catch (const Error& error) {  // of a job file: the command line has been checked
+    throw Error(error.status(), (given.empty() ? "" : given + ": ") + error.what());
   }
   check_device(command.device, request.job.method);
   if (request.output.empty()) {

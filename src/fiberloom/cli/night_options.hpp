@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
@@ -19,6 +20,8 @@ struct NightCommand {
   std::string wavelength, memory, json, trace;
   night::WatchOptions watch;
   bool watching = false, verify = false, compress = false, dry_run = false, rebuild = false;
+  bool redo = false, reports = false;
+  std::vector<std::string> limits;  ///< texts of --limit
   DeviceChoice device;
   LogOptions log;
   std::string mpi = "auto";

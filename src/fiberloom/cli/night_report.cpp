@@ -42,6 +42,12 @@ Json frame_json(const night::FrameTask& task, const night::FrameOutcome& o) {
                {"image", task.job.image},
                {"psf", task.job.psf},
                {"output", task.job.output}};
+  if (o.quality) {
+    for (std::size_t m = 0; m < night::kMetrics; ++m) {
+      json["quality"][night::metric_name(m)] = night::metric_value(*o.quality, m);
+    }
+  }
+  if (!o.report.empty()) json["report"] = o.report;
   if (o.state != FrameState::kDone) return json;
   json["taken_over_by_cpu"] = {{"bundles", o.by_cpu.bundles}, {"device_failure", o.by_cpu.failure}};
   json["start_s"] = o.start_s;

@@ -119,6 +119,15 @@ std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size) {
   return ranges;
 }
 
+std::vector<BundleRange> wanted_bundles(const PsfModel& psf, const ExtractOptions& options) {
+  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+  std::vector<BundleRange> bundles;
+  for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
+    if (b.last > options.spec_min && b.first < options.spec_min + nspec) bundles.push_back(b);
+  }
+  return bundles;
+}
+
 WaveRange wave_range_of(const PsfModel& psf) {
   WaveRange range{psf.x.wave_min, psf.x.wave_max};
   for (const LegendreSeries* series : {&psf.y, &psf.sigma_x, &psf.sigma_y}) {
@@ -128,7 +137,23 @@ WaveRange wave_range_of(const PsfModel& psf) {
   return range;
 }
 
+void validate(const ExtractOptions& options) {
+  if (options.bundle_size < 0) {
+    throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +
+                                    ": expected at least 1 (or 0 with a BUNDLE row in the PSF)");
+  }
+  if (options.ndiag < 1 || options.ndiag % 2 == 0) {
+    throw Error(Status::kUsage,
+                "ndiag " + std::to_string(options.ndiag) + ": expected a positive odd number");
+  }
+  if (!(options.tolerance >= kLeastTolerance && options.tolerance <= kMostTolerance)) {
+    throw Error(Status::kUsage, print("tolerance %g: expected a number from %g to %g",
+                                      options.tolerance, kLeastTolerance, kMostTolerance));
+  }
+}
+
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {
+  validate(options);
   const auto ny = static_cast<std::size_t>(psf.npix_y), nx = static_cast<std::size_t>(psf.npix_x);
   if (ccd.image.rows() != ny || ccd.image.cols() != nx) {
     throw Error(Status::kSizeMismatch, "IMAGE is " + shape(ccd.image.rows(), ccd.image.cols()) +
@@ -144,13 +169,8 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
     throw Error(Status::kFiberRange,
                 asked + " asked for, the PSF has 0 to " + std::to_string(nfiber - 1));
   }
-  if (options.bundle_size < 0 || (options.bundle_size == 0 && psf.bundle.empty())) {
-    throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +
-                                    ": expected at least 1 (or 0 with a BUNDLE row in the PSF)");
-  }
-  if (options.ndiag < 1 || options.ndiag % 2 == 0) {
-    throw Error(Status::kUsage,
-                "ndiag " + std::to_string(options.ndiag) + ": expected a positive odd number");
+  if (options.bundle_size == 0 && psf.bundle.empty()) {
+    throw Error(Status::kUsage, "bundle size 0: the PSF has no BUNDLE row; expected at least 1");
   }
   const auto& wave = options.wave;
   if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid is empty");

@@ -87,6 +87,12 @@ struct ExtractOptions {
   PatchOptions patch;
 };
 
+/// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
+inline constexpr double kLeastTolerance = 1e-12, kMostTolerance = 1;
+
+/// Fails with kUsage where an option makes no sense for any image and PSF.
+void validate(const ExtractOptions& options);
+
 /// One bundle's numerical report: what "exact" rests on.
 struct BundleReport {
   int first_fiber = 0, nfiber = 0;
@@ -159,5 +165,10 @@ struct BundleRange {
   int first = 0, last = 0;
 };
 [[nodiscard]] std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size);
+
+/// Those that hold a fibre that was asked for, whole: what an engine solves, what a frame can be
+/// cut into.
+[[nodiscard]] std::vector<BundleRange> wanted_bundles(const PsfModel& psf,
+                                                      const ExtractOptions& options);
 
 }  // namespace fiberloom

@@ -26,7 +26,7 @@ namespace {
   const std::string why = status == Status::kOutputExists
                               ? "the output exists and --no-clobber was given"
                               : std::string(doing) + ": " + std::strerror(error);
-  throw Error(status, path + ": " + why);
+  throw Error(status, path + ": " + why, error);
 }
 
 std::string folder_of(const std::string& path) {

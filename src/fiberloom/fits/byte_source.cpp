@@ -48,7 +48,8 @@ class FileSource final : public ByteSource {
       const ssize_t n = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
-        throw Error(Status::kNotFound, label() + ": cannot read: " + std::strerror(errno));
+        const int error = errno;
+        throw Error(Status::kNotFound, label() + ": cannot read: " + std::strerror(error), error);
       }
       if (n == 0) ends_early(label(), offset + out.size(), offset);
       out = out.subspan(static_cast<std::size_t>(n));
@@ -92,12 +93,16 @@ std::string resolve_path(const std::string& path) {
   const std::string other = gz ? path.substr(0, path.size() - 3) : path + ".gz";
   if (exists(other)) return other;
   throw Error(Status::kNotFound,
-              path + ": " + std::strerror(error) + (gz ? " (nor without .gz)" : " (nor with .gz)"));
+              path + ": " + std::strerror(error) + (gz ? " (nor without .gz)" : " (nor with .gz)"),
+              error);
 }
 
 std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw Error(Status::kNotFound, path + ": cannot open: " + std::strerror(errno));
+  if (fd < 0) {
+    const int error = errno;
+    throw Error(Status::kNotFound, path + ": cannot open: " + std::strerror(error), error);
+  }
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);

@@ -5,6 +5,7 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
@@ -54,7 +55,7 @@ Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& label,
   if (packed.size() < 18) corrupt(label, "truncated: " + std::to_string(packed.size()) + " bytes");
   const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> engine(
       libdeflate_alloc_decompressor());
-  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory");
+  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory", ENOMEM);
   const std::size_t limit = std::min(max_bytes, kMaxRatio * packed.size() + 64);
 
   Bytes out;
@@ -88,7 +89,7 @@ Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& label,
 std::vector<std::uint8_t> gzip(std::span<const std::uint8_t> bytes, int level) {
   const std::unique_ptr<libdeflate_compressor, FreeCompressor> engine(
       libdeflate_alloc_compressor(level));
-  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory");
+  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory", ENOMEM);
   std::vector<std::uint8_t> out(libdeflate_gzip_compress_bound(engine.get(), bytes.size()));
   const std::size_t size =
       libdeflate_gzip_compress(engine.get(), bytes.data(), bytes.size(), out.data(), out.size());

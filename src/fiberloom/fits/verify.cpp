@@ -38,7 +38,10 @@ std::uint32_t sum_of(const ByteSource& source, std::uint64_t first, std::uint64_
 
 std::uint32_t file_crc32(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw Error(Status::kNotFound, path + ": cannot open: " + std::strerror(errno));
+  if (fd < 0) {
+    const int error = errno;
+    throw Error(Status::kNotFound, path + ": cannot open: " + std::strerror(error), error);
+  }
   std::vector<std::uint8_t> chunk(kChunk);
   std::uint32_t crc = 0;
   ssize_t n = 0;
@@ -48,7 +51,9 @@ std::uint32_t file_crc32(const std::string& path) {
   } while (n > 0 || (n < 0 && errno == EINTR));
   const int error = errno;
   ::close(fd);
-  if (n < 0) throw Error(Status::kNotFound, path + ": cannot read: " + std::strerror(error));
+  if (n < 0) {
+    throw Error(Status::kNotFound, path + ": cannot read: " + std::strerror(error), error);
+  }
   return crc;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
 
@@ -87,6 +89,19 @@ TEST(Validate, RefusesAGridFarOutsideThePsfsRange) {
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kNotCovered);
     }
+  }
+}
+
+TEST(Validate, TheRangeOfTheToleranceIsOne) {
+  ExtractOptions options;
+  for (const double good : {kLeastTolerance, 1e-4, kMostTolerance}) {
+    options.tolerance = good;
+    EXPECT_NO_THROW(validate(options)) << good;
+  }
+  for (const double bad : {0.5 * kLeastTolerance, 2 * kMostTolerance, 0.0, -1.0,
+                           std::numeric_limits<double>::quiet_NaN()}) {
+    options.tolerance = bad;
+    EXPECT_THROW(validate(options), Error) << bad;
   }
 }
 

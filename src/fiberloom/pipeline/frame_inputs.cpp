@@ -16,7 +16,7 @@ auto naming(const std::string& file, Work&& work) {
   try {
     return work();
   } catch (const Error& error) {
-    throw Error(error.status(), file + ": " + error.what());
+    throw Error(error.status(), file + ": " + error.what(), error.system_error());
   }
 }
 

@@ -68,8 +68,10 @@ void check_folder(const std::string& path) {
     throw Error(Status::kUnwritable, path + ": no folder " + folder.string());
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    const int error = errno;
     throw Error(Status::kUnwritable,
-                path + ": cannot write in " + folder.string() + " (" + std::strerror(errno) + ")");
+                path + ": cannot write in " + folder.string() + " (" + std::strerror(error) + ")",
+                error);
   }
 }
 

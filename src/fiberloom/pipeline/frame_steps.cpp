@@ -21,15 +21,12 @@ int last_fiber(const PreparedFrame& frame) {
 }
 
 /// Fibres asked for, bundle by bundle.
-std::vector<BundleRange> wanted_bundles(const PreparedFrame& frame) {
-  const int first = frame.options.spec_min, last = last_fiber(frame);
-  std::vector<BundleRange> wanted;
-  for (const BundleRange& b : bundle_ranges(frame.in.psf->model, frame.options.bundle_size)) {
-    if (b.last > first && b.first < last) {
-      wanted.push_back({std::max(b.first, first), std::min(b.last, last)});
-    }
+std::vector<BundleRange> fibers_by_bundle(const PreparedFrame& frame) {
+  std::vector<BundleRange> parts = wanted_bundles(frame.in.psf->model, frame.options);
+  for (BundleRange& b : parts) {
+    b = {std::max(b.first, frame.options.spec_min), std::min(b.last, last_fiber(frame))};
   }
-  return wanted;
+  return parts;
 }
 
 ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
@@ -60,12 +57,12 @@ Array2D<double> stack(const std::vector<ExtractResult>& parts, RowsOf array, std
   return whole;
 }
 
-void check_parts(const std::vector<ExtractResult>& parts) {
+void check_parts(const std::vector<ExtractResult>& parts, const PreparedFrame& frame) {
   const auto fail = [](const char* what) {
     throw Error(Status::kInternal, std::string("parts of a frame: ") + what);
   };
   if (parts.empty()) fail("there are none");
-  int next = parts.front().spec_min;
+  int next = frame.options.spec_min;
   for (const ExtractResult& part : parts) {
     if (part.spec_min != next) fail("they do not follow each other");
     if (part.wave != parts.front().wave ||
@@ -75,6 +72,7 @@ void check_parts(const std::vector<ExtractResult>& parts) {
     if (!part.model.empty()) fail("they have model images");
     next += static_cast<int>(part.flux.rows());
   }
+  if (next != last_fiber(frame)) fail("the last fibres are missing");
 }
 
 }  // namespace
@@ -102,12 +100,12 @@ ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, E
   return run_engine(job, frame, frame.options, executor, observer, tracer, by_cpu);
 }
 
-std::size_t count_bundles(const PreparedFrame& frame) { return wanted_bundles(frame).size(); }
+std::size_t count_bundles(const PreparedFrame& frame) { return fibers_by_bundle(frame).size(); }
 
 ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame, std::size_t first,
                               std::size_t last, Executor& executor, const Observer& observer,
                               Tracer* tracer, TakenOver& by_cpu) {
-  const auto bundles = wanted_bundles(frame);
+  const auto bundles = fibers_by_bundle(frame);
   if (first >= last || last > bundles.size()) {
     throw Error(Status::kInternal, job.image + ": bundles " + std::to_string(first) + " to " +
                                        std::to_string(last) + " of " +
@@ -122,10 +120,10 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   return run_engine(job, frame, options, executor, observer, tracer, by_cpu);
 }
 
-ExtractResult join_parts(std::vector<ExtractResult> parts) {
+ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& frame) {
   std::sort(parts.begin(), parts.end(),
             [](const ExtractResult& a, const ExtractResult& b) { return a.spec_min < b.spec_min; });
-  check_parts(parts);
+  check_parts(parts, frame);
   if (parts.size() == 1) return std::move(parts.front());
   std::size_t nspec = 0;
   for (const ExtractResult& part : parts) nspec += part.flux.rows();

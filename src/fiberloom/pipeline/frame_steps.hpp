@@ -42,10 +42,11 @@ struct PreparedFrame {
                                             const Observer& observer, Tracer* tracer,
                                             TakenOver& by_cpu);
 
-/// Puts parts that follow each other without a gap, in any order, together: to the bit what
-/// compute_frame() gives, with the mask that compares fibres set over all of them. Throws
-/// kInternal where there is a gap or the grids differ.
-[[nodiscard]] ExtractResult join_parts(std::vector<ExtractResult> parts);
+/// Puts the parts of a frame, in any order, together: to the bit what compute_frame() gives, with
+/// the mask that compares fibres set over all of them. Throws kInternal where they are not all the
+/// fibres asked for, once each, or the grids differ.
+[[nodiscard]] ExtractResult join_parts(std::vector<ExtractResult> parts,
+                                       const PreparedFrame& frame);
 
 /// Everything of the summary but the times.
 [[nodiscard]] ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,

@@ -31,15 +31,6 @@ double rows_per_bin(const PsfModel& psf, const std::vector<double>& wave) {
 
 }  // namespace
 
-std::vector<BundleRange> wanted_bundles(const PsfModel& psf, const ExtractOptions& options) {
-  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
-  std::vector<BundleRange> bundles;
-  for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
-    if (b.last > options.spec_min && b.first < options.spec_min + nspec) bundles.push_back(b);
-  }
-  return bundles;
-}
-
 double weak_prior(const PsfModel& psf, const ExtractOptions& options, const Observer& observer) {
   const double rows = rows_per_bin(psf, options.wave);
   if (rows >= kFinestRowsPerBin) return 0.0;

@@ -12,9 +12,6 @@ namespace fiberloom::exact {
 
 // What the engines of a frame share, whoever computes its bundles.
 
-/// Bundles that hold a fibre that was asked for.
-[[nodiscard]] std::vector<BundleRange> wanted_bundles(const PsfModel& psf,
-                                                      const ExtractOptions& options);
 /// Relative to the median diagonal; positive (and a warning) on grids finer than the pixels carry.
 [[nodiscard]] double weak_prior(const PsfModel& psf, const ExtractOptions& options,
                                 const Observer& observer);

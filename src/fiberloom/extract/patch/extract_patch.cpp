@@ -203,10 +203,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
                        executor,
                        observer,
                        tracer};
-  std::vector<BundleRange> wanted;
-  for (const BundleRange& bundle : bundle_ranges(psf, options.bundle_size)) {
-    if (bundle.last > job.first && bundle.first < job.last) wanted.push_back(bundle);
-  }
+  const std::vector<BundleRange> wanted = wanted_bundles(psf, options);
   ExtractResult out = patch::blank_frame(job);
   for (std::size_t b = 0; b < wanted.size(); ++b) {
     patch::extract_bundle(job, wanted[b], out);

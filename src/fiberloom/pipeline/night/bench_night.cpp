@@ -106,7 +106,7 @@ void add_kinds(const NightReport& night, std::map<std::string, BenchKind>& kinds
     const FrameOutcome& o = night.outcomes[i];
     BenchKind& kind = kinds[night.tasks[i].camera.substr(0, 1)];
     ++kind.frames;
-    kind.bundles = night.tasks[i].bundles;
+    kind.bundles = o.bundles;
     kind.read_core_s += o.read.cpu_s;
     kind.compute_core_s += o.compute.cpu_s;
     kind.write_core_s += o.write.cpu_s;

@@ -31,7 +31,7 @@ bool touch(const std::string& path) {
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw Error(error == ENOSPC || error == EDQUOT ? Status::kDiskFull : Status::kUnwritable,
-              path + ": cannot be claimed (" + std::strerror(error) + ")");
+              path + ": cannot be claimed (" + std::strerror(error) + ")", error);
 }
 
 }  // namespace

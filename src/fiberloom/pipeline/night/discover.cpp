@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -53,6 +54,15 @@ std::string replaced(std::string pattern, const std::string& key, const std::str
   return pattern;
 }
 
+/// frame-CAM-EXPID.html beside the frame.
+std::string report_of(const std::string& output) {
+  std::string path = output;
+  for (const char* ending : {".gz", ".fits"}) {
+    if (path.ends_with(ending)) path.resize(path.size() - std::strlen(ending));
+  }
+  return path + ".html";
+}
+
 /// The number of fibres of a PSF, from its headers; DESI's where they do not tell.
 int count_fibers(const std::string& path) {
   try {
@@ -90,6 +100,7 @@ class TaskMaker {
     task.job.image = named.image;
     task.job.psf = named.psf.empty() ? find_psf(named.image, task, expid) : named.psf;
     task.job.output = named.output.empty() ? output(place, task) : named.output;
+    if (request_.reports == Reports::kYes) task.report = report_of(task.job.output);
     set_band(task);
     measure(task);
     insert(std::move(task));
@@ -166,8 +177,6 @@ class TaskMaker {
     if (wave[2] > 0 && wave[1] >= wave[0]) {
       size.nwave = static_cast<std::size_t>((wave[1] - wave[0]) / wave[2]) + 1;
     }
-    const int per_bundle = o.bundle_size > 0 ? o.bundle_size : 25;
-    task.bundles = (o.spec_min + size.nspec - 1) / per_bundle - o.spec_min / per_bundle + 1;
     estimate_cost(size, task);
   }
 

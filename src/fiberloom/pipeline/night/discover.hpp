@@ -21,6 +21,9 @@ struct BandSetup {
 
 enum class Compress { kNo, kYes };
 
+/// A page of each frame (`fiberloom report`) beside it, made with the frame?
+enum class Reports { kNo, kYes };
+
 /// A frame named one by one, in a job file or a list. Empty members follow the rules.
 struct NamedFrame {
   std::string image, psf, output, camera, night;
@@ -37,6 +40,7 @@ struct FrameRequest {
   std::vector<std::string> cameras;  ///< empty: all
   std::vector<long> exposures;       ///< empty: all
   Compress compress = Compress::kNo;
+  Reports reports = Reports::kNo;
   ExtractJob job;  ///< options of every frame; its paths are not used; wave and psferr (< 0) unset:
                    ///< those of the band
   std::map<char, BandSetup> bands = production_bands();

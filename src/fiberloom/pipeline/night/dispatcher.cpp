@@ -19,6 +19,8 @@ void Dispatcher::add(std::size_t index, const TaskCost& cost) {
   if (const auto [known, fresh] = frames_.emplace(index, std::move(frame)); !fresh) {
     if (!known->second.settled) return;
     known->second.settled = false;
+    known->second.cost = std::max<Nanoseconds>(1, std::llround(cost.core_s * 1e9));
+    known->second.bundles = std::max(cost.bundles, 1);  // a file that was replaced may have others
     ++unsettled_;
     begin_again(index);
     return;
@@ -61,7 +63,8 @@ Offer Dispatcher::next(int rank, double now, Assignment& assignment) {
     if (frame.owner < 0) frame.owner = rank;
     if (!frame.left.empty()) enqueue(index);
     const bool whole = taken.first == 0 && taken.last == frame.bundles;
-    assignment = {{index, taken.first, whole ? -1 : taken.last}, frame.owner, frame.round};
+    const WorkUnit unit{index, taken.first, whole ? -1 : taken.last, frame.bundles};
+    assignment = {unit, frame.owner, frame.round};
     left_ -= cost_of(frame, taken.first, taken.last);
     if (taker.held.empty()) taker.since = now;
     set_free_at(rank, taker, std::max(taker.free_at, now) + seconds_of(assignment) / taker.cores);

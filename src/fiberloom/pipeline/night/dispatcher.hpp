@@ -56,7 +56,7 @@ class Dispatcher {
   explicit Dispatcher(const DispatchOptions& options = {});
 
   /// A frame under the caller's number, which no other has. One that is settled is begun again, as
-  /// when a watched file was not complete after all.
+  /// when a watched file was not complete after all; its cost is the new one.
   void add(std::size_t frame, const TaskCost& cost);
   /// No add() will follow.
   void close();

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <new>
 
-#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/fits/verify.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/pipeline/report/report.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::night {
@@ -17,21 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
-
-/// Would any other frame fail as this one did? Then going on only makes more failures.
-bool concerns_all(const Error& error, const ExtractJob& job, const RunFolder& folder) {
-  if (error.status() == Status::kDiskFull) return true;
-  if (error.status() == Status::kDevice) return job.device != nullptr && !job.device->any_left();
-  if (error.status() != Status::kUnwritable) return false;
-  try {
-    const std::string probe = folder.state() + "/probe";
-    write_text_file(probe, "");
-    fs::remove(probe);
-    return false;  // it is this output alone
-  } catch (const Error&) {
-    return true;
-  }
-}
 
 /// A frame without a single good pixel would give spectra without information: a fault upstream.
 void require_light(const PreparedFrame& frame) {
@@ -43,6 +27,41 @@ void require_light(const PreparedFrame& frame) {
                   std::to_string(n.by_mask) + " masked, " + std::to_string(n.nan_image) +
                   " NaN in IMAGE, " + std::to_string(n.nan_ivar) + " NaN in IVAR, " +
                   std::to_string(n.zero_ivar + n.negative_ivar) + " without weight");
+}
+
+/// A frame is cut by what its PSF held when it was shared out.
+void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
+  const auto found = static_cast<int>(count_bundles(frame));
+  if (found == unit.bundles) return;
+  throw Error(Status::kChanged, frame.in.psf->path + ": holds " + std::to_string(found) +
+                                    " bundles of the fibres asked for, " +
+                                    std::to_string(unit.bundles) +
+                                    " when the frame was shared out among the ranks");
+}
+
+/// Makes the page of a frame that is written, and tells its receipt. Without it the frame is whole:
+/// only what would end the night is thrown.
+void add_report(const FrameTask& task, const RunFolder& folder, Receipt receipt, Tracer* tracer,
+                FrameOutcome& outcome) {
+  const Span span(tracer, "frame/report", task.name);
+  try {
+    report::ReportJob job;
+    job.inputs.resize(1);
+    job.inputs[0].frame = task.job.output;
+    const auto inputs = stamp_inputs(task.job);  // the frame may have outlived them
+    if (inputs.missing.empty()) job.inputs[0].image = inputs.files.front().path;
+    job.bundle_size = task.job.options.bundle_size;
+    write_text_file(task.report, report::report_html(job));
+    const auto stamp = stamp_file(task.report);
+    if (!stamp) throw Error(Status::kUnwritable, task.report + ": gone as soon as written");
+    receipt.report = {path_below(folder, stamp->path), stamp->size, stamp->mtime_ns};
+    write_text_file(folder.receipt(task.name), to_json(receipt));
+    outcome.report = receipt.report->path;
+  } catch (const std::exception&) {
+    const Error error = to_error(std::current_exception(), task.name);
+    if (ends_night(error, task.job, folder)) throw Error(error);
+    outcome.message = std::string("no report: ") + error.what();
+  }
 }
 
 std::string changed_file(const InputStamps& after, const std::vector<FileStamp>& before) {
@@ -69,18 +88,6 @@ Record record_of(const FrameTask& task, std::vector<FileStamp> inputs) {
 }
 
 }  // namespace
-
-Error to_error(const std::exception_ptr& thrown, const std::string& name) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return {Status::kInternal, name + ": out of memory"};
-  } catch (const std::exception& error) {
-    return {Status::kInternal, name + ": internal: " + error.what()};
-  }
-}
 
 void remove_temporaries(const std::string& output, const std::vector<long>& dead_pids,
                         const Claims& claims) {
@@ -137,13 +144,10 @@ bool FramePipeline::begin(Flight& flight) {
   flight.failed_before = finding.state == FrameState::kFailed;
   flight.earlier_attempts = finding.attempts;
   if (finding.state != FrameState::kWaiting && !(flight.failed_before && options_.retry > 0)) {
-    flight.outcome.message = finding.message;
-    flight.outcome.exit_code = finding.exit_code;
-    flight.outcome.attempts = finding.attempts;
-    finish(flight, finding.state);
+    leave(flight, finding);
     return false;
   }
-  flight.inputs = std::move(finding.inputs.files);
+  flight.inputs = std::move(finding.inputs);
   {
     const std::lock_guard lock(mutex_);
     const auto known = attempts_.find(flight.unit.frame);
@@ -153,11 +157,32 @@ bool FramePipeline::begin(Flight& flight) {
   if (flight.whole()) {
     if (!claim.dead_pids.empty()) {
       remove_temporaries(flight.task.job.output, claim.dead_pids, context_.claims);
+      if (!flight.task.report.empty()) {
+        remove_temporaries(flight.task.report, claim.dead_pids, context_.claims);
+      }
     }
     make_folders(fs::path(flight.task.job.output).parent_path().string());
     check_outputs(flight.task.job);
   }
   return true;
+}
+
+/// Nothing to do but, perhaps, the page of a frame that is there.
+void FramePipeline::leave(Flight& flight, const Finding& finding) {
+  FrameOutcome outcome = outcome_of(finding);
+  outcome.frame = flight.outcome.frame;
+  outcome.first_bundle = flight.outcome.first_bundle;
+  outcome.rank = flight.outcome.rank;
+  outcome.start_s = flight.outcome.start_s;
+  flight.outcome = std::move(outcome);
+  const bool first = flight.unit.first_bundle == 0;  // of the parts of a frame one makes it
+  if (finding.lacks_report && first) {
+    if (auto receipt = read_receipt(context_.folder.receipt(flight.task.name))) {
+      add_report(flight.task, context_.folder, std::move(*receipt), context_.tracer,
+                 flight.outcome);
+    }
+  }
+  finish(flight, finding.state);
 }
 
 void FramePipeline::read(Flight& flight) {
@@ -166,7 +191,7 @@ void FramePipeline::read(Flight& flight) {
   StageClock clock(CpuOf::kThread);
   const ExtractJob& job = flight.task.job;
   const auto check_unchanged = [&](const std::string& found) {
-    const std::string changed = changed_file(stamp_inputs(job), flight.inputs);
+    const std::string changed = changed_file(stamp_inputs(job), flight.inputs.files);
     if (changed.empty()) return;
     throw Error(Status::kChanged, changed + ": changed while it was read" + found);
   };
@@ -178,7 +203,7 @@ void FramePipeline::read(Flight& flight) {
     throw;
   }
   check_unchanged("");
-  for (const FileStamp& file : flight.inputs) flight.outcome.bytes_in += file.size;
+  for (const FileStamp& file : flight.inputs.files) flight.outcome.bytes_in += file.size;
   // Masking belongs to the engine's side, but here it frees the mask, a third of what a frame that
   // waits would hold, and takes no compute slot for a serial pass.
   Observer observer;  // messages alone: what has been begun is finished
@@ -196,6 +221,7 @@ void FramePipeline::compute(Flight& flight) {
   Observer observer;
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
+  if (!flight.whole()) require_as_cut(flight.unit, flight.prepared);
   flight.result = flight.whole()
                       ? compute_frame(task, flight.prepared, job, observer, context_.tracer,
                                       flight.outcome.by_cpu)
@@ -217,7 +243,7 @@ void FramePipeline::write(Flight& flight) {
     finish(flight, FrameState::kDone);
     return;
   }
-  write_frame_output(flight.task, flight.prepared, std::move(flight.result), flight.inputs,
+  write_frame_output(flight.task, flight.prepared, std::move(flight.result), flight.inputs.files,
                      context_.folder, context_.tracer, flight.outcome);
   finish(flight, FrameState::kDone);
 }
@@ -226,6 +252,7 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
                         std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
                         FrameOutcome& outcome) {
   StageClock clock(CpuOf::kThread);
+  outcome.quality = measure_quality(result);
   write_result(task.job, frame, std::move(result), tracer);
   Receipt receipt = record_of<Receipt>(task, std::move(inputs));
   const auto stamp = stamp_file(task.job.output);
@@ -233,20 +260,25 @@ void write_frame_output(const FrameTask& task, const PreparedFrame& frame, Extra
   receipt.output = {path_below(folder, stamp->path), stamp->size, stamp->mtime_ns};
   receipt.crc32 = fits::file_crc32(task.job.output);  // still in the page cache
   outcome.bytes_out = stamp->size;
+  outcome.bundles = static_cast<int>(count_bundles(frame));
   outcome.output_checksum = receipt.crc32;
   outcome.write = clock.lap();
   receipt.read = outcome.read;
   receipt.compute = outcome.compute;
   receipt.write = outcome.write;
   receipt.attempts = outcome.attempts;
+  receipt.quality = outcome.quality;
   write_text_file(folder.receipt(task.name), to_json(receipt));
   std::error_code ignored;
   fs::remove(folder.failure(task.name), ignored);
+  if (!task.report.empty()) add_report(task, folder, std::move(receipt), tracer, outcome);
 }
 
-void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const RunFolder& folder,
+void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFolder& folder,
                    const FrameOutcome& outcome) {
-  Failure failure = record_of<Failure>(task, std::move(inputs));
+  Failure failure = record_of<Failure>(task, inputs.files);
+  failure.changed_ns = inputs.changed_ns;
+  failure.system_error = outcome.system_error;
   failure.message = outcome.message;
   failure.exit_code = outcome.exit_code;
   failure.attempts = outcome.attempts;
@@ -267,8 +299,9 @@ void FramePipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) 
   const Error error = to_error(thrown, flight.task.name);
   flight.outcome.message = error.what();
   flight.outcome.exit_code = error.exit_code();
+  flight.outcome.system_error = error.system_error();
   if (error.status() == Status::kInterrupted ||
-      concerns_all(error, flight.task.job, context_.folder)) {
+      ends_night(error, flight.task.job, context_.folder)) {
     if (error.status() != Status::kInterrupted) halt(error);
     finish(flight, FrameState::kAbandoned);
     return;

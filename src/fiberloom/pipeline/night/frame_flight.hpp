@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 
+#include "fiberloom/pipeline/night/fault.hpp"
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 #include "fiberloom/pipeline/night/inspect.hpp"
 
@@ -23,16 +24,13 @@ struct FramePipeline::Flight {
   MemoryBudget::Share share;
   std::uint64_t order = 0;
   bool claimed = false;
-  bool failed_before = false;     ///< in an earlier run
-  int earlier_attempts = 0;       ///< in earlier runs
-  std::vector<FileStamp> inputs;  ///< before they were read
+  bool failed_before = false;  ///< in an earlier run
+  int earlier_attempts = 0;    ///< in earlier runs
+  InputStamps inputs;          ///< before they were read
   std::chrono::steady_clock::time_point queued;
   PreparedFrame prepared;  ///< read -> compute -> write
   ExtractResult result;    ///< compute -> write
 };
-
-/// What was thrown, as the error of the frame `name`.
-[[nodiscard]] Error to_error(const std::exception_ptr& thrown, const std::string& name);
 
 /// Removes temporaries of `output` that its dead writers left: those of these processes, and those
 /// nobody has touched for the claims' time-out.

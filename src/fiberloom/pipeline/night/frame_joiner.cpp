@@ -103,7 +103,11 @@ void FrameJoiner::join(std::size_t frame, std::vector<PartialFrame> parts) {
   if (bad != parts.end()) {  // its rank has noted the failure
     outcome.state = bad->outcome.state;
     outcome.exit_code = bad->outcome.exit_code;
+    outcome.system_error = bad->outcome.system_error;
     outcome.message = bad->outcome.message;
+    for (const PartialFrame& part : parts) {  // one of a frame that is up to date may have made it
+      if (!part.outcome.report.empty()) outcome.report = part.outcome.report;
+    }
   } else {
     write(frame, std::move(parts), outcome);
   }
@@ -129,15 +133,16 @@ void FrameJoiner::write(std::size_t frame, std::vector<PartialFrame> parts, Fram
     for (PartialFrame& part : parts) results.push_back(std::move(part.result));
     make_folders(std::filesystem::path(task.job.output).parent_path().string());
     check_outputs(task.job);
-    write_frame_output(task, kept.frame, join_parts(std::move(results)), kept.inputs, folder_,
-                       tracer_, outcome);
+    write_frame_output(task, kept.frame, join_parts(std::move(results), kept.frame),
+                       kept.inputs.files, folder_, tracer_, outcome);
     outcome.state = FrameState::kDone;
   } catch (const std::exception&) {
     const Error error = to_error(std::current_exception(), task.name);
     outcome.state = FrameState::kFailed;
     outcome.message = error.what();
     outcome.exit_code = error.exit_code();
-    if (error.status() == Status::kDiskFull || error.status() == Status::kUnwritable) {
+    outcome.system_error = error.system_error();
+    if (ends_night(error, task.job, folder_)) {
       outcome.state = FrameState::kAbandoned;
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = error;

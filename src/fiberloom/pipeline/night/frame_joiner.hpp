@@ -34,7 +34,7 @@ class FrameJoiner {
  private:
   struct Kept {
     PreparedFrame frame;
-    std::vector<FileStamp> inputs;
+    InputStamps inputs;
   };
   using Joined = std::pair<std::size_t, std::vector<PartialFrame>>;
 

@@ -52,18 +52,20 @@ struct FramePart {
   WorkUnit unit;
   PreparedFrame frame;  ///< without its image
   ExtractResult result;
-  std::vector<FileStamp> inputs;  ///< as they were read
+  InputStamps inputs;  ///< as they were read
   FrameOutcome outcome;
 };
 
-/// Writes a frame that is computed, then its receipt, and removes its failure of earlier. Fills in
-/// what the outcome says of writing. Throws what write_result() throws.
+/// Writes a frame that is computed, then its receipt, removes its failure of earlier, and makes its
+/// page where one is asked for. Fills in what the outcome says of it. Throws what write_result()
+/// throws.
 void write_frame_output(const FrameTask& task, const PreparedFrame& frame, ExtractResult result,
                         std::vector<FileStamp> inputs, const RunFolder& folder, Tracer* tracer,
                         FrameOutcome& outcome);
 
-/// Puts a frame into quarantine, with the message, exit code and attempts of the outcome.
-void write_failure(const FrameTask& task, std::vector<FileStamp> inputs, const RunFolder& folder,
+/// Notes that a frame failed, with the message, exit code and attempts of the outcome. Whether that
+/// is quarantine follows from them (fault_of).
+void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFolder& folder,
                    const FrameOutcome& outcome);
 
 /// What a pipeline works with, and whom it tells. Everything outlives it.
@@ -107,6 +109,7 @@ class FramePipeline {
   [[nodiscard]] std::optional<WorkUnit> take_unit();
   [[nodiscard]] std::optional<WorkUnit> take_retry(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool begin(Flight& flight);
+  void leave(Flight& flight, const Finding& finding);
   void read(Flight& flight);
   void compute(Flight& flight);
   void write(Flight& flight);

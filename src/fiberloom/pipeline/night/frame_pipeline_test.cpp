@@ -142,7 +142,7 @@ TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
   const std::string output = tasks_->at(0).job.output, expected = bytes(output);
   std::filesystem::remove(output);
 
-  UnitSource source(std::vector<WorkUnit>{{0, 0, 1}, {0, 1, 2}, {0, 2, 3}});
+  UnitSource source(std::vector<WorkUnit>{{0, 0, 1, 3}, {0, 1, 2, 3}, {0, 2, 3, 3}});
   std::mutex mutex;
   std::vector<FramePart> parts;
   (void)run(source, {}, [&](FramePart part) {
@@ -154,8 +154,9 @@ TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
   std::vector<ExtractResult> results;
   for (FramePart& part : parts) results.push_back(std::move(part.result));
   FrameOutcome outcome = parts.front().outcome;
-  write_frame_output(tasks_->at(0), parts.front().frame, join_parts(std::move(results)),
-                     parts.front().inputs, folder_, nullptr, outcome);
+  write_frame_output(tasks_->at(0), parts.front().frame,
+                     join_parts(std::move(results), parts.front().frame),
+                     parts.front().inputs.files, folder_, nullptr, outcome);
 
   EXPECT_EQ(bytes(output), expected);
   EXPECT_EQ(inspect_frame(tasks_->at(0), folder_).state, FrameState::kUpToDate);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/pipeline/night/frame_quality.hpp"
 
 namespace fiberloom::night {
 
@@ -18,12 +19,15 @@ struct FrameTask {
   std::string camera;  ///< "r0"
   long expid = 0;
   ExtractJob job;                  ///< paths and options, absolute where they must be
+  std::string report;              ///< page of the frame, made with it; empty: none
   std::uint64_t image_bytes = 0;   ///< as on disk
   std::uint64_t memory_bytes = 0;  ///< resident while in flight, estimated before it is read
   /// page-locked, for each place of a device once: pixels in, results out
   std::uint64_t staging_bytes = 0;
   double cost_s = 1;  ///< expected core-seconds; only the order depends on it
-  int bundles = 20;
+  /// what ranks can cut it into, by its own PSF; counted where it is to be shared out. 0: not
+  /// counted
+  int bundles = 0;
 };
 
 /// A frame, or some of its bundles (when there are more workers than frames).
@@ -31,6 +35,7 @@ struct WorkUnit {
   std::size_t frame = 0;  ///< index in the list of tasks
   int first_bundle = 0;
   int last_bundle = -1;  ///< one past the last; -1: all of the frame
+  int bundles = 0;       ///< of the whole frame, where it is cut
 };
 
 enum class FrameState {
@@ -51,15 +56,19 @@ struct FrameOutcome {
   std::size_t frame = 0;
   int first_bundle = 0;  ///< of its unit
   FrameState state = FrameState::kWaiting;
-  int exit_code = 0;    ///< of Error, where it failed
-  std::string message;  ///< one line, where it failed
+  int exit_code = 0;     ///< of Error, where it failed
+  int system_error = 0;  ///< of Error, where it failed
+  std::string message;   ///< one line, where it failed, or what a frame that is done lacks
   int attempts = 1;
   int rank = 0;
   double start_s = 0, end_s = 0;  ///< since the start of the run
   StageTime read, compute, write;
   std::uint64_t bytes_in = 0, bytes_out = 0;
+  int bundles = 0;  ///< of the frame, where it is done
   std::uint32_t output_checksum = 0;
   TakenOver by_cpu;
+  std::optional<FrameQuality> quality;  ///< of a frame that is there, made since there are such
+  std::string report;  ///< its page, path as in receipts; empty where there is none
 };
 
 /// Where a process gets its work: a list, a watched folder, or a queue over MPI.

@@ -5,6 +5,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/verify.hpp"
+#include "fiberloom/pipeline/night/fault.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::night {
@@ -39,12 +40,45 @@ std::string fault_of_receipt(const FrameTask& task, const Receipt& receipt,
   return {};
 }
 
+/// The page that the receipt tells of, if it is still there; whether the one that is asked for is.
+void find_report(const FrameTask& task, const RunFolder& folder, const Receipt& receipt,
+                 Finding& finding) {
+  if (receipt.report) {
+    const fs::path path =
+        fs::path(folder.output()) / receipt.report->path;  // or as it is, absolute
+    const auto found = stamp_file(path.string());
+    if (found && found->size == receipt.report->size) finding.report = receipt.report->path;
+  }
+  finding.lacks_report = !task.report.empty() && finding.report != path_below(folder, task.report);
+}
+
+/// Of this task as it is now: the same failure is to be expected.
+bool is_of(const Failure& failure, const FrameTask& task, const InputStamps& inputs) {
+  return failure.version == version() && failure.options == options_text(task.job) &&
+         failure.inputs == inputs.files &&
+         (failure.changed_ns.empty() || failure.changed_ns == inputs.changed_ns);
+}
+
+constexpr const char* kQuarantined =
+    " (not tried again until an input, an option or the version changes, or with --retry)";
+
 }  // namespace
 
 std::string path_below(const RunFolder& folder, const std::string& path) {
   const fs::path relative = fs::path(path).lexically_relative(folder.output());
   if (relative.empty() || *relative.begin() == "..") return path;
   return relative.string();
+}
+
+FrameOutcome outcome_of(const Finding& finding) {
+  FrameOutcome outcome;
+  outcome.state = finding.state;
+  outcome.message = finding.message;
+  outcome.exit_code = finding.exit_code;
+  outcome.attempts = finding.attempts;
+  outcome.quality = finding.quality;
+  outcome.report = finding.report;
+  return outcome;
 }
 
 Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check check) {
@@ -58,6 +92,8 @@ Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check chec
     }
     if (finding.message.empty()) {
       finding.state = FrameState::kUpToDate;
+      finding.quality = receipt->quality;
+      find_report(task, folder, *receipt, finding);
       return finding;
     }
   }
@@ -67,14 +103,16 @@ Finding inspect_frame(const FrameTask& task, const RunFolder& folder, Check chec
     finding.message = finding.inputs.missing.front() + ": is not there";
     return finding;
   }
-  if (const auto failure = read_failure(folder.failure(task.name));
-      failure && failure->version == version() && failure->options == options_text(task.job) &&
-      failure->inputs == finding.inputs.files) {
-    finding.state = FrameState::kFailed;
-    finding.message = failure->message;
-    finding.exit_code = failure->exit_code;
-    finding.attempts = failure->attempts;
+  const auto failure = read_failure(folder.failure(task.name));
+  if (!failure || !is_of(*failure, task, finding.inputs)) return finding;
+  finding.attempts = failure->attempts;
+  if (fault_of(Status{failure->exit_code}, failure->system_error) == Fault::kMachine) {
+    finding.message = "is tried again; last time: " + failure->message;
+    return finding;
   }
+  finding.state = FrameState::kFailed;
+  finding.exit_code = failure->exit_code;
+  finding.message = failure->message + kQuarantined;
   return finding;
 }
 

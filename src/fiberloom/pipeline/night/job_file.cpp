@@ -181,8 +181,8 @@ void read_job_file(const std::string& path, FrameRequest& request) {
   }
   const fs::path file(path);
   const Table top(parsed, "", file, request.fixed);
-  top.allow({"input", "output", "psf", "cameras", "exposures", "compress", "options", "b", "r", "z",
-             "frame"});
+  top.allow({"input", "output", "psf", "cameras", "exposures", "compress", "reports", "options",
+             "b", "r", "z", "frame"});
   const auto fill = [](std::string& to, const std::optional<std::string>& from) {
     if (to.empty() && from) to = *from;
   };
@@ -198,6 +198,7 @@ void read_job_file(const std::string& path, FrameRequest& request) {
   if (top.get<bool>("compress", "true or false").value_or(false)) {
     request.compress = Compress::kYes;
   }
+  if (top.get<bool>("reports", "true or false").value_or(false)) request.reports = Reports::kYes;
   if (const auto options = top.table("options")) read_options(*options, request.job);
   for (const char band : {'b', 'r', 'z'}) read_band(top, band, request.bands);
   top.each("frame", [&](const Table& t) { request.frames.push_back(read_frame(t)); });

@@ -4,7 +4,10 @@
 
 #include <sqlite3.h>
 
+#include <utility>
+
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/page/page.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -20,8 +23,15 @@ constexpr const char* kSchema =
     " size INTEGER, crc32 INTEGER, image TEXT, psf TEXT, version TEXT, options TEXT,"
     " read_s REAL, compute_s REAL, write_s REAL, read_cpu_s REAL, compute_cpu_s REAL,"
     " write_cpu_s REAL) WITHOUT ROWID;";
+/// Columns that came later, behind those of the table as it was first.
+constexpr std::pair<const char*, const char*> kAdded[] = {{"snr", "REAL"},
+                                                          {"chi2", "REAL"},
+                                                          {"flagged", "REAL"},
+                                                          {"resolution", "REAL"},
+                                                          {"report", "TEXT"}};
 constexpr const char* kPut =
-    "INSERT OR REPLACE INTO frames VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR REPLACE INTO frames"
+    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr const char* kGet = "SELECT * FROM frames ORDER BY name";
 
 class SqliteLedger final : public Ledger {
@@ -33,6 +43,7 @@ class SqliteLedger final : public Ledger {
       if (code != SQLITE_OK) fail();
       sqlite3_busy_timeout(db_, kWaitMs);
       execute(kSchema);
+      add_columns();
     } catch (...) {
       sqlite3_close(db_);
       throw;
@@ -73,6 +84,13 @@ class SqliteLedger final : public Ledger {
   }
 
  private:
+  void add_columns() const {
+    for (const auto& [name, type] : kAdded) {
+      const std::string probe = std::string("SELECT ") + name + " FROM frames LIMIT 0";
+      if (sqlite3_exec(db_, probe.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) continue;
+      execute((std::string("ALTER TABLE frames ADD COLUMN ") + name + " " + type).c_str());
+    }
+  }
   [[noreturn]] void fail() const {
     const int code = sqlite3_errcode(db_);
     const bool corrupt = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
@@ -85,7 +103,8 @@ class SqliteLedger final : public Ledger {
 
   static void bind(sqlite3_stmt* s, const LedgerRow& r) {
     int column = 0;
-    const auto text = [&](const std::string& value) {
+    const auto text = [&](const std::string& bytes) {
+      const std::string value = page::to_utf8(bytes);
       sqlite3_bind_text(s, ++column, value.data(), static_cast<int>(value.size()),
                         SQLITE_TRANSIENT);
     };
@@ -97,6 +116,14 @@ class SqliteLedger final : public Ledger {
     text(r.version), text(r.options);
     number(r.read.wall_s), number(r.compute.wall_s), number(r.write.wall_s);
     number(r.read.cpu_s), number(r.compute.cpu_s), number(r.write.cpu_s);
+    for (std::size_t m = 0; m < kMetrics; ++m) {
+      if (r.quality) {
+        number(metric_value(*r.quality, m));
+      } else {
+        sqlite3_bind_null(s, ++column);
+      }
+    }
+    text(r.report);
   }
 
   static LedgerRow row_of(sqlite3_stmt* s) {
@@ -129,6 +156,10 @@ class SqliteLedger final : public Ledger {
     r.read.cpu_s = number();
     r.compute.cpu_s = number();
     r.write.cpu_s = number();
+    const bool known = sqlite3_column_type(s, column) != SQLITE_NULL;
+    const FrameQuality quality{number(), number(), number(), number()};
+    if (known) r.quality = quality;
+    r.report = text();
     return r;
   }
 

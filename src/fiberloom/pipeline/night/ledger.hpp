@@ -20,6 +20,8 @@ struct LedgerRow {
   std::uint64_t size = 0;
   std::uint32_t crc32 = 0;
   StageTime read, compute, write;
+  std::optional<FrameQuality> quality;
+  std::string report;
 };
 
 [[nodiscard]] LedgerRow to_row(const Receipt& receipt);

@@ -49,6 +49,8 @@ LedgerRow to_row(const Receipt& r) {
   row.read = r.read;
   row.compute = r.compute;
   row.write = r.write;
+  row.quality = r.quality;
+  if (r.report) row.report = r.report->path;
   return row;
 }
 

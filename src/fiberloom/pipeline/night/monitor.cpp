@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/page/page.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::night {
@@ -23,6 +25,14 @@ bool settled(FrameState state) {
 bool in_work(FrameState state) {
   return state == FrameState::kReading || state == FrameState::kComputing ||
          state == FrameState::kWriting;
+}
+
+/// A path as receipts keep it, as seen from OUT/status.html.
+std::string link_to(const RunFolder& folder, const std::string& path) {
+  namespace fs = std::filesystem;
+  if (fs::path(path).is_relative()) return page::url_of_path(path);
+  const fs::path from = fs::absolute(folder.output()).lexically_normal();
+  return page::url_of_path(fs::path(path).lexically_relative(from).string());
 }
 
 double busy_fraction(double now, double before, double seconds, std::size_t threads) {
@@ -66,6 +76,9 @@ void Monitor::announce(const FrameOutcome& o) const {
   const std::string& name = tasks_.at(o.frame).name;
   if (o.state == FrameState::kFailed || o.state == FrameState::kMissing) {
     observer_.log(LogLevel::kError, name + ": " + state_name(o.state) + ": " + o.message);
+  } else if ((o.state == FrameState::kDone || o.state == FrameState::kUpToDate) &&
+             !o.message.empty()) {  // there, but not all that was asked for
+    observer_.warn(name + ": " + o.message);
   } else if (o.state == FrameState::kDone) {
     observer_.log(LogLevel::kDebug, name + ": done");
   } else if (o.state == FrameState::kClaimed) {
@@ -268,6 +281,7 @@ NightStatus Monitor::status() const {
   s.memory_budget_bytes = last_load_.memory_budget_bytes;
   s.samples = samples_;
   s.warnings = warnings_;
+  s.limits = options_.limits;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const FrameTask& task = tasks_.at(i);
     StatusFrame f;
@@ -282,6 +296,8 @@ NightStatus Monitor::status() const {
       f.exit_code = o.exit_code;
       f.attempts = o.attempts;
       f.rank = o.rank;
+      f.quality = o.quality;
+      if (!o.report.empty()) f.report = link_to(folder_, o.report);
       f.seconds = std::max(0.0, (in_work(o.state) ? s.elapsed_s : o.end_s) - o.start_s);
       s.bytes_in += o.bytes_in;
       s.bytes_out += o.bytes_out;

@@ -29,6 +29,7 @@ struct MonitorOptions {
   int ranks = 1, threads = 1;  ///< of the whole job; threads of all ranks
   double nodes = 1;            ///< machines, for "frames a node-hour"
   bool watching = false;
+  QualityLimits limits;
   double stuck_s = 60;  ///< told to stop, and nothing has moved for so long: say what is in the way
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

@@ -23,8 +23,8 @@ void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dea
   const auto old = [&](const fs::path& path) {
     return claims.age_s(path.string()) > claims.timeout_s();
   };
-  for (const std::string& where :
-       {folder.output(), folder.state(), folder.receipts(), folder.failures(), folder.runs()}) {
+  for (const std::string& where : {folder.output(), folder.state(), folder.receipts(),
+                                   folder.failures(), folder.runs(), folder.options()}) {
     for (const auto& entry : fs::directory_iterator(where, ignored)) {
       const std::string name = entry.path().filename().string();
       const auto at = name.rfind(".tmp-");
@@ -78,7 +78,9 @@ NightPlan plan_night(const NightJob& job) {
                                        ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
                                        "were asked for");
   }
-  plan.findings = inspect_all(plan.tasks, RunFolder(job.request.output), job.pipeline.check);
+  const RunFolder folder(job.request.output);
+  if (job.redo == Redo::kNo) require_same_options(plan.tasks, folder);
+  plan.findings = inspect_all(plan.tasks, folder, job.pipeline.check);
   return plan;
 }
 
@@ -88,16 +90,12 @@ std::vector<std::size_t> waiting_frames(const std::vector<Finding>& findings, in
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const Finding& finding = findings[i];
     const bool again = finding.state == FrameState::kFailed && retry > 0;
-    if (finding.state == FrameState::kWaiting || again) {
+    if (finding.state == FrameState::kWaiting || again || finding.lacks_report) {
       waiting.push_back(i);
       continue;
     }
-    FrameOutcome outcome;
+    FrameOutcome outcome = outcome_of(finding);
     outcome.frame = i;
-    outcome.state = finding.state;
-    outcome.message = finding.message;
-    outcome.exit_code = finding.exit_code;
-    outcome.attempts = finding.attempts;
     changed(outcome);
   }
   return waiting;
@@ -116,10 +114,22 @@ void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Clai
     if (!folder_known->second) continue;
     if (claims.holder(task.name)) continue;  // in work: not even what is old is forsaken
     const auto found = dead.find(task.name);
-    remove_temporaries(task.job.output, found != dead.end() ? found->second : std::vector<long>{},
-                       claims);
+    const std::vector<long> its_pids = found != dead.end() ? found->second : std::vector<long>{};
+    remove_temporaries(task.job.output, its_pids, claims);
+    if (!task.report.empty()) remove_temporaries(task.report, its_pids, claims);
   }
   remove_state_temporaries(folder, pids, claims);
+}
+
+void admit_frames(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo,
+                  const Observer& observer) {
+  if (!remember_options(tasks, folder, redo)) return;
+  std::set<std::string> ours;
+  for (const FrameTask& task : tasks) ours.insert(task.name);
+  if (const std::size_t strays = count_strays(folder, ours); strays > 0) {
+    observer.warn(folder.output() + ": " + std::to_string(strays) +
+                  " frames that this run leaves alone are made with other options");
+  }
 }
 
 std::string run_title(const FrameRequest& request, const std::vector<FrameTask>& tasks) {
@@ -176,6 +186,10 @@ NightReport run_night(const NightJob& job, const Observer& observer,
   report.pipeline = complete(job.pipeline, job.request);
   const RunFolder folder(job.request.output);
   folder.create();
+  const auto admit = [&](const std::vector<FrameTask>& found) {
+    admit_frames(found, folder, job.redo, observer);
+  };
+  admit(plan.tasks);
   Claims claims(folder, job.claims);
   clean_up(plan.tasks, folder, claims);
 
@@ -185,6 +199,7 @@ NightReport run_night(const NightJob& job, const Observer& observer,
   watch.threads = static_cast<int>(report.pipeline.threads);
   watch.watching = job.watch.has_value();
   watch.start = report.pipeline.start;
+  watch.limits = job.limits;
   const ClaimResult keeper = claims.acquire("ledger");
   watch.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
   if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
@@ -193,7 +208,7 @@ NightReport run_night(const NightJob& job, const Observer& observer,
   const auto changed = [&](const FrameOutcome& outcome) { monitor.changed(outcome); };
   std::unique_ptr<WorkSource> source;
   if (job.watch) {
-    source = std::make_unique<WatchSource>(job.request, tasks, *job.watch, observer);
+    source = std::make_unique<WatchSource>(job.request, tasks, *job.watch, observer, admit);
   } else {
     source = std::make_unique<ListSource>(
         waiting_frames(plan.findings, report.pipeline.retry, changed), observer.stop_requested);

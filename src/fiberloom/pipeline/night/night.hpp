@@ -12,6 +12,7 @@
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 #include "fiberloom/pipeline/night/inspect.hpp"
 #include "fiberloom/pipeline/night/monitor.hpp"
+#include "fiberloom/pipeline/night/run_options.hpp"
 #include "fiberloom/pipeline/night/work_sources.hpp"
 
 namespace fiberloom::night {
@@ -21,6 +22,8 @@ struct NightJob {
   PipelineOptions pipeline;
   ClaimOptions claims;
   std::optional<WatchOptions> watch;
+  Redo redo = Redo::kNo;
+  QualityLimits limits;  ///< of the status page
 };
 
 /// Frames, and what is there of each; `findings` has one for each of `tasks`.
@@ -29,7 +32,8 @@ struct NightPlan {
   std::vector<Finding> findings;
 };
 
-/// Finds and inspects; writes nothing. Throws kNotFound when there is no frame at all.
+/// Finds and inspects; writes nothing. Throws kNotFound when there is no frame at all, kUsage where
+/// the folder's frames are made with other options.
 [[nodiscard]] NightPlan plan_night(const NightJob& job);
 
 /// Tells of the frames that need no work (up to date, missing, in quarantine without --retry) and
@@ -40,6 +44,11 @@ struct NightPlan {
 
 /// Removes what dead runs left: their claims, and temporaries of the frames they worked on.
 void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Claims& claims);
+
+/// Before any of the frames is begun: remembers their options, or throws kUsage where the folder's
+/// are others (remember_options); with kYes says how many frames stay as they are.
+void admit_frames(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo,
+                  const Observer& observer);
 
 /// "night 20261121", "exposure 12", or the input's name.
 [[nodiscard]] std::string run_title(const FrameRequest& request,

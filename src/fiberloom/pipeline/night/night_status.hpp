@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct StatusFrame {
   int exit_code = 0;
   int attempts = 0;
   int rank = 0;
+  std::optional<FrameQuality> quality;
+  std::string report;  ///< link to its page, from where the status page lies; empty: none
 };
 
 /// How busy the stages were in one interval of time.
@@ -48,6 +51,7 @@ struct NightStatus {
   std::vector<StatusFrame> frames;    ///< in the order of exposure, camera
   std::vector<StatusSample> samples;  ///< oldest first, at most some hundreds (thinned)
   std::vector<std::string> warnings;
+  QualityLimits limits;
 };
 
 /// "done", "failed", ...: the words used in the ledger, status.json and the page.

@@ -3,7 +3,8 @@
 
 namespace fiberloom::night {
 
-std::optional<std::vector<PartialFrame>> PartCollector::add(PartialFrame part, int task_bundles) {
+std::optional<std::vector<PartialFrame>> PartCollector::add(PartialFrame part) {
+  const int bundles = part.unit.bundles;
   const std::lock_guard lock(mutex_);
   const std::size_t index = part.unit.frame;
   if (closed_.contains({index, part.round})) return std::nullopt;
@@ -14,7 +15,7 @@ std::optional<std::vector<PartialFrame>> PartCollector::add(PartialFrame part, i
   frame.parts.push_back(std::move(part));
   int covered = 0;
   for (const PartialFrame& p : frame.parts) covered += p.unit.last_bundle - p.unit.first_bundle;
-  if (!failed && covered < task_bundles) return std::nullopt;
+  if (!failed && covered < bundles) return std::nullopt;
   std::vector<PartialFrame> all = std::move(frame.parts);
   closed_.insert({index, frame.round});
   frames_.erase(index);

@@ -37,7 +37,7 @@ class PartCollector {
  public:
   /// Takes a part; all of them when this was the last one or the first that is not kDone. Parts of
   /// a frame that is complete, or of an older round, are dropped.
-  [[nodiscard]] std::optional<std::vector<PartialFrame>> add(PartialFrame part, int task_bundles);
+  [[nodiscard]] std::optional<std::vector<PartialFrame>> add(PartialFrame part);
   /// Frames begun and not complete.
   [[nodiscard]] std::vector<std::size_t> open() const;
 

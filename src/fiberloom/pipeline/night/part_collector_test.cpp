@@ -15,7 +15,7 @@ namespace {
 PartialFrame part(int first, int last, std::uint32_t round = 0,
                   FrameState state = FrameState::kDone) {
   PartialFrame p;
-  p.unit = {0, first, last};
+  p.unit = {0, first, last, 6};
   p.round = round;
   p.outcome.state = state;
   return p;
@@ -23,22 +23,22 @@ PartialFrame part(int first, int last, std::uint32_t round = 0,
 
 TEST(PartCollector, IsCompleteWithTheLastPartAndOnlyOnce) {
   PartCollector collector;
-  EXPECT_FALSE(collector.add(part(0, 3), 6));
+  EXPECT_FALSE(collector.add(part(0, 3)));
   EXPECT_EQ(collector.open().size(), 1U);
-  const auto all = collector.add(part(3, 6), 6);
+  const auto all = collector.add(part(3, 6));
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), 2U);
   EXPECT_TRUE(collector.open().empty());
-  EXPECT_FALSE(collector.add(part(3, 6), 6));
+  EXPECT_FALSE(collector.add(part(3, 6)));
 }
 
 TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
   PartCollector collector;
-  EXPECT_FALSE(collector.add(part(0, 3, 1), 6));
-  EXPECT_FALSE(collector.add(part(3, 6, 0), 6));
-  const auto all = collector.add(part(3, 4, 1, FrameState::kFailed), 6);
+  EXPECT_FALSE(collector.add(part(0, 3, 1)));
+  EXPECT_FALSE(collector.add(part(3, 6, 0)));
+  const auto all = collector.add(part(3, 4, 1, FrameState::kFailed));
   ASSERT_TRUE(all);
-  EXPECT_FALSE(collector.add(part(4, 6, 1), 6));
+  EXPECT_FALSE(collector.add(part(4, 6, 1)));
 }
 
 /// A frame of six bundles in two parts, both in this rank's hands.
@@ -47,9 +47,8 @@ class TwoParts : public testing::Test {
   void SetUp() override {
     FrameTask task;
     task.name = "r0-00000001";
-    task.bundles = 6;
-    source_.deliver({{0, 0, 3}, 0, 0}, task);
-    source_.deliver({{0, 3, 6}, 0, 0}, task);
+    source_.deliver({{0, 0, 3, 6}, 0, 0}, task);
+    source_.deliver({{0, 3, 6, 6}, 0, 0}, task);
     ASSERT_TRUE(source_.next());
     ASSERT_TRUE(source_.next());
   }

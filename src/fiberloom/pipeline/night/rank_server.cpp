@@ -35,7 +35,7 @@ bool RankServer::handle(int from, int tag, std::span<const std::byte> bytes, dou
         claimed_.erase(number);
         const auto cut = divisible(task.job) ? Divisible::kYes : Divisible::kNo;
         dispatcher_.add(number, {task.cost_s, task.bundles, cut, priority});
-        tasks_.emplace(number, std::move(task));
+        tasks_.insert_or_assign(number, std::move(task));
       }
       break;
     }

@@ -122,10 +122,9 @@ void RankSource::receive_part(PartialFrame part) { collect(std::move(part)); }
 
 void RankSource::collect(PartialFrame part) {
   const std::size_t frame = part.unit.frame;
-  const int bundles = tasks_.at(frame).bundles;
   const std::lock_guard lock(joined_mutex_);
   if (!joined_) return;  // told to stop, and what was open is given up
-  if (auto all = collector_.add(std::move(part), bundles)) joined_(frame, std::move(*all));
+  if (auto all = collector_.add(std::move(part))) joined_(frame, std::move(*all));
 }
 
 void RankSource::no_more() {

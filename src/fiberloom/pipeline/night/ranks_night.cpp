@@ -23,6 +23,8 @@
 namespace fiberloom::night {
 namespace {
 
+constexpr std::size_t kPsfs = 30;  // cameras of an exposure
+
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 double seconds_of(SteadyTime time) {
@@ -162,20 +164,37 @@ struct Desk {
   std::vector<std::size_t> waiting;
 };
 
+/// The frame as the ranks share it: with what it can be cut into, by the PSF that will be used. One
+/// that cannot be read is told of by who extracts the frame, whole.
+QueuedTask queued_task(std::size_t number, long priority, FrameTask task, PsfCache& psfs) {
+  task.bundles = 1;
+  const ExtractJob& job = task.job;
+  try {
+    if (divisible(job)) {
+      const auto psf = psfs.get(job.psf, job.psf_options);
+      const bool known = job.options.bundle_size > 0 || !psf->model.bundle.empty();
+      if (known) task.bundles = static_cast<int>(wanted_bundles(psf->model, job.options).size());
+    }
+  } catch (const std::exception&) {
+  }
+  return {number, priority, std::move(task)};
+}
+
 /// Gives the frames to the dispatcher: at once, or as they come.
 void feed_frames(FrameFeed& feed, Desk& desk, const TaskList& tasks) {
+  PsfCache psfs(kPsfs);
   if (desk.watch) {
     for (;;) {
       if (const auto unit = desk.watch->next()) {
         const FrameTask& task = tasks.at(unit->frame);
-        feed.add({{unit->frame, task.expid, task}});
+        feed.add({queued_task(unit->frame, task.expid, task, psfs)});
       } else if (!desk.watch->more_later()) {
         return;
       }
     }
   }
   std::vector<QueuedTask> queued;
-  for (const std::size_t i : desk.waiting) queued.push_back({i, 0, tasks.at(i)});
+  for (const std::size_t i : desk.waiting) queued.push_back(queued_task(i, 0, tasks.at(i), psfs));
   feed.add(queued);
 }
 
@@ -183,6 +202,10 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
                const RunFolder& folder, Claims& claims, TaskList& tasks, const Observer& observer,
                const Monitor::Progress& progress, double threads) {
   if (!job.night.watch) desk.plan = plan_night(job.night);
+  const auto admit = [&folder, &observer, redo = job.night.redo](const auto& found) {
+    admit_frames(found, folder, redo, observer);
+  };
+  admit(desk.plan.tasks);
   clean_up(desk.plan.tasks, folder, claims);
   for (const FrameTask& task : desk.plan.tasks) tasks.add(task);
   MonitorOptions options;
@@ -192,6 +215,7 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
   options.nodes = ranks.nodes();
   options.watching = job.night.watch.has_value();
   options.start = report.night.pipeline.start;
+  options.limits = job.night.limits;
   const ClaimResult keeper = claims.acquire("ledger");
   options.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
   if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
@@ -199,7 +223,7 @@ void open_desk(Desk& desk, const RanksJob& job, const RanksReport& report, const
   const auto changed = [&](const FrameOutcome& outcome) { desk.monitor->changed(outcome); };
   if (job.night.watch) {
     desk.watch =
-        std::make_unique<WatchSource>(job.night.request, tasks, *job.night.watch, observer);
+        std::make_unique<WatchSource>(job.night.request, tasks, *job.night.watch, observer, admit);
   } else {
     desk.waiting = waiting_frames(desk.plan.findings, report.night.pipeline.retry, changed);
   }

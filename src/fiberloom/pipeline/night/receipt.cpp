@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/fits/byte_source.hpp"
+#include "fiberloom/pipeline/page/page.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -25,12 +28,44 @@ std::string number(double x) {
   return text;
 }
 
+std::string to_hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes)
+    text += print("%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::strtoul(text.substr(i, 2).c_str(), nullptr, 16));
+  }
+  return bytes;
+}
+
+/// A name may be any bytes, JSON is UTF-8: one that is none stands there as well as it can be read,
+/// and in full beside it.
 Json to_object(const FileStamp& s) {
-  return {{"path", s.path}, {"size", s.size}, {"mtime_ns", s.mtime_ns}};
+  Json json = {{"path", page::to_utf8(s.path)}, {"size", s.size}, {"mtime_ns", s.mtime_ns}};
+  if (!page::is_utf8(s.path)) json["path_bytes"] = to_hex(s.path);
+  return json;
 }
 
 FileStamp to_stamp(const Json& json) {
-  return {json.at("path"), json.at("size"), json.at("mtime_ns")};
+  const auto bytes = json.find("path_bytes");
+  const bool plain = bytes == json.end();
+  return {plain ? json.at("path").get<std::string>() : from_hex(*bytes), json.at("size"),
+          json.at("mtime_ns")};
+}
+
+Json quality_json(const FrameQuality& quality) {
+  Json json;
+  for (std::size_t m = 0; m < kMetrics; ++m) json[metric_name(m)] = metric_value(quality, m);
+  return json;
+}
+
+FrameQuality to_quality(const Json& json) {
+  return {json.at("snr"), json.at("chi2"), json.at("flagged"), json.at("resolution")};
 }
 
 Json to_array(const std::vector<FileStamp>& stamps) {
@@ -84,28 +119,40 @@ std::optional<Record> read_record(const std::string& path, const char* schema, F
   }
 }
 
+std::int64_t nanoseconds(const timespec& t) {
+  return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
+/// A stamp, and InputStamps::changed_ns.
+std::optional<std::pair<FileStamp, std::int64_t>> stamp_and_change(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return std::pair{
+      FileStamp{path, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim)},
+      nanoseconds(info.st_ctim)};
+}
+
 }  // namespace
 
 std::optional<FileStamp> stamp_file(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return FileStamp{
-      path, static_cast<std::uint64_t>(info.st_size),
-      static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec};
+  const auto both = stamp_and_change(path);
+  if (!both) return std::nullopt;
+  return both->first;
 }
 
 InputStamps stamp_inputs(const ExtractJob& job) {
   InputStamps stamps;
   for (const std::string* path : {&job.image, &job.psf, &job.fibermap}) {
     if (path->empty()) continue;
-    std::optional<FileStamp> stamp;
+    std::optional<std::pair<FileStamp, std::int64_t>> stamp;
     try {
       const std::string found = fits::resolve_path(*path);
-      stamp = stamp_file(fs::absolute(found).lexically_normal().string());
+      stamp = stamp_and_change(fs::absolute(found).lexically_normal().string());
     } catch (const Error&) {  // not there
     }
     if (stamp) {
-      stamps.files.push_back(*stamp);
+      stamps.files.push_back(stamp->first);
+      stamps.changed_ns.push_back(stamp->second);
     } else {
       stamps.missing.push_back(*path);
     }
@@ -151,14 +198,18 @@ std::string to_json(const Receipt& r) {
   json["seconds"] = {
       {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
   json["attempts"] = r.attempts;
+  if (r.quality) json["quality"] = quality_json(*r.quality);
+  if (r.report) json["report"] = to_object(*r.report);
   return json.dump(1) + "\n";
 }
 
 std::string to_json(const Failure& f) {
   Json json = head(kFailureSchema, f);
   json["inputs"] = to_array(f.inputs);
+  json["changed_ns"] = f.changed_ns;
   json["message"] = f.message;
   json["exit_code"] = f.exit_code;
+  json["system_error"] = f.system_error;
   json["attempts"] = f.attempts;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -171,6 +222,8 @@ std::optional<Receipt> read_receipt(const std::string& path) {
     r.read = to_time(s.at("read"));
     r.compute = to_time(s.at("compute"));
     r.write = to_time(s.at("write"));
+    if (json.contains("quality")) r.quality = to_quality(json.at("quality"));
+    if (json.contains("report")) r.report = to_stamp(json.at("report"));
   });
 }
 
@@ -178,6 +231,8 @@ std::optional<Failure> read_failure(const std::string& path) {
   return read_record<Failure>(path, kFailureSchema, [](const Json& json, Failure& f) {
     f.message = json.at("message");
     f.exit_code = json.at("exit_code");
+    f.system_error = json.value("system_error", 0);  // records of old have neither
+    f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
   });
 }
 

@@ -29,6 +29,10 @@ struct FileStamp {
 /// those that are not there.
 struct InputStamps {
   std::vector<FileStamp> files;
+  /// When content or owner changed last, by the file system's own clock: nobody can set it back, so
+  /// it tells of content that was replaced under the same size and time. Receipts do without: a
+  /// file that was merely renamed or linked is no reason to make a frame again.
+  std::vector<std::int64_t> changed_ns;
   std::vector<std::string> missing;
   friend bool operator==(const InputStamps&, const InputStamps&) = default;
 };
@@ -47,6 +51,8 @@ struct Receipt {
   std::vector<FileStamp> inputs;
   StageTime read, compute, write;
   int attempts = 1;
+  std::optional<FrameQuality> quality;  ///< not in receipts of earlier versions
+  std::optional<FileStamp> report;      ///< its page, where one was made
 };
 
 struct Failure {
@@ -54,9 +60,11 @@ struct Failure {
   long expid = 0;
   std::string version, options;
   std::vector<FileStamp> inputs;
+  std::vector<std::int64_t> changed_ns;  ///< of InputStamps; empty in records of earlier versions
   std::string message;
   int exit_code = 0;
-  int attempts = 1;  ///< in all runs
+  int system_error = 0;  ///< errno, where the system refused something
+  int attempts = 1;      ///< in all runs
 };
 
 [[nodiscard]] std::string to_json(const Receipt& receipt);

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "fiberloom/base/error.hpp"
-#include "fiberloom/fits/atomic_file.hpp"
 
 namespace fiberloom::night {
 
@@ -18,7 +17,7 @@ RunFolder::RunFolder(std::string output) : output_(std::move(output)) {
 }
 
 void RunFolder::create() const {
-  for (const std::string& folder : {claims(), runs(), receipts(), failures()}) {
+  for (const std::string& folder : {claims(), runs(), receipts(), failures(), options()}) {
     make_folders(folder);
   }
 }
@@ -31,8 +30,8 @@ std::string RunFolder::failure(const std::string& name) const {
   return failures() + "/" + name + ".json";
 }
 
-void write_text_file(const std::string& path, const std::string& text) {
-  fits::AtomicFile file(path, Overwrite::kYes);
+void write_text_file(const std::string& path, const std::string& text, Overwrite overwrite) {
+  fits::AtomicFile file(path, overwrite);
   file.write_at(0, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   file.commit();
 }
@@ -53,7 +52,8 @@ void make_folders(const std::string& path) {
   if (!error && fs::is_directory(path)) return;
   const bool full = error.value() == ENOSPC || error.value() == EDQUOT;
   throw Error(full ? Status::kDiskFull : Status::kUnwritable,
-              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""));
+              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""),
+              error.value());
 }
 
 }  // namespace fiberloom::night

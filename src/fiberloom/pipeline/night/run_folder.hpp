@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "fiberloom/fits/atomic_file.hpp"
+
 namespace fiberloom::night {
 
 /// The folders below OUT/.fiberloom; names are a contract (docs/nights.md).
@@ -21,6 +23,7 @@ class RunFolder {
   [[nodiscard]] std::string runs() const { return state() + "/runs"; }
   [[nodiscard]] std::string receipts() const { return state() + "/receipts"; }
   [[nodiscard]] std::string failures() const { return state() + "/failed"; }
+  [[nodiscard]] std::string options() const { return state() + "/options"; }
   [[nodiscard]] std::string receipt(const std::string& name) const;
   [[nodiscard]] std::string failure(const std::string& name) const;
   [[nodiscard]] std::string ledger() const { return state() + "/ledger.sqlite"; }
@@ -29,8 +32,10 @@ class RunFolder {
   std::string output_;
 };
 
-/// Replaces a small file whole (temporary name, fsync, rename). Throws kUnwritable, kDiskFull.
-void write_text_file(const std::string& path, const std::string& text);
+/// Replaces a small file whole (temporary name, fsync, rename). Throws kUnwritable, kDiskFull;
+/// kOutputExists where it must not replace one.
+void write_text_file(const std::string& path, const std::string& text,
+                     Overwrite overwrite = Overwrite::kYes);
 
 /// nullopt when it is not there or cannot be read.
 [[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);

@@ -20,6 +20,8 @@
   const ARMS = ['b', 'r', 'z'];
   const SETTLED = new Set(['done', 'up-to-date', 'failed', 'missing']);
   const MAX_ROWS = 12, MAX_FAILURES = 200;
+  const VERDICT_GLYPHS = {good: '✓', odd: '!', bad: '‼'};
+  let view = 'verdict';  // what colours the cells: the worst verdict, that of one metric, or the state alone
 
   const charts = {
     rate: Charts.make(byId('rate'), ['frames an hour']),
@@ -101,7 +103,7 @@
     setText(byId('more-failures'), failed.length > MAX_FAILURES ? `and ${failed.length - MAX_FAILURES} more; all are in status.json` : '');
     const slowest = list.filter((f) => f.seconds > 0 && f.state !== 'up-to-date' && f.state !== 'claimed')
       .sort((a, b) => b.seconds - a.seconds).slice(0, MAX_ROWS);
-    byId('slowest').tBodies[0].replaceChildren(...slowest.map((f) => h('tr', {}, h('td', {}, f.name),
+    byId('slowest').tBodies[0].replaceChildren(...slowest.map((f) => h('tr', {}, h('td', {}, Quality.nameOf(f)),
       h('td', {class: 'spark'}, h('i', {style: `width:${(100 * f.seconds / slowest[0].seconds).toFixed(1)}%`})),
       h('td', {class: 'n'}, duration(f.seconds)), h('td', {class: 'soft'}, SETTLED.has(f.state) ? '' : MEANING[f.state]))));
     if (slowest.length === 0) byId('slowest').tBodies[0].append(h('tr', {}, h('td', {class: 'soft'}, 'none has been in work yet')));
@@ -152,6 +154,20 @@
     return rows;
   }
 
+  /** Class and glyph of a frame's cell. */
+  function look(frame) {
+    const word = view === 'state' ? null : Quality.verdict(frame, view === 'verdict' ? undefined : view);
+    return word ? [word, VERDICT_GLYPHS[word], `${MEANING[frame.state]}, ${word}`] :
+      [frame.state, GLYPHS[frame.state], MEANING[frame.state]];
+  }
+
+  function drawVerdicts(list) {
+    const words = list.map((f) => (view === 'state' ? null : Quality.verdict(f, view === 'verdict' ? undefined : view)));
+    byId('verdicts').replaceChildren(...Quality.VERDICTS.filter((word) => words.includes(word)).map((word) => h('li', {},
+      h('span', {class: 'cell ' + word, 'aria-hidden': 'true'}, VERDICT_GLYPHS[word]),
+      `${count(words.filter((w) => w === word).length)} ${word}`)));
+  }
+
   let cellsOf = new Map();
   function fillGrid(list) {
     const cameras = [...new Set(list.map((f) => f.camera))].sort(cameraOrder);
@@ -163,21 +179,26 @@
     }
     for (const frame of list) {
       const cell = cellsOf.get(frame.night + '/' + frame.expid)[cameras.indexOf(frame.camera)];
-      const name = 'cell ' + frame.state + (cell.classList.contains('first') ? ' first' : '') + (cell === cursor ? ' at' : '');
+      const [word, glyph, meaning] = look(frame);
+      const name = 'cell ' + word + (cell.classList.contains('first') ? ' first' : '') + (cell === cursor ? ' at' : '');
       if (cell.className !== name) cell.className = name;
-      if (cell.textContent !== GLYPHS[frame.state]) {
-        cell.textContent = GLYPHS[frame.state];
-        cell.setAttribute('aria-label', `${frame.name} ${MEANING[frame.state]}`);
+      const label = `${frame.name} ${meaning}${frame.report ? ', report' : ''}`;
+      if (cell.getAttribute('aria-label') !== label || cell.frame.report !== frame.report) {
+        cell.replaceChildren(frame.report ? h('a', {href: frame.report, tabindex: '-1'}, glyph) : glyph);
+        cell.setAttribute('aria-label', label);
       }
       cell.frame = frame;
     }
+    drawVerdicts(list);
     setText(byId('grid-note'), `${counted(cellsOf.size, 'exposure')}, ${counted(cameras.length, 'camera')}`);
   }
 
   function describe(f) {
     const lines = [`${f.name}  ${MEANING[f.state]}`];
     if (f.seconds > 0) lines.push(`${duration(f.seconds)}${data.ranks > 1 ? ` on rank ${f.rank}` : ''}`);
+    lines.push(...Quality.lines(f));
     if (f.attempts > 1) lines.push(`${f.attempts} tries`);
+    if (f.report) lines.push('click: its report');
     if (f.message) lines.push(f.message);
     return lines.join('\n');
   }
@@ -196,6 +217,7 @@
     box.addEventListener('scroll', Page.hideTip, {passive: true});
     box.addEventListener('blur', () => { if (cursor) cursor.classList.remove('at'); cursor = null; Page.hideTip(); });
     box.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && cursor && cursor.frame && cursor.frame.report) location.assign(cursor.frame.report);
       const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
       if (!step || rowsOfGrid.length === 0) return;
       event.preventDefault();
@@ -231,6 +253,7 @@
     drawTiles(d, n, list.length);
     drawLists(d, list);
     fillGrid(list);
+    Quality.show(d, list);
     drawCharts(d);
   }
 
@@ -262,6 +285,10 @@
 
   byId('page').hidden = false;
   watchGrid();
+  Quality.choice(byId('view'), [['verdict', 'verdict', 'the worst of the four'],
+    ...Quality.METRICS.map((m, k) => [k, m.title, m.long]), ['state', 'progress', 'what has been done']],
+  (value) => { view = value; fillGrid(frames(data)); });
+  Quality.start(describe);
   show(embedded);
   setTimeout(again, 2000);
 })();

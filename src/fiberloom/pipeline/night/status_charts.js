@@ -15,7 +15,8 @@ const Charts = (() => {
   /** Ticks that are round in the unit in which they are written. */
   function timeTicks(last, n) {
     const unit = last < 120 ? 1 : last < 7200 ? 60 : 3600;
-    return Page.ticks(0, last / unit, n).map((t) => t * unit);
+    const ticks = Page.ticks(0, last / unit, n);
+    return ticks.filter((t) => unit > 1 || Number.isInteger(t)).map((t) => t * unit);
   }
 
   /** A chart that lives in `box`; show(t, lines, format, yMax) draws anew. */
@@ -36,7 +37,8 @@ const Charts = (() => {
       }
       const width = Math.max(220, holder.clientWidth);
       const last = t[t.length - 1] || 1;
-      const high = state.yMax || Math.max(1e-9, ...lines.flat().filter(Number.isFinite)) * 1.08;
+      const most = Math.max(0, ...lines.flat().filter(Number.isFinite));
+      const high = state.yMax || (most > 0 ? 1.08 * most : 1);  // at the start all is 0
       const x = (v) => LEFT + (width - LEFT - RIGHT) * v / last;
       const y = (v) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(v, high) / high);
       const root = svg('svg', {viewBox: `0 0 ${width} ${HEIGHT}`, height: HEIGHT, role: 'img',

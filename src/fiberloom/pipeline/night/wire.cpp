@@ -14,11 +14,13 @@ namespace {
 
 template <class Archive, class Struct>
 void outcome_fields(Archive& archive, Struct& outcome) {
-  auto& [frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
-         compute, write, bytes_in, bytes_out, output_checksum, by_cpu] = outcome;
+  auto& [frame, first_bundle, state, exit_code, system_error, message, attempts, rank, start_s,
+         end_s, read, compute, write, bytes_in, bytes_out, bundles, output_checksum, by_cpu,
+         quality, page] = outcome;
   auto& [cpu_bundles, failure] = by_cpu;
-  archive(frame, first_bundle, state, exit_code, message, attempts, rank, start_s, end_s, read,
-          compute, write, bytes_in, bytes_out, output_checksum, cpu_bundles, failure);
+  archive(frame, first_bundle, state, exit_code, system_error, message, attempts, rank, start_s,
+          end_s, read, compute, write, bytes_in, bytes_out, bundles, output_checksum, cpu_bundles,
+          failure, quality, page);
 }
 
 template <class Archive, class Struct>
@@ -40,9 +42,10 @@ void job_fields(Archive& archive, Struct& job) {
 
 template <class Archive, class Struct>
 void task_fields(Archive& archive, Struct& task) {
-  auto& [name, night, camera, expid, job, image_bytes, memory_bytes, staging_bytes, cost_s,
+  auto& [name, night, camera, expid, job, page, image_bytes, memory_bytes, staging_bytes, cost_s,
          bundles] = task;
-  archive(name, night, camera, expid, image_bytes, memory_bytes, staging_bytes, cost_s, bundles);
+  archive(name, night, camera, expid, page, image_bytes, memory_bytes, staging_bytes, cost_s,
+          bundles);
   job_fields(archive, job);
 }
 

@@ -2,16 +2,19 @@
 #include "fiberloom/pipeline/night/work_sources.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/night/fault.hpp"
 
 namespace fiberloom::night {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAskAgain = 1s;   // whether another run has finished what it claimed
-constexpr auto kNotice = 100ms;  // until a stop is noticed
+constexpr auto kAskAgain = 1s;     // whether another run has finished what it claimed
+constexpr auto kNotice = 100ms;    // until a stop is noticed
+constexpr double kRarest_s = 600;  // between attempts at a frame that the machine fails
 
 double seconds(std::chrono::steady_clock::duration d) {
   return std::chrono::duration<double>(d).count();
@@ -45,8 +48,12 @@ void ListSource::finished(const FrameOutcome& outcome) {
 }
 
 WatchSource::WatchSource(FrameRequest request, TaskList& tasks, const WatchOptions& options,
-                         const Observer& observer)
-    : request_(std::move(request)), tasks_(tasks), options_(options), observer_(observer) {}
+                         const Observer& observer, Admit admit)
+    : request_(std::move(request)),
+      tasks_(tasks),
+      options_(options),
+      observer_(observer),
+      admit_(std::move(admit)) {}
 
 std::optional<WorkUnit> WatchSource::next() {
   const bool stop = observer_.stop_requested && observer_.stop_requested();
@@ -85,23 +92,62 @@ std::optional<WorkUnit> WatchSource::newest() {
 }
 
 void WatchSource::look() {
+  FrameRequest request = request_;
   {
     const std::lock_guard lock(mutex_);
     ready_.insert(ready_.end(), later_.begin(), later_.end());
     later_.clear();
-  }
-  try {
-    for (FrameTask& task : find_frames(request_)) {
-      if (!settled(task)) continue;
-      seen_.erase(task.name);
-      request_.skip.insert(task.name);
-      ready_.push_back(tasks_.add(std::move(task)));
+    for (auto& [frame, failed] : failed_) {
+      if (failed.again && *failed.again <= Clock::now()) {
+        failed.again.reset();
+        ready_.push_back(frame);
+      } else {
+        request.skip.erase(tasks_.at(frame).name);  // its files may have changed
+      }
     }
+  }
+  std::vector<FrameTask> found;
+  try {
+    found = find_frames(request);
     last_warning_.clear();
   } catch (const Error& error) {  // a folder that is not there yet, say
     if (last_warning_ != error.what()) observer_.warn(error.what());
     last_warning_ = error.what();
   }
+  take(std::move(found));
+}
+
+/// What is complete of it: frames that are new, or that failed and have other files now.
+void WatchSource::take(std::vector<FrameTask> found) {
+  std::vector<FrameTask> fresh;
+  for (FrameTask& task : found) {
+    const auto known = taken_.find(task.name);
+    InputStamps stamps = stamp_inputs(task.job);
+    if (known != taken_.end() && stamps == known->second.stamps) continue;
+    if (!settled(task)) continue;
+    seen_.erase(task.name);
+    if (known == taken_.end()) {
+      fresh.push_back(std::move(task));
+    } else {
+      known->second.stamps = std::move(stamps);
+      take_again(known->second.frame);
+    }
+  }
+  if (!fresh.empty() && admit_) admit_(fresh);
+  for (FrameTask& task : fresh) {
+    request_.skip.insert(task.name);
+    InputStamps stamps = stamp_inputs(task.job);
+    const std::string name = task.name;
+    const std::size_t frame = tasks_.add(std::move(task));
+    taken_[name] = {frame, std::move(stamps)};
+    ready_.push_back(frame);
+  }
+}
+
+void WatchSource::take_again(std::size_t frame) {
+  const std::lock_guard lock(mutex_);
+  failed_.erase(frame);
+  ready_.push_back(frame);
 }
 
 /// All inputs there, and unchanged for long enough.
@@ -118,11 +164,22 @@ void WatchSource::finished(const FrameOutcome& outcome) {
   const std::lock_guard lock(mutex_);
   --in_work_;
   last_work_ = Clock::now();
+  const Status status{outcome.exit_code};
   const bool again = outcome.state == FrameState::kClaimed ||
                      outcome.state == FrameState::kMissing ||
-                     (outcome.state == FrameState::kFailed &&
-                      outcome.exit_code == static_cast<int>(Status::kChanged));
-  if (again) later_.push_back(outcome.frame);
+                     (outcome.state == FrameState::kFailed && status == Status::kChanged);
+  if (again) {
+    later_.push_back(outcome.frame);
+  } else if (outcome.state == FrameState::kFailed) {
+    Failed& failed = failed_[outcome.frame];
+    if (fault_of(status, outcome.system_error) == Fault::kMachine) {
+      const double wait = std::min(options_.poll_s * std::exp2(++failed.times), kRarest_s);
+      failed.again = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(wait));
+    }
+  } else {
+    failed_.erase(outcome.frame);
+  }
   changed_.notify_all();
 }
 

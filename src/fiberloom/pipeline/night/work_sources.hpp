@@ -8,7 +8,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "fiberloom/base/log.hpp"
@@ -40,12 +42,16 @@ struct WatchOptions {
 };
 
 /// New frames as they are completed on disk, the newest exposure first. There is no notification on
-/// network file systems, so it looks.
+/// network file systems, so it looks. One that failed is a new frame when its files have changed;
+/// one that the machine failed is tried again, ever more rarely.
 class WatchSource final : public WorkSource {
  public:
-  /// Frames found are added to `tasks`.
+  using Admit = std::function<void(const std::vector<FrameTask>&)>;
+
+  /// Frames found are added to `tasks`, once `admit` has seen them; what that throws ends the
+  /// watch.
   WatchSource(FrameRequest request, TaskList& tasks, const WatchOptions& options,
-              const Observer& observer);
+              const Observer& observer, Admit admit = {});
   /// Says after a moment that there is none for now: who asks may have a frame to try again, or a
   /// reason to end.
   std::optional<WorkUnit> next() override;
@@ -58,7 +64,19 @@ class WatchSource final : public WorkSource {
     InputStamps stamps;
     Clock::time_point since;
   };
+  /// A frame that was given out, and its inputs as they were then.
+  struct Taken {
+    std::size_t frame = 0;
+    InputStamps stamps;
+  };
+  /// A frame that failed.
+  struct Failed {
+    std::optional<Clock::time_point> again;  ///< when the machine's fault is tried again
+    int times = 0;                           ///< that it was
+  };
   void look();
+  void take(std::vector<FrameTask> found);
+  void take_again(std::size_t frame);
   [[nodiscard]] bool settled(const FrameTask& task);
   [[nodiscard]] std::optional<WorkUnit> newest();
 
@@ -69,6 +87,8 @@ class WatchSource final : public WorkSource {
   Observer observer_;
   std::vector<std::size_t> ready_;
   std::map<std::string, Seen> seen_;  ///< not yet complete
+  std::map<std::string, Taken> taken_;
+  Admit admit_;
   Clock::time_point last_look_{};
   std::string last_warning_;
 
@@ -76,6 +96,7 @@ class WatchSource final : public WorkSource {
   std::condition_variable changed_;
   bool ended_ = false;
   std::vector<std::size_t> later_;
+  std::map<std::size_t, Failed> failed_;
   std::size_t in_work_ = 0;
   Clock::time_point last_work_ = Clock::now();
 };

@@ -2,6 +2,7 @@
 #include "fiberloom/pipeline/night/work_sources.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "fiberloom/base/error.hpp"
@@ -52,7 +53,8 @@ TEST(ListSource, StopsWaitingForAnotherRunWhenAsked) {
 
 class WatchSourceTest : public ScratchFolder {
  protected:
-  [[nodiscard]] std::unique_ptr<WatchSource> watch(double settle_s, double idle_s) {
+  [[nodiscard]] std::unique_ptr<WatchSource> watch(double settle_s, double idle_s,
+                                                   WatchSource::Admit admit = {}) {
     FrameRequest request;
     request.input = path("in");
     request.output = path("out");
@@ -60,7 +62,7 @@ class WatchSourceTest : public ScratchFolder {
     observer.message = [this](LogLevel, const std::string& text) { warnings_.push_back(text); };
     return std::make_unique<WatchSource>(
         request, tasks_, WatchOptions{.poll_s = 0.05, .settle_s = settle_s, .idle_s = idle_s},
-        observer);
+        observer, std::move(admit));
   }
   void put_frame(const std::string& expid) const {
     put("in/preproc-r0-" + expid + ".fits");
@@ -152,6 +154,47 @@ TEST_F(WatchSourceTest, AFolderThatIsNotThereYetIsWaitedForWithOneWarning) {
   EXPECT_TRUE(next_of(*source));
   writer.join();
   EXPECT_EQ(warnings_.size(), 1U);
+}
+
+TEST_F(WatchSourceTest, AFrameThatFailedIsNewOnceItsFilesHaveChanged) {
+  put_frame("00000001");
+  const auto source = watch(0, 0.4);
+  const auto unit = next_of(*source);
+  ASSERT_TRUE(unit);
+  FrameOutcome failed = outcome(unit->frame, FrameState::kFailed);
+  failed.exit_code = static_cast<int>(Status::kCorrupt);
+  source->finished(failed);
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < 200ms) EXPECT_FALSE(source->next());
+
+  put("in/preproc-r0-00000001.fits", "the whole of it");
+  const auto again = next_of(*source);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->frame, unit->frame);
+  source->finished(outcome(unit->frame, FrameState::kDone));
+  put("in/preproc-r0-00000001.fits", "and another one, which is the next run's");
+  EXPECT_FALSE(next_of(*source));
+}
+
+TEST_F(WatchSourceTest, WhatTheMachineFailedIsTriedAgainEverMoreRarely) {
+  put_frame("00000001");
+  const auto source = watch(0, 0.5);
+  FrameOutcome failed = outcome(0, FrameState::kFailed);
+  failed.exit_code = static_cast<int>(Status::kNotFound);
+  failed.system_error = EIO;
+  int attempts = 0;
+  for (; attempts < 20 && next_of(*source); ++attempts) source->finished(failed);
+  EXPECT_GE(attempts, 3);  // after 0.1, 0.2, 0.4, 0.8 s: then the watch is idle
+  EXPECT_LE(attempts, 5);
+}
+
+TEST_F(WatchSourceTest, WhatIsNotAdmittedEndsTheWatch) {
+  put_frame("00000001");
+  const auto source = watch(0, 5, [](const std::vector<FrameTask>& found) {
+    EXPECT_EQ(found.size(), 1U);
+    throw Error(Status::kUsage, "other options");
+  });
+  EXPECT_THROW((void)next_of(*source), Error);
 }
 
 TEST(MemoryBudget, HoldsFramesBackButNeverTheFirst) {

@@ -13,6 +13,7 @@ namespace fiberloom::page {
 [[nodiscard]] std::string_view status_css() noexcept;
 [[nodiscard]] std::string_view status_js() noexcept;
 [[nodiscard]] std::string_view status_charts_js() noexcept;
+[[nodiscard]] std::string_view status_quality_js() noexcept;
 [[nodiscard]] std::string_view report_html() noexcept;
 [[nodiscard]] std::string_view report_css() noexcept;
 [[nodiscard]] std::string_view report_arms_js() noexcept;

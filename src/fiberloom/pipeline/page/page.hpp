@@ -10,6 +10,14 @@
 
 namespace fiberloom::page {
 
+/// Bytes that are no UTF-8 become U+FFFD: for readers that stop at them (JSON, SQLite's users).
+[[nodiscard]] std::string to_utf8(std::string_view text);
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+/// A relative or absolute path as a URL's path: every byte that might mean something else is
+/// %-encoded, so that no name is a scheme, a query or no UTF-8.
+[[nodiscard]] std::string url_of_path(std::string_view path);
+
 /// Text for an element or a quoted attribute: & < > " ' as entities; other control characters than
 /// tab and newline, and bytes that are no UTF-8, as U+FFFD.
 [[nodiscard]] std::string escape_html(std::string_view text);

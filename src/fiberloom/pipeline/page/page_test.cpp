@@ -53,5 +53,18 @@ TEST(Embedded, HoldsTheFilesByteForByte) {
   EXPECT_NE(status_html().find("{{data}}"), std::string_view::npos);
 }
 
+TEST(Utf8, WhatIsNoneIsReplacedByteByByte) {
+  EXPECT_EQ(to_utf8("n\xc3\xa9 plain"), "n\xc3\xa9 plain");
+  EXPECT_EQ(to_utf8("n\xe9!\xff"), "n\xef\xbf\xbd!\xef\xbf\xbd");
+  EXPECT_TRUE(is_utf8("n\xc3\xa9"));
+  EXPECT_FALSE(is_utf8("n\xe9"));
+}
+
+TEST(UrlOfPath, NoByteOfANameIsMarkupSchemeOrQuery) {
+  EXPECT_EQ(url_of_path("20261121/frame-r0.html"), "20261121/frame-r0.html");
+  EXPECT_EQ(url_of_path("javascript:a?b#c %\xe9\""), "javascript%3Aa%3Fb%23c%20%25%E9%22");
+  EXPECT_EQ(url_of_path("../x/<b>"), "../x/%3Cb%3E");
+}
+
 }  // namespace
 }  // namespace fiberloom::page
