@@ -7,7 +7,8 @@ import numpy as np
 from .. import _arguments as check
 from .._extract import extract_frame as _extract_frame
 from .._files import read_psf
-from .._types import Method
+from .._psf import Psf, _from_series
+from .._types import Array, Method
 from ._convert import to_psf
 from ._specter_psf import SpecterPsf, TraceSet
 
@@ -52,6 +53,22 @@ def _window(xyrange: Any, shape: Tuple[int, int]) -> Tuple[int, int, int, int]:
     return xmin, xmax, ymin, ymax
 
 
+def _within(psf: Psf, specmin: int, nspec: int, grid: Array, window: Tuple[int, int, int, int]) -> Psf:
+    """The PSF without the light of fibres whose traces stay outside the window, those asked for apart: the far
+    wings alone, which would be all that is seen of them, say nothing that can be told from their neighbours."""
+    xmin, xmax, ymin, ymax = window
+    x, y = psf.x(grid), psf.y(grid)
+    inside = ((xmin - 0.5 <= x) & (x < xmax - 0.5) & (ymin - 0.5 <= y) & (y < ymax - 0.5)).any(axis=1)
+    inside[specmin:specmin + nspec] = True
+    if inside.all():
+        return psf
+    series = psf._core.series()
+    for name in ("GHSIGX", "GHSIGY"):
+        low, high, coeff = series[name]
+        series[name] = (low, high, np.where(inside[:, np.newaxis], coeff, 0.0))  # width 0: no spot
+    return _from_series(series, psf._numbers)
+
+
 def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelengths: Any,
          xyrange: Any = None, regularize: float = 0.0, ndecorr: bool = False, bundlesize: int = 25,
          nsubbundles: int = 1, wavesize: int = 50, full_output: bool = False, verbose: bool = False,
@@ -66,7 +83,7 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
     psf: load_psf() of this module, a path, or specter's own GaussHermitePSF. Bundles count from fibre
     0 and are solved as a whole. nsubbundles, wavesize, pixpad_frac and wavepad_frac act with
     method="patch" only. xyrange: (xmin, xmax, ymin, ymax), the window of the CCD that the image is; what
-    lies outside is not measured. ndecorr=True and debug=True raise NotImplementedError.
+    lies outside is not measured, and fibres outside, unless asked for, do not exist. ndecorr=True and debug=True raise NotImplementedError.
     """
     if check.truth("ndecorr", ndecorr):
         raise NotImplementedError("ndecorr: decorrelating the noise between fibres is not implemented; "
@@ -90,6 +107,8 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
         raise ValueError("wavelengths: expected at least 2 bins, got 1")
     first, count = check.fibers(specmin, check.integer("nspec", nspec, 1), ours.nfiber)
     half = _half_diagonals(SpecterPsf(ours), first, count, float(grid[1] - grid[0]))
+    if xyrange is not None:
+        ours = _within(ours, first, count, grid, (xmin, xmax, ymin, ymax))
     frame = _extract_frame(
         pixels, weights, ours, grid, specmin=first, nspec=count, bundlesize=bundlesize,
         psferr=psferr, regularize=regularize, ndiag=2 * half + 1,
