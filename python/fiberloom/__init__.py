@@ -19,8 +19,18 @@ if TYPE_CHECKING:
     from ._compare import Comparison as Comparison
     from ._compare import compare as compare
     from ._compare import compare_truth as compare_truth
+    from ._core import Header as Header
+    from ._core import Table as Table
     from ._errors import ArgumentError as ArgumentError
+    from ._errors import DeviceError as DeviceError
+    from ._errors import DiskFullError as DiskFullError
     from ._errors import Error as Error
+    from ._errors import FiberloomError as FiberloomError
+    from ._errors import FormatError as FormatError
+    from ._errors import NotFoundError as NotFoundError
+    from ._errors import NumericalError as NumericalError
+    from ._errors import OutputError as OutputError
+    from ._errors import OutputExistsError as OutputExistsError
     from ._extract import barycentric_factor as barycentric_factor
     from ._extract import extract_file as extract_file
     from ._extract import extract_frame as extract_frame
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from ._files import write_psf as write_psf
     from ._frame import Frame as Frame
     from ._psf import Psf as Psf
+    from ._psf import Spots as Spots
     from ._simulate import SimulatedFrame as SimulatedFrame
     from ._simulate import simulate as simulate
     from ._simulate import simulate_frame as simulate_frame
@@ -42,11 +53,14 @@ if TYPE_CHECKING:
 # What is asked for is imported then: `python -m fiberloom` starts without numpy.
 _HOME = {
     "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
-    "ArgumentError": "_errors", "Error": "_errors",
+    "Header": "_core", "Table": "_core",
+    "ArgumentError": "_errors", "DeviceError": "_errors", "DiskFullError": "_errors", "Error": "_errors",
+    "FiberloomError": "_errors", "FormatError": "_errors", "NotFoundError": "_errors",
+    "NumericalError": "_errors", "OutputError": "_errors", "OutputExistsError": "_errors",
     "barycentric_factor": "_extract", "extract_file": "_extract", "extract_frame": "_extract",
     "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
     "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
-    "Frame": "_frame", "Psf": "_psf",
+    "Frame": "_frame", "Psf": "_psf", "Spots": "_psf",
     "SimulatedFrame": "_simulate", "simulate": "_simulate", "simulate_frame": "_simulate",
 }
 _MODULES = ("compat", "plot")

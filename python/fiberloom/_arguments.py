@@ -148,18 +148,40 @@ def fibers(specmin: Any, nspec: Any, nfiber: int) -> Tuple[int, int]:
     return first, count
 
 
+_WAVE = "(first, last, step), 'first,last,step' or an increasing grid"
+
+
+def wave_range(name: str, value: Any) -> Tuple[float, float, float]:
+    """(first, last, step) of three numbers or of the command line's text."""
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        numbers = [float(v) for v in parts]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 3:
+        raise ValueError(f"{name}: expected (first, last, step) or 'first,last,step', got {value!r}")
+    low, high, step = numbers
+    if not (math.isfinite(low) and math.isfinite(high) and step > 0 and low <= high and (high - low) / step <= 1e6):
+        raise ValueError(f"{name}: expected (first, last, step) with first <= last and step > 0, got {value!r}")
+    return low, high, step
+
+
 def wave(name: str, value: Any) -> "npt.NDArray[np.float64]":
-    """An increasing wavelength grid; a tuple of three is (first, last, step), both ends included."""
+    """An increasing wavelength grid; a tuple of three or a text is (first, last, step), both ends included."""
     from . import _core
-    if isinstance(value, tuple) and len(value) == 3:
-        low, high, step = (number(name, v, -math.inf) for v in value)
-        if not step > 0 or not low <= high or (high - low) / step > 1e6:
-            raise ValueError(f"{name}: expected (first, last, step) with first <= last and step > 0, "
-                             f"got {value}")
-        return _core.linear_wave_grid(low, high, step)
+    if isinstance(value, str) or (isinstance(value, tuple) and len(value) == 3):
+        return _core.linear_wave_grid(*wave_range(name, value))
+    if isinstance(value, tuple) and len(value) == 2:
+        raise ValueError(f"{name}: expected {_WAVE}, got two numbers {value!r}, a range without a step")
     grid = finite(name, value, ("nwave",))
     steps = np.flatnonzero(np.diff(grid) <= 0)
     if steps.size:
         raise ValueError(f"{name}: expected increasing wavelengths, "
-                         f"bin {int(steps[0]) + 1} is {grid[steps[0] + 1]} after {grid[steps[0]]}")
+                         f"bin {int(steps[0]) + 1} is {grid[steps[0] + 1]} after {grid[steps[0]]}"
+                         + ("; (first, last, step) is a tuple" if grid.size == 3 else ""))
     return grid
+
+
+def points(name: str, value: Any) -> "npt.NDArray[np.float64]":
+    """Wavelengths in any order, one or many; a text is 'first,last,step'."""
+    return wave(name, value) if isinstance(value, str) else finite(name, np.atleast_1d(value), ("nwave",))

@@ -1,24 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two frames side by side, or a frame and the truth that it was simulated from."""
 import dataclasses
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _arguments as check
 from . import _core
 from ._files import read_frame
 from ._frame import Frame
+from ._html import Shown
+from ._types import PathLike
 
 _ALL_BITS = 2**32 - 1
 
 
-@dataclasses.dataclass
-class Comparison:
-    """Differences over the bins that are good on both sides.
+@dataclasses.dataclass(repr=False)
+class Comparison(Shown):
+    """Differences over the bins that are good on both sides; printed, a table of pulls.
 
-    pull = |flux_a - flux_b| / sqrt(1/ivar_a + 1/ivar_b). pulls_below: {threshold: bins below it};
-    max_pull at (fibre, Angstrom) max_pull_at; max_ivar: relative to the larger of the two;
-    max_resolution: None when not in both. masked_a, masked_b, only_a, only_b: bins masked at all, and
-    on one side only; list_only_a, list_only_b: the first of them; mask_difference: fraction of all.
+    Attributes
+    ----------
+    nspec, nwave, good : int
+        Spectra and bins compared, and how many are good on both sides.
+    pulls_below : dict
+        {threshold: bins below it}; pull = |flux_a - flux_b| / sqrt(1/ivar_a + 1/ivar_b).
+    max_pull : float
+    max_pull_at : tuple
+        (fibre, Angstrom).
+    max_ivar : float
+        Relative to the larger of the two.
+    max_ivar_at : tuple
+    max_resolution : float or None
+        None when not in both.
+    masked_a, masked_b, only_a, only_b : int
+        Bins masked at all, and on one side only.
+    list_only_a, list_only_b : list
+        The first of them.
+    mask_difference : float
+        Fraction of all.
     """
 
     nspec: int
@@ -37,6 +55,15 @@ class Comparison:
     list_only_a: List[Tuple[int, float]]
     list_only_b: List[Tuple[int, float]]
     mask_difference: float
+
+    def __repr__(self) -> str:
+        return (f"<fiberloom.Comparison of {self.nspec} spectra x {self.nwave} bins: max pull {self.max_pull:.3g}, "
+                f"{self.only_a + self.only_b} bins masked on one side>")
+
+    def _facts(self) -> List[Tuple[str, str]]:
+        rows = [(f"pull < {t:g}", f"{100 * n / max(self.good, 1):.4f} %") for t, n in self.pulls_below.items()]
+        return [*rows, ("max ivar difference", f"{self.max_ivar:.3g}"),
+                ("masked in a, in b", f"{self.masked_a}, {self.masked_b}")]
 
     def __str__(self) -> str:
         lines = [f"{self.nspec} spectra x {self.nwave} bins, {self.good} good on both sides"]
@@ -58,20 +85,68 @@ def _frame(name: str, value: Any) -> Frame:
     return read_frame(check.path(name, value))
 
 
-def compare(a: Any, b: Any, *, mask_bits: int = _ALL_BITS, list_bins: int = 0) -> Comparison:
-    """Compares two frames (Frame or path) on the same wavelengths. mask_bits: bits of `mask` that
-    make a bin bad where both frames have one. list_bins: name so many bins masked on one side only."""
+def compare(a: Union[Frame, PathLike], b: Union[Frame, PathLike], *, mask_bits: int = _ALL_BITS,
+            list_bins: int = 0) -> Comparison:
+    """Compares two frames on the same wavelengths.
+
+    Parameters
+    ----------
+    a, b : Frame or path
+        Rows are matched by fibre.
+    mask_bits : int
+        Bits of `mask` that make a bin bad where both frames have one.
+    list_bins : int
+        Name so many bins masked on one side only.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+    >>> exact = fl.extract_frame(small.image, small.ivar, small.psf, small.wave)
+    >>> patch = fl.extract_frame(small.image, small.ivar, small.psf, small.wave, method="patch")
+    >>> fl.compare(exact, patch).max_pull < 0.1
+    True
+    """
     return Comparison(**_core.compare(
         _frame("a", a)._for_core(), _frame("b", b)._for_core(),
         check.integer("mask_bits", mask_bits, 0, _ALL_BITS),
         check.integer("list_bins", list_bins, 0)))
 
 
-def compare_truth(frame: Any, truth: Any, *, mask_bits: int = _ALL_BITS,
+def compare_truth(frame: Union[Frame, PathLike], truth: PathLike, *, mask_bits: int = _ALL_BITS,
                   bundlesize: int = 25) -> Dict[str, Any]:
-    """Pulls (flux - R truth) sqrt(ivar) of a frame (Frame or path) against a truth file of
-    simulate(): {"all": row, "by_brightness": rows, "by_bundle": rows, ...}, a row being
-    {"name", "bins", "mean", "width", "beyond_5"}."""
+    """Pulls (flux - R truth) sqrt(ivar) of a frame against a truth file of `simulate`.
+
+    Parameters
+    ----------
+    frame : Frame or path
+        The spectra.
+    truth : path
+        What they were simulated from.
+    mask_bits : int
+        Bits of `mask` that make a bin bad.
+    bundlesize : int
+        Fibres of a row of "by_bundle".
+
+    Returns
+    -------
+    dict
+        {"all": row, "by_brightness": rows, "by_bundle": rows, ...}, a row being
+        {"name", "bins", "mean", "width", "beyond_5"}.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> fl.write_psf("narrow.fits", fl.simulate_frame(nfiber=1, nwave=2326, wave_first=5760.0).psf)
+    >>> psf, image, truth = fl.simulate("night", nspec=1, psf="narrow.fits", truth_grid="extraction")
+    >>> done = fl.extract_file(image, psf, "frame.fits", wavelength="5760,7620,0.8")
+    >>> abs(fl.compare_truth("frame.fits", truth)["all"]["width"] - 1) < 0.1
+    True
+    """
     return _core.compare_truth(
         _frame("frame", frame)._for_core(), check.path("truth", truth),
         check.integer("mask_bits", mask_bits, 0, _ALL_BITS),

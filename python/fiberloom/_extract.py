@@ -1,34 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Extraction: arrays to a Frame, and file to file."""
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Dict, Optional, Union
+
+import numpy.typing as npt
 
 from . import _arguments as check
 from . import _core
 from ._frame import Frame
-from ._psf import Psf
+from ._psf import Psf, PsfLike, unwrap
+from ._types import Backend, Method, OnDeviceError, PathLike, Progress, Wave
 
-Progress = Optional[Callable[[str, int, int], None]]
 _METHODS = ("exact", "patch")
+_BACKENDS = ("auto", "cpu", "cuda")
 
 
 def _options(*, specmin: int, nspec: int, bundlesize: Any, psferr: Any, regularize: Any, ndiag: Any,
              tolerance: Any, model: Any, method: Any, nsubbundles: Any, nwavestep: Any, wavepad: Any,
-             wavepad_frac: Any, pixpad_frac: Any) -> Dict[str, Any]:
+             wavepad_frac: Any, pixpad_frac: Any, backend: Any, gpu_memory: Any,
+             on_device_error: Any) -> Dict[str, Any]:
     diagonals = check.integer("ndiag", ndiag, 1, 999)
     if diagonals % 2 == 0:
         raise ValueError(f"ndiag: expected an odd number, got {diagonals}")
+    how = check.choice("method", method, _METHODS)
+    # "emulate" is for tests: a card's algorithm on the CPU
+    where = "emulate" if isinstance(backend, str) and backend == "emulate" else check.choice("backend", backend, _BACKENDS)
+    if how == "patch" and where not in ("auto", "cpu"):
+        raise ValueError(f"backend: method='patch' runs on the CPU only, got {where!r}")
     return {
         "specmin": specmin, "nspec": nspec, "ndiag": diagonals, "model": check.flag("model", model),
         "bundlesize": check.integer("bundlesize", bundlesize, 0, 100000),
         "psferr": -1.0 if psferr is None else check.number("psferr", psferr, 0),
         "regularize": check.number("regularize", regularize, 0),
         "tolerance": check.number("tolerance", tolerance, *_core.tolerance_range),
-        "method": check.choice("method", method, _METHODS),
+        "method": how,
         "nsubbundles": check.integer("nsubbundles", nsubbundles, 1, 100000),
         "nwavestep": check.integer("nwavestep", nwavestep, 1, 1000000),
         "wavepad": check.integer("wavepad", wavepad, 0, 1000000),
         "wavepad_frac": check.number("wavepad_frac", wavepad_frac, 0, 1000),
-        "pixpad_frac": check.number("pixpad_frac", pixpad_frac, 0, 1000),
+        "pixpad_frac": check.number("pixpad_frac", pixpad_frac, 0, 1000), "backend": where,
+        "gpu_memory": 0.0 if gpu_memory is None else check.number("gpu_memory", gpu_memory, 1e-6, 1e9),
+        "on_device_error": check.choice("on_device_error", on_device_error, ("fail", "cpu")),
     }
 
 
@@ -39,38 +50,94 @@ def _progress(progress: Progress) -> Progress:
     return progress
 
 
-def extract_frame(image: Any, ivar: Any, psf: Psf, wave: Any = None, *, mask: Any = None,
-                  mask_bits: Optional[int] = None, specmin: int = 0, nspec: Optional[int] = None,
-                  bundlesize: int = 25, psferr: Optional[float] = None, regularize: float = 0.0,
-                  ndiag: int = 11, tolerance: float = 1e-4, model: bool = False,
-                  method: str = "exact", nsubbundles: int = 5, nwavestep: int = 50,
+def _mask_bits(value: Any) -> int:
+    return _core.default_mask_bits if value is None else check.integer("mask_bits", value, 0, 2**32 - 1)
+
+
+def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave: Optional[Wave] = None, *,
+                  mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
+                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
+                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, model: bool = False,
+                  method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
+                  backend: Backend = "auto", gpu_memory: Optional[float] = None,
+                  on_device_error: OnDeviceError = "fail",
                   threads: Optional[int] = None, progress: Progress = None) -> Frame:
     """The spectra of one CCD.
 
-    image: [npix_y][npix_x] electrons; ivar: the same shape, 1/electron^2, 0 where a pixel must not
-    count. NaN, infinite and negative values count as masked. float32 stays float32; nothing of yours
-    is changed, read-only, strided and big-endian arrays are fine.
-    psf: of read_psf().
-    wave: [nwave] increasing Angstrom, or (first, last, step); default the PSF's range by 0.8.
-    mask: integers of the same shape; pixels with any of mask_bits are dropped (default 767, all but
-    BADREADNOISE).
-    specmin, nspec: first fibre and number of fibres, default all. The answer for a fibre does not
-    depend on them: its bundle is solved as a whole.
-    bundlesize: fibres of a bundle, counted from fibre 0; 0: the PSF's BUNDLE row.
-    psferr: fractional error of the PSF in chi2pix, default the PSF's own.
-    regularize: ridge on the flux, 1/electron.
-    ndiag: stored diagonals of the resolution matrix, odd.
-    tolerance: bound on a bin's numerical error in units of its sigma.
-    model: also make the model image.
-    method: "exact", or "patch" for the peers' divide and conquer, which alone reads nsubbundles,
-    nwavestep, wavepad, wavepad_frac and pixpad_frac.
-    threads: default what the machine and the batch system grant. The result is the same for any.
-    progress: called as progress(stage, done, total) now and then.
+    Parameters
+    ----------
+    image : array [npix_y][npix_x]
+        Electrons. Arrays of any layout and byte order are taken and none is changed; float32 stays
+        float32. NaN and infinite pixels count as masked.
+    ivar : array [npix_y][npix_x]
+        1/electron^2, 0 where a pixel must not count. NaN, infinite and negative values count as masked.
+    psf : Psf
+        Of `read_psf` or of `fiberloom.compat.specter.load_psf`.
+    wave : (first, last, step), "first,last,step" or array [nwave], optional
+        Vacuum Angstrom, increasing, both ends included. Default: the PSF's range by 0.8.
+    mask : array of integers [npix_y][npix_x], optional
+        Pixels with any of `mask_bits` are dropped.
+    mask_bits : int, optional
+        Default 767, all but BADREADNOISE.
+    specmin, nspec : int, optional
+        First fibre and number of fibres, default all. The answer for a fibre does not depend on them:
+        its bundle is solved as a whole.
+    bundlesize : int
+        Fibres of a bundle, counted from fibre 0; 0: the PSF's BUNDLE row.
+    psferr : float, optional
+        Fractional error of the PSF in chi2pix, default the PSF's own.
+    regularize : float
+        Ridge on the flux, 1/electron.
+    ndiag : int
+        Stored diagonals of the resolution matrix, odd.
+    tolerance : float
+        Bound on a bin's numerical error in units of its sigma.
+    model : bool
+        Also make the model image.
+    method : {"exact", "patch"}
+        "patch" is the peers' divide and conquer, which alone reads `nsubbundles`, `nwavestep`,
+        `wavepad`, `wavepad_frac` and `pixpad_frac`, and runs on the CPU only.
+    backend : {"auto", "cpu", "cuda"}
+        What computes; "auto": a CUDA card where there is one. Card and CPU agree to 1e-9 sigma.
+    gpu_memory : float, optional
+        GB of each card that may be used, default most of what is free. It is given back with the call.
+    on_device_error : {"fail", "cpu"}
+        When a card fails: an error, or the CPU takes the frame.
+    threads : int, optional
+        Default what the machine and the batch system grant. The result is the same for any.
+    progress : function, optional
+        Called as ``progress(stage, done, total)`` once for every bundle of fibres, in this thread. What it
+        raises stops the work.
 
-    Returns a Frame. Raises TypeError or ValueError for arguments, ArgumentError (a ValueError) where
-    they do not go together, Error for the rest; ctrl-C stops the work. Other threads run meanwhile.
+    Returns
+    -------
+    Frame
+        Its arrays look into the engine's memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument, by its name, with what was given and what was expected.
+    ArgumentError
+        Arguments that do not go together; a ValueError too.
+    DeviceError
+        backend="cuda" without a card that can be used.
+    FiberloomError
+        Everything else. Ctrl-C stops the work; other threads run meanwhile.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+    >>> frame = fl.extract_frame(small.image, small.ivar, small.psf, "6000,6015.2,0.8")
+    >>> frame
+    <fiberloom.Frame 5 spectra x 20 bins, 6000.0-6015.2 Angstrom>
+    >>> two = fl.extract_frame(small.image, small.ivar, small.psf, small.wave, specmin=3, nspec=2)
+    >>> bool((two.flux == frame.flux[3:]).all())
+    True
     """
+    psf = unwrap(psf)
     if not isinstance(psf, Psf):
         raise TypeError(f"psf: expected fiberloom.Psf (see fiberloom.read_psf), got {type(psf).__name__}")
     shape = psf.shape
@@ -78,10 +145,10 @@ def extract_frame(image: Any, ivar: Any, psf: Psf, wave: Any = None, *, mask: An
     options = _options(
         specmin=first, nspec=count, bundlesize=bundlesize, psferr=psferr, regularize=regularize,
         ndiag=ndiag, tolerance=tolerance, model=model, method=method, nsubbundles=nsubbundles,
-        nwavestep=nwavestep, wavepad=wavepad, wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac)
+        nwavestep=nwavestep, wavepad=wavepad, wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac,
+        backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     grid = check.wave("wave", (*psf.wave_range, 0.8) if wave is None else wave)
-    bits = _core.default_mask_bits if mask_bits is None else check.integer(
-        "mask_bits", mask_bits, 0, 2**32 - 1)
+    bits = _mask_bits(mask_bits)
     result = _core.extract(
         check.real("image", image, shape, keep_single=True),
         check.real("ivar", ivar, shape, keep_single=True), psf._core,
@@ -90,57 +157,102 @@ def extract_frame(image: Any, ivar: Any, psf: Psf, wave: Any = None, *, mask: An
     return Frame(**result)
 
 
-def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, model: Any = None,
-                 residual: Any = None, fibermap: Any = None,
+def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
+                 wavelength: Optional[Union[str, npt.ArrayLike]] = None, model: Optional[PathLike] = None,
+                 residual: Optional[PathLike] = None, fibermap: Optional[PathLike] = None,
                  barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
-                 method: str = "exact", gh00: str = "file", tails: bool = False,
+                 method: Method = "exact", gh00: str = "file", tails: bool = False,
                  mask_bits: Optional[int] = None, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
                  wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
+                 backend: Backend = "auto", gpu_memory: Optional[float] = None,
+                 on_device_error: OnDeviceError = "fail",
                  threads: Optional[int] = None, progress: Progress = None) -> Dict[str, Any]:
-    """`fiberloom extract` as a function: the same recipe, the same bytes in the files.
+    """``fiberloom extract`` as a function: the same recipe, the same bytes in the files.
 
-    input, psf, output: paths of the preprocessed image, the PSF and the frame to write; model,
-    residual: images to write; fibermap: default that of the image. wavelength: (first, last, step)
-    or "first,last,step" in Angstrom. barycentric_correction: these are wavelengths at the barycentre of
-    the solar system; needs direction and time in the headers. The rest as in extract_frame() and `fiberloom extract --help`.
+    Parameters
+    ----------
+    input, psf, output : path
+        The preprocessed image, the PSF, and the frame to write.
+    wavelength : (first, last, step) or "first,last,step", optional
+        Angstrom, both ends included. Default: the PSF's range by 0.8.
+    model, residual : path, optional
+        Images to write.
+    fibermap : path, optional
+        Default: that of the image.
+    barycentric_correction : bool
+        `wavelength` is at the barycentre of the solar system; needs direction and time in the headers.
+    gh00 : {"file", "one"}
+        "one" replaces the PSF's row GH-0-0 by 1.
+    tails : bool
+        Add the PSF's tails.
+    scores : bool
+        Write the HDU SCORES.
+    overwrite : bool
+        Replace an output that exists; else `OutputExistsError`.
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, method, mask_bits, nsubbundles, \
+nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, progress
+        As in `extract_frame`.
 
-    Returns what was done: paths, seconds of read, compute and write, counts of bad bins, bundles.
+    Returns
+    -------
+    dict
+        What was done: paths, seconds of read, compute and write, counts of bad bins, bundles, and
+        "device", the card that computed or None.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+    >>> fl.write_psf("psf.fits", small.psf)
+    >>> header = fl.Header({"CAMERA": "r0", "FLAVOR": "science"})
+    >>> fl.write_image("image.fits", fl.Image(small.image, small.ivar, header=header, readnoise=3.0))
+    >>> done = fl.extract_file("image.fits", "psf.fits", "frame.fits", wavelength="6000,6015.2,0.8")
+    >>> done["nspec"], done["nwave"], done["all_bad"]
+    (5, 20, 0)
     """
-    wave: Optional[Any] = None
-    if wavelength is not None:
-        parts: Union[Any, "list[str]"] = wavelength.split(",") if isinstance(wavelength, str) else wavelength
-        try:
-            wave = [float(v) for v in parts]
-        except (TypeError, ValueError):
-            wave = []
-        if len(wave) != 3:
-            raise ValueError(f"wavelength: expected (first, last, step), got {wavelength!r}")
+    wave = None if wavelength is None else list(check.wave_range("wavelength", wavelength))
     options = _options(
         specmin=check.integer("specmin", specmin, 0),
         nspec=-1 if nspec is None else check.integer("nspec", nspec, 1), bundlesize=bundlesize,
         psferr=psferr, regularize=regularize, ndiag=ndiag, tolerance=tolerance, model=False,
         method=method, nsubbundles=nsubbundles, nwavestep=nwavestep, wavepad=wavepad,
-        wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac)
+        wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac, backend=backend, gpu_memory=gpu_memory,
+        on_device_error=on_device_error)
     files = {name: "" if value is None else check.path(name, value) for name, value in (
         ("fibermap", fibermap), ("model", model), ("residual", residual))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
-    bits = _core.default_mask_bits if mask_bits is None else check.integer(
-        "mask_bits", mask_bits, 0, 2**32 - 1)
     return _core.extract_file(files, wave,
-                              check.flag("barycentric_correction", barycentric_correction), bits,
-                              check.choice("gh00", gh00, ("file", "one")),
+                              check.flag("barycentric_correction", barycentric_correction),
+                              _mask_bits(mask_bits), check.choice("gh00", gh00, ("file", "one")),
                               check.flag("tails", tails), check.flag("scores", scores),
                               check.flag("overwrite", overwrite), options,
                               check.threads(threads), _progress(progress))
 
 
 def barycentric_factor(ra: float, dec: float, mjd: float) -> float:
-    """1 + v/c of a direction (ICRS, degrees) as seen from Kitt Peak, mjd the UTC of the middle of the
-    exposure, 1960 to 2100: observed wavelengths times this are those at the barycentre of the solar
-    system. For such a grid give extract_frame() the grid divided by it."""
+    """Observed wavelengths times this are those at the barycentre of the solar system.
+
+    Parameters
+    ----------
+    ra, dec : float
+        Direction, ICRS, degrees.
+    mjd : float
+        UTC of the middle of the exposure, 1960 to 2100.
+
+    Returns
+    -------
+    float
+        1 + v/c as seen from Kitt Peak. For a grid at the barycentre give `extract_frame` the grid divided by it.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> round((fl.barycentric_factor(155.5939, -4.8391, 61009.6253) - 1) * 299792.458, 2)  # km/s
+    29.11
+    """
     return _core.barycentric_factor(check.number("ra", ra, -360, 720), check.number("dec", dec, -90, 90),
                                     check.number("mjd", mjd, 36934, 88069))

@@ -1,28 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FITS files in and out (docs/formats.md)."""
 import dataclasses
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, List, Literal, Optional, Tuple
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _arguments as check
 from . import _core
 from ._frame import Frame
-from ._psf import Psf
+from ._html import Shown
+from ._psf import Psf, PsfLike, unwrap
+from ._types import Array, PathLike
 
 if TYPE_CHECKING:
     from ._core import Header, Table
 
-Array = npt.NDArray[Any]
-
 
 @dataclasses.dataclass(eq=False, repr=False)
-class Image:
+class Image(Shown):
     """A preprocessed CCD as in the file.
 
-    image: [npix_y][npix_x] electrons. ivar: 1/electron^2. mask: uint32, or None. header: of IMAGE.
-    fibermap: Table or None; fibermap.rows is a structured array. readnoise: electrons, or None.
+    Attributes
+    ----------
+    image : array [npix_y][npix_x]
+        Electrons.
+    ivar : array [npix_y][npix_x]
+        1/electron^2.
+    mask : array of uint32 or None
+        CCD mask bits; not applied to `ivar`.
+    header : Header or None
+        Of the HDU IMAGE.
+    fibermap : Table or None
+        ``fibermap["TARGETID"]`` is a column, ``fibermap.rows`` the structured array.
+    readnoise : float or None
+        Electrons.
+    path : str or None
+        The file.
     """
 
     image: Array
@@ -36,15 +49,66 @@ class Image:
     def __repr__(self) -> str:
         return f"<fiberloom.Image {self.image.shape[0]} x {self.image.shape[1]} pixels>"
 
+    def _facts(self) -> List[Tuple[str, str]]:
+        good = np.count_nonzero(self.ivar > 0)
+        camera = None if self.header is None else self.header.get("CAMERA")
+        return [("file", str(self.path)), ("camera", str(camera)),
+                ("pixels with ivar", f"{good} of {self.ivar.size}"),
+                ("mask set", "no mask" if self.mask is None else str(np.count_nonzero(self.mask))),
+                ("read noise", str(self.readnoise)), ("fibermap", repr(self.fibermap))]
 
-def read_image(path: Any) -> Image:
-    """Reads a preprocessed image (.fits, .fits.gz, .fits.fz; IMAGE, IVAR, MASK by name). The mask is
-    not applied: extract_frame(image.image, image.ivar, psf, mask=image.mask) does that."""
+
+def read_image(path: PathLike) -> Image:
+    """Reads a preprocessed image (.fits, .fits.gz, .fits.fz; IMAGE, IVAR, MASK by name).
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Image
+        The mask is not applied: ``extract_frame(image.image, image.ivar, psf, mask=image.mask)`` does that.
+
+    Raises
+    ------
+    NotFoundError
+        The file is missing; a FileNotFoundError.
+    FormatError
+        The file is something else: a PSF, a frame, no FITS file, a truncated one.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=2, nwave=10)
+    >>> fl.write_image("image.fits", fl.Image(small.image, small.ivar))
+    >>> fl.read_image("image.fits")
+    <fiberloom.Image 233 x 33 pixels>
+    """
     return Image(**_core.read_image(check.path("path", path)))
 
 
-def write_image(path: Any, image: Image, *, overwrite: bool = True) -> None:
-    """Writes a preprocessed image that read_image and the pipeline's readers take; float32."""
+def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None:
+    """Writes a preprocessed image that `read_image` and the pipeline's readers take; float32.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; it appears whole or not at all.
+    image : Image
+        What to write.
+    overwrite : bool
+        Replace a file that exists; else `OutputExistsError`.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=2, nwave=10)
+    >>> fl.write_image("image.fits", fl.Image(small.image, small.ivar, header=fl.Header({"CAMERA": "r0"})))
+    >>> fl.read_image("image.fits").header["CAMERA"]
+    'r0'
+    """
     if not isinstance(image, Image):
         raise TypeError(f"image: expected fiberloom.Image, got {type(image).__name__}")
     pixels = check.real("image", image.image, ("npix_y", "npix_x")).astype(np.float32)
@@ -58,31 +122,109 @@ def write_image(path: Any, image: Image, *, overwrite: bool = True) -> None:
     }, check.flag("overwrite", overwrite))
 
 
-def read_psf(path: Any, *, gh00: str = "file", tails: bool = False) -> Psf:
+def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bool = False) -> Psf:
     """Reads a GAUSS-HERMITE PSF, version 1, 2 or 3.
 
-    gh00: "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
-    tails: add the Lorentzian tails (specter does, gpu_specter does not).
+    Parameters
+    ----------
+    path : path
+        The file.
+    gh00 : {"file", "one"}
+        "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
+    tails : bool
+        Add the Lorentzian tails (specter does, gpu_specter does not).
+
+    Returns
+    -------
+    Psf
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> fl.write_psf("psf.fits", fl.simulate_frame(nfiber=2, nwave=10).psf)
+    >>> fl.read_psf("psf.fits").nfiber
+    2
     """
     return Psf(_core.read_psf(check.path("path", path), check.choice("gh00", gh00, ("file", "one")),
                               check.flag("tails", tails)))
 
 
-def write_psf(path: Any, psf: Psf, *, overwrite: bool = True) -> None:
-    """Writes a PSF as GAUSS-HERMITE version 3."""
+def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
+    """Writes a PSF as GAUSS-HERMITE version 3.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; it appears whole or not at all.
+    psf : Psf
+        What to write.
+    overwrite : bool
+        Replace a file that exists; else `OutputExistsError`.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> fl.write_psf("psf.fits", fl.simulate_frame(nfiber=2, nwave=10).psf)
+    """
+    psf = unwrap(psf)
     if not isinstance(psf, Psf):
         raise TypeError(f"psf: expected fiberloom.Psf, got {type(psf).__name__}")
     _core.write_psf(check.path("path", path), psf._core, check.flag("overwrite", overwrite))
 
 
-def read_frame(path: Any) -> Frame:
-    """Reads extracted spectra: those of fiberloom, desispec, spex or exspec."""
+def read_frame(path: PathLike) -> Frame:
+    """Reads extracted spectra: those of fiberloom, desispec, spex or exspec.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    NotFoundError
+        The file is missing; a FileNotFoundError.
+    FormatError
+        The file holds no spectra.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=2, nwave=10)
+    >>> fl.write_frame("frame.fits", fl.extract_frame(small.image, small.ivar, small.psf, small.wave))
+    >>> fl.read_frame("frame.fits")
+    <fiberloom.Frame 2 spectra x 10 bins, 6000.0-6007.2 Angstrom>
+    """
     return Frame(**_core.read_frame(check.path("path", path)))
 
 
-def write_frame(path: Any, frame: Frame, *, scores: bool = True, overwrite: bool = True) -> None:
-    """Writes a frame as desispec does (float32; gzipped when the name ends in .gz). The file appears
-    whole or not at all; `scores` adds the HDU SCORES."""
+def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite: bool = True) -> None:
+    """Writes a frame as desispec does: float32, gzipped when the name ends in .gz.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; it appears whole or not at all.
+    frame : Frame
+        What to write.
+    scores : bool
+        Add the HDU SCORES.
+    overwrite : bool
+        Replace a file that exists; else `OutputExistsError`.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=2, nwave=10)
+    >>> frame = fl.extract_frame(small.image, small.ivar, small.psf, small.wave)
+    >>> fl.write_frame("frame.fits.gz", frame)
+    >>> fl.compare(frame, "frame.fits.gz").max_pull < 1e-3
+    True
+    """
     if not isinstance(frame, Frame):
         raise TypeError(f"frame: expected fiberloom.Frame, got {type(frame).__name__}")
     _core.write_frame(check.path("path", path), frame._for_core(), check.flag("scores", scores),

@@ -1,37 +1,64 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Extracted spectra."""
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _arguments as check
+from ._html import Shown
+from ._types import Array
 
 if TYPE_CHECKING:
     import scipy.sparse
 
     from ._core import Header, Table
 
-Array = npt.NDArray[Any]
-
 
 @dataclasses.dataclass(eq=False, repr=False)
-class Frame:
-    """Spectra of one CCD, [nspec][nwave] throughout. Arrays look into the engine's own memory.
+class Frame(Shown):
+    """Spectra of one CCD, [nspec][nwave] throughout. Can be pickled.
 
-    wave: [nwave] float64, vacuum Angstrom.
-    flux: electron/Angstrom, blurred by the resolution matrix; 0 where there is no information.
-    ivar: (electron/Angstrom)^-2; 0 where there is no information.
-    mask: uint32, desispec's specmask: 1 SOMEBADPIX, 2 ALLBADPIX, 128 BAD2DFIT. None: not in the file.
-    resolution: float32 [nspec][ndiag][nwave], resolution[s, k, j] = R_s[j - ndiag // 2 + k, j]; see R().
-    chi2pix: mean chi2 of the pixels under a bin.
-    xflux: the deconvolved flux, electron/Angstrom (extract_frame only).
-    pixmask_fraction: part of a bin's spot that fell on no good pixel (extract_frame only).
-    model: float32 [npix_y][npix_x], electrons; extract_frame(..., model=True) only.
-    specmin: index of the first fibre in the PSF.
-    bundles: numerical report of each bundle (extract_frame only).
-    header, fibermap: of the file (read_frame), or what write_frame is to write.
+    Attributes
+    ----------
+    wave : array [nwave]
+        Vacuum Angstrom, float64.
+    flux : array [nspec][nwave]
+        electron/Angstrom, blurred by the resolution matrix; 0 where there is no information.
+    ivar : array [nspec][nwave]
+        (electron/Angstrom)^-2; 0 where there is no information.
+    mask : array of uint32 or None
+        desispec's specmask: 1 SOMEBADPIX, 2 ALLBADPIX, 128 BAD2DFIT. None: not in the file.
+    resolution : array of float32 [nspec][ndiag][nwave] or None
+        resolution[s, k, j] = R_s[j - ndiag // 2 + k, j]; see `R`.
+    chi2pix : array or None
+        Mean chi2 of the pixels under a bin.
+    xflux : array or None
+        The deconvolved flux, electron/Angstrom (`extract_frame` only).
+    pixmask_fraction : array or None
+        Part of a bin's spot that fell on no good pixel (`extract_frame` only).
+    model : array of float32 [npix_y][npix_x] or None
+        Electrons; ``extract_frame(..., model=True)`` only.
+    specmin : int
+        Index of the first fibre in the PSF.
+    bundles : list of dict
+        Numerical report of each bundle (`extract_frame` only).
+    header, fibermap : Header or None, Table or None
+        Of the file (`read_frame`), or what `write_frame` is to write.
+    fibers : list of int or None
+        Fibre numbers (`read_frame` only).
+    path : str or None
+        The file.
+    device : str or None
+        The card that computed; None: the CPU.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+    >>> frame = fl.extract_frame(small.image, small.ivar, small.psf, small.wave)
+    >>> frame.flux.shape, frame.resolution.shape
+    ((5, 20), (5, 11, 20))
     """
 
     wave: Array
@@ -49,6 +76,7 @@ class Frame:
     fibermap: "Optional[Table]" = None
     fibers: Optional[List[int]] = None
     path: Optional[str] = None
+    device: Optional[str] = None
 
     @property
     def nspec(self) -> int:
@@ -66,8 +94,27 @@ class Frame:
         return np.gradient(self.wave) if self.nwave > 1 else np.ones(1)
 
     def R(self, i: int) -> "scipy.sparse.dia_matrix":
-        """Resolution matrix of spectrum i, [nwave][nwave]: the flux of a true spectrum t
-        (electron/Angstrom on `wave`) is R(i) @ t."""
+        """Resolution matrix of spectrum i.
+
+        Parameters
+        ----------
+        i : int
+            Row of `flux`; negative counts from the end.
+
+        Returns
+        -------
+        scipy.sparse.dia_matrix [nwave][nwave]
+            The flux of a true spectrum t (electron/Angstrom on `wave`) is ``R(i) @ t``.
+
+        Examples
+        --------
+        >>> import fiberloom as fl
+        >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+        >>> frame = fl.extract_frame(small.image, small.ivar, small.psf, small.wave)
+        >>> expected = frame.R(2) @ (small.truth[2] / frame.bin_width)
+        >>> float(abs((frame.flux[2] - expected) * frame.ivar[2] ** 0.5).max()) < 6
+        True
+        """
         import scipy.sparse
         if self.resolution is None:
             raise ValueError("R: this frame has no resolution")
@@ -82,6 +129,18 @@ class Frame:
     def __repr__(self) -> str:
         return (f"<fiberloom.Frame {self.nspec} spectra x {self.nwave} bins, "
                 f"{self.wave[0]:.1f}-{self.wave[-1]:.1f} Angstrom>")
+
+    def _facts(self) -> List[Tuple[str, str]]:
+        good = self.ivar > 0
+        snr = np.median((np.abs(self.flux) * np.sqrt(self.ivar))[good]) if good.any() else 0.0
+        facts = [("spectra", str(self.nspec)), ("bins", str(self.nwave)),
+                 ("wavelengths", f"{self.wave[0]:.3f} to {self.wave[-1]:.3f} Angstrom"),
+                 ("bins without information", f"{good.size - np.count_nonzero(good)} of {good.size}"),
+                 ("median |flux| / sigma", f"{snr:.3g}")]
+        if self.mask is not None:
+            facts += [(name, str(np.count_nonzero(self.mask & bit)))
+                      for name, bit in (("SOMEBADPIX", 1), ("ALLBADPIX", 2), ("BAD2DFIT", 128))]
+        return facts + [("file", str(self.path)), ("fibermap", repr(self.fibermap))]
 
     def _for_core(self) -> Dict[str, Any]:
         """Checked arrays for the extension."""

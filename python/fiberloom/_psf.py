@@ -1,31 +1,53 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The PSF: traces, spots, and the forward model p = A f as a linear operator."""
 import math
-from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as check
 from . import _core
+from ._html import Shown
+from ._types import Array, Wave
 
 if TYPE_CHECKING:
     import scipy.sparse.linalg
 
-Array = npt.NDArray[Any]
+Fibers = Union[None, int, Sequence[int], "npt.NDArray[np.integer[Any]]"]
+Points = Union[str, npt.ArrayLike]  # wavelengths in any order, or "first,last,step"
 
 
 class Spots(NamedTuple):
-    """value: [nfiber][nwave][ny][nx], each spot sums to 1 over its whole stamp; all zero where it
-    misses the CCD. y0, x0: [nfiber][nwave], CCD pixel of value[..., 0, 0]."""
+    """Images of monochromatic light.
+
+    Attributes
+    ----------
+    value : array [nfiber][nwave][ny][nx]
+        Each spot sums to 1 over its whole stamp; all zero where it misses the CCD.
+    y0, x0 : array [nfiber][nwave]
+        CCD pixel of value[..., 0, 0].
+    """
 
     value: Array
     y0: Array
     x0: Array
 
+    def __repr__(self) -> str:
+        nfiber, nwave, ny, nx = self.value.shape
+        return f"<fiberloom.Spots {nfiber} fibres x {nwave} wavelengths of {ny} x {nx} pixels>"
 
-class Psf:
-    """A Gauss-Hermite PSF. Made by read_psf() or simulate_frame(); can be pickled."""
+
+class Psf(Shown):
+    """A Gauss-Hermite PSF. Made by `read_psf` or `simulate_frame`; can be pickled.
+
+    Examples
+    --------
+    >>> import fiberloom as fl
+    >>> psf = fl.simulate_frame(nfiber=5, nwave=20).psf
+    >>> psf.x([6000.0, 6010.0], fibers=2).shape
+    (1, 2)
+    """
 
     def __init__(self, core: _core.Psf) -> None:
         if not isinstance(core, _core.Psf):
@@ -73,38 +95,78 @@ class Psf:
         """Header of the PSF HDU."""
         return self._core.header
 
-    def x(self, wave: Any, fibers: Any = None) -> Array:
+    def x(self, wave: Points, fibers: Fibers = None) -> Array:
         """Column of the trace, pixels, [nfiber][nwave]."""
         return self._evaluate("x", wave, fibers)
 
-    def y(self, wave: Any, fibers: Any = None) -> Array:
+    def y(self, wave: Points, fibers: Fibers = None) -> Array:
         """Row of the trace, pixels, [nfiber][nwave]."""
         return self._evaluate("y", wave, fibers)
 
-    def sigma_x(self, wave: Any, fibers: Any = None) -> Array:
+    def sigma_x(self, wave: Points, fibers: Fibers = None) -> Array:
         """Width of the core along a row, pixels, [nfiber][nwave]."""
         return self._evaluate("sigma_x", wave, fibers)
 
-    def sigma_y(self, wave: Any, fibers: Any = None) -> Array:
+    def sigma_y(self, wave: Points, fibers: Fibers = None) -> Array:
         """Width of the core along a column, pixels, [nfiber][nwave]."""
         return self._evaluate("sigma_y", wave, fibers)
 
-    def spots(self, wave: Any, fibers: Any = None, *, threads: Optional[int] = None) -> Spots:
+    def spots(self, wave: Points, fibers: Fibers = None, *, threads: Optional[int] = None) -> Spots:
         """Images of monochromatic light of 1 electron.
 
-        wave: [nwave] Angstrom, in any order. fibers: indices, default all.
+        Parameters
+        ----------
+        wave : array [nwave] or "first,last,step"
+            Angstrom, in any order.
+        fibers : int or array of int, optional
+            Default all.
+        threads : int, optional
+            Default what the machine and the batch system grant.
+
+        Returns
+        -------
+        Spots
+
+        Examples
+        --------
+        >>> import fiberloom as fl
+        >>> psf = fl.simulate_frame(nfiber=5, nwave=20).psf
+        >>> psf.spots([6000.0, 6010.0], fibers=[0, 4])
+        <fiberloom.Spots 2 fibres x 2 wavelengths of 11 x 17 pixels>
         """
-        grid = check.finite("wave", np.atleast_1d(wave), ("nwave",))
+        grid = check.points("wave", wave)
         chosen = self._fibers(fibers)
         value, y0, x0 = self._core.spots(chosen, grid.tolist(), check.threads(threads))
         return Spots(value, y0, x0)
 
-    def project(self, flux: Any, wave: Any, *, specmin: int = 0,
+    def project(self, flux: npt.ArrayLike, wave: Wave, *, specmin: int = 0,
                 threads: Optional[int] = None) -> Array:
-        """The noiseless CCD, [npix_y][npix_x] electrons, of spectra.
+        """The noiseless CCD of spectra, p = A f.
 
-        flux: [nspec][nwave] electrons per bin (times Frame.bin_width, when it is per Angstrom), of
-        fibres specmin, specmin + 1 ... wave: [nwave] Angstrom, increasing, or (first, last, step).
+        Parameters
+        ----------
+        flux : array [nspec][nwave]
+            Electrons per bin (times `Frame.bin_width`, when it is per Angstrom), of fibres specmin,
+            specmin + 1 ...
+        wave : (first, last, step), "first,last,step" or array [nwave]
+            Angstrom, increasing.
+        specmin : int
+            First fibre.
+        threads : int, optional
+            Default what the machine and the batch system grant.
+
+        Returns
+        -------
+        array [npix_y][npix_x]
+            Electrons.
+
+        Examples
+        --------
+        >>> import fiberloom as fl
+        >>> import numpy as np
+        >>> psf = fl.simulate_frame(nfiber=5, nwave=20).psf
+        >>> round(float(psf.project(np.full((5, 3), 10.0), "6004,6005.6,0.8").sum()), 6)
+        150.0
         """
         grid = check.wave("wave", wave)
         first = check.integer("specmin", specmin, 0)
@@ -113,20 +175,68 @@ class Psf:
         return _core.ForwardModel(self._core, grid, first, count).project(
             electrons, check.threads(threads))
 
-    def adjoint(self, image: Any, wave: Any, *, specmin: int = 0, nspec: Optional[int] = None,
+    def adjoint(self, image: npt.ArrayLike, wave: Wave, *, specmin: int = 0, nspec: Optional[int] = None,
                 threads: Optional[int] = None) -> Array:
-        """The transpose of project(): the sum of `image` [npix_y][npix_x] under the spot of every
-        bin, [nspec][nwave]. Set pixels that must not count to 0."""
+        """The transpose of `project`: the sum of an image under the spot of every bin.
+
+        Parameters
+        ----------
+        image : array [npix_y][npix_x]
+            Set pixels that must not count to 0.
+        wave : (first, last, step), "first,last,step" or array [nwave]
+            Angstrom, increasing.
+        specmin, nspec : int, optional
+            First fibre and number of fibres, default all.
+        threads : int, optional
+            Default what the machine and the batch system grant.
+
+        Returns
+        -------
+        array [nspec][nwave]
+
+        Examples
+        --------
+        >>> import fiberloom as fl
+        >>> import numpy as np
+        >>> psf = fl.simulate_frame(nfiber=5, nwave=20).psf
+        >>> bool(np.allclose(psf.adjoint(np.ones(psf.shape), "6004,6005.6,0.8"), 1))
+        True
+        """
         grid = check.wave("wave", wave)
         first, count = check.fibers(specmin, nspec, self.nfiber)
         pixels = check.finite("image", image, self.shape)
         return _core.ForwardModel(self._core, grid, first, count).adjoint(
             pixels, check.threads(threads))
 
-    def operator(self, wave: Any, *, specmin: int = 0, nspec: Optional[int] = None,
+    def operator(self, wave: Wave, *, specmin: int = 0, nspec: Optional[int] = None,
                  threads: Optional[int] = None) -> "scipy.sparse.linalg.LinearOperator":
-        """p = A f as scipy's LinearOperator of shape (npix_y * npix_x, nspec * nwave): f is flux in
-        electrons per bin and p the CCD, both flattened in C order; `rmatvec` is the transpose."""
+        """p = A f as scipy's LinearOperator.
+
+        Parameters
+        ----------
+        wave : (first, last, step), "first,last,step" or array [nwave]
+            Angstrom, increasing.
+        specmin, nspec : int, optional
+            First fibre and number of fibres, default all.
+        threads : int, optional
+            Default what the machine and the batch system grant.
+
+        Returns
+        -------
+        scipy.sparse.linalg.LinearOperator
+            Of shape (npix_y * npix_x, nspec * nwave): f is flux in electrons per bin and p the CCD, both
+            flattened in C order; `rmatvec` is the transpose.
+
+        Examples
+        --------
+        >>> import fiberloom as fl
+        >>> import numpy as np
+        >>> small = fl.simulate_frame(nfiber=5, nwave=20)
+        >>> A = small.psf.operator(small.wave, nspec=2)
+        >>> f, p = np.ones(A.shape[1]), np.ones(A.shape[0])
+        >>> bool(np.isclose(p @ (A @ f), f @ (A.T @ p)))
+        True
+        """
         import scipy.sparse.linalg
         grid = check.wave("wave", wave)
         first, count = check.fibers(specmin, nspec, self.nfiber)
@@ -160,7 +270,7 @@ class Psf:
         return [int(f) for f in chosen]
 
     def _evaluate(self, name: str, wave: Any, fibers: Any) -> Array:
-        grid = check.finite("wave", np.atleast_1d(wave), ("nwave",))
+        grid = check.points("wave", wave)
         return self._core.evaluate(name, self._fibers(fibers), grid.tolist())
 
     def __repr__(self) -> str:
@@ -168,8 +278,30 @@ class Psf:
         return (f"<fiberloom.Psf {self.nfiber} fibres on {self.shape[0]} x {self.shape[1]} pixels, "
                 f"{low:.0f}-{high:.0f} Angstrom>")
 
+    def _facts(self) -> List[Tuple[str, str]]:
+        low, high = self.wave_range
+        bundles = len(set(self.bundle.tolist()))
+        return [("fibres", str(self.nfiber)), ("bundles", str(bundles) if bundles else "the file does not say"),
+                ("CCD", f"{self.shape[0]} x {self.shape[1]} pixels"),
+                ("spot", f"{self.stamp[0]} x {self.stamp[1]} pixels"),
+                ("range", f"{low:.2f} to {high:.2f} Angstrom"), ("psferr", f"{self.psferr:g}"), ("file", self.path)]
+
     def __reduce__(self) -> Any:
         return _from_series, (self._core.series(), self._numbers)
+
+
+class _HoldsPsf(Protocol):
+    """An object of fiberloom.compat."""
+
+    fiberloom_psf: Psf
+
+
+PsfLike = Union[Psf, _HoldsPsf]
+
+
+def unwrap(psf: Any) -> Any:
+    """The Psf beneath an object of fiberloom.compat; anything else as it is."""
+    return getattr(psf, "fiberloom_psf", psf)
 
 
 def _from_series(series: Dict[str, Tuple[float, float, Array]], numbers: Dict[str, Any]) -> Psf:

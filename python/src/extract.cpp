@@ -2,9 +2,12 @@
 // Extraction of one frame: arrays to arrays, and file to file.
 #include <pybind11/stl.h>
 
+#include <map>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/astro/barycentric.hpp"
+#include "fiberloom/pipeline/device_choice.hpp"
 #include "fiberloom/pipeline/extract_frame.hpp"
 #include "fiberloom/runtime/executors.hpp"
 #include "watch.hpp"
@@ -57,6 +60,20 @@ Method to_method(const py::dict& o) {
   return o["method"].cast<std::string>() == "patch" ? Method::kPatch : Method::kExact;
 }
 
+DeviceChoice to_device(const py::dict& o) {
+  static const std::map<std::string, Backend> kBackends{{"auto", Backend::kAuto},
+                                                        {"cpu", Backend::kCpu},
+                                                        {"cuda", Backend::kCuda},
+                                                        {"emulate", Backend::kEmulate}};
+  DeviceChoice choice;
+  choice.backend = kBackends.at(o["backend"].cast<std::string>());
+  choice.memory_gb = o["gpu_memory"].cast<double>();
+  choice.options.on_error = o["on_device_error"].cast<std::string>() == "cpu"
+                                ? OnDeviceError::kCpu
+                                : OnDeviceError::kFail;
+  return choice;
+}
+
 void warn_of_bad_pixels(const MaskCounts& counts, const Observer& observer) {
   const auto complain = [&](std::size_t n, const char* what) {
     if (n > 0) {
@@ -76,13 +93,22 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
   ExtractOptions options = to_options(given);
   options.wave = to_vector<double>(wave, "wave");
   const Method method = to_method(given);
+  const DeviceChoice choice = to_device(given);
+  DeviceReport report;
   Watch watch(progress);
-  return result_dict(watch.run([&](const Observer& observer) {
+  py::dict out = result_dict(watch.run([&](const Observer& observer) {
     warn_of_bad_pixels(apply_mask(ccd, bits, mask_bits), observer);
     const auto executor = make_executor(threads);
+    // Opened for one call: what a card's memory holds is nobody's when the call is over.
+    if (const auto device = open_device(choice, method, observer)) {
+      return device->extract(ccd, psf.file->model, options, *executor, observer, nullptr, &report);
+    }
     const auto engine = method == Method::kExact ? extract_exact : extract_patch;
     return engine(ccd, psf.file->model, options, *executor, observer, nullptr);
   }));
+  const bool by_device = !report.device.empty() && report.failure.empty();
+  out["device"] = by_device ? py::object(py::str(report.device)) : py::object(py::none());
+  return out;
 }
 
 py::dict summary_dict(const ExtractSummary& s) {
@@ -95,7 +121,7 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "write"_a = seconds(s.write), "specmin"_a = s.spec_min, "nspec"_a = s.nspec,
                   "nwave"_a = s.nwave, "wavelength"_a = s.wave, "heliocor"_a = s.heliocor,
                   "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
-                  "bundles"_a = bundle_list(s.bundles));
+                  "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
 }
 
 py::dict extract_file(const py::dict& files, const std::optional<std::array<double, 3>>& wave,
@@ -116,12 +142,17 @@ py::dict extract_file(const py::dict& files, const std::optional<std::array<doub
   job.mask_bits = mask_bits;
   job.psf_options = {gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails};
   job.scores = scores;
+  const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;
   Watch watch(progress);
-  return summary_dict(watch.run([&](const Observer& observer) {
+  py::dict out = summary_dict(watch.run([&](const Observer& observer) {
+    job.device = open_device(choice, job.method, observer);
     const auto executor = make_executor(threads);
     return fiberloom::extract_frame(job, *executor, observer);
   }));
+  const bool by_device = job.device != nullptr && out["device_failure"].cast<std::string>().empty();
+  out["device"] = by_device ? py::object(py::str(job.device->info().name)) : py::object(py::none());
+  return out;
 }
 
 }  // namespace

@@ -115,6 +115,62 @@ py::array rows_of(const py::object& self) {
   return rows;
 }
 
+/// A function of fiberloom._tables, which knows how columns and tables look in Python.
+py::object in_python(const char* function) {
+  return py::module_::import("fiberloom._tables").attr(function);
+}
+
+/// (name, TFORM letter, TSCAL, TZERO) of each column.
+py::list columns_of(const PyTable& t) {
+  py::list out;
+  for (const fits::TableColumn& c : fits::table_columns(t.table)) {
+    out.append(py::make_tuple(c.name, std::string(1, c.type), c.scale, c.zero));
+  }
+  return out;
+}
+
+py::bytes to_bytes(const std::vector<std::uint8_t>& data) {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+std::vector<std::uint8_t> from_bytes(const py::object& data) {
+  const auto text = data.cast<std::string>();
+  return {text.begin(), text.end()};
+}
+
+auto pickle_table() {
+  return py::pickle(
+      [](const PyTable& t) {
+        return py::make_tuple(t.table.header.cards, t.table.column_cards, t.table.rows,
+                              t.table.row_bytes, to_bytes(t.table.data), to_bytes(t.table.heap));
+      },
+      [](const py::tuple& state) {
+        if (state.size() != 6) throw py::value_error("Table: a pickle of another version");
+        PyTable t;
+        t.table.header.cards = state[0].cast<std::vector<std::string>>();
+        t.table.column_cards = state[1].cast<std::vector<std::string>>();
+        t.table.rows = state[2].cast<std::size_t>();
+        t.table.row_bytes = state[3].cast<std::size_t>();
+        t.table.data = from_bytes(state[4]);
+        t.table.heap = from_bytes(state[5]);
+        if (t.table.row_bytes != 0 && t.table.data.size() / t.table.row_bytes < t.table.rows) {
+          throw py::value_error("Table: a pickle that is cut off");
+        }
+        return t;
+      });
+}
+
+auto pickle_header() {
+  return py::pickle([](const PyHeader& h) { return py::make_tuple(h.cards.cards); },
+                    [](const py::tuple& state) {
+                      if (state.size() != 1) {
+                        throw py::value_error("Header: a pickle of another version");
+                      }
+                      PyHeader h;
+                      h.cards.cards = state[0].cast<std::vector<std::string>>();
+                      return h;
+                    });
+}
+
 }  // namespace
 
 py::object optional_table(std::optional<RawTable>&& table) {
@@ -125,6 +181,13 @@ py::object optional_table(std::optional<RawTable>&& table) {
 void bind_headers(py::module_& m) {
   py::class_<PyHeader>(m, "Header", "Cards of a FITS header.")
       .def(py::init<>())
+      .def(py::init([](const py::dict& values) {
+        PyHeader h;
+        for (const auto& [key, value] : values) {
+          set_value(h.cards, py::cast<std::string>(key), py::reinterpret_borrow<py::object>(value));
+        }
+        return h;
+      }))
       .def("__getitem__",
            [](const PyHeader& h, const std::string& k) { return value_of(h.cards, k); })
       .def("__setitem__",
@@ -145,11 +208,25 @@ void bind_headers(py::module_& m) {
           py::arg("key"), py::arg("default") = py::none())
       .def("comment", [](const PyHeader& h, const std::string& k) { return h.cards.comment(k); })
       .def("copy", [](const PyHeader& h) { return h; })
+      .def("__repr__", [](const py::object& self) { return in_python("header_repr")(self); })
+      .def("_repr_html_", [](const py::object& self) { return in_python("header_html")(self); })
+      .def(pickle_header())
       .def_property_readonly("cards", [](const PyHeader& h) { return h.cards.cards; });
 
   py::class_<PyTable>(m, "Table", "Rows of a FITS binary table, as in the file.")
       .def("__len__", [](const PyTable& t) { return t.table.rows; })
       .def_property_readonly("rows", &rows_of)
+      .def_property_readonly("columns", &columns_of)
+      .def("keys", [](const py::object& self) { return in_python("table_keys")(self); })
+      .def("__getitem__", [](const py::object& self,
+                             const py::object& key) { return in_python("table_item")(self, key); })
+      .def("__contains__",
+           [](const py::object& self, const py::object& key) {
+             return py::bool_(in_python("table_keys")(self).contains(key));
+           })
+      .def("__repr__", [](const py::object& self) { return in_python("table_repr")(self); })
+      .def("_repr_html_", [](const py::object& self) { return in_python("table_html")(self); })
+      .def(pickle_table())
       .def_property_readonly("header", [](const PyTable& t) { return PyHeader{t.table.header}; })
       .def("slice", [](const PyTable& t, std::size_t first, std::size_t n) {
         return PyTable{t.table.slice(first, n)};

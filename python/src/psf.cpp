@@ -75,7 +75,7 @@ Stamps make_stamps(const PsfModel& psf, const std::vector<int>& fibers,
 py::tuple spots(const PyPsf& psf, const std::vector<int>& fibers, const std::vector<double>& wave,
                 std::size_t threads) {
   const auto executor = make_executor(threads);
-  Stamps stamps = Watch().run(
+  Stamps stamps = Watch().run_here(
       [&](const Observer&) { return make_stamps(model(psf), fibers, wave, *executor); });
   const std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(fibers.size()),
                                        static_cast<py::ssize_t>(wave.size()), model(psf).stamp_ny(),

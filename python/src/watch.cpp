@@ -2,10 +2,13 @@
 // The calls back into Python.
 #include "watch.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace fiberloom::python {
 namespace {
 
-constexpr auto kPollEvery = std::chrono::milliseconds(50);
+constexpr auto kLookEvery = std::chrono::milliseconds(50);
 
 int logging_level(LogLevel level) {
   switch (level) {
@@ -29,24 +32,39 @@ Observer Watch::observer() {
     const std::lock_guard lock(mutex_);
     messages_.emplace_back(level, text);
   };
-  observer.progress = [this](const char* stage, std::size_t done, std::size_t total) {
+  observer.progress = [this](const char* name, std::size_t done, std::size_t total) {
     const std::lock_guard lock(mutex_);
-    if (stage_ != stage) done_ = reported_ = 0;
-    stage_ = stage;
-    done_ = std::max(done_, done);
-    total_ = total;
+    if (stages_.empty() || stages_.back().name != name) stages_.push_back({name});
+    Stage& stage = stages_.back();
+    stage.done = std::max(stage.done, done);  // workers overtake each other
+    stage.total = total;
   };
-  observer.stop_requested = [this] { return stop_requested(); };
+  observer.stop_requested = [this] { return stop_.load(); };
   return observer;
 }
 
-bool Watch::stop_requested() {
-  if (stop_) return true;
-  if (std::this_thread::get_id() != caller_) return false;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_ < kPollEvery) return false;
-  last_ = now;
-  const py::gil_scoped_acquire acquire;
+void Watch::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  changed_.notify_one();
+}
+
+void Watch::wait(std::thread& worker) {
+  for (;;) {
+    {
+      const py::gil_scoped_release release;
+      std::unique_lock lock(mutex_);
+      if (changed_.wait_for(lock, kLookEvery, [this] { return finished_; })) break;
+    }
+    if (!raised_) look();
+  }
+  const py::gil_scoped_release release;
+  worker.join();
+}
+
+void Watch::look() {
   try {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     report();
@@ -54,19 +72,16 @@ bool Watch::stop_requested() {
     raised_ = std::current_exception();
     stop_ = true;
   }
-  return stop_;
 }
 
 void Watch::report() {
   std::vector<std::pair<LogLevel, std::string>> messages;
-  std::string stage;
-  std::size_t done = 0, total = 0;
+  std::vector<Stage> stages;
   {
     const std::lock_guard lock(mutex_);
     messages.swap(messages_);
-    stage = stage_;
-    if (done_ != reported_) done = reported_ = done_;
-    total = total_;
+    stages = stages_;
+    for (Stage& stage : stages_) stage.reported = stage.done;
   }
   if (!messages.empty()) {
     const py::object logger = py::module_::import("logging").attr("getLogger")("fiberloom");
@@ -74,7 +89,12 @@ void Watch::report() {
       logger.attr("log")(logging_level(level), "%s", text);
     }
   }
-  if (done > 0 && !progress_.is_none()) progress_(stage, done, total);
+  if (progress_.is_none()) return;
+  for (const Stage& stage : stages) {
+    for (std::size_t done = stage.reported; done < stage.done; ++done) {
+      progress_(stage.name, done + 1, stage.total);
+    }
+  }
 }
 
 }  // namespace fiberloom::python

@@ -6,11 +6,13 @@
 #include <pybind11/pybind11.h>
 
 #include <atomic>
-#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,11 +23,11 @@ namespace fiberloom::python {
 
 namespace py = pybind11;
 
-/// Python is entered by the calling thread alone, a few times a second, when the work polls
-/// stop_requested; worker threads only leave notes.
+/// The work runs on a thread of its own, and the calling thread alone enters Python, twenty times a
+/// second: so signals and progress do not wait until the work comes by.
 class Watch {
  public:
-  /// progress: a callable (stage, done, total), or None.
+  /// progress: a callable (stage, done, total), called once for each unit of work; or None.
   explicit Watch(py::object progress = py::none()) : progress_(std::move(progress)) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -34,36 +36,54 @@ class Watch {
   /// callback comes out instead of the library's kInterrupted.
   template <class Work>
   auto run(Work&& work) {
-    try {
-      auto result = released(std::forward<Work>(work));
-      report();
-      return result;
-    } catch (const Error&) {
-      if (raised_) std::rethrow_exception(raised_);
-      report();
-      throw;
-    }
+    std::optional<std::invoke_result_t<Work, const Observer&>> result;
+    std::exception_ptr failure;
+    std::thread worker([&] {
+      try {
+        result.emplace(work(observer()));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      finish();
+    });
+    wait(worker);
+    if (raised_) std::rethrow_exception(raised_);
+    report();
+    if (failure) std::rethrow_exception(failure);
+    return std::move(*result);
+  }
+
+  /// As run(), on the calling thread, for work of milliseconds that nobody stops.
+  template <class Work>
+  auto run_here(Work&& work) {
+    auto result = [&] {
+      const py::gil_scoped_release release;
+      return work(observer());
+    }();
+    report();
+    return result;
   }
 
  private:
-  template <class Work>
-  auto released(Work&& work) {
-    const py::gil_scoped_release release;
-    return work(observer());
-  }
+  struct Stage {
+    std::string name;
+    std::size_t done = 0, reported = 0, total = 0;
+  };
+
   Observer observer();
-  bool stop_requested();
-  void report();  ///< with the lock: messages and progress so far
+  void finish();
+  void wait(std::thread& worker);  ///< with the lock; gives it away between looks
+  void look();                     ///< with the lock: signals, messages, progress
+  void report();                   ///< with the lock: messages and progress so far
 
   py::object progress_;
-  const std::thread::id caller_ = std::this_thread::get_id();
-  std::chrono::steady_clock::time_point last_{};
   std::exception_ptr raised_;
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
+  std::condition_variable changed_;
+  bool finished_ = false;
   std::vector<std::pair<LogLevel, std::string>> messages_;
-  std::string stage_;
-  std::size_t done_ = 0, total_ = 0, reported_ = 0;
+  std::vector<Stage> stages_;
 };
 
 }  // namespace fiberloom::python

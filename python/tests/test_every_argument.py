@@ -16,7 +16,8 @@ import fiberloom.compat.specter
 SMALL = fl.simulate_frame(nfiber=3, nwave=12, seed=5)
 FRAME = fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, SMALL.wave, model=True)
 IMG = {"image": SMALL.image, "ivar": SMALL.ivar}
-CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Error", "ArgumentError")  # hold what they are given
+CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", *(
+    n for n in fl.__all__ if n.endswith("Error")))  # hold what they are given
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 MODERATE = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 40), st.sampled_from([-2**70, 2**70]), st.floats(allow_nan=True),

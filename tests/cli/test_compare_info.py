@@ -59,6 +59,28 @@ class Compare(Case):
         result = self.program("compare", self.frame, "--truth", truth, "--max-width-error", "0.01")
         self.assertEqual(result.returncode, 1, result.stdout)
 
+    def test_a_hint_says_why_pulls_are_wide_where_the_truth_is_fine(self):
+        hint = "hint: the truth's light lies off the centres"
+        for step, nwave, told in ((0.4, 250, True), (0.8, 125, False)):
+            first = 5000.0
+            truth = self.put("fine.fits",
+                             fits.image("FLUX", -64, (NFIBER, nwave), [25.0] * NFIBER * nwave, first=True)
+                             + fits.image("WAVELENGTH", -64, (nwave,), [first + step * j for j in range(nwave)])
+                             + fits.table("FIBERMAP", [("FIBER", "J", "i", None)], [(f,) for f in range(NFIBER)]))
+            result = self.program("compare", self.frame, truth)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(hint in result.stdout, told, result.stdout)
+            self.assertEqual(result.stdout.count("hint"), int(told))
+
+    def test_a_hint_says_that_a_frame_was_made_in_patches(self):
+        other = self.out / "patch.fits"
+        self.extract_ok("--method", "patch", "--nwavestep", "20", "--wavepad", "1", "--wavepad-frac", "0", output=other)
+        result = self.program("compare", self.frame, other, "--max-pull", "1e-6")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stdout, r"hint: \d+ of the \d+ bins beyond the limit .*; B was made in patches")
+        result = self.program("compare", self.frame, self.frame, "--max-pull", "1e-6")
+        self.assertNotIn("hint", result.stdout)
+
     def test_one_file_is_not_enough(self):
         self.assertEqual(self.program("compare", self.frame).returncode, 2)
 

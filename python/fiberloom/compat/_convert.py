@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Mapping, Tuple
 import numpy as np
 
 from .._files import read_psf
-from .._psf import Psf, _from_series
+from .._psf import Psf, _from_series, unwrap
 
 _TAILS = ("TAILAMP", "TAILCORE", "TAILXSCA", "TAILYSCA", "TAILINDE")
 _INTEGERS = {"npix_x": "NPIX_X", "npix_y": "NPIX_Y", "hsize_x": "HSIZEX", "hsize_y": "HSIZEY",
@@ -62,6 +62,7 @@ def _from_specter(psf: Any) -> Psf:
 
 def to_psf(psf: Any) -> Psf:
     """A Psf of whatever a pipeline has in hand."""
+    psf = unwrap(psf)
     if isinstance(psf, Psf):
         return psf
     if isinstance(psf, (str, bytes, os.PathLike)):

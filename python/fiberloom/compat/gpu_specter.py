@@ -8,25 +8,18 @@ import numpy as np
 
 from .. import _arguments as check
 from .._extract import extract_frame as _extract_frame
+from .._psf import Psf
+from .._types import Backend, Method
 from ._convert import to_psf
 
 _log = logging.getLogger("fiberloom")
 
 
-def _wavelength(wavelength: Any, psf: Any) -> Any:
-    if isinstance(wavelength, str):
-        try:
-            parts = tuple(float(v) for v in wavelength.split(","))
-        except ValueError:
-            parts = ()
-        if len(parts) != 3:
-            raise ValueError(f"wavelength: expected 'wmin,wmax,dw', got {wavelength!r}")
-        wavelength = parts
-    elif wavelength is None:
+def _wavelength(wavelength: Any, psf: Psf) -> Any:
+    if wavelength is None:
         wavelength = (*psf.wave_range, 0.8)
-    if isinstance(wavelength, tuple):
-        check.wave("wavelength", wavelength)
-        wmin, wmax, dw = wavelength
+    if isinstance(wavelength, (str, tuple)):
+        wmin, wmax, dw = check.wave_range("wavelength", wavelength)
         return np.arange(wmin, wmax + 0.5 * dw, dw)  # to the last bit what gpu_specter has
     return check.wave("wavelength", wavelength)
 
@@ -37,7 +30,7 @@ def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: in
                   comm: Any = None, gpu: Any = None, loglevel: Any = None,
                   timing: Optional[Dict[str, float]] = None, wavepad: int = 10,
                   pixpad_frac: float = 0.8, wavepad_frac: float = 0.2, batch_subbundle: bool = True,
-                  ranks_per_bundle: Optional[int] = None, *, method: str = "exact",
+                  ranks_per_bundle: Optional[int] = None, *, method: Method = "exact",
                   threads: Optional[int] = None) -> Dict[str, Any]:
     """The spectra of img["image"] and img["ivar"] (0 where masked), [npix_y][npix_x].
 
@@ -47,7 +40,8 @@ def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: in
 
     psf: fiberloom.Psf, a path, or the dictionary of gpu_specter.io.read_psf. Bundles count from fibre
     0. The patch options (nwavestep, nsubbundles, wavepad, ...) act with method="patch" only, which
-    follows gpu_specter's numbers; method="exact" needs none. gpu: the CPU computes, with a warning.
+    follows gpu_specter's numbers; method="exact" needs none. gpu: a card computes where there is one, else
+    the CPU, with a warning.
     comm: more than one rank raises NotImplementedError. loglevel, batch_subbundle, ranks_per_bundle:
     accepted, nothing to do. threads: as in fiberloom.extract_frame.
     """
@@ -59,8 +53,7 @@ def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: in
             "frame with its threads, so give each rank a frame of its own and comm=None")
     if not isinstance(img, Mapping) or "image" not in img or "ivar" not in img:
         raise TypeError(f"img: expected a dictionary with image and ivar, got {type(img).__name__}")
-    if check.truth("gpu", gpu):
-        _log.warning("gpu: no GPU body is compiled in; the CPU computes")
+    backend: Backend = "auto" if check.truth("gpu", gpu) else "cpu"
     start = time.time()
     ours = to_psf(psf)
     frame = _extract_frame(
@@ -68,7 +61,9 @@ def extract_frame(img: Mapping[str, Any], psf: Any, bundlesize: int, specmin: in
         specmin=specmin, nspec=check.integer("nspec", nspec, 1), psferr=psferr,
         regularize=regularize, ndiag=ours.stamp[0], model=check.truth("model", model), method=method,
         nsubbundles=nsubbundles, nwavestep=nwavestep, wavepad=wavepad, wavepad_frac=wavepad_frac,
-        pixpad_frac=pixpad_frac, threads=threads)
+        pixpad_frac=pixpad_frac, threads=threads, backend=backend)
+    if check.truth("gpu", gpu) and frame.device is None:
+        _log.warning("gpu: no card can be used; the CPU computes")
     if isinstance(timing, dict):
         end = time.time()
         for name in ("init-mpi-comm", "init-mpi-bcast", "host-to-device"):

@@ -43,9 +43,15 @@ void print_list(const char* side, const std::vector<BinName>& bins) {
   }
 }
 
+void print_hint(const std::string& line) {
+  if (!line.empty()) std::printf("%s\n", line.c_str());
+}
+
 int compare_two(const CompareCommand& command) {
   const FrameData a = read_frame(command.a), b = read_frame(command.b);
-  const FrameComparison c = compare_frames(a, b, command.options);
+  CompareOptions options = command.options;
+  options.far_pull = command.max_pull;
+  const FrameComparison c = compare_frames(a, b, options);
   const std::size_t all = c.nspec * c.nwave;
   std::printf("A %s\nB %s\n", a.path.c_str(), b.path.c_str());
   std::printf("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n\n", c.nspec, c.nwave,
@@ -58,6 +64,7 @@ int compare_two(const CompareCommand& command) {
   bool good = judge("max pull", c.max_pull, command.max_pull, "sigma");
   std::printf("  at fibre %lld, %.3f\n", static_cast<long long>(c.max_pull_at.fiber),
               c.max_pull_at.wave_aa);
+  print_hint(seam_hint(a, b, c));
   good &= judge("max ivar difference", c.max_ivar, command.max_ivar, "relative");
   if (c.max_resolution) {
     good &= judge("max resolution difference", *c.max_resolution, command.max_resolution, "");
@@ -95,6 +102,7 @@ int compare_with_truth(const CompareCommand& command, const std::string& truth_p
   bool good = judge("mean pull", std::abs(c.all.pulls.mean()), command.max_mean, "sigma");
   good &= judge("width of pulls - 1", std::abs(c.all.pulls.width() - 1), command.max_width_error,
                 "sigma");
+  print_hint(width_hint(c));
   return static_cast<int>(good ? Status::kOk : Status::kDifferent);
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/limits.hpp"
 
@@ -37,19 +38,6 @@ void check_device(const DeviceChoice& choice, Method method) {
   throw Error(Status::kUsage, std::string("--backend ") +
                                   (choice.backend == Backend::kCuda ? "cuda" : "emulate") +
                                   ": --method patch runs on the CPU only");
-}
-
-std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
-                                          const Observer& observer) {
-  if (method != Method::kExact) return nullptr;
-  DeviceEngineOptions options = choice.options;
-  options.memory_bytes = static_cast<std::size_t>(choice.memory_gb * 1e9);
-  auto engine = make_device_engine(choice.backend, options, observer);
-  if (engine != nullptr) {
-    observer.info("device: " + engine->info().name + " (" + std::to_string(engine->device_count()) +
-                  " of it)");
-  }
-  return engine;
 }
 
 }  // namespace fiberloom::cli

@@ -13,6 +13,21 @@ using fits::Hdu;
 
 namespace {
 
+/// Other kinds of file that also begin with two images of one shape: their numbers must not pass
+/// for pixels.
+void refuse_other_kinds(const FitsReader& file) {
+  if (file.find("IMAGE") != nullptr) return;
+  const auto refuse = [&](const Hdu& hdu, const char* kind) {
+    throw file.error(
+        Status::kMissingHdu, hdu,
+        std::string("this is ") + kind + ", expected a preprocessed image (IMAGE, IVAR)");
+  };
+  for (const char* name : {"XTRACE", "XCOEF", "XCOEFF", "PSF"}) {
+    if (const Hdu* hdu = file.find(name)) refuse(*hdu, "a PSF");
+  }
+  if (const Hdu* hdu = file.find("FLUX")) refuse(*hdu, "a file of spectra");
+}
+
 /// The HDU of this name, else the n-th image (from 0) that has no name of its own.
 const Hdu* named_or_nth_image(const FitsReader& file, const std::string& name, std::size_t n) {
   if (const Hdu* hdu = file.find(name)) return hdu;
@@ -68,6 +83,7 @@ std::optional<double> mean_readnoise(const FitsReader& file, const Hdu& hdu) {
 }  // namespace
 
 PreprocFile parse_preproc(const FitsReader& file) {
+  refuse_other_kinds(file);
   const Hdu& image = require_image_hdu(file, "IMAGE", 0);
   const Hdu& ivar = require_image_hdu(file, "IVAR", 1);
   require_same_shape(file, ivar, image);

@@ -58,6 +58,22 @@ TEST(Preproc, ReadsIvarAndImageByPositionWhenTheyHaveNoNames) {
   EXPECT_FALSE(frame.readnoise);
 }
 
+TEST(Preproc, APsfOrSpectraAreNotTakenForPixels) {
+  const auto psf = parsing([](FitsWriter& w) {
+    add_image(w, "XTRACE", {5, 4});
+    add_image(w, "YTRACE", {5, 4});
+  });
+  const auto frame = parsing([](FitsWriter& w) {
+    add_image(w, "FLUX", {5, 4});
+    add_image(w, "IVAR", {5, 4});
+  });
+
+  EXPECT_EQ(psf.status, Status::kMissingHdu);
+  EXPECT_TRUE(psf.says("this is a PSF"));
+  EXPECT_EQ(frame.status, Status::kMissingHdu);
+  EXPECT_TRUE(frame.says("this is a file of spectra"));
+}
+
 TEST(Preproc, MissingFileIsNotFoundAndNamesIt) {
   const auto thrown = thrown_by([] { (void)read_preproc("/nonexistent/p.fits"); });
 

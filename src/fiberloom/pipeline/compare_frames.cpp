@@ -96,6 +96,14 @@ class Comparer {
     if (names.size() < options_.list) names.push_back(name(pair, j));
   }
 
+  void note_far(double pull, std::size_t j) {
+    constexpr std::size_t patch = FrameComparison::kPatchBins, seam = FrameComparison::kSeamBins;
+    if (!(pull > options_.far_pull)) return;
+    ++out_.far;
+    const bool inner = j >= seam && j + seam < out_.nwave;  // the ends of the grid are no seams
+    out_.far_at_seams += inner && (j % patch < seam || j % patch >= patch - seam);
+  }
+
   void compare_row(const RowPair& pair) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < out_.nwave; ++j) {
@@ -111,6 +119,7 @@ class Comparer {
       for (std::size_t t = 0; t < FrameComparison::kThresholds.size(); ++t) {
         out_.pulls_below[t] += pull < FrameComparison::kThresholds[t];
       }
+      note_far(pull, j);
       if (pull > out_.max_pull) out_.max_pull = pull, out_.max_pull_at = name(pair, j);
       if (ivar > out_.max_ivar) out_.max_ivar = ivar, out_.max_ivar_at = name(pair, j);
     }
@@ -152,6 +161,21 @@ class Comparer {
 double FrameComparison::mask_difference() const noexcept {
   const std::size_t all = nspec * nwave;
   return all == 0 ? 0.0 : static_cast<double>(only_a + only_b) / static_cast<double>(all);
+}
+
+std::string seam_hint(const FrameData& a, const FrameData& b, const FrameComparison& comparison) {
+  const auto method = [](const FrameData& f) { return f.header.text("EXMETHOD").value_or(""); };
+  if (comparison.far == 0 || (method(a) == "exact" && method(b) == "exact")) return {};
+  const bool a_patch = method(a) == "patch", b_patch = method(b) == "patch";
+  const bool at_seams = 2 * comparison.far_at_seams >= comparison.far;
+  if (!a_patch && !b_patch && !at_seams) return {};
+  std::string line = "hint: " + std::to_string(comparison.far_at_seams) + " of the " +
+                     std::to_string(comparison.far) + " bins beyond the limit lie within " +
+                     std::to_string(FrameComparison::kSeamBins) + " bins of a multiple of " +
+                     std::to_string(FrameComparison::kPatchBins);
+  if (a_patch || b_patch)
+    line += std::string("; ") + (a_patch ? "A" : "B") + " was made in patches";
+  return line + ": seams between patches may look like this (docs/migration.md)";
 }
 
 std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace fiberloom {
 struct CompareOptions {
   std::uint32_t mask_bits = ~0U;  ///< MASK bits that make a bin bad (where both files have a MASK)
   std::size_t list = 0;           ///< how many bins masked on one side only to name
+  double far_pull = std::numeric_limits<double>::infinity();  ///< bins beyond it are counted as far
 };
 
 /// A bin: fibre number and wavelength, for the reader.
@@ -28,10 +30,14 @@ struct BinName {
 /// 1/ivar_b).
 struct FrameComparison {
   static constexpr std::array<double, 5> kThresholds{1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+  static constexpr std::size_t kPatchBins = 50;  ///< of the peers' patches, by default
+  static constexpr std::size_t kSeamBins = 5;    ///< on either side of an edge
 
   std::size_t nspec = 0, nwave = 0, good = 0;
   std::array<std::size_t, kThresholds.size()> pulls_below{};  ///< |pull| < threshold
-  double max_pull = 0;  ///< infinite when a good bin is not finite
+  std::size_t far = 0;           ///< bins beyond CompareOptions::far_pull
+  std::size_t far_at_seams = 0;  ///< those beside a multiple of kPatchBins bins from the first
+  double max_pull = 0;           ///< infinite when a good bin is not finite
   BinName max_pull_at;
   double max_ivar = 0;  ///< relative to the larger of the two
   BinName max_ivar_at;
@@ -46,6 +52,11 @@ struct FrameComparison {
 /// Throws kWrongShape when grids differ or rows cannot be matched (by FIBER, else by position).
 [[nodiscard]] FrameComparison compare_frames(const FrameData& a, const FrameData& b,
                                              const CompareOptions& options = {});
+
+/// A line for who wonders about far pulls: empty, or that one of the frames was made in patches, or
+/// that most of them lie where patches would have met. A guess from the outside, and worded as one.
+[[nodiscard]] std::string seam_hint(const FrameData& a, const FrameData& b,
+                                    const FrameComparison& comparison);
 
 /// Fibre number of each row: FIBERMAP column FIBER, else FIBERMIN + row, else row.
 [[nodiscard]] std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,

@@ -51,6 +51,42 @@ TEST(CompareFrames, MeasuresPullsInUnitsOfBothSigmas) {
   EXPECT_EQ(c.pulls_below, (std::array<std::size_t, 5>{9, 9, 9, 9, 10}));
 }
 
+/// A frame whose flux is off by 1 sigma at these bins of every spectrum.
+FrameData with_jumps(FrameData frame, std::initializer_list<std::size_t> bins) {
+  for (const std::size_t j : bins) {
+    for (std::size_t s = 0; s < frame.flux.rows(); ++s) frame.flux(s, j) += 1;
+  }
+  return frame;
+}
+
+TEST(SeamHint, CountsFarPullsBesideMultiplesOfThePatch) {
+  const FrameData a = flat_frame(2, 200);
+  const FrameData b = with_jumps(flat_frame(2, 200), {2, 48, 50, 75, 152});
+
+  const FrameComparison c = compare_frames(a, b, {.far_pull = 0.1});
+
+  EXPECT_EQ(c.far, 10U);
+  EXPECT_EQ(c.far_at_seams, 6U);  // not bin 2, at the end of the grid, and not bin 75
+  EXPECT_NE(seam_hint(a, b, c).find("6 of the 10 bins"), std::string::npos);
+}
+
+TEST(SeamHint, IsSilentWithoutFarPullsElsewhereAndForTwoExactFrames) {
+  FrameData a = flat_frame(2, 200), b = with_jumps(a, {50, 100});
+  const auto hint = [&](double far_pull) {
+    return seam_hint(a, b, compare_frames(a, b, {.far_pull = far_pull}));
+  };
+  EXPECT_EQ(hint(10), "");
+  EXPECT_NE(hint(0.1), "");
+  a.header.set("EXMETHOD", std::string("exact"));
+  b.header.set("EXMETHOD", std::string("exact"));
+  EXPECT_EQ(hint(0.1), "");
+
+  b = with_jumps(flat_frame(2, 200), {75});
+  EXPECT_EQ(hint(0.1), "");
+  b.header.set("EXMETHOD", std::string("patch"));
+  EXPECT_NE(hint(0.1).find("B was made in patches"), std::string::npos);
+}
+
 TEST(CompareFrames, CountsAndNamesWhatOneSideMasks) {
   FrameData a = flat_frame(2, 5), b = flat_frame(2, 5);
   a.ivar(0, 0) = 0;

@@ -16,6 +16,13 @@ namespace fiberloom {
 namespace {
 
 constexpr std::array<double, 5> kBrightness{1, 3, 10, 30, 100};
+constexpr double kWide = 1.1;   ///< pulls wider than this ask for a word
+constexpr double kFine = 0.75;  ///< a truth with bins below this part of the frame's is a fine one
+
+double mean_step(const std::vector<double>& wave) {
+  return wave.size() < 2 ? 0.0
+                         : (wave.back() - wave.front()) / static_cast<double>(wave.size() - 1);
+}
 
 /// n + 1 edges, half way between the samples.
 std::vector<double> edges(const std::vector<double>& wave) {
@@ -81,6 +88,14 @@ double PullStatistics::width() const noexcept {
   return std::sqrt(std::max(0.0, sum2_ / static_cast<double>(count_) - m * m));
 }
 
+std::string width_hint(const TruthComparison& comparison) {
+  if (!comparison.fine_truth || comparison.all.pulls.width() < kWide) return {};
+  return "hint: the truth's light lies off the centres of the frame's bins, which widens the pulls "
+         "where "
+         "lines are bright; for statistics simulate with --truth-grid extraction "
+         "(docs/simulate.md)";
+}
+
 Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wave) {
   const std::size_t nspec = truth.flux.rows(), nfine = truth.wave.size(), nwave = wave.size();
   Array2D<double> out(nspec, nwave, std::numeric_limits<double>::quiet_NaN());
@@ -134,6 +149,7 @@ TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
   out.all.name = "all";
   out.by_brightness = brightness_rows();
   out.nwave = frame.wave.size();
+  out.fine_truth = mean_step(truth.wave) < kFine * mean_step(frame.wave);
   std::map<std::int64_t, PullStatistics> bundles;
   const std::int64_t size = std::max(bundle_size, 1);
   const auto fibers = fiber_numbers(frame.fibermap, frame.header, frame.flux.rows());

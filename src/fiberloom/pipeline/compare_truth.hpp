@@ -30,11 +30,17 @@ struct TruthComparison {
     PullStatistics pulls;
   };
   std::size_t nspec = 0, nwave = 0;
+  bool fine_truth =
+      false;               ///< the truth's bins are smaller than the frame's: light off the centres
   std::size_t masked = 0;  ///< bins that are masked or not covered by the truth
   Row all;
   std::vector<Row> by_brightness;  ///< signal to noise of the true flux in a bin
   std::vector<Row> by_bundle;
 };
+
+/// A line for who wonders about wide pulls: empty, or that the truth's light lies off the centres
+/// of the frame's bins, which no spectrum on these bins reproduces.
+[[nodiscard]] std::string width_hint(const TruthComparison& comparison);
 
 /// Truth averaged over each bin of `wave`: the overlap of its samples (each as wide as half way to
 /// its neighbours) with the bin. NaN where the truth does not cover the whole bin. [nspec][nwave]

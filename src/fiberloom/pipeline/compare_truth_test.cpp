@@ -109,5 +109,31 @@ TEST(CompareTruth, NeedsAResolution) {
   EXPECT_THROW((void)compare_truth(s.frame, s.truth, {}, 25), Error);
 }
 
+TEST(WidthHint, SpeaksOfLightOffTheCentresOnlyWhereTheTruthIsFine) {
+  const auto hint = [](double noise, bool fine) {
+    Simulated s = simulate(noise);
+    TruthComparison c = compare_truth(s.frame, s.truth, {}, 25);
+    c.fine_truth = fine;
+    return width_hint(c);
+  };
+
+  EXPECT_EQ(hint(1, true), "");
+  EXPECT_EQ(hint(3, false), "");
+  EXPECT_NE(hint(3, true).find("--truth-grid extraction"), std::string::npos);
+}
+
+TEST(CompareTruth, KnowsATruthWithSmallerBins) {
+  Simulated s = simulate(1);
+  EXPECT_FALSE(compare_truth(s.frame, s.truth, {}, 25).fine_truth);
+
+  TruthFile fine = s.truth;
+  fine.wave.clear();
+  for (std::size_t j = 0; j < s.truth.flux.cols(); ++j) {
+    fine.wave.push_back(5000 + 0.5 * static_cast<double>(j));
+  }
+
+  EXPECT_TRUE(compare_truth(s.frame, fine, {}, 25).fine_truth);
+}
+
 }  // namespace
 }  // namespace fiberloom
