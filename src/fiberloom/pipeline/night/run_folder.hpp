@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "fiberloom/fits/output_files.hpp"
+
 namespace fiberloom::night {
 
 /// The folders below OUT/.fiberloom; names are a contract (docs/nights.md).
@@ -35,7 +37,6 @@ void write_text_file(const std::string& path, const std::string& text);
 /// nullopt when it is not there or cannot be read.
 [[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);
 
-/// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
-void make_folders(const std::string& path);
+using fits::make_folders;
 
 }  // namespace fiberloom::night
