@@ -150,12 +150,16 @@ class Folders(Case):
             self.assertTrue(self.frame.is_symlink())
             self.assertEqual((self.out / "far" / "real.fits").read_bytes()[:6], b"SIMPLE")
 
-    def test_standard_output_by_its_device(self):
+    def test_standard_output_by_a_link_as_dev_stdout_is_one(self):
+        link = self.out / "stdout"  # not the one in /dev: a program that replaces it would hurt the machine
+        link.symlink_to("/proc/self/fd/1")
+        command = [PROGRAM, *map(str, self.command("--quiet", "--json", link))]
         with open(self.out / "x.json", "wb") as out:
-            done = subprocess.run([PROGRAM, *map(str, self.command("--quiet", "--json", "/dev/stdout"))], stdout=out)
-        self.assertEqual(done.returncode, 0)
-        self.assertIn('"fiberloom extract"', (self.out / "x.json").read_text())
-        self.assertTrue(os.path.islink("/dev/stdout"))
+            self.assertEqual(subprocess.run(command, stdout=out).returncode, 0)
+        piped = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        for text in ((self.out / "x.json").read_text(), piped.stdout):
+            self.assertIn('"fiberloom extract"', text)
+        self.assertTrue(link.is_symlink())
 
 
 class Left(Case):
