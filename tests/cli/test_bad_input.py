@@ -97,8 +97,9 @@ class BadInput(Case):
 
 
 class BadOutput(Case):
-    def test_folder_that_is_not_there(self):
-        self.assert_fails(self.extract("--quiet", output=self.out / "no" / "frame.fits"), 30, "no")
+    def test_folder_that_cannot_be_made(self):
+        self.assert_fails(self.extract("--quiet", output=self.psf / "no" / "frame.fits"), 30, "no/frame.fits",
+                          f"{self.psf} is no folder")
 
     def test_folder_that_may_not_be_written(self):
         os.chmod(self.out, 0o500)
@@ -164,7 +165,7 @@ class BadOutput(Case):
 
     def test_json_and_trace_are_checked_first(self):
         for option in ("--json", "--trace"):
-            result = self.extract("--quiet", option, self.out / "no" / "x.json")
+            result = self.extract("--quiet", option, self.psf / "no" / "x.json")
             self.assert_fails(result, 30, "x.json")
 
 

@@ -209,7 +209,7 @@ class Messages(Case):
             "--no-gpu", "--async-io", "--ranks-per-bundle", "4", "--use-specter", "--no-scores",
             "--loglevel", "warn")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for option in ("--mpi", "--use-gpu", "--no-gpu", "--async-io", "--ranks-per-bundle",
+        for option in ("--use-gpu", "--no-gpu", "--async-io", "--ranks-per-bundle",
                        "--use-specter", "--nsubbundles"):
             self.assertEqual(sum(f" {option}" in line for line in result.stderr.splitlines()), 1,
                              f"{option}: {result.stderr}")
@@ -256,7 +256,7 @@ class Messages(Case):
         self.assertLessEqual({"read", "compute", "write"}, names)
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["extract", "--help"], ["compare", "--help"],
+        for arguments in (["extract", "--help"], ["compare", "--help"],
                           ["simulate", "--help"], ["info", "--help"]):
             result = self.program(*arguments)
             self.assertEqual((result.returncode, result.stderr), (0, ""))

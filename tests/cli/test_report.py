@@ -254,7 +254,7 @@ class Report(Case):
         result = self.program("report", self.frame, "-o", self.frame)
         self.assertEqual(result.returncode, 2)
         self.assertEqual(self.frame.read_bytes()[:6], b"SIMPLE")
-        result = self.program("report", self.frame, "-o", self.out / "no" / "such" / "report.html")
+        result = self.program("report", self.frame, "-o", self.psf / "such" / "report.html")
         self.assertEqual(result.returncode, 30)
 
 

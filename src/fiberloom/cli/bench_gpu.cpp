@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom bench gpu`: the device engine on a simulated camera, beside the card's limits.
 #include <CLI/CLI.hpp>
-#include <iostream>
+#include <array>
 #include <memory>
 
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/choice.hpp"
+#include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 
 namespace fiberloom::cli {
@@ -21,12 +24,12 @@ struct BenchCommand {
 };
 
 int run_bench(BenchCommand& c) {
+  check_text_outputs(std::array<fits::NamedFile, 1>{{{"--json", c.json}}});
   c.options.memory_bytes = static_cast<std::size_t>(c.memory_gb * 1e9);
   const GpuBenchResult result = run_gpu_bench(c.options);
-  if (c.json != "-") std::cout << gpu_bench_table(result) << std::flush;
+  if (c.json != "-") put(gpu_bench_table(result));
   if (!c.json.empty()) write_text(c.json, gpu_bench_json(result) + "\n");
-  for (const std::string& f : result.failures)
-    std::cerr << "fiberloom: error: bench gpu: " << f << '\n';
+  for (const std::string& f : result.failures) print_error("bench gpu: " + f);
   return result.failures.empty() ? 0 : kPartFailed;
 }
 
@@ -66,7 +69,8 @@ Command add_bench_gpu(CLI::App& bench) {
   gpu->footer(
       "Runs on the first card (CUDA_VISIBLE_DEVICES chooses). Exit code 1 when a part could not "
       "be\n"
-      "measured.\n\nExample:\n  fiberloom bench gpu --json bench.json\n\n");
+      "measured.\n\nExample:\n  fiberloom bench gpu --json bench.json\n\n" +
+      exit_codes_of({.writes = true, .more = {Status::kDevice}}));
   return {gpu, [c] { return run_bench(*c); }};
 }
 

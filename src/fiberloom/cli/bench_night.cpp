@@ -5,14 +5,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/simd/isa.hpp"
 
@@ -86,24 +90,23 @@ std::string bench_json(const night::BenchReport& r, const night::BenchJob& job) 
 
 void print_report(const night::BenchReport& r, const night::BenchJob& job) {
   const night::NightReport& n = r.night;
-  std::printf(
-      "%d frames of %d fibres on %zu threads: %.2f s, %.0f frames a node-hour, %.2f "
+  put(print(
+      "%d frames of %d fibres on %zu threads: %.2f s, %.3g frames a minute, %.0f a node-hour, %.2f "
       "core-s a frame\n",
-      job.frames, job.nspec, n.pipeline.threads, n.wall_s, r.frames_per_node_hour,
-      r.core_s_per_frame);
-  std::printf("band  read core-s  compute core-s  write core-s     MB in    MB out\n");
+      job.frames, job.nspec, n.pipeline.threads, n.wall_s, r.frames_per_node_hour / 60,
+      r.frames_per_node_hour, r.core_s_per_frame));
+  put("band  read core-s  compute core-s  write core-s     MB in    MB out\n");
   for (const auto& [band, k] : r.kinds) {
-    std::printf("%4s %12.3f %15.3f %13.3f %9.1f %9.1f\n", band.c_str(), k.read_core_s,
-                k.compute_core_s, k.write_core_s, k.bytes_in / 1e6, k.bytes_out / 1e6);
+    put(print("%4s %12.3f %15.3f %13.3f %9.1f %9.1f\n", band.c_str(), k.read_core_s,
+              k.compute_core_s, k.write_core_s, k.bytes_in / 1e6, k.bytes_out / 1e6));
   }
-  std::printf("overlap: wall / longest stage %.3f\n", r.overlap);
+  put(print("overlap: wall / longest stage %.3f\n", r.overlap));
   if (r.baseline_wall_s > 0) {
-    std::printf(
-        "one processor: %.2f s, parallel efficiency %.3f, compute part %.2f times as fast\n",
-        r.baseline_wall_s, r.parallel_efficiency, r.compute_speedup);
+    put(print("one processor: %.2f s, parallel efficiency %.3f, compute part %.2f times as fast\n",
+              r.baseline_wall_s, r.parallel_efficiency, r.compute_speedup));
   }
-  std::printf("%s of three simulated images, page cache warm\n",
-              job.replicas == night::Replicas::kLinks ? "links" : "copies");
+  put(print("%s of three simulated images, page cache warm\n",
+            job.replicas == night::Replicas::kLinks ? "links" : "copies"));
 }
 
 int run_bench(BenchCommand& command) {
@@ -114,6 +117,10 @@ int run_bench(BenchCommand& command) {
   if (command.compress) job.output = night::Compress::kYes;
   if (command.copies) job.replicas = night::Replicas::kCopies;
   if (command.no_baseline) job.baseline = night::Baseline::kNone;
+  const std::array<fits::NamedFile, 2> texts{
+      {{"--json", command.json}, {"--trace", command.trace}}};
+  fits::check_distinct(texts, {});
+  check_text_outputs(texts);
   return_large_blocks();
   const WorkFolder folder(command.where, command.keep);
   job.folder = folder.path();
@@ -135,7 +142,8 @@ Command add_bench_night(CLI::App& bench) {
       "threads, the first ones of its affinity mask: where these are two halves of one core, "
       "choose\n"
       "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
-      "bench.json\n\n");
+      "bench.json\n\n" +
+      exit_codes_of({.writes = true, .more = {Status::kInterrupted}}));
   const auto command = std::make_shared<BenchCommand>();
   night::BenchJob& job = command->job;
   one->add_option("--frames", job.frames, "frames of b, r and z in turn, 30 an exposure")

@@ -3,18 +3,15 @@
 #include "fiberloom/cli/command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <array>
 #include <filesystem>
 #include <map>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "fiberloom/cli/standard_output.hpp"
+#include "fiberloom/fits/atomic_file.hpp"
 
 namespace fiberloom::cli {
-
-namespace fs = std::filesystem;
 
 LogLevel LogOptions::threshold() const {
   if (quiet) return LogLevel::kWarning;
@@ -46,22 +43,21 @@ void add_thread_option(CLI::App& app, std::size_t& threads) {
       ->group("Running");
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
+void check_text_outputs(std::span<const fits::NamedFile> files) {
+  for (const fits::NamedFile& file : files) {
+    if (file.path.empty() || file.path == "-") continue;
+    if (std::filesystem::is_directory(file.path)) {
+      throw Error(Status::kUnwritable, file.path + ": cannot write: is a directory");
+    }
+    fits::check_place(file.path);
   }
-  std::error_code ignored;  // a device or a pipe is written to, never replaced
-  const bool direct = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
-  const std::string name = direct ? path : path + ".tmp";
-  std::FILE* file = std::fopen(name.c_str(), "w");
-  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr) good = std::fclose(file) == 0 && good;
-  if (good && (direct || std::rename(name.c_str(), path.c_str()) == 0)) return;
-  const int reason = errno;
-  if (file != nullptr && !direct) std::remove(name.c_str());
-  throw Error(reason == ENOSPC ? Status::kDiskFull : Status::kUnwritable,
-              path + ": cannot be written (" + std::strerror(reason) + ")");
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path == "-") return put(text);
+  fits::make_folder_of(path);
+  fits::remove_dead_temporaries(std::array{path});
+  fits::write_whole(path, text, Overwrite::kYes);
 }
 
 }  // namespace fiberloom::cli

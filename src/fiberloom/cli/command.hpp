@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "fiberloom/base/log.hpp"
+#include "fiberloom/fits/output_files.hpp"
 
 namespace CLI {
 class App;
@@ -29,7 +31,7 @@ struct Command {
 [[nodiscard]] Command make_info(CLI::App& program);
 [[nodiscard]] Command make_report(CLI::App& program);
 [[nodiscard]] Command make_completion(CLI::App& program);
-[[nodiscard]] Command make_manual(CLI::App& program, const std::string& exit_codes);
+[[nodiscard]] Command make_manual(CLI::App& program);
 
 /// How much to say.
 struct LogOptions {
@@ -44,7 +46,11 @@ void add_log_options(CLI::App& app, LogOptions& options);
 /// --threads; 0: what the machine and the batch system grant.
 void add_thread_option(CLI::App& app, std::size_t& threads);
 
-/// Writes a small text file through a temporary name; "-" is standard output. Throws kUnwritable.
+/// Throws kUnwritable where one of these, a summary or a timeline, could not be written.
+void check_text_outputs(std::span<const fits::NamedFile> files);
+
+/// Writes a text file whole, its folder too where there is none; "-" is standard output. Throws
+/// kUnwritable, kDiskFull.
 void write_text(const std::string& path, const std::string& text);
 
 }  // namespace fiberloom::cli

@@ -3,13 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/compare_truth.hpp"
 
 namespace fiberloom::cli {
@@ -26,9 +28,9 @@ struct CompareCommand {
 /// Prints one judged figure; false when it is beyond its limit.
 bool judge(const char* name, double value, std::optional<double> limit, const char* unit) {
   const bool good = !limit || value <= *limit;
-  std::printf("%-34s %10.3g %s", name, value, unit);
-  if (limit) std::printf("  (limit %g: %s)", *limit, good ? "ok" : "EXCEEDED");
-  std::printf("\n");
+  put(print("%-34s %10.3g %s", name, value, unit));
+  if (limit) put(print("  (limit %g: %s)", *limit, good ? "ok" : "EXCEEDED"));
+  put("\n");
   return good;
 }
 
@@ -38,13 +40,13 @@ double percent(std::size_t part, std::size_t whole) {
 
 void print_list(const char* side, const std::vector<BinName>& bins) {
   for (const BinName& bin : bins) {
-    std::printf("  only %s: fibre %lld at %.3f\n", side, static_cast<long long>(bin.fiber),
-                bin.wave_aa);
+    put(print("  only %s: fibre %lld at %.3f\n", side, static_cast<long long>(bin.fiber),
+              bin.wave_aa));
   }
 }
 
 void print_hint(const std::string& line) {
-  if (!line.empty()) std::printf("%s\n", line.c_str());
+  if (!line.empty()) put(line + "\n");
 }
 
 int compare_two(const CompareCommand& command) {
@@ -53,26 +55,26 @@ int compare_two(const CompareCommand& command) {
   options.far_pull = command.max_pull;
   const FrameComparison c = compare_frames(a, b, options);
   const std::size_t all = c.nspec * c.nwave;
-  std::printf("A %s\nB %s\n", a.path.c_str(), b.path.c_str());
-  std::printf("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n\n", c.nspec, c.nwave,
-              c.good, percent(c.good, all));
-  std::printf("|flux_a - flux_b| / sqrt(var_a + var_b)\n");
+  put(print("A %s\nB %s\n", a.path.c_str(), b.path.c_str()));
+  put(print("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n\n", c.nspec, c.nwave,
+            c.good, percent(c.good, all)));
+  put("|flux_a - flux_b| / sqrt(var_a + var_b)\n");
   for (std::size_t t = 0; t < FrameComparison::kThresholds.size(); ++t) {
-    std::printf("  < %-6g %9.4f %%\n", FrameComparison::kThresholds[t],
-                percent(c.pulls_below[t], c.good));
+    put(print("  < %-6g %9.4f %%\n", FrameComparison::kThresholds[t],
+              percent(c.pulls_below[t], c.good)));
   }
   bool good = judge("max pull", c.max_pull, command.max_pull, "sigma");
-  std::printf("  at fibre %lld, %.3f\n", static_cast<long long>(c.max_pull_at.fiber),
-              c.max_pull_at.wave_aa);
+  put(print("  at fibre %lld, %.3f\n", static_cast<long long>(c.max_pull_at.fiber),
+            c.max_pull_at.wave_aa));
   print_hint(seam_hint(a, b, c));
   good &= judge("max ivar difference", c.max_ivar, command.max_ivar, "relative");
   if (c.max_resolution) {
     good &= judge("max resolution difference", *c.max_resolution, command.max_resolution, "");
   } else {
-    std::printf("%-34s not in both files\n", "resolution");
+    put(print("%-34s not in both files\n", "resolution"));
   }
-  std::printf("\nmasked in A %zu, in B %zu; only in A %zu, only in B %zu\n", c.masked_a, c.masked_b,
-              c.only_a, c.only_b);
+  put(print("\nmasked in A %zu, in B %zu; only in A %zu, only in B %zu\n", c.masked_a, c.masked_b,
+            c.only_a, c.only_b));
   good &=
       judge("masked on one side only", 100 * c.mask_difference(), command.max_mask_percent, "%");
   print_list("A", c.list_only_a);
@@ -83,22 +85,22 @@ int compare_two(const CompareCommand& command) {
 void print_pulls(const TruthComparison::Row& row) {
   const PullStatistics& p = row.pulls;
   if (p.count() == 0) return;
-  std::printf("  %-18s %10zu  %+8.4f  %7.4f  %8zu\n", row.name.c_str(), p.count(), p.mean(),
-              p.width(), p.beyond_5());
+  put(print("  %-18s %10zu  %+8.4f  %7.4f  %8zu\n", row.name.c_str(), p.count(), p.mean(),
+            p.width(), p.beyond_5()));
 }
 
 int compare_with_truth(const CompareCommand& command, const std::string& truth_path) {
   const FrameData frame = read_frame(command.a);
   const TruthComparison c =
       compare_truth(frame, read_truth(truth_path), command.options, command.bundle_size);
-  std::printf("frame %s\ntruth %s\n", frame.path.c_str(), truth_path.c_str());
-  std::printf("%zu spectra x %zu bins, %.3f %% masked; pull = (flux - R truth) / sigma\n\n",
-              c.nspec, c.nwave, percent(c.masked, c.nspec * c.nwave));
-  std::printf("  %-18s %10s  %8s  %7s  %8s\n", "", "bins", "mean", "width", "> 5");
+  put(print("frame %s\ntruth %s\n", frame.path.c_str(), truth_path.c_str()));
+  put(print("%zu spectra x %zu bins, %.3f %% masked; pull = (flux - R truth) / sigma\n\n", c.nspec,
+            c.nwave, percent(c.masked, c.nspec * c.nwave)));
+  put(print("  %-18s %10s  %8s  %7s  %8s\n", "", "bins", "mean", "width", "> 5"));
   print_pulls(c.all);
   for (const auto& row : c.by_brightness) print_pulls(row);
   for (const auto& row : c.by_bundle) print_pulls(row);
-  std::printf("\n");
+  put("\n");
   bool good = judge("mean pull", std::abs(c.all.pulls.mean()), command.max_mean, "sigma");
   good &= judge("width of pulls - 1", std::abs(c.all.pulls.width() - 1), command.max_width_error,
                 "sigma");
@@ -147,7 +149,9 @@ Command make_compare(CLI::App& program) {
       "compare", "compare two frames, or a frame with the truth it was simulated from");
   app->footer(
       "Examples:\n  fiberloom compare ours.fits theirs.fits --max-pull 0.01 --list 20\n"
-      "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n");
+      "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n" +
+      exit_codes_of(
+          {.reads = true, .matches = true, .writes = true, .more = {Status::kDifferent}}));
   const auto command = std::make_shared<CompareCommand>();
   app->add_option("A", command->a, "frame")->required();
   app->add_option("B", command->b, "frame, or truth as `simulate` writes it");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom completion SHELL`: what the shell offers after TAB, from the option tables.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/option_table.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -176,7 +177,8 @@ std::string completion_script(const std::vector<CommandTable>& commands, const s
 
 Command make_completion(CLI::App& program) {
   CLI::App* app = program.add_subcommand("completion", "print a completion script for a shell");
-  app->footer("Example:\n  source <(fiberloom completion bash)\n\n");
+  app->footer("Example:\n  source <(fiberloom completion bash)\n\n" +
+              exit_codes_of({.writes = true}));
   const auto shell = std::make_shared<std::string>();
   app->add_option("SHELL", *shell, "for which shell")
       ->required()
@@ -184,7 +186,7 @@ Command make_completion(CLI::App& program) {
       ->option_text("bash|zsh|fish");
   return {app, [&program, shell] {
             const std::string text = completion_script(command_tables(program), *shell);
-            std::fwrite(text.data(), 1, text.size(), stdout);
+            put(text);
             return 0;
           }};
 }

@@ -87,6 +87,7 @@ void Console::progress(const char* stage, std::size_t done, std::size_t total) {
   if (stage_ != stage) {
     stage_ = stage;
     stage_start_ = last_drawn_ = Clock::now();
+    if (terminal_) last_drawn_ -= std::chrono::seconds(1);  // at once
   }
   const bool due = since(last_drawn_) >= (terminal_ ? kRedraw : kLogEvery);
   if (!due) {
@@ -123,6 +124,7 @@ void Console::line(const std::string& text) {
 }
 
 Observer Console::observer() {
+  catch_stop_signals();  // not before: who asks for no observer would never look whether to stop
   Observer observer;
   observer.message = [this](LogLevel level, const std::string& text) { message(level, text); };
   observer.progress = [this](const char* stage, std::size_t done, std::size_t total) {

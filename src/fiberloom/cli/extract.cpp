@@ -2,12 +2,14 @@
 // `fiberloom extract`: options -> recipe -> summary.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 
 #include "fiberloom/astro/barycentric.hpp"
 #include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/extract_options.hpp"
 #include "fiberloom/cli/summary_json.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
@@ -34,18 +36,28 @@ void report(const ExtractSummary& s, const Observer& observer) {
                       static_cast<double>(peak_memory_bytes()) / 1e6));
 }
 
+/// All files, by what they are and not by their names, before any is opened.
+void check_files(const ExtractCommand& command) {
+  const std::array<fits::NamedFile, 2> texts{
+      {{"--json", command.json}, {"--trace", command.trace}}};
+  check_outputs(command.job, texts);
+  check_text_outputs(texts);
+}
+
 int run_extract(const CLI::App& app, ExtractCommand& command) {
   const auto start = std::chrono::steady_clock::now();
+  const RankPart part =
+      part_of_rank(command.ranks, "fiberloom night and expose share frames among ranks");
+  if (!part.works) return 0;
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   finish_extract_options(app, command, observer);
-  for (const std::string& path : {command.json, command.trace}) {
-    if (!path.empty() && path != "-") check_folder(path);
-  }
+  check_files(command);
   const Isa isa = active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
-  const auto executor = make_executor(command.threads);
+  const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
   Tracer tracer(!command.trace.empty());
 
+  if (!part.note.empty()) observer.info(part.note);
   observer.info(print("%s + %s -> %s", command.job.image.c_str(), command.job.psf.c_str(),
                       command.job.output.c_str()));
   observer.info(print("%s engine, %zu threads (%s), instruction set %s",
@@ -82,7 +94,11 @@ Command make_extract(CLI::App& program) {
   CLI::App* app = program.add_subcommand("extract", "extract the spectra of one CCD frame");
   app->footer(
       "Example:\n  fiberloom extract -i preproc-r0-00000011.fits.gz -p psf-r0-00000011.fits \\\n"
-      "      -w 5760.0,7620.0,0.8 -o frame-r0-00000011.fits.gz\n\n");
+      "      -w 5760.0,7620.0,0.8 -o frame-r0-00000011.fits.gz\n\n" +
+      exit_codes_of({.reads = true,
+                     .matches = true,
+                     .writes = true,
+                     .more = {Status::kNumerical, Status::kInterrupted, Status::kDevice}}));
   const auto command = std::make_shared<ExtractCommand>();
   add_extract_options(*app, *command);
   return {app, [app, command] { return run_extract(*app, *command); }};

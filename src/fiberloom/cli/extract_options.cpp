@@ -17,7 +17,6 @@ struct Ignored {
   const char* reason;
 };
 constexpr Ignored kIgnoredFlags[] = {
-    {"--mpi", "one frame is one process; use --threads"},
     {"--use-gpu", "--backend auto takes a card where there is one"},
     {"--gpu", "--backend auto takes a card where there is one"},
     {"--no-gpu", "--backend cpu leaves a card alone"},
@@ -69,6 +68,7 @@ void add_running_options(CLI::App& app, ExtractCommand& c) {
       ->group(group);
   add_log_options(app, c.log);
   const auto peers = "Accepted for spex and desi_extract_spectra";
+  add_rank_option(app, c.ranks, group);
   const auto add_flags = [&](std::span<const Ignored> flags, const std::string& answer) {
     for (const Ignored& flag : flags) {
       const std::string text = answer + flag.reason;

@@ -7,6 +7,7 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
+#include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/pipeline/extract_frame.hpp"
 
 namespace fiberloom::cli {
@@ -16,6 +17,7 @@ struct ExtractCommand {
   std::string wavelength;  ///< "wmin,wmax,dw"
   DeviceChoice device;
   std::size_t threads = 0;
+  RankChoice ranks;
   std::string json, trace;
   LogOptions log;
 };

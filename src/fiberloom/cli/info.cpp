@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom info`: what a file is, and whether our readers take it.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/inspect_file.hpp"
 
 namespace fiberloom::cli {
 namespace {
 
 void print_report(const FileReport& report) {
-  std::printf("%s: %s\n", report.path.c_str(), report.kind.c_str());
+  put(print("%s: %s\n", report.path.c_str(), report.kind.c_str()));
   for (const HduSummary& hdu : report.hdus) {
-    std::printf("  %2d  %-14s %-10s %-10s %s%s\n", hdu.number, hdu.name.c_str(), hdu.kind.c_str(),
-                hdu.type.c_str(), hdu.shape.c_str(), hdu.compressed ? "  (compressed)" : "");
+    put(print("  %2d  %-14s %-10s %-10s %s%s\n", hdu.number, hdu.name.c_str(), hdu.kind.c_str(),
+              hdu.type.c_str(), hdu.shape.c_str(), hdu.compressed ? "  (compressed)" : ""));
   }
   for (const auto& [name, value] : report.facts) {
-    std::printf("  %-18s %s\n", name.c_str(), value.c_str());
+    put(print("  %-18s %s\n", name.c_str(), value.c_str()));
   }
 }
 
@@ -27,7 +29,8 @@ void print_report(const FileReport& report) {
 
 Command make_info(CLI::App& program) {
   CLI::App* app = program.add_subcommand("info", "say what FITS files hold");
-  app->footer("Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n");
+  app->footer("Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n" +
+              exit_codes_of({.reads = true, .writes = true}));
   const auto files = std::make_shared<std::vector<std::string>>();
   app->add_option("FILE", *files, "preproc image, PSF, frame or truth")->required();
   return {app, [files] {

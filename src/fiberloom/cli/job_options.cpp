@@ -14,7 +14,7 @@ void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength
                          const char* wave_default) {
   const auto group = "What to extract";
   ExtractOptions& o = job.options;
-  app.add_option("-w,--wavelength", wavelength,
+  app.add_option("-w,--wavelength,--wave", wavelength,
                  std::string("wmin,wmax,dw in Angstrom; default: ") + wave_default)
       ->group(group);
   app.add_flag("--barycentric-correction", job.barycentric,

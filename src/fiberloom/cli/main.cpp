@@ -1,87 +1,83 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program: one subcommand a file, one exit-code table, one line for every error.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
+#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/command_line.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/heap.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/runtime/stop_signal.hpp"
 
 namespace fiberloom::cli {
 namespace {
 
-std::string exit_code_table() {
-  constexpr std::array codes{
-      Status::kOk,           Status::kDifferent,   Status::kUsage,          Status::kSomeFailed,
-      Status::kNotFound,     Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,
-      Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
-      Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
-      Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kDevice,
-      Status::kInternal};
-  std::string table = "Exit codes:\n";
-  for (const Status code : codes) {
-    char line[96];
-    std::snprintf(line, sizeof line, "  %3d  %s\n", static_cast<int>(code),
-                  std::string(status_name(code)).c_str());
-    table += line;
-  }
-  return table;
-}
-
-/// Names the word that is no command, or the option that is none, where the parser would first miss
-/// something else: what was typed wrong is what the user must see.
+/// What the user got wrong, where the parser would not name it.
 std::string what_was_wrong(const CLI::App& command, const CLI::ParseError& error) {
-  const std::vector<std::string> unknown = command.remaining();
   const auto all = command.get_subcommands([](const CLI::App*) { return true; });
+  if (all.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
+    return error.what();
+  }
   std::string names;
   for (const CLI::App* one : all) names += (names.empty() ? "" : ", ") + one->get_name();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
-  if (unknown.empty()) return all.empty() ? error.what() : "expected a command: " + names;
-  if (all.empty() || unknown.front().starts_with('-')) return "no such option: " + unknown.front();
-  return "no such command: " + unknown.front() + "; expected " + names;
+  return "expected a command: " + names;
 }
 
 /// What the user got wrong, on one line, with a hint.
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
-  std::string name = "fiberloom";
   const CLI::App* command = &program;
-  for (auto parsed = command->get_subcommands(); !parsed.empty();
-       parsed = command->get_subcommands()) {
-    command = parsed.front();
-    name += " " + command->get_name();
-  }
-  print_error(what_was_wrong(*command, error) + " (see: " + name + " --help)");
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  print_error(what_was_wrong(*command, error) + " (see: " + full_name(*command) + " --help)");
   return static_cast<int>(Status::kUsage);
 }
 
-int run(int argc, char** argv) {
+/// The text of --help or --version.
+int answer(const CLI::App& program, const CLI::ParseError& error) {
+  std::ostringstream text;
+  const int code = program.exit(error, text, text);
+  put(text.str());
+  return code;
+}
+
+/// Parses; the exit code where that is all there is to do.
+std::optional<int> parse(CLI::App& program, std::span<char*> arguments) {
+  std::vector<std::string> words =
+      spell_out(program, std::vector<std::string>(arguments.begin(), arguments.end()));
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  try {
+    program.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? answer(program, error) : usage_error(program, error);
+  }
+  return std::nullopt;
+}
+
+int run(std::span<char*> arguments) {
+  keep_standard_descriptors();
+  ignore_write_signals();
   keep_freed_memory();
   CLI::App program("Fiberloom: exact 2-D extraction of multi-fibre spectra.", "fiberloom");
   program.set_version_flag("--version", "fiberloom " + std::string(version()));
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
-  const std::array commands{make_extract(program),    make_expose(program),
-                            make_night(program),      make_simulate(program),
-                            make_compare(program),    make_info(program),
-                            make_report(program),     make_bench(program),
-                            make_completion(program), make_manual(program, exit_code_table())};
-  program.footer(exit_code_table());
-  for (const Command& command : commands) {  // a command's own footer is its example
-    command.app->footer(command.app->get_footer() + exit_code_table());
-  }
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return usage_error(program, error);
-  }
-  catch_stop_signals();
+  program.option_defaults()->take_last();  // of an option that is given twice
+  const std::array commands{make_extract(program),  make_expose(program),  make_night(program),
+                            make_simulate(program), make_compare(program), make_info(program),
+                            make_report(program),   make_bench(program),   make_completion(program),
+                            make_manual(program)};
+  program.footer(
+      "Options and exit codes: fiberloom COMMAND --help; all of them: fiberloom manual\n");
+  if (const auto code = parse(program, arguments)) return *code;
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();
   }
@@ -94,7 +90,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using fiberloom::cli::print_error;
   try {
-    return fiberloom::cli::run(argc, argv);
+    return fiberloom::cli::run({argv + 1, argv + std::max(argc, 1)});
   } catch (const fiberloom::Error& error) {
     print_error(error.what());
     return error.exit_code();

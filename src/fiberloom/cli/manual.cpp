@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom manual`: the manual page, from the same texts as --help.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/option_table.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/version.hpp"
 
 namespace fiberloom::cli {
@@ -100,13 +101,13 @@ std::string manual_page(const std::vector<CommandTable>& commands, const std::st
   return text;
 }
 
-Command make_manual(CLI::App& program, const std::string& exit_codes) {
+Command make_manual(CLI::App& program) {
   CLI::App* app = program.add_subcommand("manual", "print the manual page");
-  app->footer("Example:\n  fiberloom manual | man -l -\n\n");
-  return {app, [&program, exit_codes] {
+  app->footer("Example:\n  fiberloom manual | man -l -\n\n" + exit_codes_of({.writes = true}));
+  return {app, [&program] {
             const std::string text =
-                manual_page(command_tables(program), std::string(version()), exit_codes);
-            std::fwrite(text.data(), 1, text.size(), stdout);
+                manual_page(command_tables(program), std::string(version()), exit_code_table());
+            put(text);
             return 0;
           }};
 }

@@ -12,10 +12,11 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
-#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/cli/standard_output.hpp"
 #include "fiberloom/pipeline/night/ranks_night.hpp"
 #include "fiberloom/runtime/ranks_module.hpp"
 #include "fiberloom/runtime/stop_signal.hpp"
@@ -26,7 +27,9 @@ namespace fiberloom::cli {
 namespace {
 
 void print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  put(text);
 }
 
 int run_dry(const NightCommand& command) {
@@ -74,6 +77,7 @@ int run_alone(NightCommand& command, Console& console) {
       command.job, observer,
       [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
   for (const std::string& line : night_summary(report)) observer.info(line);
+  night::check_files(command.job, report.tasks);  // a watch has found more since it began
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty()) {
     write_text(command.json, night_json(report, command.job.request, tracer));
@@ -148,9 +152,8 @@ int run_night_command(const CLI::App& app, NightCommand& command) {
   }
   if (command.kind == NightKind::kExposure) require_one_exposure(command);
   if (command.dry_run) return run_dry(command);
-  for (const std::string& path : {command.json, command.trace}) {
-    if (!path.empty() && path != "-") check_folder(path);
-  }
+  check_text_outputs(command.job.texts);
+  catch_stop_signals();
   return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
@@ -163,7 +166,10 @@ int run_night_command(const CLI::App& app, NightCommand& command) {
 Command make(CLI::App& program, NightKind kind, const char* name, const char* text,
              const char* footer) {
   CLI::App* app = program.add_subcommand(name, text);
-  app->footer(footer);
+  app->footer(footer + exit_codes_of(
+                           {.reads = true,
+                            .writes = true,
+                            .more = {Status::kSomeFailed, Status::kInterrupted, Status::kDevice}}));
   const auto command = std::make_shared<NightCommand>();
   command->kind = kind;
   add_night_options(*app, *command);

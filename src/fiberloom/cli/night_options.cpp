@@ -199,6 +199,10 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
   const std::string given = request.input;
+  if (!request.input.empty()) command.job.sources = {{"input", request.input}};
+  command.job.texts = {{"--json", command.json}, {"--trace", command.trace}};
+  std::erase_if(command.job.texts,
+                [](const fits::NamedFile& file) { return file.path.empty() || file.path == "-"; });
   if (request.input.ends_with(".toml")) {
     for (const auto& [option, key] : kInJobFile) {
       if (app.count(option) > 0) request.fixed.insert(key);

@@ -23,6 +23,11 @@ std::string duration(double seconds) {
   return print("%.1f h", seconds / 3600);
 }
 
+std::string rates(const night::NightStatus& s) {
+  return print("%.3g frames a minute, %.0f a node-hour", s.frames_per_minute,
+               s.frames_per_node_hour);
+}
+
 double busy(double seconds, double wall, std::size_t threads) {
   return wall > 0 && threads > 0 ? 100 * seconds / wall / static_cast<double>(threads) : 0;
 }
@@ -179,8 +184,7 @@ std::string night_line(const night::NightStatus& s) {
   std::string line = print("%s: %zu/%zu frames", s.title.c_str(), settled, s.frames.size());
   if (failed > 0) line += print(", %zu failed", failed);
   line += print(", %zu in work", working);
-  if (s.frames_per_node_hour > 0)
-    line += print(", %.0f frames a node-hour", s.frames_per_node_hour);
+  if (s.frames_per_node_hour > 0) line += ", " + rates(s);
   if (s.left_s >= 0 && !s.watching) line += ", " + duration(s.left_s) + " left";
   return line;
 }
@@ -199,9 +203,9 @@ std::vector<std::string> night_summary(const night::NightReport& r) {
   std::vector<std::string> lines{counts};
   if (n.done == 0) return lines;
   lines.push_back(print(
-      "%.1f s, %.0f frames a node-hour, %.2f CPU-s a frame, peak %.0f MB; busy: read %.0f %%, "
-      "compute %.0f %%, write %.0f %%",
-      r.wall_s, r.status.frames_per_node_hour, r.cpu_s / static_cast<double>(n.done),
+      "%.1f s, %s, %.2f CPU-s a frame, peak %.0f MB; busy: read %.0f %%, compute %.0f %%, write "
+      "%.0f %%",
+      r.wall_s, rates(r.status).c_str(), r.cpu_s / static_cast<double>(n.done),
       static_cast<double>(r.peak_memory_bytes) / 1e6, busy(r.load.read_s, r.wall_s, r.load.readers),
       busy(r.load.compute_s, r.wall_s, r.load.threads),
       busy(r.load.write_s, r.wall_s, r.load.writers)));
@@ -288,6 +292,7 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
   json["wall_s"] = r.wall_s;
   json["cpu_s"] = r.cpu_s;
   json["frames_per_node_hour"] = r.status.frames_per_node_hour;
+  json["frames_per_minute"] = r.status.frames_per_minute;
   json["bytes_in"] = r.status.bytes_in;
   json["bytes_out"] = r.status.bytes_out;
   json["stages"] = stages_json(r);

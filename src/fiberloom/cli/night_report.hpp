@@ -10,7 +10,8 @@
 
 namespace fiberloom::cli {
 
-/// "exposure 12: 12/30 frames, 1 failed, 3 in work, 1630 frames a node-hour, 42 s left".
+/// "exposure 12: 12/30 frames, 1 failed, 3 in work, 27 frames a minute, 1630 a node-hour, 42 s
+/// left".
 [[nodiscard]] std::string night_line(const night::NightStatus& status);
 
 /// The last lines: counts, rate, busy stages, failures.

@@ -27,9 +27,11 @@ TEST(NightLine, CountsWhatIsSettledFailedAndInWork) {
   night::NightStatus s = status({FrameState::kDone, FrameState::kUpToDate, FrameState::kFailed,
                                  FrameState::kComputing, FrameState::kWaiting});
   s.frames_per_node_hour = 1630.4;
+  s.frames_per_minute = 27.17;
   s.left_s = 42;
   EXPECT_EQ(night_line(s),
-            "exposure 12: 3/5 frames, 1 failed, 1 in work, 1630 frames a node-hour, 42 s left");
+            "exposure 12: 3/5 frames, 1 failed, 1 in work, 27.2 frames a minute, 1630 a node-hour, "
+            "42 s left");
 }
 
 TEST(NightLine, SaysNothingThatIsNotKnown) {

@@ -3,25 +3,25 @@
 #include "fiberloom/pipeline/report/report.hpp"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
-#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/cli/one_process.hpp"
 
 namespace fiberloom::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReportCommand {
   std::vector<std::string> frames, images, models, residuals, psfs, summaries, truths;
   std::string output = "report.html";
   std::int64_t bundle_size = 0;
+  RankChoice ranks;
 };
 
 /// The n-th of an option's values; "-" and what was not given are empty.
@@ -36,32 +36,30 @@ void check_count(const char* option, const std::vector<std::string>& values, std
                                   " frames (the n-th belongs to the n-th frame; - for none)");
 }
 
-void check_output(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code ignored;
-  for (const std::string& input : inputs) {
-    if (fs::equivalent(output, input, ignored)) {
-      throw Error(Status::kUsage, output + ": is an input, it cannot be the output too");
-    }
-  }
-  if (output != "-") check_folder(output);
+/// The page against all that it is made of.
+void check_files(const ReportCommand& c, const report::ReportJob& job) {
+  std::vector<fits::NamedFile> inputs;
+  for (const std::string& path : report::files_of(job)) inputs.push_back({"input", path});
+  const std::array<fits::NamedFile, 1> output{{{"page", c.output}}};
+  fits::check_distinct(output, inputs);
+  check_text_outputs(output);
 }
 
 int run_report(const ReportCommand& c) {
+  if (!part_of_rank(c.ranks, "give each rank frames of its own or start one process").works)
+    return 0;
   const std::size_t n = c.frames.size();
   const std::pair<const char*, const std::vector<std::string>*> options[] = {
       {"--image", &c.images}, {"--model", &c.models},      {"--residual", &c.residuals},
       {"--psf", &c.psfs},     {"--summary", &c.summaries}, {"--truth", &c.truths}};
-  check_output(c.output, c.frames);
-  for (const auto& [name, values] : options) {
-    check_count(name, *values, n);
-    check_output(c.output, *values);
-  }
+  for (const auto& [name, values] : options) check_count(name, *values, n);
   report::ReportJob job;
   job.bundle_size = c.bundle_size;
   for (std::size_t i = 0; i < n; ++i) {
     job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
                           nth(c.summaries, i), nth(c.truths, i), nth(c.psfs, i)});
   }
+  check_files(c, job);
   write_text(c.output, report::report_html(job));
   return 0;
 }
@@ -82,7 +80,8 @@ Command make_report(CLI::App& program) {
       "truth-r0.fits\n\n"
       "The n-th --image, --model ... belongs to the n-th FRAME; - stands for none. What --summary\n"
       "names as image, PSF, model and residual need not be given again.\n"
-      "Frames of one exposure and spectrograph (CAMERA b0, r0, z0) are joined in one view.\n\n");
+      "Frames of one exposure and spectrograph (CAMERA b0, r0, z0) are joined in one view.\n\n" +
+      exit_codes_of({.reads = true, .matches = true, .writes = true}));
   const auto command = std::make_shared<ReportCommand>();
   app->add_option("FRAME", command->frames, "frames (ours, desispec's, spex's)")->required();
   app->add_option("-o,--output", command->output, "page to write; - is standard output")
@@ -96,6 +95,7 @@ Command make_report(CLI::App& program) {
   app->add_option("--bundlesize", command->bundle_size,
                   "fibres a bundle; default: that of the summary, else 25")
       ->check(positive());
+  add_rank_option(*app, command->ranks, "Options");
   return {app, [command] { return run_report(*command); }};
 }
 

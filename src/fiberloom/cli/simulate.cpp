@@ -6,7 +6,9 @@
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/console.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/executors.hpp"
 
@@ -16,13 +18,18 @@ namespace {
 struct SimulateCommand {
   SimulateJob job;
   std::size_t threads = 0;
+  RankChoice ranks;
   LogOptions log;
 };
 
 int run_simulate(const SimulateCommand& command) {
+  const RankPart part = part_of_rank(
+      command.ranks, "give each rank cameras of its own (--cameras) or start one process");
+  if (!part.works) return 0;
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const auto executor = make_executor(command.threads);
+  const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
+  if (!part.note.empty()) observer.info(part.note);
   const SimulateSummary summary = simulate_cameras(command.job, *executor, observer);
   for (const std::string& file : summary.files) observer.info("wrote " + file);
   return 0;
@@ -33,7 +40,10 @@ int run_simulate(const SimulateCommand& command) {
 Command make_simulate(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "simulate", "make a camera: PSF, preprocessed frames, fibermap and truth");
-  app->footer("Example:\n  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n\n");
+  app->footer(
+      "Example:\n  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n\n" +
+      exit_codes_of(
+          {.reads = true, .matches = true, .writes = true, .more = {Status::kInterrupted}}));
   const auto command = std::make_shared<SimulateCommand>();
   SimulateJob& job = command->job;
   app->add_option("-o,--output", job.directory,
@@ -63,6 +73,7 @@ Command make_simulate(CLI::App& program) {
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
       "refuse to replace existing files");
   add_thread_option(*app, command->threads);
+  add_rank_option(*app, command->ranks, "Running");
   add_log_options(*app, command->log);
   return {app, [command] { return run_simulate(*command); }};
 }

@@ -46,7 +46,8 @@ std::map<std::string, std::string> given_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
     std::string text;
-    for (const std::string& value : option->results()) text += (text.empty() ? "" : " ") + value;
+    for (const std::string& value : option->reduced_results())
+      text += (text.empty() ? "" : " ") + value;
     given[option->get_name()] = text;
   }
   return given;

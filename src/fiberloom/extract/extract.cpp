@@ -75,12 +75,18 @@ MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask, std::ui
 }
 
 std::vector<double> linear_wave_grid(double wmin, double wmax, double dw) {
-  if (!(dw > 0) || !(wmax >= wmin) || !std::isfinite(wmin) || !std::isfinite(wmax) ||
-      (wmax - wmin) / dw > 1e6) {
-    throw Error(Status::kUsage, "wavelength grid " + std::to_string(wmin) + "," +
-                                    std::to_string(wmax) + "," + std::to_string(dw) +
-                                    ": expected wmin <= wmax and a step > 0 (Angstrom)");
+  constexpr double kMostBins = 1e6;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Status::kUsage, print("wavelength grid %.10g,%.10g,%.10g: ", wmin, wmax, dw) + why);
+  };
+  if (!(dw > 0) || !std::isfinite(dw) || !(wmax >= wmin) || !std::isfinite(wmin) ||
+      !std::isfinite(wmax)) {
+    refuse("expected wmin <= wmax and a step > 0 (Angstrom)");
   }
+  if ((wmax - wmin) / dw > kMostBins) {
+    refuse(print("%.3g bins, expected at most %.0f", (wmax - wmin) / dw, kMostBins));
+  }
+  if (wmax > wmin && dw > wmax - wmin) refuse("the step is wider than the range");
   // numpy.arange(wmin, wmax + dw/2, dw), as the peers have it
   const auto n = static_cast<std::size_t>(std::ceil((wmax + 0.5 * dw - wmin) / dw));
   std::vector<double> wave(n);
@@ -142,9 +148,11 @@ void validate(const ExtractOptions& options) {
     throw Error(Status::kUsage, "bundle size " + std::to_string(options.bundle_size) +
                                     ": expected at least 1 (or 0 with a BUNDLE row in the PSF)");
   }
-  if (options.ndiag < 1 || options.ndiag % 2 == 0) {
-    throw Error(Status::kUsage,
-                "ndiag " + std::to_string(options.ndiag) + ": expected a positive odd number");
+  constexpr int kMostDiagonals = 129;  // the widest band that the exact engine keeps of S
+  if (options.ndiag < 1 || options.ndiag > kMostDiagonals || options.ndiag % 2 == 0) {
+    throw Error(Status::kUsage, "ndiag " + std::to_string(options.ndiag) +
+                                    ": expected an odd number from 1 to " +
+                                    std::to_string(kMostDiagonals));
   }
   if (!(options.tolerance >= kLeastTolerance && options.tolerance <= kMostTolerance)) {
     throw Error(Status::kUsage, print("tolerance %g: expected a number from %g to %g",

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/fits/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "fiberloom/fits/test_support.hpp"
@@ -167,6 +170,91 @@ TEST(AtomicFile, TreatsBracketsAndPlusAsPartsOfTheName) {
   file.commit();
 
   EXPECT_EQ(test::read_bytes(path), kNew);
+}
+
+/// A child that starts to write `path` and is killed.
+void die_while_writing(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(path, Overwrite::kYes);
+    file.write_at(0, kNew);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(AtomicFile, AKilledWriterLeavesNothingThatTheNextDoesNotRemove) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  die_while_writing(path);
+  test::write_bytes(path, kOld);
+  die_while_writing(path);
+
+  remove_dead_temporaries(std::array{path});
+
+  EXPECT_EQ(test::read_bytes(path), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, WritesThroughASymbolicLinkWhetherItsTargetIsThereOrNot) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.path() / "far");
+  const std::string link = folder.file("link");
+  ASSERT_EQ(::symlink("far/out", link.c_str()), 0);
+
+  for (const auto& bytes : {kOld, kNew}) {
+    AtomicFile file(link, Overwrite::kYes);
+    file.write_at(0, bytes);
+    file.commit();
+
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(test::read_bytes(folder.file("far/out")), bytes);
+  }
+}
+
+TEST(AtomicFile, HasTheModeThatTheUmaskLeaves) {
+  const TempFolder folder;
+  const mode_t before = ::umask(027);
+  write_whole(folder.file("out"), "x", Overwrite::kYes);
+  ::umask(before);
+  struct stat info {};
+  ASSERT_EQ(::stat(folder.file("out").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0640U);
+  EXPECT_EQ(info.st_nlink, 1U);
+}
+
+TEST(WriteWhole, GoesThroughAPipeAndSaysThatADeviceIsFull) {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+
+  write_whole(pipe, "abc", Overwrite::kYes);
+
+  char text[8] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 3);
+  EXPECT_STREQ(text, "abc");
+  ::close(reader);
+  EXPECT_EQ(thrown_by([] { write_whole("/dev/full", "abc", Overwrite::kYes); }).status,
+            Status::kDiskFull);
+}
+
+TEST(RemoveDeadTemporaries, LeavesThoseOfTheLivingOfOtherMachinesAndOfOtherFiles) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  const std::string pid = std::to_string(::getpid());
+  for (const std::string& name :
+       {"out.tmp-" + pid + "-0", "out.tmp-" + pid + "-4711-0123456789abcdef-0",
+        std::string("out.tmp-1-0-0123456789abcdef-0"), std::string("out.tmp-x"),
+        std::string("out.tmp-")}) {
+    test::write_bytes(folder.file(name), kOld);
+  }
+
+  remove_dead_temporaries(std::array{path, folder.file("none/out")});
+
+  EXPECT_EQ(folder.count(), 5U);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 // read -> mask -> extract -> write. Each step is a name here; what it does stands beside.
 #include "fiberloom/pipeline/extract_frame.hpp"
 
+#include <array>
+
 #include "fiberloom/base/stop.hpp"
+#include "fiberloom/fits/atomic_file.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/frame_steps.hpp"
 
@@ -11,6 +14,7 @@ namespace fiberloom {
 ExtractSummary extract_frame(const ExtractJob& job, Executor& executor, const Observer& observer,
                              Tracer* tracer) {
   check_outputs(job);
+  fits::remove_dead_temporaries(std::array{job.output, job.model, job.residual});
   StageClock clock;
   FrameInputs in = read_inputs(job, observer, tracer);
   const StageTime read = clock.lap();

@@ -2,9 +2,11 @@
 // Reading, masking and checking what the extraction recipe needs.
 #include "fiberloom/pipeline/frame_inputs.hpp"
 
+#include <cmath>
 #include <future>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/base/stop.hpp"
 
 namespace fiberloom {
@@ -100,12 +102,32 @@ std::vector<double> divided_grid(const std::array<double, 3>& wave, double facto
   return grid;
 }
 
+namespace {
+
+/// Bins farther apart than a spot is high: light between them would belong to none.
+void require_close_bins(const std::array<double, 3>& wave, const PsfModel& psf) {
+  const double middle = 0.5 * (wave[0] + wave[1]), step = wave[2];
+  if (psf.nfiber() == 0 || wave[1] - wave[0] < step) return;
+  const auto fiber = static_cast<std::size_t>(psf.nfiber() / 2);
+  const double pixels =
+      std::abs(psf.y(fiber, middle + 0.5 * step) - psf.y(fiber, middle - 0.5 * step));
+  if (!(pixels > psf.stamp_ny())) return;
+  throw Error(Status::kUsage,
+              print("a step of %g Angstrom puts bins %.3g pixels apart, spots are %d pixels high: "
+                    "light between them would be in no bin; expected at most about %.2g",
+                    step, pixels, psf.stamp_ny(), step * psf.stamp_ny() / pixels));
+}
+
+}  // namespace
+
 ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, double heliocor) {
   ExtractOptions options = job.options;
   options.wave = divided_grid(wave_range(job, *in.psf), heliocor);
   options.want_model = !job.model.empty() || !job.residual.empty();
-  naming(in.preproc.path + " with " + in.psf->path,
-         [&] { validate(in.preproc.ccd, in.psf->model, options); });
+  naming(in.preproc.path + " with " + in.psf->path, [&] {
+    validate(in.preproc.ccd, in.psf->model, options);
+    require_close_bins(wave_range(job, *in.psf), in.psf->model);
+  });
   return options;
 }
 

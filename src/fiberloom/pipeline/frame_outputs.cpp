@@ -2,10 +2,6 @@
 // Where the results go.
 #include "fiberloom/pipeline/frame_outputs.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 #include <variant>
@@ -18,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
-}
-
 void check_output(const std::string& path, Overwrite overwrite) {
   std::error_code ignored;
   if (overwrite == Overwrite::kNo && fs::exists(path, ignored)) {
@@ -32,7 +23,7 @@ void check_output(const std::string& path, Overwrite overwrite) {
     throw Error(Status::kUnwritable,
                 path + ": is not a regular file and cannot be replaced by one");
   }
-  check_folder(path);
+  fits::check_place(path);
 }
 
 /// Removes what was newly written when a later step throws.
@@ -49,6 +40,7 @@ class NewFiles {
   void write(const std::string& path, Write&& write_it) {
     std::error_code ignored;
     const bool replaces = fs::exists(path, ignored);
+    fits::make_folder_of(path);
     write_it();
     if (!replaces) paths_.push_back(path);
   }
@@ -60,38 +52,21 @@ class NewFiles {
 
 }  // namespace
 
-void check_folder(const std::string& path) {
-  std::error_code ignored;
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  if (!fs::is_directory(folder, ignored)) {
-    throw Error(Status::kUnwritable, path + ": no folder " + folder.string());
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    const int error = errno;
-    throw Error(Status::kUnwritable,
-                path + ": cannot write in " + folder.string() + " (" + std::strerror(error) + ")",
-                error);
-  }
+std::vector<fits::NamedFile> inputs_of(const ExtractJob& job) {
+  return {{"image", job.image}, {"PSF", job.psf}, {"fibermap", job.fibermap}};
 }
 
-void check_outputs(const ExtractJob& job) {
-  const std::string* const outputs[] = {&job.output, &job.model, &job.residual};
-  const std::string* const inputs[] = {&job.image, &job.psf, &job.fibermap};
-  for (std::size_t i = 0; i < std::size(outputs); ++i) {
-    const std::string& path = *outputs[i];
-    if (path.empty()) continue;
-    for (const std::string* input : inputs) {
-      if (!input->empty() && same_file(path, *input)) {
-        throw Error(Status::kUsage, path + ": is an input, it cannot be an output too");
-      }
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!outputs[j]->empty() && same_file(path, *outputs[j])) {
-        throw Error(Status::kUsage, path + ": is asked for as two different outputs");
-      }
-    }
-    check_output(path, job.overwrite);
+std::vector<fits::NamedFile> outputs_of(const ExtractJob& job) {
+  return {{"frame", job.output}, {"model", job.model}, {"residual", job.residual}};
+}
+
+void check_outputs(const ExtractJob& job, std::span<const fits::NamedFile> more) {
+  const auto outputs = outputs_of(job);
+  auto all = outputs;
+  all.insert(all.end(), more.begin(), more.end());
+  fits::check_distinct(all, inputs_of(job));
+  for (const fits::NamedFile& output : outputs) {
+    if (!output.path.empty()) check_output(output.path, job.overwrite);
   }
 }
 
@@ -128,7 +103,7 @@ void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards
   frame.result = std::move(result);
   frame.fibermap = fibermap;
   frame.scores = job.scores;
-  write_frame(job.output, frame, job.overwrite);
+  files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });
   files.keep();
 }
 

@@ -4,18 +4,22 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
+#include "fiberloom/fits/output_files.hpp"
 #include "fiberloom/pipeline/extract_frame.hpp"
 
 namespace fiberloom {
 
-/// Before any work: kUsage when two outputs or an output and an input are one file, kOutputExists
-/// with
-/// --no-clobber, kUnwritable when a folder is missing or may not be written.
-void check_outputs(const ExtractJob& job);
+/// What a job reads and what it writes, with the words that name it in a message.
+[[nodiscard]] std::vector<fits::NamedFile> inputs_of(const ExtractJob& job);
+[[nodiscard]] std::vector<fits::NamedFile> outputs_of(const ExtractJob& job);
 
-/// Throws kUnwritable when the folder of `path` is missing or may not be written.
-void check_folder(const std::string& path);
+/// Before any work: kUsage when two outputs or an output and an input are one file (`more`: outputs
+/// of whoever runs the job), kOutputExists with --no-clobber, kUnwritable where a folder may not be
+/// written or cannot be made.
+void check_outputs(const ExtractJob& job, std::span<const fits::NamedFile> more = {});
 
 /// Model and residual images, then the frame: its presence says that all is done. When a later file
 /// fails the earlier ones of this call that are new are removed.

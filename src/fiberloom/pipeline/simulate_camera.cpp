@@ -3,11 +3,12 @@
 #include "fiberloom/pipeline/simulate_camera.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/output_files.hpp"
 #include "fiberloom/fits/raw_table.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 
@@ -32,20 +33,29 @@ Camera parse_camera(const std::string& name) {
   return {name[0], name[1] - '0'};
 }
 
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error || !std::filesystem::is_directory(directory)) {
-    throw Error(Status::kUnwritable, directory + ": cannot make this directory");
-  }
-}
-
 std::string file_path(const SimulateJob& job, const char* kind, const std::string& camera,
                       std::int64_t expid) {
   char name[64];
   std::snprintf(name, sizeof name, "%s-%s-%08lld.fits", kind, camera.c_str(),
                 static_cast<long long>(expid));
   return (std::filesystem::path(job.directory) / name).string();
+}
+
+std::string psf_path(const SimulateJob& job, const std::string& camera) {
+  return (std::filesystem::path(job.directory) / ("psf-" + camera + ".fits")).string();
+}
+
+/// All that a job writes.
+std::vector<std::string> files_of(const SimulateJob& job) {
+  std::vector<std::string> files;
+  for (const std::string& camera : job.cameras) {
+    files.push_back(psf_path(job, camera));
+    for (int exposure = 1; exposure <= job.exposures; ++exposure) {
+      files.push_back(file_path(job, "preproc", camera, exposure));
+      files.push_back(file_path(job, "truth", camera, exposure));
+    }
+  }
+  return files;
 }
 
 HeaderCards exposure_header(const ExposureOptions& o, const std::string& camera) {
@@ -75,14 +85,6 @@ PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::stri
   file.model = make_psf(options);
   file.header.set("CAMERA", name, "camera");
   return file;
-}
-
-/// `simulate -o . --psf psf-r0.fits` would replace its input.
-void refuse_input(const std::string& input, const std::string& output) {
-  std::error_code none;
-  if (!input.empty() && std::filesystem::equivalent(input, output, none)) {
-    throw Error(Status::kUsage, output + ": is an input, it cannot be an output too");
-  }
 }
 
 /// A PSF that was given and does not fit is named with its file.
@@ -118,6 +120,35 @@ void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedE
   write_truth(path, truth, job.overwrite);
   summary.files.push_back(path);
 }
+
+/// All exposures as one bar that moves with every fibre, from the start.
+class Progress {
+ public:
+  Progress(const Observer& observer, std::size_t exposures, int nspec)
+      : observer_(observer), exposures_(exposures), nspec_(static_cast<std::size_t>(nspec)) {
+    tell(0);
+  }
+  /// What one exposure tells, as a part of all.
+  [[nodiscard]] Observer inside() const {
+    Observer inner = observer_;
+    inner.progress = [this](const char* /*stage*/, std::size_t done, std::size_t total) {
+      tell(nspec_ * done / std::max<std::size_t>(total, 1));
+    };
+    return inner;
+  }
+  void next() {
+    ++done_;
+    tell(0);
+  }
+
+ private:
+  void tell(std::size_t fibers) const {
+    if (!observer_.progress) return;
+    observer_.progress("fibres", nspec_ * done_ + fibers, nspec_ * exposures_);
+  }
+  const Observer& observer_;
+  std::size_t exposures_, nspec_, done_ = 0;  ///< nspec: as asked for; a PSF may have fewer
+};
 
 }  // namespace
 
@@ -157,16 +188,18 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   if (job.exposures < 1) throw Error(Status::kUsage, "simulate: exposures must be at least 1");
   std::vector<Camera> cameras;
   for (const std::string& name : job.cameras) cameras.push_back(parse_camera(name));
-  make_directory(job.directory);
+  const std::vector<std::string> files = files_of(job);
+  std::vector<fits::NamedFile> outputs;
+  for (const std::string& path : files) outputs.push_back({"output", path});
+  fits::check_distinct(outputs, std::array<fits::NamedFile, 1>{{{"--psf", job.psf}}});
+  fits::make_folders(job.directory);
+  fits::remove_dead_temporaries(files);
   SimulateSummary summary;
-  std::size_t done = 0;
-  const std::size_t total = cameras.size() * static_cast<std::size_t>(job.exposures);
+  Progress progress(observer, cameras.size() * static_cast<std::size_t>(job.exposures),
+                    std::max(job.nspec, 1));
   for (std::size_t c = 0; c < cameras.size(); ++c) {
     const PsfFile psf = camera_psf(job, cameras[c], job.cameras[c]);
     summary.nspec = std::max(summary.nspec, std::min(job.nspec, psf.model.nfiber()));
-    const std::string psf_path =
-        (std::filesystem::path(job.directory) / ("psf-" + job.cameras[c] + ".fits")).string();
-    refuse_input(job.psf, psf_path);
     for (int exposure = 1; exposure <= job.exposures; ++exposure) {
       ExposureOptions o;
       o.band = cameras[c].band;
@@ -177,15 +210,15 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
       o.truth_grid = job.truth_grid;
       if (job.defects == WithDefects::kYes) o.defects = DefectOptions{};
       Span compute(tracer, "compute");
-      SimulatedExposure e = expose(job, psf.model, o, executor, observer);
+      SimulatedExposure e = expose(job, psf.model, o, executor, progress.inside());
       compute.stop();
       const Span write(tracer, "write");
       if (exposure == 1) {  // not before the PSF has shown that it will do
-        write_psf(psf_path, psf, job.overwrite);
-        summary.files.push_back(psf_path);
+        summary.files.push_back(psf_path(job, job.cameras[c]));
+        write_psf(summary.files.back(), psf, job.overwrite);
       }
       write_exposure(job, o, std::move(e), summary);
-      if (observer.progress) observer.progress("exposures", ++done, total);
+      progress.next();
     }
   }
   return summary;

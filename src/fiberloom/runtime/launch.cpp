@@ -34,24 +34,30 @@ Launch find_launch(const Environment& environment) {
   const int step_size = number(environment, "SLURM_STEP_NUM_TASKS").value_or(1);
   if (const auto size = number(environment, "OMPI_COMM_WORLD_SIZE")) {
     launch.size = *size;
+    launch.rank = number(environment, "OMPI_COMM_WORLD_RANK").value_or(0);
     launch.vendors = {kOpenMpiName};
     launch.launcher = "mpirun of Open MPI";
   } else if (environment("PMIX_RANK")) {  // srun --mpi=pmix, prterun
     launch.size = in_slurm_step(environment) ? step_size : 0;
+    launch.rank = number(environment, "PMIX_RANK").value_or(0);
     launch.vendors = {kOpenMpiName, kMpichName};
     launch.launcher = in_slurm_step(environment) ? "srun --mpi=pmix" : "a PMIx launcher";
   } else if (environment("PMI_RANK") || environment("PMI_FD")) {  // hydra, srun --mpi=pmi2, Cray
     launch.size =
         number(environment, "PMI_SIZE").value_or(in_slurm_step(environment) ? step_size : 0);
+    launch.rank = number(environment, "PMI_RANK").value_or(0);
     launch.vendors = {kMpichName, kOpenMpiName};
     launch.launcher = in_slurm_step(environment) ? "srun --mpi=pmi2" : "mpirun of MPICH";
   } else if (in_slurm_step(environment) && step_size > 1) {
     launch.size = step_size;
+    launch.rank = number(environment, "SLURM_PROCID").value_or(0);
     launch.launcher = "srun";
     launch.stray_tasks = true;
   }
   return launch;
 }
+
+bool is_one_of_several(const Launch& launch) noexcept { return launch.size > 1 || launch.rank > 0; }
 
 std::optional<Launch> decide_launch(const Environment& environment, MpiChoice choice) {
   if (choice == MpiChoice::kOff) return std::nullopt;

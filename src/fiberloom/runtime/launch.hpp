@@ -18,6 +18,7 @@ enum class MpiChoice { kAuto, kOn, kOff, kOpenMpi, kMpich };
 /// What the launcher left in the environment.
 struct Launch {
   int size = 1;                      ///< processes it started; 0: it does not say
+  int rank = 0;                      ///< which of them this is
   std::vector<std::string> vendors;  ///< modules to try, in order; empty: no MPI launch
   std::string launcher;              ///< "mpirun of Open MPI", for messages
   /// srun started several tasks without any MPI plugin: each would take itself for the only one.
@@ -25,6 +26,9 @@ struct Launch {
 };
 
 [[nodiscard]] Launch find_launch(const Environment& environment);
+
+/// Is this one of several processes of one launch? Then `rank` tells which.
+[[nodiscard]] bool is_one_of_several(const Launch& launch) noexcept;
 
 /// What to do with that: no value, no MPI. Throws kUsage for stray tasks under kAuto and kOn, and
 /// when kOn finds no launcher's traces (one rank is then meant: `vendors` names every module).

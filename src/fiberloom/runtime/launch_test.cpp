@@ -40,11 +40,27 @@ TEST(Launch, IsNotSeenOnALaptopOrInABatchScript) {
 TEST(Launch, OfEachVendorIsKnownByItsVariables) {
   const auto open = find_launch(environment({{"OMPI_COMM_WORLD_SIZE", "3"}, {"PMIX_RANK", "1"}}));
   EXPECT_EQ(open.size, 3);
+  EXPECT_EQ(open.rank, 0);
   EXPECT_EQ(open.vendors, Names{"openmpi"});
 
   const auto mpich = find_launch(environment({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}));
   EXPECT_EQ(mpich.size, 5);
   EXPECT_EQ(mpich.vendors.front(), "mpich");
+}
+
+TEST(Launch, KnowsWhichOfSeveralThisIs) {
+  const auto rank = [](std::map<std::string, std::string> values) {
+    const Launch launch = find_launch(environment(std::move(values)));
+    return is_one_of_several(launch) ? launch.rank : -1;
+  };
+  EXPECT_EQ(rank({}), -1);
+  EXPECT_EQ(rank(kBatchScript), -1);
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}}), -1);
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}}), 2);
+  EXPECT_EQ(rank({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}), 1);
+  EXPECT_EQ(rank({{"PMIX_RANK", "4"}}), 4);  // of how many it does not say
+  EXPECT_EQ(rank(step({{"SLURM_PROCID", "3"}}, "4")), 3);
+  EXPECT_EQ(rank(step({{"SLURM_PROCID", "0"}}, "1")), -1);
 }
 
 TEST(Launch, UnderSrunFollowsThePluginAndTheSizeOfTheStep) {

@@ -22,8 +22,15 @@ void catch_stop_signals() noexcept {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // beyond a file size limit: write() says so, with its own exit code
+  struct sigaction before {};  // nohup's wish to outlive the terminal stands
+  if (sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler != SIG_IGN) {
+    sigaction(SIGHUP, &action, nullptr);
+  }
+}
+
+void ignore_write_signals() noexcept {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool stop_signal_received() noexcept { return stop_flag; }

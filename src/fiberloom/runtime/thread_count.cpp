@@ -73,6 +73,14 @@ ThreadLimits find_thread_limits(const Environment& environment, const std::strin
   return limits;
 }
 
+std::size_t thread_count_of_all_ranks(const ThreadLimits& limits) noexcept {
+  ThreadLimits all = limits;
+  all.local_ranks = 1;
+  if (all.slurm_cpus)
+    all.slurm_cpus = *all.slurm_cpus * std::max<std::size_t>(limits.local_ranks, 1);
+  return thread_count(all);
+}
+
 Environment process_environment() {
   return [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);

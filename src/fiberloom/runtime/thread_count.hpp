@@ -21,6 +21,9 @@ struct ThreadLimits {
 /// and is not divided); at least 1.
 [[nodiscard]] std::size_t thread_count(const ThreadLimits& limits) noexcept;
 
+/// What all ranks on this machine may use together: for the one that works while the others do not.
+[[nodiscard]] std::size_t thread_count_of_all_ranks(const ThreadLimits& limits) noexcept;
+
 /// Value of an environment variable, or nullopt. A parameter, so that tests need not touch the real
 /// one.
 using Environment = std::function<std::optional<std::string>(const char*)>;

@@ -43,6 +43,13 @@ TEST(ThreadCount, IsTheSmallestLimit) {
   EXPECT_EQ(thread_count({.affinity = 2, .cgroup_quota = {}, .slurm_cpus = 4}), 2U);
 }
 
+TEST(ThreadCount, OfTheOneRankThatWorksIsThatOfAll) {
+  const auto all = [](ThreadLimits limits) { return thread_count_of_all_ranks(limits); };
+  EXPECT_EQ(all({.affinity = 8, .cgroup_quota = {}, .slurm_cpus = {}, .local_ranks = 4}), 8U);
+  EXPECT_EQ(all({.affinity = 64, .cgroup_quota = {}, .slurm_cpus = 2, .local_ranks = 4}), 8U);
+  EXPECT_EQ(all({.affinity = 1, .cgroup_quota = {}, .slurm_cpus = 2, .local_ranks = 4}), 1U);
+}
+
 TEST(ThreadCount, IsDividedAmongTheRanksOfTheMachine) {
   EXPECT_EQ(thread_count({.affinity = 8, .cgroup_quota = {}, .slurm_cpus = {}, .local_ranks = 3}),
             2U);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -47,6 +48,35 @@ TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcess) {
         std::raise(SIGINT);
       },
       testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(StopSignalDeathTest, AHangupStopsTooUnlessItIsIgnored) {
+  EXPECT_EXIT(
+      {
+        catch_stop_signals();
+        std::raise(SIGHUP);
+        std::_Exit(stop_signal_received() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        catch_stop_signals();
+        std::raise(SIGHUP);
+        std::_Exit(stop_signal_received() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(StopSignalDeathTest, AWriteThatNobodyReadsIsAnErrorAndNoSignal) {
+  EXPECT_EXIT(
+      {
+        ignore_write_signals();
+        std::raise(SIGPIPE);
+        std::raise(SIGXFSZ);
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(Usage, ProcessSecondsCountFromTheStartOfTheProcess) {

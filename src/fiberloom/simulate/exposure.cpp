@@ -2,6 +2,7 @@
 #include "fiberloom/simulate/exposure.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "fiberloom/base/error.hpp"
@@ -64,7 +65,12 @@ SimulatedExposure simulate_exposure(const PsfModel& psf, const ExposureOptions& 
     for (std::size_t j = 0; j < sky.size(); ++j) electrons(i, j) = fiber * (sky[j] + target[j]);
   });
   stop_if_asked(observer);
-  const Array2D<double> mean = project(psf, bins.wave, electrons, executor);
+  std::atomic<std::size_t> done{0};
+  const auto projected = [&](std::size_t n) {
+    stop_if_asked(observer);
+    if (observer.progress) observer.progress("project", done += n, electrons.rows());
+  };
+  const Array2D<double> mean = project(psf, bins.wave, electrons, executor, 0, projected);
   stop_if_asked(observer);
 
   out.frame = add_noise(mean, {o.readnoise_e, o.variance, o.seed, owner}, executor);

@@ -75,7 +75,8 @@ void add_spot(const Spot& spot, double electrons, Array2D<double>& image) {
 }  // namespace
 
 Array2D<double> project(const PsfModel& psf, const std::vector<double>& wave_aa,
-                        const Array2D<double>& electrons, Executor& executor, int first_fiber) {
+                        const Array2D<double>& electrons, Executor& executor, int first_fiber,
+                        const std::function<void(std::size_t)>& projected) {
   if (electrons.cols() != wave_aa.size()) {
     throw Error(Status::kSizeMismatch, "project: " + std::to_string(electrons.cols()) +
                                            " bins of flux, " + std::to_string(wave_aa.size()) +
@@ -98,6 +99,7 @@ Array2D<double> project(const PsfModel& psf, const std::vector<double>& wave_aa,
           const double e = electrons(i, j);
           if (e != 0) add_spot(spot(first + i, wave_aa[j]), e, image);
         }
+        if (projected) projected(1);
       }
     });
   }

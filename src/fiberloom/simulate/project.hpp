@@ -2,6 +2,7 @@
 // Light through the spectrograph: p = A f, the noiseless CCD. Must not know of noise or files.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "fiberloom/base/array.hpp"
@@ -13,10 +14,12 @@ namespace fiberloom {
 /// The CCD [npix_y][npix_x] in electrons that `electrons` [nfiber][nwave] (per bin, fibre
 /// first_fiber + row) make: every bin is a spot at its wavelength, cropped at the CCD and not
 /// renormalised. Same bytes for every executor: sums run in an order fixed by the PSF alone. Bins
-/// of exactly 0 cost nothing. Throws kSizeMismatch or kFiberRange.
+/// of exactly 0 cost nothing. `projected`, from any thread: so many more spectra are on the CCD.
+/// Throws kSizeMismatch or kFiberRange.
 [[nodiscard]] Array2D<double> project(const PsfModel& psf, const std::vector<double>& wave_aa,
                                       const Array2D<double>& electrons, Executor& executor,
-                                      int first_fiber = 0);
+                                      int first_fiber = 0,
+                                      const std::function<void(std::size_t)>& projected = {});
 
 /// The uniform grid anchor + k step of every wavelength whose spot touches the CCD in any of the
 /// fibres [first_fiber, first_fiber + nfiber), but not beyond the domain of the traces. Bins of

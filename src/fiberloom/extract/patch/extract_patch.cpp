@@ -2,6 +2,7 @@
 // extract_patch(): the peers' divide and conquer over a frame. Bundles in turn, patches in
 // parallel.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -145,7 +146,28 @@ void add_model(const Job& job, const SpotTable& spots, int first, int last, Extr
   }
 }
 
-void extract_bundle(const Job& job, const BundleRange& bundle, ExtractResult& out) {
+/// Counts the patches of the whole frame: a bundle takes many seconds.
+class PatchCount {
+ public:
+  PatchCount(const Job& job, const std::vector<BundleRange>& bundles) : observer_(job.observer) {
+    for (const BundleRange& bundle : bundles) {
+      all_ += plan_bundle(bundle, job.grid, job.options.patch, job.first, job.last).size();
+    }
+    tell(0);
+  }
+  void one() { tell(++done_); }
+
+ private:
+  void tell(std::size_t done) const {
+    if (observer_.progress) observer_.progress("extract", done, all_);
+  }
+  const Observer& observer_;
+  std::size_t all_ = 0;
+  std::atomic<std::size_t> done_{0};
+};
+
+void extract_bundle(const Job& job, const BundleRange& bundle, PatchCount& done,
+                    ExtractResult& out) {
   const auto plans = plan_bundle(bundle, job.grid, job.options.patch, job.first, job.last);
   const SpotTable spots = make_spots(job, plans);
   std::vector<PatchStatus> status(plans.size());
@@ -156,6 +178,7 @@ void extract_bundle(const Job& job, const BundleRange& bundle, ExtractResult& ou
       const PatchResult part = solve_patch(job.ccd, spots, plans[k], job.grid.pad, job.settings);
       status[k] = part.status;
       keep(job, plans[k], part, out);
+      done.one();
     });
   }
   report_trouble(job, plans, status);
@@ -205,10 +228,8 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
                        tracer};
   const std::vector<BundleRange> wanted = wanted_bundles(psf, options);
   ExtractResult out = patch::blank_frame(job);
-  for (std::size_t b = 0; b < wanted.size(); ++b) {
-    patch::extract_bundle(job, wanted[b], out);
-    if (observer.progress) observer.progress("extract", b + 1, wanted.size());
-  }
+  patch::PatchCount done(job, wanted);
+  for (const BundleRange& bundle : wanted) patch::extract_bundle(job, bundle, done, out);
   patch::convert_to_angstrom(out);
   set_spectral_mask(out);
   return out;

@@ -220,6 +220,8 @@ void scan_folder(const fs::path& folder, int depth, std::set<std::string>& image
 
 /// IMAGE [PSF [OUTPUT]] a line; # starts a comment.
 void read_list(const std::string& path, TaskMaker& maker) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
   std::ifstream file(path);
   if (!file) throw Error(Status::kNotFound, path + ": cannot open this list of frames");
   for (std::string line; std::getline(file, line);) {

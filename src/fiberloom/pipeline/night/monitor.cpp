@@ -261,6 +261,7 @@ void Monitor::fill_rates(NightStatus& s) const {
   if (done == 0) return;
   const double elapsed = options_.watching || finished_ ? std::max(last_end, 1e-3) : s.elapsed_s;
   s.frames_per_node_hour = 3600.0 * done / elapsed / options_.nodes;
+  s.frames_per_minute = 60.0 * done / elapsed;
   s.left_s = left_cost / done_cost * s.elapsed_s;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/night/frame_flight.hpp"
 #include "fiberloom/runtime/usage.hpp"
 
@@ -70,6 +71,33 @@ void complete_ledger(const RunFolder& folder, Claims& claims, const Observer& ob
 
 }  // namespace
 
+void check_files(const NightJob& job, const std::vector<FrameTask>& tasks) {
+  const RunFolder folder(job.request.output);
+  std::vector<fits::NamedFile> outputs{{"ledger", folder.ledger()},
+                                       {"status page", folder.output() + "/status.html"},
+                                       {"status", folder.output() + "/status.json"}};
+  std::vector<fits::NamedFile> inputs = job.sources;
+  for (const FrameTask& task : tasks) {
+    for (fits::NamedFile& file : outputs_of(task.job)) {
+      outputs.push_back({file.what + " of " + task.name, std::move(file.path)});
+    }
+    for (fits::NamedFile& file : inputs_of(task.job)) {
+      inputs.push_back({file.what + " of " + task.name, std::move(file.path)});
+    }
+  }
+  const fs::path state = fs::weakly_canonical(folder.state());
+  for (const fits::NamedFile& text : job.texts) {
+    outputs.push_back(text);
+    const fs::path place = fs::weakly_canonical(fits::follow_links(text.path));
+    if (std::mismatch(state.begin(), state.end(), place.begin(), place.end()).first ==
+        state.end()) {
+      throw Error(Status::kUsage,
+                  text.path + " (" + text.what + "): lies among the run's own files");
+    }
+  }
+  fits::check_distinct(outputs, inputs);
+}
+
 NightPlan plan_night(const NightJob& job) {
   NightPlan plan;
   plan.tasks = find_frames(job.request);
@@ -78,6 +106,7 @@ NightPlan plan_night(const NightJob& job) {
                                        ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
                                        "were asked for");
   }
+  check_files(job, plan.tasks);
   const RunFolder folder(job.request.output);
   if (job.redo == Redo::kNo) require_same_options(plan.tasks, folder);
   plan.findings = inspect_all(plan.tasks, folder, job.pipeline.check);
@@ -182,7 +211,11 @@ NightReport run_night(const NightJob& job, const Observer& observer,
                       const Monitor::Progress& progress, Tracer* tracer) {
   NightReport report;
   NightPlan plan;
-  if (!job.watch) plan = plan_night(job);
+  if (job.watch) {
+    check_files(job, {});
+  } else {
+    plan = plan_night(job);
+  }
   report.pipeline = complete(job.pipeline, job.request);
   const RunFolder folder(job.request.output);
   folder.create();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/fits/output_files.hpp"
 #include "fiberloom/pipeline/night/discover.hpp"
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 #include "fiberloom/pipeline/night/inspect.hpp"
@@ -23,8 +24,14 @@ struct NightJob {
   ClaimOptions claims;
   std::optional<WatchOptions> watch;
   Redo redo = Redo::kNo;
-  QualityLimits limits;  ///< of the status page
+  QualityLimits limits;                  ///< of the status page
+  std::vector<fits::NamedFile> texts;    ///< that whoever runs this writes beside: a summary ...
+  std::vector<fits::NamedFile> sources;  ///< that the request came from: a list, a job file
 };
+
+/// Throws kUsage when a file that is written is one that is read, or is written twice; frames, the
+/// run's own files and `texts` against images, PSFs and `sources`.
+void check_files(const NightJob& job, const std::vector<FrameTask>& tasks);
 
 /// Frames, and what is there of each; `findings` has one for each of `tasks`.
 struct NightPlan {

@@ -45,8 +45,8 @@ struct NightStatus {
   bool watching = false;  ///< waits for new exposures
   int ranks = 1, threads = 1;
   double elapsed_s = 0;
-  double left_s = -1;  ///< expected; < 0: not known yet
-  double frames_per_node_hour = 0;
+  double left_s = -1;                                      ///< expected; < 0: not known yet
+  double frames_per_node_hour = 0, frames_per_minute = 0;  ///< the latter of all nodes
   std::uint64_t bytes_in = 0, bytes_out = 0, memory_bytes = 0, memory_budget_bytes = 0;
   std::vector<StatusFrame> frames;    ///< in the order of exposure, camera
   std::vector<StatusSample> samples;  ///< oldest first, at most some hundreds (thinned)

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/pipeline/night/run_folder.hpp"
 
-#include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/atomic_file.hpp"
 
 namespace fiberloom::night {
-
-namespace fs = std::filesystem;
 
 RunFolder::RunFolder(std::string output) : output_(std::move(output)) {
   while (output_.size() > 1 && output_.back() == '/') output_.pop_back();
@@ -31,9 +27,7 @@ std::string RunFolder::failure(const std::string& name) const {
 }
 
 void write_text_file(const std::string& path, const std::string& text, Overwrite overwrite) {
-  fits::AtomicFile file(path, overwrite);
-  file.write_at(0, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  file.commit();
+  fits::write_whole(path, text, overwrite);
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {
@@ -44,16 +38,6 @@ std::optional<std::string> read_text_file(const std::string& path) {
   } catch (const std::ios_base::failure&) {  // EIO, ESTALE, a folder of that name
     return std::nullopt;
   }
-}
-
-void make_folders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (!error && fs::is_directory(path)) return;
-  const bool full = error.value() == ENOSPC || error.value() == EDQUOT;
-  throw Error(full ? Status::kDiskFull : Status::kUnwritable,
-              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""),
-              error.value());
 }
 
 }  // namespace fiberloom::night

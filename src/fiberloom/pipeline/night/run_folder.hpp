@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fiberloom/fits/atomic_file.hpp"
+#include "fiberloom/fits/output_files.hpp"
 
 namespace fiberloom::night {
 
@@ -40,7 +41,6 @@ void write_text_file(const std::string& path, const std::string& text,
 /// nullopt when it is not there or cannot be read.
 [[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);
 
-/// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
-void make_folders(const std::string& path);
+using fits::make_folders;
 
 }  // namespace fiberloom::night

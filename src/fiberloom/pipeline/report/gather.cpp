@@ -300,6 +300,26 @@ void add_exposure(FrameReport& report) {
 
 }  // namespace
 
+std::vector<std::string> files_of(const ReportJob& job) {
+  std::vector<std::string> files;
+  FrameReport unused;  // notes of what is not there
+  for (const ReportInput& in : job.inputs) {
+    files.insert(files.end(),
+                 {in.frame, in.image, in.model, in.residual, in.psf, in.summary, in.truth});
+    if (in.summary.empty()) continue;
+    const Json summary = read_summary(in.summary);
+    const auto add = [&](const std::string& given, const char* group, const char* name) {
+      files.push_back(
+          find_file(given, text_member(summary, {group, name}), in.summary, name, unused));
+    };
+    add(in.image, "input", "image");
+    add(in.psf, "input", "psf");
+    add(in.model, "output", "model");
+    add(in.residual, "output", "residual");
+  }
+  return files;
+}
+
 FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
   FrameReport report;
   report.frame = read_frame(input.frame);

@@ -24,6 +24,10 @@ struct ReportJob {
   std::int64_t bundle_size = 0;  ///< 0: that of the summary's options, else 25
 };
 
+/// All files that the page is made of, those that summaries name too. Throws what reading a summary
+/// throws.
+[[nodiscard]] std::vector<std::string> files_of(const ReportJob& job);
+
 /// The page. Equal inputs give equal bytes: it holds no time of its own. Throws what reading
 /// throws, kSizeMismatch where images disagree, kCorrupt for a summary that is none.
 [[nodiscard]] std::string report_html(const ReportJob& job);
