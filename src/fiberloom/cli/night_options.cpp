@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/job_options.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/pipeline/night/job_file.hpp"
@@ -59,6 +60,17 @@ void add_files(CLI::App& app, NightCommand& c) {
       ->group(group);
 }
 
+/// "snr=0.5,0.1 chi2=1.5,3 ...".
+std::string default_limits() {
+  std::string text;
+  for (std::size_t m = 0; m < night::kMetrics; ++m) {
+    const night::Limit limit = night::limit_of({}, m);
+    if (m > 0) text += ' ';
+    text += night::metric_name(m) + print("=%g,%g", limit.odd, limit.bad);
+  }
+  return text;
+}
+
 void add_running(CLI::App& app, NightCommand& c) {
   const auto group = "Running";
   night::PipelineOptions& o = c.job.pipeline;
@@ -99,10 +111,8 @@ void add_running(CLI::App& app, NightCommand& c) {
   app.add_option("--json", c.json, "write a summary (- is stdout)")->group(group);
   app.add_option("--trace", c.trace, "write a timeline for chrome://tracing or Perfetto")
       ->group(group);
-  app.add_option(
-         "--limit", c.limits,
-         "where the status page calls a frame odd, and bad: snr=0.5,0.1 (below), chi2=1.5,3 "
-         "flagged=0.05,0.25 (above), resolution=0.1,0.3 (away from the camera's median)")
+  app.add_option("--limit", c.limits,
+                 "where the status page calls a frame odd, and bad; default: " + default_limits())
       ->option_text("NAME=ODD,BAD ...")
       ->allow_extra_args(false)
       ->group(group);
