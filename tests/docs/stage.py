@@ -63,6 +63,8 @@ def prepare(folder, program):
         low, high = GRIDS[name[0]]
         program("extract", "-i", f"preproc-{name}-00000011.fits", "-p", f"psf-{name}.fits", "-w", f"{low},{high},{STEP}",
                 "-o", f"frame-{name}.fits", "-m", f"model-{name}.fits", "--json", "summary.json", "-q")
+    shutil.copyfile(folder / "frame-z3.fits", folder / "z-theirs.fits")
+    program("extract", "-i", "DIR/preproc-z0-00000001.fits", "-p", "DIR/psf-z0.fits", "-w", "9390.4,9409.6,0.8", "-o", "z-one.fits", "-q")
     for name in ("frame-r0-00000011.fits", "frame-r0-00000001.fits", "ours.fits", "theirs.fits", "FRAME"):
         shutil.copyfile(folder / "frame-r0.fits", folder / name)
     for name in ("frame-r0-00000011.fits.gz", "theirs.fits.gz"):

@@ -58,7 +58,7 @@ def _within(psf: Psf, specmin: int, nspec: int, grid: Array, window: Tuple[int, 
     wings alone, which would be all that is seen of them, say nothing that can be told from their neighbours."""
     xmin, xmax, ymin, ymax = window
     x, y = psf.x(grid), psf.y(grid)
-    inside = ((xmin - 0.5 <= x) & (x < xmax - 0.5) & (ymin - 0.5 <= y) & (y < ymax - 0.5)).any(axis=1)
+    inside = np.atleast_1d(np.any((xmin - 0.5 <= x) & (x < xmax - 0.5) & (ymin - 0.5 <= y) & (y < ymax - 0.5), axis=1))
     inside[specmin:specmin + nspec] = True
     if inside.all():
         return psf
