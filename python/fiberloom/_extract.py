@@ -96,7 +96,7 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
                  method: str = "exact", gh00: str = "file", tails: bool = False,
-                 mask_bits: Optional[int] = None, scores: bool = True, overwrite: bool = True,
+                 mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
                  wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
                  threads: Optional[int] = None, progress: Progress = None) -> Dict[str, Any]:
@@ -105,7 +105,8 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
     input, psf, output: paths of the preprocessed image, the PSF and the frame to write; model,
     residual: images to write; fibermap: default that of the image. wavelength: (first, last, step)
     or "first,last,step" in Angstrom. barycentric_correction: these are wavelengths at the barycentre of
-    the solar system; needs direction and time in the headers. The rest as in extract_frame() and `fiberloom extract --help`.
+    the solar system; needs direction and time in the headers. verify: compare the checksums of the
+    inputs, where they have them. The rest as in extract_frame() and `fiberloom extract --help`.
 
     Returns what was done: paths, seconds of read, compute and write, counts of bad bins, bundles.
     """
@@ -133,7 +134,8 @@ def extract_file(input: Any, psf: Any, output: Any, *, wavelength: Any = None, m
     return _core.extract_file(files, wave,
                               check.flag("barycentric_correction", barycentric_correction), bits,
                               check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails), check.flag("scores", scores),
+                              check.flag("tails", tails), check.flag("verify", verify),
+                              check.flag("scores", scores),
                               check.flag("overwrite", overwrite), options,
                               check.threads(threads), _progress(progress))
 

@@ -37,10 +37,12 @@ class Image:
         return f"<fiberloom.Image {self.image.shape[0]} x {self.image.shape[1]} pixels>"
 
 
-def read_image(path: Any) -> Image:
+def read_image(path: Any, *, verify: bool = True) -> Image:
     """Reads a preprocessed image (.fits, .fits.gz, .fits.fz; IMAGE, IVAR, MASK by name). The mask is
-    not applied: extract_frame(image.image, image.ivar, psf, mask=image.mask) does that."""
-    return Image(**_core.read_image(check.path("path", path)))
+    not applied: extract_frame(image.image, image.ivar, psf, mask=image.mask) does that.
+
+    verify: compare CHECKSUM and DATASUM, where the file has them; Error where they differ."""
+    return Image(**_core.read_image(check.path("path", path), check.flag("verify", verify)))
 
 
 def write_image(path: Any, image: Image, *, overwrite: bool = True) -> None:
@@ -58,14 +60,15 @@ def write_image(path: Any, image: Image, *, overwrite: bool = True) -> None:
     }, check.flag("overwrite", overwrite))
 
 
-def read_psf(path: Any, *, gh00: str = "file", tails: bool = False) -> Psf:
+def read_psf(path: Any, *, gh00: str = "file", tails: bool = False, verify: bool = True) -> Psf:
     """Reads a GAUSS-HERMITE PSF, version 1, 2 or 3.
 
     gh00: "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
     tails: add the Lorentzian tails (specter does, gpu_specter does not).
+    verify: compare CHECKSUM and DATASUM, where the file has them; Error where they differ.
     """
     return Psf(_core.read_psf(check.path("path", path), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails)))
+                              check.flag("tails", tails), check.flag("verify", verify)))
 
 
 def write_psf(path: Any, psf: Psf, *, overwrite: bool = True) -> None:
@@ -75,9 +78,11 @@ def write_psf(path: Any, psf: Psf, *, overwrite: bool = True) -> None:
     _core.write_psf(check.path("path", path), psf._core, check.flag("overwrite", overwrite))
 
 
-def read_frame(path: Any) -> Frame:
-    """Reads extracted spectra: those of fiberloom, desispec, spex or exspec."""
-    return Frame(**_core.read_frame(check.path("path", path)))
+def read_frame(path: Any, *, verify: bool = True) -> Frame:
+    """Reads extracted spectra: those of fiberloom, desispec, spex or exspec.
+
+    verify: compare CHECKSUM and DATASUM, where the file has them; Error where they differ."""
+    return Frame(**_core.read_frame(check.path("path", path), check.flag("verify", verify)))
 
 
 def write_frame(path: Any, frame: Frame, *, scores: bool = True, overwrite: bool = True) -> None:

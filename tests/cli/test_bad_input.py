@@ -23,6 +23,25 @@ class BadInput(Case):
     def test_image_is_a_folder(self):
         self.refused(10, self.inputs, image=self.inputs)
 
+    def test_a_pipe_is_refused_wherever_a_file_is_read(self):
+        pipe = self.out / "pipe.fits"
+        os.mkfifo(pipe)
+        job = self.out / "pipe.toml"
+        os.mkfifo(job)
+        said = (pipe, "is a pipe, expected a regular file")
+        self.refused(10, *said, image=pipe)
+        self.refused(10, *said, psf=pipe)
+        self.refused(10, *said, more=["-f", pipe])
+        for command in (["info", pipe], ["compare", pipe, self.image],
+                        ["report", pipe, "-o", self.out / "r.html"],
+                        ["night", pipe, "-o", self.out / "night"],
+                        ["simulate", "-o", self.out / "sim", "--psf", pipe]):
+            self.assert_fails(self.program(*command, timeout=20), 10, *said)
+        self.assert_fails(self.program("night", job, "-o", self.out / "night", timeout=20), 10, job)
+
+    def test_devices_and_sockets_are_no_inputs(self):
+        self.refused(10, "/dev/zero", "is a device", image="/dev/zero")
+
     def test_missing_fibermap_file(self):
         self.refused(10, "nomap.fits", more=["-f", self.inputs / "nomap.fits"])
 

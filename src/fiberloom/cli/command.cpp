@@ -46,6 +46,13 @@ void add_thread_option(CLI::App& app, std::size_t& threads) {
       ->group("Running");
 }
 
+void add_verify_option(CLI::App& app, Verify& verify, const std::string& group) {
+  CLI::Option* option = app.add_flag_callback(
+      "--no-verify", [&verify] { verify = Verify::kNo; },
+      "do not compare the checksums of inputs (CHECKSUM, DATASUM), where they have them");
+  if (!group.empty()) option->group(group);
+}
+
 void write_text(const std::string& path, const std::string& text) {
   if (path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);

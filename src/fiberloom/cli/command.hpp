@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fiberloom/base/log.hpp"
+#include "fiberloom/formats/formats.hpp"
 
 namespace CLI {
 class App;
@@ -43,6 +44,9 @@ void add_log_options(CLI::App& app, LogOptions& options);
 
 /// --threads; 0: what the machine and the batch system grant.
 void add_thread_option(CLI::App& app, std::size_t& threads);
+
+/// --no-verify, for every command that reads FITS files.
+void add_verify_option(CLI::App& app, Verify& verify, const std::string& group = "");
 
 /// Writes a small text file through a temporary name; "-" is standard output. Throws kUnwritable.
 void write_text(const std::string& path, const std::string& text);

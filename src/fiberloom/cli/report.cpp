@@ -22,6 +22,7 @@ struct ReportCommand {
   std::vector<std::string> frames, images, models, residuals, summaries, truths;
   std::string output = "report.html";
   std::int64_t bundle_size = 0;
+  Verify verify = Verify::kYes;
 };
 
 /// The n-th of an option's values; "-" and what was not given are empty.
@@ -63,7 +64,7 @@ int run_report(const ReportCommand& c) {
   job.bundle_size = c.bundle_size;
   for (std::size_t i = 0; i < n; ++i) {
     job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
-                          nth(c.summaries, i), nth(c.truths, i)});
+                          nth(c.summaries, i), nth(c.truths, i), c.verify});
   }
   write_text(c.output, report::report_html(job));
   return 0;
@@ -97,6 +98,7 @@ Command make_report(CLI::App& program) {
   app->add_option("--bundlesize", command->bundle_size,
                   "fibres a bundle; default: that of the summary, else 25")
       ->check(positive());
+  add_verify_option(*app, command->verify);
   return {app, [command] { return run_report(*command); }};
 }
 

@@ -25,7 +25,8 @@ struct SimulateJob {
   std::string psf;  ///< use this PSF file instead of making one; empty: make
   WithDefects defects = WithDefects::kNo;
   TruthGrid truth_grid = TruthGrid::kFine;
-  Gh00 gh00 = Gh00::kFile;  ///< how to read `psf`
+  Gh00 gh00 = Gh00::kFile;       ///< how to read `psf`
+  Verify verify = Verify::kYes;  ///< of `psf`
   Overwrite overwrite = Overwrite::kYes;
 };
 

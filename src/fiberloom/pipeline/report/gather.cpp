@@ -6,10 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/compare_truth.hpp"
 
 namespace fiberloom::report {
@@ -48,11 +47,7 @@ std::optional<std::int64_t> integer_member(const Json& json,
 }
 
 Json read_summary(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Status::kNotFound, path + ": cannot be opened");
-  std::string text(kMaxSummary, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string text = fits::read_text(path, kMaxSummary);
   // Nothing deeper than what extract writes: the writer of JSON goes down by recursion.
   const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
   Json json = Json::parse(text, shallow, false);
@@ -146,14 +141,14 @@ void complete(CcdImages& ccd) {
 CcdImages read_images(const ReportInput& in, const HeaderCards& header, std::size_t nspec) {
   CcdImages ccd;
   if (!in.image.empty()) {
-    PreprocFile file = read_preproc(in.image);
+    PreprocFile file = read_preproc(in.image, in.verify);
     const auto bits = header.integer("EXMASK");
     apply_mask(file.ccd, file.mask, bits ? static_cast<std::uint32_t>(*bits) : kDefaultMaskBits);
     ccd.image = narrow(file.ccd.image);
     ccd.ivar = narrow(file.ccd.ivar);
   }
-  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL");
-  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL");
+  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL", in.verify);
+  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL", in.verify);
   require_room(in.image, ccd.image, nspec);
   require_room(in.model, ccd.model, nspec);
   require_room(in.residual, ccd.residual, nspec);
@@ -209,9 +204,9 @@ void add_pictures(FrameReport& report, const CcdImages& ccd) {
   add_picture(report, "Residual", unit, blocks, side, {-limit, limit, 0}, Scale::kDiverging);
 }
 
-void add_pulls(FrameReport& report, const CcdImages& ccd, const std::string& truth_path) {
-  if (!truth_path.empty()) {
-    const TruthFile truth = read_truth(truth_path);
+void add_pulls(FrameReport& report, const CcdImages& ccd, const ReportInput& in) {
+  if (!in.truth.empty()) {
+    const TruthFile truth = read_truth(in.truth, in.verify);
     report.pulls.push_back(
         {"Pulls against the truth",
          "(flux - R truth) / sigma of the bins without a flag; light that is finer than a bin, as "
@@ -288,7 +283,7 @@ void add_statistics(FrameReport& report, std::int64_t bundle_size) {
 
 FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
   FrameReport report;
-  report.frame = read_frame(input.frame);
+  report.frame = read_frame(input.frame, input.verify);
   check_wave(report.frame);
   ReportInput in = input;
   if (!in.summary.empty()) {
@@ -312,7 +307,7 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
   add_statistics(report, bundle_size);
   const CcdImages ccd = read_images(in, report.frame.header, report.fibers.size());
   add_pictures(report, ccd);
-  add_pulls(report, ccd, in.truth);
+  add_pulls(report, ccd, in);
   add_facts(report, in);
   return report;
 }

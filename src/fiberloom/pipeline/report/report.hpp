@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/formats/formats.hpp"
+
 namespace fiberloom::report {
 
 /// The files of one extraction. All but the frame may be empty. What `summary` (the --json of
@@ -16,6 +18,7 @@ struct ReportInput {
   std::string image, model, residual;
   std::string summary;
   std::string truth;
+  Verify verify = Verify::kYes;  ///< of all these
 };
 
 struct ReportJob {
