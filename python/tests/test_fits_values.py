@@ -122,7 +122,7 @@ def test_nonsense_in_the_scaling_is_refused(card, value, tmp_path):
     assert caught.value.exit_code == 14
 
 
-TILES = [None, (1, 70), (24, 70), (7, 33)]
+TILES = [None, (1, 70), (24, 70), (8, 33)]  # HCOMPRESS_1 takes none below 4 x 4
 INTEGER_CODES = ["NOCOMPRESS", "RICE_1", "GZIP_1", "GZIP_2", "PLIO_1", "HCOMPRESS_1"]
 
 
@@ -157,10 +157,8 @@ def test_integers_in_tiles(kind, code, tile, tmp_path):
         pytest.skip(f"astropy cannot read its own file: {error}")
     got = fl.read_image(path)
     assert np.array_equal(got.image, rounded(expected.astype("f8"), got.image))
-    if np.array_equal(expected, values):
+    if np.array_equal(expected, values):  # else that astropy did not write what it was given
         assert np.array_equal(got.mask, bits(values))
-    else:
-        warnings.warn(f"astropy does not keep {kind} in {code}") if False else None
 
 
 @pytest.mark.parametrize("method", [-1, 1, 2], ids=["no-dither", "dither-1", "dither-2"])
@@ -276,12 +274,9 @@ def test_fibers_of_a_fibermap_are_its_numbers(kind, frame, tmp_path):
     numbers = np.arange(700, 700 + frame.flux.shape[0])
     zero = {"I": 2**15, "J": 2**31, "K": 2**63}.get(kind, 100)
     with fits.open(path) as hdus:
-        table = fits.BinTableHDU.from_columns(
-            [fits.Column("FIBER", kind, array=(numbers - zero).astype({"E": "f4", "D": "f8"}.get(kind, "i8")))],
-            name="FIBERMAP")
-        if kind in "IJK":
-            raw = np.array([int(n) - zero for n in numbers], ">i" + {"I": "2", "J": "4", "K": "8"}[kind])
-            table = fits.BinTableHDU(raw.view([("FIBER", raw.dtype)]), name="FIBERMAP")
+        stored = {"I": ">i2", "J": ">i4", "K": ">i8", "E": ">f4", "D": ">f8"}[kind]
+        raw = np.array([int(n) - zero for n in numbers], stored)
+        table = fits.BinTableHDU(raw.view([("FIBER", raw.dtype)]), name="FIBERMAP")
         table.header["TZERO1"] = zero
         hdus = fits.HDUList([h for h in hdus if h.name != "FIBERMAP"] + [table])
         hdus.writeto(tmp_path / "scaled.fits", checksum=True)
