@@ -164,7 +164,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
                  method: Method = "exact", gh00: str = "file", tails: bool = False,
-                 mask_bits: Optional[int] = None, scores: bool = True, overwrite: bool = True,
+                 mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
                  wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
                  backend: Backend = "auto", gpu_memory: Optional[float] = None,
@@ -188,6 +188,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         "one" replaces the PSF's row GH-0-0 by 1.
     tails : bool
         Add the PSF's tails.
+    verify : bool
+        Compare CHECKSUM and DATASUM of the inputs, where they have them.
     scores : bool
         Write the HDU SCORES.
     overwrite : bool
@@ -228,7 +230,8 @@ nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_er
     return _core.extract_file(files, wave,
                               check.flag("barycentric_correction", barycentric_correction),
                               _mask_bits(mask_bits), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails), check.flag("scores", scores),
+                              check.flag("tails", tails), check.flag("verify", verify),
+                              check.flag("scores", scores),
                               check.flag("overwrite", overwrite), options,
                               check.threads(threads), _progress(progress))
 

@@ -58,13 +58,15 @@ class Image(Shown):
                 ("read noise", str(self.readnoise)), ("fibermap", repr(self.fibermap))]
 
 
-def read_image(path: PathLike) -> Image:
+def read_image(path: PathLike, *, verify: bool = True) -> Image:
     """Reads a preprocessed image (.fits, .fits.gz, .fits.fz; IMAGE, IVAR, MASK by name).
 
     Parameters
     ----------
     path : path
         The file.
+    verify : bool
+        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def read_image(path: PathLike) -> Image:
     >>> fl.read_image("image.fits")
     <fiberloom.Image 233 x 33 pixels>
     """
-    return Image(**_core.read_image(check.path("path", path)))
+    return Image(**_core.read_image(check.path("path", path), check.flag("verify", verify)))
 
 
 def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None:
@@ -122,7 +124,8 @@ def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None
     }, check.flag("overwrite", overwrite))
 
 
-def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bool = False) -> Psf:
+def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bool = False,
+             verify: bool = True) -> Psf:
     """Reads a GAUSS-HERMITE PSF, version 1, 2 or 3.
 
     Parameters
@@ -133,6 +136,8 @@ def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bo
         "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
     tails : bool
         Add the Lorentzian tails (specter does, gpu_specter does not).
+    verify : bool
+        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
 
     Returns
     -------
@@ -146,7 +151,7 @@ def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bo
     2
     """
     return Psf(_core.read_psf(check.path("path", path), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails)))
+                              check.flag("tails", tails), check.flag("verify", verify)))
 
 
 def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
@@ -172,13 +177,15 @@ def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
     _core.write_psf(check.path("path", path), psf._core, check.flag("overwrite", overwrite))
 
 
-def read_frame(path: PathLike) -> Frame:
+def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
     """Reads extracted spectra: those of fiberloom, desispec, spex or exspec.
 
     Parameters
     ----------
     path : path
         The file.
+    verify : bool
+        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
 
     Returns
     -------
@@ -199,7 +206,7 @@ def read_frame(path: PathLike) -> Frame:
     >>> fl.read_frame("frame.fits")
     <fiberloom.Frame 2 spectra x 10 bins, 6000.0-6007.2 Angstrom>
     """
-    return Frame(**_core.read_frame(check.path("path", path)))
+    return Frame(**_core.read_frame(check.path("path", path), check.flag("verify", verify)))
 
 
 def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite: bool = True) -> None:

@@ -126,7 +126,7 @@ py::dict summary_dict(const ExtractSummary& s) {
 
 py::dict extract_file(const py::dict& files, const std::optional<std::array<double, 3>>& wave,
                       bool barycentric, std::uint32_t mask_bits, const std::string& gh00,
-                      bool tails, bool scores, bool overwrite, const py::dict& given,
+                      bool tails, bool verify, bool scores, bool overwrite, const py::dict& given,
                       std::size_t threads, const py::object& progress) {
   ExtractJob job;
   job.image = files["image"].cast<std::string>();
@@ -141,6 +141,7 @@ py::dict extract_file(const py::dict& files, const std::optional<std::array<doub
   job.barycentric = barycentric;
   job.mask_bits = mask_bits;
   job.psf_options = {gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails};
+  job.verify = verify ? Verify::kYes : Verify::kNo;
   job.scores = scores;
   const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;

@@ -17,8 +17,11 @@ py::array pixels_to_numpy(PixelArray&& a) {
                     a.data());
 }
 
-py::dict read_image(const std::string& path) {
-  PreprocFile file = Watch().run([&](const Observer&) { return read_preproc(path); });
+Verify to_verify(bool yes) { return yes ? Verify::kYes : Verify::kNo; }
+
+py::dict read_image(const std::string& path, bool verify) {
+  PreprocFile file =
+      Watch().run([&](const Observer&) { return read_preproc(path, to_verify(verify)); });
   py::dict out;
   out["path"] = file.path;
   out["image"] = pixels_to_numpy(std::move(file.ccd.image));
@@ -30,8 +33,8 @@ py::dict read_image(const std::string& path) {
   return out;
 }
 
-PyPsf read_psf_file(const std::string& path, const std::string& gh00, bool tails) {
-  const PsfReadOptions options{gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails};
+PyPsf read_psf_file(const std::string& path, const std::string& gh00, bool tails, bool verify) {
+  const PsfReadOptions options{gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails, to_verify(verify)};
   return {std::make_shared<const PsfFile>(
       Watch().run([&](const Observer&) { return read_psf(path, options); }))};
 }
@@ -75,8 +78,9 @@ py::dict result_dict(FrameData&& f) {
 void bind_files(py::module_& m) {
   m.def("read_image", &read_image);
   m.def("read_psf", &read_psf_file);
-  m.def("read_frame", [](const std::string& path) {
-    return result_dict(Watch().run([&](const Observer&) { return read_frame(path); }));
+  m.def("read_frame", [](const std::string& path, bool verify) {
+    return result_dict(
+        Watch().run([&](const Observer&) { return read_frame(path, to_verify(verify)); }));
   });
   m.def("write_frame", [](const std::string& path, const py::dict& f, bool scores, bool overwrite) {
     FrameFile frame = to_frame_file(f);

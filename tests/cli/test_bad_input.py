@@ -24,6 +24,64 @@ class BadInput(Case):
     def test_image_is_a_folder(self):
         self.refused(10, self.inputs, image=self.inputs)
 
+    def test_a_pipe_is_refused_wherever_a_file_is_read(self):
+        pipe, job = self.inputs / "pipe.fits", self.inputs / "pipe.toml"
+        for path in (pipe, job):
+            os.mkfifo(path)
+            self.addCleanup(path.unlink)
+        said = (pipe, "is a pipe, expected a regular file")
+        self.refused(10, *said, image=pipe)
+        self.refused(10, *said, psf=pipe)
+        self.refused(10, *said, more=["-f", pipe])
+        for command in (["info", pipe], ["compare", pipe, self.image],
+                        ["report", pipe, "-o", self.out / "r.html"],
+                        ["night", pipe, "-o", self.out / "night"],
+                        ["simulate", "-o", self.out, "--psf", pipe]):
+            self.assert_fails(self.program(*command, timeout=20), 10, *said)
+        self.assert_fails(self.program("night", job, "-o", self.out / "night", timeout=20), 10, job)
+
+    def signed_image(self):
+        """The image file with DATASUM in its first HDU, and where that one's data begin."""
+        whole = self.image.read_bytes()
+        rest = next(at for at in range(fits.BLOCK, len(whole), fits.BLOCK) if whole[at:at + 8] == b"XTENSION")
+        first = fits.signed(whole[:rest])
+        start = len(first) - (-(-(NY * NX * 4) // fits.BLOCK) * fits.BLOCK)
+        return bytearray(first + whole[rest:]), start
+
+    def test_checksums_of_inputs_are_compared(self):
+        data, start = self.signed_image()
+        good = self.put("signed.fits", data)
+        self.extract_ok(image=good)
+        self.frame.unlink()
+        data[start + NX * 4 * (NY // 2) + 3] ^= 1
+        bad = self.put("flipped.fits", data)
+        said = ("flipped.fits", "HDU 0 'IMAGE'", "DATASUM is ", "but the data sum to ")
+        self.refused(14, *said, image=bad)
+        self.extract_ok("--no-verify", image=bad)
+        listed = self.program("info", bad, good)
+        self.assertEqual(listed.returncode, 14)
+        self.assertIn("DAMAGED", listed.stdout)
+        self.assertIn("do not match", listed.stdout)
+        self.assertIn("all good", listed.stdout)
+        self.assertIn("DATASUM is ", listed.stderr)
+
+    def test_a_damaged_hdu_that_nobody_reads_is_said_by_info(self):
+        self.extract_ok()
+        frame = self.put("good-frame.fits", self.frame.read_bytes())
+        self.frame.unlink()
+        data = bytearray(frame.read_bytes())
+        data[-1] ^= 1  # SCORES
+        odd = self.put("odd.fits", data)
+        self.assert_fails(self.program("info", odd), 14, "odd.fits", "'SCORES'", "DATASUM")
+        self.assertEqual(self.program("info", "--no-verify", odd).returncode, 0)
+        self.assertEqual(self.program("compare", odd, frame).returncode, 0)
+        data[-1] ^= 1
+        data[fits.BLOCK * 4] ^= 1  # what compare reads
+        self.assert_fails(self.program("compare", self.put("odd.fits", data), frame), 14, "odd.fits", "DATASUM")
+
+    def test_devices_and_sockets_are_no_inputs(self):
+        self.refused(10, "/dev/zero", "is a device", image="/dev/zero")
+
     def test_missing_fibermap_file(self):
         self.refused(10, "nomap.fits", more=["-f", self.inputs / "nomap.fits"])
 

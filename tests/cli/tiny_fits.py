@@ -40,6 +40,16 @@ def image(name, bitpix, shape, values, cards=(), first=False):
     return head + pad(struct.pack(f">{len(values)}{CODES[bitpix]}", *values))
 
 
+def signed(hdu):
+    """One HDU, of image() or table(), with its DATASUM."""
+    end = next(at for at in range(0, len(hdu), 80) if hdu[at:at + 80].rstrip() == b"END")
+    start = (end // BLOCK + 1) * BLOCK
+    total = sum(struct.unpack(f">{(len(hdu) - start) // 4}I", hdu[start:]))
+    while total >> 32:
+        total = (total & 0xFFFFFFFF) + (total >> 32)
+    return pad(hdu[:end] + card("DATASUM", str(total)) + b"END".ljust(80), b" ") + hdu[start:]
+
+
 def table(name, columns, rows, cards=()):
     """columns: (name, TFORM, struct code, TDIM or None); rows: tuples of flat values or bytes."""
     described, code = [], ">"

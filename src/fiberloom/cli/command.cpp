@@ -43,6 +43,13 @@ void add_thread_option(CLI::App& app, std::size_t& threads) {
       ->group("Running");
 }
 
+void add_verify_option(CLI::App& app, Verify& verify, const std::string& group) {
+  CLI::Option* option = app.add_flag_callback(
+      "--no-verify", [&verify] { verify = Verify::kNo; },
+      "do not compare the checksums of inputs (CHECKSUM, DATASUM), where they have them");
+  if (!group.empty()) option->group(group);
+}
+
 void check_text_outputs(std::span<const fits::NamedFile> files) {
   for (const fits::NamedFile& file : files) {
     if (file.path.empty() || file.path == "-") continue;

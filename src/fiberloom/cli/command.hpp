@@ -9,6 +9,7 @@
 
 #include "fiberloom/base/log.hpp"
 #include "fiberloom/fits/output_files.hpp"
+#include "fiberloom/formats/formats.hpp"
 
 namespace CLI {
 class App;
@@ -45,6 +46,9 @@ void add_log_options(CLI::App& app, LogOptions& options);
 
 /// --threads; 0: what the machine and the batch system grant.
 void add_thread_option(CLI::App& app, std::size_t& threads);
+
+/// --no-verify, for every command that reads FITS files.
+void add_verify_option(CLI::App& app, Verify& verify, const std::string& group = "");
 
 /// Throws kUnwritable where one of these, a summary or a timeline, could not be written.
 void check_text_outputs(std::span<const fits::NamedFile> files);

@@ -19,6 +19,7 @@ namespace {
 
 struct CompareCommand {
   std::string a, b, truth;
+  Verify verify = Verify::kYes;
   CompareOptions options;
   double max_pull = 0.1, max_mask_percent = 0.1;
   std::optional<double> max_ivar, max_resolution, max_mean, max_width_error;
@@ -50,7 +51,8 @@ void print_hint(const std::string& line) {
 }
 
 int compare_two(const CompareCommand& command) {
-  const FrameData a = read_frame(command.a), b = read_frame(command.b);
+  const FrameData a = read_frame(command.a, command.verify);
+  const FrameData b = read_frame(command.b, command.verify);
   CompareOptions options = command.options;
   options.far_pull = command.max_pull;
   const FrameComparison c = compare_frames(a, b, options);
@@ -90,9 +92,9 @@ void print_pulls(const TruthComparison::Row& row) {
 }
 
 int compare_with_truth(const CompareCommand& command, const std::string& truth_path) {
-  const FrameData frame = read_frame(command.a);
-  const TruthComparison c =
-      compare_truth(frame, read_truth(truth_path), command.options, command.bundle_size);
+  const FrameData frame = read_frame(command.a, command.verify);
+  const TruthComparison c = compare_truth(frame, read_truth(truth_path, command.verify),
+                                          command.options, command.bundle_size);
   put(print("frame %s\ntruth %s\n", frame.path.c_str(), truth_path.c_str()));
   put(print("%zu spectra x %zu bins, %.3f %% masked; pull = (flux - R truth) / sigma\n\n", c.nspec,
             c.nwave, percent(c.masked, c.nspec * c.nwave)));
@@ -109,7 +111,7 @@ int compare_with_truth(const CompareCommand& command, const std::string& truth_p
 }
 
 bool is_truth(const std::string& path) {
-  const auto hdus = list_hdus(path);
+  const auto hdus = list_hdus(path, Verify::kNo);
   const auto has = [&](const char* name) {
     return std::any_of(hdus.begin(), hdus.end(),
                        [&](const HduSummary& hdu) { return hdu.name == name; });
@@ -163,6 +165,7 @@ Command make_compare(CLI::App& program) {
   app->add_option("--bundlesize", command->bundle_size, "with a truth: fibres a line of the table")
       ->check(positive())
       ->capture_default_str();
+  add_verify_option(*app, command->verify);
   add_limits(*app, *command);
   return {app, [command] { return run_compare(*command); }};
 }

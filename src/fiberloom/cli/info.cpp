@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/base/error.hpp"
 #include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
@@ -17,12 +18,27 @@ namespace {
 void print_report(const FileReport& report) {
   put(print("%s: %s\n", report.path.c_str(), report.kind.c_str()));
   for (const HduSummary& hdu : report.hdus) {
-    put(print("  %2d  %-14s %-10s %-10s %s%s\n", hdu.number, hdu.name.c_str(), hdu.kind.c_str(),
-              hdu.type.c_str(), hdu.shape.c_str(), hdu.compressed ? "  (compressed)" : ""));
+    put(print("  %2d  %-14s %-10s %-10s %s%s%s\n", hdu.number, hdu.name.c_str(), hdu.kind.c_str(),
+              hdu.type.c_str(), hdu.shape.c_str(), hdu.compressed ? "  (compressed)" : "",
+              hdu.fault.empty() ? "" : "  DAMAGED"));
   }
   for (const auto& [name, value] : report.facts) {
     put(print("  %-18s %s\n", name.c_str(), value.c_str()));
   }
+}
+
+/// Says all that can be said of each file before it fails.
+int run_info(const std::vector<std::string>& files, Verify verify) {
+  std::string fault;
+  for (const std::string& file : files) {
+    const FileReport report = inspect_file(file, verify);
+    print_report(report);
+    for (const HduSummary& hdu : report.hdus) {
+      if (fault.empty() && !hdu.fault.empty()) fault = file + ": " + hdu.fault;
+    }
+  }
+  if (!fault.empty()) throw Error(Status::kCorrupt, fault);
+  return 0;
 }
 
 }  // namespace
@@ -33,10 +49,9 @@ Command make_info(CLI::App& program) {
               exit_codes_of({.reads = true, .writes = true}));
   const auto files = std::make_shared<std::vector<std::string>>();
   app->add_option("FILE", *files, "preproc image, PSF, frame or truth")->required();
-  return {app, [files] {
-            for (const std::string& file : *files) print_report(inspect_file(file));
-            return 0;
-          }};
+  const auto verify = std::make_shared<Verify>(Verify::kYes);
+  add_verify_option(*app, *verify);
+  return {app, [files, verify] { return run_info(*files, *verify); }};
 }
 
 }  // namespace fiberloom::cli

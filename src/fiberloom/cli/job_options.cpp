@@ -6,6 +6,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/choice.hpp"
+#include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/limits.hpp"
 
 namespace fiberloom::cli {
@@ -38,6 +39,7 @@ void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength
   app.add_option("--mask-bits", job.mask_bits, "bits of the CCD MASK that drop a pixel")
       ->capture_default_str()
       ->group(group);
+  add_verify_option(app, job.verify, group);
   app.add_option("--ndiag", o.ndiag, "stored diagonals of the resolution matrix, odd")
       ->capture_default_str()
       ->group(group);

@@ -28,6 +28,7 @@ constexpr std::pair<const char*, const char*> kInJobFile[] = {
     {"--tolerance", "options.tolerance"},
     {"--ndiag", "options.ndiag"},
     {"--mask-bits", "options.mask_bits"},
+    {"--no-verify", "options.verify"},
     {"--no-scores", "options.scores"},
     {"--barycentric-correction", "options.barycentric_correction"},
 };

@@ -22,6 +22,7 @@ struct ReportCommand {
   std::string output = "report.html";
   std::int64_t bundle_size = 0;
   RankChoice ranks;
+  Verify verify = Verify::kYes;
 };
 
 /// The n-th of an option's values; "-" and what was not given are empty.
@@ -57,7 +58,7 @@ int run_report(const ReportCommand& c) {
   job.bundle_size = c.bundle_size;
   for (std::size_t i = 0; i < n; ++i) {
     job.inputs.push_back({c.frames[i], nth(c.images, i), nth(c.models, i), nth(c.residuals, i),
-                          nth(c.summaries, i), nth(c.truths, i), nth(c.psfs, i)});
+                          nth(c.summaries, i), nth(c.truths, i), nth(c.psfs, i), c.verify});
   }
   check_files(c, job);
   write_text(c.output, report::report_html(job));
@@ -96,6 +97,7 @@ Command make_report(CLI::App& program) {
                   "fibres a bundle; default: that of the summary, else 25")
       ->check(positive());
   add_rank_option(*app, command->ranks, "Options");
+  add_verify_option(*app, command->verify);
   return {app, [command] { return run_report(*command); }};
 }
 

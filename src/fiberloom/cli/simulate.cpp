@@ -62,6 +62,7 @@ Command make_simulate(CLI::App& program) {
   app->add_option("--psf", job.psf, "use this PSF instead of making one");
   add_choice<Gh00>(*app, "--gh00", job.gh00, {{"file", Gh00::kFile}, {"one", Gh00::kOne}},
                    "how to read GH-0-0 of --psf");
+  add_verify_option(*app, job.verify);
   add_choice<TruthGrid>(*app, "--truth-grid", job.truth_grid,
                         {{"fine", TruthGrid::kFine}, {"extraction", TruthGrid::kExtraction}},
                         "grid that the spectra live on; with extraction the model of the "

@@ -2,9 +2,7 @@
 // Files by descriptor and pread, so that a file truncated under us is an error and not a SIGBUS.
 #include "fiberloom/fits/byte_source.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +10,7 @@
 #include <cstring>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/input_file.hpp"
 
 namespace fiberloom::fits {
 namespace {
@@ -21,45 +20,20 @@ namespace {
                                     " bytes expected, found " + std::to_string(size));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 class FileSource final : public ByteSource {
  public:
-  FileSource(const std::string& path, int fd, std::uint64_t size)
-      : ByteSource(path), fd_(fd), size_(size) {}
-  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  explicit FileSource(const std::string& path) : ByteSource(path), file_(path) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.size(); }
   void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
-    if (offset > size_ || out.size() > size_ - offset) {
-      ends_early(label(), offset + out.size(), size_);
+    if (offset > size() || out.size() > size() - offset) {
+      ends_early(label(), offset + out.size(), size());
     }
-    while (!out.empty()) {
-      const ssize_t n = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        const int error = errno;
-        throw Error(Status::kNotFound, label() + ": cannot read: " + std::strerror(error), error);
-      }
-      if (n == 0) ends_early(label(), offset + out.size(), offset);
-      out = out.subspan(static_cast<std::size_t>(n));
-      offset += static_cast<std::uint64_t>(n);
-    }
+    const std::size_t n = file_.read(offset, out);
+    if (n < out.size()) ends_early(label(), offset + out.size(), offset + n);
   }
 
  private:
-  Descriptor fd_;
-  std::uint64_t size_;
+  InputFile file_;
 };
 
 class MemorySource final : public ByteSource {
@@ -98,17 +72,7 @@ std::string resolve_path(const std::string& path) {
 }
 
 std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    const int error = errno;
-    throw Error(Status::kNotFound, path + ": cannot open: " + std::strerror(error), error);
-  }
-  struct stat info {};
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    throw Error(Status::kNotFound, path + ": not a regular file");
-  }
-  auto file = std::make_shared<FileSource>(path, fd, static_cast<std::uint64_t>(info.st_size));
+  auto file = std::make_shared<FileSource>(path);
   std::array<std::uint8_t, 3> magic{};
   if (file->size() < magic.size()) return file;
   file->read(0, magic);

@@ -6,12 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/byte_order.hpp"
-#include "fiberloom/fits/tile_layout.hpp"
 
 namespace fiberloom::fits {
 namespace {
@@ -34,11 +31,10 @@ class MemoryFile {
   MemoryFile& operator=(const MemoryFile&) = delete;
 
   /// Reads the image of the second HDU; the cfitsio status, 0 when all went well.
-  int read_image(std::vector<double>& out) {
+  int read_image(std::vector<std::int32_t>& out) {
+    static_assert(sizeof(int) == sizeof(std::int32_t));
     fits_movabs_hdu(file_, 2, nullptr, &status_);
-    double null = std::numeric_limits<double>::quiet_NaN();
-    int any = 0;
-    fits_read_img(file_, TDOUBLE, 1, static_cast<LONGLONG>(out.size()), &null, out.data(), &any,
+    fits_read_img(file_, TINT, 1, static_cast<LONGLONG>(out.size()), nullptr, out.data(), nullptr,
                   &status_);
     return status_;
   }
@@ -86,26 +82,37 @@ void check_stream(const TileTable& table, std::size_t t, std::span<const std::ui
   }
 }
 
-/// A table written anew: descriptor, ZSCALE, ZZERO, and the streams as the heap. cfitsio's decoder
-/// reads on where a stream ends early, so each is followed by more zeros than it can ask for.
+/// A stream of zeros: what stands in the place of a tile that is stored in another way.
+std::vector<std::uint8_t> empty_stream(std::size_t pixels) {
+  std::vector<std::uint8_t> out(32);
+  out[0] = 0xdd;
+  out[1] = 0x99;
+  store_be(out.data() + 2, static_cast<std::int32_t>(1));
+  store_be(out.data() + 6, static_cast<std::int32_t>(pixels));
+  store_be(out.data() + 10, std::int32_t{1});
+  return out;
+}
+
+/// A table written anew: descriptors, and the streams as the heap. cfitsio's decoder reads on where
+/// a stream ends early, so each is followed by more zeros than it can ask for.
 struct CleanTable {
   std::vector<std::uint8_t> rows, heap;
 };
-constexpr std::size_t kRowBytes = 32;
+constexpr std::size_t kRowBytes = 16;
 constexpr std::size_t kPadPerPixel = 16, kPad = 4096;
 
 CleanTable clean_table(TileTable& table, const Hdu& hdu) {
   CleanTable out;
   for (std::size_t t = 0; t < table.count; ++t) {
     const std::size_t pixels = tile_pixels(table, hdu, t);
-    const auto bytes = table.cell(TileTable::Cell::kCompressed, t);
-    check_stream(table, t, bytes, pixels);
+    const auto cell = table.cell(TileTable::Cell::kCompressed, t);
+    if (!cell.empty()) check_stream(table, t, cell, pixels);
+    const std::vector<std::uint8_t> bytes =
+        cell.empty() ? empty_stream(pixels) : std::vector<std::uint8_t>(cell.begin(), cell.end());
     std::array<std::uint8_t, kRowBytes> row{};
     const std::size_t length = bytes.size() + kPadPerPixel * pixels + kPad;
     store_be(row.data(), static_cast<std::uint64_t>(length));
     store_be(row.data() + 8, static_cast<std::uint64_t>(out.heap.size()));
-    store_be(row.data() + 16, table.scale(t).value_or(1.0));
-    store_be(row.data() + 24, table.zero(t).value_or(0.0));
     out.rows.insert(out.rows.end(), row.begin(), row.end());
     out.heap.insert(out.heap.end(), bytes.begin(), bytes.end());
     out.heap.resize(out.heap.size() + length - bytes.size());
@@ -122,39 +129,28 @@ HeaderCards clean_header(const Hdu& hdu, const TileTable& table, const CleanTabl
   h.set("NAXIS2", static_cast<std::int64_t>(table.count));
   h.set("PCOUNT", static_cast<std::int64_t>(clean.heap.size()));
   h.set("GCOUNT", 1);
-  const bool quantised = hdu.bitpix < 0;
-  h.set("TFIELDS", quantised ? 3 : 2);
+  h.set("TFIELDS", 1);
   h.set("TTYPE1", "COMPRESSED_DATA");
   h.set("TFORM1", "1QB");
-  h.set("TTYPE2", quantised ? "ZSCALE" : "UNUSED");
-  h.set("TFORM2", quantised ? "1D" : "2D");
-  if (quantised) h.set("TTYPE3", "ZZERO");
-  if (quantised) h.set("TFORM3", "1D");
   h.set_logical("ZIMAGE", true);
   h.set("ZCMPTYPE", "HCOMPRESS_1");
-  h.set("ZBITPIX", hdu.bitpix);
+  h.set("ZBITPIX", 32);
   h.set("ZNAXIS", static_cast<std::int64_t>(hdu.axes.size()));
   for (std::size_t i = 0; i < hdu.axes.size(); ++i) {
     const std::string index = std::to_string(i + 1);
     h.set("ZNAXIS" + index, static_cast<std::int64_t>(hdu.axes[i]));
     h.set("ZTILE" + index, static_cast<std::int64_t>(table.tile[i]));
   }
-  const double scale = hdu.header.number("ZVAL1").value_or(0);
-  h.set("ZNAME1", "SCALE");
-  h.set("ZVAL1", std::abs(scale) < 1e6 ? scale : 0.0);
+  h.set("ZNAME1", "SCALE");  // each stream holds its own
+  h.set("ZVAL1", 0);
   h.set("ZNAME2", "SMOOTH");
-  h.set("ZVAL2", hdu.header.integer("ZVAL2").value_or(0) == 1 ? 1 : 0);
-  if (table.dither == Dither::kOne) h.set("ZQUANTIZ", "SUBTRACTIVE_DITHER_1");
-  if (table.dither == Dither::kTwo) h.set("ZQUANTIZ", "SUBTRACTIVE_DITHER_2");
-  if (table.dither != Dither::kNone) h.set("ZDITHER0", table.dither_seed);
-  if (const auto blank = hdu.header.integer("ZBLANK")) h.set("ZBLANK", *blank);
+  h.set("ZVAL2", table.hcompress_smooth == 1 ? 1 : 0);
   return h;
 }
 
 }  // namespace
 
-std::vector<double> read_with_cfitsio(const ByteSource& source, const Hdu& hdu) {
-  TileTable table(source, hdu);
+std::vector<std::int32_t> unpack_hcompress(TileTable& table, const Hdu& hdu) {
   const CleanTable clean = clean_table(table, hdu);
   HeaderCards primary;
   primary.set_logical("SIMPLE", true);
@@ -168,7 +164,7 @@ std::vector<double> read_with_cfitsio(const ByteSource& source, const Hdu& hdu) 
   bytes.insert(bytes.end(), clean.heap.begin(), clean.heap.end());
   bytes.resize((bytes.size() + kBlock - 1) / kBlock * kBlock);
 
-  std::vector<double> out(hdu.pixels());
+  std::vector<std::int32_t> out(hdu.pixels());
   MemoryFile file(std::move(bytes));
   if (const int status = file.read_image(out); status != 0) {
     std::array<char, FLEN_STATUS> text{};

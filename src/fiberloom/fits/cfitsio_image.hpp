@@ -2,16 +2,17 @@
 // The one door to cfitsio, for the codec that we have not: HCOMPRESS_1.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "fiberloom/fits/byte_source.hpp"
 #include "fiberloom/fits/hdu.hpp"
+#include "fiberloom/fits/tile_layout.hpp"
 
 namespace fiberloom::fits {
 
-/// All pixels before BSCALE and BZERO, as doubles, BLANK as NaN. cfitsio sees a header that is
-/// written anew from checked values, in memory, and tiles whose own size fields have been checked.
-/// Throws kCorrupt.
-[[nodiscard]] std::vector<double> read_with_cfitsio(const ByteSource& source, const Hdu& hdu);
+/// The integers of all main cells, in the order of the image; 0 where a tile has none. cfitsio sees
+/// a header that is written anew from checked values, in memory, and tiles whose own size fields
+/// have been checked: it is a codec here and nothing more. Throws kCorrupt.
+[[nodiscard]] std::vector<std::int32_t> unpack_hcompress(TileTable& table, const Hdu& hdu);
 
 }  // namespace fiberloom::fits

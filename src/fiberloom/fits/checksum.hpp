@@ -11,7 +11,7 @@ namespace fiberloom::fits {
 /// Sums big-endian 32-bit words. Pieces may be added in any order of whole words.
 class Checksum {
  public:
-  /// Precondition: bytes.size() is a multiple of 4.
+  /// Bytes after the last whole word are left out.
   void add(std::span<const std::uint8_t> bytes) noexcept;
   void add(std::uint32_t sum) noexcept { wide_ += sum; }
   [[nodiscard]] std::uint32_t value() const noexcept;

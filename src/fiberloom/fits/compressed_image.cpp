@@ -43,6 +43,42 @@ std::vector<std::uint8_t> unshuffle(std::span<const std::uint8_t> in, std::size_
   return out;
 }
 
+/// Where tile t lies: first pixel and length along each axis.
+struct Box {
+  std::vector<std::size_t> first, length;
+  [[nodiscard]] std::size_t pixels() const {
+    std::size_t n = 1;
+    for (const std::size_t l : length) n *= l;
+    return n;
+  }
+};
+
+Box tile_box(const TileTable& table, const Hdu& hdu, std::size_t t) {
+  Box box;
+  for (std::size_t a = 0; a < hdu.axes.size(); ++a) {
+    const std::size_t index = t % table.tiles[a];
+    t /= table.tiles[a];
+    box.first.push_back(index * table.tile[a]);
+    box.length.push_back(std::min(table.tile[a], hdu.axes[a] - box.first.back()));
+  }
+  return box;
+}
+
+/// Calls f(first pixel in the tile, first in the image) for each run along the first axis.
+template <class F>
+void for_each_run(const Hdu& hdu, const Box& box, F&& f) {
+  const std::size_t run = box.length[0], pixels = box.pixels();
+  for (std::size_t at = 0, line = 0; at < pixels; at += run, ++line) {
+    std::size_t rest = line, stride = hdu.axes[0], target = box.first[0];
+    for (std::size_t a = 1; a < hdu.axes.size(); ++a) {
+      target += (box.first[a] + rest % box.length[a]) * stride;
+      rest /= box.length[a];
+      stride *= hdu.axes[a];
+    }
+    f(at, target);
+  }
+}
+
 /// Decodes the tiles of one image into pixels of T.
 template <class T>
 class TileDecoder {
@@ -71,7 +107,8 @@ class TileDecoder {
 
  private:
   [[nodiscard]] bool is_float() const { return hdu_.bitpix < 0; }
-  [[nodiscard]] bool quantised(std::size_t t) const { return is_float() && table_.scale(t); }
+  /// Are the main cells integers, whatever the image is?
+  [[nodiscard]] bool quantised() const { return !table_.lossless; }
 
   Bytes inflate(std::span<const std::uint8_t> packed, std::size_t t, std::size_t max_bytes) {
     return gunzip(packed, label_ + ": " + hdu_.label() + ": tile " + std::to_string(t + 1),
@@ -81,16 +118,23 @@ class TileDecoder {
   void decode_main(std::span<const std::uint8_t> packed, std::size_t t, std::span<T> out) {
     const std::string& code = table_.code;
     if (code == "GZIP_1" || code == "GZIP_2") return decode_gzip(packed, t, out);
-    if (code == "NOCOMPRESS") return decode_plain(packed, t, out);
+    if (code == "NOCOMPRESS") {
+      return quantised() ? decode_stored_integers(packed, t, out) : decode_plain(packed, t, out);
+    }
     integers_.resize(out.size());
+    if (is_float() && !quantised()) {
+      table_.corrupt("floats in " + code + " tiles, but neither ZSCALE nor a column of that name");
+    }
     bool good = false;
     if (code == "RICE_1" || code == "RICE_ONE") {
       good = rice_decode(packed, table_.rice_bytes, table_.rice_block, integers_);
     } else if (code == "PLIO_1") {
       good = plio_decode(packed, integers_);
+    } else if (code == "HCOMPRESS_1") {
+      hcompress_tile(t);
+      good = true;
     } else {
-      throw Error(Status::kUnsupported, label_ + ": " + hdu_.label() + ": compression ZCMPTYPE " +
-                                            code + " is not supported");
+      table_.unsupported("compression ZCMPTYPE " + code + " is not supported");
     }
     if (!good) table_.corrupt_tile(t, "damaged " + code + " data");
     from_integers(t, out);
@@ -98,7 +142,7 @@ class TileDecoder {
 
   void decode_gzip(std::span<const std::uint8_t> packed, std::size_t t, std::span<T> out) {
     const Bytes bytes = inflate(packed, t, out.size() * 8);
-    const bool ints = quantised(t);
+    const bool ints = quantised();
     const std::size_t width = ints ? 4 : static_cast<std::size_t>(std::abs(hdu_.bitpix) / 8);
     // Older files keep 8- and 16-bit tiles as 32-bit integers: the length tells.
     const std::size_t found = bytes.size == out.size() * 4 ? 4 : width;
@@ -114,8 +158,18 @@ class TileDecoder {
     }
     if (!ints && (found == width)) return decode_plain(view, t, out);
     if (is_float() && !ints) table_.corrupt_tile(t, "32-bit data for a 64-bit image");
+    decode_stored_integers(view, t, out);
+  }
+
+  /// 32-bit integers, whatever the type of the image.
+  void decode_stored_integers(std::span<const std::uint8_t> bytes, std::size_t t,
+                              std::span<T> out) {
+    if (bytes.size() != out.size() * 4) {
+      table_.corrupt_tile(
+          t, std::to_string(bytes.size()) + " bytes, expected " + std::to_string(out.size() * 4));
+    }
     integers_.resize(out.size());
-    from_big_endian<std::int32_t>(view.data(), integers_.data(), integers_.size());
+    from_big_endian<std::int32_t>(bytes.data(), integers_.data(), integers_.size());
     from_integers(t, out);
   }
 
@@ -130,10 +184,12 @@ class TileDecoder {
         return convert<std::int32_t>(bytes, t, out);
       case 64:
         return convert<std::int64_t>(bytes, t, out);
-      case -32:
-        return convert<float>(bytes, t, out);
       default:
-        return convert<double>(bytes, t, out);
+        break;
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      if (hdu_.bitpix == -32) return convert<float>(bytes, t, out);
+      return convert<double>(bytes, t, out);
     }
   }
 
@@ -150,16 +206,38 @@ class TileDecoder {
     convert_pixels<T>(values.data(), out.data(), out.size(), scale);
   }
 
+  /// integers_ are the pixels of the image, or floats quantised.
   void from_integers(std::size_t t, std::span<T> out) {
-    if (is_float()) return restore_floats(t, out);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_float()) return restore_floats(t, out);
+    }
+    // cfitsio puts unsigned integers of 16 bits into PLIO lists as they are, which know no signs.
+    if (table_.code == "PLIO_1" && hdu_.bitpix == 16 && hdu_.bzero == 32768) {
+      for (std::int32_t& v : integers_) v -= 32768;
+    }
     PixelScale scale = image_scale_;
     scale.blank = table_.blank(t);
+    if (hdu_.bitpix == 8) return from_narrow<std::uint8_t>(scale, out);
+    if (hdu_.bitpix == 16) return from_narrow<std::int16_t>(scale, out);
+    convert_pixels<T>(integers_.data(), out.data(), out.size(), scale);
+  }
+
+  /// Bits are those of the image's own type. What does not fit it stays as wide as it is.
+  template <class File>
+  void from_narrow(const PixelScale& scale, std::span<T> out) {
+    if constexpr (std::is_integral_v<T>) {
+      const auto fits = [](std::int32_t v) { return static_cast<File>(v) == v; };
+      if (std::all_of(integers_.begin(), integers_.end(), fits)) {
+        const std::vector<File> narrow(integers_.begin(), integers_.end());
+        return convert_pixels<T>(narrow.data(), out.data(), out.size(), scale);
+      }
+    }
     convert_pixels<T>(integers_.data(), out.data(), out.size(), scale);
   }
 
   /// value = (q - r + 0.5) ZSCALE + ZZERO with dither r, q ZSCALE + ZZERO without.
   void restore_floats(std::size_t t, std::span<T> out) {
-    const double scale = table_.scale(t).value_or(1.0), zero = table_.zero(t).value_or(0.0);
+    const double scale = table_.scale(t), zero = table_.zero(t);
     const std::int64_t blank = table_.blank(t).value_or(-2147483648LL);
     const bool dithered = table_.dither != Dither::kNone;
     std::size_t seed = (t + static_cast<std::size_t>(table_.dither_seed) - 1) % kDitherCount;
@@ -182,74 +260,44 @@ class TileDecoder {
     }
   }
 
+  /// Fills integers_ from the image that cfitsio unpacked, whole, when it was first asked for.
+  void hcompress_tile(std::size_t t) {
+    if (unpacked_.empty()) unpacked_ = unpack_hcompress(table_, hdu_);
+    const Box box = tile_box(table_, hdu_, t);
+    for_each_run(hdu_, box, [&](std::size_t in_tile, std::size_t in_image) {
+      std::copy_n(unpacked_.begin() + static_cast<std::ptrdiff_t>(in_image), box.length[0],
+                  integers_.begin() + static_cast<std::ptrdiff_t>(in_tile));
+    });
+  }
+
   std::string label_;
   const Hdu& hdu_;
   TileTable table_;
+  std::vector<std::int32_t> unpacked_;
   PixelScale image_scale_;
   std::vector<float> random_;
   std::vector<std::int32_t> integers_;
 };
 
-/// Where tile t lies: first pixel and length along each axis.
-struct Box {
-  std::vector<std::size_t> first, length;
-  [[nodiscard]] std::size_t pixels() const {
-    std::size_t n = 1;
-    for (const std::size_t l : length) n *= l;
-    return n;
-  }
-};
-
-Box tile_box(const TileTable& table, const Hdu& hdu, std::size_t t) {
-  Box box;
-  for (std::size_t a = 0; a < hdu.axes.size(); ++a) {
-    const std::size_t index = t % table.tiles[a];
-    t /= table.tiles[a];
-    box.first.push_back(index * table.tile[a]);
-    box.length.push_back(std::min(table.tile[a], hdu.axes[a] - box.first.back()));
-  }
-  return box;
-}
-
-/// Copies a tile into the image, one run along the first axis at a time.
-template <class T>
-void place(const Hdu& hdu, const Box& box, const std::vector<T>& tile, std::span<T> image) {
-  const std::size_t run = box.length[0];
-  for (std::size_t at = 0, line = 0; at < tile.size(); at += run, ++line) {
-    std::size_t rest = line, stride = hdu.axes[0], target = box.first[0];
-    for (std::size_t a = 1; a < hdu.axes.size(); ++a) {
-      target += (box.first[a] + rest % box.length[a]) * stride;
-      rest /= box.length[a];
-      stride *= hdu.axes[a];
-    }
-    std::copy_n(tile.begin() + static_cast<std::ptrdiff_t>(at), run,
-                image.begin() + static_cast<std::ptrdiff_t>(target));
-  }
-}
-
 }  // namespace
 
 template <class T>
 void read_compressed(const ByteSource& source, const Hdu& hdu, std::span<T> out) {
-  if (hdu.header.text("ZCMPTYPE").value_or("") == "HCOMPRESS_1") {
-    const auto values = read_with_cfitsio(source, hdu);
-    const PixelScale scale{hdu.bscale, hdu.bzero, {}};
-    convert_pixels<T>(values.data(), out.data(), out.size(), scale);
-    return;
-  }
   TileDecoder<T> decoder(source, hdu);
   std::vector<T> tile;
   for (std::size_t t = 0; t < decoder.table().count; ++t) {
     const Box box = tile_box(decoder.table(), hdu, t);
     tile.resize(box.pixels());
     decoder.decode(t, tile);
-    place(hdu, box, tile, out);
+    for_each_run(hdu, box, [&](std::size_t in_tile, std::size_t in_image) {
+      std::copy_n(tile.begin() + static_cast<std::ptrdiff_t>(in_tile), box.length[0],
+                  out.begin() + static_cast<std::ptrdiff_t>(in_image));
+    });
   }
 }
 
 template void read_compressed<float>(const ByteSource&, const Hdu&, std::span<float>);
 template void read_compressed<double>(const ByteSource&, const Hdu&, std::span<double>);
-template void read_compressed<std::int32_t>(const ByteSource&, const Hdu&, std::span<std::int32_t>);
 template void read_compressed<std::uint32_t>(const ByteSource&, const Hdu&,
                                              std::span<std::uint32_t>);
 

@@ -9,8 +9,10 @@
 #include <cmath>
 
 #include "fiberloom/fits/fits_reader.hpp"
+#include "fiberloom/fits/fits_writer.hpp"
 #include "fiberloom/fits/test_support.hpp"
 #include "fiberloom/fits/tile_codec.hpp"
+#include "fiberloom/fits/verify.hpp"
 
 namespace fiberloom::fits {
 namespace {
@@ -129,6 +131,38 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"GzipFloatQuantised", GZIP_2, -32, 4, SUBTRACTIVE_DITHER_1, false},
         Case{"Plio", PLIO_1, 16, 0, 0, false}, Case{"Hcompress", HCOMPRESS_1, 16, 0, 0, false}),
     [](const auto& i) { return i.param.name; });
+
+TEST(CompressedMask, ItsSumsAreThoseOfTheImageThatCfitsioUnpacks) {
+  for (const std::uint32_t top : {7U, 100000U}) {  // 16 bits, 32 bits
+    const TempFolder folder;
+    const std::string path = folder.file("mask.fits"), plain = folder.file("plain.fits");
+    std::vector<std::uint32_t> mask(131 * 7);
+    for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = i % 31 == 0 ? top : 0;
+    HeaderCards cards;
+    cards.set("CAMERA", "r0", "a card of the image");
+    write_fits(path, Overwrite::kYes,
+               [&](FitsWriter& writer) { writer.compressed_mask("MASK", mask, 131, 7, cards); });
+
+    int status = 0, data_good = 0, all_good = 0;
+    fitsfile *in = nullptr, *out = nullptr;
+    fits_open_diskfile(&in, path.c_str(), READONLY, &status);
+    fits_movabs_hdu(in, 2, nullptr, &status);
+    fits_create_diskfile(&out, plain.c_str(), &status);
+    fits_create_img(out, BYTE_IMG, 0, nullptr, &status);
+    fits_img_decompress(in, out, &status);
+    fits_close_file(in, &status);
+    fits_close_file(out, &status);
+    fits_open_diskfile(&out, plain.c_str(), READONLY, &status);
+    fits_movabs_hdu(out, 2, nullptr, &status);
+    fits_verify_chksum(out, &data_good, &all_good, &status);
+    fits_close_file(out, &status);
+
+    ASSERT_EQ(status, 0);
+    EXPECT_EQ(data_good, 1);
+    EXPECT_EQ(all_good, 1);
+    verify_checksums(path);
+  }
+}
 
 TEST(Rice, DecodesWhatItEncoded) {
   for (const int bytes : {1, 2, 4}) {

@@ -82,7 +82,88 @@ TEST(FitsReader, AppliesScaleZeroAndBlank) {
   EXPECT_EQ(v[0], -32768.0);
   EXPECT_EQ(v[1], 32768.0);
   EXPECT_TRUE(std::isnan(v[2]));
-  EXPECT_EQ(pixels_of<std::uint32_t>(file), (std::vector<std::uint32_t>{0, 32768, 0}));
+  const auto thrown = thrown_by([&] { (void)pixels_of<std::uint32_t>(file); });
+  EXPECT_EQ(thrown.status, Status::kUnsupported) << "BSCALE 2 makes no bits";
+}
+
+TEST(FitsReader, NonsenseInScalingCardsIsRefusedWhenThePixelsAreRead) {
+  for (const char* card : {"BSCALE  = 0", "BSCALE  = nan", "BSCALE  =", "BZERO   = 'inf'",
+                           "BZERO   = nan", "BLANK   = 1.5", "BLANK   = 'none'"}) {
+    const auto file = image_file<std::int16_t>(16, {1, 2}, {card});
+    const auto thrown = thrown_by([&] { (void)pixels_of<double>(file); });
+    EXPECT_EQ(thrown.status, Status::kCorrupt) << card;
+    EXPECT_TRUE(thrown.says("HDU 0: B")) << thrown.message;
+    EXPECT_EQ(opening(file).status, Status::kOk) << "the file's other HDUs can be read";
+  }
+}
+
+TEST(FitsReader, IntegersOf64BitsKeepWhatADoubleHolds) {
+  constexpr std::int64_t kLow = INT64_MIN;
+  const auto file = image_file<std::int64_t>(64, {kLow, kLow + 5, kLow + 40000, -1, 0, INT64_MAX},
+                                             {"BZERO   = 9223372036854775808"});
+
+  EXPECT_EQ(pixels_of<double>(file),
+            (std::vector<double>{0, 5, 40000, 0x1p63 - 1, 0x1p63, 0x1p64}));
+}
+
+TEST(FitsReader, BlankMayBeAnyInteger) {
+  const auto file = image_file<std::int64_t>(64, {INT64_MIN, INT64_MIN + 1, 7},
+                                             {"BLANK   = -9223372036854775808"});
+
+  const auto v = pixels_of<double>(file);
+
+  EXPECT_TRUE(std::isnan(v[0]));
+  EXPECT_EQ(v[1], -0x1p63);
+  EXPECT_EQ(v[2], 7);
+}
+
+template <class T>
+std::vector<std::uint32_t> bits_in(std::vector<T> pixels, std::vector<std::string> cards = {}) {
+  return pixels_of<std::uint32_t>(image_file<T>(8 * static_cast<int>(sizeof(T)), pixels, cards));
+}
+using Bits = std::vector<std::uint32_t>;
+
+TEST(MaskBits, OfSignedTypesAreTheirPattern) {
+  EXPECT_EQ(bits_in<std::uint8_t>({0, 5, 255}), (Bits{0, 5, 255}));
+  EXPECT_EQ(bits_in<std::uint8_t>({0, 127, 128, 133}, {"BZERO   = -128"}), (Bits{128, 255, 0, 5}));
+  EXPECT_EQ(bits_in<std::int16_t>({5, -1, -32768}), (Bits{5, 0xffff, 0x8000}));
+  EXPECT_EQ(bits_in<std::int32_t>({5, -1, INT32_MIN}), (Bits{5, 0xffffffff, 0x80000000}));
+  EXPECT_EQ(bits_in<std::int64_t>({5, 0x80000001}), (Bits{5, 0x80000001}));
+}
+
+TEST(MaskBits, OfUnsignedTypesAreTheirValue) {
+  EXPECT_EQ(bits_in<std::int16_t>({-32768, 0, 32767}, {"BZERO   = 32768"}),
+            (Bits{0, 0x8000, 0xffff}));
+  EXPECT_EQ(bits_in<std::int32_t>({INT32_MIN, 0, -1}, {"BZERO   = 2147483648"}),
+            (Bits{0, 0x80000000, 0x7fffffff}));
+  EXPECT_EQ(bits_in<std::int64_t>({INT64_MIN, INT64_MIN + 16, INT64_MIN + 0x80000001},
+                                  {"BZERO   = 9223372036854775808"}),
+            (Bits{0, 16, 0x80000001}));
+  EXPECT_EQ(bits_in<std::int16_t>({-100, 0, 5}, {"BZERO   = 100"}), (Bits{0, 100, 105}));
+}
+
+TEST(MaskBits, BeyondThe32ndStandInTheLast) {
+  EXPECT_EQ(bits_in<std::int64_t>({std::int64_t{1} << 32, (std::int64_t{1} << 40) + 3, -1}),
+            (Bits{0x80000000, 0x80000003, 0xffffffff}));
+  EXPECT_EQ(bits_in<std::int64_t>({0, INT64_MIN + (std::int64_t{1} << 62)},
+                                  {"BZERO   = 9223372036854775808"}),
+            (Bits{0x80000000, 0x80000000}));
+}
+
+TEST(MaskBits, OfAnUndefinedPixelAreAll) {
+  EXPECT_EQ(bits_in<std::int16_t>({-1, 0, 2}, {"BLANK   = -1"}), (Bits{0xffffffff, 0, 2}));
+  EXPECT_EQ(bits_in<std::int16_t>({-32768, 0}, {"BZERO   = 32768", "BLANK   = -32768"}),
+            (Bits{0xffffffff, 0x8000}));
+}
+
+TEST(MaskBits, NeedIntegers) {
+  const auto floats =
+      thrown_by([] { (void)pixels_of<std::uint32_t>(image_file<float>(-32, {1})); });
+  EXPECT_EQ(floats.status, Status::kWrongShape);
+  for (const char* card : {"BZERO   = 0.5", "BSCALE  = 2", "BZERO   = 1E19"}) {
+    const auto thrown = thrown_by([&] { (void)bits_in<std::int16_t>({1}, {card}); });
+    EXPECT_EQ(thrown.status, Status::kUnsupported) << card;
+  }
 }
 
 TEST(FitsReader, FindsHdusByNameInAnyCase) {
@@ -129,6 +210,57 @@ TEST(FitsReader, MissingPaddingAndTrailingZerosAreForgiven) {
   bytes = two_images();
   bytes.resize(bytes.size() + 5 * kBlock, 0);
   EXPECT_EQ(opening(bytes).status, Status::kOk);
+}
+
+/// A table of three bytes a row, two rows, behind an empty primary.
+Bytes8 table_file(const std::vector<std::string>& more) {
+  Bytes8 out = raw_header({"SIMPLE  =                    T", "BITPIX  = 8", "NAXIS   = 0"});
+  std::vector<std::string> cards{"XTENSION= 'BINTABLE'", "BITPIX  = 8",      "NAXIS   = 2",
+                                 "NAXIS1  = 3",          "NAXIS2  = 2",      "PCOUNT  = 0",
+                                 "GCOUNT  = 1",          "TFIELDS = 2",      "TTYPE1  = 'FIBER'",
+                                 "TFORM1  = '1I'",       "TTYPE2  = 'GOOD'", "TFORM2  = '1L'"};
+  cards.insert(cards.end(), more.begin(), more.end());
+  const Bytes8 header = raw_header(cards);
+  out.insert(out.end(), header.begin(), header.end());
+  const Bytes8 rows{0, 7, 'T', 0xff, 0xff, 0};
+  out.insert(out.end(), rows.begin(), rows.end());
+  out.resize((out.size() + kBlock - 1) / kBlock * kBlock);
+  return out;
+}
+
+RawTable table_with(const std::vector<std::string>& cards) {
+  const auto reader = FitsReader::from_memory(table_file(cards), "t.fits");
+  return reader.read_table(reader.hdus().at(1));
+}
+
+TEST(Columns, AreScaledAndUndefinedWhereTheCardsSaySo) {
+  EXPECT_EQ(table_with({}).column("FIBER"), (std::vector<double>{7, -1}));
+  EXPECT_EQ(table_with({"TZERO1  = 32768"}).column("FIBER"), (std::vector<double>{32775, 32767}));
+  EXPECT_EQ(table_with({"TSCAL1  = 0.5"}).column("FIBER"), (std::vector<double>{3.5, -0.5}));
+  const RawTable null = table_with({"TNULL1  = -1"});
+  EXPECT_TRUE(std::isnan((*null.column("FIBER"))[1]));
+  EXPECT_EQ(null.integers("FIBER", -99), (std::vector<std::int64_t>{7, -99}));
+  EXPECT_TRUE(std::isnan((*null.column("GOOD"))[1])) << "a logical of 0 is undefined";
+}
+
+TEST(Columns, NonsenseInTheScalingIsRefused) {
+  for (const char* card : {"TSCAL1  = 0", "TSCAL1  = nan", "TZERO1  = 'x'", "TNULL1  = 1.5"}) {
+    const auto thrown = thrown_by([&] { (void)table_with({card}); });
+    EXPECT_EQ(thrown.status, Status::kCorrupt) << card;
+    EXPECT_TRUE(thrown.says("t.fits: HDU 1: column FIBER: T")) << thrown.message;
+  }
+}
+
+TEST(Columns, IntegersKeepAll64Bits) {
+  const std::vector<std::int64_t> ids{39627000000000001, INT64_MIN, INT64_MAX};
+  const RawTable table = TableBuilder(3).add("TARGETID", ids).build();
+  EXPECT_EQ(table.integers("TARGETID", 0), ids);
+}
+
+TEST(Columns, OfACompressedTableAreRefused) {
+  const auto thrown = thrown_by([] { (void)table_with({"ZTABLE  =                    T"}); });
+  EXPECT_EQ(thrown.status, Status::kUnsupported);
+  EXPECT_TRUE(thrown.says("is a compressed table (ZTABLE)")) << thrown.message;
 }
 
 TEST(FitsReader, HeaderWithoutEndIsCorrupt) {

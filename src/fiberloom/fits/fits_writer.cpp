@@ -130,6 +130,38 @@ void convert(PixelType type, const T* in, std::uint8_t* out, std::size_t n) {
   }
 }
 
+/// ZHECKSUM and ZDATASUM: the sums that the image has once it is unpacked. Its cards are those of
+/// the list that speak of the image, under its own names; their order does not matter to a sum.
+void sign_unpacked(CardList& list, int byte_pix, std::span<const std::uint32_t> pixels) {
+  std::vector<std::string> image;
+  for (const std::string& card : list.cards()) {
+    const std::string key = card_keyword(card);
+    const std::string own = key == "ZTENSION" ? "XTENSION" : key.substr(1);
+    if (key.starts_with('Z') && is_structural(own) && own != "IMAGE") {
+      std::string name = own;
+      name.resize(8, ' ');
+      image.push_back(name + card.substr(8));
+    } else if (key == "EXTNAME" || (!is_structural(key) && !is_column_keyword(key))) {
+      image.push_back(card);
+    }
+  }
+  Checksum data;
+  std::vector<std::uint8_t> chunk;
+  for (std::size_t first = 0; first < pixels.size(); first += kChunkBytes) {
+    const auto part = pixels.subspan(first, std::min(kChunkBytes, pixels.size() - first));
+    const std::size_t width = static_cast<std::size_t>(byte_pix);
+    chunk.assign((part.size() * width + 3) / 4 * 4, std::uint8_t{0});
+    convert(byte_pix == 2 ? PixelType::kInt16 : PixelType::kInt32, part.data(), chunk.data(),
+            part.size());
+    data.add(chunk);
+  }
+  Checksum all;
+  all.add(header_bytes(image, std::string(16, '0'), data.value()));
+  all.add(data.value());
+  list.header().set("ZHECKSUM", encode_checksum(all.value()), "HDU checksum");
+  list.header().set("ZDATASUM", std::to_string(data.value()), "data unit checksum");
+}
+
 }  // namespace
 
 void MemorySink::append(std::span<const std::uint8_t> bytes) {
@@ -241,6 +273,7 @@ void FitsWriter::compressed_mask(const std::string& extname, std::span<const std
   h.set("ZNAME2", "BYTEPIX", "bytes per pixel (1, 2, 4, or 8)");
   h.set("ZVAL2", byte_pix, "bytes per pixel (1, 2, 4, or 8)");
   list.name(extname).append(safe_cards(header));
+  sign_unpacked(list, byte_pix, pixels);
   rows.insert(rows.end(), heap.begin(), heap.end());
   hdu(list.cards(), rows.size(), 1, [&](std::size_t first, std::size_t n, std::uint8_t* out) {
     std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first), n, out);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/checksum.hpp"
 
 namespace fiberloom::fits {
 namespace {
@@ -71,6 +73,7 @@ std::uint64_t product(const ByteSource& source, const Hdu& hdu, std::uint64_t a,
 /// Cards up to END; returns the offset of the data. nullopt: nothing that looks like a header.
 std::optional<std::uint64_t> read_cards(const ByteSource& source, std::uint64_t offset, Hdu& hdu) {
   std::array<std::uint8_t, kBlock> block{};
+  Checksum sum;
   for (bool first = true;; first = false) {
     if (source.size() < offset + kBlock) {
       if (first) return std::nullopt;
@@ -78,6 +81,8 @@ std::optional<std::uint64_t> read_cards(const ByteSource& source, std::uint64_t 
     }
     source.read(offset, block);
     offset += kBlock;
+    sum.add(block);
+    hdu.header_sum = sum.value();
     const std::string_view text(reinterpret_cast<const char*>(block.data()), block.size());
     if (first && !text.starts_with(hdu.number == 0 ? "SIMPLE  =" : "XTENSION=")) {
       return std::nullopt;
@@ -127,8 +132,11 @@ void describe(const ByteSource& source, Hdu& hdu) {
   elements = product(source, hdu, elements, static_cast<std::uint64_t>(gcount));
   hdu.data_bytes =
       product(source, hdu, elements, static_cast<std::uint64_t>(std::abs(hdu.bitpix) / 8));
-  hdu.bscale = hdu.header.number("BSCALE").value_or(1.0);
-  hdu.bzero = hdu.header.number("BZERO").value_or(0.0);
+  const auto number_or = [&](const char* key, double fallback) {
+    return hdu.header.has(key) ? hdu.header.number(key).value_or(std::nan("")) : fallback;
+  };
+  hdu.bscale = number_or("BSCALE", 1.0);
+  hdu.bzero = number_or("BZERO", 0.0);
   hdu.blank = hdu.header.integer("BLANK");
 
   if (extension == "IMAGE" || extension == "IUEIMAGE") {
@@ -160,6 +168,10 @@ std::size_t Hdu::pixels() const noexcept {
   std::size_t n = 1;
   for (const std::size_t a : axes) n *= a;
   return n;
+}
+
+std::uint64_t Hdu::end() const noexcept {
+  return data_offset + (data_bytes + kBlock - 1) / kBlock * kBlock;
 }
 
 std::string Hdu::label() const {
@@ -213,7 +225,7 @@ std::vector<Hdu> scan_hdus(const ByteSource& source) {
     if (hdu.kind == HduKind::kTable && hdu.header.logical("ZIMAGE").value_or(false)) {
       describe_compressed(source, hdu);
     }
-    offset = hdu.data_offset + (hdu.data_bytes + kBlock - 1) / kBlock * kBlock;
+    offset = hdu.end();
     out.push_back(std::move(hdu));
   }
   if (out.empty()) {

@@ -13,6 +13,8 @@
 
 namespace fiberloom::fits {
 
+inline constexpr std::size_t kBlock = 2880;
+
 enum class HduKind { kImage, kTable, kAsciiTable, kCompressedImage, kOther };
 
 struct Hdu {
@@ -21,10 +23,11 @@ struct Hdu {
   HduKind kind = HduKind::kOther;
   HeaderCards header;                             ///< every card before END, as in the file
   std::uint64_t data_offset = 0, data_bytes = 0;  ///< data unit without padding, heap included
+  std::uint32_t header_sum = 0;                   ///< FITS checksum of the header's blocks
   /// Of the image (the unpacked one where compressed), FITS order: NAXIS1 first.
   int bitpix = 8;
   std::vector<std::size_t> axes;
-  double bscale = 1, bzero = 0;
+  double bscale = 1, bzero = 0;                          ///< NaN where the card is no number
   std::optional<std::int64_t> blank;                     ///< integer that stands for NaN
   std::size_t row_bytes = 0, rows = 0, heap_offset = 0;  ///< of tables; heap from data_offset
 
@@ -33,6 +36,8 @@ struct Hdu {
   [[nodiscard]] bool is_image() const noexcept {
     return (kind == HduKind::kImage || kind == HduKind::kCompressedImage) && pixels() > 0;
   }
+  /// Where the data unit ends with its padding, which the end of a file may lack.
+  [[nodiscard]] std::uint64_t end() const noexcept;
   /// "HDU 3 'MASK'", for messages.
   [[nodiscard]] std::string label() const;
   /// "4128 x 4114" in C order, for messages; "empty" without axes.
@@ -44,7 +49,5 @@ struct Hdu {
 /// Reads all headers. Throws kCorrupt: no FITS file, header without END, impossible sizes, data
 /// beyond the end of the file. What follows the last HDU and is none is ignored.
 [[nodiscard]] std::vector<Hdu> scan_hdus(const ByteSource& source);
-
-inline constexpr std::size_t kBlock = 2880;
 
 }  // namespace fiberloom::fits

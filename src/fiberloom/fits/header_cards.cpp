@@ -88,8 +88,9 @@ std::string card_keyword(std::string_view card) {
 
 std::optional<double> parse_number(std::string_view token) {
   std::array<char, kCard> text{};
-  if (!token.empty() && token.front() == '+') token.remove_prefix(1);
-  if (token.empty() || token.size() > text.size() || token.front() == '+') return std::nullopt;
+  if (token.starts_with("++") || token.starts_with("+-")) return std::nullopt;
+  if (token.starts_with('+')) token.remove_prefix(1);
+  if (token.empty() || token.size() > text.size()) return std::nullopt;
   std::transform(token.begin(), token.end(), text.begin(),
                  [](char c) { return c == 'D' || c == 'd' ? 'E' : c; });
   double value = 0;
@@ -280,6 +281,17 @@ std::optional<double> HeaderCards::number(const std::string& key) const {
 }
 
 std::optional<std::int64_t> HeaderCards::integer(const std::string& key) const {
+  const auto token = text(key);
+  if (!token) return std::nullopt;
+  // All 64 bits count, where there is no fraction and no exponent.
+  std::int64_t whole = 0;
+  const char* const end = token->data() + token->size();
+  const char* begin = token->data() + std::min(token->find_first_not_of(' '), token->size());
+  if (end - begin > 1 && begin[0] == '+' && begin[1] != '-') ++begin;
+  if (const auto [next, error] = std::from_chars(begin, end, whole);
+      error == std::errc{} && next == end) {
+    return whole;
+  }
   const auto value = number(key);
   if (!value || std::abs(*value) > 9e15 || *value != std::floor(*value)) return std::nullopt;
   return static_cast<std::int64_t>(*value);

@@ -135,5 +135,23 @@ TEST(ParseCard, SurvivesAnyEightyBytes) {
   }
 }
 
+TEST(HeaderCards, IntegersKeepAll64Bits) {
+  HeaderCards h;
+  h.cards = {"A       =  9223372036854775807",
+             "B       = -9223372036854775808",
+             "C       =  9223372036854775808",
+             "D       = '  42    '",
+             "E       = +7",
+             "F       = 1.0E3",
+             "G       = +-7"};
+  EXPECT_EQ(h.integer("A"), INT64_MAX);
+  EXPECT_EQ(h.integer("B"), INT64_MIN);
+  EXPECT_FALSE(h.integer("C"));
+  EXPECT_EQ(h.integer("D"), 42);
+  EXPECT_EQ(h.integer("E"), 7);
+  EXPECT_EQ(h.integer("F"), 1000);
+  EXPECT_FALSE(h.integer("G"));
+}
+
 }  // namespace
 }  // namespace fiberloom

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <string_view>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/byte_order.hpp"
+#include "fiberloom/fits/pixel_convert.hpp"
 
 namespace fiberloom {
 
@@ -36,6 +39,27 @@ std::optional<std::vector<double>> RawTable::column(const std::string& name) con
   return out;
 }
 
+std::optional<std::vector<std::int64_t>> RawTable::integers(const std::string& name,
+                                                            std::int64_t undefined) const {
+  const auto values = column(name);
+  if (!values) return std::nullopt;
+  std::vector<std::int64_t> out(rows, undefined);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const double v = (*values)[r];  // NaN fails both
+    if (v >= -0x1p63 && v < 0x1p63) out[r] = static_cast<std::int64_t>(v);
+  }
+  // A double holds 53 bits; a TARGETID has more.
+  const fits::TableColumn found = *fits::find_column(*this, name);
+  if (found.type != 'K' || !fits::PixelScale{found.scale, found.zero, {}}.whole()) return out;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto raw = fits::load_be<std::int64_t>(data.data() + r * row_bytes + found.offset);
+    const fits::WideInteger v = fits::WideInteger{raw} + static_cast<fits::WideInteger>(found.zero);
+    const bool fits = v >= INT64_MIN && v <= INT64_MAX;
+    out[r] = fits && raw != found.null ? static_cast<std::int64_t>(v) : undefined;
+  }
+  return out;
+}
+
 std::optional<std::vector<std::string>> RawTable::text_column(const std::string& name) const {
   const auto found = fits::find_column(*this, name);
   if (!found || found->type != 'A') return std::nullopt;
@@ -55,6 +79,28 @@ namespace fits {
 namespace {
 
 constexpr std::size_t kMaxRowBytes = std::size_t{1} << 31;
+
+bool is_one_of(char type, std::string_view types) {
+  return types.find(type) != std::string_view::npos;
+}
+
+/// TSCALn, TZEROn and TNULLn, which mean nothing for text, logicals and bits.
+void read_scaling(const HeaderCards& cards, const std::string& index, TableColumn& column) {
+  const auto complain = [&](const std::string& key, const char* expected) {
+    column.fault = key + " is '" + cards.text(key).value_or("") + "', expected " + expected;
+  };
+  if (is_one_of(column.type, "BIJKEDCM")) {
+    column.scale = cards.has("TSCAL" + index) ? cards.number("TSCAL" + index).value_or(0.0) : 1.0;
+    if (column.scale == 0) complain("TSCAL" + index, "a number other than 0");
+    const auto zero = cards.number("TZERO" + index);
+    if (!zero && cards.has("TZERO" + index)) complain("TZERO" + index, "a number");
+    column.zero = zero.value_or(0.0);
+  }
+  if (is_one_of(column.type, "BIJK")) {
+    column.null = cards.integer("TNULL" + index);
+    if (!column.null && cards.has("TNULL" + index)) complain("TNULL" + index, "an integer");
+  }
+}
 
 }  // namespace
 
@@ -117,8 +163,7 @@ std::vector<TableColumn> table_columns(const RawTable& table) {
     if (!column || column->bytes > table.row_bytes - offset) break;
     column->offset = offset;
     column->name = cards.text("TTYPE" + index).value_or("");
-    column->scale = cards.number("TSCAL" + index).value_or(1.0);
-    column->zero = cards.number("TZERO" + index).value_or(0.0);
+    read_scaling(cards, index, *column);
     column->dim = cards.text("TDIM" + index).value_or("");
     offset += column->bytes;
     out.push_back(std::move(*column));
@@ -137,36 +182,35 @@ std::optional<TableColumn> find_column(const RawTable& table, const std::string&
 std::vector<double> column_row(const RawTable& table, const TableColumn& column, std::size_t row) {
   const std::uint8_t* p = table.data.data() + row * table.row_bytes + column.offset;
   const std::size_t size = type_bytes(column.type);
+  const PixelScale scale{column.scale, column.zero, column.null};
   std::vector<double> out;
   out.reserve(column.repeat);
   for (std::size_t i = 0; i < column.repeat; ++i, p += size) {
-    double v = 0;
     switch (column.type) {
       case 'L':
-        v = *p == 'T' ? 1.0 : 0.0;
+        out.push_back(*p == 0 ? std::nan("") : *p == 'T' ? 1.0 : 0.0);
         break;
       case 'B':
-        v = *p;
+        out.push_back(convert_pixel<double>(*p, scale));
         break;
       case 'I':
-        v = load_be<std::int16_t>(p);
+        out.push_back(convert_pixel<double>(load_be<std::int16_t>(p), scale));
         break;
       case 'J':
-        v = load_be<std::int32_t>(p);
+        out.push_back(convert_pixel<double>(load_be<std::int32_t>(p), scale));
         break;
       case 'K':
-        v = static_cast<double>(load_be<std::int64_t>(p));
+        out.push_back(convert_pixel<double>(load_be<std::int64_t>(p), scale));
         break;
       case 'E':
-        v = static_cast<double>(load_be<float>(p));
+        out.push_back(convert_pixel<double>(load_be<float>(p), scale));
         break;
       case 'D':
-        v = load_be<double>(p);
+        out.push_back(convert_pixel<double>(load_be<double>(p), scale));
         break;
       default:
         return {};
     }
-    out.push_back(v * column.scale + column.zero);
   }
   return out;
 }

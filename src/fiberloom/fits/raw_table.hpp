@@ -23,8 +23,12 @@ struct RawTable {
   std::vector<std::uint8_t> heap;
   /// Rows [first, first + n). Throws kFiberRange beyond the end.
   [[nodiscard]] RawTable slice(std::size_t first, std::size_t n) const;
-  /// Column of integers or floats as doubles; nullopt when there is no such (scalar) column.
+  /// Column of integers or floats as doubles, scaled, undefined ones (TNULL) as NaN; nullopt when
+  /// there is no such (scalar) column.
   [[nodiscard]] std::optional<std::vector<double>> column(const std::string& name) const;
+  /// The same as integers, all 64 bits of them; `undefined` for TNULL and what does not fit.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(const std::string& name,
+                                                                  std::int64_t undefined) const;
   /// Column of text, blanks and NULs at the end taken off; nullopt when there is no such column.
   [[nodiscard]] std::optional<std::vector<std::string>> text_column(const std::string& name) const;
 };
@@ -37,8 +41,10 @@ struct TableColumn {
   char type = 'A';
   char element = 'B';  ///< of variable-length columns (P, Q): type of what the heap holds
   std::size_t repeat = 1, offset = 0, bytes = 0;
-  double scale = 1, zero = 0;
-  std::string dim;  ///< TDIM as in the file
+  double scale = 1, zero = 0;        ///< TSCAL, TZERO
+  std::optional<std::int64_t> null;  ///< TNULL of integers
+  std::string fault;                 ///< which of these three cards is no number, and what it is
+  std::string dim;                   ///< TDIM as in the file
 };
 
 /// Bytes of one value of a TFORM letter; 0 for X and what is none.
@@ -54,8 +60,8 @@ struct TableColumn {
 [[nodiscard]] std::optional<TableColumn> find_column(const RawTable& table,
                                                      const std::string& name);
 
-/// All `repeat` values of one row as doubles. Precondition: the column belongs to the table and is
-/// numeric; otherwise the result is empty.
+/// All `repeat` values of one row as doubles, scaled, TNULL as NaN. Precondition: the column
+/// belongs to the table and is numeric; otherwise the result is empty.
 [[nodiscard]] std::vector<double> column_row(const RawTable& table, const TableColumn& column,
                                              std::size_t row);
 

@@ -3,6 +3,7 @@
 #include "fiberloom/fits/tile_layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/byte_order.hpp"
@@ -23,12 +24,17 @@ TileTable::TileTable(const ByteSource& source, const Hdu& hdu) : source_(source)
   scale_ = find_column(table_, "ZSCALE");
   zero_ = find_column(table_, "ZZERO");
   blank_ = find_column(table_, "ZBLANK");
+  if (find_column(table_, "NULL_PIXEL_MASK")) unsupported("NULL_PIXEL_MASK is not supported");
   read_tiles();
   read_parameters();
 }
 
 void TileTable::corrupt(const std::string& what) const {
   throw Error(Status::kCorrupt, source_.label() + ": " + hdu_.label() + ": " + what);
+}
+
+void TileTable::unsupported(const std::string& what) const {
+  throw Error(Status::kUnsupported, source_.label() + ": " + hdu_.label() + ": " + what);
 }
 
 void TileTable::corrupt_tile(std::size_t t, const std::string& what) const {
@@ -60,6 +66,7 @@ void TileTable::read_parameters() {
     const auto v = h.integer("ZVAL" + std::to_string(i)).value_or(0);
     if (name == "BYTEPIX") bytes = v;
     if (name == "BLOCKSIZE") block = v;
+    if (name == "SMOOTH") hcompress_smooth = v;
   }
   if (code.starts_with("RICE") &&
       ((bytes != 1 && bytes != 2 && bytes != 4) || block < 1 || block > 65536)) {
@@ -68,10 +75,27 @@ void TileTable::read_parameters() {
   }
   rice_bytes = static_cast<int>(std::clamp<std::int64_t>(bytes, 1, 4));
   rice_block = static_cast<std::size_t>(std::clamp<std::int64_t>(block, 1, 65536));
-  const std::string quantiser = h.text("ZQUANTIZ").value_or("NO_DITHER");
-  if (quantiser == "SUBTRACTIVE_DITHER_1") dither = Dither::kOne;
-  if (quantiser == "SUBTRACTIVE_DITHER_2") dither = Dither::kTwo;
-  dither_seed = std::clamp<std::int64_t>(h.integer("ZDITHER0").value_or(1), 1, 10000);
+  read_quantiser();
+}
+
+void TileTable::read_quantiser() {
+  const HeaderCards& h = hdu_.header;
+  const std::string name = h.text("ZQUANTIZ").value_or("NO_DITHER");
+  lossless = hdu_.bitpix > 0 || name == "NONE" || !(scale_ || h.has("ZSCALE"));
+  if (hdu_.bitpix > 0) return;
+  if (name == "SUBTRACTIVE_DITHER_1") {
+    dither = Dither::kOne;
+  } else if (name == "SUBTRACTIVE_DITHER_2") {
+    dither = Dither::kTwo;
+  } else if (name != "NO_DITHER" && name != "NONE") {
+    unsupported("ZQUANTIZ " + name + " is not supported");
+  }
+  if (lossless || dither == Dither::kNone) return;
+  dither_seed = h.integer("ZDITHER0").value_or(0);
+  if (dither_seed < 1 || dither_seed > 10000) {
+    corrupt("ZDITHER0 is " + h.text("ZDITHER0").value_or("missing") +
+            ", expected 1 to 10000 with ZQUANTIZ " + name);
+  }
 }
 
 std::span<const std::uint8_t> TileTable::cell(Cell which, std::size_t t) {
@@ -98,13 +122,20 @@ std::optional<double> TileTable::value(const std::optional<TableColumn>& column,
   return v.empty() ? std::nullopt : std::optional<double>(v.front());
 }
 
-std::optional<double> TileTable::scale(std::size_t t) const {
-  return scale_ ? value(scale_, t) : hdu_.header.number("ZSCALE");
+double TileTable::quantiser(const char* name, const std::optional<TableColumn>& column,
+                            std::size_t t) const {
+  const auto v = column ? value(column, t) : hdu_.header.number(name);
+  if (v && std::isfinite(*v)) return *v;
+  corrupt_tile(t, std::string(name) + (v ? " is not finite" : " is missing or no number"));
 }
 
-std::optional<double> TileTable::zero(std::size_t t) const {
-  return zero_ ? value(zero_, t) : hdu_.header.number("ZZERO");
+double TileTable::scale(std::size_t t) const {
+  const double v = quantiser("ZSCALE", scale_, t);
+  if (v == 0) corrupt_tile(t, "ZSCALE is 0");
+  return v;
 }
+
+double TileTable::zero(std::size_t t) const { return quantiser("ZZERO", zero_, t); }
 
 std::optional<std::int64_t> TileTable::blank(std::size_t t) const {
   if (!blank_) {

@@ -27,6 +27,8 @@ class TileTable {
   std::size_t count = 1;           ///< tiles in all
   int rice_bytes = 4;
   std::size_t rice_block = 32;
+  std::int64_t hcompress_smooth = 0;
+  bool lossless = true;  ///< floats stand as they are; else as integers with ZSCALE and ZZERO
   Dither dither = Dither::kNone;
   std::int64_t dither_seed = 1;  ///< ZDITHER0
 
@@ -35,18 +37,23 @@ class TileTable {
   enum class Cell { kCompressed, kGzip, kRaw };
   [[nodiscard]] std::span<const std::uint8_t> cell(Cell which, std::size_t t);
 
-  /// Quantisation of tile t: column, else keyword, else nullopt.
-  [[nodiscard]] std::optional<double> scale(std::size_t t) const;
-  [[nodiscard]] std::optional<double> zero(std::size_t t) const;
+  /// Quantisation of tile t: column, else keyword. Throws kCorrupt: none, or no usable number.
+  [[nodiscard]] double scale(std::size_t t) const;
+  [[nodiscard]] double zero(std::size_t t) const;
+  /// The integer that stands for an undefined pixel: column, else keyword, else nullopt.
   [[nodiscard]] std::optional<std::int64_t> blank(std::size_t t) const;
 
   [[nodiscard]] const RawTable& table() const { return table_; }
   [[noreturn]] void corrupt(const std::string& what) const;
+  [[noreturn]] void unsupported(const std::string& what) const;
   [[noreturn]] void corrupt_tile(std::size_t t, const std::string& what) const;
 
  private:
   void read_tiles();
   void read_parameters();
+  void read_quantiser();
+  [[nodiscard]] double quantiser(const char* name, const std::optional<TableColumn>& column,
+                                 std::size_t t) const;
   [[nodiscard]] std::optional<double> value(const std::optional<TableColumn>& column,
                                             std::size_t t) const;
 

@@ -10,10 +10,14 @@
 #include "fiberloom/base/array.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/fits/atomic_file.hpp"  // Overwrite
+#include "fiberloom/fits/fits_reader.hpp"  // Verify
 #include "fiberloom/fits/raw_table.hpp"    // HeaderCards, RawTable
 #include "fiberloom/psf/psf_model.hpp"
 
 namespace fiberloom {
+
+/// Of all readers here: the checksums of what is read are compared unless told otherwise; kCorrupt.
+using fits::Verify;
 
 /// A preprocessed CCD frame as in the file; apply_mask() has not been called.
 struct PreprocFile {
@@ -28,15 +32,19 @@ struct PreprocFile {
 /// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image
 /// HDU; IVAR or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every
 /// fault.
-[[nodiscard]] PreprocFile read_preproc(const std::string& path);
+[[nodiscard]] PreprocFile read_preproc(const std::string& path, Verify verify = Verify::kYes);
 
 /// FIBERMAP of any file that has one (HDU FIBERMAP, or the first table).
-[[nodiscard]] RawTable read_fibermap(const std::string& path);
+[[nodiscard]] RawTable read_fibermap(const std::string& path, Verify verify = Verify::kYes);
+
+/// Lowest FIBER of a fibermap; nullopt where it has no such column, or no number in it.
+[[nodiscard]] std::optional<std::int64_t> lowest_fiber(const RawTable& fibermap);
 
 enum class Gh00 { kFile, kOne };  ///< defect B1: take the row as stored, or 1
 struct PsfReadOptions {
   Gh00 gh00 = Gh00::kFile;
   bool tails = false;
+  Verify verify = Verify::kYes;
 };
 struct PsfFile {
   std::string path;
@@ -73,10 +81,11 @@ struct FrameData {
   std::optional<Array2D<double>> chi2pix;
   std::optional<RawTable> fibermap;
 };
-[[nodiscard]] FrameData read_frame(const std::string& path);
+[[nodiscard]] FrameData read_frame(const std::string& path, Verify verify = Verify::kYes);
 
 /// One CCD image, float32: the HDU of this name, else the first image of the file.
-[[nodiscard]] Array2D<float> read_image(const std::string& path, const std::string& extname);
+[[nodiscard]] Array2D<float> read_image(const std::string& path, const std::string& extname,
+                                        Verify verify = Verify::kYes);
 
 /// What simulate writes.
 void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
@@ -89,14 +98,18 @@ struct TruthFile {
   RawTable fibermap;
 };
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
-[[nodiscard]] TruthFile read_truth(const std::string& path);
+[[nodiscard]] TruthFile read_truth(const std::string& path, Verify verify = Verify::kYes);
 
 /// HDUs of a FITS file, one line each, for `info`.
 struct HduSummary {
   int number = 0;
   std::string name, kind, type, shape;
   bool compressed = false;
+  bool signed_data = false;  ///< has CHECKSUM or DATASUM
+  std::string fault;         ///< "HDU 3 'MASK': DATASUM ...", where sums were compared; or empty
 };
-[[nodiscard]] std::vector<HduSummary> list_hdus(const std::string& path);
+/// With Verify::kYes all data are read, and faults said; without, only the headers are.
+[[nodiscard]] std::vector<HduSummary> list_hdus(const std::string& path,
+                                                Verify verify = Verify::kNo);
 
 }  // namespace fiberloom

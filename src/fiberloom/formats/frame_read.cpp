@@ -77,12 +77,12 @@ TruthFile parse_truth(const FitsReader& file) {
 
 }  // namespace formats
 
-FrameData read_frame(const std::string& path) {
-  return formats::parse_frame(fits::FitsReader::open(path));
+FrameData read_frame(const std::string& path, Verify verify) {
+  return formats::parse_frame(fits::FitsReader::open(path, verify));
 }
 
-TruthFile read_truth(const std::string& path) {
-  return formats::parse_truth(fits::FitsReader::open(path));
+TruthFile read_truth(const std::string& path, Verify verify) {
+  return formats::parse_truth(fits::FitsReader::open(path, verify));
 }
 
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite) {

@@ -39,10 +39,7 @@ void check_shapes(const std::string& path, const FrameFile& frame) {
 /// header's own FIBERMIN, else the first fibre extracted.
 std::int64_t fiber_min(const FrameFile& frame) {
   if (frame.fibermap) {
-    const auto fiber = frame.fibermap->column("FIBER");
-    if (fiber && !fiber->empty()) {
-      return static_cast<std::int64_t>(*std::min_element(fiber->begin(), fiber->end()));
-    }
+    if (const auto fiber = lowest_fiber(*frame.fibermap)) return *fiber;
   }
   if (const auto given = frame.header.integer("FIBERMIN")) return *given;
   if (const auto spectrograph = frame.header.integer("SPECGRPH")) {

@@ -19,8 +19,8 @@ namespace fiberloom::formats {
 [[nodiscard]] Array2D<double> read_matrix(const fits::FitsReader& file, const fits::Hdu& hdu);
 /// A one-dimensional image as doubles. Throws kWrongShape.
 [[nodiscard]] std::vector<double> read_vector(const fits::FitsReader& file, const fits::Hdu& hdu);
-/// A two-dimensional integer image as bits: int16 and int32 without BZERO keep their bit pattern.
-/// Throws kWrongShape.
+/// A two-dimensional integer image as bits (fits/pixel_convert.hpp). Throws kWrongShape,
+/// kUnsupported.
 [[nodiscard]] Array2D<std::uint32_t> read_bits(const fits::FitsReader& file, const fits::Hdu& hdu);
 /// Throws kWrongShape unless the HDU is an image of so many axes.
 void require_image(const fits::FitsReader& file, const fits::Hdu& hdu, std::size_t axes);

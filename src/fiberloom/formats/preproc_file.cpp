@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preprocessed CCD frames: IMAGE, IVAR, MASK, READNOISE, FIBERMAP (docs/formats.md).
+#include <algorithm>
 #include <cmath>
 
 #include "fiberloom/fits/fits_writer.hpp"
@@ -116,12 +117,20 @@ RawTable parse_fibermap(const FitsReader& file) {
 
 }  // namespace formats
 
-PreprocFile read_preproc(const std::string& path) {
-  return formats::parse_preproc(fits::FitsReader::open(path));
+PreprocFile read_preproc(const std::string& path, Verify verify) {
+  return formats::parse_preproc(fits::FitsReader::open(path, verify));
 }
 
-RawTable read_fibermap(const std::string& path) {
-  return formats::parse_fibermap(fits::FitsReader::open(path));
+RawTable read_fibermap(const std::string& path, Verify verify) {
+  return formats::parse_fibermap(fits::FitsReader::open(path, verify));
+}
+
+std::optional<std::int64_t> lowest_fiber(const RawTable& fibermap) {
+  constexpr std::int64_t kUndefined = INT64_MAX;
+  const auto fibers = fibermap.integers("FIBER", kUndefined);
+  if (!fibers || fibers->empty()) return std::nullopt;
+  const std::int64_t lowest = *std::min_element(fibers->begin(), fibers->end());
+  return lowest == kUndefined ? std::nullopt : std::optional(lowest);
 }
 
 namespace {

@@ -204,7 +204,7 @@ PsfFile parse_psf(const FitsReader& file, const PsfReadOptions& options) {
 }  // namespace formats
 
 PsfFile read_psf(const std::string& path, const PsfReadOptions& options) {
-  return formats::parse_psf(fits::FitsReader::open(path), options);
+  return formats::parse_psf(fits::FitsReader::open(path, options.verify), options);
 }
 
 }  // namespace fiberloom

@@ -34,29 +34,18 @@ std::vector<double> read_vector(const FitsReader& file, const Hdu& hdu) {
 
 Array2D<std::uint32_t> read_bits(const FitsReader& file, const Hdu& hdu) {
   require_image(file, hdu, 2);
-  if (hdu.bitpix < 0) {
-    throw file.error(Status::kWrongShape, hdu,
-                     "BITPIX is " + std::to_string(hdu.bitpix) + ", expected integers");
-  }
   Array2D<std::uint32_t> out(hdu.axes[1], hdu.axes[0]);
-  const bool signed_type = hdu.bzero == 0 && hdu.bscale == 1 && hdu.bitpix != 8;
-  if (!signed_type || hdu.bitpix == 64) {
-    file.read_pixels<std::uint32_t>(hdu, {out.data(), out.size()});
-    return out;
-  }
-  // Signed in the file, bits to us: int16 -32768 is bit 15. The types may alias.
-  file.read_pixels<std::int32_t>(hdu, {reinterpret_cast<std::int32_t*>(out.data()), out.size()});
-  if (hdu.bitpix == 16) {
-    for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] &= 0xffffU;
-  }
+  file.read_pixels<std::uint32_t>(hdu, {out.data(), out.size()});
   return out;
 }
 
 namespace {
 
 std::string pixel_type(const Hdu& hdu) {
+  if (hdu.bitpix == 8 && hdu.bzero == -128) return "int8";
   if (hdu.bitpix == 16 && hdu.bzero == 32768) return "uint16";
   if (hdu.bitpix == 32 && hdu.bzero == 2147483648.0) return "uint32";
+  if (hdu.bitpix == 64 && hdu.bzero == 9223372036854775808.0) return "uint64";
   switch (hdu.bitpix) {
     case 8:
       return "uint8";
@@ -96,6 +85,7 @@ std::vector<HduSummary> summarise(const FitsReader& file) {
     HduSummary s;
     s.number = static_cast<int>(hdu.number);
     s.name = hdu.name;
+    s.signed_data = fits::has_checksums(hdu);
     s.kind = kind_name(hdu.kind);
     s.compressed = hdu.kind == fits::HduKind::kCompressedImage;
     if (hdu.kind == fits::HduKind::kTable || hdu.kind == fits::HduKind::kAsciiTable) {
@@ -112,8 +102,8 @@ std::vector<HduSummary> summarise(const FitsReader& file) {
 
 }  // namespace formats
 
-Array2D<float> read_image(const std::string& path, const std::string& extname) {
-  const auto file = fits::FitsReader::open(path);
+Array2D<float> read_image(const std::string& path, const std::string& extname, Verify verify) {
+  const auto file = fits::FitsReader::open(path, verify);
   const fits::Hdu* hdu = file.find(extname);
   for (const fits::Hdu& other : file.hdus()) {
     if (hdu == nullptr && other.is_image()) hdu = &other;
@@ -125,8 +115,15 @@ Array2D<float> read_image(const std::string& path, const std::string& extname) {
   return out;
 }
 
-std::vector<HduSummary> list_hdus(const std::string& path) {
-  return formats::summarise(fits::FitsReader::open(path));
+std::vector<HduSummary> list_hdus(const std::string& path, Verify verify) {
+  const auto file = fits::FitsReader::open(path, Verify::kNo);
+  auto out = formats::summarise(file);
+  for (std::size_t i = 0; i < out.size() && verify == Verify::kYes; ++i) {
+    const fits::Hdu& hdu = file.hdus()[i];
+    const auto fault = file.checksum_fault(hdu);
+    if (fault && !fault->empty()) out[i].fault = hdu.label() + ": " + *fault;
+  }
+  return out;
 }
 
 }  // namespace fiberloom

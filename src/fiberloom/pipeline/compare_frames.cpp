@@ -182,10 +182,7 @@ std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,
                                         const HeaderCards& header, std::size_t rows) {
   std::vector<std::int64_t> numbers(rows);
   if (fibermap && fibermap->rows == rows) {
-    if (const auto column = fibermap->column("FIBER")) {
-      for (std::size_t r = 0; r < rows; ++r) numbers[r] = static_cast<std::int64_t>((*column)[r]);
-      return numbers;
-    }
+    if (const auto column = fibermap->integers("FIBER", -1)) return *column;
   }
   const auto first = static_cast<std::int64_t>(header.number("FIBERMIN").value_or(0));
   for (std::size_t r = 0; r < rows; ++r) numbers[r] = first + static_cast<std::int64_t>(r);

@@ -33,6 +33,7 @@ struct ExtractJob {
   ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
   std::uint32_t mask_bits = kDefaultMaskBits;
   PsfReadOptions psf_options;
+  Verify verify = Verify::kYes;  ///< of all inputs
   bool scores = true;
   Overwrite overwrite = Overwrite::kYes;
   std::shared_ptr<DeviceEngine> device;  ///< null: the CPU computes

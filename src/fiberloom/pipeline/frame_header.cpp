@@ -2,7 +2,6 @@
 // The cards that the recipe adds.
 #include "fiberloom/pipeline/frame_header.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,9 +18,7 @@ std::string numbered(const char* stem, int number) {
 
 std::int64_t first_fiber(const ExtractOptions& options, const std::optional<RawTable>& fibermap) {
   if (fibermap) {
-    if (const auto fibers = fibermap->column("FIBER"); fibers && !fibers->empty()) {
-      return static_cast<std::int64_t>(*std::min_element(fibers->begin(), fibers->end()));
-    }
+    if (const auto fiber = lowest_fiber(*fibermap)) return *fiber;
   }
   return options.spec_min;
 }

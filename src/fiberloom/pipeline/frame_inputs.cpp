@@ -27,11 +27,11 @@ FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
   FrameInputs in;
   {
     const Span span(tracer, "read/image");
-    in.preproc = read_preproc(job.image);
+    in.preproc = read_preproc(job.image, job.verify);
   }
   in.fibermap_path = in.preproc.path;
   if (!job.fibermap.empty()) {
-    in.fibermap = read_fibermap(job.fibermap);
+    in.fibermap = read_fibermap(job.fibermap, job.verify);
     in.fibermap_path = job.fibermap;
     if (!in.fibermap->column("FIBER")) {  // the first table of whatever file was named
       throw Error(Status::kMissingKeyword,
@@ -50,11 +50,17 @@ int fiber_count(const ExtractOptions& options, const PsfModel& psf) {
 
 }  // namespace
 
+PsfReadOptions psf_options(const ExtractJob& job) {
+  PsfReadOptions options = job.psf_options;
+  options.verify = job.verify;
+  return options;
+}
+
 FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
   const Span span(tracer, "read");
   auto psf = std::async(std::launch::async, [&] {
     const Span psf_span(tracer, "read/psf");
-    return std::make_shared<const PsfFile>(read_psf(job.psf, job.psf_options));
+    return std::make_shared<const PsfFile>(read_psf(job.psf, psf_options(job)));
   });
   FrameInputs in = read_image(job, tracer);
   in.psf = psf.get();

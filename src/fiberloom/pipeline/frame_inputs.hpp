@@ -17,6 +17,9 @@ struct FrameInputs {
   std::string fibermap_path;
 };
 
+/// How to read the PSF of a job.
+[[nodiscard]] PsfReadOptions psf_options(const ExtractJob& job);
+
 /// Reads image and PSF, each in its own thread; the image's fault is reported before the PSF's.
 [[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, const Observer& observer,
                                       Tracer* tracer);

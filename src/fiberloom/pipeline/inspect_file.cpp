@@ -34,7 +34,7 @@ void grid_facts(const std::vector<double>& wave, Facts& facts) {
 }
 
 Facts preproc_facts(const std::string& path) {
-  PreprocFile file = read_preproc(path);
+  PreprocFile file = read_preproc(path, Verify::kNo);
   Facts facts;
   header_facts(file.header, facts);
   facts.emplace_back("CCD",
@@ -56,7 +56,7 @@ Facts preproc_facts(const std::string& path) {
 }
 
 Facts psf_facts(const std::string& path) {
-  const PsfFile file = read_psf(path);
+  const PsfFile file = read_psf(path, {.verify = Verify::kNo});
   const PsfModel& psf = file.model;
   Facts facts;
   header_facts(file.header, facts);
@@ -87,7 +87,7 @@ Facts psf_facts(const std::string& path) {
 }
 
 Facts frame_facts(const std::string& path) {
-  const FrameData frame = read_frame(path);
+  const FrameData frame = read_frame(path, Verify::kNo);
   Facts facts;
   header_facts(frame.header, facts);
   facts.emplace_back("spectra", print("%zu", frame.flux.rows()));
@@ -118,43 +118,58 @@ Facts frame_facts(const std::string& path) {
 }
 
 Facts truth_facts(const std::string& path) {
-  const TruthFile truth = read_truth(path);
+  const TruthFile truth = read_truth(path, Verify::kNo);
   Facts facts;
   facts.emplace_back("spectra", print("%zu", truth.flux.rows()));
   grid_facts(truth.wave, facts);
   return facts;
 }
 
+std::string checksum_fact(const std::vector<HduSummary>& hdus, Verify verify) {
+  const auto n =
+      std::count_if(hdus.begin(), hdus.end(), [](const auto& h) { return h.signed_data; });
+  const auto bad =
+      std::count_if(hdus.begin(), hdus.end(), [](const auto& h) { return !h.fault.empty(); });
+  const std::string have = print("%td of %zu HDUs have them", n, hdus.size());
+  if (n == 0) return "none";
+  if (verify == Verify::kNo) return have + ", not compared";
+  return have + (bad == 0 ? ", all good" : print(", %td do not match", bad));
+}
+
 }  // namespace
 
-FileReport inspect_file(const std::string& path) {
+FileReport inspect_file(const std::string& path, Verify verify) {
   FileReport report;
   report.path = path;
-  report.hdus = list_hdus(path);
+  report.hdus = list_hdus(path, verify);
   const auto has = [&](const char* name) {
     return std::any_of(report.hdus.begin(), report.hdus.end(),
                        [&](const HduSummary& hdu) { return hdu.name == name; });
   };
+  // The readers need not compare again; of a damaged file they are not asked.
+  const bool sound = std::all_of(report.hdus.begin(), report.hdus.end(),
+                                 [](const HduSummary& hdu) { return hdu.fault.empty(); });
+  const auto is = [&](const char* kind, Facts (*facts)(const std::string&)) {
+    report.kind = kind;
+    if (sound) report.facts = facts(path);
+  };
   if (has("FLUX") && has("IVAR")) {
-    report.kind = "frame";
-    report.facts = frame_facts(path);
+    is("frame", frame_facts);
   } else if (has("FLUX") && has("WAVELENGTH")) {
-    report.kind = "truth";
-    report.facts = truth_facts(path);
+    is("truth", truth_facts);
   } else if (has("IVAR")) {
-    report.kind = "preproc image";
-    report.facts = preproc_facts(path);
+    is("preproc image", preproc_facts);
   } else if (has("XTRACE") || has("PSF")) {
-    report.kind = "PSF";
-    report.facts = psf_facts(path);
+    is("PSF", psf_facts);
   } else {
     report.kind = "FITS file";
     try {  // old PSFs have no names; anything else is only listed
-      report.facts = psf_facts(path);
-      report.kind = "PSF";
+      is("PSF", psf_facts);
     } catch (const Error&) {
+      report.kind = "FITS file";
     }
   }
+  report.facts.emplace_back("checksums", checksum_fact(report.hdus, verify));
   return report;
 }
 

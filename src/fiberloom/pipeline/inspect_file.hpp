@@ -17,8 +17,8 @@ struct FileReport {
   std::vector<std::pair<std::string, std::string>> facts;  ///< name, value with unit
 };
 
-/// Reads the file with the reader of its kind, so that a report also says that the file can be
-/// used.
-[[nodiscard]] FileReport inspect_file(const std::string& path);
+/// Compares the checksums of all HDUs, read by others or not (HduSummary::fault), and reads a file
+/// without fault with the reader of its kind, so that a report also says that it can be used.
+[[nodiscard]] FileReport inspect_file(const std::string& path, Verify verify);
 
 }  // namespace fiberloom

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -19,6 +20,7 @@ constexpr std::int64_t kNight = 20200101;
 constexpr double kFirstMjd = 58850.25;       // that night at 06:00 UTC
 constexpr double kExposureSpacing = 0.0125;  // days from one exposure to the next
 constexpr std::int32_t kBrokenFiber = 1 << 2;
+constexpr std::int64_t kTile = 1;  // all exposures look at the same targets
 
 struct Camera {
   char band = 'r';
@@ -66,6 +68,8 @@ HeaderCards exposure_header(const ExposureOptions& o, const std::string& camera)
   h.set("SPECGRPH", std::int64_t{o.spectrograph}, "spectrograph");
   h.set("NIGHT", kNight, "YEARMMDD");
   h.set("EXPID", o.expid, "exposure number");
+  h.set("TILEID", kTile, "tile: the same targets, the same number");
+  h.set("DETECTOR", "SIM", "simulated CCD");
   h.set("EXPTIME", o.exptime_s, "[s] exposure time");
   h.set("MJD-OBS", kFirstMjd + kExposureSpacing * static_cast<double>(o.expid - 1),
         "[d] start of the exposure");
@@ -78,7 +82,7 @@ HeaderCards exposure_header(const ExposureOptions& o, const std::string& camera)
 }
 
 PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::string& name) {
-  if (!job.psf.empty()) return read_psf(job.psf, {job.gh00, false});
+  if (!job.psf.empty()) return read_psf(job.psf, {job.gh00, false, job.verify});
   SimulatedPsfOptions options = camera_psf_options(camera.band);
   options.seed = job.seed;
   PsfFile file;
@@ -150,11 +154,42 @@ class Progress {
   std::size_t exposures_, nspec_, done_ = 0;  ///< nspec: as asked for; a PSF may have fewer
 };
 
+/// Where the fibres are, which desispec averages over exposures.
+void add_places(fits::TableBuilder& table, const std::vector<Target>& targets) {
+  const auto add = [&](const char* name, double Target::*member, const char* unit) {
+    std::vector<double> values;
+    for (const Target& t : targets) values.push_back(t.*member);
+    table.add(name, values, unit);
+  };
+  add("FIBER_X", &Target::fiber_x_mm, "mm");
+  add("FIBER_Y", &Target::fiber_y_mm, "mm");
+  add("DELTA_X", &Target::delta_x_mm, "mm");
+  add("DELTA_Y", &Target::delta_y_mm, "mm");
+  add("FIBER_RA", &Target::fiber_ra_deg, "deg");
+  add("FIBER_DEC", &Target::fiber_dec_deg, "deg");
+}
+
+/// Gaia's magnitudes of the stars, roughly; 0, as desispec has it, of what Gaia does not know.
+void add_magnitudes(fits::TableBuilder& table, const std::vector<Target>& targets) {
+  std::vector<double> g, bp, rp;
+  for (const Target& t : targets) {
+    const bool star = t.kind == TargetClass::kStandardStar;
+    const double mag = star ? 24.4 - 2.5 * std::log10(t.brightness) : 0;
+    const double color = star ? 0.82 - 2.8e-4 * (t.temperature_k - 5800) : 0;
+    g.push_back(mag);
+    bp.push_back(mag + 0.4 * color);
+    rp.push_back(mag - 0.6 * color);
+  }
+  table.add("GAIA_PHOT_G_MEAN_MAG", g, "mag")
+      .add("GAIA_PHOT_BP_MEAN_MAG", bp, "mag")
+      .add("GAIA_PHOT_RP_MEAN_MAG", rp, "mag");
+}
+
 }  // namespace
 
 RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit, TruthColumns truth) {
   std::vector<std::int64_t> targetid, desi_target;
-  std::vector<std::int32_t> fiber, location, status;
+  std::vector<std::int32_t> fiber, petal, device, location, status;
   std::vector<double> ra, dec, redshift;
   std::vector<std::string> objtype, kind;
   for (const Target& t : targets) {
@@ -162,6 +197,8 @@ RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit, Tru
     targetid.push_back(t.targetid);
     desi_target.push_back(t.desi_target);
     fiber.push_back(t.fiber);
+    petal.push_back(t.fiber / 500);
+    device.push_back(t.fiber % 500);
     location.push_back(1000 * (t.fiber / 500) + t.fiber % 500);
     status.push_back(lit ? 0 : kBrokenFiber);
     ra.push_back(t.ra_deg);
@@ -173,12 +210,16 @@ RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit, Tru
   fits::TableBuilder table(targets.size());
   table.add("TARGETID", targetid)
       .add("FIBER", fiber)
+      .add("PETAL_LOC", petal)
+      .add("DEVICE_LOC", device)
       .add("LOCATION", location)
       .add("TARGET_RA", ra, "deg")
       .add("TARGET_DEC", dec, "deg")
       .add("OBJTYPE", objtype, 3)
       .add("DESI_TARGET", desi_target)
       .add("FIBERSTATUS", status);
+  add_places(table, targets);
+  add_magnitudes(table, targets);
   if (truth == TruthColumns::kYes) table.add("REDSHIFT", redshift).add("CLASS", kind, 4);
   return table.build();
 }

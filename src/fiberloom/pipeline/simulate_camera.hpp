@@ -25,7 +25,8 @@ struct SimulateJob {
   std::string psf;  ///< use this PSF file instead of making one; empty: make
   WithDefects defects = WithDefects::kNo;
   TruthGrid truth_grid = TruthGrid::kFine;
-  Gh00 gh00 = Gh00::kFile;  ///< how to read `psf`
+  Gh00 gh00 = Gh00::kFile;       ///< how to read `psf`
+  Verify verify = Verify::kYes;  ///< of `psf`
   Overwrite overwrite = Overwrite::kYes;
 };
 
@@ -41,8 +42,10 @@ struct SimulateSummary {
                                                const Observer& observer = {},
                                                Tracer* tracer = nullptr);
 
-/// FIBERMAP of targets: TARGETID, FIBER, LOCATION, TARGET_RA, TARGET_DEC, OBJTYPE, DESI_TARGET,
-/// FIBERSTATUS (bit 2, BROKENFIBER, from `nlit` on). With truth also REDSHIFT and CLASS.
+/// FIBERMAP of targets: TARGETID, FIBER, PETAL_LOC, DEVICE_LOC, LOCATION, TARGET_RA, TARGET_DEC,
+/// OBJTYPE, DESI_TARGET, FIBERSTATUS (bit 2, BROKENFIBER, from `nlit` on), and what desispec's
+/// grouping asks for: FIBER_X, _Y, _RA, _DEC, DELTA_X, _Y, GAIA_PHOT_G, _BP, _RP_MEAN_MAG. With
+/// truth also REDSHIFT and CLASS.
 enum class TruthColumns { kNo, kYes };
 [[nodiscard]] RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit,
                                      TruthColumns truth);

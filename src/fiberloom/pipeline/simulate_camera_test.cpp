@@ -63,6 +63,21 @@ TEST_F(SimulateCameras, WriteWhatTheReadersRead) {
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ((*status)[4], 0.0);
   EXPECT_EQ((*status)[5], 4.0);
+  EXPECT_EQ(frame.header.integer("TILEID"), 1);
+  EXPECT_EQ(frame.header.text("DETECTOR"), "SIM");
+  for (const char* name :
+       {"FIBER_X", "FIBER_Y", "DELTA_X", "DELTA_Y", "FIBER_RA", "FIBER_DEC", "GAIA_PHOT_G_MEAN_MAG",
+        "GAIA_PHOT_BP_MEAN_MAG", "GAIA_PHOT_RP_MEAN_MAG", "PETAL_LOC", "DEVICE_LOC"}) {
+    const auto column = frame.fibermap->column(name);
+    ASSERT_TRUE(column.has_value()) << name;
+    for (const double v : *column) EXPECT_TRUE(std::isfinite(v)) << name;
+  }
+  const auto ra = frame.fibermap->column("TARGET_RA"),
+             fiber_ra = frame.fibermap->column("FIBER_RA");
+  for (std::size_t f = 0; f < 8; ++f) {
+    EXPECT_NEAR((*ra)[f], (*fiber_ra)[f], 1e-4) << "an arcsecond is 2.8e-4 degrees";
+    EXPECT_NE((*ra)[f], (*fiber_ra)[f]);
+  }
   const TruthFile truth = read_truth(job.directory + "/truth-r0-00000001.fits");
   EXPECT_EQ(truth.flux.rows(), 5U);
   EXPECT_EQ(truth.flux.cols(), truth.wave.size());

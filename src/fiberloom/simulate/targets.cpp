@@ -2,6 +2,7 @@
 #include "fiberloom/simulate/targets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -55,6 +56,21 @@ void describe_galaxy(Target& t, const CounterRng& rng, std::uint64_t base) {
   }
 }
 
+/// The fibre that reached for the target: 70 micrometres are an arcsecond, and positioners stop
+/// within some 5 micrometres. (Random numbers of their own: spectra are as they were.)
+void place_fiber(Target& t, const std::array<double, 2>& u) {
+  constexpr double kMmPerDegree = 0.07 * 3600, kScatterMm = 0.005;
+  const double radius = kScatterMm * std::sqrt(-2 * std::log(1 - u[0]));
+  const double cos_dec = std::cos(t.dec_deg * std::numbers::pi / 180.0);
+  t.delta_x_mm = radius * std::cos(2 * std::numbers::pi * u[1]);
+  t.delta_y_mm = radius * std::sin(2 * std::numbers::pi * u[1]);
+  // x grows to the west, as one looks at the sky from behind
+  t.fiber_ra_deg = t.ra_deg + t.delta_x_mm / kMmPerDegree / cos_dec;
+  t.fiber_dec_deg = t.dec_deg - t.delta_y_mm / kMmPerDegree;
+  t.fiber_x_mm = -(t.fiber_ra_deg - kFieldRa) * cos_dec * kMmPerDegree;
+  t.fiber_y_mm = (t.fiber_dec_deg - kFieldDec) * kMmPerDegree;
+}
+
 }  // namespace
 
 std::string_view target_class_name(TargetClass c) noexcept {
@@ -85,6 +101,7 @@ std::vector<Target> make_targets(int nfiber, int spectrograph, std::uint64_t see
     const double radius = 1.6 * std::sqrt(place[0]), angle = 2 * std::numbers::pi * place[1];
     t.dec_deg = kFieldDec + radius * std::sin(angle);
     t.ra_deg = kFieldRa + radius * std::cos(angle) / std::cos(t.dec_deg * std::numbers::pi / 180.0);
+    place_fiber(t, rng.uniform2(base + 5));
     const auto number = static_cast<std::int64_t>(seed % 100000) * 100000 + t.fiber + 1;
     t.targetid = 39600000000000000 + number;
     t.kind = special_class(f, spectrograph, rng);

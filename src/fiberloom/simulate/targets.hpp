@@ -20,10 +20,13 @@ struct Target {
   TargetClass kind = TargetClass::kSky;
   double redshift = 0;
   double ra_deg = 0, dec_deg = 0;
-  double brightness = 0;         ///< continuum at 6500 Angstrom, electrons/Angstrom in 900 s
-  double temperature_k = 0;      ///< of a star
-  double line_strength = 0;      ///< of the strongest emission line, electrons in 900 s
-  double dispersion_kms = 0;     ///< velocity dispersion of the lines
+  double brightness = 0;      ///< continuum at 6500 Angstrom, electrons/Angstrom in 900 s
+  double temperature_k = 0;   ///< of a star
+  double line_strength = 0;   ///< of the strongest emission line, electrons in 900 s
+  double dispersion_kms = 0;  ///< velocity dispersion of the lines
+  double fiber_x_mm = 0, fiber_y_mm = 0;  ///< in the focal plane
+  double delta_x_mm = 0, delta_y_mm = 0;  ///< target minus fibre, as positioners leave it
+  double fiber_ra_deg = 0, fiber_dec_deg = 0;
   std::int64_t desi_target = 0;  ///< targeting bits: LRG 0, ELG 1, SKY 32, STD_FAINT 33, BGS_ANY 60
 };
 

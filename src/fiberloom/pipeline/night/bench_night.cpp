@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/atomic_file.hpp"
 #include "fiberloom/fits/gzip.hpp"
+#include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/simulate_camera.hpp"
 #include "fiberloom/runtime/affinity.hpp"
 #include "fiberloom/runtime/executors.hpp"
@@ -38,9 +38,9 @@ void replicate(const fs::path& from, const fs::path& to, Replicas replicas) {
 }
 
 void pack(const fs::path& from, const fs::path& to) {
-  std::vector<std::uint8_t> bytes(fs::file_size(from));
-  std::ifstream file(from, std::ios::binary);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  const fits::InputFile file(from.string());
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file.size()));
+  bytes.resize(file.read(0, bytes));
   fits::AtomicFile packed(to.string(), Overwrite::kYes);
   packed.write_at(0, fits::gzip(bytes));
   packed.commit();

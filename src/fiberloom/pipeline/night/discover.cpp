@@ -6,13 +6,13 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/fits_reader.hpp"
+#include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/night/frame_cost.hpp"
 
 namespace fiberloom::night {
@@ -222,8 +222,8 @@ void scan_folder(const fs::path& folder, int depth, std::set<std::string>& image
 void read_list(const std::string& path, TaskMaker& maker) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
-  std::ifstream file(path);
-  if (!file) throw Error(Status::kNotFound, path + ": cannot open this list of frames");
+  constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  std::istringstream file(fits::read_text(path, kMaxBytes));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     NamedFrame frame;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/fits/byte_source.hpp"
+#include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/night/receipt.hpp"
 
 namespace fiberloom::night {
@@ -44,10 +44,12 @@ void measure_image(const std::string& path, FrameSize& size) {
   size.file_bytes = size.unpacked_bytes = stamp->size;
   if (found.ends_with(".fz")) size.unpacked_bytes *= kTilesUnpack;
   if (!packs(found) || stamp->size < 4) return;
-  std::ifstream file(found, std::ios::binary);
-  file.seekg(-4, std::ios::end);
-  std::array<unsigned char, 4> b{};
-  if (!file.read(reinterpret_cast<char*>(b.data()), 4)) return;
+  std::array<std::uint8_t, 4> b{};
+  try {
+    if (fits::InputFile(found).read(stamp->size - 4, b) < b.size()) return;
+  } catch (const Error&) {
+    return;
+  }
   const std::uint64_t isize = b[0] | b[1] << 8 | b[2] << 16 | std::uint64_t{b[3]} << 24;
   size.unpacked_bytes = std::max(isize, stamp->size);  // damaged files may say anything
   size.unpacked_bytes = std::min(size.unpacked_bytes, 1032 * stamp->size);

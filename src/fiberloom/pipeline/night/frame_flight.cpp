@@ -197,7 +197,7 @@ void FramePipeline::read(Flight& flight) {
   };
   FrameInputs in;
   try {
-    in = read_inputs(job, psfs_.get(job.psf, job.psf_options), {}, context_.tracer);
+    in = read_inputs(job, psfs_.get(job.psf, psf_options(job)), {}, context_.tracer);
   } catch (const Error& error) {
     check_unchanged(std::string(" (") + error.what() + ")");
     throw;

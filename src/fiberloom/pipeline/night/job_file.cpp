@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/input_file.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -128,7 +129,7 @@ void put(T& to, const std::optional<From>& from) {
 
 void read_options(const Table& t, ExtractJob& job) {
   t.allow({"method", "gh00", "psf_tails", "bundlesize", "specmin", "nspec", "psferr", "regularize",
-           "tolerance", "ndiag", "mask_bits", "scores", "barycentric_correction"});
+           "tolerance", "ndiag", "mask_bits", "verify", "scores", "barycentric_correction"});
   put(job.method,
       t.choice<Method>("method", {{"exact", Method::kExact}, {"patch", Method::kPatch}}));
   put(job.psf_options.gh00, t.choice<Gh00>("gh00", {{"file", Gh00::kFile}, {"one", Gh00::kOne}}));
@@ -141,6 +142,9 @@ void read_options(const Table& t, ExtractJob& job) {
   put(job.options.tolerance, t.number("tolerance"));
   put(job.options.ndiag, t.integer("ndiag"));
   put(job.mask_bits, t.integer("mask_bits"));
+  if (const auto verify = t.get<bool>("verify", "true or false")) {
+    job.verify = *verify ? Verify::kYes : Verify::kNo;
+  }
   put(job.barycentric, t.get<bool>("barycentric_correction", "true or false"));
   put(job.scores, t.get<bool>("scores", "true or false"));
 }
@@ -168,13 +172,11 @@ NamedFrame read_frame(const Table& t) {
 }  // namespace
 
 void read_job_file(const std::string& path, FrameRequest& request) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) {
-    throw Error(Status::kNotFound, path + ": no such job file");
-  }
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  const std::string text = fits::read_text(path, kMaxBytes);
   toml::table parsed;
   try {
-    parsed = toml::parse_file(path);
+    parsed = toml::parse(text, path);
   } catch (const toml::parse_error& error) {
     throw Error(Status::kUsage, path + ", line " + std::to_string(error.source().begin.line) +
                                     ": " + std::string(error.description()));

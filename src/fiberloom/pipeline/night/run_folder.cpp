@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/pipeline/night/run_folder.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "fiberloom/fits/atomic_file.hpp"
+#include "fiberloom/fits/input_file.hpp"
 
 namespace fiberloom::night {
 
@@ -31,11 +29,10 @@ void write_text_file(const std::string& path, const std::string& text, Overwrite
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   try {
-    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  } catch (const std::ios_base::failure&) {  // EIO, ESTALE, a folder of that name
+    return fits::read_text(path, kMaxBytes);
+  } catch (const Error&) {  // not there, EIO, ESTALE, a folder or pipe of that name
     return std::nullopt;
   }
 }

@@ -34,9 +34,9 @@ void option_fields(Archive& archive, Struct& options) {
 template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   auto& [image, psf, fibermap, output, model, residual, wave, barycentric, method, options,
-         mask_bits, psf_options, scores, overwrite, device] = job;
+         mask_bits, psf_options, verify, scores, overwrite, device] = job;
   archive(image, psf, fibermap, output, model, residual, wave, barycentric, method, mask_bits,
-          psf_options, scores, overwrite);  // the device is each rank's own
+          psf_options, verify, scores, overwrite);  // the device is each rank's own
   option_fields(archive, options);
 }
 

@@ -74,14 +74,14 @@ const Array2D<float>& CcdImages::any() const {
 CcdImages read_images(const ReportInput& in, const HeaderCards& header, std::size_t nspec) {
   CcdImages ccd;
   if (!in.image.empty()) {
-    PreprocFile file = read_preproc(in.image);
+    PreprocFile file = read_preproc(in.image, in.verify);
     const auto bits = header.integer("EXMASK");
     apply_mask(file.ccd, file.mask, bits ? static_cast<std::uint32_t>(*bits) : kDefaultMaskBits);
     ccd.image = narrow(file.ccd.image);
     ccd.ivar = narrow(file.ccd.ivar);
   }
-  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL");
-  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL");
+  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL", in.verify);
+  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL", in.verify);
   require_room(in.image, ccd.image, nspec);
   require_room(in.model, ccd.model, nspec);
   require_room(in.residual, ccd.residual, nspec);

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <utility>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/compare_truth.hpp"
 
 namespace fiberloom::report {
@@ -53,11 +53,7 @@ std::optional<std::int64_t> integer_member(const Json& json,
 }
 
 Json read_summary(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Status::kNotFound, path + ": cannot be opened");
-  std::string text(kMaxSummary, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string text = fits::read_text(path, kMaxSummary);
   // Nothing deeper than what extract writes: the writer of JSON goes down by recursion.
   const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
   Json json = Json::parse(text, shallow, false);
@@ -127,13 +123,14 @@ Region fiber_part(const CcdImages& ccd, const std::optional<Traces>& traces) {
 }
 
 /// What a PSF adds: traces, the residual along them, the noise that a bin must have.
-void add_traces(FrameReport& report, const CcdImages& ccd, const std::string& path) {
+void add_traces(FrameReport& report, const CcdImages& ccd, const ReportInput& in) {
+  const std::string& path = in.psf;
   const std::size_t nspec = report.fibers.size();
   double pixels = kUsualPixels;
   if (path.empty()) {
     report.notes.emplace_back("No PSF was given (--psf, or --summary that names it): no traces.");
   } else {
-    const PsfModel psf = read_psf(path).model;
+    const PsfModel psf = read_psf(path, {.verify = in.verify}).model;
     const auto first = static_cast<std::size_t>(std::max<std::int64_t>(report.first_fiber, 0));
     const Array2D<float>& any = ccd.any();
     if (!any.empty() && (any.cols() != static_cast<std::size_t>(psf.npix_x) ||
@@ -176,8 +173,8 @@ Array2D<float> pull_of_bins(const FrameReport& report, const Array2D<double>& ex
   return out;
 }
 
-void add_truth_pulls(FrameReport& report, const std::string& path) {
-  const TruthFile truth = read_truth(path);
+void add_truth_pulls(FrameReport& report, const ReportInput& in) {
+  const TruthFile truth = read_truth(in.truth, in.verify);
   add_truth(report.targets, report.fibers, truth.fibermap);
   const Array2D<double> expected = expected_flux(report.frame, truth);
   report.truth_pull = pull_of_bins(report, expected);
@@ -191,8 +188,8 @@ void add_truth_pulls(FrameReport& report, const std::string& path) {
   if (quiet.size() >= kLeastPulls) report.truth_core = quiet.core_width();
 }
 
-void add_pulls(FrameReport& report, const CcdImages& ccd, const std::string& truth_path) {
-  if (!truth_path.empty()) add_truth_pulls(report, truth_path);
+void add_pulls(FrameReport& report, const CcdImages& ccd, const ReportInput& in) {
+  if (!in.truth.empty()) add_truth_pulls(report, in);
   if (ccd.complete()) {
     report.wild = wild_pixels(ccd.residual, ccd.model, ccd.ivar);
     report.pulls.push_back(
@@ -322,7 +319,7 @@ std::vector<std::string> files_of(const ReportJob& job) {
 
 FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
   FrameReport report;
-  report.frame = read_frame(input.frame);
+  report.frame = read_frame(input.frame, input.verify);
   check_wave(report.frame);
   ReportInput in = input;
   if (!in.summary.empty()) {
@@ -349,9 +346,9 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
     report.notes.emplace_back(
         "No CCD images were given (--image, --model, --residual, or --summary that names them).");
   }
-  add_traces(report, ccd, in.psf);
+  add_traces(report, ccd, in);
   if (!ccd.any().empty()) report.pictures = make_pictures(ccd, fiber_part(ccd, report.traces));
-  add_pulls(report, ccd, in.truth);
+  add_pulls(report, ccd, in);
   add_facts(report, in);
   report.verdict = judge(report);
   return report;

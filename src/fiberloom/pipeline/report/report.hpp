@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/formats/formats.hpp"
+
 namespace fiberloom::report {
 
 /// The files of one extraction. All but the frame may be empty. What `summary` (the --json of
@@ -17,6 +19,7 @@ struct ReportInput {
   std::string summary;
   std::string truth;
   std::string psf;
+  Verify verify = Verify::kYes;  ///< of all these
 };
 
 struct ReportJob {
