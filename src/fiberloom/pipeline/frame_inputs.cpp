@@ -6,6 +6,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/stop.hpp"
+#include "fiberloom/extract/bundle_extent.hpp"
 
 namespace fiberloom {
 namespace {
@@ -104,8 +105,10 @@ ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, dou
   ExtractOptions options = job.options;
   options.wave = divided_grid(wave_range(job, *in.psf), heliocor);
   options.want_model = !job.model.empty() || !job.residual.empty();
-  naming(in.preproc.path + " with " + in.psf->path,
-         [&] { validate(in.preproc.ccd, in.psf->model, options); });
+  naming(in.preproc.path + " with " + in.psf->path, [&] {
+    validate(in.preproc.ccd, in.psf->model, options);
+    if (job.method == Method::kExact) require_step(in.psf->model, options, grid_size(options.wave));
+  });
   return options;
 }
 
