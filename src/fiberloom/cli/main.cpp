@@ -23,7 +23,7 @@ std::string exit_code_table() {
       Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
       Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
       Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kDevice,
-      Status::kInternal};
+      Status::kMemory,       Status::kInternal};
   std::string table = "Exit codes:\n";
   for (const Status code : codes) {
     char line[96];
@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     return error.exit_code();
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
+    return static_cast<int>(fiberloom::Status::kMemory);
   } catch (const std::exception& error) {
     print_error(std::string("internal: ") + error.what());
   }
