@@ -44,10 +44,13 @@ class Case(unittest.TestCase):
         return path
 
     @staticmethod
-    def program(*arguments, env=None, file_limit=None, timeout=300, powerless=False):
+    def program(*arguments, env=None, file_limit=None, address_space=None, timeout=300, powerless=False):
+        """`address_space`: what `ulimit -v` grants, bytes."""
         def limit():
             if file_limit:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+            if address_space:
+                resource.setrlimit(resource.RLIMIT_AS, (int(address_space), int(address_space)))
             if powerless:
                 give_up_power()
         return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,

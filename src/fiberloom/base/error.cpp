@@ -65,6 +65,8 @@ std::string_view status_name(Status status) noexcept {
       return "interrupted";
     case Status::kDevice:
       return "GPU not there, too small, or failed";
+    case Status::kMemory:
+      return "not enough memory";
     case Status::kInternal:
       return "internal error";
   }

@@ -31,6 +31,7 @@ enum class Status : int {
   kNumerical = 40,       ///< the equations could not be solved; nothing was written
   kInterrupted = 50,     ///< stopped by a signal
   kDevice = 60,          ///< the GPU that was asked for is not there, too small, or failed
+  kMemory = 61,          ///< more memory than is granted
   kInternal = 70,        ///< a defect of the program
 };
 

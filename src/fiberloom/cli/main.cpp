@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
     return error.exit_code();
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
+    return static_cast<int>(fiberloom::Status::kMemory);
   } catch (const std::exception& error) {
     print_error(std::string("internal: ") + error.what());
   }

@@ -75,6 +75,9 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                      {"write", stage(s.write)},
                      {"all", {{"wall_s", facts.wall_s}, {"cpu_s", cpu_seconds()}}}};
   json["peak_memory_bytes"] = peak_memory_bytes();
+  json["memory"] = {{"estimated_bytes", s.memory.estimated_bytes},
+                    {"granted_bytes", s.memory.granted_bytes},
+                    {"threads", s.memory.threads}};
   json["pixels"] = pixels(s.pixels);
   json["bins"] = {{"all", s.nspec * s.nwave},
                   {"somebadpix", s.some_bad},

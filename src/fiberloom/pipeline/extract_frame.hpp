@@ -45,6 +45,13 @@ struct TakenOver {
   std::string failure;  ///< the device's error, after which the CPU took the whole frame
 };
 
+/// What a frame was expected to take in memory.
+struct MemoryUse {
+  std::uint64_t estimated_bytes = 0;  ///< at most at once
+  std::uint64_t granted_bytes = 0;    ///< 0: not known
+  std::size_t threads = 0;            ///< for which it sufficed
+};
+
 /// What was done, for the log and --json.
 struct ExtractSummary {
   std::string image, psf, output;  ///< paths really read, and written
@@ -58,11 +65,13 @@ struct ExtractSummary {
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
   std::vector<BundleReport> bundles;
   TakenOver by_cpu;
+  MemoryUse memory;
 };
 
-/// Reads, masks, extracts, writes. The frame is written last, so that where it is, the rest is too;
-/// every file gets its final name only when complete. Throws Error, after which no new file is
-/// there.
+/// Reads, masks, extracts, writes. Memory is looked at before it is taken: fewer threads where that
+/// makes it suffice (a warning says so), kMemory where it does not. The frame is written last, so
+/// that where it is, the rest is too; every file gets its final name only when complete. Throws
+/// Error, after which no new file is there.
 ExtractSummary extract_frame(const ExtractJob& job, Executor& executor,
                              const Observer& observer = {}, Tracer* tracer = nullptr);
 

@@ -8,6 +8,7 @@
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/print.hpp"
 #include "fiberloom/base/stop.hpp"
+#include "fiberloom/extract/bundle_extent.hpp"
 
 namespace fiberloom {
 namespace {
@@ -133,6 +134,7 @@ ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, dou
   naming(in.preproc.path + " with " + in.psf->path, [&] {
     validate(in.preproc.ccd, in.psf->model, options);
     require_close_bins(wave_range(job, *in.psf), in.psf->model);
+    if (job.method == Method::kExact) require_step(in.psf->model, options, grid_size(options.wave));
   });
   return options;
 }

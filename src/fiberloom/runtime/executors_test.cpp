@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "fiberloom/runtime/capped_executor.hpp"
 
 namespace fiberloom {
 namespace {
@@ -116,6 +119,39 @@ TEST_P(ExecutorTest, TwoThreadsReallyRunTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Bodies, ExecutorTest,
                          testing::Values(&make_executor, &make_thread_executor));
+
+TEST(CappedExecutor, RunsEveryTaskOnceAndNeverMoreAtOnceThanItMay) {
+  const auto inner = make_thread_executor(6);
+  CappedExecutor capped(*inner, 2);
+  EXPECT_EQ(capped.concurrency(), 2U);
+  EXPECT_EQ(CappedExecutor(*inner, 9).concurrency(), 6U);
+  std::vector<int> seen(200, 0);
+  std::atomic<int> running{0}, most{0};
+  capped.run(seen.size(), [&](std::size_t i) {
+    const int now = ++running;
+    int known = most;
+    while (known < now && !most.compare_exchange_weak(known, now)) {
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    ++seen[i];
+    --running;
+  });
+  EXPECT_EQ(seen, std::vector<int>(200, 1));
+  EXPECT_LE(most, 2);
+}
+
+TEST(CappedExecutor, RethrowsAnException) {
+  const auto inner = make_thread_executor(3);
+  CappedExecutor capped(*inner, 2);
+  EXPECT_THROW(capped.run(50,
+                          [](std::size_t i) {
+                            if (i == 7) throw std::runtime_error("task 7");
+                          }),
+               std::runtime_error);
+  std::atomic<int> done{0};
+  capped.run(5, [&](std::size_t) { ++done; });
+  EXPECT_EQ(done, 5);
+}
 
 TEST(MakeExecutor, TakesTheDefaultForZero) { EXPECT_GE(make_executor(0)->concurrency(), 1U); }
 

@@ -30,7 +30,44 @@ TEST(MemoryShare, IsTwoThirdsOfTheSmallerLimitDividedAmongRanks) {
   EXPECT_EQ(memory_share({.available = 3000, .cgroup = 0, .local_ranks = 1}), 2000U);
   EXPECT_EQ(memory_share({.available = 3000, .cgroup = 900, .local_ranks = 2}), 300U);
   EXPECT_EQ(memory_share({.available = 0, .cgroup = 300, .local_ranks = 1}), 200U);
+  EXPECT_EQ(memory_share({.available = 9000, .cgroup = 0, .process = 300, .local_ranks = 2}), 200U)
+      << "a limit of the process is its own";
   EXPECT_GT(memory_share({}), 1U << 30);
+}
+
+TEST(MemoryLeft, IsUnknownWhereNothingLimits) {
+  EXPECT_FALSE(memory_left({}));
+  const auto left = memory_left({.available = 3000, .cgroup = 900, .local_ranks = 2});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->bytes, 450U);
+  EXPECT_STREQ(left->by, "left to the control group");
+}
+
+TEST_F(MemoryLimitFiles, CountsThePageCacheOfAGroupAsFree) {
+  write("/proc/self/cgroup", "0::/a\n");
+  write("/sys/fs/cgroup/a/memory.max", "500000\n");
+  write("/sys/fs/cgroup/a/memory.current", "490000\n");
+  write("/sys/fs/cgroup/a/memory.stat",
+        "anon 90000\nfile 400000\ninactive_file 250000\nactive_file 150000\n");
+  EXPECT_EQ(find().cgroup, 410000U);
+}
+
+TEST_F(MemoryLimitFiles, ReadsWhatTheLimitsOfTheProcessLeave) {
+  write("/proc/self/limits",
+        "Limit                     Soft Limit           Hard Limit           Units     \n"
+        "Max cpu time              unlimited            unlimited            seconds   \n"
+        "Max data size             unlimited            unlimited            bytes     \n"
+        "Max address space         1024000              unlimited            bytes     \n");
+  write("/proc/self/status", "Name:\tx\nVmSize:\t     100 kB\nVmData:\t      10 kB\n");
+  EXPECT_EQ(find().process, 900U * 1024);
+}
+
+TEST_F(MemoryLimitFiles, TakesTheTighterOfAddressSpaceAndData) {
+  write("/proc/self/limits",
+        "Max data size             40960                unlimited            bytes     \n"
+        "Max address space         1024000              unlimited            bytes     \n");
+  write("/proc/self/status", "VmSize:\t     100 kB\nVmData:\t      10 kB\n");
+  EXPECT_EQ(find().process, 30U * 1024);
 }
 
 TEST_F(MemoryLimitFiles, ReadsTheMachineAndTheTightestGroup) {
@@ -55,6 +92,7 @@ TEST_F(MemoryLimitFiles, FindsNothingWhereThereIsNothing) {
   const MemoryLimits limits = find();
   EXPECT_EQ(limits.available, 0U);
   EXPECT_EQ(limits.cgroup, 0U);
+  EXPECT_EQ(limits.process, 0U);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class BundleExtraction {
       const Span span(frame_.tracer, "compute/geometry");
       geometry_ =
           bundle_geometry(frame_.plan, bundle_, frame_.spots.spots, frame_.tuning.coupling_floor);
+      require_bands(geometry_, frame_.grid.step_aa);
       load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
     {

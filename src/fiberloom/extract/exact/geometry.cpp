@@ -7,55 +7,98 @@
 #include <string>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/print.hpp"
 
 namespace fiberloom::exact {
 
 namespace {
 
 constexpr double kDecayBelow = 1e-10;
-constexpr int kMaxGuard = 400;
+constexpr int kMaxGuard = 400, kMostBand = 64;
+/// Below so many CCD rows a bin (0.65 A for DESI) the products of every spot are looked at.
+constexpr double kNarrowBin = 1.2;
 
-/// Products of a noise-free spot with those 0, 1, 2 ... bins away.
-std::vector<double> unit_products(const PsfModel& psf, std::size_t fiber, double wave,
-                                  double step) {
-  const Spot a = spot_reference(psf, fiber, wave);
-  std::vector<double> products;
-  for (int d = 0; d < 64; ++d) {
-    const Spot b = spot_reference(psf, fiber, wave + d * step);
-    double sum = 0;
-    for (int r = 0; r < a.ny; ++r) {
-      const int rb = r + a.y0 - b.y0;
-      if (rb < 0 || rb >= b.ny) continue;
-      for (int c = 0; c < a.nx; ++c) {
-        const int cb = c + a.x0 - b.x0;
-        if (cb < 0 || cb >= b.nx) continue;
-        sum += a.value[static_cast<std::size_t>(r * a.nx + c)] *
-               b.value[static_cast<std::size_t>(rb * b.nx + cb)];
-      }
+/// A symmetric banded matrix; row j holds its products with j, j + 1, ... j + band.
+struct SpotProducts {
+  int rows = 0, band = -1;
+  std::vector<double> value;  ///< [rows][band + 1]; a single row stands for all
+  [[nodiscard]] const double* row(int j) const {
+    const int stored = static_cast<int>(value.size()) / (band + 1);
+    return value.data() + std::min(j, stored - 1) * (band + 1);
+  }
+};
+
+double product(const Spot& a, const Spot& b) {
+  double sum = 0;
+  for (int r = 0; r < a.ny; ++r) {
+    const int rb = r + a.y0 - b.y0;
+    if (rb < 0 || rb >= b.ny) continue;
+    for (int c = 0; c < a.nx; ++c) {
+      const int cb = c + a.x0 - b.x0;
+      if (cb < 0 || cb >= b.nx) continue;
+      sum += a.value[static_cast<std::size_t>(r * a.nx + c)] *
+             b.value[static_cast<std::size_t>(rb * b.nx + cb)];
     }
+  }
+  return sum;
+}
+
+/// The Toeplitz matrix of a noise-free spot's products with those 0, 1, 2 ... bins away.
+SpotProducts toeplitz_products(const PsfModel& psf, std::size_t fiber, double wave, double step) {
+  const Spot a = spot_reference(psf, fiber, wave);
+  SpotProducts products{2 * kMaxGuard + 1, -1, {}};
+  for (int d = 0; d < kMostBand; ++d) {
+    const Spot b = spot_reference(psf, fiber, wave + d * step);
     if (std::abs(b.y0 - a.y0) >= a.ny) break;
-    products.push_back(sum);
+    products.value.push_back(product(a, b));
+  }
+  products.band = static_cast<int>(products.value.size()) - 1;
+  return products;
+}
+
+/// The products of noise-free spots, each where it lies. Where bins are about as narrow as rows
+/// the place of a spot within its row matters so much that the matrix above, made from one spot,
+/// may not even be positive definite, and tells nothing; this one always is.
+SpotProducts true_products(const PsfModel& psf, std::size_t fiber, double wave, double step) {
+  SpotProducts products{2 * kMaxGuard + 1, 0, {}};
+  std::vector<Spot> spots;
+  for (int j = -kMaxGuard; j <= kMaxGuard; ++j) {
+    spots.push_back(spot_reference(psf, fiber, wave + j * step));
+  }
+  const auto meet = [&](std::size_t j, std::size_t k) {
+    return k < spots.size() && std::abs(spots[k].y0 - spots[j].y0) < spots[j].ny;
+  };
+  for (std::size_t j = 0; j < spots.size(); ++j) {
+    while (products.band + 1 < kMostBand &&
+           meet(j, j + static_cast<std::size_t>(products.band) + 1))
+      ++products.band;
+  }
+  for (std::size_t j = 0; j < spots.size(); ++j) {
+    for (std::size_t d = 0; d <= static_cast<std::size_t>(products.band); ++d) {
+      products.value.push_back(meet(j, j + d) ? product(spots[j], spots[j + d]) : 0.0);
+    }
   }
   return products;
 }
 
-/// Bins over which the inverse of the Toeplitz matrix of these products falls below kDecayBelow.
-int decay_length(const std::vector<double>& products, double* rate) {
-  const int band = static_cast<int>(products.size()) - 1, n = 2 * kMaxGuard + 1;
-  if (band < 0 || !(products[0] > 0)) return 0;
+/// Bins over which the inverse of the matrix of these products falls below kDecayBelow.
+int decay_length(const SpotProducts& products, double* rate) {
+  const int band = products.band, n = products.rows;
+  if (band < 0 || !(products.row(0)[0] > 0)) return 0;
+  const double scale = products.row(n / 2)[0];
   const auto at = [band](int j, int d) { return static_cast<std::size_t>(j * (band + 1) + d); };
   std::vector<double> u(static_cast<std::size_t>(n) * static_cast<std::size_t>(band + 1));
   std::vector<double> x(static_cast<std::size_t>(n), 0.0);
   x[kMaxGuard] = 1.0;
   for (int j = 0; j < n; ++j) {  // LDL^T, then both solves
-    for (int d = 0; d <= band; ++d) u[at(j, d)] = products[static_cast<std::size_t>(d)];
+    for (int d = 0; d <= band; ++d) u[at(j, d)] = products.row(j)[d];
     u[at(j, 0)] *= 1.0 + 1e-12;  // finer grids than the pixels can carry must not break it
     for (int k = 1; k <= std::min(band, j); ++k) {
       const double f = u[at(j - k, k)] / u[at(j - k, 0)];
       for (int d = 0; d + k <= band; ++d) u[at(j, d)] -= f * u[at(j - k, k + d)];
       x[static_cast<std::size_t>(j)] -= f * x[static_cast<std::size_t>(j - k)];
     }
-    if (!(u[at(j, 0)] > 1e-14 * products[0])) u[at(j, 0)] = 1e-14 * products[0];
+    if (!(u[at(j, 0)] > 1e-14 * scale)) u[at(j, 0)] = 1e-14 * scale;
   }
   for (int j = n - 1; j >= 0; --j) {
     double s = x[static_cast<std::size_t>(j)];
@@ -65,31 +108,42 @@ int decay_length(const std::vector<double>& products, double* rate) {
   }
   int length = kMaxGuard;
   const double peak = std::abs(x[kMaxGuard]);
-  while (length > 1 &&
-         std::abs(x[static_cast<std::size_t>(kMaxGuard + length)]) < kDecayBelow * peak) {
-    --length;
-  }
+  const auto below = [&](int at_bin) {
+    return std::abs(x[static_cast<std::size_t>(at_bin)]) < kDecayBelow * peak;
+  };
+  while (length > 1 && below(kMaxGuard + length) && below(kMaxGuard - length)) --length;
   *rate = std::max(*rate, std::pow(kDecayBelow, 1.0 / length));
   return length + 1;
 }
 
 }  // namespace
 
-GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) {
-  const std::size_t n = wave_aa.size();
-  double step = n > 1 ? wave_aa[1] - wave_aa[0] : 1.0;
-  for (std::size_t j = 2; j < n; ++j) step = std::min(step, wave_aa[j] - wave_aa[j - 1]);
-  GuardedGrid grid;
+Skirt skirt_of(const PsfModel& psf, double step) {
+  Skirt skirt;
   int length = 1;
   const double span = psf.y.wave_max - psf.y.wave_min;
   const std::size_t nfiber = psf.x.coef.rows();
   for (const std::size_t fiber : {std::size_t{0}, nfiber / 2, nfiber - 1}) {
     for (const double where : {0.05, 0.275, 0.5, 0.725, 0.95}) {
       const double wave = psf.y.wave_min + where * span;
-      length = std::max(length, decay_length(unit_products(psf, fiber, wave, step), &grid.decay));
+      const double rows = std::abs(psf.y(fiber, wave + 0.5) - psf.y(fiber, wave - 0.5)) * step;
+      const auto products = rows < kNarrowBin ? true_products : toeplitz_products;
+      length = std::max(length, decay_length(products(psf, fiber, wave, step), &skirt.decay));
     }
   }
-  grid.guard = std::min(kMaxGuard, (length + kLanes - 1) / kLanes * kLanes);
+  skirt.bins = std::min(kMaxGuard, (length + kLanes - 1) / kLanes * kLanes);
+  return skirt;
+}
+
+GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  const std::size_t n = wave_aa.size();
+  double step = n > 1 ? wave_aa[1] - wave_aa[0] : 1.0;
+  for (std::size_t j = 2; j < n; ++j) step = std::min(step, wave_aa[j] - wave_aa[j - 1]);
+  const Skirt skirt = skirt_of(psf, step);
+  GuardedGrid grid;
+  grid.step_aa = step;
+  grid.guard = skirt.bins;
+  grid.decay = skirt.decay;
 
   const double first_step = n > 1 ? wave_aa[1] - wave_aa[0] : step;
   const double last_step = n > 1 ? wave_aa[n - 1] - wave_aa[n - 2] : step;
@@ -97,6 +151,23 @@ GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) 
   grid.wave.insert(grid.wave.end(), wave_aa.begin(), wave_aa.end());
   for (int g = 1; g <= grid.guard; ++g) grid.wave.push_back(wave_aa.back() + g * last_step);
   return grid;
+}
+
+Error too_fine(double band, double cross_band, double step_aa) {
+  const double excess = std::max(band / kMostOwnBins, cross_band / kMostCrossBins);
+  return {
+      Status::kUnsupported,
+      print("a wavelength step of %g Angstrom is too fine: spots of bins up to %.0f apart share "
+            "CCD rows, at most %d is supported; about %.2f Angstrom is the finest possible",
+            step_aa, std::max(band, cross_band), kMostCrossBins,
+            0.01 * std::ceil(100 * excess * step_aa))};
+}
+
+void require_bands(const BundleGeometry& g, double step_aa) {
+  // where second neighbours matter a block is a pair of fibres, its bins interleaved
+  const int cross_band = g.sweep_reach * (g.cross_band + 1) - 1;
+  if (g.band > kMostOwnBins || cross_band > kMostCrossBins)
+    throw too_fine(g.band, cross_band, step_aa);
 }
 
 BinRange model_bins(const BundleGeometry& g, int guard) {

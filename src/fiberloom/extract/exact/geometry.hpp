@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 
@@ -14,12 +15,20 @@ namespace fiberloom::exact {
 struct GuardedGrid {
   std::vector<double> wave;
   int guard = 0;
+  double step_aa = 1;  ///< the finest
   double decay = 0;  ///< factor by which the inverse of the normal equations falls from bin to bin
+};
+
+/// The skirt of a step, and the rate that it comes from.
+struct Skirt {
+  int bins = 0;
+  double decay = 0;
 };
 
 /// The skirt: the smallest number of bins over which the inverse of the normal equations decays
 /// below 1e-10, found from noise-free spots of this PSF at this step (so a sub-range of the grid
 /// has the same), rounded up to a multiple of kLanes.
+[[nodiscard]] Skirt skirt_of(const PsfModel& psf, double step_aa);
 [[nodiscard]] GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa);
 
 struct BundleGeometry {
@@ -33,6 +42,14 @@ struct BundleGeometry {
   int sweep_reach = 1;            ///< and in the marginal precision: 1 or 2
   int cross_band = 0;             ///< the same for spots of different fibres
 };
+
+/// Spots of bins so far apart may share rows, of one fibre and of neighbours: what the kernels are
+/// compiled for.
+inline constexpr int kMostOwnBins = 63, kMostCrossBins = 32;
+/// The error where they do further apart, with the finest step that is possible.
+[[nodiscard]] Error too_fine(double band, double cross_band, double step_aa);
+/// Throws that error.
+void require_bands(const BundleGeometry& geometry, double step_aa);
 
 struct BinRange {
   int first, last;

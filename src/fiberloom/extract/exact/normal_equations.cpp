@@ -213,7 +213,10 @@ class Assembler {
       blocks_.start(block);
       const int end = std::min(g_.nbin, block + kBlock);
       for (int f = 0; f < g_.nfiber; ++f) {
-        for (int j = block; j < end; j += kTileB) blocks_.prepare(f, j);
+        // fill() makes whole packs: the bins that pad the last one need their place too
+        for (int j = block; j < end; j += kLanes) {
+          for (int i = 0; i < kLanes; i += kTileB) blocks_.prepare(f, j + i);
+        }
         prefetch(f, block, end);
         // One pass for the fibre itself, one for each neighbour: the spots that a bin meets in one
         // pass fit the first-level cache.

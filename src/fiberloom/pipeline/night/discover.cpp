@@ -6,12 +6,12 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "fiberloom/base/error.hpp"
-#include "fiberloom/fits/fits_reader.hpp"
 #include "fiberloom/fits/input_file.hpp"
 #include "fiberloom/pipeline/night/frame_cost.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFibers = 500, kDepth = 4;  // preproc/NIGHT/EXPID/file, and one to spare
+constexpr int kDepth = 4;  // preproc/NIGHT/EXPID/file, and one to spare
 
 bool all_digits(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
@@ -61,18 +61,6 @@ std::string report_of(const std::string& output) {
     if (path.ends_with(ending)) path.resize(path.size() - std::strlen(ending));
   }
   return path + ".html";
-}
-
-/// The number of fibres of a PSF, from its headers; DESI's where they do not tell.
-int count_fibers(const std::string& path) {
-  try {
-    const auto reader = fits::FitsReader::open(path);
-    if (const auto* trace = reader.find("XTRACE"); trace != nullptr && trace->axes.size() == 2) {
-      return static_cast<int>(std::min<std::size_t>(trace->axes[1], 100000));
-    }
-  } catch (const Error&) {  // the extraction will say what is wrong
-  }
-  return kFibers;
 }
 
 /// Makes tasks of image paths and keeps what they share.
@@ -166,18 +154,13 @@ class TaskMaker {
   }
 
   void measure(FrameTask& task) {
-    FrameSize size;
-    measure_image(task.job.image, size);
-    const ExtractOptions& o = task.job.options;
-    size.nspec = o.nspec;
-    auto& fibers = fibers_[task.camera];
-    if (fibers == 0) fibers = count_fibers(task.job.psf);
-    if (size.nspec < 0) size.nspec = std::max(fibers - o.spec_min, 1);
-    const auto& wave = *task.job.wave;
-    if (wave[2] > 0 && wave[1] >= wave[0]) {
-      size.nwave = static_cast<std::size_t>((wave[1] - wave[0]) / wave[2]) + 1;
+    CameraCost& camera = cameras_[task.camera];
+    if (!camera.psf) camera.psf = read_camera(task.job);
+    if (camera.wave != *task.job.wave) {
+      camera.wave = *task.job.wave;
+      camera.engine = engine_memory(task.job, *camera.psf, camera.wave);
     }
-    estimate_cost(size, task);
+    estimate_cost({measure_image(task.job.image), camera.engine}, task);
   }
 
   void insert(FrameTask task) {
@@ -192,10 +175,24 @@ class TaskMaker {
     tasks_.push_back(std::move(task));
   }
 
+  /// What frames of one camera share: the PSF of the first, and what that and the grid cost.
+  struct CameraCost {
+    std::unique_ptr<const PsfModel> psf;
+    std::array<double, 3> wave{};
+    EngineMemory engine;
+  };
+  static std::unique_ptr<const PsfModel> read_camera(const ExtractJob& job) {
+    try {
+      return std::make_unique<const PsfModel>(read_psf(job.psf, job.psf_options).model);
+    } catch (const Error&) {  // the extraction will say what is wrong
+      return std::make_unique<const PsfModel>(usual_camera(*job.wave));
+    }
+  }
+
   const FrameRequest& request_;
   std::vector<FrameTask> tasks_;
   std::map<std::string, std::string> names_;
-  std::map<std::string, int> fibers_;
+  std::map<std::string, CameraCost> cameras_;
 };
 
 /// Image files below a folder, in the order of their names (so .fits before .fits.gz).

@@ -18,7 +18,7 @@ Error to_error(const std::exception_ptr& thrown, const std::string& name) {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return {Status::kInternal, name + ": out of memory", ENOMEM};
+    return {Status::kMemory, name + ": out of memory", ENOMEM};
   } catch (const std::system_error& error) {  // a thread that cannot be started, a file system
     return {Status::kInternal, name + ": " + error.what(), error.code().value()};
   } catch (const std::exception& error) {
@@ -36,6 +36,7 @@ Fault fault_of(Status status, int system_error) noexcept {
     case Status::kOutputExists:
     case Status::kInterrupted:
     case Status::kDevice:
+    case Status::kMemory:
       return Fault::kMachine;
     case Status::kOk:
     case Status::kDifferent:

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/fits/verify.hpp"
+#include "fiberloom/pipeline/frame_memory.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
 #include "fiberloom/pipeline/report/report.hpp"
 #include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/runtime/capped_executor.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -186,6 +189,15 @@ void FramePipeline::leave(Flight& flight, const Finding& finding) {
 }
 
 void FramePipeline::read(Flight& flight) {
+  if (flight.threads == 0) {
+    const FrameTask& task = flight.task;
+    throw Error(Status::kMemory,
+                task.job.image + print(": a grid by %g Angstrom needs ", task.job.wave->at(2)) +
+                    gigabytes(task.memory_bytes + task.workspace_bytes) +
+                    " of memory with one thread, " + gigabytes(options_.memory_bytes) +
+                    " is granted (--memory, by default two thirds of what is free); a coarser "
+                    "step, a shorter range or fewer fibres need less");
+  }
   set_state(flight, FrameState::kReading);
   const Span span(context_.tracer, "frame/read", flight.task.name);
   StageClock clock(CpuOf::kThread);
@@ -214,7 +226,8 @@ void FramePipeline::read(Flight& flight) {
 }
 
 void FramePipeline::compute(Flight& flight) {
-  OrderedPool::Job job(pool_, flight.order);
+  OrderedPool::Job all(pool_, flight.order);
+  CappedExecutor job(all, flight.threads);
   set_state(flight, FrameState::kComputing);
   const Span span(context_.tracer, "frame/compute", flight.task.name);
   StageClock clock;
@@ -230,7 +243,7 @@ void FramePipeline::compute(Flight& flight) {
                                         static_cast<std::size_t>(flight.unit.last_bundle), job,
                                         observer, context_.tracer, flight.outcome.by_cpu);
   if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
-  flight.outcome.compute = {clock.lap().wall_s, job.cpu_seconds()};
+  flight.outcome.compute = {clock.lap().wall_s, all.cpu_seconds()};
 }
 
 void FramePipeline::write(Flight& flight) {

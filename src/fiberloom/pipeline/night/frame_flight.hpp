@@ -22,6 +22,7 @@ struct FramePipeline::Flight {
   const WorkUnit unit;
   FrameOutcome outcome;
   MemoryBudget::Share share;
+  std::size_t threads = 0;  ///< that may compute it at once; 0: it fits with none
   std::uint64_t order = 0;
   bool claimed = false;
   bool failed_before = false;  ///< in an earlier run

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <thread>
 
+#include "fiberloom/base/print.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/pipeline/frame_memory.hpp"
 #include "fiberloom/pipeline/night/frame_flight.hpp"
 #include "fiberloom/runtime/memory_limit.hpp"
 #include "fiberloom/runtime/thread_count.hpp"
@@ -16,8 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // What the process takes beside frames in flight: the program and the holes between frames in the
-// heap, workspaces of a thread (measured: 0.57 GB with one frame in flight, 1.8 GB with five).
-constexpr std::uint64_t kBaseBytes = 360 << 20, kThreadBytes = 24 << 20;
+// heap, workspaces of a thread (measured: 0.57 GB with one frame in flight, 1.8 GB with five). A
+// frame that is alone needs no room for holes.
+constexpr std::uint64_t kBaseBytes = 360 << 20, kThreadBytes = 24 << 20, kAloneBytes = 24 << 20;
 constexpr std::size_t kPsfs = 60;  // two exposures' cameras; about 2 MB each
 
 /// Frames computed at once: a frame has 20 bundles, or a place on a card for itself; one more fills
@@ -126,16 +129,45 @@ std::optional<WorkUnit> FramePipeline::take_unit() {
   return std::nullopt;
 }
 
+/// Waits until the frame fits beside those in flight. One that is too large for that goes alone, on
+/// fewer threads where their workspaces are what is too large; one that does not even fit so takes
+/// nothing and gets no threads.
+void FramePipeline::take_memory(Flight& flight) {
+  const FrameTask& task = flight.task;
+  const Span span(context_.tracer, "wait/memory", task.name);
+  const std::uint64_t staging = options_.device_places * task.staging_bytes;
+  const std::uint64_t alone = kAloneBytes + task.memory_bytes + staging;
+  const std::uint64_t room = options_.memory_bytes > alone ? options_.memory_bytes - alone : 0;
+  flight.threads = options_.threads;
+  if (task.workspace_bytes > 0 && room < task.workspace_bytes * options_.threads)
+    flight.threads = static_cast<std::size_t>(room / task.workspace_bytes);
+  if (options_.memory_bytes < alone) flight.threads = 0;
+  if (flight.threads == 0) return;
+  std::uint64_t own = task.memory_bytes;
+  if (flight.threads == options_.threads) {
+    const std::uint64_t more = std::max(task.workspace_bytes, kThreadBytes) - kThreadBytes;
+    budget_.keep(staging + more * options_.threads);
+  } else {
+    own += task.workspace_bytes * flight.threads;
+  }
+  flight.share = budget_.reserve(own);
+  const std::lock_guard lock(mutex_);
+  if (flight.threads == options_.threads || told_fewer_threads_) return;
+  told_fewer_threads_ = true;
+  context_.observer.warn(task.name +
+                         print(": %zu of %zu threads extract at once: all would need ",
+                               flight.threads, options_.threads) +
+                         gigabytes(alone + task.workspace_bytes * options_.threads) +
+                         " of memory, " + gigabytes(options_.memory_bytes) +
+                         " is granted (--memory); so for frames like it");
+}
+
 void FramePipeline::reader() {
   while (const auto unit = take_unit()) {
     const FrameTask& task = tasks_.at(unit->frame);
     auto flight = std::make_unique<Flight>(task, *unit);
     flight->outcome.rank = options_.rank;
-    {
-      const Span span(context_.tracer, "wait/memory", task.name);
-      budget_.keep(options_.device_places * task.staging_bytes);
-      flight->share = budget_.reserve(task.memory_bytes);
-    }
+    take_memory(*flight);
     const BusyMeter::Scope busy(reading_);
     try {
       if (!begin(*flight)) continue;

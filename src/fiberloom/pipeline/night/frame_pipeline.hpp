@@ -108,6 +108,7 @@ class FramePipeline {
   void writer();
   [[nodiscard]] std::optional<WorkUnit> take_unit();
   [[nodiscard]] std::optional<WorkUnit> take_retry(std::unique_lock<std::mutex>& lock);
+  void take_memory(Flight& flight);
   [[nodiscard]] bool begin(Flight& flight);
   void leave(Flight& flight, const Finding& finding);
   void read(Flight& flight);
@@ -142,6 +143,7 @@ class FramePipeline {
   std::vector<Retry> retries_;
   std::map<std::size_t, int> attempts_;  ///< of frames that failed, in this run
   std::size_t in_flight_ = 0;
+  bool told_fewer_threads_ = false;
   PipelineEnd end_;
 };
 

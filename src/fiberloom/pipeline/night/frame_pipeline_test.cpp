@@ -181,7 +181,7 @@ TEST_F(FramePipelineTest, AskedToStopItTakesNothingNewAndSaysSo) {
     std::atomic<int>& done_;
   } source(list, done);
   PipelineOptions one;
-  one.memory_bytes = 1;  // one frame in flight
+  one.memory_bytes = std::uint64_t{100} << 20;  // one frame in flight
   const PipelineEnd end = run(source, one);
   EXPECT_TRUE(end.stopped);
   EXPECT_EQ(done, 1);
@@ -238,6 +238,43 @@ TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
   const PipelineEnd end = run(source, two);
   ASSERT_TRUE(end.fatal);
   EXPECT_STREQ(end.fatal->what(), "deaf");
+}
+
+TEST_F(FramePipelineTest, AFrameThatNeedsMoreThanThereIsFailsWithALineAndTheOthersAreDone) {
+  FrameTask large = tasks_->at(1);
+  large.name = "r0-00000009";
+  large.job.output = path("out/frame-r0-00000009.fits");
+  large.workspace_bytes = std::uint64_t{3} << 30;
+  const std::size_t its_number = tasks_->add(std::move(large));
+  auto units = whole_frames();
+  units.push_back({its_number});
+  UnitSource source(units);
+  PipelineOptions options;
+  options.memory_bytes = std::uint64_t{2} << 30;
+  EXPECT_FALSE(run(source, options).fatal);
+  for (const FrameOutcome& o : source.outcomes) {
+    const bool too_large = o.frame == its_number;
+    EXPECT_EQ(o.state, too_large ? FrameState::kFailed : FrameState::kDone) << o.message;
+    if (!too_large) continue;
+    EXPECT_EQ(o.exit_code, static_cast<int>(Status::kMemory));
+    EXPECT_NE(o.message.find("3.22 GB of memory with one thread, 2.15 GB is granted"),
+              std::string::npos)
+        << o.message;
+  }
+}
+
+TEST_F(FramePipelineTest, AFrameThatFitsOnFewerThreadsHasThem) {
+  FrameTask large = tasks_->at(1);
+  large.name = "r0-00000009";
+  large.job.output = path("out/frame-r0-00000009.fits");
+  large.workspace_bytes = std::uint64_t{3} << 29;  // one of the two threads
+  UnitSource source(std::vector<WorkUnit>{WorkUnit{tasks_->add(std::move(large))}});
+  PipelineOptions options;
+  options.memory_bytes = std::uint64_t{2} << 30;
+  EXPECT_FALSE(run(source, options).fatal);
+  ASSERT_EQ(source.outcomes.size(), 1U);
+  EXPECT_EQ(source.outcomes[0].state, FrameState::kDone) << source.outcomes[0].message;
+  EXPECT_EQ(bytes(path("out/frame-r0-00000009.fits")).empty(), false);
 }
 
 TEST_F(FramePipelineTest, AsManyFramesAreInWorkAsTheCardsHavePlacesAndOneMore) {

@@ -42,10 +42,10 @@ void job_fields(Archive& archive, Struct& job) {
 
 template <class Archive, class Struct>
 void task_fields(Archive& archive, Struct& task) {
-  auto& [name, night, camera, expid, job, page, image_bytes, memory_bytes, staging_bytes, cost_s,
-         bundles] = task;
-  archive(name, night, camera, expid, page, image_bytes, memory_bytes, staging_bytes, cost_s,
-          bundles);
+  auto& [name, night, camera, expid, job, page, image_bytes, memory_bytes, workspace_bytes,
+         staging_bytes, cost_s, bundles] = task;
+  archive(name, night, camera, expid, page, image_bytes, memory_bytes, workspace_bytes,
+          staging_bytes, cost_s, bundles);
   job_fields(archive, job);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fiberloom/extract/bundle_extent.hpp"
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -129,6 +130,7 @@ Cut Problem::sweep_cut(int half) const {
 
 Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
                      Isa isa, Executor& executor, const Observer& observer) {
+  require_step(psf, options, grid_size(options.wave));
   Problem p;
   p.options = options;
   p.tuning = tuning;
