@@ -241,7 +241,9 @@ std::vector<double> noise() {
 }
 
 TEST_P(Quantised, FloatsAreRestoredAsCfitsioRestoresThem) {
-  const auto& [bitpix, code, dither, tiled] = GetParam();
+  const auto& [bitpix, code, wanted, tiled] = GetParam();
+  const bool has_two = code.code != HCOMPRESS_1;  // cfitsio has no SUBTRACTIVE_DITHER_2 for it
+  const int dither = has_two ? wanted : std::min(wanted, SUBTRACTIVE_DITHER_1);
   const TempFolder folder;
   const std::string path = folder.file("q.fits");
   const auto values = noise();

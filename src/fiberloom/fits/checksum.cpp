@@ -30,35 +30,59 @@ std::array<unsigned, 4> spread(unsigned byte) {
   return c;
 }
 
-}  // namespace
+/// 16 numbers of 16 bits; the compiler makes them what the target has.
+using Lanes = std::uint16_t __attribute__((vector_size(32)));
 
-void Checksum::add(std::span<const std::uint8_t> bytes) noexcept {
-  // Bytes of the same weight are summed apart, 16 bits a lane: no swapping, and vectors of any
-  // width do it. A lane holds 257 bytes; 128 rounds stay below.
-  constexpr std::size_t kLanes = 16, kStep = 2 * kLanes, kRounds = 128;
-  const std::uint8_t* p = bytes.data();
-  std::size_t left = bytes.size();
-  while (left >= kStep) {
-    const std::size_t rounds = std::min(left / kStep, kRounds);
-    std::array<std::uint16_t, kLanes> low{}, high{};
-    for (std::size_t r = 0; r < rounds; ++r, p += kStep) {
-      std::array<std::uint16_t, kLanes> words;
-      std::memcpy(words.data(), p, kStep);
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        low[i] = static_cast<std::uint16_t>(low[i] + (words[i] & 0xffU));
-        high[i] = static_cast<std::uint16_t>(high[i] + (words[i] >> 8));
-      }
+/// Sum of the big-endian words of n vectors, below 2^63. Bytes of the same weight are summed apart,
+/// 16 bits a lane, so that none is swapped: 0.2 instructions a byte with AVX2. (Tried: lanes as
+/// plain arrays, which GCC 12 keeps in memory: 2.8 instructions a byte.)
+inline __attribute__((always_inline)) std::uint64_t sum_lanes(const std::uint8_t* p,
+                                                              std::size_t n) {
+  constexpr std::size_t kRounds = 256;  // of at most 255 each in 16 bits
+  std::uint64_t out = 0;
+  while (n > 0) {
+    const std::size_t rounds = std::min(n, kRounds);
+    Lanes low{}, high{};
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < rounds; ++r, p += sizeof(Lanes)) {
+      Lanes words;
+      std::memcpy(&words, p, sizeof words);
+      low += words & 0xff;
+      high += words >> 8;
     }
-    left -= rounds * kStep;
+    n -= rounds;
     std::array<std::uint64_t, 4> weight{};  // of the first, second ... byte of a word
-    for (std::size_t i = 0; i < kLanes; ++i) {
+    for (std::size_t i = 0; i < sizeof(Lanes) / 2; ++i) {
       weight[2 * (i % 2)] += low[i];
       weight[2 * (i % 2) + 1] += high[i];
     }
-    wide_ += (weight[0] << 24) + (weight[1] << 16) + (weight[2] << 8) + weight[3];
-    wide_ = (wide_ & 0xffffffffU) + (wide_ >> 32);
+    out += (weight[0] << 24) + (weight[1] << 16) + (weight[2] << 8) + weight[3];
   }
-  for (; left >= 4; left -= 4, p += 4) wide_ += load_be<std::uint32_t>(p);
+  return out;
+}
+
+#if defined(__x86_64__)
+// Not target_clones: its resolvers run before sanitizers are ready, and need glibc.
+__attribute__((target("avx2"))) std::uint64_t sum_avx2(const std::uint8_t* p, std::size_t n) {
+  return sum_lanes(p, n);
+}
+std::uint64_t sum_vectors(const std::uint8_t* p, std::size_t n) {
+  return __builtin_cpu_supports("avx2") != 0 ? sum_avx2(p, n) : sum_lanes(p, n);
+}
+#else
+std::uint64_t sum_vectors(const std::uint8_t* p, std::size_t n) { return sum_lanes(p, n); }
+#endif
+
+}  // namespace
+
+void Checksum::add(std::span<const std::uint8_t> bytes) noexcept {
+  const std::size_t vectors = bytes.size() / sizeof(Lanes);
+  wide_ += sum_vectors(bytes.data(), vectors);
+  wide_ = (wide_ & 0xffffffffU) + (wide_ >> 32);
+  const std::uint8_t* p = bytes.data() + vectors * sizeof(Lanes);
+  for (std::size_t left = bytes.size() % sizeof(Lanes); left >= 4; left -= 4, p += 4) {
+    wide_ += load_be<std::uint32_t>(p);
+  }
 }
 
 std::uint32_t Checksum::value() const noexcept {

@@ -217,22 +217,25 @@ class TileDecoder {
     }
     PixelScale scale = image_scale_;
     scale.blank = table_.blank(t);
-    if (hdu_.bitpix == 8) return from_narrow<std::uint8_t>(scale, out);
-    if (hdu_.bitpix == 16) return from_narrow<std::int16_t>(scale, out);
+    if constexpr (std::is_integral_v<T>) {
+      if (hdu_.bitpix < 32) return narrow_bits(scale, out);
+    }
     convert_pixels<T>(integers_.data(), out.data(), out.size(), scale);
   }
 
-  /// Bits are those of the image's own type. What does not fit it stays as wide as it is.
-  template <class File>
-  void from_narrow(const PixelScale& scale, std::span<T> out) {
-    if constexpr (std::is_integral_v<T>) {
-      const auto fits = [](std::int32_t v) { return static_cast<File>(v) == v; };
-      if (std::all_of(integers_.begin(), integers_.end(), fits)) {
-        const std::vector<File> narrow(integers_.begin(), integers_.end());
-        return convert_pixels<T>(narrow.data(), out.data(), out.size(), scale);
-      }
+  /// bits_of() in the width of the image's own type, as a plain loop: a mask has 17 million pixels.
+  void narrow_bits(const PixelScale& scale, std::span<T> out) {
+    const std::uint32_t width = hdu_.bitpix == 8 ? 0xffU : 0xffffU;
+    if (std::abs(scale.zero) > 65536) table_.unsupported("BZERO beyond the type of the image");
+    const auto shift = static_cast<std::uint32_t>(static_cast<std::int32_t>(scale.zero));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::uint32_t value = static_cast<std::uint32_t>(integers_[i]) + shift;
+      out[i] = value & (static_cast<std::int32_t>(value) < 0 ? width : ~0U);
     }
-    convert_pixels<T>(integers_.data(), out.data(), out.size(), scale);
+    if (!scale.blank) return;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (integers_[i] == *scale.blank) out[i] = kBitsUndefined;
+    }
   }
 
   /// value = (q - r + 0.5) ZSCALE + ZZERO with dither r, q ZSCALE + ZZERO without.
