@@ -29,7 +29,7 @@ class Outputs(Case):
         self.tree.add_exposures(2)
         self.night_ok("-q", "--threads", "1")
         expected = self.outputs()
-        for more in (["--threads", "3", "--readers", "2", "--writers", "2"], ["--memory", "1M"]):
+        for more in (["--threads", "3", "--readers", "2", "--writers", "2"], ["--memory", "60M"]):
             self.out = self.work / "-".join(more)
             self.night_ok("-q", *more)
             self.assertEqual(self.outputs(), expected, more)

@@ -8,6 +8,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "fiberloom/base/error.hpp"
@@ -97,6 +98,13 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
     return static_cast<int>(fiberloom::Status::kMemory);
+  } catch (const std::system_error& error) {
+    if (error.code() ==
+        std::errc::resource_unavailable_try_again) {  // no room for a thread's stack
+      print_error(std::string("a thread cannot be started: ") + error.what());
+      return static_cast<int>(fiberloom::Status::kMemory);
+    }
+    print_error(std::string("internal: ") + error.what());
   } catch (const std::exception& error) {
     print_error(std::string("internal: ") + error.what());
   }

@@ -18,6 +18,8 @@ namespace {
 
 using Bytes = std::uint64_t;
 constexpr double kDouble = sizeof(double), kFloat = sizeof(float), kPack = kLanes * kDouble;
+/// Large buffers begin at huge pages, small ones fill chunks: what is lost so in a workspace.
+constexpr double kRounding = 24 << 20;
 /// Rows a bin below which the marginal precision needs more than the narrowest band.
 constexpr double kWideBandBelow = 0.95;
 
@@ -100,6 +102,8 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
   double task = strip * 2 * kDouble + traces + diagnosis + equations_bytes(shape) +
                 sweeps_bytes(shape, wide, options.ndiag);
   if (wide > narrow) task += sweeps_bytes(shape, narrow, options.ndiag);  // outgrown, not freed
+
+  task += std::min(kRounding, 0.35 * task);
 
   double shared = result_bytes(asked.last - asked.first, nwave, options.ndiag) +
                   plan_bytes(psf, shape.bins) + 2 * kDouble * shape.bins;

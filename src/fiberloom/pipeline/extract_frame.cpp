@@ -82,7 +82,7 @@ ExtractSummary extract_frame(const ExtractJob& job, Executor& executor, const Ob
   try {
     return run_steps(job, executor, observer, tracer);
   } catch (const std::bad_alloc&) {  // others took what was there, or a bundle grew beyond its plan
-    throw Error(Status::kMemory, job.image + ": out of memory while it was extracted");
+    throw Error(Status::kMemory, job.image + ": out of memory while it was read or extracted");
   }
 }
 

@@ -107,7 +107,7 @@ FrameMemory frame_memory(const ExtractJob& job, const EngineMemory& engine,
 }
 
 std::string gigabytes(std::uint64_t bytes) {
-  return print("%.2f GB", static_cast<double>(bytes) / 1e9);
+  return print("%.3g GB", static_cast<double>(bytes) / 1e9);
 }
 
 std::size_t threads_that_fit(const FrameMemory& need, const MemoryGrant& grant, std::size_t threads,

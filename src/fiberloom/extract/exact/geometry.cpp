@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kDecayBelow = 1e-10;
 constexpr int kMaxGuard = 400, kMostBand = 64;
-/// Below so many CCD rows a bin (0.65 A for DESI) the products of every spot are looked at.
-constexpr double kNarrowBin = 1.2;
+/// Below so many CCD rows a bin (0.6 A for DESI) the products of every spot are looked at.
+constexpr double kNarrowBin = 1.05;
 
 /// A symmetric banded matrix; row j holds its products with j, j + 1, ... j + band.
 struct SpotProducts {
