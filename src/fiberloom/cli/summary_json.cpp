@@ -22,7 +22,9 @@ Json pixels(const MaskCounts& counts) {
           {"zero_ivar", counts.zero_ivar},
           {"nan_ivar", counts.nan_ivar},
           {"negative_ivar", counts.negative_ivar},
-          {"nan_image", counts.nan_image}};
+          {"nan_image", counts.nan_image},
+          {"wild_ivar", counts.wild_ivar},
+          {"wild_image", counts.wild_image}};
 }
 
 Json bundle(const BundleReport& report) {
@@ -75,11 +77,9 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                      {"all", {{"wall_s", facts.wall_s}, {"cpu_s", cpu_seconds()}}}};
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["pixels"] = pixels(s.pixels);
-  json["bins"] = {{"all", s.nspec * s.nwave},
-                  {"somebadpix", s.some_bad},
-                  {"without_ccd", s.without_ccd},
-                  {"allbadpix", s.all_bad},
-                  {"bad2dfit", s.bad_fit}};
+  json["bins"] = {{"all", s.nspec * s.nwave},       {"somebadpix", s.some_bad},
+                  {"without_ccd", s.without_ccd},   {"allbadpix", s.all_bad},
+                  {"not_computed", s.not_computed}, {"bad2dfit", s.bad_fit}};
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

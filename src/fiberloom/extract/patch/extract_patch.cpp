@@ -9,8 +9,10 @@
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/patch/patch_layout.hpp"
 #include "fiberloom/extract/patch/patch_solve.hpp"
+#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom {
 namespace patch {
@@ -128,6 +130,7 @@ void add_model(const Job& job, const SpotTable& spots, int first, int last, Extr
   const auto [x0, x1] = columns_of(spots, nx);
   Array2D<double> light(out.model.rows(), static_cast<std::size_t>(x1 - x0), 0.0);
   for (int fiber = first; fiber < last; ++fiber) {
+    stop_if_asked(job.observer);
     for (std::size_t j = 0; j < job.grid.nwave; ++j) {
       const double x = out.xflux(static_cast<std::size_t>(fiber - job.first), j);
       const Spot& s = spots.at(fiber, j + job.grid.pad);
@@ -141,7 +144,9 @@ void add_model(const Job& job, const SpotTable& spots, int first, int last, Extr
   }
   for (std::size_t r = 0; r < light.rows(); ++r) {
     float* row = out.model.row(r) + x0;
-    for (std::size_t c = 0; c < light.cols(); ++c) row[c] += static_cast<float>(light(r, c));
+    for (std::size_t c = 0; c < light.cols(); ++c) {
+      row[c] += static_cast<float>(std::clamp(light(r, c), -kMostStored, kMostStored));
+    }
   }
 }
 
@@ -153,7 +158,8 @@ void extract_bundle(const Job& job, const BundleRange& bundle, ExtractResult& ou
     const Span span(job.tracer, "patch/solve");
     job.executor.run(plans.size(), [&](std::size_t k) {
       stop_if_asked(job.observer);
-      const PatchResult part = solve_patch(job.ccd, spots, plans[k], job.grid.pad, job.settings);
+      const PatchResult part =
+          solve_patch(job.ccd, spots, plans[k], job.grid.pad, job.settings, job.observer);
       status[k] = part.status;
       keep(job, plans[k], part, out);
     });
@@ -180,6 +186,10 @@ void convert_to_angstrom(ExtractResult& out) {
       out.flux(s, j) /= width[j];
       out.xflux(s, j) /= width[j];
       out.ivar(s, j) *= width[j] * width[j];
+      out.chi2pix(s, j) = std::min(out.chi2pix(s, j), kMostChi2);
+      const bool good =
+          out.ivar(s, j) > 0 && storable(out.flux(s, j), out.ivar(s, j), out.xflux(s, j));
+      if (!good && out.ivar(s, j) != 0) blank_bin(out, s, j);
     }
   }
 }
@@ -213,6 +223,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
     if (observer.progress) observer.progress("extract", b + 1, wanted.size());
   }
   patch::convert_to_angstrom(out);
+  settle_missing(psf, options, observer, out);
   set_spectral_mask(out);
   return out;
 }
