@@ -83,6 +83,8 @@ void warn_of_bad_pixels(const MaskCounts& counts, const Observer& observer) {
   complain(counts.nan_ivar, "NaN or infinite ivar");
   complain(counts.negative_ivar, "negative ivar");
   complain(counts.nan_image, "NaN or infinite image");
+  const std::string wild = wild_pixels_text(counts);
+  if (!wild.empty()) observer.warn(wild);
 }
 
 py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf,

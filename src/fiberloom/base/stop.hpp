@@ -14,4 +14,9 @@ inline void stop_if_asked(const Observer& observer) {
   }
 }
 
+/// The same of an observer that may not be there.
+inline void stop_if_asked(const Observer* observer) {
+  if (observer != nullptr) stop_if_asked(*observer);
+}
+
 }  // namespace fiberloom

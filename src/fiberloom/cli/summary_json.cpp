@@ -22,7 +22,9 @@ Json pixels(const MaskCounts& counts) {
           {"zero_ivar", counts.zero_ivar},
           {"nan_ivar", counts.nan_ivar},
           {"negative_ivar", counts.negative_ivar},
-          {"nan_image", counts.nan_image}};
+          {"nan_image", counts.nan_image},
+          {"wild_ivar", counts.wild_ivar},
+          {"wild_image", counts.wild_image}};
 }
 
 Json bundle(const BundleReport& report) {
@@ -79,11 +81,9 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                     {"granted_bytes", s.memory.granted_bytes},
                     {"threads", s.memory.threads}};
   json["pixels"] = pixels(s.pixels);
-  json["bins"] = {{"all", s.nspec * s.nwave},
-                  {"somebadpix", s.some_bad},
-                  {"without_ccd", s.without_ccd},
-                  {"allbadpix", s.all_bad},
-                  {"bad2dfit", s.bad_fit}};
+  json["bins"] = {{"all", s.nspec * s.nwave},       {"somebadpix", s.some_bad},
+                  {"without_ccd", s.without_ccd},   {"allbadpix", s.all_bad},
+                  {"not_computed", s.not_computed}, {"bad2dfit", s.bad_fit}};
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engines share: masking of pixels, wavelength grids, bundles, checks, the spectral mask.
+// What the engines share: wavelength grids, bundles, checks, the spectral mask.
 #include "fiberloom/extract/extract.hpp"
 
 #include <algorithm>
@@ -30,49 +30,7 @@ std::string shape(std::size_t rows, std::size_t cols) {
 
 std::string angstrom(double wave_aa) { return print("%.2f", wave_aa); }
 
-template <class Image, class Ivar>
-MaskCounts mask_pixels(Array2D<Image>& image, Array2D<Ivar>& ivar,
-                       const Array2D<std::uint32_t>& mask, std::uint32_t bits) {
-  MaskCounts counts;
-  counts.pixels = image.size();
-  for (std::size_t i = 0; i < image.size(); ++i) {
-    Ivar& w = ivar.data()[i];
-    Image& p = image.data()[i];
-    const bool masked = !mask.empty() && (mask.data()[i] & bits) != 0;
-    if (!masked && w > 0 && std::isfinite(w) && std::isfinite(p)) continue;
-    if (masked) {
-      ++counts.by_mask;
-    } else if (!std::isfinite(w)) {
-      ++counts.nan_ivar;
-    } else if (w < 0) {
-      ++counts.negative_ivar;
-    } else if (w == 0) {
-      ++counts.zero_ivar;
-    } else {
-      ++counts.nan_image;
-    }
-    w = 0;
-    p = 0;  // never 0 x NaN
-  }
-  return counts;
-}
-
 }  // namespace
-
-MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask, std::uint32_t mask_bits) {
-  const std::size_t rows = ccd.image.rows(), cols = ccd.image.cols();
-  if (ccd.ivar.rows() != rows || ccd.ivar.cols() != cols) {
-    throw Error(Status::kSizeMismatch, "IVAR is " + shape(ccd.ivar.rows(), ccd.ivar.cols()) +
-                                           " pixels, IMAGE is " + shape(rows, cols));
-  }
-  if (!mask.empty() && (mask.rows() != rows || mask.cols() != cols)) {
-    throw Error(Status::kSizeMismatch, "MASK is " + shape(mask.rows(), mask.cols()) +
-                                           " pixels, IMAGE is " + shape(rows, cols));
-  }
-  return std::visit(
-      [&](auto& image, auto& ivar) { return mask_pixels(image, ivar, mask, mask_bits); },
-      ccd.image.data(), ccd.ivar.data());
-}
 
 std::vector<double> linear_wave_grid(double wmin, double wmax, double dw) {
   constexpr double kMostBins = 1e6;

@@ -14,7 +14,6 @@ using fits::Hdu;
 namespace {
 
 constexpr int kMaxPixels = 100000, kMaxHalfSize = 200, kMaxDegree = 20;
-constexpr int kStatusNan = 3;  ///< specex: the fit of this fibre gave NaN
 
 const Hdu* find_any(const FitsReader& file, std::initializer_list<const char*> names) {
   for (const char* name : names) {

@@ -14,7 +14,8 @@ namespace {
 /// 1).
 double elliptic_k(double m1) {
   double a = 1.0, b = std::sqrt(m1);
-  while (std::abs(a - b) > 1e-15 * a) {
+  constexpr int kMostSteps = 64;  // the digits double with each; a handful is usual
+  for (int step = 0; step < kMostSteps && std::abs(a - b) > 1e-15 * a; ++step) {
     const double mean = 0.5 * (a + b);
     b = std::sqrt(a * b);
     a = mean;

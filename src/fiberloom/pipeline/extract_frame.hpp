@@ -63,6 +63,7 @@ struct ExtractSummary {
   double heliocor = 1;           ///< the extraction's grid is that divided by this
   std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
+  std::size_t not_computed = 0;  ///< of all_bad, those that had light on good pixels
   std::vector<BundleReport> bundles;
   TakenOver by_cpu;
   MemoryUse memory;

@@ -91,6 +91,8 @@ MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer&
   complain(counts.nan_ivar, "NaN or infinite IVAR");
   complain(counts.negative_ivar, "negative IVAR");
   complain(counts.nan_image, "NaN or infinite IMAGE");
+  const std::string wild = wild_pixels_text(counts);
+  if (!wild.empty()) observer.warn(file.path + ": " + wild);
   return counts;
 }
 

@@ -8,6 +8,7 @@
 
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/extract/missing.hpp"
 #include "fiberloom/pipeline/barycentric.hpp"
 #include "fiberloom/pipeline/frame_header.hpp"
 #include "fiberloom/pipeline/frame_outputs.hpp"
@@ -29,9 +30,20 @@ std::vector<BundleRange> fibers_by_bundle(const PreparedFrame& frame) {
   return parts;
 }
 
+/// Warnings of an engine, which knows no files, get the frame's name in front: a night has many.
+Observer naming(const PreparedFrame& frame, const Observer& observer) {
+  Observer named = observer;
+  named.message = [&frame, &observer](LogLevel level, const std::string& text) {
+    const bool name = level == LogLevel::kWarning;
+    observer.log(level, name ? frame.in.preproc.path + ": " + text : text);
+  };
+  return named;
+}
+
 ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
                          const ExtractOptions& options, Executor& executor,
-                         const Observer& observer, Tracer* tracer, TakenOver& by_cpu) {
+                         const Observer& listener, Tracer* tracer, TakenOver& by_cpu) {
+  const Observer observer = naming(frame, listener);
   if (job.device != nullptr && job.method == Method::kExact) {
     DeviceReport report;
     ExtractResult result = job.device->extract(frame.in.preproc.ccd, frame.in.psf->model, options,
@@ -41,6 +53,28 @@ ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
   }
   const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
   return engine(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer, tracer);
+}
+
+/// A frame without a single good pixel would give spectra without information: a fault upstream.
+void require_light(const PreparedFrame& frame) {
+  const MaskCounts& n = frame.pixels;
+  if (n.bad() < n.pixels) return;
+  throw Error(Status::kCorrupt,
+              frame.in.preproc.path + ": no good pixel: of " + std::to_string(n.pixels) + ", " +
+                  std::to_string(n.by_mask) + " masked, " + std::to_string(n.nan_image) +
+                  " NaN in IMAGE, " + std::to_string(n.nan_ivar) + " NaN in IVAR, " +
+                  std::to_string(n.zero_ivar + n.negative_ivar) + " without weight, " +
+                  std::to_string(n.wild_ivar + n.wild_image) + " with a wild value");
+}
+
+/// The same of a frame whose good pixels gave no good bin.
+void require_good_bin(const PreparedFrame& frame, const ExtractResult& result) {
+  const double* ivar = result.ivar.data();
+  if (std::any_of(ivar, ivar + result.ivar.size(), [](double w) { return w > 0; })) return;
+  const bool computed = not_computed_bins(result).empty();
+  throw Error(computed ? Status::kCorrupt : Status::kNumerical,
+              frame.in.preproc.path + " with " + frame.in.psf->path + ": no good bin: " +
+                  empty_fibers_text(frame.in.psf->model, result) + "; nothing was written");
 }
 
 using RowsOf = Array2D<double> ExtractResult::*;
@@ -92,6 +126,7 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
     observer.log(job.wave ? LogLevel::kWarning : LogLevel::kInfo,
                  frame.in.preproc.path + ": " + seen);
   }
+  require_light(frame);
   return frame;
 }
 
@@ -164,6 +199,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
     summary.all_bad += (bits & kAllBadPix) != 0;
     summary.bad_fit += (bits & kBad2dFit) != 0;
   }
+  summary.not_computed = not_computed_bins(result).size();
   return summary;
 }
 
@@ -176,6 +212,7 @@ void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResu
                 frame.in.preproc.path + " with " + frame.in.psf->path +
                     ": the equations of no bundle could be solved; nothing was written");
   }
+  require_good_bin(frame, result);
   const HeaderCards header = frame_header(job, frame);
   result.wave = divided_grid(frame.wave, 1);
   write_outputs(job, frame.in.preproc.ccd, header, std::move(result), frame.fibermap, tracer);

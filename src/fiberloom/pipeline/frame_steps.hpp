@@ -23,7 +23,8 @@ struct PreparedFrame {
   Coverage coverage;
 };
 
-/// Masks, makes the options whole, checks them against image, PSF and fibermap.
+/// Masks, makes the options whole, checks them against image, PSF and fibermap. Throws kCorrupt
+/// where no pixel is good.
 [[nodiscard]] PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in,
                                           const Observer& observer);
 
@@ -54,6 +55,7 @@ struct PreparedFrame {
 
 /// The files of the job, the frame last. The frame's grid is the one that was asked for, not the
 /// one divided by the barycentric factor; its flux stays per observed Angstrom, as desispec's.
+/// Where no bin is good nothing is written: kCorrupt, or kNumerical where the equations failed.
 void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResult result,
                   Tracer* tracer);
 

@@ -46,12 +46,10 @@ Facts preproc_facts(const std::string& path) {
   for (std::size_t i = 0; i < file.mask.size(); ++i) flagged += file.mask.data()[i] != 0;
   if (!file.mask.empty()) facts.emplace_back("MASK set", percent(flagged, file.mask.size()));
   const MaskCounts counts = apply_mask(file.ccd, file.mask);
-  facts.emplace_back("pixels not used",
-                     percent(counts.by_mask + counts.zero_ivar + counts.nan_ivar +
-                                 counts.negative_ivar + counts.nan_image,
-                             counts.pixels));
-  facts.emplace_back("bad values", print("%zu NaN ivar, %zu negative ivar, %zu NaN image",
-                                         counts.nan_ivar, counts.negative_ivar, counts.nan_image));
+  facts.emplace_back("pixels not used", percent(counts.bad(), counts.pixels));
+  facts.emplace_back("bad values", print("%zu NaN ivar, %zu negative ivar, %zu NaN image, %zu wild",
+                                         counts.nan_ivar, counts.negative_ivar, counts.nan_image,
+                                         counts.wild_ivar + counts.wild_image));
   return facts;
 }
 

@@ -25,6 +25,11 @@ struct PsfTails {
   LegendreSeries amp, core, xscale, yscale, index;
 };
 
+/// Narrower than this, in pixels, a spot is none.
+inline constexpr double kLeastSigma = 0.05;
+/// Fit status of a fibre whose coefficients are not finite, as specex writes it.
+inline constexpr int kStatusNan = 3;
+
 /// Gauss-Hermite PSF. Pixel coordinates: an integer is a pixel centre; the CCD spans (-0.5, N-0.5).
 struct PsfModel {
   int npix_x = 0, npix_y = 0;    ///< CCD size, pixels

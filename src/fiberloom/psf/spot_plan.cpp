@@ -139,7 +139,7 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
     trace.frame[j] = frame_of(trace.x0[j], kLanes);
     if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;
-    return sigma_x[j] > 0.05 && sigma_y[j] > 0.05;
+    return sigma_x[j] > kLeastSigma && sigma_y[j] > kLeastSigma;
   };
   // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes
   // sign).

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/scatter.hpp"
+#include "fiberloom/extract/missing.hpp"
 
 namespace fiberloom::exact {
 
@@ -31,6 +33,7 @@ class BundleExtraction {
       require_bands(geometry_, frame_.grid.step_aa);
       load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
+    stop_if_asked(frame_.observer);
     {
       const Span span(frame_.tracer, "compute/normal equations");
       work_.normal.resize(geometry_, 2 * frame_.grid.guard);
@@ -43,12 +46,13 @@ class BundleExtraction {
       const Span span(frame_.tracer, "compute/solve");
       solved_ = solve_bundle(work_.normal, frame_.banded, frame_.pixel,
                              kSolveShare * frame_.tuning.tolerance_sigma,
-                             frame_.tuning.most_iterations, work_.solve);
+                             frame_.tuning.most_iterations, frame_.observer, work_.solve);
       // what follows must not meet its NaNs; settle_unsolved() takes the bundle out of the result
       if (!is_solution(solved_.error_sigma)) {
         std::fill_n(work_.solve.x.data(), work_.normal.nfiber * work_.normal.pitch, 0.0);
       }
     }
+    stop_if_asked(frame_.observer);
     {
       const Span span(frame_.tracer, "compute/diagnostics");
       diagnose(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip,
@@ -111,12 +115,21 @@ class BundleExtraction {
     task.root_tolerance = kRootShare * frame_.tuning.tolerance_sigma;
     task.tolerance = frame_.tuning.tolerance_sigma;
     task.widest = band >= frame_.tuning.most_band;
+    task.observer = frame_.observer;
     // Every fibre counts, asked for or not: what is decided here must not depend on the range.
     const auto use = [&](int f, const double* s) {
       const Span span(frame_.tracer, "compute/root");
       if (attempt.given_up) task.tolerance = -1;  // only the largest truncation is wanted now
       const RootReport root = square_root(windows, task, s, work_.solve.solution(f, work_.normal),
                                           frame_.banded, work_.root);
+      const int row = geometry_.first_fiber + f - frame_.options.spec_min;
+      const bool asked = row >= 0 && row < static_cast<int>(result_.flux.rows());
+      if (root.lost) {  // its bins leave without a result; the others do not depend on its root
+        if (!asked) return;
+        blank_fiber(result_, static_cast<std::size_t>(row));
+        report.unconstrained += result_.flux.cols();
+        return;
+      }
       attempt.truncation = std::max(attempt.truncation, root.truncation);
       if (root.poles == 0) {
         attempt.given_up = true;
@@ -124,18 +137,17 @@ class BundleExtraction {
       }
       report.kappa = std::max(report.kappa, root.high / root.low);
       report.poles = std::max(report.poles, root.poles);
-      root_error = std::max(root_error, root.error * (1 + root.signal));
+      root_error = std::max(root_error, root.root_error());
       report.seam_sigma =
           std::max(report.seam_sigma, seam_difference(windows, task.nd, work_.root));
-      const int row = geometry_.first_fiber + f - frame_.options.spec_min;
-      if (row >= 0 && row < static_cast<int>(result_.flux.rows())) {
+      if (asked) {
         report.unconstrained +=
             scatter_fiber(frame_, windows, work_, f, static_cast<std::size_t>(row), result_);
       }
     };
     const Span span(frame_.tracer, "compute/sweeps and roots");
     marginal_precisions(work_.normal, geometry_.sweep_reach, windows, band, frame_.banded,
-                        frame_.pixel, frame_.tuning.sweeps, work_.marginal, use);
+                        frame_.pixel, frame_.tuning.sweeps, frame_.observer, work_.marginal, use);
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;
     return attempt;

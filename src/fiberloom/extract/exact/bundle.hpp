@@ -41,6 +41,7 @@ struct FrameContext {
   double weak_prior =
       0;  ///< relative to the median diagonal, for grids finer than the pixels can carry
   Tracer* tracer = nullptr;
+  const Observer* observer = nullptr;  ///< asked for a stop between the steps of a bundle
 };
 
 /// Kept from bundle to bundle by one thread at a time.

@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/base/stop.hpp"
+#include "fiberloom/extract/extract.hpp"
 #include "fiberloom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact {
 
 namespace {
+
+std::size_t at(int row, int lane) { return static_cast<std::size_t>(row * kLanes + lane); }
 
 double upper_bound(const Windows& w, int band, const double* s, const BandedKernels& banded) {
   double largest[kLanes];
@@ -31,9 +33,11 @@ bool positive_definite(const Windows& w, int band, const double* s, double shift
 /// A lower bound on the spectrum, proven by the positive pivots of S - low I. The first guess is 1
 /// / |S^-1|_inf, taken from the solution for a vector of alternating signs, which is what the
 /// inverse of a smooth matrix likes. Leaves that solution, about the local 1 / lambda, in b.v1.
-/// Returns 0 when S is not positive definite.
+/// Returns 0 when S is not positive definite, or not to the last digits of a double.
 double lower_bound(const Windows& w, int band, const double* s, double high,
-                   const BandedKernels& banded, RootBuffers& b) {
+                   const Observer* observer, const BandedKernels& banded, RootBuffers& b) {
+  constexpr double kLeastRatio = 1e-20;
+  constexpr int kMostAttempts = 60;
   if (!positive_definite(w, band, s, 0.0, banded, b)) return 0.0;
   double* v = b.v1.data();
   for (int row = 0; row < w.rows; ++row) {
@@ -47,7 +51,8 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
     }
   }
   double low = std::min(0.9 / norm, 0.9 * high);
-  for (int attempt = 0; attempt < 60; ++attempt) {  // factoring leaves b.v1 alone
+  for (int attempt = 0; attempt < kMostAttempts && low > kLeastRatio * high; ++attempt) {
+    stop_if_asked(observer);  // factoring leaves b.v1 alone
     if (positive_definite(w, band, s, -low, banded, b)) return low;
     low *= 0.4;
   }
@@ -73,7 +78,7 @@ void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
 
 /// Error of a bin from entries of S beyond the diagonal `kept`: those that are known, and those
 /// behind the band, which fall by `decay` from diagonal to diagonal. `shift` was added to the
-/// diagonal.
+/// diagonal. Drowned bins do not count, since they are given up.
 double truncation_error(const Windows& w, const RootTask& task, int kept, const double* s,
                         double shift, const RootBuffers& b) {
   const double tail = task.decay / (1.0 - task.decay);
@@ -90,27 +95,46 @@ double truncation_error(const Windows& w, const RootTask& task, int kept, const 
       for (int i = 0; i < kLanes; ++i)
         sum[i] += (known + behind) * std::abs(entry[i]) * std::max(here[i], there[i]);
     }
+    if (b.drowned.size() > 0) {
+      for (int i = 0; i < kLanes; ++i) sum[i] = b.drowned[at(row, i)] != 0 ? 0.0 : sum[i];
+    }
     for (int i = 0; i < kLanes; ++i) worst[i] = std::max(worst[i], sum[i]);
   }
   return *std::max_element(worst, worst + kLanes);
 }
 
+/// Notes the bins that know little more than what was added to the diagonal of S.
+void find_drowned(const Windows& w, int band, const double* s, double shift, RootBuffers& b) {
+  unsigned char* out = b.drowned.resize(static_cast<std::size_t>(w.rows) * kLanes);
+  for (int row = 0; row < w.rows; ++row) {
+    const double* diagonal = s + row * (band + 1L) * kLanes;
+    for (int i = 0; i < kLanes; ++i) {
+      const double own = diagonal[i] - shift;
+      out[at(row, i)] = shift < kMostShift * own ? 0 : 1;
+    }
+  }
+}
+
 /// Returns S + shift I with the smallest shift of a fixed ladder that has a lower bound, which goes
-/// to the report.
-const double* shift_until_definite(const Windows& w, int band, const double* s, RootReport& report,
-                                   double& shift, const BandedKernels& banded, RootBuffers& b) {
-  const long row_size = (band + 1L) * kLanes;
+/// to the report; null where none has, or S is not finite.
+const double* shift_until_definite(const Windows& w, const RootTask& task, const double* s,
+                                   RootReport& report, double& shift, const BandedKernels& banded,
+                                   RootBuffers& b) {
+  const long row_size = (task.band + 1L) * kLanes;
+  if (!std::all_of(s, s + w.rows * row_size, [](double e) { return std::isfinite(e); }))
+    return nullptr;
   double* shifted =
       b.shifted.resize(static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(row_size));
   for (shift = 1e-13 * report.high; shift < report.high; shift *= 10) {
+    stop_if_asked(task.observer);
     std::copy(s, s + w.rows * row_size, shifted);
     for (int row = 0; row < w.rows; ++row) {
       for (int i = 0; i < kLanes; ++i) shifted[row * row_size + i] += shift;
     }
-    report.low = lower_bound(w, band, shifted, report.high, banded, b);
+    report.low = lower_bound(w, task.band, shifted, report.high, task.observer, banded, b);
     if (report.low > 0) return shifted;
   }
-  throw Error(Status::kNumerical, "the marginal precision of a fibre is not positive definite");
+  return nullptr;
 }
 
 /// The narrowest band with which this fibre stays within what is allowed; most fibres do not need
@@ -128,7 +152,7 @@ int narrow_band(const Windows& w, const RootTask& task, const double* s, double 
       const double* from = s + row * (task.band + 1L) * kLanes;
       std::copy(from, from + (band + 1) * kLanes, narrow + row * (band + 1L) * kLanes);
     }
-    const double low = lower_bound(w, band, narrow, report.high, banded, b);
+    const double low = lower_bound(w, band, narrow, report.high, task.observer, banded, b);
     if (!(low > 0)) continue;
     report.low = low;
     report.truncation = truncation;
@@ -172,6 +196,7 @@ void take_poles(const Windows& w, const RootTask& task, const double* s,
   b.qx.resize(rows, 0.0);
   double t[kLanes], c[kLanes], pivot[kLanes];
   for (std::size_t k = 0; k < root.t.size(); ++k) {
+    stop_if_asked(task.observer);
     std::fill(t, t + kLanes, root.t[k]);
     std::fill(c, c + kLanes, root.c[k]);
     banded.root_pole(report.band, w.rows, s, t, c, b.ones.data(), b.x.data(), task.nd,
@@ -191,11 +216,12 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
   b.vx.resize(rows);
   b.x.resize(rows);
   b.ones.resize(rows);
+  b.drowned.resize(0);
   RootReport report;
   report.signal = load_flux(w, task.band, s, x, b);
   report.signal = std::sqrt(report.signal);
   report.high = upper_bound(w, task.band, s, banded);
-  report.low = lower_bound(w, task.band, s, report.high, banded, b);
+  report.low = lower_bound(w, task.band, s, report.high, task.observer, banded, b);
   double shift = 0;
   if (!(report.low > 0)) {
     if (!task.widest) {
@@ -203,7 +229,10 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
       report.truncation = std::numeric_limits<double>::infinity();
       return report;
     }
-    s = shift_until_definite(w, task.band, s, report, shift, banded, b);
+    s = shift_until_definite(w, task, s, report, shift, banded, b);
+    report.lost = s == nullptr;
+    if (report.lost) return report;
+    find_drowned(w, task.band, s, shift, b);
   }
   weigh_rows(w, task.band, s, b);
   report.truncation = truncation_error(w, task, task.band, s, shift, b);
@@ -211,6 +240,7 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
   if (report.truncation > allowed && !task.widest) return report;
   report.band = narrow_band(w, task, s, shift, allowed, banded, report, b);
   take_poles(w, task, report.band < task.band ? b.narrow.data() : s, banded, report, b);
+  report.lost = !is_solution(report.root_error());
   return report;
 }
 

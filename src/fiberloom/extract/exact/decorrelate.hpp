@@ -2,6 +2,7 @@
 // Square root of a fibre's marginal precision: flux, ivar and resolution (BS10 eq. 10-16).
 #pragma once
 
+#include "fiberloom/base/log.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
 #include "fiberloom/linalg/banded.hpp"
@@ -19,9 +20,15 @@ struct RootTask {
   bool widest =
       false;  ///< no wider band is to be had: take the root whatever it costs in accuracy, of S
               ///< plus a multiple of the identity where S is not positive definite
+  const Observer* observer = nullptr;  ///< asked for a stop between steps; may be null
 };
 
+/// Where S had to be made positive definite, bins are given up unless what was added to their
+/// element of the diagonal is below this part of it.
+inline constexpr double kMostShift = 0.1;
+
 struct RootReport {
+  bool lost = false;         ///< there is no root: the fibre has no result
   double low = 1, high = 1;  ///< bounds on the spectrum of S; low = 0: not positive definite
   int poles = 0;             ///< 0: given up, only the numbers below are known
   int band = 0;              ///< band that the root was taken with
@@ -29,6 +36,8 @@ struct RootReport {
   double signal =
       0;  ///< largest sqrt(S_jj) |x_j|, about the largest signal-to-noise ratio of a bin
   double truncation = 0;  ///< error of a bin, in sigma, from what the band of S cuts off
+  /// Of the rational root, in sigma of the brightest bin.
+  [[nodiscard]] double root_error() const { return error * (1 + signal); }
 };
 
 struct RootBuffers {
@@ -38,12 +47,17 @@ struct RootBuffers {
       shifted{arena}, narrow{arena}, weight{arena};
   // results: [rows][nd + 1], [rows], [rows] lanes
   GrowBuffer<double> q{arena}, q1{arena}, qx{arena};
+  /// [rows] lanes: 1 where the shift of S drowns a bin; empty where nothing was added
+  GrowBuffer<unsigned char> drowned{arena};
+  [[nodiscard]] bool is_drowned(std::size_t at) const {
+    return drowned.size() > 0 && drowned[at] != 0;
+  }
 };
 
 /// Q = S^(1/2) for all windows of a fibre: its entries within nd of the diagonal, Q 1 and Q x. `x`
 /// is the fibre's deconvolved flux by bin. Gives up (no poles) when the band of S cuts off more
 /// than the tolerance and a wider one may be had; truncation then says by how much, infinite when S
-/// is not even positive definite. Throws kNumerical when nothing helps.
+/// is not even positive definite. Where nothing helps the fibre is lost, never an exception.
 RootReport square_root(const Windows& windows, const RootTask& task, const double* s,
                        const double* x, const BandedKernels& banded, RootBuffers& buffers);
 

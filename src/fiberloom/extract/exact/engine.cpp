@@ -11,6 +11,7 @@
 #include "fiberloom/base/print.hpp"
 #include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/bundle_extent.hpp"
+#include "fiberloom/extract/missing.hpp"
 
 namespace fiberloom::exact {
 
@@ -61,21 +62,6 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
 
 namespace {
 
-/// Rows of fibres [first, last) become rows without information; pixmask_fraction stays.
-void take_out(int first, int last, ExtractResult& result) {
-  const std::size_t nwave = result.flux.cols(), middle = result.resolution.rows() / 2;
-  first = std::max(first - result.spec_min, 0);
-  last = std::min(last - result.spec_min, static_cast<int>(result.flux.rows()));
-  for (auto s = static_cast<std::size_t>(first); static_cast<int>(s) < last; ++s) {
-    for (auto* rows : {&result.flux, &result.ivar, &result.xflux, &result.chi2pix}) {
-      std::fill_n(rows->row(s), nwave, 0.0);
-    }
-    for (std::size_t k = 0; k < result.resolution.rows(); ++k) {
-      std::fill_n(&result.resolution(s, k, 0), nwave, k == middle ? 1.0F : 0.0F);
-    }
-  }
-}
-
 std::string scientific(double x) { return print("%.2g", x); }
 
 }  // namespace
@@ -101,10 +87,12 @@ void settle_unsolved(const ExtractOptions& options, const Observer& observer,
       continue;
     }
     observer.warn(what + "; it is no solution: their bins have flux = ivar = 0 and ALLBADPIX");
-    take_out(b.first_fiber, last, result);
-    const int asked = std::min(last, result.spec_min + static_cast<int>(result.flux.rows())) -
-                      std::max(b.first_fiber, result.spec_min);
-    b.unconstrained = static_cast<std::size_t>(std::max(asked, 0)) * result.flux.cols();
+    b.unconstrained = 0;
+    for (int f = std::max(b.first_fiber, result.spec_min);
+         f < std::min(last, result.spec_min + static_cast<int>(result.flux.rows())); ++f) {
+      blank_fiber(result, static_cast<std::size_t>(f - result.spec_min));
+      b.unconstrained += result.flux.cols();
+    }
   }
 }
 
@@ -137,6 +125,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   FrameContext frame{ccd, options, grid, plan, tuning, isa};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
+  frame.observer = &observer;
   frame.weak_prior = weak_prior(psf, options, observer);
 
   const std::vector<BundleRange> bundles = wanted_bundles(psf, options);
@@ -154,6 +143,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   });
   if (options.want_model) result.model = join_models(models, psf);
   settle_unsolved(options, observer, result);
+  settle_missing(psf, options, observer, result);
   set_spectral_mask(result);
   return result;
 }

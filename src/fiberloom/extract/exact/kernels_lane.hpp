@@ -5,6 +5,7 @@
 
 #include "fiberloom/base/scalar_lane.hpp"
 #include "fiberloom/extract/exact/kernels.hpp"
+#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom::lane {
 
@@ -216,7 +217,7 @@ inline void chi2(const double* weight, const double* pixel, double psferr, long 
   for (long i = 0; i < n; i += V::width) {
     const V w = V::load(weight + i), m = V::load_floats(model + i);
     const V d = V::load(pixel + i) - m, error = e * m;
-    min(w * d * d / fma(w * error, error, V(1.0)), V(1e30)).store_floats(model + i);
+    min(w * d * d / fma(w * error, error, V(1.0)), V(kMostChi2)).store_floats(model + i);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/linalg/congruence_lane.hpp"
 
 namespace fiberloom::exact {
@@ -16,7 +17,8 @@ namespace {
 class BlockSweep {
  public:
   BlockSweep(const NormalEquations& n, int reach, const Windows& w, int band,
-             const BandedKernels& k, const PixelKernels& pixel, MarginalWork& work)
+             const BandedKernels& k, const PixelKernels& pixel, const Observer* observer,
+             MarginalWork& work)
       : n_(n),
         w_(w),
         fibers_(reach),
@@ -28,6 +30,7 @@ class BlockSweep {
         width_(band_ + 2 * half_),
         k_(k),
         pixel_(pixel),
+        observer_(observer),
         work_(work) {
     const auto rows = static_cast<std::size_t>(rows_) * kLanes;
     matrix_size_ = rows * static_cast<std::size_t>(band_ + 1);
@@ -53,6 +56,7 @@ class BlockSweep {
         std::fill(next, next + matrix_size_, 0.0);
         continue;
       }
+      stop_if_asked(observer_);
       load_own(b, work_.precision.data());
       subtract(left + static_cast<std::size_t>(b) * matrix_size_, work_.precision.data());
       eliminate(b, b + 1, next);
@@ -60,6 +64,7 @@ class BlockSweep {
     double* right = work_.schur.data();
     std::fill(right, right + matrix_size_, 0.0);
     for (int b = blocks_ - 1; b >= 0; --b) {
+      stop_if_asked(observer_);
       double* s = work_.precision.data();
       load_own(b, s);
       subtract(right, s);
@@ -239,6 +244,7 @@ class BlockSweep {
       width_;  // band of S, of a block; half-width of couplings; of the inverse
   const BandedKernels& k_;
   const PixelKernels& pixel_;
+  const Observer* observer_;
   MarginalWork& work_;
   std::size_t matrix_size_ = 0;
 };
@@ -247,8 +253,9 @@ class BlockSweep {
 
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
-                         MarginalWork& work, const std::function<void(int, const double*)>& use) {
-  BlockSweep(n, reach, windows, band, banded, pixel, work).run(sweeps, use);
+                         const Observer* observer, MarginalWork& work,
+                         const std::function<void(int, const double*)>& use) {
+  BlockSweep(n, reach, windows, band, banded, pixel, observer, work).run(sweeps, use);
 }
 
 }  // namespace fiberloom::exact

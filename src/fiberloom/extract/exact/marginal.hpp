@@ -31,9 +31,11 @@ struct MarginalWork {
 
 /// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out).
 /// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band +
-/// 1][kLanes] (valid only during the call); `band` one of kBands.
+/// 1][kLanes] (valid only during the call); `band` one of kBands. Ends with kInterrupted where
+/// `observer` (may be null) is asked to stop.
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
-                         MarginalWork& work, const std::function<void(int, const double*)>& use);
+                         const Observer* observer, MarginalWork& work,
+                         const std::function<void(int, const double*)>& use);
 
 }  // namespace fiberloom::exact

@@ -8,6 +8,7 @@
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/exact/kernels.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
+#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom::exact {
 
@@ -63,10 +64,7 @@ void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel s
               const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
               NormalEquations& n);
 
-/// Bins whose information fraction is below this are unconstrained (docs/algorithm.md,
-/// "Information").
-inline constexpr double kUnconstrainedBelow = 1e-2;
-/// Their prior, relative to the median diagonal of the bundle's good bins.
+/// Prior of unconstrained bins, relative to the median diagonal of the bundle's good bins.
 inline constexpr double kPrior = 1e-9;
 
 /// Adds the prior of unconstrained bins, and to all others `ridge` and `weak_prior` times the

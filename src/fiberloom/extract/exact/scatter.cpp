@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/extract/storable.hpp"
+
 namespace fiberloom::exact {
 
 namespace {
@@ -16,12 +18,14 @@ class RootReader {
   struct Bin {
     double q1, qx;
     const double* q;  ///< Q(j, j + d) for 0 <= d <= nd, kLanes apart
+    bool drowned;
   };
   /// From the window of bin j.
   [[nodiscard]] Bin bin(int j) const {
     const std::size_t at = index(j, w_.window_of(j)), lane = at % kLanes;
     return {b_.q1[at], b_.qx[at],
-            b_.q.data() + (at - lane) * static_cast<std::size_t>(nd_ + 1) + lane};
+            b_.q.data() + (at - lane) * static_cast<std::size_t>(nd_ + 1) + lane,
+            b_.is_drowned(at)};
   }
   [[nodiscard]] double q1_in(int j, int window) const { return b_.q1[index(j, window)]; }
   [[nodiscard]] double qx_in(int j, int window) const { return b_.qx[index(j, window)]; }
@@ -54,11 +58,14 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
     const auto at = static_cast<std::size_t>(j);
     const RootReader::Bin root_bin = root.bin(bin);
     const double s = root_bin.q1;
-    const bool good = phi[bin] >= kUnconstrainedBelow && s > 0;
+    const double flux = root_bin.qx / s / width[at], ivar = s * s * width[at] * width[at],
+                 xflux = x[bin] / width[at];
+    const bool good = phi[bin] >= kUnconstrainedBelow && s > 0 && !root_bin.drowned &&
+                      storable(flux, ivar, xflux);
     inverse_sum[at] = good ? 1.0 / s : 0.0;
-    result.flux(row, at) = good ? root_bin.qx / s / width[at] : 0.0;
-    result.ivar(row, at) = good ? s * s * width[at] * width[at] : 0.0;
-    result.xflux(row, at) = good ? x[bin] / width[at] : 0.0;
+    result.flux(row, at) = good ? flux : 0.0;
+    result.ivar(row, at) = good ? ivar : 0.0;
+    result.xflux(row, at) = good ? xflux : 0.0;
     if (!good) ++unconstrained;
   }
   // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "fiberloom/base/stop.hpp"
+
 namespace fiberloom::exact {
 
 void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q) {
@@ -113,7 +115,7 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
                          const PixelKernels& kernels, double tolerance_sigma, int most_iterations,
-                         SolveWork& work) {
+                         const Observer* observer, SolveWork& work) {
   const auto size = static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch);
   for (auto* v : {&work.x, &work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
   const Preconditioner precondition(n, banded, kernels, work);
@@ -132,6 +134,7 @@ SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
   int stalled = 0;
   constexpr int kPatience = 12;
   while (rz > tolerance_sigma * tolerance_sigma && report.iterations < most_iterations) {
+    stop_if_asked(observer);
     apply(n, kernels, p, q);
     const double pq = dot(p, q, size);
     if (!(pq > 0)) break;

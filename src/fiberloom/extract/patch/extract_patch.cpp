@@ -10,8 +10,10 @@
 #include "fiberloom/base/error.hpp"
 #include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/patch/patch_layout.hpp"
 #include "fiberloom/extract/patch/patch_solve.hpp"
+#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom {
 namespace patch {
@@ -129,6 +131,7 @@ void add_model(const Job& job, const SpotTable& spots, int first, int last, Extr
   const auto [x0, x1] = columns_of(spots, nx);
   Array2D<double> light(out.model.rows(), static_cast<std::size_t>(x1 - x0), 0.0);
   for (int fiber = first; fiber < last; ++fiber) {
+    stop_if_asked(job.observer);
     for (std::size_t j = 0; j < job.grid.nwave; ++j) {
       const double x = out.xflux(static_cast<std::size_t>(fiber - job.first), j);
       const Spot& s = spots.at(fiber, j + job.grid.pad);
@@ -142,7 +145,9 @@ void add_model(const Job& job, const SpotTable& spots, int first, int last, Extr
   }
   for (std::size_t r = 0; r < light.rows(); ++r) {
     float* row = out.model.row(r) + x0;
-    for (std::size_t c = 0; c < light.cols(); ++c) row[c] += static_cast<float>(light(r, c));
+    for (std::size_t c = 0; c < light.cols(); ++c) {
+      row[c] += static_cast<float>(std::clamp(light(r, c), -kMostStored, kMostStored));
+    }
   }
 }
 
@@ -175,7 +180,8 @@ void extract_bundle(const Job& job, const BundleRange& bundle, PatchCount& done,
     const Span span(job.tracer, "patch/solve");
     job.executor.run(plans.size(), [&](std::size_t k) {
       stop_if_asked(job.observer);
-      const PatchResult part = solve_patch(job.ccd, spots, plans[k], job.grid.pad, job.settings);
+      const PatchResult part =
+          solve_patch(job.ccd, spots, plans[k], job.grid.pad, job.settings, job.observer);
       status[k] = part.status;
       keep(job, plans[k], part, out);
       done.one();
@@ -203,6 +209,10 @@ void convert_to_angstrom(ExtractResult& out) {
       out.flux(s, j) /= width[j];
       out.xflux(s, j) /= width[j];
       out.ivar(s, j) *= width[j] * width[j];
+      out.chi2pix(s, j) = std::min(out.chi2pix(s, j), kMostChi2);
+      const bool good =
+          out.ivar(s, j) > 0 && storable(out.flux(s, j), out.ivar(s, j), out.xflux(s, j));
+      if (!good && out.ivar(s, j) != 0) blank_bin(out, s, j);
     }
   }
 }
@@ -231,6 +241,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
   patch::PatchCount done(job, wanted);
   for (const BundleRange& bundle : wanted) patch::extract_bundle(job, bundle, done, out);
   patch::convert_to_angstrom(out);
+  settle_missing(psf, options, observer, out);
   set_spectral_mask(out);
   return out;
 }

@@ -8,6 +8,7 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/patch/patch_pixels.hpp"
 
 namespace fiberloom::patch {
@@ -96,7 +97,7 @@ bool decorrelate(const Eigen::MatrixXd& q, const Eigen::VectorXd& x, const Eigen
 /// One attempt with the given ridge. False when the equations have no finite solution.
 bool solve(const Eigen::MatrixXd& normal, const Eigen::VectorXd& y,
            const Eigen::VectorXd& flux_weight, double regularize, const Core& core,
-           Eigen::VectorXd& x, PatchResult& out) {
+           const Observer& observer, Eigen::VectorXd& x, PatchResult& out) {
   Eigen::MatrixXd precision = normal;
   precision.diagonal() += prior_diagonal(flux_weight, regularize);
   const Eigen::LLT<Eigen::MatrixXd> factor(precision);
@@ -104,6 +105,7 @@ bool solve(const Eigen::MatrixXd& normal, const Eigen::VectorXd& y,
   x = factor.solve(y);
   if (!x.allFinite()) return false;
   for (std::size_t f = 0; f < core.nfiber; ++f) {
+    stop_if_asked(observer);
     const auto q = inverse_root(factor, core.fiber_offset + f, core.nbin);
     if (!decorrelate(q, x, flux_weight, core, f, out)) return false;
   }
@@ -135,7 +137,7 @@ void goodness_of_fit(const PatchPixels& pixels, const Eigen::VectorXd& x, double
 }  // namespace
 
 PatchResult solve_patch(const CcdFrame& ccd, const SpotTable& spots, const PatchPlan& plan,
-                        std::size_t pad, const SolveSettings& settings) {
+                        std::size_t pad, const SolveSettings& settings, const Observer& observer) {
   const PatchPixels pixels(ccd, spots, plan, pad, settings.pixpad_frac);
   const Core core{static_cast<std::size_t>(plan.first - plan.pad_first),
                   static_cast<std::size_t>(plan.last - plan.first), pad, plan.nkeep, pixels.nbin()};
@@ -161,9 +163,10 @@ PatchResult solve_patch(const CcdFrame& ccd, const SpotTable& spots, const Patch
   const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(projection.data(), n);
   Eigen::VectorXd x;
   out.status = PatchStatus::kSolved;
-  if (!solve(normal, y, flux_weight, settings.regularize, core, x, out)) {
+  if (!solve(normal, y, flux_weight, settings.regularize, core, observer, x, out)) {
     out.status = PatchStatus::kRegularized;
-    if (settings.regularize != 0 || !solve(normal, y, flux_weight, kRescueRidge, core, x, out)) {
+    if (settings.regularize != 0 ||
+        !solve(normal, y, flux_weight, kRescueRidge, core, observer, x, out)) {
       const auto pixmask_fraction = out.pixmask_fraction;
       out = blank_result(core, settings.ndiag);
       out.pixmask_fraction = pixmask_fraction;

@@ -47,9 +47,10 @@ struct PatchResult {
 /// unpadded bins by (1 - pixpad_frac), and everything cropped at the CCD.
 /// Prior (squared on the diagonal): `regularize`, or minweight - A^T w where that is below
 /// minweight = 1e-4 max(A^T w); and 1e-15. A bin whose A^T w is 0 leaves as flux = ivar = 0. Never
-/// throws for numerical reasons. About (nfiber nwave)^3 operations, 518 unknowns by default.
+/// throws for numerical reasons; ends with kInterrupted where `observer` is asked to stop. About
+/// (nfiber nwave)^3 operations, 518 unknowns by default.
 [[nodiscard]] PatchResult solve_patch(const CcdFrame& ccd, const SpotTable& spots,
                                       const PatchPlan& plan, std::size_t pad,
-                                      const SolveSettings& settings);
+                                      const SolveSettings& settings, const Observer& observer);
 
 }  // namespace fiberloom::patch

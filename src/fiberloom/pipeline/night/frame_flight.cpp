@@ -20,18 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);  // and more with each attempt
 
-/// A frame without a single good pixel would give spectra without information: a fault upstream.
-void require_light(const PreparedFrame& frame) {
-  const MaskCounts& n = frame.pixels;
-  const std::size_t bad = n.by_mask + n.zero_ivar + n.nan_ivar + n.negative_ivar + n.nan_image;
-  if (bad < n.pixels) return;
-  throw Error(Status::kCorrupt,
-              frame.in.preproc.path + ": no good pixel: of " + std::to_string(n.pixels) + ", " +
-                  std::to_string(n.by_mask) + " masked, " + std::to_string(n.nan_image) +
-                  " NaN in IMAGE, " + std::to_string(n.nan_ivar) + " NaN in IVAR, " +
-                  std::to_string(n.zero_ivar + n.negative_ivar) + " without weight");
-}
-
 /// A frame is cut by what its PSF held when it was shared out.
 void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
   const auto found = static_cast<int>(count_bundles(frame));
@@ -221,7 +209,6 @@ void FramePipeline::read(Flight& flight) {
   Observer observer;  // messages alone: what has been begun is finished
   observer.message = context_.observer.message;
   flight.prepared = prepare_frame(job, std::move(in), observer);
-  require_light(flight.prepared);
   flight.outcome.read = clock.lap();
 }
 

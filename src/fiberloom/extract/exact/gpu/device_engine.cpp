@@ -9,6 +9,7 @@
 #include "fiberloom/base/stop.hpp"
 #include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/frame.hpp"
+#include "fiberloom/extract/missing.hpp"
 
 namespace fiberloom {
 
@@ -83,7 +84,7 @@ class FrameRun {
            std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
     auto* first = static_cast<std::byte*>(staging);
     DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, executor_,
-                      memory.data(), memory.bytes(),
+                      observer_, memory.data(), memory.bytes(),
                       {first + staging_bytes(needs) - needs.mail, needs.mail}, shared_bytes);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     stage_pixels(ccd_.image, first, double_pixels(), executor_);
@@ -152,14 +153,17 @@ class FrameRun {
 /// Bundles that the device left.
 void extract_left(const CcdFrame& ccd, const Problem& p,
                   const std::vector<exact::gpu::LeftToCpu>& left, Executor& executor,
-                  Tracer* tracer, ExtractResult& result, std::vector<exact::ModelStrip>& models) {
+                  const Observer& observer, Tracer* tracer, ExtractResult& result,
+                  std::vector<exact::ModelStrip>& models) {
   if (left.empty()) return;
   exact::FrameContext frame{ccd, p.options, p.grid, p.plan, p.tuning, active_isa()};
   frame.psferr = p.psferr;
+  frame.observer = &observer;
   frame.weak_prior = p.weak_prior;
   frame.tracer = tracer;
   exact::Pool<exact::BundleWorkspace> pool;
   executor.run(left.size(), [&](std::size_t i) {
+    stop_if_asked(observer);
     auto work = pool.take();
     const std::size_t b = left[i].bundle;
     result.bundles[b] = exact::extract_bundle(frame, p.bundles[b], *work, result,
@@ -246,9 +250,10 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     observer.info("fibres " + std::to_string(p.bundles[l.bundle].first) + " to " +
                   std::to_string(p.bundles[l.bundle].last - 1) + " go to the CPU: " + l.reason);
   }
-  extract_left(ccd, p, left, executor, tracer, result, models);
+  extract_left(ccd, p, left, executor, observer, tracer, result, models);
   count_unconstrained(result);
   exact::settle_unsolved(options, observer, result);
+  settle_missing(psf, options, observer, result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
   if (options.want_model) result.model = exact::join_models(models, psf);
   set_spectral_mask(result, executor);

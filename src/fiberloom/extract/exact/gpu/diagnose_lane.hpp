@@ -84,7 +84,7 @@ struct LightKernel {
       const int shift = a.trace.x0[at] - base, row = y - a.trace.y0[at];
       for (int c = 0; c < a.store.nx; ++c) {
         // the flux of an unconstrained bin counts where it was fitted, nowhere else
-        if (phi < kLeastInformation && !(a.ccd.weight(a.trace.x0[at] + c, y) > 0)) continue;
+        if (phi < kUnconstrainedBelow && !(a.ccd.weight(a.trace.x0[at] + c, y) > 0)) continue;
         light[(shift + c) * step] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
       }
     }
@@ -111,7 +111,8 @@ struct Chi2Kernel {
       m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
     }
     const double w = a.ccd.weight(px, py), d = a.ccd.pixel(px, py) - m, error = a.psferr * m;
-    a.chi2[thread] = w * d * d / (1.0 + w * error * error);
+    const double chi2 = w * d * d / (1.0 + w * error * error);
+    a.chi2[thread] = chi2 < kMostChi2 ? chi2 : kMostChi2;
     if (a.model != nullptr) {
       a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/gpu/roots.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -44,14 +45,15 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
                          Stream& stream, const DeviceKernels& kernels, Executor& executor,
-                         void* memory, std::size_t bytes, std::span<std::byte> mail,
-                         std::size_t shared_bytes)
+                         const Observer& observer, void* memory, std::size_t bytes,
+                         std::span<std::byte> mail, std::size_t shared_bytes)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
       stream_(&stream),
       k_(&kernels),
       executor_(&executor),
+      observer_(&observer),
       shared_bytes_(shared_bytes),
       mail_(stream, mail) {
   Arena arena(memory, bytes, &stream);
@@ -248,6 +250,7 @@ void DeviceFrame::make_spots(const SpotStore& store) {
 void DeviceFrame::assemble() {
   const bool whole = group_end(0) == p_.nbundle();
   for (int first = 0; first < p_.nbundle();) {
+    stop_if_asked(observer_);
     const int last = group_end(first);
     Arena scratch = scratch_;
     const SpotStore store = store_of(first, last, scratch);
@@ -368,6 +371,7 @@ void DeviceFrame::solve() {
   k_->direction(*stream_, each, s);  // beta is 0, p was cleared: p = z
   std::vector<CgState> states(static_cast<std::size_t>(bundles));
   while (any_active(s, states)) {
+    stop_if_asked(observer_);
     for (int twice = 0; twice < 2; ++twice) {  // bundles that are done stand still
       apply(s.p, s.q);
       dot(s, s.p, s.q);
@@ -390,6 +394,7 @@ void DeviceFrame::solve() {
 
 void DeviceFrame::diagnose() {
   for (int first = 0; first < p_.nbundle();) {
+    stop_if_asked(observer_);
     const bool whole = kept_.data != nullptr;
     const int last = whole ? p_.nbundle() : group_end(first);
     Arena scratch = whole ? after_spots_ : scratch_;

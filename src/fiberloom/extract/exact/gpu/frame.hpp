@@ -35,10 +35,11 @@ struct BundleOutcome {
 class DeviceFrame {
  public:
   /// `memory` of `bytes`: at least fixed + least_scratch; `mail`: page-locked, FrameNeeds::mail.
-  /// All must outlive this. `shared_bytes`: what the threads of a block may share.
+  /// All must outlive this. `observer` is asked for a stop between launches. `shared_bytes`: what
+  /// the threads of a block may share.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
-              const DeviceKernels& kernels, Executor& executor, void* memory, std::size_t bytes,
-              std::span<std::byte> mail, std::size_t shared_bytes);
+              const DeviceKernels& kernels, Executor& executor, const Observer& observer,
+              void* memory, std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
   /// stays until the next synchronization; `spare` has upload_bytes().
@@ -85,6 +86,7 @@ class DeviceFrame {
   Stream* stream_ = nullptr;
   const DeviceKernels* k_ = nullptr;
   Executor* executor_ = nullptr;  ///< for what the host computes in between
+  const Observer* observer_ = nullptr;
   std::size_t shared_bytes_ = 0;
   Mailbox mail_;
   Arena scratch_;

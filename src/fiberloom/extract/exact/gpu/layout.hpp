@@ -4,7 +4,7 @@
 // only.
 #pragma once
 
-#include "fiberloom/base/scalar_lane.hpp"
+#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -56,7 +56,7 @@ struct NormalView {
 FL_LANE_HD inline double largest(double a, double b) { return a > b ? a : b; }
 FL_LANE_HD inline double absolute(double a) { return a < 0 ? -a : a; }
 
-/// Information below which a bin is unconstrained, and its prior: as normal_equations.hpp.
-inline constexpr double kLeastInformation = 1e-2, kWeakestPrior = 1e-9;
+/// Prior of unconstrained bins: as normal_equations.hpp.
+inline constexpr double kWeakestPrior = 1e-9;
 
 }  // namespace fiberloom::exact::gpu

@@ -138,8 +138,8 @@ struct PriorKernel {
       diagonal = median;
       return;
     }
-    diagonal += *a.n.phi.at(fiber, row) < kLeastInformation ? kWeakestPrior * median
-                                                            : a.ridge + a.weak_prior * median;
+    diagonal += *a.n.phi.at(fiber, row) < kUnconstrainedBelow ? kWeakestPrior * median
+                                                              : a.ridge + a.weak_prior * median;
   }
 };
 

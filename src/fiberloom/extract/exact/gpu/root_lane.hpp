@@ -345,7 +345,7 @@ struct SumReader {
     const RootArgs& r = a.pole.root;
     const double s = at(bin, a.pole.nd + 1);
     const double phi = *a.phi.at(r.fiber[position], bin + r.shape.margin);
-    return phi >= kLeastInformation && s > 0 ? 1.0 / s : 0.0;
+    return phi >= kUnconstrainedBelow && s > 0 ? 1.0 / s : 0.0;
   }
 };
 
@@ -363,11 +363,13 @@ struct ScatterKernel {
     const int nd = a.pole.nd, bin = j + out.guard;
     const SumReader read{a, i};
     const double inverse = read.inverse_sum(bin), s = read.at(bin, nd + 1), width = out.width[j];
-    const bool good = inverse != 0.0;
+    const double flux = read.at(bin, nd + 2) / s / width, ivar = s * s * width * width;
+    const double xflux = *r.x.at(r.fiber[i], bin + r.shape.margin) / width;
+    const bool good = inverse != 0.0 && storable(flux, ivar, xflux);
     const long at = static_cast<long>(spec) * out.nwave + j;
-    out.flux[at] = good ? read.at(bin, nd + 2) / s / width : 0.0;
-    out.ivar[at] = good ? s * s * width * width : 0.0;
-    out.xflux[at] = good ? *r.x.at(r.fiber[i], bin + r.shape.margin) / width : 0.0;
+    out.flux[at] = good ? flux : 0.0;
+    out.ivar[at] = good ? ivar : 0.0;
+    out.xflux[at] = good ? xflux : 0.0;
     for (int k = 0; k < 2 * nd + 1; ++k) {
       const int row = j - nd + k, gap = row < j ? j - row : row - j;
       double value = 0.0;

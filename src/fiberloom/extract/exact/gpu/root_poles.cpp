@@ -2,6 +2,7 @@
 // The narrowest band of each fibre, then its poles, in launches as large as the memory allows.
 #include <algorithm>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/gpu/roots.hpp"
 #include "fiberloom/linalg/rational_root.hpp"
 
@@ -128,6 +129,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   f_.mail_.send(fixed.t, t);
   f_.mail_.send(fixed.c, c);
   for (std::size_t first = 0; first < n;) {
+    stop_if_asked(f_.observer_);
     std::vector<long> task{0};
     std::size_t last = first;
     while (last < n) {

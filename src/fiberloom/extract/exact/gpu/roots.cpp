@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
 #include "fiberloom/linalg/banded_lane.hpp"
 
@@ -189,6 +190,7 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   const int band = band_index(batch.band), half = coupling_index(s.half);
   const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
+    stop_if_asked(f_.observer_);
     k_.sweep_load(stream_, f_.shape_.rows() * padded(s.problems()), s);
     k_.sweep_invert[band](stream_, s.lanes() / kWarp, s);
     k_.congruence[half](stream_, (s.cut.stride + s.band) * s.lanes(), s);
@@ -208,6 +210,7 @@ std::vector<RootState> RootStage::prove(const RootArgs& root) {
   k_.guess(stream_, root.count, root);
   std::vector<RootState> states(static_cast<std::size_t>(root.count));
   for (;;) {
+    stop_if_asked(f_.observer_);
     k_.factor[band](stream_, lanes, root);
     k_.prove(stream_, root.count, root);
     f_.mail_.receive(root.state, states);
@@ -339,6 +342,11 @@ void RootStage::finish(Batch& batch, std::vector<Attempt>& again) {
     r.seam_sigma = sums.seam;
     r.bound_sigma = sums.truncation + sums.root_error + sums.seam +
                     solve_error_[static_cast<std::size_t>(a.bundle)] + 10 * 2.2e-16 * sums.kappa;
+    if (!is_solution(sums.root_error)) {
+      f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
+          "the root of a fibre cannot be resolved";
+      continue;
+    }
     const bool meets = sums.seam <= p_.tuning.tolerance_sigma + 10 * 2.2e-16 * sums.kappa;
     if (meets || batch.cut.count == 1) continue;
     again.push_back({a.bundle, a.band, a.skirt == p_.grid.guard ? 2 * a.skirt : p_.nbin});
