@@ -141,7 +141,10 @@ def reference(folder):
     parts = ["<h1>Python: reference</h1>", docstring(ast.get_docstring(package)),
              '<p>A guide with examples: <a href="python.html">Python</a>.</p>', '<h2 id="package">fiberloom</h2>']
     for file in dict.fromkeys(homes.values()):
-        tree = ast.parse((folder / f"{file}.py").read_text(encoding="utf-8"))
+        source = folder / f"{file}.py"
+        if not source.is_file():  # compiled: its stub says what is in it
+            source = folder / f"{file}.pyi"
+        tree = ast.parse(source.read_text(encoding="utf-8"))
         parts += entries(tree, [name for name, home in homes.items() if home == file], "fiberloom.")
     for module, path in MODULES:
         if not (folder / path).is_file():

@@ -135,6 +135,9 @@ def output_faults(case, folder, code, before, errors):
     """All or nothing: a file is as it was before, or a whole new one; after a failure there is no new one."""
     faults = []
     after = fingerprints(folder / "out")
+    # what a link of the case leads to is written through it
+    led_to = {os.path.relpath(path.parent / os.readlink(path), folder)
+              for path in (folder / "out").rglob("*") if path.is_symlink()}
     for name, what in after.items():
         path = folder / "out" / name
         if ".tmp-" in name:
@@ -145,7 +148,8 @@ def output_faults(case, folder, code, before, errors):
         if code not in (0, DIFFERENT, SOME_FAILED, INTERRUPTED) and not case.out_is_state and code >= 0 and \
                 name.endswith((".fits", ".fits.gz", ".html")):
             faults.append(f"out/{name}: written in spite of exit code {code}")
-        if not any(fnmatch.fnmatch(f"out/{name}", pattern) for pattern in case.outputs):
+        if f"out/{name}" not in led_to and \
+                not any(fnmatch.fnmatch(f"out/{name}", pattern) for pattern in case.outputs):
             faults.append(f"out/{name}: nobody asked for it")
         faults += whole_faults(path, errors)
     if code == 0:
@@ -188,9 +192,10 @@ def untouched_faults(case, folder, unharmed):
             for fiber in case.untouched if ours[name].rows()[fiber] != theirs[name].rows()[fiber]][:1]
 
 
-def input_faults(before, after):
+def input_faults(before, after, named):
+    """Nothing in the folder of inputs changes, and nothing is new there but what the command names."""
     changed = [name for name, what in before.items() if after.get(name) != what]
-    new = [name for name in after if name not in before]
+    new = [name for name in after if name not in before and f"in/{name}" not in named]
     return [f"in/{name}: an input was changed" for name in changed] + \
            [f"in/{name}: a file is left among the inputs" for name in new]
 

@@ -106,7 +106,9 @@ class Barycentric(Case):
                 self.assertEqual(ours[name].data, alone[name].data)
             self.assertEqual(ours["FLUX"].cards["HELIOCOR"], alone["FLUX"].cards["HELIOCOR"])
             # without the option there is work again: another result
-            plain = self.program(command, place, "-o", out, *common)
+            refused = self.program(command, place, "-o", out, *common)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            plain = self.program(command, place, "-o", out, "--redo", *common)
             self.assertEqual(plain.returncode, 0, plain.stderr)
             self.assertNotIn("HELIOCOR", fits.by_name(frame)["FLUX"].cards)
 

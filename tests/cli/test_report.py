@@ -156,7 +156,7 @@ class Report(Case):
         camera = Camera()
         row, column = 60, int(trace_x(4)) + 1
         camera.image[row * NX + column] += 5e4
-        camera.ivar[90 * NX + 30] = 1e14
+        camera.ivar[90 * NX + 30] = 1e5
         hit = self.put("hit.fits", camera.preproc_bytes())
         verdict = data(self.page(self.frame, "--image", hit, "--model", self.model, "--psf", self.psf))["verdict"]
         wild = next(f for f in verdict["findings"] if f["check"] == "wild pixels")
@@ -234,7 +234,7 @@ class Report(Case):
         self.fails(self.report(self.frame, "--summary", self.frame), 14, self.frame, "summary")
         deep = self.put("deep.json", b'{"program":"fiberloom extract","spectra":' + b"[" * 200000)
         self.fails(self.report(self.frame, "--summary", deep), 14, "deep.json")
-        self.fails(self.report(self.frame, "--image", self.psf), 21, self.psf.name, "10 spectra")
+        self.fails(self.report(self.frame, "--image", self.psf), 11, self.psf.name, "this is a PSF")
         self.fails(self.report(self.frame, "--psf", self.frame), 12, self.frame.name, "PSFTYPE")
         few = self.put("few.fits", psf_bytes(nfiber=6))
         self.fails(self.report(self.frame, "--psf", few), 21, "few.fits", "6 fibres", "0 to 9")

@@ -53,9 +53,7 @@ void add_verify_option(CLI::App& app, Verify& verify, const std::string& group) 
 void check_text_outputs(std::span<const fits::NamedFile> files) {
   for (const fits::NamedFile& file : files) {
     if (file.path.empty() || file.path == "-") continue;
-    if (std::filesystem::is_directory(file.path)) {
-      throw Error(Status::kUnwritable, file.path + ": cannot write: is a directory");
-    }
+    fits::check_stream(file.path);
     fits::check_place(file.path);
   }
 }

@@ -189,7 +189,7 @@ std::string number_ranges(const std::vector<int>& numbers) {
     while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
     if (ranges++ == kMostRanges) return text + print(" and %zu more", numbers.size() - i);
     text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-    if (end > i + 1) text += "-" + std::to_string(numbers[end - 1]);
+    if (end > i + 1) text += print("-%d", numbers[end - 1]);
     i = end;
   }
   return text;

@@ -212,6 +212,7 @@ void write_whole(const std::string& path, std::string_view text, Overwrite overw
   struct stat info {};
   const bool there = ::stat(path.c_str(), &info) == 0;
   if (there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    check_stream(path);
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) fail(errno, path, "cannot open for writing");
     try {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stat, readlink and access; nothing here opens a file.
+// stat, readlink and access; nothing here opens a file, but for a pipe to see whether it is read.
 #include "fiberloom/fits/output_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,6 +129,20 @@ void check_place(const std::string& path) {
                 path + ": cannot write in " + folder.string() + " (" + std::strerror(refused) + ")",
                 refused);
   }
+}
+
+void check_stream(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;
+  if (S_ISDIR(info.st_mode)) {
+    throw Error(Status::kUnwritable, path + ": cannot write: is a directory");
+  }
+  if (!S_ISFIFO(info.st_mode)) return;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    throw Error(Status::kUnwritable, path + ": cannot write: is a pipe that nobody reads");
+  }
+  ::close(fd);
 }
 
 void make_folders(const std::string& path) {

@@ -44,6 +44,10 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 /// Throws kUnwritable when the folder of `path` neither may be written nor can be made.
 void check_place(const std::string& path);
 
+/// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would
+/// wait for ever.
+void check_stream(const std::string& path);
+
 /// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
 void make_folders(const std::string& path);
 

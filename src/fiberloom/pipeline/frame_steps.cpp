@@ -44,15 +44,23 @@ ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
                          const ExtractOptions& options, Executor& executor,
                          const Observer& listener, Tracer* tracer, TakenOver& by_cpu) {
   const Observer observer = naming(frame, listener);
-  if (job.device != nullptr && job.method == Method::kExact) {
+  const CcdFrame& ccd = frame.in.preproc.ccd;
+  const PsfModel& psf = frame.in.psf->model;
+  try {
+    if (job.device == nullptr || job.method != Method::kExact) {
+      const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
+      return engine(ccd, psf, options, executor, observer, tracer);
+    }
     DeviceReport report;
-    ExtractResult result = job.device->extract(frame.in.preproc.ccd, frame.in.psf->model, options,
-                                               executor, observer, tracer, &report);
+    ExtractResult result =
+        job.device->extract(ccd, psf, options, executor, observer, tracer, &report);
     by_cpu = {static_cast<int>(report.cpu_bundles.size()), report.failure};
     return result;
+  } catch (const Error& error) {  // an engine knows no files either
+    if (error.status() != Status::kUnsupported && error.status() != Status::kNumerical) throw;
+    throw Error(error.status(),
+                frame.in.preproc.path + " with " + frame.in.psf->path + ": " + error.what());
   }
-  const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
-  return engine(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer, tracer);
 }
 
 /// A frame without a single good pixel would give spectra without information: a fault upstream.

@@ -69,12 +69,6 @@ std::string scientific(double x) { return print("%.2g", x); }
 void settle_unsolved(const ExtractOptions& options, const Observer& observer,
                      ExtractResult& result) {
   for (BundleReport& b : result.bundles) {
-    if (is_solution(b.solve_sigma) && !(b.bound_sigma < 1)) {
-      observer.warn("fibres " + std::to_string(b.first_fiber) + "-" +
-                    std::to_string(b.first_fiber + b.nfiber - 1) +
-                    ": the numerical error of a bin is only known to be below " +
-                    scientific(b.bound_sigma) + " sigma");
-    }
     if (b.solve_sigma <= options.tolerance) continue;
     const int last = b.first_fiber + b.nfiber;
     const std::string what = "fibres " + std::to_string(b.first_fiber) + "-" +
