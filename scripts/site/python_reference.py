@@ -119,11 +119,19 @@ def class_entry(node, prefix):
     return "\n".join(parts)
 
 
+def entry(node, name, prefix):
+    if isinstance(node, ast.Assign):
+        return (f'<h3 id="{prefix}{name}">{prefix}{name}</h3>\n'
+                f'<p>Another name of <a href="#{prefix}{node.value.id}">{prefix}{node.value.id}</a>.</p>')
+    return class_entry(node, prefix) if isinstance(node, ast.ClassDef) else function_entry(node, prefix)
+
+
 def entries(tree, names, prefix):
     """The entries of these names, in the order in which they are wanted."""
     found = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    return [class_entry(found[name], prefix) if isinstance(found[name], ast.ClassDef) else
-            function_entry(found[name], prefix) for name in names if name in found]
+    found |= {node.targets[0].id: node for node in tree.body if isinstance(node, ast.Assign)
+              and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Name)}
+    return [entry(found[name], name, prefix) for name in names if name in found]
 
 
 def home_of_names(tree):

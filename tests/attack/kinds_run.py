@@ -224,12 +224,13 @@ def worker_command(c, rng):
 
 
 def limits(c, rng, name):
-    """Too little memory, too few files, too short files."""
+    """Too little memory, too few files, too short files. Not so little that the loader cannot open one library, or that
+    a thread has less than 1 MB of stack: there the system ends a program, whatever it does."""
     argv, made = worker_command(c, rng)
     memory = ("AS", "AS", "AS", "STACK") if c.least_memory else ()
     kind = rng.choice((*memory, "FSIZE", "FSIZE", "NOFILE"))
     value = {"AS": int(c.least_memory * 2 ** rng.uniform(0, 4)), "FSIZE": int(2 ** rng.uniform(0, 18)),
-             "NOFILE": rng.randrange(3, 24), "STACK": rng.randrange(64, 1024) << 10}[kind]
+             "NOFILE": rng.randrange(4, 24), "STACK": rng.randrange(1024, 8192) << 10}[kind]
     return Case(name, argv, f"{kind} {value}", made, limits={kind: value}, out_is_state=argv[0] in ("night", "expose"))
 
 

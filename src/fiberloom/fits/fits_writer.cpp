@@ -288,7 +288,9 @@ void FitsWriter::table(const std::string& extname, const RawTable& table) {
   }
   CardList list =
       table_cards(table.row_bytes, table.rows, table.heap.size(), table_columns(table).size());
-  list.append(table.column_cards).name(extname).append(safe_cards(table.header));
+  std::vector<std::string> columns;
+  for (const std::string& card : table.column_cards) columns.push_back(ascii_card(card));
+  list.append(columns).name(extname).append(safe_cards(table.header));
   hdu(list.cards(), main_bytes + table.heap.size(), 1,
       [&](std::size_t first, std::size_t n, std::uint8_t* out) {
         for (std::size_t i = first; i < first + n; ++i) {

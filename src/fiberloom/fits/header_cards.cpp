@@ -149,17 +149,22 @@ bool is_structural(std::string_view keyword) {
          std::any_of(kStems.begin(), kStems.end(), [&](auto* k) { return is_indexed(keyword, k); });
 }
 
+std::string ascii_card(const std::string& raw) {
+  std::string card = raw.substr(0, kCard);
+  card.resize(kCard, ' ');
+  for (char& c : card) {
+    if (c == '\0' || c == '\t') c = ' ';
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return card;
+}
+
 std::vector<std::string> safe_cards(const HeaderCards& header) {
   std::vector<std::string> out;
   out.reserve(header.cards.size());
   bool kept = false;  // the card before: a CONTINUE card shares its fate
   for (const std::string& raw : header.cards) {
-    std::string card = raw.substr(0, kCard);
-    card.resize(kCard, ' ');
-    for (char& c : card) {
-      if (c == '\0' || c == '\t') c = ' ';
-      if (c < ' ' || c > '~') c = '?';
-    }
+    std::string card = ascii_card(raw);
     const std::string key = card_keyword(card);
     if (key == "CONTINUE" && !kept) continue;
     kept = false;

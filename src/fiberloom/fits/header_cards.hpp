@@ -64,6 +64,9 @@ struct CardValue {
 /// Shortest decimal that reads back as the same double, with a point or an exponent.
 [[nodiscard]] std::string format_number(double value);
 
+/// A card of 80 characters, all of them ASCII: NUL and tab become blanks, others that are none `?`.
+[[nodiscard]] std::string ascii_card(const std::string& raw);
+
 /// Cards that every reader accepts: 80 printable characters, no structural keyword, an invalid
 /// value (a bare nan, say) put in quotes.
 [[nodiscard]] std::vector<std::string> safe_cards(const HeaderCards& header);

@@ -148,7 +148,7 @@ void check_stream(const std::string& path) {
 void make_folders(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (!error && fs::is_directory(path)) return;
+  if (!error && fs::is_directory(path, error) && !error) return;
   throw Error(write_status(error.value()),
               path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""),
               error.value());

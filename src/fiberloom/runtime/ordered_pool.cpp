@@ -26,10 +26,17 @@ struct OrderedPool::Batch {
 };
 
 OrderedPool::OrderedPool(std::size_t threads) : threads_(std::max<std::size_t>(threads, 1)) {
-  for (std::size_t i = 0; i < threads_; ++i) workers_.emplace_back([this] { serve(); });
+  try {
+    for (std::size_t i = 0; i < threads_; ++i) workers_.emplace_back([this] { serve(); });
+  } catch (...) {  // a thread that cannot be started: those that were must not outlive this
+    stop();
+    throw;
+  }
 }
 
-OrderedPool::~OrderedPool() {
+OrderedPool::~OrderedPool() { stop(); }
+
+void OrderedPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -57,6 +57,7 @@ class OrderedPool {
  private:
   struct Batch;
   void serve();
+  void stop();
   void work_on(Batch& batch, std::unique_lock<std::mutex>& lock);
   void enter(std::uint64_t order, std::unique_lock<std::mutex>& lock);
   void leave();

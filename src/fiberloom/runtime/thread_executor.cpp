@@ -53,18 +53,16 @@ struct Batch {
 class ThreadExecutor final : public Executor {
  public:
   explicit ThreadExecutor(std::size_t threads) {
-    for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+    try {
+      for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+    } catch (...) {  // a thread that cannot be started: those that were must not outlive this
+      stop();
+      throw;
+    }
   }
   ThreadExecutor(const ThreadExecutor&) = delete;
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
-  ~ThreadExecutor() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-  }
+  ~ThreadExecutor() override { stop(); }
 
   void run(std::size_t n, const std::function<void(std::size_t)>& task) override {
     if (n == 0) return;
@@ -88,6 +86,14 @@ class ThreadExecutor final : public Executor {
   [[nodiscard]] std::size_t concurrency() const noexcept override { return workers_.size() + 1; }
 
  private:
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
   /// The newest batch that still has numbers: nested work is what its caller waits for.
   Batch* find_open() {
     const auto it =

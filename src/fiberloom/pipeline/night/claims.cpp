@@ -44,7 +44,12 @@ Claims::Claims(const RunFolder& folder, ClaimOptions options)
                      {"machine", me_.machine}, {"pid", me_.pid},        {"start", me_.start}};
   text_ = json.dump() + "\n";
   write_text_file(run_file_, text_);
-  heart_ = std::thread([this] { beat(); });
+  try {
+    heart_ = std::thread([this] { beat(); });
+  } catch (...) {
+    ::unlink(run_file_.c_str());
+    throw;
+  }
 }
 
 Claims::~Claims() {

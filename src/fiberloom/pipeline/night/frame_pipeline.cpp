@@ -3,6 +3,7 @@
 #include "fiberloom/pipeline/night/frame_pipeline.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 #include "fiberloom/base/print.hpp"
@@ -224,28 +225,37 @@ void FramePipeline::writer() {
 PipelineEnd FramePipeline::run() {
   const auto start = [this](const char* name, std::size_t n, void (FramePipeline::*body)()) {
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < n; ++i) {
-      threads.emplace_back([this, name, i, body] {
-        if (context_.tracer != nullptr) {
-          context_.tracer->name_thread(std::string(name) + " " + std::to_string(i));
-        }
-        try {
-          (this->*body)();
-        } catch (const Error& error) {
-          halt(error);
-        } catch (const std::exception& error) {
-          halt(Error(Status::kInternal, std::string(name) + ": " + error.what()));
-        }
-      });
+    const auto work = [this, name, body](std::size_t i) {
+      if (context_.tracer != nullptr) {
+        context_.tracer->name_thread(std::string(name) + " " + std::to_string(i));
+      }
+      try {
+        (this->*body)();
+      } catch (const Error& error) {
+        halt(error);
+      } catch (const std::exception& error) {
+        halt(Error(Status::kInternal, std::string(name) + ": " + error.what()));
+      }
+    };
+    try {
+      for (std::size_t i = 0; i < n; ++i) threads.emplace_back(work, i);
+    } catch (const std::system_error&) {  // no room for its stack: fewer do, but none does not
+      if (threads.empty()) {
+        halt(Error(Status::kMemory, "no thread can be started to be a " + std::string(name)));
+      }
     }
     return threads;
   };
   const auto join = [](std::vector<std::thread>& threads) {
     for (std::thread& thread : threads) thread.join();
   };
-  auto readers = start("reader", options_.readers, &FramePipeline::reader);
-  auto computing = start("frame", drivers(options_), &FramePipeline::driver);
+  // Those who bring work last: where nobody would take it, none is begun.
   auto writers = start("writer", options_.writers, &FramePipeline::writer);
+  auto computing = start("driver of frames", drivers(options_), &FramePipeline::driver);
+  std::vector<std::thread> readers;
+  if (!writers.empty() && !computing.empty()) {
+    readers = start("reader", options_.readers, &FramePipeline::reader);
+  }
   join(readers);
   to_compute_.close();
   join(computing);
