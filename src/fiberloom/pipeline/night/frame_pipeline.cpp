@@ -241,7 +241,7 @@ PipelineEnd FramePipeline::run() {
       for (std::size_t i = 0; i < n; ++i) threads.emplace_back(work, i);
     } catch (const std::system_error&) {  // no room for its stack: fewer do, but none does not
       if (threads.empty()) {
-        halt(Error(Status::kMemory, "no thread can be started to be a " + std::string(name)));
+        halt(Error(Status::kMemory, std::string("no thread can be started: ") + name));
       }
     }
     return threads;
@@ -251,7 +251,7 @@ PipelineEnd FramePipeline::run() {
   };
   // Those who bring work last: where nobody would take it, none is begun.
   auto writers = start("writer", options_.writers, &FramePipeline::writer);
-  auto computing = start("driver of frames", drivers(options_), &FramePipeline::driver);
+  auto computing = start("frame", drivers(options_), &FramePipeline::driver);
   std::vector<std::thread> readers;
   if (!writers.empty() && !computing.empty()) {
     readers = start("reader", options_.readers, &FramePipeline::reader);
