@@ -114,6 +114,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 }
 
 void check_place(const std::string& path) {
+  if (is_stream(path)) return;  // /dev/null replaces nothing in /dev
   fs::path folder = folder_of(follow_links(path));
   std::error_code error;
   while (!is_there(folder) && (errno == ENOENT || errno == ENOTDIR) && folder.has_relative_path()) {
