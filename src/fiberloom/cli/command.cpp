@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <filesystem>
 #include <map>
 
 #include "fiberloom/cli/limits.hpp"
