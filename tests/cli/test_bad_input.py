@@ -76,7 +76,7 @@ class BadInput(Case):
         self.assertEqual(self.program("info", "--no-verify", odd).returncode, 0)
         self.assertEqual(self.program("compare", odd, frame).returncode, 0)
         data[-1] ^= 1
-        data[fits.BLOCK * 4] ^= 1  # what compare reads
+        data[fits.by_name(frame)["FLUX"].start] ^= 1  # what compare reads
         self.assert_fails(self.program("compare", self.put("odd.fits", data), frame), 14, "odd.fits", "DATASUM")
 
     def test_devices_and_sockets_are_no_inputs(self):

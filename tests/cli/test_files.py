@@ -88,12 +88,16 @@ class Over(Case):
         self.assertEqual(psf.read_bytes(), self.psf.read_bytes())
         self.refused(self.program("simulate", "-o", self.out / "a", "--cameras", "r0,r0"), "two different outputs")
 
+    @staticmethod
+    def line(*paths):
+        return " ".join(f'"{path}"' for path in paths) + "\n"
+
     def night(self, *more, source=None, out=None):
         return self.program("night", source or self.inputs, "-o", out or self.out / "run", "-w", GRID, "--bundlesize", "5", *more)
 
     def test_a_night_against_its_frames_lists_and_own_files(self):
         run = self.out / "run"
-        listed = self.put("frames.txt", f"{self.image} {self.psf} {self.out}/named.fits\n".encode())
+        listed = self.put("frames.txt", self.line(self.image, self.psf, self.out / "named.fits").encode())
         self.before[listed] = listed.read_bytes()
         for option in ("--json", "--trace"):
             for path in (self.image, self.psf, listed, self.out / "named.fits", run / "status.json", run / "status.html"):
@@ -105,19 +109,19 @@ class Over(Case):
         self.assertFalse(run.exists())
 
     def test_a_list_that_names_an_input_as_output(self):
-        listed = self.put("over.txt", f"{self.image} {self.psf} {self.psf}\n".encode())
+        listed = self.put("over.txt", self.line(self.image, self.psf, self.psf).encode())
         self.before[listed] = listed.read_bytes()
         self.refused(self.night(source=listed), self.psf, "is an input")
 
     def test_two_frames_with_one_output(self):
         other = self.put("preproc-r0-00000012.fits", self.image.read_bytes())
-        listed = self.put("twice.txt", "".join(f"{i} {self.psf} {self.out}/one.fits\n" for i in (self.image, other)).encode())
+        listed = self.put("twice.txt", "".join(self.line(i, self.psf, self.out / "one.fits") for i in (self.image, other)).encode())
         self.addCleanup(other.unlink)
         self.refused(self.night(source=listed), "two different outputs")
 
     def test_a_list_called_as_the_status_of_its_run(self):
         listed = self.out / "status.json"
-        listed.write_text(f"{self.image} {self.psf}\n")
+        listed.write_text(self.line(self.image, self.psf))
         self.refused(self.night(source=listed, out=self.out), "is an input")
         self.assertIn(str(self.image), listed.read_text())
 

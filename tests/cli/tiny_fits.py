@@ -72,8 +72,8 @@ def table(name, columns, rows, cards=()):
 
 
 class Hdu:
-    def __init__(self, cards, data):
-        self.cards, self.data = cards, data
+    def __init__(self, cards, data, start):
+        self.cards, self.data, self.start = cards, data, start  # start: of the data in the file
 
     @property
     def name(self):
@@ -140,7 +140,7 @@ def read(path):
         for i in range(1, cards["NAXIS"] + 1):
             size *= cards[f"NAXIS{i}"]
         size += cards.get("PCOUNT", 0) or 0
-        hdus.append(Hdu(cards, data[at:at + size]))
+        hdus.append(Hdu(cards, data[at:at + size], at))
         at += size + (-size % BLOCK)
     return hdus
 

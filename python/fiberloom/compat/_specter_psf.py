@@ -6,11 +6,12 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial import legendre
+from numpy.polynomial import legendre as _legendre
 
 from .._psf import Psf
 
 Array = npt.NDArray[Any]
+legendre: Any = _legendre  # numpy 1.26 has no types for it
 _INVERSE_SAMPLES = 1000  # specter's inverse of y(wavelength): a fit of this many points, two degrees higher
 
 
@@ -174,7 +175,7 @@ class SpecterPsf:
         if wavelength > self._wmax_spec[ispec]:
             return slice(0, 0), slice(top, top), nothing
         xx, yy, pixels = self._xypix(ispec, wavelength)
-        box = _Box(xx.start, yy.start, pixels.shape, (xmin, right, ymin, top))
+        box = _Box(xx.start, yy.start, (pixels.shape[0], pixels.shape[1]), (xmin, right, ymin, top))
         if not box.empty:
             return (*box.slices, pixels[box.cut])
         edge_y = top if yy.start >= top else ymin if yy.stop <= ymin else 0

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <iomanip>
 #include <memory>
 #include <optional>
 #include <set>
@@ -215,17 +216,27 @@ void scan_folder(const fs::path& folder, int depth, std::set<std::string>& image
   }
 }
 
-/// IMAGE [PSF [OUTPUT]] a line; # starts a comment.
+/// A line of a list up to its comment; a # between double quotes starts none.
+std::string without_comment(const std::string& line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted) return line.substr(0, i);
+  }
+  return line;
+}
+
+/// IMAGE [PSF [OUTPUT]] a line; # starts a comment, a path with a blank stands in double quotes.
 void read_list(const std::string& path, TaskMaker& maker) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
   constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   std::istringstream file(fits::read_text(path, kMaxBytes));
   for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
+    std::istringstream words(without_comment(line));
     NamedFrame frame;
-    if (!(words >> frame.image)) continue;
-    words >> frame.psf >> frame.output;
+    if (!(words >> std::quoted(frame.image))) continue;
+    words >> std::quoted(frame.psf) >> std::quoted(frame.output);
     maker.add(frame);
   }
 }

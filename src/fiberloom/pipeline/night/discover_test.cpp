@@ -124,6 +124,16 @@ TEST_F(DiscoverTest, ReadsAList) {
   EXPECT_THROW((void)find_frames(request("nothing.txt")), Error);
 }
 
+TEST_F(DiscoverTest, AListMayQuoteItsPaths) {
+  const std::string image = put("a b#c/preproc-b1-00000007.fits");
+  put("list.txt", '"' + image + "\" \"/a psf.fits\" /out.fits # \"comment\n");
+  const auto tasks = find_frames(request("list.txt"));
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].job.image, image);
+  EXPECT_EQ(tasks[0].job.psf, "/a psf.fits");
+  EXPECT_EQ(tasks[0].job.output, "/out.fits");
+}
+
 TEST_F(DiscoverTest, MemoryGrowsWithTheImageAndTheGrid) {
   put("in/preproc-r0-00000001.fits", std::string(200000, 'x'));
   put("in/preproc-z0-00000001.fits", std::string(100000, 'x'));
