@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/linalg/banded.hpp"
-#include "fiberloom/linalg/congruence_lane.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
+#include "loom/linalg/banded.hpp"
+#include "loom/linalg/congruence_lane.hpp"
 
 namespace {
 

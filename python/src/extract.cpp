@@ -7,9 +7,9 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/astro/barycentric.hpp"
-#include "fiberloom/pipeline/device_choice.hpp"
-#include "fiberloom/pipeline/extract_frame.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/device_choice.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
+#include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {

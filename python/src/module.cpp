@@ -3,12 +3,12 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings.hpp"
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/runtime/thread_count.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/runtime/thread_count.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::python {
 namespace {

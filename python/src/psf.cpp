@@ -7,9 +7,9 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/psf/forward_model.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {

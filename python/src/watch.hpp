@@ -16,8 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/log.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/log.hpp"
 
 namespace fiberloom::python {
 

@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "fiberloom/device/emulated_device.hpp"
-#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
+#include "fiberloom/bench/gpu_agreement.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/device/emulated_device.hpp"
 
 namespace fiberloom {
 namespace {

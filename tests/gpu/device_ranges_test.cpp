@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
-#include "fiberloom/trace/range.hpp"
+#include "loom/device/emulated_device.hpp"
+#include "loom/trace/range.hpp"
 
 namespace fiberloom {
 namespace {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/decorrelate.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/storable.hpp"
-#include "fiberloom/linalg/rational_root.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/base/error.hpp"
+#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom {
 namespace {

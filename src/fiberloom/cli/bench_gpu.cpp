@@ -4,13 +4,13 @@
 #include <array>
 #include <memory>
 
+#include "fiberloom/bench/gpu_bench.hpp"
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/gpu/gpu_bench.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -24,7 +24,7 @@ struct BenchCommand {
 };
 
 int run_bench(BenchCommand& c) {
-  check_text_outputs(std::array<fits::NamedFile, 1>{{{"--json", c.json}}});
+  check_text_outputs(std::array<NamedFile, 1>{{{"--json", c.json}}});
   c.options.memory_bytes = static_cast<std::size_t>(c.memory_gb * 1e9);
   const GpuBenchResult result = run_gpu_bench(c.options);
   if (c.json != "-") put(gpu_bench_table(result));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom bench night`: what this machine gives, on an exposure of its own making.
-#include "fiberloom/pipeline/night/bench_night.hpp"
+#include "fiberloom/recipes/night/bench_night.hpp"
 
 #include <unistd.h>
 
@@ -10,15 +10,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/print.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -117,9 +117,8 @@ int run_bench(BenchCommand& command) {
   if (command.compress) job.output = night::Compress::kYes;
   if (command.copies) job.replicas = night::Replicas::kCopies;
   if (command.no_baseline) job.baseline = night::Baseline::kNone;
-  const std::array<fits::NamedFile, 2> texts{
-      {{"--json", command.json}, {"--trace", command.trace}}};
-  fits::check_distinct(texts, {});
+  const std::array<NamedFile, 2> texts{{{"--json", command.json}, {"--trace", command.trace}}};
+  check_distinct(texts, {});
   check_text_outputs(texts);
   return_large_blocks();
   const WorkFolder folder(command.where, command.keep);

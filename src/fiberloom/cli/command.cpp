@@ -8,7 +8,7 @@
 
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/fits/atomic_file.hpp"
+#include "loom/files/atomic_file.hpp"
 
 namespace fiberloom::cli {
 
@@ -49,19 +49,19 @@ void add_verify_option(CLI::App& app, Verify& verify, const std::string& group) 
   if (!group.empty()) option->group(group);
 }
 
-void check_text_outputs(std::span<const fits::NamedFile> files) {
-  for (const fits::NamedFile& file : files) {
+void check_text_outputs(std::span<const NamedFile> files) {
+  for (const NamedFile& file : files) {
     if (file.path.empty() || file.path == "-") continue;
-    fits::check_stream(file.path);
-    fits::check_place(file.path);
+    check_stream(file.path);
+    check_place(file.path);
   }
 }
 
 void write_text(const std::string& path, const std::string& text) {
   if (path == "-") return put(text);
-  fits::make_folder_of(path);
-  fits::remove_dead_temporaries(std::array{path});
-  fits::write_whole(path, text, Overwrite::kYes);
+  make_folder_of(path);
+  remove_dead_temporaries(std::array{path});
+  write_whole(path, text, Overwrite::kYes);
 }
 
 }  // namespace fiberloom::cli

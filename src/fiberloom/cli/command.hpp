@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "fiberloom/base/log.hpp"
-#include "fiberloom/fits/output_files.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace CLI {
 class App;
@@ -51,7 +51,7 @@ void add_thread_option(CLI::App& app, std::size_t& threads);
 void add_verify_option(CLI::App& app, Verify& verify, const std::string& group = "");
 
 /// Throws kUnwritable where one of these, a summary or a timeline, could not be written.
-void check_text_outputs(std::span<const fits::NamedFile> files);
+void check_text_outputs(std::span<const NamedFile> files);
 
 /// Writes a text file whole, its folder too where there is none; "-" is standard output. Throws
 /// kUnwritable, kDiskFull.

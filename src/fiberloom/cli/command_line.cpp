@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "fiberloom/base/error.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/compare_truth.hpp"
+#include "fiberloom/recipes/compare_truth.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {

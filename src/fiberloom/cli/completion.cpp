@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/option_table.hpp"
 #include "fiberloom/cli/standard_output.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/runtime/stop_signal.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/stop_signal.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -8,7 +8,8 @@
 #include <mutex>
 #include <string>
 
-#include "fiberloom/base/log.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/log.hpp"
 
 namespace fiberloom::cli {
 

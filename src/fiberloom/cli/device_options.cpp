@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 

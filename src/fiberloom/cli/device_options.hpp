@@ -2,7 +2,7 @@
 // --backend and what belongs to it, the same for every command that extracts.
 #pragma once
 
-#include "fiberloom/pipeline/device_choice.hpp"
+#include "fiberloom/recipes/device_choice.hpp"
 
 namespace CLI {
 class App;

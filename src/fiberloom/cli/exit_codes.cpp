@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/print.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "fiberloom/astro/barycentric.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/extract_options.hpp"
 #include "fiberloom/cli/summary_json.hpp"
-#include "fiberloom/pipeline/frame_outputs.hpp"
-#include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/frame_outputs.hpp"
+#include "loom/base/print.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -38,8 +38,7 @@ void report(const ExtractSummary& s, const Observer& observer) {
 
 /// All files, by what they are and not by their names, before any is opened.
 void check_files(const ExtractCommand& command) {
-  const std::array<fits::NamedFile, 2> texts{
-      {{"--json", command.json}, {"--trace", command.trace}}};
+  const std::array<NamedFile, 2> texts{{{"--json", command.json}, {"--trace", command.trace}}};
   check_outputs(command.job, texts);
   check_text_outputs(texts);
 }

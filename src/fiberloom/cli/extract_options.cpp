@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <span>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/job_options.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {

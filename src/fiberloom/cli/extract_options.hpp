@@ -8,7 +8,7 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/cli/one_process.hpp"
-#include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
 
 namespace fiberloom::cli {
 

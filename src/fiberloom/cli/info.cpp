@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/inspect_file.hpp"
+#include "fiberloom/recipes/inspect_file.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/choice.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/limits.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 

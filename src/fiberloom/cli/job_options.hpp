@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
 
 namespace CLI {
 class App;

@@ -6,7 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "fiberloom/base/print.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 

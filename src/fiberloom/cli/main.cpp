@@ -11,14 +11,14 @@
 #include <system_error>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/command_line.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/runtime/stop_signal.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/stop_signal.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/option_table.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/recipes/version.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -10,18 +10,18 @@
 #include <set>
 #include <thread>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
 #include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/night/ranks_night.hpp"
-#include "fiberloom/runtime/ranks_module.hpp"
-#include "fiberloom/runtime/stop_signal.hpp"
-#include "fiberloom/runtime/usage.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/night/ranks_night.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/ranks_module.hpp"
+#include "loom/runtime/stop_signal.hpp"
+#include "loom/runtime/usage.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {

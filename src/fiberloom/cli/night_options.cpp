@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/job_options.hpp"
 #include "fiberloom/cli/limits.hpp"
-#include "fiberloom/pipeline/night/job_file.hpp"
+#include "fiberloom/recipes/night/job_file.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -213,7 +213,7 @@ void finish_night_options(const CLI::App& app, NightCommand& command) {
   if (!request.input.empty()) command.job.sources = {{"input", request.input}};
   command.job.texts = {{"--json", command.json}, {"--trace", command.trace}};
   std::erase_if(command.job.texts,
-                [](const fits::NamedFile& file) { return file.path.empty() || file.path == "-"; });
+                [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   if (request.input.ends_with(".toml")) {
     for (const auto& [option, key] : kInJobFile) {
       if (app.count(option) > 0) request.fixed.insert(key);

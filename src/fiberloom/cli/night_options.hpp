@@ -7,8 +7,8 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
-#include "fiberloom/pipeline/night/night.hpp"
-#include "fiberloom/runtime/launch.hpp"
+#include "fiberloom/recipes/night/night.hpp"
+#include "loom/runtime/launch.hpp"
 
 namespace fiberloom::cli {
 

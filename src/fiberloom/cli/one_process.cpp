@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/runtime/launch.hpp"
-#include "fiberloom/runtime/thread_count.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/launch.hpp"
+#include "loom/runtime/thread_count.hpp"
 
 namespace fiberloom::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom report`: frames as one self-contained page to look at.
-#include "fiberloom/pipeline/report/report.hpp"
+#include "fiberloom/recipes/report/report.hpp"
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/one_process.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -39,10 +39,10 @@ void check_count(const char* option, const std::vector<std::string>& values, std
 
 /// The page against all that it is made of.
 void check_files(const ReportCommand& c, const report::ReportJob& job) {
-  std::vector<fits::NamedFile> inputs;
+  std::vector<NamedFile> inputs;
   for (const std::string& path : report::files_of(job)) inputs.push_back({"input", path});
-  const std::array<fits::NamedFile, 1> output{{{"page", c.output}}};
-  fits::check_distinct(output, inputs);
+  const std::array<NamedFile, 1> output{{{"page", c.output}}};
+  check_distinct(output, inputs);
   check_text_outputs(output);
 }
 

@@ -9,8 +9,8 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/one_process.hpp"
-#include "fiberloom/pipeline/simulate_camera.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/simulate_camera.hpp"
+#include "loom/runtime/executors.hpp"
 
 namespace fiberloom::cli {
 namespace {

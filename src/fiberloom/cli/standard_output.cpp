@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "fiberloom/fits/output_files.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace fiberloom::cli {
 
@@ -24,7 +24,7 @@ void put(std::string_view text) {
     } else if (errno == EPIPE) {
       return;
     } else if (errno != EINTR) {
-      throw Error(fits::write_status(errno),
+      throw Error(write_status(errno),
                   std::string("standard output: cannot be written (") + std::strerror(errno) + ")");
     }
   }

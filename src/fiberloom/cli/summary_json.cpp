@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fiberloom/cli/device_json.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/runtime/usage.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
 namespace {

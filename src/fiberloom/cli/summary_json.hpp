@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
 
 namespace CLI {
 class App;

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/median.hpp"
-#include "fiberloom/base/print.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 

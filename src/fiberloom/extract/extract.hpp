@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/log.hpp"
 #include "fiberloom/psf/psf_model.hpp"
-#include "fiberloom/trace/trace.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/trace/trace.hpp"
 
 namespace fiberloom {
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "fiberloom/formats/formats.hpp"
-#include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/psf/forward_model.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/version.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/runtime/executors.hpp"
 
 int main(int argc, char** argv) {
   using namespace fiberloom;

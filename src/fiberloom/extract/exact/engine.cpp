@@ -7,11 +7,11 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/extract/bundle_extent.hpp"
+#include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact {
 

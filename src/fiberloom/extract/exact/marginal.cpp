@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/linalg/congruence_lane.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/congruence_lane.hpp"
 
 namespace fiberloom::exact {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/patch/patch_layout.hpp"
 #include "fiberloom/extract/patch/patch_solve.hpp"
 #include "fiberloom/extract/storable.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom {
 namespace patch {

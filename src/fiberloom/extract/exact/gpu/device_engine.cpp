@@ -6,10 +6,10 @@
 #include <cstring>
 #include <set>
 
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/device/emulated_device.hpp"
 
 namespace fiberloom {
 

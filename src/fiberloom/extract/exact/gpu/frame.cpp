@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/gpu/roots.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact::gpu {
 
