@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::cli {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/launch.hpp"
 #include "loom/runtime/thread_count.hpp"

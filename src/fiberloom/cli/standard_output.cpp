@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/files/output_files.hpp"
 
 namespace fiberloom::cli {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/simulate/streams.hpp"
 #include "loom/base/array.hpp"
 #include "loom/base/executor.hpp"

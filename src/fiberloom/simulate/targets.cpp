@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/simulate/streams.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/rng.hpp"

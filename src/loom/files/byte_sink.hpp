@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a new FITS file go: into memory, or into an AtomicFile.
+// Where the bytes of a new file go: into memory, or into an AtomicFile.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,8 +22,12 @@ class ByteSink {
 
 class MemorySink final : public ByteSink {
  public:
-  void append(std::span<const std::uint8_t> bytes) override;
-  void overwrite(std::uint64_t offset, std::span<const std::uint8_t> bytes) override;
+  void append(std::span<const std::uint8_t> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void overwrite(std::uint64_t offset, std::span<const std::uint8_t> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
   [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const noexcept { return bytes_; }
 

@@ -164,14 +164,6 @@ void sign_unpacked(CardList& list, int byte_pix, std::span<const std::uint32_t> 
 
 }  // namespace
 
-void MemorySink::append(std::span<const std::uint8_t> bytes) {
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-}
-
-void MemorySink::overwrite(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-  std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
-}
-
 void FitsWriter::hdu(const std::vector<std::string>& cards, std::size_t elements, std::size_t width,
                      const Fill& fill) {
   const std::uint64_t start = sink_.size();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/files/gzip.hpp"
 
 namespace fiberloom::report {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/files/gzip.hpp"
 
 namespace fiberloom::report {
