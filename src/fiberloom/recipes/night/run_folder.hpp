@@ -42,6 +42,4 @@ void write_text_file(const std::string& path, const std::string& text,
 /// nullopt when it is not there or cannot be read.
 [[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);
 
-using make_folders;
-
 }  // namespace fiberloom::night
