@@ -49,6 +49,9 @@ class Layers(Scratch):
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
                 ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),
+                ("src/fiberloom/cli/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/fiberloom/program/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/fiberloom/program/a.cpp", '#include "fiberloom/extract/extract.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
                 ("src/fiberloom/base/a.cpp", "\n" * 600)):
             with self.subTest(path=path, line=line):
@@ -67,6 +70,7 @@ class Layers(Scratch):
                 ("src/fiberloom/psf/a_cpu.cpp", '#include "fiberloom/simd/pack.hpp"'),
                 ("src/fiberloom/extract/patch/a.cpp", "#include <Eigen/Dense>"),
                 ("src/fiberloom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),
+                ("src/fiberloom/program/parse.cpp", "#include <CLI/CLI.hpp>"),
                 ("src/fiberloom/cli/a.cpp", '#include "fiberloom/pipeline/extract_frame.hpp"')):
             with self.subTest(path=path, line=line):
                 code, text = self.verdict(path, line)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/standard_output.hpp"
+#include "fiberloom/program/standard_output.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "fiberloom/fits/output_files.hpp"
 
-namespace fiberloom::cli {
+namespace fiberloom {
 
 void put(std::string_view text) {
   while (!text.empty()) {
@@ -39,4 +39,4 @@ void keep_standard_descriptors() {
   }
 }
 
-}  // namespace fiberloom::cli
+}  // namespace fiberloom
