@@ -49,6 +49,9 @@ class Layers(Scratch):
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
                 ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),
+                ("src/fiberloom/cli/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/loom/program/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/loom/program/a.cpp", '#include "fiberloom/extract/extract.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
                 ("src/fiberloom/psf/new/a.cpp", "int x;"),
                 ("src/fiberloom/extract/patch/a.cpp", '#include "fiberloom/extract/exact/bundle.hpp"'),
@@ -69,6 +72,7 @@ class Layers(Scratch):
                 ("src/fiberloom/psf/a_cpu.cpp", '#include "loom/simd/pack.hpp"'),
                 ("src/fiberloom/extract/patch/a.cpp", "#include <Eigen/Dense>"),
                 ("src/loom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),
+                ("src/loom/program/parse.cpp", "#include <CLI/CLI.hpp>"),
                 ("src/fiberloom/cli/a.cpp", '#include "fiberloom/recipes/extract_frame.hpp"')):
             with self.subTest(path=path, line=line):
                 code, text = self.verdict(path, line)

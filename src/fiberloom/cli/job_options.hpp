@@ -6,19 +6,16 @@
 #include <string>
 
 #include "fiberloom/recipes/extract_frame.hpp"
-
-namespace CLI {
-class App;
-}
+#include "loom/program/options.hpp"
 
 namespace fiberloom::cli {
 
 /// Declares -w, -s, -n, --bundlesize ... ; `wavelength` gets the text of -w.
-void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength,
+void add_problem_options(Options& options, ExtractJob& job, std::string& wavelength,
                          const char* wave_default);
 
 /// Declares --method, -r, --tolerance and those of the patch engine.
-void add_method_options(CLI::App& app, ExtractJob& job);
+void add_method_options(Options& options, ExtractJob& job);
 
 /// "wmin,wmax,dw". Throws kUsage.
 [[nodiscard]] std::array<double, 3> parse_wavelength(const std::string& text);

@@ -8,10 +8,6 @@
 
 #include "fiberloom/recipes/extract_frame.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace fiberloom::cli {
 
 struct RunFacts {
@@ -20,9 +16,6 @@ struct RunFacts {
   std::string_view executor, isa;
   double wall_s = 0;  ///< since the command line was understood
 };
-
-/// Every option that was given, with its text.
-[[nodiscard]] std::map<std::string, std::string> given_options(const CLI::App& app);
 
 [[nodiscard]] std::string summary_json(const ExtractSummary& summary, const ExtractJob& job,
                                        const RunFacts& facts, const Tracer& tracer);

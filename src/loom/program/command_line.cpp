@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/command_line.hpp"
+#include "loom/program/command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 
-#include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -19,8 +17,9 @@ std::string joined(const Words& words, const char* between = ", ") {
   return text;
 }
 
-[[noreturn]] void refuse(const CLI::App& command, const std::string& what) {
-  throw Error(Status::kUsage, what + " (see: " + full_name(command) + " --help)");
+/// `path`: "fiberloom extract", the command as the user would type it.
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw Error(Status::kUsage, what + " (see: " + path + " --help)");
 }
 
 /// "; did you mean --wavelength?", or nothing.
@@ -29,11 +28,9 @@ std::string guess(const std::string& typed, const Words& names) {
   return similar.empty() ? "" : "; did you mean " + joined(similar, " or ") + "?";
 }
 
-Words command_names(const CLI::App& app) {
+Words part_names(const Command& command) {
   Words names;
-  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(one->get_name());
-  }
+  for (const Command& part : command.parts) names.push_back(part.name);
   return names;
 }
 
@@ -50,15 +47,17 @@ bool looks_like_option(const std::string& text) {
 /// The options of one command by their names.
 class Names {
  public:
-  explicit Names(const CLI::App& command) : command_(command) {
-    for (const CLI::Option* option : command.get_options()) {
-      for (const std::string& name : option->get_lnames()) add("--" + name, option);
-      for (const std::string& name : option->get_snames()) add("-" + name, option);
+  using Entry = std::pair<std::string, const Option*>;
+
+  Names(const Command& command, std::string path) : path_(std::move(path)) {
+    for (const Option& option : command.options.rows()) {
+      if (option.positional()) continue;
+      for (const bool is_long : {true, false}) add(option, is_long);
     }
   }
 
   /// Null where there is none of exactly this name.
-  [[nodiscard]] const CLI::Option* exact(const std::string& name) const {
+  [[nodiscard]] const Option* exact(const std::string& name) const {
     for (const auto& [known, option] : names_) {
       if (known == name) return option;
     }
@@ -66,44 +65,49 @@ class Names {
   }
 
   /// "--wave" -> "--wavelength" and its option.
-  [[nodiscard]] const std::pair<std::string, const CLI::Option*>& find(
-      const std::string& name) const {
-    std::vector<const std::pair<std::string, const CLI::Option*>*> found;
+  [[nodiscard]] const Entry& find(const std::string& name) const {
+    std::vector<const Entry*> found;
     for (const auto& entry : names_) {
       if (entry.first == name) return entry;
       if (name.starts_with("--") && entry.first.starts_with(name)) found.push_back(&entry);
     }
-    if (found.empty()) refuse(command_, "no such option: " + name + guess(name, offered_));
+    if (found.empty()) refuse(path_, "no such option: " + name + guess(name, all()));
     for (const auto* other : found) {  // two names of one option are no two meanings
       if (other->second == found.front()->second) continue;
       Words meant;
       for (const auto* entry : found) meant.push_back(entry->first);
-      refuse(command_, name + " may be " + joined(meant, " or "));
+      refuse(path_, name + " may be " + joined(meant, " or "));
     }
     return *found.front();
   }
 
  private:
-  void add(const std::string& name, const CLI::Option* option) {
-    names_.emplace_back(name, option);
-    if (!option->get_group().empty()) offered_.push_back(name);
+  [[nodiscard]] Words all() const {
+    Words names;
+    for (const Entry& entry : names_) names.push_back(entry.first);
+    return names;
   }
 
-  const CLI::App& command_;
-  std::vector<std::pair<std::string, const CLI::Option*>> names_;
-  Words offered_;
-};
+  void add(const Option& option, bool is_long) {
+    for (const std::string& name : option.names) {
+      if (name.starts_with("--") != is_long) continue;
+      names_.emplace_back(name, &option);
+    }
+  }
 
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_min() > 0; }
+  const std::string path_;
+  std::vector<Entry> names_;
+};
 
 /// Goes through the arguments of one command.
 class Speller {
  public:
-  Speller(const CLI::App& command, std::span<const std::string> rest, Words& out)
-      : command_(command), names_(command), rest_(rest), out_(out) {}
+  Speller(const Command& command, const std::string& path, std::span<const std::string> rest,
+          Words& out)
+      : command_(command), path_(path), names_(command, path), rest_(rest), out_(out) {}
 
   void run() {
-    const Words commands = command_names(command_);
+    const Words commands = part_names(command_);
     while (!rest_.empty()) {
       const std::string word = take();
       if (word == "--") {
@@ -131,23 +135,25 @@ class Speller {
   }
 
   void enter(const std::string& word, const Words& commands) {
-    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+    const auto found = std::find(commands.begin(), commands.end(), word);
+    if (found == commands.end()) {
       const std::string meant = guess(word, commands);
-      refuse(command_, "no such command: " + word +
-                           (meant.empty() ? "; expected " + joined(commands) : meant));
+      refuse(path_, "no such command: " + word +
+                        (meant.empty() ? "; expected " + joined(commands) : meant));
     }
     out_.push_back(word);
-    Speller(*command_.get_subcommand(word), rest_, out_).run();
+    const auto& part = command_.parts[static_cast<std::size_t>(found - commands.begin())];
+    Speller(part, path_ + " " + word, rest_, out_).run();
   }
 
   /// The next argument as the value of `name`.
   void take_value(const std::string& name) {
-    if (rest_.empty()) refuse(command_, name + ": expected a value");
+    if (rest_.empty()) refuse(path_, name + ": expected a value");
     const std::string& next = rest_.front();
     const std::string bare = next.substr(0, next.find('='));
     if (looks_like_option(next) && names_.exact(bare) != nullptr) {
-      refuse(command_, name + ": expected a value, got the option " + bare + " (a file may be ./" +
-                           bare + ")");
+      refuse(path_, name + ": expected a value, got the option " + bare + " (a file may be ./" +
+                        bare + ")");
     }
     out_.push_back(take());
   }
@@ -155,7 +161,7 @@ class Speller {
   void spell_long(const std::string& word) {
     const std::size_t equals = word.find('=');
     const auto& [name, option] = names_.find(word.substr(0, equals));
-    if (!takes_value(*option)) {  // a flag, or a value that may be left out
+    if (!option->wants_value()) {  // a flag, or a value that may be left out
       out_.push_back(equals == std::string::npos ? name : name + word.substr(equals));
       return;
     }
@@ -168,7 +174,7 @@ class Speller {
     for (std::size_t k = 1; k < word.size(); ++k) {
       const auto& [name, option] = names_.find({'-', word[k]});
       out_.push_back(name);
-      if (!takes_value(*option)) continue;
+      if (!option->wants_value()) continue;
       std::string value = word.substr(k + 1);
       if (value.empty()) return take_value(name);
       if (value.front() == '=') value.erase(0, 1);
@@ -177,7 +183,8 @@ class Speller {
     }
   }
 
-  const CLI::App& command_;
+  const Command& command_;
+  const std::string path_;
   Names names_;
   std::span<const std::string> rest_;
   Words& out_;
@@ -221,16 +228,10 @@ std::vector<std::string> similar_names(const std::string& typed,
   return similar;
 }
 
-std::string full_name(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
-}
-
-std::vector<std::string> spell_out(const CLI::App& program,
-                                   std::span<const std::string> arguments) {
+std::vector<std::string> spell_out(const Command& program, std::span<const std::string> arguments) {
   Words out;
-  Speller(program, arguments, out).run();
+  Speller(program, program.name, arguments, out).run();
   return out;
 }
 
-}  // namespace fiberloom::cli
+}  // namespace loom

@@ -8,10 +8,9 @@
 #include <mutex>
 #include <string>
 
-#include "fiberloom/foundation.hpp"
 #include "loom/base/log.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 
 /// On a terminal progress is a bar with rate and time left, redrawn in place; elsewhere a line
 /// every ten seconds. Safe from any thread.
@@ -49,7 +48,7 @@ class Console {
 [[nodiscard]] std::string progress_line(const std::string& stage, std::size_t done,
                                         std::size_t total, double seconds, std::size_t bar_width);
 
-/// "fiberloom: error: ..." on one line of standard error.
-void print_error(const std::string& text);
+/// "PROGRAM: error: ..." on one line of standard error.
+void print_error(const std::string& program, const std::string& text);
 
-}  // namespace fiberloom::cli
+}  // namespace loom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages and the progress bar.
-#include "fiberloom/cli/console.hpp"
+#include "loom/program/console.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "loom/base/error.hpp"
 #include "loom/runtime/stop_signal.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 namespace {
 
 constexpr std::size_t kBarWidth = 30;
@@ -134,8 +134,8 @@ Observer Console::observer() {
   return observer;
 }
 
-void print_error(const std::string& text) {
-  std::fprintf(stderr, "fiberloom: error: %s\n", one_line(text).c_str());
+void print_error(const std::string& program, const std::string& text) {
+  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), one_line(text).c_str());
 }
 
-}  // namespace fiberloom::cli
+}  // namespace loom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/console.hpp"
+#include "loom/program/console.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "fiberloom/cli/command.hpp"
+#include "loom/program/common_options.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 namespace {
 
 TEST(ProgressLine, ShowsRateAndTimeLeft) {
@@ -69,4 +69,4 @@ TEST(LogOptions, QuietWinsOverVerboseWinsOverTheLevel) {
 }
 
 }  // namespace
-}  // namespace fiberloom::cli
+}  // namespace loom

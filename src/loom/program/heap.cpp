@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/heap.hpp"
+#include "loom/program/heap.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -7,7 +7,7 @@
 #include <climits>
 #endif
 
-namespace fiberloom::cli {
+namespace loom {
 
 #if defined(__GLIBC__)
 
@@ -33,4 +33,4 @@ void return_large_blocks() noexcept {}
 
 #endif
 
-}  // namespace fiberloom::cli
+}  // namespace loom

@@ -2,7 +2,7 @@
 // How this process uses its heap; a hint to the C library where it is glibc.
 #pragma once
 
-namespace fiberloom::cli {
+namespace loom {
 
 /// For one frame: freed memory is kept for the next stage. Fresh pages must be cleared by the
 /// kernel, which under a hypervisor can cost as much as the extraction itself.
@@ -12,4 +12,4 @@ void keep_freed_memory() noexcept;
 /// of frames that overlap in time leave holes that fit nothing: 4 GB after 30 frames, and growing.
 void return_large_blocks() noexcept;
 
-}  // namespace fiberloom::cli
+}  // namespace loom

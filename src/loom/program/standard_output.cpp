@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/standard_output.hpp"
+#include "loom/program/standard_output.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,10 +9,9 @@
 #include <cstring>
 #include <string>
 
-#include "fiberloom/foundation.hpp"
 #include "loom/files/output_files.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 
 void put(std::string_view text) {
   while (!text.empty()) {
@@ -40,4 +39,4 @@ void keep_standard_descriptors() {
   }
 }
 
-}  // namespace fiberloom::cli
+}  // namespace loom

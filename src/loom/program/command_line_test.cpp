@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/cli/command_line.hpp"
+#include "loom/program/command_line.hpp"
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
-#include "fiberloom/cli/exit_codes.hpp"
 #include "loom/base/error.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -16,17 +13,18 @@ using Words = std::vector<std::string>;
 /// A program with two commands, one of them with options of each kind.
 class Spelling : public testing::Test {
  protected:
-  Spelling() : program_("test", "loom") {
-    CLI::App* one = program_.add_subcommand("extract", "");
-    one->add_option("-w,--wavelength", wave_);
-    one->add_option("--wavepad", wave_);
-    one->add_option("--wavepad-frac", wave_);
-    one->add_option("-o,--output", wave_);
-    one->add_flag("-q,--quiet");
-    one->add_flag("-v,--verbose");
-    one->add_flag("--dry-run,--dryrun");
-    one->add_option("FILE", files_);
-    program_.add_subcommand("night", "");
+  Spelling() {
+    Command one{.name = "extract"};
+    one.options.add("-w,--wavelength", &wave_, "");
+    one.options.add("--wavepad", &wave_, "");
+    one.options.add("--wavepad-frac", &wave_, "");
+    one.options.add("-o,--output", &wave_, "");
+    one.options.add("--mpi", &wave_, "", {.words = {"on", "off"}, .if_alone = "on"});
+    one.options.flag("-q,--quiet", {}, "");
+    one.options.flag("-v,--verbose", {}, "");
+    one.options.flag("--dry-run,--dryrun", {}, "");
+    one.options.add("FILE", &files_, "");
+    program_.parts = {one, {.name = "night"}};
   }
   [[nodiscard]] Words spell(const Words& words) const { return spell_out(program_, words); }
   [[nodiscard]] std::string refusal(const Words& words) const {
@@ -38,7 +36,7 @@ class Spelling : public testing::Test {
     }
     return "";
   }
-  CLI::App program_;
+  Command program_{.name = "loom"};
   std::string wave_;
   Words files_;
 };
@@ -72,6 +70,11 @@ TEST_F(Spelling, ValuesAreLeftAloneNumbersAndDashesToo) {
   EXPECT_NE(refusal({"extract", "-o"}).find("expected a value"), std::string::npos);
 }
 
+TEST_F(Spelling, AValueThatMayBeLeftOutDoesNotTakeTheNextOption) {
+  EXPECT_EQ(spell({"extract", "--mpi", "-q"}), (Words{"extract", "--mpi", "-q"}));
+  EXPECT_EQ(spell({"extract", "--mpi=off"}), (Words{"extract", "--mpi=off"}));
+}
+
 TEST_F(Spelling, GuessesWhatWasMeant) {
   EXPECT_NE(refusal({"extract", "--wavelenght=1"}).find("did you mean --wavelength?"),
             std::string::npos);
@@ -88,14 +91,5 @@ TEST(SimilarNames, AreTheNearestAndNeverFar) {
   EXPECT_TRUE(similar_names("--entirely", names).empty());
 }
 
-TEST(ExitCodes, OfACommandAreFewLinesOfItsOwn) {
-  const std::string text = exit_codes_of({.reads = true, .more = {Status::kDifferent}});
-  EXPECT_EQ(text,
-            "Exit codes: 0 success, 1 compare: beyond the limits, 2 wrong command line,\n"
-            "  10-16 input missing or not good, 70 internal error;\n"
-            "  each of them: fiberloom manual\n");
-  EXPECT_NE(exit_code_table().find("  31  no space left for the output\n"), std::string::npos);
-}
-
 }  // namespace
-}  // namespace fiberloom::cli
+}  // namespace loom

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace fiberloom::cli {
+namespace loom {
 
 /// Writes all of `text` before it returns. Throws kDiskFull or kUnwritable where that fails. A
 /// reader that has gone (`| head`) is no failure: what it did not want is dropped, the work goes
@@ -15,4 +15,4 @@ void put(std::string_view text);
 /// be opened would get their numbers, and with them what is meant for standard output and error.
 void keep_standard_descriptors();
 
-}  // namespace fiberloom::cli
+}  // namespace loom

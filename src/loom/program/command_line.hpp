@@ -7,24 +7,19 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "loom/program/command.hpp"
 
-namespace fiberloom::cli {
+namespace loom {
 
 /// The arguments with every option under its full name and its value apart: `--wave=X` (an
 /// unambiguous beginning), `-w=X`, `-wX`, `-qv`. Numbers below 0 are values, and so is what follows
 /// an option that takes one, unless it is itself an option of the command. Throws kUsage for a
 /// command or an option that is none or could be several.
-[[nodiscard]] std::vector<std::string> spell_out(const CLI::App& program,
+[[nodiscard]] std::vector<std::string> spell_out(const Command& program,
                                                  std::span<const std::string> arguments);
 
 /// Of `names` those that `typed` is probably a slip of, at most three, the nearest.
 [[nodiscard]] std::vector<std::string> similar_names(const std::string& typed,
                                                      const std::vector<std::string>& names);
 
-/// "fiberloom bench night": the command that was asked for, as the user would type it.
-[[nodiscard]] std::string full_name(const CLI::App& command);
-
-}  // namespace fiberloom::cli
+}  // namespace loom
