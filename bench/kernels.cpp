@@ -101,7 +101,7 @@ void bench_banded(Isa isa, int band) {
   Buffer<double> m = lanes(kRows * (band + 1)), l = lanes(kRows * band), d = lanes(kRows),
                  v1 = lanes(kRows), vx = lanes(kRows), q = lanes(kRows * (kNd + 1)),
                  q1 = lanes(kRows), qx = lanes(kRows),
-                 z = lanes((kRows + width) * lane::inverse_row<ScalarLane>(width)),
+                 z = lanes((kRows + width) * loom::lane::inverse_row<ScalarLane>(width)),
                  c = lanes(kRows * (2 * kHalf + 1)), t = lanes(lane::kTogether * (width + 1)),
                  e = lanes(kRows * (band + 1)), one = Buffer<double>(kRows * kLanes, 1.0);
   for (int j = 0; j < kRows; ++j) {
