@@ -135,14 +135,12 @@ def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bo
 
     Parameters
     ----------
-    path : path
-        The file.
+    path, verify
+        As in `read_image`.
     gh00 : {"file", "one"}
         "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
     tails : bool
         Add the Lorentzian tails (specter does, gpu_specter does not).
-    verify : bool
-        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
 
     Returns
     -------
@@ -166,12 +164,10 @@ def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
 
     Parameters
     ----------
-    path : path
-        The file to write; it appears whole or not at all.
+    path, overwrite
+        As in `write_image`.
     psf : Psf
         What to write.
-    overwrite : bool
-        Replace a file that exists; else `OutputExistsError`.
 
     Examples
     --------
@@ -191,10 +187,8 @@ def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
 
     Parameters
     ----------
-    path : path
-        The file.
-    verify : bool
-        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
+    path, verify
+        As in `read_image`.
 
     Returns
     -------
@@ -202,10 +196,8 @@ def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
 
     Raises
     ------
-    NotFoundError
-        The file is missing; a FileNotFoundError.
-    FormatError
-        The file holds no spectra.
+    NotFoundError, FormatError
+        As in `read_image`.
 
     Examples
     --------
@@ -225,14 +217,12 @@ def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite:
 
     Parameters
     ----------
-    path : path
-        The file to write; it appears whole or not at all.
+    path, overwrite
+        As in `write_image`.
     frame : Frame
         What to write.
     scores : bool
         Add the HDU SCORES.
-    overwrite : bool
-        Replace a file that exists; else `OutputExistsError`.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class Psf(Shown):
         fibers : int or array of int, optional
             Default all.
         threads : int, optional
-            Default what the machine and the batch system grant.
+            As in `adjoint`.
 
         Returns
         -------
@@ -148,12 +148,8 @@ class Psf(Shown):
         flux : array [nspec][nwave]
             Electrons per bin (times `Frame.bin_width`, when it is per Angstrom), of fibres specmin,
             specmin + 1 ...
-        wave : (first, last, step), "first,last,step" or array [nwave]
-            Angstrom, increasing.
-        specmin : int
-            First fibre.
-        threads : int, optional
-            Default what the machine and the batch system grant.
+        wave, specmin, threads
+            As in `adjoint`.
 
         Returns
         -------
@@ -214,12 +210,8 @@ class Psf(Shown):
 
         Parameters
         ----------
-        wave : (first, last, step), "first,last,step" or array [nwave]
-            Angstrom, increasing.
-        specmin, nspec : int, optional
-            First fibre and number of fibres, default all.
-        threads : int, optional
-            Default what the machine and the batch system grant.
+        wave, specmin, nspec, threads
+            As in `adjoint`.
 
         Returns
         -------

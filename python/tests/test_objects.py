@@ -102,6 +102,8 @@ def test_what_a_call_gives_can_be_pickled_and_copied(small, frame, mapped, files
         assert image.header["CAMERA"] == "r0"
         assert np.array_equal(again(small).psf.x(small.wave), small.psf.x(small.wave))
         assert again(fl.compare(frame, frame)) == fl.compare(frame, frame)
+        peer = specter.SpecterPsf(small.psf)
+        assert np.array_equal(again(peer).x(3, small.wave), peer.x(3, small.wave))
     fl.write_frame(files["folder"] / "pickled.fits", pickle.loads(pickle.dumps(mapped)))
     assert np.array_equal(fl.read_frame(files["folder"] / "pickled.fits").fibermap.rows, mapped.fibermap.rows)
 
