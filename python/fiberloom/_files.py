@@ -196,8 +196,10 @@ def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
 
     Raises
     ------
-    NotFoundError, FormatError
-        As in `read_image`.
+    NotFoundError
+        The file is missing; a FileNotFoundError.
+    FormatError
+        The file holds no spectra.
 
     Examples
     --------

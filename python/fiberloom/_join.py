@@ -4,6 +4,7 @@ from typing import Any, Dict, Iterable, List
 
 import numpy as np
 
+from . import _arguments as check
 from . import _core
 from ._frame import Frame
 from ._types import Array
@@ -29,8 +30,8 @@ def join_frames(frames: Iterable[Frame]) -> Frame:
 
     Raises
     ------
-    ValueError
-        Fibres twice or missing, other wavelengths, arrays that only some frames have.
+    TypeError, ValueError
+        Fibres twice or missing, other wavelengths, arrays that are missing or of another shape.
 
     Examples
     --------
@@ -52,7 +53,11 @@ def join_frames(frames: Iterable[Frame]) -> Frame:
 
 
 def _in_order(frames: Iterable[Frame]) -> List[Frame]:
-    parts = list(frames)
+    try:
+        given = iter(frames)
+    except TypeError:
+        raise TypeError(f"frames: expected several fiberloom.Frame, got {type(frames).__name__}") from None
+    parts = list(given)
     for part in parts:
         if not isinstance(part, Frame):
             raise TypeError(f"frames: expected fiberloom.Frame, got {type(part).__name__}")
@@ -73,8 +78,11 @@ def _in_order(frames: Iterable[Frame]) -> List[Frame]:
 
 
 def _stack(parts: List[Frame], name: str) -> Array:
-    arrays = [getattr(part, name) for part in parts]
-    shapes = [None if array is None else array.shape for array in arrays]
-    if any(shape is None or shape[1:] != arrays[0].shape[1:] for shape in shapes):
-        raise ValueError(f"frames: expected {name} of the same kind, got {shapes}")
+    nwave = parts[0].wave.size
+    arrays = []
+    for part in parts:
+        shape = (part.nspec, "ndiag", nwave) if name == "resolution" else (part.nspec, nwave)
+        arrays.append(check.real(f"frames: {name}", getattr(part, name), shape, keep_single=True))
+    if len({array.shape[1:] for array in arrays}) > 1:
+        raise ValueError(f"frames: expected {name} of the same shape, got {[array.shape for array in arrays]}")
     return np.concatenate(arrays)

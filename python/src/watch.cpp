@@ -17,10 +17,13 @@ std::atomic<int> running{0};
 std::atomic<bool> ending{false};
 std::thread::id ender;  // valid once `ending` is true
 
+// A builtin's exception: to make one of ours would run Python, in which the thread may already end.
+// SystemExit, which threads end with in silence, would end asyncio's loop too, and Dask wait 10 s
+// for it.
 class Ended : public py::builtin_exception {
  public:
-  Ended() : py::builtin_exception("the interpreter has ended") {}
-  void set_error() const override { PyErr_SetString(PyExc_SystemExit, what()); }
+  Ended() : py::builtin_exception("interrupted: the interpreter has ended") {}
+  void set_error() const override { PyErr_SetString(PyExc_RuntimeError, what()); }
 };
 
 bool ended_for(std::thread::id caller) { return ending && caller != ender; }

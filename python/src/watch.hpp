@@ -28,8 +28,8 @@ namespace py = pybind11;
 ///
 /// CPython ends a thread that comes for the interpreter's lock too late by unwinding it, which C++
 /// answers with abort(). So work that daemon threads (Dask's among them) have under way is stopped
-/// and waited for while there still is an interpreter: end_all(). They leave with SystemExit, which
-/// a thread ends with in silence, and without running a line of Python on the way.
+/// and waited for while there still is an interpreter: end_all(). Their calls raise RuntimeError,
+/// without running a line of Python on the way.
 class Watch {
  public:
   /// progress: a callable (stage, done, total), called once for each unit of work; or None.
@@ -96,7 +96,7 @@ class Watch {
   };
 
   Observer observer();
-  void leave_if_ended() const;  ///< throws what becomes SystemExit
+  void leave_if_ended() const;  ///< throws what becomes RuntimeError
   void finish();
   void wait(std::thread& worker);  ///< with the lock; gives it away between looks
   void look();                     ///< with the lock: signals, messages, progress

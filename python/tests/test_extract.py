@@ -195,7 +195,8 @@ def test_parts_join_to_the_bytes_of_the_whole(wild, tmp_path):
 @pytest.mark.parametrize("change, message", [
     (lambda p: p[:1] + p[2:], "fibres 5 to 9 missing"), (lambda p: p + p[1:2], "fibres 5 to 9 twice"),
     (lambda p: [], "at least one"), (lambda p: p[:1] + [dataclasses.replace(p[1], wave=p[1].wave + 1)], "same wavelengths"),
-    (lambda p: p[:1] + [dataclasses.replace(p[1], xflux=None)], "xflux of the same kind"),
+    (lambda p: p[:1] + [dataclasses.replace(p[1], chi2pix=p[1].chi2pix[:2])], r"chi2pix: expected shape \(5, 80\), got \(2, 80\)"),
+    (lambda p: p[:1] + [dataclasses.replace(p[1], resolution=p[1].resolution[:, 1:-1])], "resolution of the same shape"),
     (lambda p: [dataclasses.replace(part, pixmask_fraction=None) for part in p], "frames of extract_frame")])
 def test_parts_that_do_not_fit_are_named(wild, change, message):
     with pytest.raises(ValueError, match=message):
