@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from . import _arguments as check
 from . import _core
+from ._errors import about
 from ._frame import Frame
 from ._psf import Psf, PsfLike, unwrap
 from ._types import Backend, Method, OnDeviceError, PathLike, Progress, Wave
@@ -227,13 +228,14 @@ nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_er
         ("fibermap", fibermap), ("model", model), ("residual", residual))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
-    return _core.extract_file(files, wave,
-                              check.flag("barycentric_correction", barycentric_correction),
-                              _mask_bits(mask_bits), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails), check.flag("verify", verify),
-                              check.flag("scores", scores),
-                              check.flag("overwrite", overwrite), options,
-                              check.threads(threads), _progress(progress))
+    with about(*files.values()):
+        return _core.extract_file(files, wave,
+                                  check.flag("barycentric_correction", barycentric_correction),
+                                  _mask_bits(mask_bits), check.choice("gh00", gh00, ("file", "one")),
+                                  check.flag("tails", tails), check.flag("verify", verify),
+                                  check.flag("scores", scores),
+                                  check.flag("overwrite", overwrite), options,
+                                  check.threads(threads), _progress(progress))
 
 
 def barycentric_factor(ra: float, dec: float, mjd: float) -> float:

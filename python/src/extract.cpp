@@ -158,6 +158,18 @@ py::dict extract_file(const py::dict& files, const std::optional<std::array<doub
   return out;
 }
 
+/// The mask of fibres that were extracted apart: its bit 7 compares them with each other.
+py::array spectral_mask(const Input<double>& ivar, const Input<double>& chi2pix,
+                        const Input<double>& pixmask_fraction) {
+  ExtractResult whole;
+  whole.ivar = to_matrix<double>(ivar, "ivar");
+  whole.chi2pix = to_matrix<double>(chi2pix, "chi2pix");
+  whole.pixmask_fraction = to_matrix<double>(pixmask_fraction, "pixmask_fraction");
+  whole.flux = Array2D<double>(whole.ivar.rows(), whole.ivar.cols(), 0.0);
+  set_spectral_mask(whole);
+  return to_numpy(std::move(whole.mask));
+}
+
 }  // namespace
 
 py::dict result_dict(ExtractResult&& r) {
@@ -179,6 +191,7 @@ py::dict result_dict(ExtractResult&& r) {
 void bind_extract(py::module_& m) {
   m.def("extract", &extract);
   m.def("extract_file", &extract_file);
+  m.def("spectral_mask", &spectral_mask);
   m.def("linear_wave_grid", [](double wmin, double wmax, double dw) {
     return to_numpy(linear_wave_grid(wmin, wmax, dw));
   });

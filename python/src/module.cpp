@@ -9,14 +9,15 @@
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/thread_count.hpp"
 #include "loom/simd/isa.hpp"
+#include "watch.hpp"
 
 namespace fiberloom::python {
 namespace {
 
 void raise(const Error& error) {
   const py::object make = py::module_::import("fiberloom._errors").attr("make_error");
-  const py::object made =
-      make(error.what(), error.exit_code(), std::string(status_name(error.status())));
+  const py::object made = make(error.what(), error.exit_code(),
+                               std::string(status_name(error.status())), error.system_error());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 
@@ -40,6 +41,9 @@ PYBIND11_MODULE(_core, m) {
   m.def("isa", [] { return std::string(isa_name(active_isa())); });
   m.def("default_threads", &default_thread_count);
   m.def("executor_kind", [] { return std::string(executor_kind()); });
+  py::module_::import("atexit").attr("register")(py::cpp_function(&Watch::end_all));
+  py::module_::import("os").attr("register_at_fork")(py::arg("after_in_child") =
+                                                         py::cpp_function(&Watch::forget_all));
   bind_headers(m);
   bind_psf(m);
   bind_extract(m);

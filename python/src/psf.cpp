@@ -144,8 +144,10 @@ LegendreSeries to_series(const std::map<std::string, Series>& all, const std::st
   return s;
 }
 
-PyPsf from_series(const std::map<std::string, Series>& all, const py::dict& n) {
-  PsfFile file;
+/// `header` decides the default range of wavelengths.
+PyPsf from_series(const std::map<std::string, Series>& all, const py::dict& n,
+                  const std::string& path, const PyHeader& header) {
+  PsfFile file{path, {}, header.cards};
   PsfModel& p = file.model;
   const auto integer = [&](const char* key, int low, int high) {
     const int value = n[key].cast<int>();
