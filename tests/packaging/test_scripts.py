@@ -39,6 +39,8 @@ class Layers(Scratch):
                 ("src/fiberloom/base/a.hpp", '#include "fiberloom/psf/psf_model.hpp"'),
                 ("src/fiberloom/extract/a.cpp", '#include "fiberloom/fits/hdu.hpp"'),
                 ("src/fiberloom/formats/a.cpp", "#include <fitsio.h>"),
+                ("src/fiberloom/pipeline/a.cpp", "#include <erfa.h>"),
+                ("src/fiberloom/pipeline/a.cpp", "#include <erfam.h>"),
                 ("src/fiberloom/pipeline/a.cpp", "#include <mpi.h>"),
                 ("src/fiberloom/linalg/a.cpp", "#include <cuda_runtime.h>"),
                 ("src/fiberloom/extract/exact/a.cpp", "#include <Eigen/Dense>"),
@@ -64,6 +66,7 @@ class Layers(Scratch):
         for path, line in (
                 ("src/fiberloom/extract/a.cpp", '#include "fiberloom/base/array.hpp"'),
                 ("src/fiberloom/fits/a.cpp", "#include <fitsio.h>"),
+                ("src/fiberloom/astro/a.cpp", "#include <erfa.h>"),
                 ("src/fiberloom/psf/a_cpu.cpp", '#include "fiberloom/simd/pack.hpp"'),
                 ("src/fiberloom/extract/patch/a.cpp", "#include <Eigen/Dense>"),
                 ("src/fiberloom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),
