@@ -34,6 +34,7 @@ set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_formats fiberloom_simulate fib
 set(known
   "PkgConfig::CFITSIO|pkg_check_modules(CFITSIO REQUIRED QUIET IMPORTED_TARGET cfitsio)|cfitsio"
   "PkgConfig::DEFLATE|pkg_check_modules(DEFLATE REQUIRED QUIET IMPORTED_TARGET libdeflate)|libdeflate"
+  "PkgConfig::ERFA|pkg_check_modules(ERFA REQUIRED QUIET IMPORTED_TARGET erfa)|erfa"
   "PkgConfig::TOMLPP|pkg_check_modules(TOMLPP REQUIRED QUIET IMPORTED_TARGET tomlplusplus)|tomlplusplus"
   "SQLite::SQLite3|find_dependency(SQLite3)|sqlite3"
   "TBB::tbb|find_dependency(TBB)|tbb"
@@ -156,6 +157,6 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcfitsio-dev, libdeflate-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
+    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers, CMake package and pkg-config file of Fiberloom.")
 include(CPack)

@@ -96,6 +96,7 @@ class Debian(unittest.TestCase):
         depends = run("dpkg-deb", "-f", self.packages["fiberloom"], "Depends")
         self.assertRegex(depends, r"libcfitsio\d*")
         self.assertRegex(depends, r"libdeflate0")
+        self.assertRegex(depends, r"liberfa\d")
         self.assertRegex(run("dpkg-deb", "-f", self.packages["fiberloom"], "Version"), r"^\d+\.\d+\.\d+")
 
     def test_the_library_is_a_package_of_its_own(self):

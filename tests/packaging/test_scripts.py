@@ -39,6 +39,8 @@ class Layers(Scratch):
                 ("src/loom/base/a.hpp", '#include "fiberloom/psf/psf_model.hpp"'),
                 ("src/fiberloom/extract/a.cpp", '#include "loom/fits/hdu.hpp"'),
                 ("src/fiberloom/formats/a.cpp", "#include <fitsio.h>"),
+                ("src/fiberloom/recipes/a.cpp", "#include <erfa.h>"),
+                ("src/fiberloom/recipes/a.cpp", "#include <erfam.h>"),
                 ("src/fiberloom/recipes/a.cpp", "#include <mpi.h>"),
                 ("src/loom/linalg/a.cpp", "#include <cuda_runtime.h>"),
                 ("src/fiberloom/extract/exact/a.cpp", "#include <Eigen/Dense>"),
@@ -69,6 +71,7 @@ class Layers(Scratch):
         for path, line in (
                 ("src/fiberloom/extract/a.cpp", '#include "loom/base/array.hpp"'),
                 ("src/loom/fits/a.cpp", "#include <fitsio.h>"),
+                ("src/fiberloom/astro/a.cpp", "#include <erfa.h>"),
                 ("src/fiberloom/psf/a_cpu.cpp", '#include "loom/simd/pack.hpp"'),
                 ("src/fiberloom/extract/patch/a.cpp", "#include <Eigen/Dense>"),
                 ("src/loom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),

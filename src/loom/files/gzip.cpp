@@ -44,6 +44,20 @@ void grow(Bytes& out, std::size_t capacity) {
   out.storage = std::move(bigger);
 }
 
+std::vector<std::uint8_t> pack(std::span<const std::uint8_t> bytes, int level,
+                               decltype(libdeflate_gzip_compress_bound)* bound,
+                               decltype(libdeflate_gzip_compress)* compress) {
+  const std::unique_ptr<libdeflate_compressor, FreeCompressor> engine(
+      libdeflate_alloc_compressor(level));
+  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory", ENOMEM);
+  std::vector<std::uint8_t> out(bound(engine.get(), bytes.size()));
+  const std::size_t size =
+      compress(engine.get(), bytes.data(), bytes.size(), out.data(), out.size());
+  if (size == 0) throw Error(Status::kInternal, "libdeflate: cannot compress");
+  out.resize(size);
+  return out;
+}
+
 }  // namespace
 
 bool is_gzip(std::span<const std::uint8_t> bytes) noexcept {
@@ -87,15 +101,11 @@ Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& label,
 }
 
 std::vector<std::uint8_t> gzip(std::span<const std::uint8_t> bytes, int level) {
-  const std::unique_ptr<libdeflate_compressor, FreeCompressor> engine(
-      libdeflate_alloc_compressor(level));
-  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory", ENOMEM);
-  std::vector<std::uint8_t> out(libdeflate_gzip_compress_bound(engine.get(), bytes.size()));
-  const std::size_t size =
-      libdeflate_gzip_compress(engine.get(), bytes.data(), bytes.size(), out.data(), out.size());
-  if (size == 0) throw Error(Status::kInternal, "libdeflate: cannot compress");
-  out.resize(size);
-  return out;
+  return pack(bytes, level, libdeflate_gzip_compress_bound, libdeflate_gzip_compress);
+}
+
+std::vector<std::uint8_t> zlib(std::span<const std::uint8_t> bytes, int level) {
+  return pack(bytes, level, libdeflate_zlib_compress_bound, libdeflate_zlib_compress);
 }
 
 std::uint32_t crc32(std::uint32_t before, std::span<const std::uint8_t> bytes) noexcept {

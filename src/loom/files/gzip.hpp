@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gzip through libdeflate, whole buffers at a time. The only user of libdeflate.
+// gzip and zlib streams through libdeflate, whole buffers at a time. The only user of libdeflate.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,10 @@ inline constexpr int kGzipLevel = 6;
 
 /// One member, header without time or name: equal input gives equal bytes.
 [[nodiscard]] std::vector<std::uint8_t> gzip(std::span<const std::uint8_t> bytes,
+                                             int level = kGzipLevel);
+
+/// The same data as a zlib stream, as PNG has it.
+[[nodiscard]] std::vector<std::uint8_t> zlib(std::span<const std::uint8_t> bytes,
                                              int level = kGzipLevel);
 
 /// CRC-32 of what came before (0 at the start) and `bytes`.

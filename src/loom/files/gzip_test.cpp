@@ -42,6 +42,22 @@ TEST(Gzip, HeaderHoldsNeitherTimeNorName) {
   EXPECT_EQ(packed, gzip(sample(100)));
 }
 
+TEST(Zlib, IsTheGzipMemberInAnotherWrapper) {
+  // RFC 1950: two bytes of header, Adler-32 big-endian at the end; RFC 1952: ten and eight
+  for (const std::size_t n : {0UL, 9UL, 300000UL}) {
+    const auto stream = zlib(sample(n)), member = gzip(sample(n));
+
+    ASSERT_EQ(stream.size() + 12, member.size());
+    EXPECT_EQ(stream[0], 0x78);
+    EXPECT_EQ((stream[0] * 256 + stream[1]) % 31, 0);
+    EXPECT_TRUE(std::equal(stream.begin() + 2, stream.end() - 4, member.begin() + 10));
+  }
+  const std::string text = "Wikipedia";  // its Adler-32 is in the article of that name
+  const auto stream = zlib({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  EXPECT_EQ(std::vector<std::uint8_t>(stream.end() - 4, stream.end()),
+            (std::vector<std::uint8_t>{0x11, 0xe6, 0x03, 0x98}));
+}
+
 TEST(Gunzip, ReadsAllMembersAndZeroPadding) {
   auto packed = gzip(sample(70000));
   const auto second = gzip(sample(200000));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PNG by hand: a signature, five chunks, one deflate stream. The stream comes out of the gzip
-// member that fits/ makes (the one place that knows libdeflate), its header and trailer exchanged
-// for zlib's.
+// PNG by hand: a signature, five chunks, one zlib stream. Stream and checksums are made by files/
+// (the one place that knows libdeflate).
 #include "fiberloom/recipes/report/png.hpp"
 
 #include <span>
@@ -14,30 +13,10 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::size_t kGzipHeader = 10, kGzipTrailer = 8;  // a member without name or comment
-
 void put32(Bytes& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) {
     out.push_back(static_cast<std::uint8_t>(value >> shift));
   }
-}
-
-std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
-  std::uint32_t crc = ~0U;
-  for (const std::uint8_t byte : bytes) {
-    crc ^= byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
-  }
-  return ~crc;
-}
-
-std::uint32_t adler32(std::span<const std::uint8_t> bytes) {
-  std::uint32_t a = 1, b = 0;
-  for (const std::uint8_t byte : bytes) {
-    a = (a + byte) % 65521;
-    b = (b + a) % 65521;
-  }
-  return (b << 16) | a;
 }
 
 void chunk(Bytes& out, std::string_view type, std::span<const std::uint8_t> data) {
@@ -45,17 +24,7 @@ void chunk(Bytes& out, std::string_view type, std::span<const std::uint8_t> data
   const std::size_t start = out.size();
   out.insert(out.end(), type.begin(), type.end());
   out.insert(out.end(), data.begin(), data.end());
-  put32(out, crc32(std::span<const std::uint8_t>(out).subspan(start)));
-}
-
-Bytes zlib(std::span<const std::uint8_t> bytes) {
-  const Bytes member = gzip(bytes);
-  Bytes out;
-  out.reserve(member.size());
-  for (const int value : {0x78, 0x9c}) out.push_back(static_cast<std::uint8_t>(value));
-  out.insert(out.end(), member.begin() + kGzipHeader, member.end() - kGzipTrailer);
-  put32(out, adler32(bytes));
-  return out;
+  put32(out, crc32(0, std::span<const std::uint8_t>(out).subspan(start)));
 }
 
 }  // namespace
@@ -78,7 +47,7 @@ std::vector<std::uint8_t> encode_png(const Array2D<std::uint8_t>& pixels, const 
   chunk(out, "IHDR", header);
   chunk(out, "PLTE", colours);
   chunk(out, "tRNS", alpha);
-  chunk(out, "IDAT", zlib(rows));
+  chunk(out, "IDAT", fits::zlib(rows));
   chunk(out, "IEND", {});
   return out;
 }
