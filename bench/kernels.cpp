@@ -102,7 +102,7 @@ void bench_banded(Isa isa, int band) {
                  v1 = lanes(kRows), vx = lanes(kRows), q = lanes(kRows * (kNd + 1)),
                  q1 = lanes(kRows), qx = lanes(kRows),
                  z = lanes((kRows + width) * loom::lane::inverse_row<ScalarLane>(width)),
-                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(lane::kTogether * (width + 1)),
+                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(loom::lane::kTogether * (width + 1)),
                  e = lanes(kRows * (band + 1)), one = Buffer<double>(kRows * kLanes, 1.0);
   for (int j = 0; j < kRows; ++j) {
     for (int i = 0; i < kLanes; ++i) {

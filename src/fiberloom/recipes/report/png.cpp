@@ -47,7 +47,7 @@ std::vector<std::uint8_t> encode_png(const Array2D<std::uint8_t>& pixels, const 
   chunk(out, "IHDR", header);
   chunk(out, "PLTE", colours);
   chunk(out, "tRNS", alpha);
-  chunk(out, "IDAT", fits::zlib(rows));
+  chunk(out, "IDAT", zlib(rows));
   chunk(out, "IEND", {});
   return out;
 }
