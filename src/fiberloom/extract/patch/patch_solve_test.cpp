@@ -21,7 +21,7 @@ PatchResult solve(const TestPatch& t, const SolveSettings& settings = kSettings)
 
 /// What the definition gives for the kept fibre: N x = y with the prior, Q = (block of N^-1)^-1/2.
 struct Expected {
-  std::vector<double> x, s, flux;
+  std::vector<double> all, x, s, flux;  ///< all: x of every unknown
   test::Dense q;
   explicit Expected(const TestPatch& t, double regularize = 0) : q(t.spots.nwave) {
     test::Dense n = t.normal(0.8);
@@ -39,15 +39,13 @@ struct Expected {
       n(u, u) += alpha * alpha + 1e-15;
     }
     const test::Dense inverse = test::inverse(n);
-    x = test::times(inverse, y);
+    all = test::times(inverse, y);
     const std::size_t nbin = t.spots.nwave;
     q = test::root(test::inverse(test::block(inverse, nbin, nbin)));
     s = test::times(q, std::vector<double>(nbin, 1.0));
-    const std::vector<double> own(x.begin() + static_cast<long>(nbin),
-                                  x.begin() + static_cast<long>(2 * nbin));
-    flux = test::times(q, own);
+    x.assign(all.begin() + static_cast<long>(nbin), all.begin() + static_cast<long>(2 * nbin));
+    flux = test::times(q, x);
     for (std::size_t j = 0; j < nbin; ++j) flux[j] /= s[j];
-    x = own;
   }
 };
 
@@ -104,16 +102,27 @@ TEST(SolvePatch, ReturnsTheLightOfANoiselessImage) {
   }
 }
 
-TEST(SolvePatch, Chi2pixIsTheMeanOverGoodPixelsUnderTheSpot) {
+TEST(SolvePatch, Chi2pixIsTheMeanOverGoodPixelsUnderTheSpotWithTheModelsOwnError) {
   const TestPatch t;
-  SolveSettings settings = kSettings;
-  const PatchResult none = solve(t);
-  settings.psferr = 0.5;
-  const PatchResult forgiving = solve(t, settings);
-  for (std::size_t j = 0; j < t.plan.nkeep; ++j) {
-    EXPECT_GT(none.chi2pix(0, j), 0.1);
-    EXPECT_LT(forgiving.chi2pix(0, j), none.chi2pix(0, j));
-    EXPECT_EQ(forgiving.flux(0, j), none.flux(0, j)) << "the error of the PSF is no weight";
+  const Expected e(t);
+  for (const double psferr : {0.02, 0.5}) {
+    SolveSettings settings = kSettings;
+    settings.psferr = psferr;
+    const PatchResult r = solve(t, settings);
+    for (std::size_t j = 0; j < t.plan.nkeep; ++j) {
+      const std::size_t u = t.spots.nwave + t.pad + j;
+      const auto chi2 = [&](int x, int y) {
+        if (!(t.weight(x, y) > 0) || t.value(u, x, y) == 0) return 0.0;
+        double model = 0;
+        for (std::size_t v = 0; v < t.unknowns(); ++v) model += e.all[v] * t.value(v, x, y);
+        return t.value(u, x, y) * std::pow(t.pixel(x, y) - model, 2) /
+               (1 / t.weight(x, y) + std::pow(psferr * model, 2));
+      };
+      const double phi = t.over_pixels(
+          0.8, [&](int x, int y) { return t.weight(x, y) > 0 ? t.value(u, x, y) : 0.0; });
+      const double want = t.over_pixels(0.8, chi2) / phi;
+      EXPECT_NEAR(r.chi2pix(0, j), want, 1e-7 * (1 + want)) << psferr << " " << j;
+    }
   }
 }
 

@@ -37,7 +37,7 @@ TEST(Packs, HoldEveryElementOnceWithNeighbouringLanesSideBySide) {
 }
 
 TEST(ShortWindows, CoverEveryBinOnceWithCoresAsLongAsAskedFor) {
-  for (int nbin = 1; nbin < 700; nbin += 7) {
+  for (int nbin = 1; nbin < 2500; nbin += 7) {
     for (const int core : {32, 96}) {
       const Cut cut = short_windows(nbin, core, 40);
       int next = 0;
