@@ -12,19 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "fiberloom/base/test_status.hpp"
 #include "fiberloom/device/emulated_device.hpp"
 
 namespace fiberloom {
 namespace {
 
-Status status_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& e) {
-    return e.status();
-  }
-  return Status::kOk;
-}
+using test::status_of;
 
 TEST(InjectedFault, ComesAfterSoManyOperationsOfItsKindAndStays) {
   const auto card = make_emulated_device();

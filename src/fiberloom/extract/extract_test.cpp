@@ -10,21 +10,14 @@
 #include <string>
 
 #include "fiberloom/base/error.hpp"
+#include "fiberloom/base/test_status.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/test_psf.hpp"
 
 namespace fiberloom {
 namespace {
 
-/// The status with which something ends, kOk where it does not throw.
-Status status_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& e) {
-    return e.status();
-  }
-  return Status::kOk;
-}
+using test::status_of;
 
 TEST(LinearWaveGrid, IsTheArangeOfThePeers) {
   EXPECT_EQ(linear_wave_grid(5760, 7620, 0.8).size(), 2326U);
