@@ -7,20 +7,16 @@
 #include <thread>
 
 #include "fiberloom/bench/gpu_agreement.hpp"
+#include "fiberloom/bench/small_case.hpp"
 #include "fiberloom/simulate/exposure.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
-#include "fiberloom/simulate/small_frame.hpp"
 #include "loom/base/print.hpp"
 #include "loom/runtime/executors.hpp"
 
 namespace fiberloom {
 namespace {
 
-struct Case {
-  PsfModel psf;
-  CcdFrame ccd;
-  ExtractOptions options;
-};
+using Case = SmallCase;
 
 /// Guard bins lie on the CCD, so that the condition number is that of real frames.
 Case small_case(std::size_t nwave, Executor& executor, int nfiber = 6) {
@@ -28,13 +24,7 @@ Case small_case(std::size_t nwave, Executor& executor, int nfiber = 6) {
   o.nfiber = nfiber;
   o.nwave = nwave;
   o.margin_aa = 110;
-  SmallFrame frame = make_small_frame(o, executor);
-  Case c{frame.psf, {}, {}};
-  c.options.wave = frame.wave;
-  c.options.bundle_size = 3;
-  c.ccd.image = PixelArray(std::move(frame.image));
-  c.ccd.ivar = PixelArray(std::move(frame.ivar));
-  return c;
+  return make_small_case(o, 3, executor);
 }
 
 /// A dead block in the middle of the CCD.
@@ -84,13 +74,7 @@ Case other_psf_case(std::size_t nwave, Executor& executor) {
   PsfModel psf = make_psf(options);
   psf.has_tails = true;
   for (std::size_t f = 0; f < psf.tails.amp.coef.rows(); ++f) psf.tails.amp.coef(f, 0) = 0.002;
-  SmallFrame frame = make_small_frame(o, psf, executor);
-  Case c{std::move(psf), {}, {}};
-  c.options.wave = frame.wave;
-  c.options.bundle_size = 3;
-  c.ccd.image = PixelArray(std::move(frame.image));
-  c.ccd.ivar = PixelArray(std::move(frame.ivar));
-  return c;
+  return as_small_case(make_small_frame(o, psf, executor), 3);
 }
 
 class Checks {

@@ -11,22 +11,23 @@
 #include "loom/linalg/banded_table.hpp"
 #include "loom/linalg/pole_registers_lane.hpp"
 #include "loom/linalg/rational_root.hpp"
+#include "loom/linalg/test_dense.hpp"
 
 namespace loom {
 namespace {
 
-using Dense = std::vector<double>;  // n x n
+using test::Dense;
 
 struct Batch {
   int n, band;
   std::vector<double> rows;  // [n][band + 1][kLanes]
   [[nodiscard]] Dense dense(int lane) const {
-    Dense m(static_cast<std::size_t>(n * n), 0.0);
+    Dense m(static_cast<std::size_t>(n));
     for (int j = 0; j < n; ++j) {
       for (int d = 0; d <= band && j + d < n; ++d) {
-        const double v = rows[static_cast<std::size_t>((j * (band + 1) + d) * kLanes + lane)];
-        m[static_cast<std::size_t>(j * n + j + d)] = m[static_cast<std::size_t>((j + d) * n + j)] =
-            v;
+        const auto row = static_cast<std::size_t>(j), column = static_cast<std::size_t>(j + d);
+        m(row, column) = m(column, row) =
+            rows[static_cast<std::size_t>((j * (band + 1) + d) * kLanes + lane)];
       }
     }
     return m;
@@ -46,25 +47,6 @@ Batch random_batch(int n, int band) {
     }
   }
   return b;
-}
-
-Dense inverse(Dense m, int n) {  // Gauss-Jordan; the matrices are positive definite
-  Dense inv(static_cast<std::size_t>(n * n), 0.0);
-  const auto at = [n](int r, int c) { return static_cast<std::size_t>(r * n + c); };
-  for (int i = 0; i < n; ++i) inv[at(i, i)] = 1;
-  for (int p = 0; p < n; ++p) {
-    const double f = 1 / m[at(p, p)];
-    for (int c = 0; c < n; ++c) m[at(p, c)] *= f, inv[at(p, c)] *= f;
-    for (int r = 0; r < n; ++r) {
-      if (r == p) continue;
-      const double g = m[at(r, p)];
-      for (int c = 0; c < n; ++c) {
-        m[at(r, c)] -= g * m[at(p, c)];
-        inv[at(r, c)] -= g * inv[at(p, c)];
-      }
-    }
-  }
-  return inv;
 }
 
 struct Level {
@@ -95,17 +77,17 @@ void expect_dense_arithmetic(int band, int width) {
     level.kernels->selected_inverse(band, n, l.data(), d.data(), width, z.data());
     for (int i = 0; i < kLanes; ++i) {
       Dense full = m.dense(i);
-      for (int j = 0; j < n; ++j) full[static_cast<std::size_t>(j * n + j)] += 0.25;
-      const Dense inv = inverse(full, n);
+      for (std::size_t j = 0; j < full.n; ++j) full(j, j) += 0.25;
+      const Dense inv = test::inverse(full);
       EXPECT_GT(pivot[static_cast<std::size_t>(i)], 0);
       for (int j = 0; j < n; ++j) {
         double x = 0;
-        for (int k = 0; k < n; ++k) x += inv[static_cast<std::size_t>(j * n + k)];
+        for (int k = 0; k < n; ++k) x += inv.value[static_cast<std::size_t>(j * n + k)];
         EXPECT_NEAR(rhs[static_cast<std::size_t>(j * kLanes + i)], x, 1e-13);
         for (int e = 0; e <= width && j + e < n; ++e) {
           EXPECT_NEAR(z[static_cast<std::size_t>(
                           (j * lane::inverse_row<ScalarLane>(width) + width + e) * kLanes + i)],
-                      inv[static_cast<std::size_t>(j * n + j + e)], 1e-13);
+                      inv.value[static_cast<std::size_t>(j * n + j + e)], 1e-13);
         }
       }
     }
@@ -148,30 +130,19 @@ TEST_P(Banded, PolesAddUpToTheSquareRoot) {
                                qx.data(), pivot.data());
     }
     for (int i = 0; i < kLanes; ++i) {
-      // check Q^2 = S on vectors by Newton's iteration for the dense root
-      const Dense s = m.dense(i);
-      Dense y = s, zi(static_cast<std::size_t>(n * n), 0.0);
-      for (int j = 0; j < n; ++j) zi[static_cast<std::size_t>(j * n + j)] = 1;
-      for (int it = 0; it < 14; ++it) {
-        const Dense yi = inverse(y, n), zinv = inverse(zi, n);
-        for (std::size_t k = 0; k < y.size(); ++k) {
-          const double a = 0.5 * (y[k] + zinv[k]);
-          zi[k] = 0.5 * (zi[k] + yi[k]);
-          y[k] = a;
-        }
-      }
+      const Dense y = test::root(m.dense(i));
       for (int j = 0; j < n; ++j) {
         double sum1 = 0, sumx = 0;
         for (int k = 0; k < n; ++k) {
-          sum1 += y[static_cast<std::size_t>(j * n + k)];
-          sumx +=
-              y[static_cast<std::size_t>(j * n + k)] * x[static_cast<std::size_t>(k * kLanes + i)];
+          sum1 += y.value[static_cast<std::size_t>(j * n + k)];
+          sumx += y.value[static_cast<std::size_t>(j * n + k)] *
+                  x[static_cast<std::size_t>(k * kLanes + i)];
         }
         EXPECT_NEAR(q1[static_cast<std::size_t>(j * kLanes + i)], sum1, 1e-11);
         EXPECT_NEAR(qx[static_cast<std::size_t>(j * kLanes + i)], sumx, 1e-11);
         for (int e = 0; e <= nd && j + e < n; ++e) {
           EXPECT_NEAR(q[static_cast<std::size_t>((j * (nd + 1) + e) * kLanes + i)],
-                      y[static_cast<std::size_t>(j * n + j + e)], 1e-11);
+                      y.value[static_cast<std::size_t>(j * n + j + e)], 1e-11);
         }
       }
     }

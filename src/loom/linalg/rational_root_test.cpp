@@ -39,6 +39,39 @@ TEST(RationalRoot, TheBoundIsNotIdle) {
   EXPECT_GT(worst_error(fewer, 1, 900), full.error);
 }
 
+TEST(RationalRoot, TheBoundIsTheErrorItselfAlsoForSmallKappa) {
+  int compared = 0;
+  for (const double kappa : {1.0001, 1.01, 1.5, 2.0, 4.0, 10.0, 900.0}) {
+    for (const int poles : {1, 2, 3, 4, 6}) {
+      const RationalRoot root = rational_root(0.3, 0.3 * kappa, poles);
+      if (root.error > 0.05 || root.error < 1e-11) continue;  // third order; rounding
+      const double measured = worst_error(root, 0.3, 0.3 * kappa);
+      EXPECT_LE(measured, 1.01 * root.error) << kappa << " " << poles;
+      EXPECT_GE(measured, 0.97 * root.error) << kappa << " " << poles;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 15);
+}
+
+TEST(RationalRoot, OfASingleNumberIsExactWithAnyPoles) {
+  for (const int poles : {1, 2, 4}) {
+    const RationalRoot root = rational_root(0.3, 0.3, poles);
+    EXPECT_EQ(root.error, 0) << poles;
+    EXPECT_LT(worst_error(root, 0.3, 0.3), 1e-15) << poles;
+  }
+}
+
+TEST(PoleCount, IsTheFirstOfTheLadderThatReachesTheTolerance) {
+  for (const double kappa : {1.0, 1.0001, 1.5, 2.0, 10.0, 900.0}) {
+    for (const double tolerance : {1e-2, 1e-5, 1e-8, 1e-11}) {
+      int reached = 4;
+      while (worst_error(rational_root(1, kappa, reached), 1, kappa) > tolerance) reached += 2;
+      EXPECT_EQ(pole_count(kappa, tolerance), reached) << kappa << " " << tolerance;
+    }
+  }
+}
+
 TEST(PoleCount, GrowsWithKappaAndStopsAtTheTolerance) {
   EXPECT_LE(pole_count(12, 1e-8), pole_count(900, 1e-8));
   EXPECT_LT(pole_count(900, 1e-8), pole_count(6e8, 1e-8));
