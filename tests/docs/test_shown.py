@@ -87,7 +87,7 @@ class Shown(unittest.TestCase):
         name = words[0].rsplit("/", 1)[-1]
         lists = " ".join(p.read_text() for p in (*SOURCE.glob("*/CMakeLists.txt"), *SOURCE.glob("*/*/CMakeLists.txt"),
                                                  *SOURCE.glob("src/*/*/CMakeLists.txt")))
-        self.assertRegex(lists, rf"(add_executable|fiberloom_test|fiberloom_bench)\({name}\b|foreach\([^)]*\b{name.removeprefix('bench_')}\b")
+        self.assertRegex(lists, rf"(add_executable|loom_test)\({name}\b|foreach\([^)]*\b{name.removeprefix('bench_')}\b")
         path = PROGRAM.parent / name
         if name == "bench_frame" and path.exists():
             words = ["1" if before == "--repeat" else word for before, word in zip(["", *words], words)]
