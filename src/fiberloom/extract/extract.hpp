@@ -12,6 +12,7 @@
 
 #include "fiberloom/base/array.hpp"
 #include "fiberloom/base/executor.hpp"
+#include "fiberloom/base/interval.hpp"
 #include "fiberloom/base/log.hpp"
 #include "fiberloom/psf/psf_model.hpp"
 #include "fiberloom/trace/trace.hpp"
@@ -115,7 +116,12 @@ struct ExtractOptions {
 };
 
 /// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
-inline constexpr double kLeastTolerance = 1e-12, kMostTolerance = 1;
+inline constexpr Interval kToleranceRange = between(1e-12, 1);
+
+/// How many fibres are asked for of a PSF that has `nfiber`; may be none or too many (validate()).
+[[nodiscard]] inline int fiber_count(const ExtractOptions& options, int nfiber) {
+  return options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
+}
 
 /// Fails with kUsage where an option makes no sense for any image and PSF.
 void validate(const ExtractOptions& options);
