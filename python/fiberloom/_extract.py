@@ -41,7 +41,7 @@ def _mask_bits(value: Any) -> int:
 def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave: Optional[Wave] = None, *,
                   mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
-                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, model: bool = False,
+                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500, model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
                   backend: Backend = "auto", gpu_memory: Optional[float] = None,
@@ -77,6 +77,8 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         Stored diagonals of the resolution matrix, odd.
     tolerance : float
         Bound on a bin's numerical error in units of its sigma.
+    max_iterations : int
+        Bound on the iterations of a bundle's solve; a handful is usual. What it leaves undone is a warning.
     model : bool
         Also make the model image.
     method : {"exact", "patch"}
@@ -128,7 +130,7 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     first, count = check.fibers(specmin, nspec, psf.nfiber)
     options = _options(
         {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
-         "ndiag": ndiag, "tolerance": tolerance, "method": method,
+         "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations, "method": method,
          "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
          "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
@@ -147,7 +149,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  residual: Optional[PathLike] = None, fibermap: Optional[PathLike] = None,
                  barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
-                 regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
+                 regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
                  method: Method = "exact", gh00: str = "file", tails: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
@@ -179,7 +181,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Write the HDU SCORES.
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
-    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, method, mask_bits, nsubbundles, \
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, method, mask_bits, nsubbundles, \
 nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, progress
         As in `extract_frame`.
 
@@ -203,7 +205,7 @@ nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_er
     options = _options(
         {"wavelength": wavelength, "barycentric_correction": barycentric_correction,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
-         "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance,
+         "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
          "method": method, "gh00": gh00, "psf_tails": check.flag("tails", tails), "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},

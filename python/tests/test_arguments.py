@@ -160,6 +160,7 @@ def test_even_the_private_module_does_not_crash(arguments, name):
     ({"ndiag": 4}, ValueError, "ndiag: expected an odd number"),
     ({"tolerance": 1e-13}, ValueError, "tolerance"),  # as on the command line and in job files
     ({"tolerance": 1.5}, ValueError, "tolerance"),
+    ({"max_iterations": 0}, ValueError, "max_iterations: expected an integer from 1 to 1000000, got 0"),
     ({"method": "best"}, ValueError, "method: expected 'exact' or 'patch'"),
     ({"threads": 0}, ValueError, "threads: expected an integer from 1"),
     ({"psferr": -1}, ValueError, "psferr: expected a number of at least 0"),

@@ -118,6 +118,7 @@ void validate(const ExtractOptions& options) {
                 print("%s %g: expected a number %s", name, value, interval.words().c_str()));
   };
   require("tolerance", options.tolerance, kToleranceRange);
+  require("max_iterations", options.max_iterations, kIterationRange);
 }
 
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {

@@ -112,11 +112,14 @@ struct ExtractOptions {
   bool want_model = false;  ///< also make the model image
   double tolerance =
       1e-4;  ///< exact engine: bound on a bin's numerical error, in units of its sigma
+  int max_iterations = 500;  ///< exact engine: of a bundle's solve; a handful is usual
   PatchOptions patch;
 };
 
 /// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
 inline constexpr Interval kToleranceRange = between(1e-12, 1);
+/// Enough for any problem that has a solution.
+inline constexpr Interval kIterationRange = between(1, 1e6);
 
 /// How many fibres are asked for of a PSF that has `nfiber`; may be none or too many (validate()).
 [[nodiscard]] inline int fiber_count(const ExtractOptions& options, int nfiber) {

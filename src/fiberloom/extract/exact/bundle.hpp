@@ -22,7 +22,7 @@ struct Tuning {
   int most_band = 64;  ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
-  int most_iterations = 500;                      ///< of the solve; a handful is usual
+  int most_iterations = ExtractOptions{}.max_iterations;  ///< of the solve
   DeviceSpots device_spots = DeviceSpots::kKept;          ///< where the memory suffices; same bytes
 };
 
@@ -30,6 +30,7 @@ struct Tuning {
 [[nodiscard]] inline Tuning tuning_of(const ExtractOptions& options) {
   Tuning tuning;
   tuning.tolerance_sigma = options.tolerance;
+  tuning.most_iterations = options.max_iterations;
   return tuning;
 }
 

@@ -227,10 +227,13 @@ TEST_F(JobFileTest, AFileOfTheVersionBeforeMeansTheSame) {
 
 TEST_F(JobFileTest, TakesEveryOptionOfTheTableButTheGrid) {
   FrameRequest r;
-  read_job_file(put("a.toml", "[options]\nmethod = 'patch'\nnwavestep = 20\nwavepad_frac = 0.5\n"),
+  read_job_file(put("a.toml",
+                    "[options]\nmethod = 'patch'\nnwavestep = 20\nwavepad_frac = 0.5\n"
+                    "max_iterations = 40\n"),
                 r);
   EXPECT_EQ(r.job.options.patch.nwavestep, 20);
   EXPECT_EQ(r.job.options.patch.wavepad_frac, 0.5);
+  EXPECT_EQ(r.job.options.max_iterations, 40);
   expect_fault("[options]\nwavelength = [1, 2, 3]\n", "unknown key options.wavelength");
 }
 

@@ -320,6 +320,7 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.partial =
       a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(s.chunks));
   s.tolerance = kSolveShare * p_.tuning.tolerance_sigma;
+  s.most_iterations = p_.tuning.most_iterations;
   return s;
 }
 
