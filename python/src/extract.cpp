@@ -118,6 +118,7 @@ py::dict option_table() {
       }
     }
     row["odd"] = option.odd;
+    row["unit"] = option.unit;
     row["none"] = option.negative_is_unset;
     table[option.key] = row;
   });
