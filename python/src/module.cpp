@@ -36,7 +36,6 @@ PYBIND11_MODULE(_core, m) {
       raise(error);
     }
   });
-  m.attr("tolerance_range") = py::make_tuple(kLeastTolerance, kMostTolerance);
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(active_isa())); });
   m.def("default_threads", &default_thread_count);

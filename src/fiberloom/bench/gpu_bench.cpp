@@ -104,8 +104,7 @@ double compute_seconds(const std::vector<DeviceStageTime>& stages) {
 /// Memory traffic against arithmetic: the spots of the diagnostics computed once more.
 void spots_again(const Frame& f, DeviceEngine& engine, Executor& executor, int repeats,
                  GpuBenchResult& out) {
-  exact::Tuning tuning;
-  tuning.tolerance_sigma = f.options.tolerance;
+  exact::Tuning tuning = exact::tuning_of(f.options);
   tuning.device_spots = exact::DeviceSpots::kMadeAgain;
   double best = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up

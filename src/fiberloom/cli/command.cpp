@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/cli/command.hpp"
 
+#include "fiberloom/recipes/extract_option_table.hpp"
+
 namespace fiberloom::cli {
 
 void add_verify_option(Options& options, Verify& verify) {
+  const ExtractOptionRow& row = extract_option_row("verify");
   options.flag(
-      "--no-verify", [&verify] { verify = Verify::kNo; },
-      "do not compare the checksums of inputs (CHECKSUM, DATASUM), where they have them");
+      row.names, [&verify] { verify = Verify::kNo; }, row.help());
 }
 
 }  // namespace fiberloom::cli

@@ -3,6 +3,7 @@
 #include "fiberloom/cli/extract_options.hpp"
 
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
@@ -26,11 +27,9 @@ constexpr Ignored kIgnoredValues[] = {
 constexpr Ignored kRefused[] = {
     {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
 };
-constexpr const char* kPatchOnly[] = {"--nsubbundles", "--nwavestep", "--wavepad", "--wavepad-frac",
-                                      "--pixpad-frac"};
-
-void add_file_options(Options& options, ExtractCommand& c) {
-  options.group("Files");
+void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to) {
+  const char* const group = "Files";
+  options.group(group);
   options.add("-i,--input", &c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)",
               {.required = true});
   options.add("-p,--psf", &c.job.psf, "PSF (GAUSS-HERMITE, version 1, 2 or 3)", {.required = true});
@@ -40,8 +39,7 @@ void add_file_options(Options& options, ExtractCommand& c) {
   options.add("--residual", &c.job.residual,
               "image minus model to write, electrons; 0 where a pixel was not used");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
-  options.flag(
-      "--no-scores", [&c] { c.job.scores = false; }, "write no SCORES");
+  add_job_options(options, group, to);
   options.flag(
       "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
       "refuse to replace an existing output");
@@ -70,9 +68,10 @@ void add_options_of_peers(Options& options, ExtractCommand& c) {
 }  // namespace
 
 void add_extract_options(Options& options, ExtractCommand& command) {
-  add_file_options(options, command);
-  add_problem_options(options, command.job, command.wavelength, "range of the PSF table, 0.8");
-  add_method_options(options, command.job);
+  const JobOptions to{command.job, command.wavelength, "range of the PSF table, 0.8"};
+  add_file_options(options, command, to);
+  add_job_options(options, "What to extract", to);
+  add_job_options(options, "Method", to);
   add_running_options(options, command);
   add_options_of_peers(options, command);
 }
@@ -94,8 +93,9 @@ void finish_extract_options(const Given& given, ExtractCommand& command, const O
   for (const Ignored& option : kIgnoredValues) warn_ignored(option);
   if (command.job.method != Method::kExact) return;
   std::string unused;
-  for (const char* name : kPatchOnly) {
-    if (given.has(name)) unused += std::string(unused.empty() ? "" : ", ") + name;
+  for (const ExtractOptionRow& row : extract_option_rows()) {
+    if (row.only != Method::kPatch || !given.has(row.long_name())) continue;
+    unused += (unused.empty() ? "" : ", ") + row.long_name();
   }
   if (!unused.empty()) {
     observer.warn(unused + ": ignored, the exact engine has no patches (--method patch has)");

@@ -10,12 +10,15 @@
 
 namespace fiberloom::cli {
 
-/// Declares -w, -s, -n, --bundlesize ... ; `wavelength` gets the text of -w.
-void add_problem_options(Options& options, ExtractJob& job, std::string& wavelength,
-                         const char* wave_default);
+/// Where the options go. The grid is text until parse_wavelength().
+struct JobOptions {
+  ExtractJob& job;
+  std::string& wavelength;
+  const char* wave_default;  ///< as help says it
+};
 
-/// Declares --method, -r, --tolerance and those of the patch engine.
-void add_method_options(Options& options, ExtractJob& job);
+/// Declares the rows of extract_option_rows() that stand under this heading, and begins it.
+void add_job_options(Options& options, const char* group, const JobOptions& to);
 
 /// "wmin,wmax,dw". Throws kUsage.
 [[nodiscard]] std::array<double, 3> parse_wavelength(const std::string& text);

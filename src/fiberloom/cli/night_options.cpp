@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -13,27 +14,10 @@
 namespace fiberloom::cli {
 namespace {
 
-/// Options that a job file has too, and its key.
-constexpr std::pair<const char*, const char*> kInJobFile[] = {
-    {"--method", "options.method"},
-    {"--gh00", "options.gh00"},
-    {"--psf-tails", "options.psf_tails"},
-    {"--bundlesize", "options.bundlesize"},
-    {"--specmin", "options.specmin"},
-    {"--nspec", "options.nspec"},
-    {"--psferr", "options.psferr"},
-    {"--regularize", "options.regularize"},
-    {"--tolerance", "options.tolerance"},
-    {"--ndiag", "options.ndiag"},
-    {"--mask-bits", "options.mask_bits"},
-    {"--no-verify", "options.verify"},
-    {"--no-scores", "options.scores"},
-    {"--barycentric-correction", "options.barycentric_correction"},
-};
-
-void add_files(Options& options, NightCommand& c) {
+void add_files(Options& options, NightCommand& c, const JobOptions& to) {
   night::FrameRequest& r = c.job.request;
-  options.group("Files");
+  const char* const group = "Files";
+  options.group(group);
   options.add("input", &r.input,
               "folder (preproc/NIGHT/EXPID/... or flat), list of images, or job file (.toml)");
   options.add("-o,--output", &r.output, "folder for the frames");
@@ -47,8 +31,7 @@ void add_files(Options& options, NightCommand& c) {
   options.flag("--reports", &c.reports,
                "also make a page of each frame (fiberloom report) beside it; the status page links "
                "to it");
-  options.flag(
-      "--no-scores", [&c] { c.job.request.job.scores = false; }, "write no SCORES");
+  add_job_options(options, group, to);
 }
 
 /// "snr=0.5,0.1 chi2=1.5,3 ...".
@@ -148,10 +131,10 @@ std::uint64_t parse_bytes(const std::string& text) {
 }
 
 void add_night_options(Options& options, NightCommand& command) {
-  add_files(options, command);
-  add_problem_options(options, command.job.request.job, command.wavelength,
-                      "the band's grid in production");
-  add_method_options(options, command.job.request.job);
+  const JobOptions to{command.job.request.job, command.wavelength, "the band's grid in production"};
+  add_files(options, command, to);
+  add_job_options(options, "What to extract", to);
+  add_job_options(options, "Method", to);
   options.group("Running");
   add_device_options(options, command.device);
   add_running(options, command);
@@ -176,14 +159,14 @@ void finish_night_options(const Given& given, NightCommand& command) {
   std::erase_if(command.job.texts,
                 [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   if (request.input.ends_with(".toml")) {
-    for (const auto& [option, key] : kInJobFile) {
-      if (given.has(option)) request.fixed.insert(key);
+    for (const ExtractOptionRow& row : extract_option_rows()) {
+      if (given.has(row.long_name())) request.fixed.insert(std::string("options.") + row.key);
     }
     const std::string file = std::exchange(request.input, "");
     night::read_job_file(file, request);
   }
   try {
-    validate(request.job.options);
+    validate(request.job);
   } catch (const Error& error) {  // of a job file: the command line has been checked
     throw Error(error.status(), (input.empty() ? "" : input + ": ") + error.what());
   }

@@ -94,11 +94,11 @@ TEST(Validate, RefusesAGridFarOutsideThePsfsRange) {
 
 TEST(Validate, TheRangeOfTheToleranceIsOne) {
   ExtractOptions options;
-  for (const double good : {kLeastTolerance, 1e-4, kMostTolerance}) {
+  for (const double good : {kToleranceRange.low, 1e-4, kToleranceRange.high}) {
     options.tolerance = good;
     EXPECT_NO_THROW(validate(options)) << good;
   }
-  for (const double bad : {0.5 * kLeastTolerance, 2 * kMostTolerance, 0.0, -1.0,
+  for (const double bad : {0.5 * kToleranceRange.low, 2 * kToleranceRange.high, 0.0, -1.0,
                            std::numeric_limits<double>::quiet_NaN()}) {
     options.tolerance = bad;
     EXPECT_THROW(validate(options), Error) << bad;

@@ -57,8 +57,7 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
   const ExtractOptions& options = frame.options;
   const std::array<double, 3>& wave = frame.wave;
   HeaderCards header = in.preproc.header;
-  const std::int64_t nspec =
-      options.nspec < 0 ? in.psf->model.nfiber() - options.spec_min : options.nspec;
+  const std::int64_t nspec = fiber_count(options, in.psf->model.nfiber());
   if (frame.heliocor != 1) {
     header.set("HELIOCOR", frame.heliocor, "Barycentric factor applied to wavelengths");
   }

@@ -45,10 +45,6 @@ FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
   return in;
 }
 
-int fiber_count(const ExtractOptions& options, const PsfModel& psf) {
-  return options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
-}
-
 }  // namespace
 
 PsfReadOptions psf_options(const ExtractJob& job) {
@@ -149,7 +145,7 @@ std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOpti
     return std::nullopt;
   }
   const auto first = static_cast<std::size_t>(options.spec_min);
-  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf->model));
+  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf->model.nfiber()));
   if (first + count > in.fibermap->rows) {
     throw Error(Status::kFiberRange, in.fibermap_path + ": FIBERMAP has " +
                                          std::to_string(in.fibermap->rows) + " rows, fibres " +

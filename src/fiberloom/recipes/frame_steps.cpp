@@ -18,7 +18,7 @@ namespace {
 
 int last_fiber(const PreparedFrame& frame) {
   const ExtractOptions& o = frame.options;
-  return o.nspec < 0 ? frame.in.psf->model.nfiber() : o.spec_min + o.nspec;
+  return o.spec_min + fiber_count(o, frame.in.psf->model.nfiber());
 }
 
 /// Fibres asked for, bundle by bundle.

@@ -25,7 +25,7 @@ GridSize grid_size(const std::vector<double>& wave) {
 }
 
 FiberRange fibers_asked(const PsfModel& psf, const ExtractOptions& o) {
-  return {o.spec_min, o.nspec < 0 ? psf.nfiber() : std::min(o.spec_min + o.nspec, psf.nfiber())};
+  return {o.spec_min, std::min(o.spec_min + fiber_count(o, psf.nfiber()), psf.nfiber())};
 }
 
 BundleExtent extent_of(const PsfModel& psf, const std::vector<BundleRange>& bundles,

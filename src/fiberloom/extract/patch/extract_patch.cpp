@@ -224,7 +224,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
                             Executor& executor, const Observer& observer, Tracer* tracer) {
   validate(ccd, psf, options);
   patch::check(options);
-  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+  const int nspec = fiber_count(options, psf.nfiber());
   const double psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   const patch::Job job{ccd,
                        psf,

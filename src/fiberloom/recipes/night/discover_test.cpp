@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/recipes/night/discover.hpp"
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/testing/scratch_folder.hpp"
@@ -204,6 +205,43 @@ TEST_F(JobFileTest, TheCommandLineWins) {
   EXPECT_EQ(r.output, "mine");
   EXPECT_EQ(r.job.options.nspec, 3);
   EXPECT_EQ(r.job.options.spec_min, 5);
+}
+
+/// As the version before read it, and what receipts of the frames then said.
+TEST_F(JobFileTest, AFileOfTheVersionBeforeMeansTheSame) {
+  FrameRequest r;
+  read_job_file(put("before.toml",
+                    "input = '.'\n[options]\nmethod = \"exact\"\ngh00 = \"one\"\n"
+                    "psf_tails = true\nbundlesize = 5\nspecmin = 1\nnspec = 2\npsferr = 0.02\n"
+                    "regularize = 1e-3\ntolerance = 1e-5\nndiag = 9\nmask_bits = 255\n"
+                    "verify = false\nscores = false\nbarycentric_correction = true\n"),
+                r);
+  EXPECT_EQ(options_text(r.job),
+            "method=exact barycentric=on fibres=1+2 bundle=5 psferr=0.02 ridge=0.001 ndiag=9 "
+            "mask=255 gh00=one tails=on scores=off tolerance=1.0000000000000001e-05");
+  EXPECT_EQ(r.job.verify, Verify::kNo);
+  FrameRequest all;  // of the fibres, as a file may say it
+  read_job_file(put("all.toml", "[options]\nnspec = -1\npsferr = -1\n"), all);
+  EXPECT_NO_THROW(validate(all.job));
+}
+
+TEST_F(JobFileTest, TakesEveryOptionOfTheTableButTheGrid) {
+  FrameRequest r;
+  read_job_file(put("a.toml",
+                    "[options]\nmethod = 'patch'\nnwavestep = 20\nwavepad_frac = 0.5\n"
+                    "max_iterations = 40\n"),
+                r);
+  EXPECT_EQ(r.job.options.patch.nwavestep, 20);
+  EXPECT_EQ(r.job.options.patch.wavepad_frac, 0.5);
+  EXPECT_EQ(r.job.options.max_iterations, 40);
+  expect_fault("[options]\nwavelength = [1, 2, 3]\n", "unknown key options.wavelength");
+}
+
+TEST_F(JobFileTest, AnIntegerThatItsOptionCannotHoldIsAFault) {  // it lost its upper bits
+  expect_fault("[options]\nnspec = 4294967301\n",
+               "line 2: options.nspec: expected an integer from -2147483648 to 2147483647");
+  expect_fault("[options]\nmask_bits = -1\n",
+               "options.mask_bits: expected an integer from 0 to 4294967295");
 }
 
 TEST_F(JobFileTest, AFaultNamesItsLine) {

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -28,7 +32,7 @@ class Table {
                 file_.string() + ", line " + std::to_string(at.source().begin.line) + ": " + what);
   }
 
-  void allow(std::initializer_list<std::string_view> keys) const {
+  void allow(const std::vector<std::string_view>& keys) const {
     for (const auto& [key, node] : table_) {
       if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
         fail(node, "unknown key " + label_ + std::string(key.str()));
@@ -55,8 +59,21 @@ class Table {
     }
     return value;
   }
-  [[nodiscard]] std::optional<std::int64_t> integer(const char* key) const {
-    return get<std::int64_t>(key, "an integer");
+  /// One that a T holds.
+  template <class T = std::int64_t>
+  [[nodiscard]] std::optional<T> integer(const char* key) const {
+    using Limits = std::numeric_limits<T>;
+    const auto value = get<std::int64_t>(key, "an integer");
+    if (!value) return std::nullopt;
+    if (std::cmp_less(*value, Limits::min()) || std::cmp_greater(*value, Limits::max())) {
+      fail(*table_.get(key), label_ + key + ": expected an integer from " +
+                                 std::to_string(Limits::min()) + " to " +
+                                 std::to_string(Limits::max()));
+    }
+    return static_cast<T>(*value);
+  }
+  [[nodiscard]] std::optional<bool> truth(const char* key) const {
+    return get<bool>(key, "true or false");
   }
   [[nodiscard]] std::optional<double> number(const char* key) const {
     return get<double>(key, "a number");
@@ -85,14 +102,14 @@ class Table {
   }
 
   template <class T>
-  [[nodiscard]] std::optional<T> choice(
-      const char* key, std::initializer_list<std::pair<const char*, T>> words) const {
+  [[nodiscard]] std::optional<T> choice(const char* key,
+                                        const std::vector<std::string>& words) const {
     const auto word = text(key);
     if (!word) return std::nullopt;
     std::string all;
-    for (const auto& [name, value] : words) {
-      if (*word == name) return value;
-      all += std::string(all.empty() ? "" : " or ") + name;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (*word == words[i]) return static_cast<T>(i);
+      all += (all.empty() ? "" : " or ") + words[i];
     }
     fail(*table_.get(key), label_ + key + ": expected " + all);
   }
@@ -127,26 +144,34 @@ void put(T& to, const std::optional<From>& from) {
   if (from) to = static_cast<T>(*from);
 }
 
-void read_options(const Table& t, ExtractJob& job) {
-  t.allow({"method", "gh00", "psf_tails", "bundlesize", "specmin", "nspec", "psferr", "regularize",
-           "tolerance", "ndiag", "mask_bits", "verify", "scores", "barycentric_correction"});
-  put(job.method,
-      t.choice<Method>("method", {{"exact", Method::kExact}, {"patch", Method::kPatch}}));
-  put(job.psf_options.gh00, t.choice<Gh00>("gh00", {{"file", Gh00::kFile}, {"one", Gh00::kOne}}));
-  put(job.psf_options.tails, t.get<bool>("psf_tails", "true or false"));
-  put(job.options.bundle_size, t.integer("bundlesize"));
-  put(job.options.spec_min, t.integer("specmin"));
-  put(job.options.nspec, t.integer("nspec"));
-  put(job.options.psferr, t.number("psferr"));
-  put(job.options.regularize, t.number("regularize"));
-  put(job.options.tolerance, t.number("tolerance"));
-  put(job.options.ndiag, t.integer("ndiag"));
-  put(job.mask_bits, t.integer("mask_bits"));
-  if (const auto verify = t.get<bool>("verify", "true or false")) {
-    job.verify = *verify ? Verify::kYes : Verify::kNo;
+/// The value of an option's key, by the kind of its member.
+struct OptionReader {
+  const Table& t;
+  const char* key;
+
+  void operator()(bool& to) const { put(to, t.truth(key)); }
+  void operator()(double& to) const { put(to, t.number(key)); }
+  void operator()(int& to) const { put(to, t.integer<int>(key)); }
+  void operator()(std::uint32_t& to) const { put(to, t.integer<std::uint32_t>(key)); }
+  void operator()(Verify& to) const {
+    if (const auto yes = t.truth(key)) to = *yes ? Verify::kYes : Verify::kNo;
   }
-  put(job.barycentric, t.get<bool>("barycentric_correction", "true or false"));
-  put(job.scores, t.get<bool>("scores", "true or false"));
+  template <class Word>
+  void operator()(Word& to) const {
+    put(to, t.choice<Word>(key, option_words(&to)));
+  }
+  void operator()(WaveTriple&) const {}  // the grid is that of a band
+};
+
+void read_options(const Table& t, ExtractJob& job) {
+  std::vector<std::string_view> keys;
+  for (const ExtractOptionRow& row : extract_option_rows()) {
+    if (row.in_job_file()) keys.emplace_back(row.key);
+  }
+  t.allow(keys);
+  each_extract_option(job, [&](const ExtractOptionRow& row, auto& member) {
+    OptionReader{t, row.key}(member);
+  });
 }
 
 void read_band(const Table& file, char band, std::map<char, BandSetup>& bands) {
@@ -197,10 +222,10 @@ void read_job_file(const std::string& path, FrameRequest& request) {
       request.exposures.push_back(static_cast<long>(e));
     }
   }
-  if (top.get<bool>("compress", "true or false").value_or(false)) {
+  if (top.truth("compress").value_or(false)) {
     request.compress = Compress::kYes;
   }
-  if (top.get<bool>("reports", "true or false").value_or(false)) request.reports = Reports::kYes;
+  if (top.truth("reports").value_or(false)) request.reports = Reports::kYes;
   if (const auto options = top.table("options")) read_options(*options, request.job);
   for (const char band : {'b', 'r', 'z'}) read_band(top, band, request.bands);
   top.each("frame", [&](const Table& t) { request.frames.push_back(read_frame(t)); });

@@ -8,7 +8,10 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <type_traits>
+#include <utility>
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/testing/thread_ranks.hpp"
 
 namespace fiberloom::night {
@@ -303,6 +306,36 @@ TEST(RankAgreement, RanksThatShareProcessorsDivideThemAndBoundOnesKeepTheirs) {
   std::vector<double> cores;
   for (const RankHello& r : ranks) cores.push_back(r.cores);
   EXPECT_EQ(cores, (std::vector<double>{2, 2, 2, 2, 1, 1, 7}));
+}
+
+/// Another value than it had.
+struct Other {
+  void operator()(bool& to) const { to = !to; }
+  void operator()(Verify& to) const { to = Verify::kNo; }
+  void operator()(Method& to) const { to = Method::kPatch; }
+  void operator()(Gh00& to) const { to = Gh00::kOne; }
+  void operator()(WaveTriple& to) const { to = {3600.0, 5800.0, 0.8}; }
+  template <class Number>
+  void operator()(Number& to) const {
+    to += 3;
+  }
+};
+
+TEST(Wire, EveryOptionArrives) {
+  for (const Method method : {Method::kExact, Method::kPatch}) {  // receipts tell those of one
+    FrameTask task = make_task(3), back;
+    each_extract_option(task.job, [](const ExtractOptionRow&, auto& member) { Other()(member); });
+    task.job.method = method;
+    task.job.options.wave = {1, 2, 3};
+    task.job.options.want_model = true;
+    Assignment assignment;
+    from_bytes(to_bytes(assignment, task), assignment, back);
+    EXPECT_EQ(options_text(back.job), options_text(task.job));
+    EXPECT_EQ(back.job.verify, Verify::kNo);
+    EXPECT_EQ(back.job.options.wave, task.job.options.wave);
+    EXPECT_TRUE(back.job.options.want_model);
+    EXPECT_EQ(back.job.image, task.job.image);
+  }
 }
 
 TEST(Wire, ATruncatedMessageIsAnErrorAndNoCrash) {

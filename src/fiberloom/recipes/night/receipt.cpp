@@ -22,12 +22,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kReceiptSchema = "fiberloom-receipt-1";
 constexpr const char* kFailureSchema = "fiberloom-failure-1";
 
-std::string number(double x) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", x);
-  return text;
-}
-
 std::string to_hex(const std::string& bytes) {
   std::string text;
   for (const char c : bytes)
@@ -158,36 +152,6 @@ InputStamps stamp_inputs(const ExtractJob& job) {
     }
   }
   return stamps;
-}
-
-std::string options_text(const ExtractJob& job) {
-  const ExtractOptions& o = job.options;
-  std::string text = job.method == Method::kExact ? "method=exact" : "method=patch";
-  const auto add = [&](const char* name, const std::string& value) {
-    text += std::string(" ") + name + "=" + value;
-  };
-  if (job.wave) {
-    add("wave",
-        number((*job.wave)[0]) + "," + number((*job.wave)[1]) + "," + number((*job.wave)[2]));
-  }
-  if (job.barycentric) add("barycentric", "on");  // only then: receipts of old stay valid
-  add("fibres", std::to_string(o.spec_min) + "+" + std::to_string(o.nspec));
-  add("bundle", std::to_string(o.bundle_size));
-  add("psferr", number(o.psferr));
-  add("ridge", number(o.regularize));
-  add("ndiag", std::to_string(o.ndiag));
-  add("mask", std::to_string(job.mask_bits));
-  add("gh00", job.psf_options.gh00 == Gh00::kFile ? "file" : "one");
-  add("tails", job.psf_options.tails ? "on" : "off");
-  add("scores", job.scores ? "on" : "off");
-  if (job.method == Method::kExact) {
-    add("tolerance", number(o.tolerance));
-  } else {
-    add("patch", std::to_string(o.patch.nsubbundles) + "," + std::to_string(o.patch.nwavestep) +
-                     "," + std::to_string(o.patch.wavepad) + "," + number(o.patch.wavepad_frac) +
-                     "," + number(o.patch.pixpad_frac));
-  }
-  return text;
 }
 
 std::string to_json(const Receipt& r) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/night/frame_task.hpp"
 #include "fiberloom/recipes/night/run_folder.hpp"
 
@@ -37,10 +38,6 @@ struct InputStamps {
   friend bool operator==(const InputStamps&, const InputStamps&) = default;
 };
 [[nodiscard]] InputStamps stamp_inputs(const ExtractJob& job);
-
-/// All that the numbers of a frame depend on, beside its files: two jobs with equal text give equal
-/// bytes. Readable rather than hashed, so that a difference can be seen.
-[[nodiscard]] std::string options_text(const ExtractJob& job);
 
 struct Receipt {
   std::string name, night, camera;

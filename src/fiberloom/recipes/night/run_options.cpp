@@ -22,24 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "fiberloom-options-1";
 
-/// Keys of options_text(), and what a user calls them.
-constexpr std::pair<const char*, const char*> kNames[] = {
-    {"method", "--method"},
-    {"wave", "--wavelength"},
-    {"barycentric", "--barycentric-correction"},
-    {"fibres", "--specmin and --nspec"},
-    {"bundle", "--bundlesize"},
-    {"psferr", "--psferr"},
-    {"ridge", "--regularize"},
-    {"ndiag", "--ndiag"},
-    {"mask", "--mask-bits"},
-    {"gh00", "--gh00"},
-    {"tails", "--psf-tails"},
-    {"scores", "--no-scores"},
-    {"tolerance", "--tolerance"},
-    {"patch", "--nsubbundles, --nwavestep, --wavepad, --wavepad-frac or --pixpad-frac"}};
-
-/// "key=value key=value": a key that is not there is off (options_text() leaves barycentric out).
+/// "key=value key=value".
 std::map<std::string, std::string> parse(const std::string& text) {
   std::map<std::string, std::string> values;
   std::istringstream words(text);
@@ -130,17 +113,17 @@ std::string record(char band, const std::string& options) {
 std::string options_difference(const std::string& there, const std::string& here) {
   if (there == here) return {};
   const auto old = parse(there), now = parse(here);
-  const auto value = [](const auto& values, const char* key) {
-    const auto found = values.find(key);
-    return found == values.end() ? std::string("off") : found->second;
-  };
   std::string text;
-  for (const auto& [key, name] : kNames) {
-    const std::string before = value(old, key), after = value(now, key);
+  for (const auto& [key, name, initial] : options_entries()) {
+    const auto value = [&key = key, &initial = initial](const auto& values) {
+      const auto found = values.find(key);
+      return found == values.end() ? initial : found->second;
+    };
+    const std::string before = value(old), after = value(now);
     if (before == after) continue;
-    text += (text.empty() ? "" : ", ") + std::string(name) + " " + shown(before) + " there, " +
-            shown(after) + " here";
-    if (std::string_view(key) == "method") break;  // each method has options of its own
+    text += (text.empty() ? "" : ", ") + name + " " + shown(before) + " there, " + shown(after) +
+            " here";
+    if (key == "method") break;  // each method has options of its own
   }
   return text;
 }

@@ -3,6 +3,7 @@
 // when a struct gets a member that is not listed here.
 #include "fiberloom/recipes/night/wire.hpp"
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::night {
@@ -23,21 +24,13 @@ void outcome_fields(Archive& archive, Struct& outcome) {
           failure, quality, page);
 }
 
-template <class Archive, class Struct>
-void option_fields(Archive& archive, Struct& options) {
-  auto& [wave, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-         patch] = options;
-  archive(wave, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-          patch);
-}
-
+/// The rows of the option table, and what no user gives as an option; the device is each rank's
+/// own. That no member is missing is a test of the table.
 template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
-  auto& [image, psf, fibermap, output, model, residual, wave, barycentric, method, options,
-         mask_bits, psf_options, verify, scores, overwrite, device] = job;
-  archive(image, psf, fibermap, output, model, residual, wave, barycentric, method, mask_bits,
-          psf_options, verify, scores, overwrite);  // the device is each rank's own
-  option_fields(archive, options);
+  each_extract_option(job, [&](const ExtractOptionRow&, auto& value) { archive(value); });
+  archive(job.image, job.psf, job.fibermap, job.output, job.model, job.residual, job.overwrite,
+          job.psf_options.verify, job.options.wave, job.options.want_model);
 }
 
 template <class Archive, class Struct>
