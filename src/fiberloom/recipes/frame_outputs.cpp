@@ -2,6 +2,8 @@
 // Where the results go.
 #include "fiberloom/recipes/frame_outputs.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <utility>
 #include <variant>
@@ -33,8 +35,7 @@ class NewFiles {
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles() {
-    std::error_code ignored;
-    for (const std::string& path : paths_) fs::remove(path, ignored);
+    for (const std::string& path : paths_) ::unlink(path.c_str());
   }
   template <class Write>
   void write(const std::string& path, Write&& write_it) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/program/run_program.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <system_error>
 #include <variant>
@@ -26,6 +30,27 @@ int run(const Command& program, const std::vector<std::string>& arguments) {
   return chosen.command->run({program, chosen.given});
 }
 
+/// What on_terminate() says: made while there is memory to make it.
+std::string& last_words() {
+  static std::string words;
+  return words;
+}
+
+/// Memory that ends inside a destructor, a library's too, cannot be thrown: one line and the code
+/// all the same. Anything else that ends here is a defect.
+[[noreturn]] void on_terminate() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    const std::string& words = last_words();
+    const auto written = ::write(STDERR_FILENO, words.data(), words.size());
+    static_cast<void>(written);
+    ::_exit(static_cast<int>(Status::kMemory));
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int run_program(const std::string& name, int argc, char** argv,
@@ -35,6 +60,8 @@ int run_program(const std::string& name, int argc, char** argv,
     return static_cast<int>(status);
   };
   try {
+    last_words() = name + ": error: out of memory\n";
+    std::set_terminate(on_terminate);
     keep_standard_descriptors();
     ignore_write_signals();
     keep_freed_memory();

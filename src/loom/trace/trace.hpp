@@ -65,7 +65,12 @@ class Span {
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
-  ~Span() { stop(); }
+  ~Span() {
+    try {
+      stop();
+    } catch (...) {  // no memory to note it: that time is lost, and nothing else
+    }
+  }
   /// Ends the span before its scope does.
   void stop() {
     if (tracer_ != nullptr) {

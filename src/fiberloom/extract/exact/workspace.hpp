@@ -87,7 +87,10 @@ class Pool {
     Lease& operator=(const Lease&) = delete;
     ~Lease() {
       const std::lock_guard lock(pool_.mutex_);
-      pool_.free_.push_back(std::move(item_));
+      try {
+        pool_.free_.push_back(std::move(item_));
+      } catch (...) {  // no memory for the place in the list: the item goes
+      }
     }
     T& operator*() { return *item_; }
     T* operator->() { return item_.get(); }

@@ -59,8 +59,11 @@ Claims::~Claims() {
   }
   stop_.notify_all();
   heart_.join();
-  const auto held = held_;
-  for (const auto& [name, generation] : held) release(name);
+  try {
+    const auto held = held_;
+    for (const auto& [name, generation] : held) release(name);
+  } catch (const std::exception&) {  // they go when this process is seen to be dead
+  }
   ::unlink(run_file_.c_str());
 }
 
@@ -71,9 +74,9 @@ void Claims::beat() {
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) {
     try {
       if (!touch(run_file_)) restore();
-    } catch (const Error&) {  // a full disk, say: once more at the next beat
+      for (const std::string& copy : copies_) touch(copy);
+    } catch (const std::exception&) {  // a full disk, no memory: once more at the next beat
     }
-    for (const std::string& copy : copies_) touch(copy);
   }
 }
 

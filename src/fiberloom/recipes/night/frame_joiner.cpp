@@ -82,7 +82,6 @@ std::optional<Error> FrameJoiner::finish() {
 }
 
 void FrameJoiner::loop() {
-  if (tracer_ != nullptr) tracer_->name_thread("joiner");
   std::unique_lock lock(mutex_);
   while (true) {
     sure_wait(filled_, lock, [&] { return closing_ || !joined_.empty(); });
@@ -90,8 +89,14 @@ void FrameJoiner::loop() {
     Joined next = std::move(joined_.front());
     joined_.pop_front();
     lock.unlock();
-    join(next.first, std::move(next.second));
-    lock.lock();
+    try {
+      if (tracer_ != nullptr) tracer_->name_thread("joiner");
+      join(next.first, std::move(next.second));
+      lock.lock();
+    } catch (const std::exception&) {  // no memory for the frame, or to say why
+      lock.lock();
+      if (!fatal_) fatal_ = no_memory_;
+    }
   }
 }
 

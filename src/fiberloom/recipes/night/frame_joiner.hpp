@@ -52,6 +52,7 @@ class FrameJoiner {
   std::deque<Joined> joined_;
   std::map<std::size_t, Kept> kept_;
   std::optional<Error> fatal_;
+  const Error no_memory_{Status::kMemory, "out of memory"};  ///< made while there is some
   bool closing_ = false;
   std::thread thread_;
 };

@@ -3,6 +3,8 @@
 #include "fiberloom/recipes/night/frame_pipeline.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -222,27 +224,37 @@ void FramePipeline::writer() {
   }
 }
 
+/// What a thread of a stage does: `body` until there is no more, or an error ends the night.
+void FramePipeline::serve(const char* name, std::size_t i, void (FramePipeline::*body)()) {
+  try {
+    if (context_.tracer != nullptr) {
+      context_.tracer->name_thread(std::string(name) + " " + std::to_string(i));
+    }
+    (this->*body)();
+  } catch (const Error& error) {
+    halt(error);
+  } catch (const std::bad_alloc&) {
+    halt(no_memory_);
+  } catch (const std::exception& error) {
+    halt(Error(Status::kInternal, std::string(name) + ": " + error.what()));
+  }
+}
+
+// Nothing here may throw while threads work: their vectors would end the process.
 PipelineEnd FramePipeline::run() {
   const auto start = [this](const char* name, std::size_t n, void (FramePipeline::*body)()) {
     std::vector<std::thread> threads;
     const auto work = [this, name, body](std::size_t i) {
-      if (context_.tracer != nullptr) {
-        context_.tracer->name_thread(std::string(name) + " " + std::to_string(i));
-      }
       try {
-        (this->*body)();
-      } catch (const Error& error) {
-        halt(error);
-      } catch (const std::exception& error) {
-        halt(Error(Status::kInternal, std::string(name) + ": " + error.what()));
+        serve(name, i, body);
+      } catch (...) {  // no memory for the words
+        halt(no_memory_);
       }
     };
     try {
       for (std::size_t i = 0; i < n; ++i) threads.emplace_back(work, i);
-    } catch (const std::system_error&) {  // no room for its stack: fewer do, but none does not
-      if (threads.empty()) {
-        halt(Error(Status::kMemory, std::string("no thread can be started: ") + name));
-      }
+    } catch (const std::exception&) {  // no room for it: fewer do, but none does not
+      if (threads.empty()) halt(no_thread_);
     }
     return threads;
   };

@@ -119,6 +119,7 @@ class FramePipeline {
   void set_aside(Flight& flight, const std::exception_ptr& thrown);
   void set_state(Flight& flight, FrameState state);
   void halt(const Error& error);
+  void serve(const char* name, std::size_t i, void (FramePipeline::*body)());
   [[nodiscard]] bool stopping() const;
   [[nodiscard]] double now_s() const;
 
@@ -145,6 +146,9 @@ class FramePipeline {
   std::size_t in_flight_ = 0;
   bool told_fewer_threads_ = false;
   PipelineEnd end_;
+  /// Made while there is memory to make them.
+  const Error no_memory_{Status::kMemory, "out of memory"};
+  const Error no_thread_{Status::kMemory, "no thread can be started"};
 };
 
 }  // namespace fiberloom::night

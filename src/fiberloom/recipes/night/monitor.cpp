@@ -107,19 +107,28 @@ void Monitor::start(std::function<StageLoad()> load) {
   thread_ = std::thread([this] { loop(); });
 }
 
+/// What the monitor's own thread does a few times a second; `next_files`: when files are due again.
+void Monitor::look(double& next_files) {
+  if (now_s() >= next_files) {
+    next_files = now_s() + options_.interval_s;  // also where one of these throws
+    sample();
+    write_ledger();
+    write_files();
+    next_files = now_s() + options_.interval_s;
+  }
+  if (progress_) progress_(status());
+  tell_if_stuck();
+}
+
 void Monitor::loop() {
   double next_files = 0;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
-    if (now_s() >= next_files) {
-      sample();
-      write_ledger();
-      write_files();
-      next_files = now_s() + options_.interval_s;
+    try {
+      look(next_files);
+    } catch (const std::bad_alloc&) {  // once more at the next look
     }
-    if (progress_) progress_(status());
-    tell_if_stuck();
     lock.lock();
     stop_.wait_for(lock, std::chrono::duration<double>(kProgressEvery_s),
                    [this] { return stopping_; });

@@ -57,6 +57,7 @@ class Monitor {
 
  private:
   void loop();
+  void look(double& next_files);
   void sample();
   void write_files();
   void write_ledger();
