@@ -16,12 +16,12 @@
 #include <malloc.h>
 #endif
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
-#include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/runtime/usage.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/runtime/usage.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/linalg/banded.hpp"
-#include "fiberloom/linalg/congruence_lane.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
+#include "loom/linalg/banded.hpp"
+#include "loom/linalg/congruence_lane.hpp"
 
 namespace {
 
@@ -101,8 +101,8 @@ void bench_banded(Isa isa, int band) {
   Buffer<double> m = lanes(kRows * (band + 1)), l = lanes(kRows * band), d = lanes(kRows),
                  v1 = lanes(kRows), vx = lanes(kRows), q = lanes(kRows * (kNd + 1)),
                  q1 = lanes(kRows), qx = lanes(kRows),
-                 z = lanes((kRows + width) * lane::inverse_row<ScalarLane>(width)),
-                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(lane::kTogether * (width + 1)),
+                 z = lanes((kRows + width) * loom::lane::inverse_row<ScalarLane>(width)),
+                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(loom::lane::kTogether * (width + 1)),
                  e = lanes(kRows * (band + 1)), one = Buffer<double>(kRows * kLanes, 1.0);
   for (int j = 0; j < kRows; ++j) {
     for (int i = 0; i < kLanes; ++i) {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <queue>
 
-#include "fiberloom/pipeline/night/dispatcher.hpp"
+#include "fiberloom/recipes/night/dispatcher.hpp"
 
 namespace fiberloom::bench {
 namespace {

@@ -25,13 +25,16 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${CMAKE
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
-set(FIBERLOOM_MODULES pipeline formats simulate astro extract_patch gpu_engine extract psf fits runtime linalg device simd trace base)
+set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_formats fiberloom_simulate fiberloom_astro fiberloom_extract_patch
+    fiberloom_gpu_engine fiberloom_extract fiberloom_psf loom_page loom_fits loom_files loom_runtime loom_linalg
+    loom_device loom_simd loom_trace loom_base)
 
 # How a user of the archive finds what it links: "target|line of fiberloomConfig.cmake|pkg-config name". Header-only
 # libraries of the sources need not be there.
 set(known
   "PkgConfig::CFITSIO|pkg_check_modules(CFITSIO REQUIRED QUIET IMPORTED_TARGET cfitsio)|cfitsio"
   "PkgConfig::DEFLATE|pkg_check_modules(DEFLATE REQUIRED QUIET IMPORTED_TARGET libdeflate)|libdeflate"
+  "PkgConfig::ERFA|pkg_check_modules(ERFA REQUIRED QUIET IMPORTED_TARGET erfa)|erfa"
   "PkgConfig::TOMLPP|pkg_check_modules(TOMLPP REQUIRED QUIET IMPORTED_TARGET tomlplusplus)|tomlplusplus"
   "SQLite::SQLite3|find_dependency(SQLite3)|sqlite3"
   "TBB::tbb|find_dependency(TBB)|tbb"
@@ -65,15 +68,15 @@ if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
   set(archives "")
   set(external "")
   foreach(module IN LISTS FIBERLOOM_MODULES)
-    if(NOT TARGET fiberloom_${module})
+    if(NOT TARGET ${module})
       continue()
     endif()
-    get_target_property(type fiberloom_${module} TYPE)
+    get_target_property(type ${module} TYPE)
     if(type STREQUAL "INTERFACE_LIBRARY")
       continue()
     endif()
-    list(APPEND archives fiberloom_${module})
-    get_target_property(links fiberloom_${module} LINK_LIBRARIES)
+    list(APPEND archives ${module})
+    get_target_property(links ${module} LINK_LIBRARIES)
     foreach(link IN LISTS links)
       if(link MATCHES "::")
         list(APPEND external ${link})
@@ -126,7 +129,7 @@ if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fiberloom COMPONENT development)
   install(FILES ${PROJECT_BINARY_DIR}/lib/fiberloom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT development)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/fiberloom ${PROJECT_BINARY_DIR}/generated/fiberloom
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/loom ${PROJECT_SOURCE_DIR}/src/fiberloom ${PROJECT_BINARY_DIR}/generated/fiberloom
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
     FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "*test*" EXCLUDE PATTERN "*_lane.hpp" EXCLUDE)
 endif()
@@ -154,6 +157,6 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcfitsio-dev, libdeflate-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
+    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers, CMake package and pkg-config file of Fiberloom.")
 include(CPack)

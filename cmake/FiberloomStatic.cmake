@@ -28,6 +28,7 @@ add_library(fiberloom_no_curl STATIC ${PROJECT_SOURCE_DIR}/cmake/no_curl.cpp)
 fiberloom_link_archives(PkgConfig::CFITSIO cfitsio z bz2)
 set_property(TARGET PkgConfig::CFITSIO APPEND PROPERTY INTERFACE_LINK_LIBRARIES fiberloom_no_curl)
 fiberloom_link_archives(PkgConfig::DEFLATE deflate)
+fiberloom_link_archives(PkgConfig::ERFA erfa)
 fiberloom_link_archives(SQLite::SQLite3 sqlite3)
 if(TARGET PkgConfig::TOMLPP)  # header-only as well as a library
   set_target_properties(PkgConfig::TOMLPP PROPERTIES INTERFACE_LINK_LIBRARIES "" INTERFACE_COMPILE_OPTIONS "")

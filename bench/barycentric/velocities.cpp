@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines "mjd ra dec" on stdin become barycentric velocities at Kitt Peak, m/s, on stdout.
+// Lines "mjd ra dec latitude longitude height" on stdin become barycentric velocities, m/s, on
+// stdout.
 #include <iomanip>
 #include <iostream>
 
@@ -9,9 +10,11 @@ int main() {
   using namespace fiberloom::astro;
   double mjd = 0;
   Direction toward;
+  Site site;
   std::cout << std::fixed << std::setprecision(6);
-  while (std::cin >> mjd >> toward.ra_deg >> toward.dec_deg) {
-    std::cout << barycentric_velocity_m_s(kKittPeak, toward, mjd) << '\n';
+  while (std::cin >> mjd >> toward.ra_deg >> toward.dec_deg >> site.latitude_deg >>
+         site.longitude_deg >> site.height_m) {
+    std::cout << barycentric_velocity_m_s(site, toward, mjd) << '\n';
   }
   return 0;
 }

@@ -23,6 +23,7 @@ class Fiberloom(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("cfitsio")
     depends_on("libdeflate")
+    depends_on("erfa")
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
     depends_on("eigen@3.3:", type="build", when="+patch")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ._files import write_image as write_image
     from ._files import write_psf as write_psf
     from ._frame import Frame as Frame
+    from ._join import join_frames as join_frames
     from ._psf import Psf as Psf
     from ._psf import Spots as Spots
     from ._simulate import SimulatedFrame as SimulatedFrame
@@ -60,7 +61,7 @@ _HOME = {
     "barycentric_factor": "_extract", "extract_file": "_extract", "extract_frame": "_extract",
     "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
     "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
-    "Frame": "_frame", "Psf": "_psf", "Spots": "_psf",
+    "Frame": "_frame", "join_frames": "_join", "Psf": "_psf", "Spots": "_psf",
     "SimulatedFrame": "_simulate", "simulate": "_simulate", "simulate_frame": "_simulate",
 }
 _MODULES = ("compat", "plot")

@@ -131,6 +131,27 @@ def path(name: str, value: Any) -> str:
     return text
 
 
+def option(name: str, value: Any, key: str) -> Any:
+    """A value of the option of this key, by the rules that the command line has too."""
+    from . import _core
+    row = _core.extract_options[key]
+    kind = row["kind"]
+    if value is None and row["none"]:
+        return -1
+    if kind == "flag":
+        return flag(name, value)
+    if kind == "word":
+        return choice(name, value, row["words"])
+    if kind == "number":
+        return number(name, value, row["low"], row["high"])
+    if kind == "wave":
+        return None if value is None else list(wave_range(name, value))
+    result = integer(name, value, max(row["low"], 1) if row["odd"] else row["low"], row["high"])
+    if row["odd"] and result % 2 == 0:
+        raise ValueError(f"{name}: expected an odd number, got {result}")
+    return result
+
+
 def threads(value: Optional[int]) -> int:
     """0 where the machine and the batch system decide."""
     return 0 if value is None else integer("threads", value, 1, 4096)

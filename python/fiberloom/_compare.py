@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _arguments as check
 from . import _core
+from ._errors import about
 from ._files import read_frame
 from ._frame import Frame
 from ._html import Shown
@@ -147,7 +148,8 @@ def compare_truth(frame: Union[Frame, PathLike], truth: PathLike, *, mask_bits: 
     >>> abs(fl.compare_truth("frame.fits", truth)["all"]["width"] - 1) < 0.1
     True
     """
-    return _core.compare_truth(
-        _frame("frame", frame)._for_core(), check.path("truth", truth),
-        check.integer("mask_bits", mask_bits, 0, _ALL_BITS),
-        check.integer("bundlesize", bundlesize, 1, 100000))
+    name = check.path("truth", truth)
+    spectra = _frame("frame", frame)._for_core()
+    with about(name):
+        return _core.compare_truth(spectra, name, check.integer("mask_bits", mask_bits, 0, _ALL_BITS),
+                                   check.integer("bundlesize", bundlesize, 1, 100000))

@@ -6,41 +6,26 @@ import numpy.typing as npt
 
 from . import _arguments as check
 from . import _core
+from ._errors import about
 from ._frame import Frame
 from ._psf import Psf, PsfLike, unwrap
 from ._types import Backend, Method, OnDeviceError, PathLike, Progress, Wave
 
-_METHODS = ("exact", "patch")
 _BACKENDS = ("auto", "cpu", "cuda")
 
 
-def _options(*, specmin: int, nspec: int, bundlesize: Any, psferr: Any, regularize: Any, ndiag: Any,
-             tolerance: Any, model: Any, method: Any, nsubbundles: Any, nwavestep: Any, wavepad: Any,
-             wavepad_frac: Any, pixpad_frac: Any, backend: Any, gpu_memory: Any,
-             on_device_error: Any) -> Dict[str, Any]:
-    diagonals = check.integer("ndiag", ndiag, 1, 999)
-    if diagonals % 2 == 0:
-        raise ValueError(f"ndiag: expected an odd number, got {diagonals}")
-    how = check.choice("method", method, _METHODS)
+def _options(given: Dict[str, Any], *, backend: Any, gpu_memory: Any, on_device_error: Any) -> Dict[str, Any]:
+    """Options by their keys in the table, checked by it; and those of a card."""
+    options = {key: check.option(key, value, key) for key, value in given.items()}
     # "emulate" is for tests: a card's algorithm on the CPU
     where = "emulate" if isinstance(backend, str) and backend == "emulate" else check.choice("backend", backend, _BACKENDS)
-    if how == "patch" and where not in ("auto", "cpu"):
+    if options["method"] == "patch" and where not in ("auto", "cpu"):
         raise ValueError(f"backend: method='patch' runs on the CPU only, got {where!r}")
-    return {
-        "specmin": specmin, "nspec": nspec, "ndiag": diagonals, "model": check.flag("model", model),
-        "bundlesize": check.integer("bundlesize", bundlesize, 0, 100000),
-        "psferr": -1.0 if psferr is None else check.number("psferr", psferr, 0),
-        "regularize": check.number("regularize", regularize, 0),
-        "tolerance": check.number("tolerance", tolerance, *_core.tolerance_range),
-        "method": how,
-        "nsubbundles": check.integer("nsubbundles", nsubbundles, 1, 100000),
-        "nwavestep": check.integer("nwavestep", nwavestep, 1, 1000000),
-        "wavepad": check.integer("wavepad", wavepad, 0, 1000000),
-        "wavepad_frac": check.number("wavepad_frac", wavepad_frac, 0, 1000),
-        "pixpad_frac": check.number("pixpad_frac", pixpad_frac, 0, 1000), "backend": where,
-        "gpu_memory": 0.0 if gpu_memory is None else check.number("gpu_memory", gpu_memory, 1e-6, 1e9),
-        "on_device_error": check.choice("on_device_error", on_device_error, ("fail", "cpu")),
-    }
+    options.update(
+        backend=where,
+        gpu_memory=0.0 if gpu_memory is None else check.number("gpu_memory", gpu_memory, 1e-6, 1e9),
+        on_device_error=check.choice("on_device_error", on_device_error, ("fail", "cpu")))
+    return options
 
 
 def _progress(progress: Progress) -> Progress:
@@ -51,13 +36,14 @@ def _progress(progress: Progress) -> Progress:
 
 
 def _mask_bits(value: Any) -> int:
-    return _core.default_mask_bits if value is None else check.integer("mask_bits", value, 0, 2**32 - 1)
+    return _core.default_mask_bits if value is None else check.option("mask_bits", value, "mask_bits")
 
 
 def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave: Optional[Wave] = None, *,
                   mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
-                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, model: bool = False,
+                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
+                  model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
                   backend: Backend = "auto", gpu_memory: Optional[float] = None,
@@ -93,6 +79,8 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         Stored diagonals of the resolution matrix, odd.
     tolerance : float
         Bound on a bin's numerical error in units of its sigma.
+    max_iterations : int
+        Bound on the iterations of a bundle's solve; a handful is usual. What it leaves undone is a warning.
     model : bool
         Also make the model image.
     method : {"exact", "patch"}
@@ -143,16 +131,17 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     shape = psf.shape
     first, count = check.fibers(specmin, nspec, psf.nfiber)
     options = _options(
-        specmin=first, nspec=count, bundlesize=bundlesize, psferr=psferr, regularize=regularize,
-        ndiag=ndiag, tolerance=tolerance, model=model, method=method, nsubbundles=nsubbundles,
-        nwavestep=nwavestep, wavepad=wavepad, wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac,
+        {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
+         "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations, "method": method,
+         "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
+         "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
+    options["model"] = check.flag("model", model)
     grid = check.wave("wave", (*psf.wave_range, 0.8) if wave is None else wave)
-    bits = _mask_bits(mask_bits)
     result = _core.extract(
         check.real("image", image, shape, keep_single=True),
         check.real("ivar", ivar, shape, keep_single=True), psf._core,
-        None if mask is None else check.bits("mask", mask, shape), bits, grid, options,
+        None if mask is None else check.bits("mask", mask, shape), grid, options,
         check.threads(threads), _progress(progress))
     return Frame(**result)
 
@@ -162,7 +151,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  residual: Optional[PathLike] = None, fibermap: Optional[PathLike] = None,
                  barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
-                 regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4,
+                 regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
                  method: Method = "exact", gh00: str = "file", tails: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
@@ -194,7 +183,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Write the HDU SCORES.
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
-    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, method, mask_bits, nsubbundles, \
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, method, mask_bits, nsubbundles, \
 nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, progress
         As in `extract_frame`.
 
@@ -215,25 +204,21 @@ nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_er
     >>> done["nspec"], done["nwave"], done["all_bad"]
     (5, 20, 0)
     """
-    wave = None if wavelength is None else list(check.wave_range("wavelength", wavelength))
     options = _options(
-        specmin=check.integer("specmin", specmin, 0),
-        nspec=-1 if nspec is None else check.integer("nspec", nspec, 1), bundlesize=bundlesize,
-        psferr=psferr, regularize=regularize, ndiag=ndiag, tolerance=tolerance, model=False,
-        method=method, nsubbundles=nsubbundles, nwavestep=nwavestep, wavepad=wavepad,
-        wavepad_frac=wavepad_frac, pixpad_frac=pixpad_frac, backend=backend, gpu_memory=gpu_memory,
-        on_device_error=on_device_error)
+        {"wavelength": wavelength, "barycentric_correction": barycentric_correction,
+         "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
+         "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
+         "method": method, "gh00": gh00, "psf_tails": check.flag("tails", tails), "mask_bits": _mask_bits(mask_bits),
+         "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
+         "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},
+        backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     files = {name: "" if value is None else check.path(name, value) for name, value in (
         ("fibermap", fibermap), ("model", model), ("residual", residual))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
-    return _core.extract_file(files, wave,
-                              check.flag("barycentric_correction", barycentric_correction),
-                              _mask_bits(mask_bits), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails), check.flag("verify", verify),
-                              check.flag("scores", scores),
-                              check.flag("overwrite", overwrite), options,
-                              check.threads(threads), _progress(progress))
+    with about(*files.values()):
+        return _core.extract_file(files, check.flag("overwrite", overwrite), options, check.threads(threads),
+                                  _progress(progress))
 
 
 def barycentric_factor(ra: float, dec: float, mjd: float) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _arguments as check
 from . import _core
+from ._errors import about
 from ._frame import Frame
 from ._html import Shown
 from ._psf import Psf, PsfLike, unwrap
@@ -88,7 +89,9 @@ def read_image(path: PathLike, *, verify: bool = True) -> Image:
     >>> fl.read_image("image.fits")
     <fiberloom.Image 233 x 33 pixels>
     """
-    return Image(**_core.read_image(check.path("path", path), check.flag("verify", verify)))
+    name = check.path("path", path)
+    with about(name):
+        return Image(**_core.read_image(name, check.flag("verify", verify)))
 
 
 def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None:
@@ -116,12 +119,14 @@ def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None
     pixels = check.real("image", image.image, ("npix_y", "npix_x")).astype(np.float32)
     shape = pixels.shape
     readnoise = image.readnoise
-    _core.write_image(check.path("path", path), {
+    name, replace = check.path("path", path), check.flag("overwrite", overwrite)
+    content = {
         "image": pixels, "ivar": check.real("ivar", image.ivar, shape).astype(np.float32),
         "mask": None if image.mask is None else check.bits("mask", image.mask, shape),
         "header": image.header, "fibermap": image.fibermap,
-        "readnoise": None if readnoise is None else check.number("readnoise", readnoise, 0),
-    }, check.flag("overwrite", overwrite))
+        "readnoise": None if readnoise is None else check.number("readnoise", readnoise, 0)}
+    with about(name):
+        _core.write_image(name, content, replace)
 
 
 def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bool = False,
@@ -130,14 +135,12 @@ def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bo
 
     Parameters
     ----------
-    path : path
-        The file.
+    path, verify
+        As in `read_image`.
     gh00 : {"file", "one"}
         "file" takes the row GH-0-0 as stored (as the peers do), "one" replaces it by 1.
     tails : bool
         Add the Lorentzian tails (specter does, gpu_specter does not).
-    verify : bool
-        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
 
     Returns
     -------
@@ -150,8 +153,10 @@ def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bo
     >>> fl.read_psf("psf.fits").nfiber
     2
     """
-    return Psf(_core.read_psf(check.path("path", path), check.choice("gh00", gh00, ("file", "one")),
-                              check.flag("tails", tails), check.flag("verify", verify)))
+    name = check.path("path", path)
+    with about(name):
+        return Psf(_core.read_psf(name, check.choice("gh00", gh00, ("file", "one")), check.flag("tails", tails),
+                                  check.flag("verify", verify)))
 
 
 def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
@@ -159,12 +164,10 @@ def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
 
     Parameters
     ----------
-    path : path
-        The file to write; it appears whole or not at all.
+    path, overwrite
+        As in `write_image`.
     psf : Psf
         What to write.
-    overwrite : bool
-        Replace a file that exists; else `OutputExistsError`.
 
     Examples
     --------
@@ -174,7 +177,9 @@ def write_psf(path: PathLike, psf: PsfLike, *, overwrite: bool = True) -> None:
     psf = unwrap(psf)
     if not isinstance(psf, Psf):
         raise TypeError(f"psf: expected fiberloom.Psf, got {type(psf).__name__}")
-    _core.write_psf(check.path("path", path), psf._core, check.flag("overwrite", overwrite))
+    name = check.path("path", path)
+    with about(name):
+        _core.write_psf(name, psf._core, check.flag("overwrite", overwrite))
 
 
 def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
@@ -182,10 +187,8 @@ def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
 
     Parameters
     ----------
-    path : path
-        The file.
-    verify : bool
-        Compare CHECKSUM and DATASUM, where the file has them; `FormatError` where they differ.
+    path, verify
+        As in `read_image`.
 
     Returns
     -------
@@ -206,7 +209,9 @@ def read_frame(path: PathLike, *, verify: bool = True) -> Frame:
     >>> fl.read_frame("frame.fits")
     <fiberloom.Frame 2 spectra x 10 bins, 6000.0-6007.2 Angstrom>
     """
-    return Frame(**_core.read_frame(check.path("path", path), check.flag("verify", verify)))
+    name = check.path("path", path)
+    with about(name):
+        return Frame(**_core.read_frame(name, check.flag("verify", verify)))
 
 
 def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite: bool = True) -> None:
@@ -214,14 +219,12 @@ def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite:
 
     Parameters
     ----------
-    path : path
-        The file to write; it appears whole or not at all.
+    path, overwrite
+        As in `write_image`.
     frame : Frame
         What to write.
     scores : bool
         Add the HDU SCORES.
-    overwrite : bool
-        Replace a file that exists; else `OutputExistsError`.
 
     Examples
     --------
@@ -234,5 +237,6 @@ def write_frame(path: PathLike, frame: Frame, *, scores: bool = True, overwrite:
     """
     if not isinstance(frame, Frame):
         raise TypeError(f"frame: expected fiberloom.Frame, got {type(frame).__name__}")
-    _core.write_frame(check.path("path", path), frame._for_core(), check.flag("scores", scores),
-                      check.flag("overwrite", overwrite))
+    name = check.path("path", path)
+    with about(name):
+        _core.write_frame(name, frame._for_core(), check.flag("scores", scores), check.flag("overwrite", overwrite))

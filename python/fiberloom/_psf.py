@@ -121,7 +121,7 @@ class Psf(Shown):
         fibers : int or array of int, optional
             Default all.
         threads : int, optional
-            Default what the machine and the batch system grant.
+            As in `adjoint`.
 
         Returns
         -------
@@ -148,12 +148,8 @@ class Psf(Shown):
         flux : array [nspec][nwave]
             Electrons per bin (times `Frame.bin_width`, when it is per Angstrom), of fibres specmin,
             specmin + 1 ...
-        wave : (first, last, step), "first,last,step" or array [nwave]
-            Angstrom, increasing.
-        specmin : int
-            First fibre.
-        threads : int, optional
-            Default what the machine and the batch system grant.
+        wave, specmin, threads
+            As in `adjoint`.
 
         Returns
         -------
@@ -214,12 +210,8 @@ class Psf(Shown):
 
         Parameters
         ----------
-        wave : (first, last, step), "first,last,step" or array [nwave]
-            Angstrom, increasing.
-        specmin, nspec : int, optional
-            First fibre and number of fibres, default all.
-        threads : int, optional
-            Default what the machine and the batch system grant.
+        wave, specmin, nspec, threads
+            As in `adjoint`.
 
         Returns
         -------
@@ -240,20 +232,9 @@ class Psf(Shown):
         import scipy.sparse.linalg
         grid = check.wave("wave", wave)
         first, count = check.fibers(specmin, nspec, self.nfiber)
-        workers = check.threads(threads)
-        model = _core.ForwardModel(self._core, grid, first, count)
-        shape = self.shape
-
-        def matvec(f: Any) -> Array:
-            flux = check.finite("f", np.ravel(f), (count * grid.size,))
-            return model.project(flux.reshape(count, grid.size), workers).ravel()
-
-        def rmatvec(p: Any) -> Array:
-            image = check.finite("p", np.ravel(p), (shape[0] * shape[1],))
-            return model.adjoint(image.reshape(shape), workers).ravel()
-
+        model = _Projection(self, grid, first, count, check.threads(threads))
         return scipy.sparse.linalg.LinearOperator(
-            (shape[0] * shape[1], count * grid.size), matvec=matvec, rmatvec=rmatvec,
+            (self.shape[0] * self.shape[1], count * grid.size), matvec=model.matvec, rmatvec=model.rmatvec,
             dtype=np.float64)
 
     def _fibers(self, fibers: Any) -> "list[int]":
@@ -287,7 +268,29 @@ class Psf(Shown):
                 ("range", f"{low:.2f} to {high:.2f} Angstrom"), ("psferr", f"{self.psferr:g}"), ("file", self.path)]
 
     def __reduce__(self) -> Any:
-        return _from_series, (self._core.series(), self._numbers)
+        return _from_series, (self._core.series(), self._numbers, self.path, self.header)
+
+
+class _Projection:
+    """The products of `Psf.operator`; what pickles of them is how to make them again."""
+
+    def __init__(self, psf: Psf, grid: Array, first: int, count: int, threads: int) -> None:
+        self._arguments = (psf, grid, first, count, threads)
+        self._model = _core.ForwardModel(psf._core, grid, first, count)
+        self._threads = threads
+
+    def matvec(self, f: Any) -> Array:
+        spectra = (self._model.nfiber, self._model.nwave)
+        flux = check.finite("f", np.ravel(f), (math.prod(spectra),))
+        return self._model.project(flux.reshape(spectra), self._threads).ravel()
+
+    def rmatvec(self, p: Any) -> Array:
+        pixels = (self._model.npix_y, self._model.npix_x)
+        image = check.finite("p", np.ravel(p), (math.prod(pixels),))
+        return self._model.adjoint(image.reshape(pixels), self._threads).ravel()
+
+    def __reduce__(self) -> Any:
+        return _Projection, self._arguments
 
 
 class _HoldsPsf(Protocol):
@@ -304,10 +307,12 @@ def unwrap(psf: Any) -> Any:
     return getattr(psf, "fiberloom_psf", psf)
 
 
-def _from_series(series: Dict[str, Tuple[float, float, Array]], numbers: Dict[str, Any]) -> Psf:
-    """A Psf from Legendre series {parameter: (wave_min, wave_max, coefficients [nfiber][ncoef])}."""
+def _from_series(series: Dict[str, Tuple[float, float, Array]], numbers: Dict[str, Any], path: str = "",
+                 header: Optional[_core.Header] = None) -> Psf:
+    """A Psf from Legendre series {parameter: (wave_min, wave_max, coefficients [nfiber][ncoef])}; the header's
+    WAVEMIN and WAVEMAX are its default range."""
     checked = {
         name: (check.number(name, low, -math.inf), check.number(name, high, -math.inf),
                check.real(name, coef, ("nfiber", "ncoef")))
         for name, (low, high, coef) in series.items()}
-    return Psf(_core.Psf.from_series(checked, numbers))
+    return Psf(_core.Psf.from_series(checked, numbers, path, header or _core.Header()))

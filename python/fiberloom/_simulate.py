@@ -5,6 +5,7 @@ from typing import List, Literal, Optional, Sequence, Tuple, Union
 
 from . import _arguments as check
 from . import _core
+from ._errors import about
 from ._extract import _progress
 from ._html import Shown
 from ._psf import Psf
@@ -67,7 +68,8 @@ def simulate(directory: PathLike, *, cameras: Union[str, Sequence[str]] = "r0", 
         "psf": "" if psf is None else check.path("psf", psf), "defects": check.flag("defects", defects),
         "truth_grid": check.choice("truth_grid", truth_grid, ("fine", "extraction")),
         "overwrite": check.flag("overwrite", overwrite)}
-    return _core.simulate(options, check.threads(threads), _progress(progress))
+    with about(str(options["directory"]), str(options["psf"])):
+        return _core.simulate(options, check.threads(threads), _progress(progress))
 
 
 @dataclasses.dataclass(eq=False, repr=False)

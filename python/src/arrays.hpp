@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/array.hpp"
 
 namespace fiberloom::python {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "fiberloom/base/executor.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "loom/base/executor.hpp"
 
 namespace fiberloom::python {
 

@@ -4,8 +4,8 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/pipeline/compare_frames.hpp"
-#include "fiberloom/pipeline/compare_truth.hpp"
+#include "fiberloom/recipes/compare_frames.hpp"
+#include "fiberloom/recipes/compare_truth.hpp"
 
 namespace fiberloom::python {
 namespace {

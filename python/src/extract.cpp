@@ -2,14 +2,18 @@
 // Extraction of one frame: arrays to arrays, and file to file.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/astro/barycentric.hpp"
-#include "fiberloom/pipeline/device_choice.hpp"
-#include "fiberloom/pipeline/extract_frame.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/device_choice.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
+#include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {
@@ -37,27 +41,89 @@ py::list bundle_list(const std::vector<BundleReport>& bundles) {
   return out;
 }
 
-/// Options that the Python layer has checked, by their names there.
-ExtractOptions to_options(const py::dict& o) {
-  ExtractOptions options;
-  options.spec_min = o["specmin"].cast<int>();
-  options.nspec = o["nspec"].cast<int>();
-  options.bundle_size = o["bundlesize"].cast<int>();
-  options.psferr = o["psferr"].cast<double>();
-  options.regularize = o["regularize"].cast<double>();
-  options.ndiag = o["ndiag"].cast<int>();
-  options.tolerance = o["tolerance"].cast<double>();
-  options.want_model = o["model"].cast<bool>();
-  options.patch.nsubbundles = o["nsubbundles"].cast<int>();
-  options.patch.nwavestep = o["nwavestep"].cast<int>();
-  options.patch.wavepad = o["wavepad"].cast<int>();
-  options.patch.wavepad_frac = o["wavepad_frac"].cast<double>();
-  options.patch.pixpad_frac = o["pixpad_frac"].cast<double>();
-  return options;
+/// A value of Python as the member of an option; words by their place.
+struct Take {
+  py::handle value;
+
+  void operator()(Verify& to) const { to = value.cast<bool>() ? Verify::kYes : Verify::kNo; }
+  void operator()(Method& to) const { to = word(to); }
+  void operator()(Gh00& to) const { to = word(to); }
+  template <class T>
+  void operator()(T& to) const {
+    to = value.cast<T>();
+  }
+
+ private:
+  template <class Word>
+  [[nodiscard]] Word word(const Word& to) const {
+    const auto words = option_words(&to);
+    const auto found = std::find(words.begin(), words.end(), value.cast<std::string>());
+    if (found == words.end()) throw py::value_error("a word that is no option's");
+    return static_cast<Word>(found - words.begin());
+  }
+};
+
+/// Options that the Python layer has checked, by their keys; the others keep their defaults.
+ExtractJob to_job(const py::dict& o) {
+  ExtractJob job;
+  each_extract_option(job, [&](const ExtractOptionRow& row, auto& member) {
+    if (o.contains(row.key)) Take{o[row.key]}(member);
+  });
+  return job;
 }
 
-Method to_method(const py::dict& o) {
-  return o["method"].cast<std::string>() == "patch" ? Method::kPatch : Method::kExact;
+/// What Python checks a value by: the kind of an option's member, its words or range.
+struct Describe {
+  py::dict operator()(bool value) const { return kind("flag", py::cast(value)); }
+  py::dict operator()(Verify value) const { return kind("flag", py::cast(value == Verify::kYes)); }
+  py::dict operator()(const WaveTriple&) const { return kind("wave", py::none()); }
+  py::dict operator()(double value) const { return kind("number", py::cast(value)); }
+  py::dict operator()(const Method& value) const { return word(value); }
+  py::dict operator()(const Gh00& value) const { return word(value); }
+  template <class Integer>
+  py::dict operator()(Integer value) const {
+    py::dict row = kind("integer", py::cast(value));
+    row["low"] = std::numeric_limits<Integer>::min();
+    row["high"] = std::numeric_limits<Integer>::max();
+    return row;
+  }
+
+ private:
+  static py::dict kind(const char* name, const py::object& initial) {
+    using namespace py::literals;
+    return py::dict("kind"_a = name, "default"_a = initial);
+  }
+  template <class Word>
+  static py::dict word(const Word& value) {
+    const auto words = option_words(&value);
+    py::dict row = kind("word", py::cast(words[static_cast<std::size_t>(value)]));
+    row["words"] = py::tuple(py::cast(words));
+    return row;
+  }
+};
+
+/// The option table, by key. Of an integer the ends of its range are themselves allowed.
+py::dict option_table() {
+  py::dict table;
+  const ExtractJob initial;
+  each_extract_option(initial, [&](const ExtractOptionRow& option, const auto& value) {
+    py::dict row = Describe{}(value);
+    if (option.interval) {
+      const Interval& range = *option.interval;
+      if (row.contains("high")) {
+        row["low"] = static_cast<long>(range.low) + (range.open ? 1 : 0);
+        if (std::isfinite(range.high)) row["high"] = static_cast<long>(range.high);
+      } else {
+        row["low"] = range.low;
+        row["high"] = range.high;
+      }
+    }
+    row["odd"] = option.odd;
+    row["unit"] = option.unit;
+    row["none"] = option.negative_is_unset;
+    table[option.key] = row;
+  });
+  return table;
 }
 
 DeviceChoice to_device(const py::dict& o) {
@@ -88,18 +154,20 @@ void warn_of_bad_pixels(const MaskCounts& counts, const Observer& observer) {
 }
 
 py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf,
-                 const py::object& mask, std::uint32_t mask_bits, const Input<double>& wave,
-                 const py::dict& given, std::size_t threads, const py::object& progress) {
+                 const py::object& mask, const Input<double>& wave, const py::dict& given,
+                 std::size_t threads, const py::object& progress) {
   CcdFrame ccd{to_pixels(image, "image"), to_pixels(ivar, "ivar")};
   const auto bits = to_optional_matrix<std::uint32_t>(mask, "mask");
-  ExtractOptions options = to_options(given);
+  const ExtractJob job = to_job(given);
+  ExtractOptions options = job.options;
   options.wave = to_vector<double>(wave, "wave");
-  const Method method = to_method(given);
+  options.want_model = given["model"].cast<bool>();
+  const Method method = job.method;
   const DeviceChoice choice = to_device(given);
   DeviceReport report;
   Watch watch(progress);
   py::dict out = result_dict(watch.run([&](const Observer& observer) {
-    warn_of_bad_pixels(apply_mask(ccd, bits, mask_bits), observer);
+    warn_of_bad_pixels(apply_mask(ccd, bits, job.mask_bits), observer);
     const auto executor = make_executor(threads);
     // Opened for one call: what a card's memory holds is nobody's when the call is over.
     if (const auto device = open_device(choice, method, observer)) {
@@ -126,25 +194,15 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
 }
 
-py::dict extract_file(const py::dict& files, const std::optional<std::array<double, 3>>& wave,
-                      bool barycentric, std::uint32_t mask_bits, const std::string& gh00,
-                      bool tails, bool verify, bool scores, bool overwrite, const py::dict& given,
+py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& given,
                       std::size_t threads, const py::object& progress) {
-  ExtractJob job;
+  ExtractJob job = to_job(given);
   job.image = files["image"].cast<std::string>();
   job.psf = files["psf"].cast<std::string>();
   job.output = files["output"].cast<std::string>();
   job.fibermap = files["fibermap"].cast<std::string>();
   job.model = files["model"].cast<std::string>();
   job.residual = files["residual"].cast<std::string>();
-  job.wave = wave;
-  job.method = to_method(given);
-  job.options = to_options(given);
-  job.barycentric = barycentric;
-  job.mask_bits = mask_bits;
-  job.psf_options = {gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails};
-  job.verify = verify ? Verify::kYes : Verify::kNo;
-  job.scores = scores;
   const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;
   Watch watch(progress);
@@ -156,6 +214,18 @@ py::dict extract_file(const py::dict& files, const std::optional<std::array<doub
   const bool by_device = job.device != nullptr && out["device_failure"].cast<std::string>().empty();
   out["device"] = by_device ? py::object(py::str(job.device->info().name)) : py::object(py::none());
   return out;
+}
+
+/// The mask of fibres that were extracted apart: its bit 7 compares them with each other.
+py::array spectral_mask(const Input<double>& ivar, const Input<double>& chi2pix,
+                        const Input<double>& pixmask_fraction) {
+  ExtractResult whole;
+  whole.ivar = to_matrix<double>(ivar, "ivar");
+  whole.chi2pix = to_matrix<double>(chi2pix, "chi2pix");
+  whole.pixmask_fraction = to_matrix<double>(pixmask_fraction, "pixmask_fraction");
+  whole.flux = Array2D<double>(whole.ivar.rows(), whole.ivar.cols(), 0.0);
+  set_spectral_mask(whole);
+  return to_numpy(std::move(whole.mask));
 }
 
 }  // namespace
@@ -179,6 +249,7 @@ py::dict result_dict(ExtractResult&& r) {
 void bind_extract(py::module_& m) {
   m.def("extract", &extract);
   m.def("extract_file", &extract_file);
+  m.def("spectral_mask", &spectral_mask);
   m.def("linear_wave_grid", [](double wmin, double wmax, double dw) {
     return to_numpy(linear_wave_grid(wmin, wmax, dw));
   });
@@ -186,6 +257,7 @@ void bind_extract(py::module_& m) {
     return astro::barycentric_factor(astro::kKittPeak, {ra_deg, dec_deg}, mjd);
   });
   m.attr("default_mask_bits") = kDefaultMaskBits;
+  m.attr("extract_options") = option_table();
 }
 
 }  // namespace fiberloom::python

@@ -4,7 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/pipeline/compare_frames.hpp"
+#include "fiberloom/recipes/compare_frames.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {

@@ -4,7 +4,8 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::python {
 namespace {

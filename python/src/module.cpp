@@ -3,20 +3,21 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings.hpp"
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/runtime/thread_count.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/runtime/thread_count.hpp"
+#include "loom/simd/isa.hpp"
+#include "watch.hpp"
 
 namespace fiberloom::python {
 namespace {
 
 void raise(const Error& error) {
   const py::object make = py::module_::import("fiberloom._errors").attr("make_error");
-  const py::object made =
-      make(error.what(), error.exit_code(), std::string(status_name(error.status())));
+  const py::object made = make(error.what(), error.exit_code(),
+                               std::string(status_name(error.status())), error.system_error());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 
@@ -35,11 +36,13 @@ PYBIND11_MODULE(_core, m) {
       raise(error);
     }
   });
-  m.attr("tolerance_range") = py::make_tuple(kLeastTolerance, kMostTolerance);
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(active_isa())); });
   m.def("default_threads", &default_thread_count);
   m.def("executor_kind", [] { return std::string(executor_kind()); });
+  py::module_::import("atexit").attr("register")(py::cpp_function(&Watch::end_all));
+  py::module_::import("os").attr("register_at_fork")(py::arg("after_in_child") =
+                                                         py::cpp_function(&Watch::forget_all));
   bind_headers(m);
   bind_psf(m);
   bind_extract(m);

@@ -7,9 +7,9 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/psf/forward_model.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {
@@ -144,8 +144,10 @@ LegendreSeries to_series(const std::map<std::string, Series>& all, const std::st
   return s;
 }
 
-PyPsf from_series(const std::map<std::string, Series>& all, const py::dict& n) {
-  PsfFile file;
+/// `header` decides the default range of wavelengths.
+PyPsf from_series(const std::map<std::string, Series>& all, const py::dict& n,
+                  const std::string& path, const PyHeader& header) {
+  PsfFile file{path, {}, header.cards};
   PsfModel& p = file.model;
   const auto integer = [&](const char* key, int low, int high) {
     const int value = n[key].cast<int>();

@@ -6,10 +6,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/pipeline/simulate_camera.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/simulate_camera.hpp"
 #include "fiberloom/simulate/sky_lines.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {

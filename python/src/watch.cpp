@@ -9,6 +9,24 @@ namespace fiberloom::python {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
+/// Who has not stopped by then (a file system that hangs) must not keep the process.
+constexpr auto kLongestEnd = std::chrono::seconds(30);
+
+// The end of the interpreter is one event of the whole process. No lock: a fork would copy it held.
+std::atomic<int> running{0};
+std::atomic<bool> ending{false};
+std::thread::id ender;  // valid once `ending` is true
+
+// A builtin's exception: to make one of ours would run Python, in which the thread may already end.
+// SystemExit, which threads end with in silence, would end asyncio's loop too, and Dask wait 10 s
+// for it.
+class Ended : public py::builtin_exception {
+ public:
+  Ended() : py::builtin_exception("interrupted: the interpreter has ended") {}
+  void set_error() const override { PyErr_SetString(PyExc_RuntimeError, what()); }
+};
+
+bool ended_for(std::thread::id caller) { return ending && caller != ender; }
 
 int logging_level(LogLevel level) {
   switch (level) {
@@ -26,6 +44,28 @@ int logging_level(LogLevel level) {
 
 }  // namespace
 
+Watch::Running::Running() noexcept { ++running; }
+Watch::Running::~Running() { --running; }
+
+void Watch::end_all() {
+  ender = std::this_thread::get_id();
+  ending = true;
+  const auto give_up = std::chrono::steady_clock::now() + kLongestEnd;
+  while (running > 0 && std::chrono::steady_clock::now() < give_up) {
+    {
+      const py::gil_scoped_release release;
+      std::this_thread::sleep_for(kLookEvery / 5);
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+void Watch::leave_if_ended() const {
+  if (ended_for(caller_)) throw Ended();
+}
+
+void Watch::forget_all() noexcept { running = 0; }
+
 Observer Watch::observer() {
   Observer observer;
   observer.message = [this](LogLevel level, const std::string& text) {
@@ -39,7 +79,7 @@ Observer Watch::observer() {
     stage.done = std::max(stage.done, done);  // workers overtake each other
     stage.total = total;
   };
-  observer.stop_requested = [this] { return stop_.load(); };
+  observer.stop_requested = [this] { return stop_ || ended_for(caller_); };
   return observer;
 }
 
@@ -58,7 +98,7 @@ void Watch::wait(std::thread& worker) {
       std::unique_lock lock(mutex_);
       if (changed_.wait_for(lock, kLookEvery, [this] { return finished_; })) break;
     }
-    if (!raised_) look();
+    if (!raised_ && !ended_for(caller_)) look();
   }
   const py::gil_scoped_release release;
   worker.join();

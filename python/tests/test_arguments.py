@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whatever is passed in, the answer is a result without NaN or a TypeError or ValueError that names
 the argument. A crash of the interpreter would end the test run."""
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -158,6 +160,7 @@ def test_even_the_private_module_does_not_crash(arguments, name):
     ({"ndiag": 4}, ValueError, "ndiag: expected an odd number"),
     ({"tolerance": 1e-13}, ValueError, "tolerance"),  # as on the command line and in job files
     ({"tolerance": 1.5}, ValueError, "tolerance"),
+    ({"max_iterations": 0}, ValueError, "max_iterations: expected an integer from 1 to 1000000, got 0"),
     ({"method": "best"}, ValueError, "method: expected 'exact' or 'patch'"),
     ({"threads": 0}, ValueError, "threads: expected an integer from 1"),
     ({"psferr": -1}, ValueError, "psferr: expected a number of at least 0"),
@@ -168,3 +171,17 @@ def test_wrong_arguments_are_named_with_what_was_expected(change, error, message
     arguments.update(change)
     with pytest.raises(error, match=message):
         fl.extract_frame(**arguments)
+
+
+def test_functions_have_every_option_of_the_table_with_its_default():
+    table = _core.extract_options
+    assert table["wavelength"]["unit"] == "Angstrom"
+    names = {"psf_tails": "tails"}  # the argument of another name
+    unset = {"nspec", "psferr", "mask_bits", "wavelength"}  # None stands for their default
+    for function, without in ((fl.extract_file, set()),
+                              (fl.extract_frame, {"wavelength", "barycentric_correction", "gh00", "psf_tails", "verify",
+                                                  "scores"})):
+        parameters = inspect.signature(function).parameters
+        for key in set(table) - without:
+            expected = None if key in unset else table[key]["default"]
+            assert parameters[names.get(key, key)].default == expected, key

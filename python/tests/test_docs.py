@@ -48,3 +48,26 @@ def test_the_blocks_of_the_documentation_run(folder, capsys):
     assert "max pull" in capsys.readouterr().out
     import matplotlib.pyplot
     matplotlib.pyplot.close("all")
+
+
+@pytest.mark.filterwarnings("default")  # Dask's own are not our business
+def test_the_page_about_engines_runs_under_dask(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)
+    s = fl.simulate_frame(nfiber=10, nwave=2326, wave_first=5760.0)
+    header = fl.Header({"CAMERA": "r0", "FLAVOR": "science"})
+    for expid in (11, 12):
+        fl.write_psf(f"psf-r0-{expid:08}.fits", s.psf)
+    fl.write_image("preproc-r0-00000011.fits.gz", fl.Image(s.image, s.ivar, header=header, readnoise=3.0))
+    names = {"__name__": "__main__"}
+    for block in blocks("docs/howto-engines.md"):
+        exec(compile(block, "docs/howto-engines.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert "frame-r0-00000011.fits 10 spectra" in said and "stopped after 1 of 1 bundles" in said
+    assert names["failed"] == {"frame-r0-00000012.fits": (False, "preproc-r0-00000012.fits.gz")}
+    assert "['frame-r0-00000011.fits', 'preproc-r0-00000012.fits.gz: input file missing or unreadable']" in said
+    image = fl.read_image("preproc-r0-00000011.fits.gz")  # float32, as a file holds it
+    whole = fl.extract_frame(image.image, image.ivar, s.psf, "5760,7620,0.8", mask=image.mask, bundlesize=5)
+    whole.header = image.header
+    fl.write_frame("whole.fits", whole)
+    assert (tmp_path / "joined.fits").read_bytes() == (tmp_path / "whole.fits").read_bytes()

@@ -57,6 +57,7 @@ def calls(p):
         "compare_truth": (fl.compare_truth, {"frame": FRAME, "truth": p["none"]}),
         "simulate": (fl.simulate, {"directory": p["none"] + ".d", "psf": p["none"]}),
         "simulate_frame": (fl.simulate_frame, {"nfiber": 2, "nwave": 5}),
+        "join_frames": (fl.join_frames, {"frames": [FRAME]}),
         "Frame.R": (FRAME.R, {"i": 1}),
         "Psf.project": (SMALL.psf.project, {"flux": np.ones((3, 12)), "wave": SMALL.wave}),
         "Psf.adjoint": (SMALL.psf.adjoint, {"image": SMALL.image, "wave": SMALL.wave}),

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import pickle
 
 import numpy as np
@@ -159,3 +160,46 @@ def test_compare_counts_what_differs(small, frame):
     assert abs(got.max_pull - 3 / np.sqrt(2)) < 1e-9 and got.max_pull_at[0] == 2
     assert got.only_b == 1 and got.list_only_b == [(5, frame.wave[5])]
     assert "max pull" in str(got)
+
+
+@pytest.fixture(scope="module")
+def wild():
+    """A frame with bad pixels, and a track of light, which only a comparison with other fibres marks as BAD2DFIT."""
+    s = fl.simulate_frame(nfiber=20, nwave=80, seed=5)
+    mask = np.zeros(s.image.shape, np.uint32)
+    x, y = s.psf.x(s.wave[40])[:, 0].astype(int), int(s.psf.y(s.wave[40], 7)[0, 0])
+    s.image[y:y + 2, x[6] - 2:x[8] + 3] += np.linspace(0, 3000, x[8] - x[6] + 5)  # across three fibres
+    mask[y + 20:y + 40, x[7] - 3:x[7] + 4] = 1
+
+    def extract(specmin=0, nspec=None):
+        return fl.extract_frame(s.image, s.ivar, s.psf, s.wave, mask=mask, bundlesize=5, specmin=specmin, nspec=nspec)
+    return extract
+
+
+def test_parts_join_to_the_bytes_of_the_whole(wild, tmp_path):
+    whole = wild()
+    assert set(np.unique(whole.mask)) >= {0, 1 | 2, 128}
+    parts = [wild(first, count) for first, count in ((15, 5), (0, 5), (5, 3), (8, 7))]
+    joined = fl.join_frames(iter(parts))
+    for name in ("wave", "flux", "ivar", "mask", "resolution", "chi2pix", "xflux", "pixmask_fraction"):
+        a, b = getattr(joined, name), getattr(whole, name)
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), name
+    assert joined.specmin == 0 and len(joined.bundles) == 5 and joined.model is None and joined.device == whole.device
+    for name, frame in (("joined", joined), ("whole", whole)):
+        fl.write_frame(tmp_path / name, frame)
+    assert (tmp_path / "joined").read_bytes() == (tmp_path / "whole").read_bytes()
+    stacked = np.concatenate([part.mask for part in sorted(parts, key=lambda part: part.specmin)])
+    assert (stacked != whole.mask).any()  # else this test would not see a mask that is merely stacked
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda p: p[:1] + p[2:], "fibres 5 to 9 missing"), (lambda p: p + p[1:2], "fibres 5 to 9 twice"),
+    (lambda p: [], "at least one"), (lambda p: p[:1] + [dataclasses.replace(p[1], wave=p[1].wave + 1)], "same wavelengths"),
+    (lambda p: p[:1] + [dataclasses.replace(p[1], chi2pix=p[1].chi2pix[:2])], r"chi2pix: expected shape \(5, 80\), got \(2, 80\)"),
+    (lambda p: p[:1] + [dataclasses.replace(p[1], resolution=p[1].resolution[:, 1:-1])], "resolution of the same shape"),
+    (lambda p: [dataclasses.replace(part, pixmask_fraction=None) for part in p], "frames of extract_frame")])
+def test_parts_that_do_not_fit_are_named(wild, change, message):
+    with pytest.raises(ValueError, match=message):
+        fl.join_frames(change([wild(first, 5) for first in (0, 5, 10)]))
+    with pytest.raises(TypeError, match="expected fiberloom.Frame, got int"):
+        fl.join_frames([1])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How objects show themselves, what columns of tables are, what survives pickling."""
 import copy
+import errno
 import html.parser
+import os
 import pickle
 
 import numpy as np
@@ -100,8 +102,34 @@ def test_what_a_call_gives_can_be_pickled_and_copied(small, frame, mapped, files
         assert image.header["CAMERA"] == "r0"
         assert np.array_equal(again(small).psf.x(small.wave), small.psf.x(small.wave))
         assert again(fl.compare(frame, frame)) == fl.compare(frame, frame)
+        peer = specter.SpecterPsf(small.psf)
+        assert np.array_equal(again(peer).x(3, small.wave), peer.x(3, small.wave))
     fl.write_frame(files["folder"] / "pickled.fits", pickle.loads(pickle.dumps(mapped)))
     assert np.array_equal(fl.read_frame(files["folder"] / "pickled.fits").fibermap.rows, mapped.fibermap.rows)
+
+
+def test_a_psf_travels_with_its_header_and_the_range_that_stands_in_it(small, tmp_path):
+    fits = pytest.importorskip("astropy.io.fits")
+    fl.write_psf(tmp_path / "psf.fits", small.psf)
+    with fits.open(tmp_path / "psf.fits", mode="update", checksum=True) as hdus:
+        hdus["PSF"].header["WAVEMIN"], hdus["PSF"].header["WAVEMAX"] = 6005.0, 6015.0
+    psf = fl.read_psf(tmp_path / "psf.fits")
+    assert psf.wave_range == (6005.0, 6015.0)
+    for back in (pickle.loads(pickle.dumps(psf)), copy.deepcopy(psf)):
+        assert (back.path, back.wave_range, back.header.cards) == (psf.path, psf.wave_range, psf.header.cards)
+        default = fl.extract_frame(small.image, small.ivar, back, nspec=1)  # on the grid of the range
+        assert np.array_equal(default.wave, fl.extract_frame(small.image, small.ivar, psf, nspec=1).wave)
+    rebuild, arguments = psf.__reduce__()
+    old = rebuild(*arguments[:2])  # as versions before have pickled it
+    assert old.path == "" and np.array_equal(old.x(small.wave), psf.x(small.wave))
+
+
+def test_the_operator_travels(small):
+    pytest.importorskip("scipy")
+    A = small.psf.operator(small.wave, specmin=2, nspec=3, threads=1)
+    back = pickle.loads(pickle.dumps(A))
+    f, p = np.linspace(1, 2, A.shape[1]), small.image.ravel()
+    assert back.shape == A.shape and np.array_equal(back @ f, A @ f) and np.array_equal(back.T @ p, A.T @ p)
 
 
 def test_a_header_is_made_of_a_dictionary():
@@ -120,8 +148,45 @@ BUILTIN = [(fl.NotFoundError, FileNotFoundError), (fl.FormatError, ValueError), 
 def test_errors_are_the_builtin_of_their_kind_too(kind, builtin):
     error = kind("x.fits: gone", 10, "missing")
     assert isinstance(error, (fl.FiberloomError, RuntimeError)) and isinstance(error, builtin) and fl.Error is fl.FiberloomError
+    error.filename = "x.fits"
     back = pickle.loads(pickle.dumps(error))
     assert type(back) is kind and (str(back), back.exit_code, back.status) == ("x.fits: gone", 10, "missing")
+    assert back.filename == "x.fits"
+
+
+def caught(call):
+    with pytest.raises(fl.FiberloomError) as error:
+        call()
+    return error.value
+
+
+def test_errors_name_their_file_also_after_pickling(small, frame, files, tmp_path):
+    (tmp_path / "bad.fits").write_bytes(b"junk")
+    (tmp_path / "packed.fits.gz").write_bytes(b"junk")
+    (tmp_path / "lost").mkdir()
+    bad, gone, out = (str(tmp_path / name) for name in ("bad.fits", "no: such\nfile.fits", "out.fits"))
+    fl.write_frame(out, frame)
+    for name, call in (
+            (gone, lambda: fl.read_image(gone)), (bad, lambda: fl.read_psf(bad)), (bad, lambda: fl.read_frame(bad)),
+            (str(tmp_path / "packed.fits.gz"), lambda: fl.read_image(tmp_path / "packed.fits")),
+            (bad, lambda: fl.extract_file(files["image"], bad, out)), (bad, lambda: fl.extract_file(bad, files["psf"], out)),
+            (out, lambda: fl.extract_file(files["image"], files["psf"], out, wavelength="6000,6016,0.8", overwrite=False)),
+            (out, lambda: fl.write_frame(out, frame, overwrite=False)), (bad, lambda: fl.compare_truth(frame, bad)),
+            (gone, lambda: fl.compare(frame, gone)), (out + "/a.fits", lambda: fl.write_psf(out + "/a.fits", small.psf)),
+            (bad, lambda: fl.simulate(tmp_path / "lost", nspec=1, psf=bad))):
+        error = caught(call)
+        back = pickle.loads(pickle.dumps(error))
+        assert error.filename == back.filename == name, error
+        if isinstance(error, OSError):
+            assert error.errno == back.errno and error.strerror == back.strerror == os.strerror(error.errno)
+    assert caught(lambda: fl.extract_frame(small.image, small.ivar, small.psf, "1000,1001,0.8")).filename is None
+
+
+def test_an_error_has_the_number_that_the_system_gave(files, tmp_path):
+    loop = tmp_path / "loop.fits"
+    loop.symlink_to(loop)
+    assert caught(lambda: fl.read_image(loop)).errno == errno.ELOOP
+    assert caught(lambda: fl.read_image(tmp_path / "gone.fits")).errno == errno.ENOENT
 
 
 def test_files_raise_the_error_of_their_fault(frame, files, tmp_path):

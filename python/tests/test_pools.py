@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fiberloom inside other people's engines: thread pools, process pools, cards, progress."""
 import concurrent.futures
+import errno
+import functools
+import inspect
 import multiprocessing
 import pickle
 import threading
@@ -9,26 +12,48 @@ import numpy as np
 import pytest
 
 import fiberloom as fl
+import fiberloom.compat.gpu_specter
+import fiberloom.compat.specter
+
+
+def functions():
+    places = (fl, fl.plot, fl.compat.gpu_specter, fl.compat.specter)
+    return {(place.__name__, name): value for place in places for name in getattr(place, "__all__", dir(place))
+            if inspect.isfunction(value := getattr(place, name)) and name[0] != "_"}
 
 
 def test_functions_pickle_by_name():
-    for name in ("extract_frame", "extract_file", "read_image", "read_psf", "read_frame", "write_frame", "compare",
-                 "compare_truth", "simulate", "simulate_frame", "barycentric_factor"):
-        assert pickle.loads(pickle.dumps(getattr(fl, name))) is getattr(fl, name)
+    pytest.importorskip("matplotlib")
+    found = functions()
+    assert len(found) > 22 and ("fiberloom", "join_frames") in found
+    for name, function in found.items():
+        assert pickle.loads(pickle.dumps(function)) is function, name
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
-def test_a_process_pool_gives_the_same_bytes(small, frame, start):
+def test_a_process_pool_gives_the_same_bytes(small, frame, files, tmp_path, start):
     fl.extract_frame(small.image, small.ivar, small.psf, small.wave, threads=2)  # threads exist before the fork
+    (tmp_path / "bad.fits").write_bytes(b"junk")
+    step = functools.partial(fl.extract_file, files["image"], wavelength="6000,6016,0.8")
     context = multiprocessing.get_context(start)
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        parts = [pool.submit(fl.extract_frame, small.image, small.ivar, small.psf, small.wave, specmin=i, nspec=5, threads=1)
+        parts = [pool.submit(fl.extract_frame, small.image, small.ivar, small.psf, small.wave, specmin=i, nspec=5, threads=i // 5 + 1)
                  for i in (0, 5)]
-        missing = pool.submit(fl.read_image, "nowhere.fits")
-        got = np.vstack([part.result(120).flux for part in parts])
-        with pytest.raises(FileNotFoundError, match="nowhere.fits"):
+        missing, bad = pool.submit(fl.read_image, "nowhere.fits"), pool.submit(step, tmp_path / "bad.fits", tmp_path / "f.fits")
+        results = [pool.submit(fl.read_image, files["image"]), pool.submit(fl.simulate_frame, nfiber=2, nwave=10),
+                   pool.submit(fl.compare, frame, frame), pool.submit(fl.read_psf, files["psf"])]
+        joined = fl.join_frames(part.result(120) for part in parts)
+        with pytest.raises(FileNotFoundError, match="nowhere.fits") as caught:
             missing.result(120)
-    assert np.array_equal(got, frame.flux)
+        assert (caught.value.exit_code, caught.value.filename, caught.value.errno) == (10, "nowhere.fits", errno.ENOENT)
+        with pytest.raises(fl.FormatError) as caught:
+            bad.result(120)
+        assert (caught.value.exit_code, caught.value.filename) == (14, str(tmp_path / "bad.fits"))
+        assert [repr(result.result(120)) for result in results] == [
+            repr(fl.read_image(files["image"])), repr(fl.simulate_frame(nfiber=2, nwave=10)), repr(fl.compare(frame, frame)),
+            repr(fl.read_psf(files["psf"]))]
+    for name in ("flux", "ivar", "mask", "resolution", "chi2pix", "xflux"):
+        assert getattr(joined, name).tobytes() == getattr(frame, name).tobytes(), name
 
 
 def test_a_thread_pool_gives_the_same_bytes_and_runs_at_once(small, frame):

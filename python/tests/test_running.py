@@ -105,6 +105,43 @@ def test_a_forked_child_can_extract(small, frame):
     pytest.fail("the child hangs")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_daemon_thread_in_the_middle_of_a_call_does_not_disturb_the_end(threads):
+    code = LONG % threads + textwrap.dedent("""
+        import os, threading
+        def last():  # atexit runs what came first last
+            os.write(1, f"at the end {fl.simulate_frame(nfiber=1, nwave=3)}\\n".encode())
+        def calls():
+            while True:  # the second call comes after the end
+                try:
+                    work()
+                    os.write(1, b"finished\\n")
+                except RuntimeError:
+                    os.write(1, b"stopped\\n")
+        threading.Thread(target=calls, daemon=True).start()
+        time.sleep(0.4)
+        print("going", flush=True)
+    """)
+    done = python("import atexit\natexit.register(lambda: last())\n" + code)
+    assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stderr)
+    assert done.stdout.startswith("going\nstopped\n") and "finished" not in done.stdout, done.stdout
+    assert "at the end <fiberloom.SimulatedFrame" in done.stdout, done.stdout
+
+
+def test_a_forked_child_does_not_wait_for_the_calls_of_its_parent():
+    code = LONG % 1 + textwrap.dedent("""
+        import os, sys, threading
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+        start, child = time.monotonic(), os.fork()
+        if child == 0:
+            sys.exit(0)  # with atexit, unlike multiprocessing's children
+        print(os.waitpid(child, 0)[1], time.monotonic() - start < 20)
+    """)
+    done = python(code)
+    assert done.stdout == "0 True\n" and done.returncode == 0, (done.stdout, done.stderr)
+
+
 def test_import_costs_little_above_numpy():
     code = ("import numpy, time; t = time.process_time(); import fiberloom; fiberloom.extract_frame; "
             "fiberloom.read_psf; fiberloom.compare; print(time.process_time() - t)")

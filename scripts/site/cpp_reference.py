@@ -4,13 +4,14 @@ comment above it. The headers follow one style (docs: CONTRIBUTING.md), so no pa
 import html
 import re
 
-FOLDERS = ("base", "psf", "simulate", "extract", "linalg", "formats", "fits", "astro", "runtime", "pipeline")
+ROOMS = ("fiberloom/psf", "fiberloom/simulate", "fiberloom/extract", "fiberloom/formats", "fiberloom/astro", "fiberloom/recipes",
+         "loom/base", "loom/linalg", "loom/files", "loom/fits", "loom/runtime")
 LEFT_OUT = re.compile(r"_lane\.hpp$|test")
 
 
-def headers_of(root, folder):
-    """What is installed of a folder (see cmake/FiberloomInstall.cmake), without its rooms."""
-    return [path for path in sorted((root / "src/fiberloom" / folder).glob("*.hpp")) if not LEFT_OUT.search(path.name)]
+def headers_of(root, room):
+    """What is installed of a room (see cmake/FiberloomInstall.cmake), without the rooms in it."""
+    return [path for path in sorted((root / "src" / room).glob("*.hpp")) if not LEFT_OUT.search(path.name)]
 
 
 def opening(lines):
@@ -88,10 +89,9 @@ def inline(text):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
 
 
-def header_entry(path):
+def header_entry(path, name):
+    """`name`: as a program includes it."""
     lines = path.read_text(encoding="utf-8").split("\n")
-    name = "/".join(path.parts[path.parts.index("fiberloom"):]) if "fiberloom" in path.parts else path.name
-    name = name[name.rindex("fiberloom/"):]
     parts = [f'<h2 id="{path.stem}">{name}</h2>', f"<p>{inline(opening(lines))}</p>"]
     seen = set()
     for comment, code in declarations(lines):
@@ -109,20 +109,22 @@ def header_entry(path):
 def reference(root, what_folders_hold):
     """{page: body}: one page a folder, and the list of all."""
     pages, listed = {}, []
-    for folder in FOLDERS:
-        headers = headers_of(root, folder)
+    for room in ROOMS:
+        headers = headers_of(root, room)
         if not headers:
             continue
+        folder = room.partition("/")[2]
         page = f"cpp-{folder}.html"
         about = what_folders_hold.get(folder, "")
-        pages[page] = "\n".join([f"<h1>C++: {folder}/</h1>", f"<p>{inline(about)}</p>", *map(header_entry, headers)])
-        rows = "".join(f'<tr><td><a href="{page}#{path.stem}"><code>{folder}/{path.name}</code></a></td>'
+        pages[page] = "\n".join([f"<h1>C++: {room}/</h1>", f"<p>{inline(about)}</p>", *(header_entry(path, f"{room}/{path.name}") for path in headers)])
+        rows = "".join(f'<tr><td><a href="{page}#{path.stem}"><code>{room}/{path.name}</code></a></td>'
                        f"<td>{inline(opening(path.read_text(encoding='utf-8').split(chr(10))))}</td></tr>"
                        for path in headers)
-        listed.append(f'<h2 id="{folder}"><a href="{page}">{folder}/</a></h2><p>{inline(about)}</p>'
+        listed.append(f'<h2 id="{folder}"><a href="{page}">{room}/</a></h2><p>{inline(about)}</p>'
                       f'<div class="scroll"><table>{rows}</table></div>')
     pages["reference-cpp.html"] = "\n".join([
-        "<h1>C++: reference</h1>", "<p>Namespace <code>fiberloom</code>; a program says "
+        "<h1>C++: reference</h1>", "<p>Namespace <code>fiberloom</code>, on <code>loom</code>, which knows no instrument and whose "
+        "names fiberloom has too; a program says "
         "<code>find_package(fiberloom)</code> and links <code>fiberloom::fiberloom</code> "
         '(<a href="install.html">Install</a>). Where a new one begins: <a href="cpp-extract.html">extract</a>, '
         '<a href="cpp-formats.html">formats</a>, <a href="cpp-simulate.html">simulate</a>. Errors are one exception, '

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "fiberloom/pipeline/night/night_status.hpp"
+#include "fiberloom/recipes/night/night_status.hpp"
 
 namespace fiberloom::night {
 namespace {

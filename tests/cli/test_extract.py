@@ -102,6 +102,12 @@ class Frame(Case):
         self.extract_ok("--ndiag", "5")
         self.assertEqual(fits.by_name(self.frame)["RESOLUTION"].shape, (NFIBER, 5, NWAVE))
 
+    def test_a_bound_on_iterations_is_a_warning_where_it_is_met(self):
+        self.assert_fails(self.extract("--max-iterations", "0"), 2, "--max-iterations: expected a number from 1 to")
+        result = self.extract("--tolerance", "1e-10", "--max-iterations", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("after 1 iterations (--tolerance 1e-10)", result.stderr)
+
     def test_no_fibermap(self):
         path = self.put("nomap.fits", self.camera.preproc_bytes(drop=("FIBERMAP",)))
         self.extract_ok("-s", "3", image=path)

@@ -102,6 +102,25 @@ class OutOfMemory(Case):
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
 
+    def test_no_limit_ends_a_night_by_a_signal(self):
+        """Where the address space ends decides which thread, or which allocation, is the one that is refused."""
+        night = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-night-"))
+        self.addCleanup(shutil.rmtree, night)
+        shutil.copyfile(self.image, night / "preproc-r0-00000011.fits")
+        shutil.copyfile(self.psf, night / "psf-r0-00000011.fits")
+        codes = set()
+        for limit in (*range(int(60e6), int(620e6), int(12e6)), *range(int(240e6), int(256e6), int(4e5))):
+            out = self.out / f"run-{limit}"
+            result = self.program("night", night, "-q", "-o", out, "-w", GRID, "--bundlesize", "5", "--threads", 3,
+                                  address_space=limit)
+            with self.subTest(limit=limit):
+                self.assertIn(result.returncode, (0, 3, NOT_ENOUGH, 127), result.stderr)
+            codes.add(result.returncode)
+            shutil.rmtree(out, ignore_errors=True)
+        self.assertIn(0, codes)
+        self.assertIn(NOT_ENOUGH, codes)
+
+
 class FineSteps(Case):
     def test_a_step_too_fine_names_the_finest_that_is_possible(self):
         result = self.extract("-q", wave="5005,5085,0.05")

@@ -9,7 +9,7 @@ import unittest
 
 PROGRAM = pathlib.Path(os.environ["FIBERLOOM_PROGRAM"])
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
-PAGES = ("docs/tutorial.md", "docs/howto-pipeline.md")
+PAGES = ("docs/tutorial.md", "docs/howto-pipeline.md", "docs/howto-engines.md")
 BLOCK = re.compile(r"^```sh run\n(.*?)^```$", re.M | re.S)
 
 
@@ -47,6 +47,14 @@ class Commands(unittest.TestCase):
         self.assertIn("the frame is there", said)
         self.assertIn("bins without information", said)
         self.assertIn("1 frames: 1 up-to-date", said)
+
+    def test_the_page_about_engines_runs_and_its_receipts_tell_what_is_done(self):
+        said = self.run_page("docs/howto-engines.md")
+        self.assertIn("exit code 3", said)
+        self.assertIn("done: frame-r0-00000001.fits", said)
+        self.assertIn("truncated", said)
+        self.assertIn("2 frames: 1 failed, 1 up-to-date", said)
+        self.assertIn("2 frames: 2 up-to-date", said)
 
     def test_every_page_with_such_blocks_is_run(self):
         files = [SOURCE / "README.md", *(SOURCE / "docs").glob("*.md")]

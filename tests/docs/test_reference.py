@@ -122,7 +122,7 @@ class Search(unittest.TestCase):
 
 class ExitCodes(unittest.TestCase):
     def test_troubleshooting_has_every_code(self):
-        header = (SOURCE / "src/fiberloom/base/error.hpp").read_text(encoding="utf-8")
+        header = (SOURCE / "src/loom/base/error.hpp").read_text(encoding="utf-8")
         codes = set(re.findall(r"^  k\w+ = (\d+),", header, re.M))
         self.assertGreater(len(codes), 15)
         for page, pattern in (("docs/troubleshooting.md", r"^### (\d+): "), ("docs/formats.md", r"^\| (\d+) \|")):

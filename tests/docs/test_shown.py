@@ -19,7 +19,7 @@ PROGRAM = pathlib.Path(os.environ["FIBERLOOM_PROGRAM"])
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
 PAGES = [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").glob("*.md"))]
 PEERS = ("spex", "desi_extract_spectra")
-FOREIGN = ("nvidia-cuda-mps-control", "echo", "exspec")  # not ours, and not to be had here
+FOREIGN = ("nvidia-cuda-mps-control", "echo", "exspec", "snakemake")  # not ours, and not to be had here
 FIRST_WORDS = (r"fiberloom", r"build/.*", r"scripts/.*", r"bench/.*", r"\.ci/run", r"mpirun", r"srun", r"sbatch", r"sqlite3",
                r"cmake", r"ctest", r"pip", r"python3?", r"git", r"time", *PEERS, *FOREIGN)
 COMMANDS = ("extract", "expose", "night", "simulate", "compare", "info", "report", "bench", "completion", "manual")
@@ -87,7 +87,7 @@ class Shown(unittest.TestCase):
         name = words[0].rsplit("/", 1)[-1]
         lists = " ".join(p.read_text() for p in (*SOURCE.glob("*/CMakeLists.txt"), *SOURCE.glob("*/*/CMakeLists.txt"),
                                                  *SOURCE.glob("src/*/*/CMakeLists.txt")))
-        self.assertRegex(lists, rf"(add_executable|fiberloom_test|fiberloom_bench)\({name}\b|foreach\([^)]*\b{name.removeprefix('bench_')}\b")
+        self.assertRegex(lists, rf"(add_executable|loom_test)\({name}\b|foreach\([^)]*\b{name.removeprefix('bench_')}\b")
         path = PROGRAM.parent / name
         if name == "bench_frame" and path.exists():
             words = ["1" if before == "--repeat" else word for before, word in zip(["", *words], words)]
@@ -151,6 +151,8 @@ class Shown(unittest.TestCase):
             self.peer(words)
         elif first == "sbatch":
             self.sbatch(words, environment)
+        elif first == "snakemake":  # python/tests run them
+            self.assertTrue((SOURCE / words[words.index("-s") + 1]).is_file(), line)
         elif first == "sqlite3":
             self.ledger(words)
 
@@ -176,7 +178,7 @@ class Shown(unittest.TestCase):
         for line in ("fiberloom extrude -i a", "fiberloom extract --wavelenght 1", "fiberloom compare --max-pul ...",
                      "fiberloom info nothere.fits", "scripts/none", "scripts/test --wrong", "cmake --preset none",
                      "build/release/bin/none_test", "spex --new-option", "sbatch -N 4 docs/slurm/night.sbatch nothere out",
-                     "bench/versus --no-such -- spex"):
+                     "bench/versus --no-such -- spex", "snakemake -s docs/snakemake/none.smk"):
             with self.subTest(line), self.assertRaises(AssertionError):
                 self.check(line)
         with self.assertRaisesRegex(ValueError, "fibreloom"):

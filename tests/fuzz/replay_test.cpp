@@ -7,7 +7,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "fiberloom/base/rng.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/rng.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace fiberloom::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/fits/gzip.hpp"
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "loom/files/gzip.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace fiberloom::fuzz {
@@ -30,7 +30,7 @@ Bytes old_psf() {
   t.header.set("PSFVER", 2);
   t.header.set("GHDEGX", 0);
   t.header.set("GHDEGY", 0);
-  fits::MemorySink sink;
+  MemorySink sink;
   fits::FitsWriter(sink).table("PSF", t);
   return sink.bytes();
 }
@@ -47,11 +47,11 @@ std::vector<Seed> seeds() {
     write_frame(path, test::sample_frame(2, 12), Overwrite::kYes);
   });
   return {{"preproc", fuzz_preproc, preproc},
-          {"preproc_gz", fuzz_preproc, fits::gzip(preproc)},
+          {"preproc_gz", fuzz_preproc, gzip(preproc)},
           {"psf", fuzz_psf, psf},
           {"psf_v2", fuzz_psf, old_psf()},
           {"frame", fuzz_frame, frame},
-          {"gunzip", fuzz_gunzip, fits::gzip(psf)}};
+          {"gunzip", fuzz_gunzip, gzip(psf)}};
 }
 
 }  // namespace fiberloom::fuzz

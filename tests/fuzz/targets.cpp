@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fuzz/targets.hpp"
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/fits/gzip.hpp"
 #include "fiberloom/formats/from_reader.hpp"
+#include "loom/base/error.hpp"
+#include "loom/files/gzip.hpp"
 
 namespace fiberloom::fuzz {
 namespace {
@@ -45,7 +45,7 @@ void fuzz_frame(std::span<const std::uint8_t> bytes) {
 
 void fuzz_gunzip(std::span<const std::uint8_t> bytes) {
   try {
-    (void)fits::gunzip(bytes, "fuzz.gz", kMaxUnpacked);
+    (void)gunzip(bytes, "fuzz.gz", kMaxUnpacked);
   } catch (const Error&) {
   }
 }

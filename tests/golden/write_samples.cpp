@@ -13,9 +13,11 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path folder(argv[1]);
   std::filesystem::create_directories(folder);
-  write_frame((folder / "frame.fits").string(), test::sample_frame(), Overwrite::kYes);
-  write_frame((folder / "frame.fits.gz").string(), test::sample_frame(), Overwrite::kYes);
-  write_preproc((folder / "preproc.fits").string(), test::sample_preproc(), Overwrite::kYes);
-  write_psf((folder / "psf.fits").string(), test::sample_psf(), Overwrite::kYes);
+  write_frame((folder / "frame.fits").string(), fiberloom::test::sample_frame(), Overwrite::kYes);
+  write_frame((folder / "frame.fits.gz").string(), fiberloom::test::sample_frame(),
+              Overwrite::kYes);
+  write_preproc((folder / "preproc.fits").string(), fiberloom::test::sample_preproc(),
+                Overwrite::kYes);
+  write_psf((folder / "psf.fits").string(), fiberloom::test::sample_psf(), Overwrite::kYes);
   return 0;
 }

@@ -5,11 +5,11 @@
 #include <functional>
 #include <thread>
 
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
-#include "fiberloom/pipeline/gpu/gpu_bench.hpp"
-#include "fiberloom/pipeline/gpu/gpu_checks.hpp"
+#include "fiberloom/bench/gpu_agreement.hpp"
+#include "fiberloom/bench/gpu_bench.hpp"
+#include "fiberloom/bench/gpu_checks.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/base/executor.hpp"
 #include "tests/gpu/cuda_standin.hpp"
 
 using namespace fiberloom;

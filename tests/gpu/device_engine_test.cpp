@@ -9,18 +9,14 @@
 #include <thread>
 #include <utility>
 
-#include "fiberloom/device/emulated_device.hpp"
-#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
-#include "fiberloom/simulate/small_frame.hpp"
+#include "fiberloom/bench/gpu_agreement.hpp"
+#include "fiberloom/bench/small_case.hpp"
+#include "loom/device/emulated_device.hpp"
 
 namespace fiberloom {
 namespace {
 
-struct Case {
-  SmallFrame frame;
-  CcdFrame ccd;
-  ExtractOptions options;
-};
+using Case = SmallCase;
 
 Case make_case(int nfiber = 6, int bundle = 3, double crosstalk = 0, std::size_t nwave = 90) {
   SmallFrameOptions o;
@@ -29,19 +25,14 @@ Case make_case(int nfiber = 6, int bundle = 3, double crosstalk = 0, std::size_t
   o.crosstalk = crosstalk;
   o.margin_aa = 110;  // guard bins on the CCD: the condition number of real frames
   SerialExecutor serial;
-  Case c{make_small_frame(o, serial), {}, {}};
-  c.options.wave = c.frame.wave;
-  c.options.bundle_size = bundle;
-  c.ccd.image = PixelArray(c.frame.image);
-  c.ccd.ivar = PixelArray(c.frame.ivar);
-  return c;
+  return make_small_case(o, bundle, serial);
 }
 
 Array2D<double>& ivar_of(Case& c) { return std::get<Array2D<double>>(c.ccd.ivar.data()); }
 
 ExtractResult by_cpu(const Case& c) {
   SerialExecutor serial;
-  return extract_exact(c.ccd, c.frame.psf, c.options, serial);
+  return extract_exact(c.ccd, c.psf, c.options, serial);
 }
 
 std::unique_ptr<DeviceEngine> emulated(const EmulatedDeviceOptions& device = {},
@@ -53,7 +44,7 @@ std::unique_ptr<DeviceEngine> emulated(const EmulatedDeviceOptions& device = {},
 
 ExtractResult by_device(const Case& c, DeviceEngine& engine, DeviceReport* report = nullptr) {
   SerialExecutor serial;
-  return engine.extract(c.ccd, c.frame.psf, c.options, serial, {}, nullptr, report);
+  return engine.extract(c.ccd, c.psf, c.options, serial, {}, nullptr, report);
 }
 
 /// Differences: flux in sigma, the others relative or absolute as they are kept. Counted, since the
@@ -174,7 +165,7 @@ TEST(DeviceEngine, LeavesABundleThatNeedsAWiderBandThanItHasToTheCpuAndSaysSoInA
   observer.message = [&](LogLevel, const std::string& text) { said += text + '\n'; };
   SerialExecutor serial;
   const ExtractResult device =
-      engine->extract(c.ccd, c.frame.psf, c.options, serial, observer, nullptr, &report);
+      engine->extract(c.ccd, c.psf, c.options, serial, observer, nullptr, &report);
   ASSERT_FALSE(report.cpu_bundles.empty());
   for (const CpuBundle& bundle : report.cpu_bundles) {
     EXPECT_EQ(bundle.reason.substr(0, 18), "it needs a band of") << bundle.reason;
@@ -240,7 +231,7 @@ TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {
       return false;
     };
     SerialExecutor serial;
-    (void)engine->extract(c.ccd, c.frame.psf, c.options, serial, observer);
+    (void)engine->extract(c.ccd, c.psf, c.options, serial, observer);
   });
   taken.get_future().wait();
   Observer observer;
@@ -248,7 +239,7 @@ TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {
   SerialExecutor serial;
   std::future<Status> second = std::async(std::launch::async, [&] {
     try {
-      (void)engine->extract(c.ccd, c.frame.psf, c.options, serial, observer);
+      (void)engine->extract(c.ccd, c.psf, c.options, serial, observer);
     } catch (const Error& error) {
       return error.status();
     }
@@ -286,7 +277,7 @@ TEST(DeviceEngine, GivesTheSameBytesWithSpotsKeptAndMadeAgain) {
   SerialExecutor serial;
   DeviceReport report;
   const ExtractResult again =
-      engine->extract(c.ccd, c.frame.psf, c.options, tuning, serial, {}, nullptr, &report);
+      engine->extract(c.ccd, c.psf, c.options, tuning, serial, {}, nullptr, &report);
   EXPECT_TRUE(same_bytes(kept, again));
   const auto spots = std::find_if(report.stages.begin(), report.stages.end(),
                                   [](const DeviceStageTime& t) { return t.name == "spots"; });
@@ -324,7 +315,7 @@ TEST(DeviceEngine, GivesTheFramesOfALostDeviceToTheOthersAndSaysSoOnce) {
     for (int i = 0; i < 5; ++i) {
       DeviceReport report;
       const ExtractResult r =
-          engine.extract(c.ccd, c.frame.psf, c.options, serial, observer, nullptr, &report);
+          engine.extract(c.ccd, c.psf, c.options, serial, observer, nullptr, &report);
       by_cpu_frames += report.failure.empty() ? 0 : 1;
       EXPECT_TRUE(same_bytes(r, report.failure.empty() ? on_device : on_cpu)) << after;
     }

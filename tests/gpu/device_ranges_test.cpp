@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/device/emulated_device.hpp"
+#include "fiberloom/bench/small_case.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
-#include "fiberloom/simulate/small_frame.hpp"
-#include "fiberloom/trace/range.hpp"
+#include "loom/device/emulated_device.hpp"
+#include "loom/trace/range.hpp"
 
 namespace fiberloom {
 namespace {
@@ -44,18 +44,14 @@ class DeviceRanges : public testing::Test {
     o.nwave = 40;
     o.margin_aa = 110;
     SerialExecutor serial;
-    const SmallFrame frame = make_small_frame(o, serial);
-    ExtractOptions options;
-    options.wave = frame.wave;
-    options.bundle_size = 2;
+    const SmallCase c = make_small_case(o, 2, serial);
     std::vector<std::unique_ptr<Device>> devices;
     devices.push_back(make_emulated_device());
     Device* only = devices[0].get();
     DeviceEngine engine(std::move(devices), {});
     only->inject(fault);
     try {
-      (void)engine.extract({PixelArray(frame.image), PixelArray(frame.ivar)}, frame.psf, options,
-                           serial);
+      (void)engine.extract(c.ccd, c.psf, c.options, serial);
       return true;
     } catch (const Error&) {
       return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The agreement check must see what it is there for: each fault is made here, in each array.
-#include "fiberloom/pipeline/gpu/gpu_agreement.hpp"
+#include "fiberloom/bench/gpu_agreement.hpp"
 
 #include <gtest/gtest.h>
 

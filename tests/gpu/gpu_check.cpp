@@ -15,9 +15,9 @@
 #include <map>
 #include <string>
 
-#include "fiberloom/device/emulated_device.hpp"
-#include "fiberloom/pipeline/gpu/gpu_bench.hpp"
-#include "fiberloom/pipeline/gpu/gpu_checks.hpp"
+#include "fiberloom/bench/gpu_bench.hpp"
+#include "fiberloom/bench/gpu_checks.hpp"
+#include "loom/device/emulated_device.hpp"
 
 using namespace fiberloom;
 

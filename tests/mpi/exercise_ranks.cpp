@@ -9,8 +9,9 @@
 #include <cstring>
 #include <thread>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/runtime/ranks_module.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/ranks_module.hpp"
 
 namespace {
 

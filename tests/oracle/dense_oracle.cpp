@@ -7,7 +7,8 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
 #include "tests/oracle/profile_cholesky.hpp"
 #include "tests/oracle/quadrature_spot.hpp"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "loom/base/error.hpp"
 #include "tests/oracle/dense_oracle.hpp"
 #include "tests/oracle/small_case.hpp"
 

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::oracle {
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/rng.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/rng.hpp"
 #include "tests/oracle/dense_oracle.hpp"
 #include "tests/oracle/quadrature_spot.hpp"
 

@@ -7,7 +7,7 @@ import re
 import sys
 import types
 
-NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "Eigen3": "eigen", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
+NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "erfa": "erfa", "Eigen3": "eigen", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
          "TBB": "intel-oneapi-tbb", "SQLite3": "sqlite", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
          "Python": "python"}
 OPTIONAL = {"tomlplusplus", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}

@@ -46,7 +46,7 @@ class Installed(unittest.TestCase):
     def test_no_test_header_and_no_path_of_the_build_is_installed(self):
         headers = [p.relative_to(self.prefix).as_posix() for p in self.prefix.rglob("*.hpp")]
         self.assertIn("include/fiberloom/extract/extract.hpp", headers)
-        self.assertIn("include/fiberloom/pipeline/version.hpp", headers)
+        self.assertIn("include/fiberloom/recipes/version.hpp", headers)
         self.assertFalse([h for h in headers if "test" in h or "/cli/" in h])
         for pattern in ("*.cmake", "*.pc", "*.hpp"):
             for file in self.prefix.rglob(pattern):
@@ -96,6 +96,7 @@ class Debian(unittest.TestCase):
         depends = run("dpkg-deb", "-f", self.packages["fiberloom"], "Depends")
         self.assertRegex(depends, r"libcfitsio\d*")
         self.assertRegex(depends, r"libdeflate0")
+        self.assertRegex(depends, r"liberfa\d")
         self.assertRegex(run("dpkg-deb", "-f", self.packages["fiberloom"], "Version"), r"^\d+\.\d+\.\d+")
 
     def test_the_library_is_a_package_of_its_own(self):

@@ -36,38 +36,47 @@ class Layers(Scratch):
 
     def test_finds_each_kind_of_violation(self):
         for path, line in (
-                ("src/fiberloom/base/a.hpp", '#include "fiberloom/psf/psf_model.hpp"'),
-                ("src/fiberloom/extract/a.cpp", '#include "fiberloom/fits/hdu.hpp"'),
+                ("src/loom/base/a.hpp", '#include "fiberloom/psf/psf_model.hpp"'),
+                ("src/fiberloom/extract/a.cpp", '#include "loom/fits/hdu.hpp"'),
                 ("src/fiberloom/formats/a.cpp", "#include <fitsio.h>"),
-                ("src/fiberloom/pipeline/a.cpp", "#include <mpi.h>"),
-                ("src/fiberloom/linalg/a.cpp", "#include <cuda_runtime.h>"),
+                ("src/fiberloom/recipes/a.cpp", "#include <erfa.h>"),
+                ("src/fiberloom/recipes/a.cpp", "#include <erfam.h>"),
+                ("src/fiberloom/recipes/a.cpp", "#include <mpi.h>"),
+                ("src/loom/linalg/a.cpp", "#include <cuda_runtime.h>"),
                 ("src/fiberloom/extract/exact/a.cpp", "#include <Eigen/Dense>"),
                 ("src/fiberloom/psf/a.cpp", "#include <immintrin.h>"),
-                ("src/fiberloom/psf/a.cpp", '#include "fiberloom/simd/pack.hpp"'),
-                ("src/fiberloom/device/a.cu", '#include "fiberloom/simd/isa.hpp"'),
+                ("src/fiberloom/psf/a.cpp", '#include "loom/simd/pack.hpp"'),
+                ("src/loom/device/a.cu", '#include "loom/simd/isa.hpp"'),
                 ("src/fiberloom/extract/a.cpp", "#include <tbb/parallel_for.h>"),
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
                 ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),
+                ("src/fiberloom/cli/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/loom/program/a.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/loom/program/a.cpp", '#include "fiberloom/extract/extract.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
-                ("src/fiberloom/base/a.cpp", "\n" * 600)):
+                ("src/fiberloom/psf/new/a.cpp", "int x;"),
+                ("src/fiberloom/extract/patch/a.cpp", '#include "fiberloom/extract/exact/bundle.hpp"'),
+                ("src/loom/base/a.cpp", "\n" * 600)):
             with self.subTest(path=path, line=line):
                 code, text = self.verdict(path, line)
                 self.assertEqual(code, 1, text)
                 self.assertIn(path, text)
 
     def test_wants_a_licence_line(self):
-        self.put("src/fiberloom/base/a.cpp", "int x;\n")
+        self.put("src/loom/base/a.cpp", "int x;\n")
         self.assertEqual(self.run_script("check-layers", self.root).returncode, 1)
 
     def test_lets_good_files_pass(self):
         for path, line in (
-                ("src/fiberloom/extract/a.cpp", '#include "fiberloom/base/array.hpp"'),
-                ("src/fiberloom/fits/a.cpp", "#include <fitsio.h>"),
-                ("src/fiberloom/psf/a_cpu.cpp", '#include "fiberloom/simd/pack.hpp"'),
+                ("src/fiberloom/extract/a.cpp", '#include "loom/base/array.hpp"'),
+                ("src/loom/fits/a.cpp", "#include <fitsio.h>"),
+                ("src/fiberloom/astro/a.cpp", "#include <erfa.h>"),
+                ("src/fiberloom/psf/a_cpu.cpp", '#include "loom/simd/pack.hpp"'),
                 ("src/fiberloom/extract/patch/a.cpp", "#include <Eigen/Dense>"),
-                ("src/fiberloom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),
-                ("src/fiberloom/cli/a.cpp", '#include "fiberloom/pipeline/extract_frame.hpp"')):
+                ("src/loom/base/a.cpp", "int f(char* s) { return std::snprintf(s, 1, s); }"),
+                ("src/loom/program/parse.cpp", "#include <CLI/CLI.hpp>"),
+                ("src/fiberloom/cli/a.cpp", '#include "fiberloom/recipes/extract_frame.hpp"')):
             with self.subTest(path=path, line=line):
                 code, text = self.verdict(path, line)
                 self.assertEqual(code, 0, text)

@@ -4,7 +4,8 @@
 // Needs FIBERLOOM_PARITY_DIR.
 #include <cstdio>
 
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/runtime/executors.hpp"
 #include "tests/parity/parity.hpp"
 
 namespace fiberloom {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/fits/fits_reader.hpp"
 #include "fiberloom/formats/formats.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "loom/fits/fits_reader.hpp"
+#include "loom/runtime/executors.hpp"
 #include "tests/oracle/dense_oracle.hpp"
 #include "tests/parity/parity.hpp"
 

@@ -9,22 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/bench/small_case.hpp"
 #include "fiberloom/extract/exact/decorrelate.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/storable.hpp"
-#include "fiberloom/linalg/rational_root.hpp"
-#include "fiberloom/simulate/small_frame.hpp"
+#include "loom/base/error.hpp"
+#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom {
 namespace {
 
-struct Case {
-  PsfModel psf;
-  CcdFrame ccd;
-  ExtractOptions options;
+struct Case : SmallCase {
   std::vector<std::string> warnings;
 };
 
@@ -34,13 +31,7 @@ Case make_case() {
   o.nwave = 90;
   o.margin_aa = 60;
   SerialExecutor serial;
-  SmallFrame frame = make_small_frame(o, serial);
-  Case c{std::move(frame.psf), {}, {}, {}};
-  c.options.wave = frame.wave;
-  c.options.bundle_size = 3;
-  c.ccd.image = PixelArray(std::move(frame.image));
-  c.ccd.ivar = PixelArray(std::move(frame.ivar));
-  return c;
+  return {make_small_case(o, 3, serial), {}};
 }
 
 Array2D<double>& image_of(Case& c) { return std::get<Array2D<double>>(c.ccd.image.data()); }

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
-#include "fiberloom/pipeline/frame_steps.hpp"
+#include "fiberloom/recipes/frame_steps.hpp"
+#include "loom/base/error.hpp"
 #include "tests/oracle/small_case.hpp"
 
 namespace fiberloom {

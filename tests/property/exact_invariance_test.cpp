@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
 #include "tests/oracle/small_case.hpp"
 
 namespace fiberloom {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "fiberloom/extract/exact/engine.hpp"
-#include "fiberloom/pipeline/frame_outputs.hpp"
+#include "fiberloom/recipes/frame_outputs.hpp"
 #include "tests/oracle/dense_oracle.hpp"
 #include "tests/oracle/small_case.hpp"
 

@@ -10,12 +10,12 @@
 #include <cstring>
 #include <functional>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/psf/forward_kernels.hpp"
-#include "fiberloom/runtime/executors.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
 
 namespace fiberloom {
 namespace {

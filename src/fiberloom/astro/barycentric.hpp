@@ -14,7 +14,7 @@ struct Site {
 /// Kitt Peak as desispec has it.
 inline constexpr Site kKittPeak{31.96403, -111.59989, 2097.0};
 
-/// Times that the series was fitted to: 1960 to 2100.
+/// From the beginning of UTC to the end of what the ephemeris was fitted to: 1960 to 2100.
 inline constexpr double kFirstMjd = 36934.0, kLastMjd = 88069.0;
 
 struct Direction {
@@ -25,8 +25,9 @@ struct Direction {
 /// factor that takes an observed wavelength to the barycentre of the solar system. With the Earth's
 /// orbit and rotation, precession, time dilation and the redshift by Sun and Earth (Wright &
 /// Eastman 2014, eq. 28, for a star at rest and far away). `mjd_utc`: [kFirstMjd, kLastMjd];
-/// beyond, the series drifts. Within 1 m/s of astropy over 2015-2050 (docs/science.md); the
-/// rotation takes UT1 = UTC, nutation is left out: 3 cm/s each. Cost: some 70 sines and cosines.
+/// beyond, the ephemeris drifts. Within 0.03 m/s of astropy (docs/science.md): UT1 = UTC and no
+/// polar motion. Leap seconds are those that ERFA knows; each that it does not is 6 mm/s. Throws
+/// kInternal for a time that no calendar holds. Cost: 0.1 ms (ephemeris and nutation in full).
 [[nodiscard]] double barycentric_velocity_m_s(const Site& site, const Direction& toward,
                                               double mjd_utc);
 

@@ -6,31 +6,54 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
+
 namespace fiberloom::astro {
 namespace {
 
 struct Reference {
   double mjd;
   Direction toward;
+  Site site;
   double velocity_m_s;
 };
 
-// astropy 8.0.2 with pyerfa 2.0.1.5: SkyCoord.radial_velocity_correction("barycentric") at Kitt
-// Peak, written by `bench/barycentric/against_astropy.py build/release/bin/bench_barycentric
-// --print 10`.
+// astropy 8.0.2 with pyerfa 2.0.1.5: SkyCoord.radial_velocity_correction("barycentric"), written by
+// `bench/barycentric/against_astropy.py build/release/bin/bench_barycentric --count 200 --print 8`,
+// the last two with --kitt-peak. It knows UT1 - UTC and polar motion; we do not: 0.03 m/s.
 constexpr Reference kAstropy[] = {
-    {63566.2497, {102.3021, 22.2020}, 16626.64}, {69173.7403, {3.5285, 3.6225}, 6413.16},
-    {58866.1504, {39.7370, 29.0258}, -27954.98}, {69150.5474, {47.2504, 52.6742}, -22746.98},
-    {61009.6253, {155.5939, -4.8391}, 29112.39}, {62434.9495, {279.3004, -69.1379}, -18289.32},
-    {67604.3930, {145.5789, 32.2624}, 21620.87}, {62254.3495, {52.5754, -4.7018}, -5578.74},
-    {64049.1183, {60.4517, 34.4122}, -25193.36}, {57375.5588, {343.0386, 45.0011}, -20244.06},
+    {59108.5709, {202.3386, 63.4201}, {-78.6462, 85.1846, 2712}, 4743.102},
+    {68721.4119, {139.5969, 67.4393}, {-3.0853, 12.6228, 4839}, 1901.812},
+    {51051.2579, {284.9962, 17.0061}, {10.2735, 277.2752, 3524}, -16424.557},
+    {68681.6526, {217.8492, -26.2612}, {50.8955, 342.1277, 2726}, 13063.232},
+    {54725.7863, {310.0560, 25.0076}, {0.3163, 81.4492, 2318}, -12653.559},
+    {57169.1991, {263.6499, -34.5038}, {-57.7097, 58.5545, 2332}, 9589.102},
+    {66031.1023, {216.6564, -20.8444}, {60.1177, 125.1375, 3410}, -25984.681},
+    {56859.5991, {103.5416, 4.7882}, {64.6182, 29.7958, 1173}, 6837.887},
+    {59108.5709, {202.3386, 63.4201}, {31.96403, -111.59989, 2097}, 4947.918},
+    {68721.4119, {139.5969, 67.4393}, {31.96403, -111.59989, 2097}, 2018.915},
 };
+constexpr double kRotationUnknown_m_s = 0.03;
 
-TEST(BarycentricVelocity, AgreesWithAstropyWithinAMetreASecond) {
+TEST(BarycentricVelocity, AgreesWithAstropyAnywhereButForWhatIersTables) {
   for (const Reference& r : kAstropy) {
-    EXPECT_NEAR(barycentric_velocity_m_s(kKittPeak, r.toward, r.mjd), r.velocity_m_s, 1.0)
+    EXPECT_NEAR(barycentric_velocity_m_s(r.site, r.toward, r.mjd), r.velocity_m_s,
+                kRotationUnknown_m_s)
         << "MJD " << r.mjd;
   }
+}
+
+TEST(BarycentricVelocity, TakesYearsWhoseLeapSecondsNobodyKnowsYet) {
+  // what ERFA calls dubious: 1960 and before, and from five years after its table was made; the
+  // middle of an exposure may lie half a day beyond the last start
+  for (const double mjd : {kFirstMjd - 0.5, kFirstMjd, 68000.0, kLastMjd, kLastMjd + 0.5}) {
+    EXPECT_LT(std::abs(barycentric_velocity_m_s(kKittPeak, {10, 20}, mjd)), 31000) << mjd;
+  }
+}
+
+TEST(BarycentricVelocity, RefusesATimeThatNoCalendarHolds) {
+  EXPECT_THROW((void)barycentric_velocity_m_s(kKittPeak, {10, 20}, 1e12), Error);
 }
 
 TEST(BarycentricVelocity, NeedsTheRotationOfTheEarth) {
@@ -53,9 +76,9 @@ TEST(BarycentricVelocity, OfOppositeDirectionsDiffersInSignButForRelativity) {
 
 TEST(BarycentricFactor, IsOnePlusTheVelocityOverThatOfLight) {
   for (const Reference& r : kAstropy) {
-    const double f = barycentric_factor(kKittPeak, r.toward, r.mjd);
-    EXPECT_NEAR(f, 1 + r.velocity_m_s / 299792458.0, 4e-9);
-    EXPECT_NEAR(factor_velocity_km_s(f), r.velocity_m_s / 1000, 1e-3);
+    const double f = barycentric_factor(r.site, r.toward, r.mjd);
+    EXPECT_NEAR(f, 1 + r.velocity_m_s / 299792458.0, kRotationUnknown_m_s / 299792458.0);
+    EXPECT_NEAR(factor_velocity_km_s(f), r.velocity_m_s / 1000, kRotationUnknown_m_s / 1000);
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace fiberloom::cli {
 
-[[nodiscard]] Command add_bench_night(CLI::App& bench);
-[[nodiscard]] Command add_bench_gpu(CLI::App& bench);
+[[nodiscard]] Command make_bench_night();
+[[nodiscard]] Command make_bench_gpu();
 
 }  // namespace fiberloom::cli

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom bench night`: what this machine gives, on an exposure of its own making.
-#include "fiberloom/pipeline/night/bench_night.hpp"
+#include "fiberloom/recipes/night/bench_night.hpp"
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/bench.hpp"
-#include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/heap.hpp"
-#include "fiberloom/cli/limits.hpp"
-#include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/print.hpp"
+#include "loom/program/console.hpp"
+#include "loom/program/heap.hpp"
+#include "loom/program/standard_output.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -117,9 +115,8 @@ int run_bench(BenchCommand& command) {
   if (command.compress) job.output = night::Compress::kYes;
   if (command.copies) job.replicas = night::Replicas::kCopies;
   if (command.no_baseline) job.baseline = night::Baseline::kNone;
-  const std::array<fits::NamedFile, 2> texts{
-      {{"--json", command.json}, {"--trace", command.trace}}};
-  fits::check_distinct(texts, {});
+  const std::array<NamedFile, 2> texts{{{"--json", command.json}, {"--trace", command.trace}}};
+  check_distinct(texts, {});
   check_text_outputs(texts);
   return_large_blocks();
   const WorkFolder folder(command.where, command.keep);
@@ -134,37 +131,40 @@ int run_bench(BenchCommand& command) {
 
 }  // namespace
 
-Command add_bench_night(CLI::App& bench) {
-  CLI::App* one = bench.add_subcommand(
-      "night", "simulate an exposure, extract it, tell rates, stages, overlap and efficiency");
-  one->footer(
-      "Six frames before the clock starts warm the machine up. Each run has as many processors as\n"
-      "threads, the first ones of its affinity mask: where these are two halves of one core, "
-      "choose\n"
-      "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
-      "bench.json\n\n" +
-      exit_codes_of({.writes = true, .more = {Status::kInterrupted}}));
-  const auto command = std::make_shared<BenchCommand>();
-  night::BenchJob& job = command->job;
-  one->add_option("--frames", job.frames, "frames of b, r and z in turn, 30 an exposure")
-      ->check(between(1, 100000))
-      ->capture_default_str();
-  one->add_option("--nspec", job.nspec, "fibres that are lit and extracted")
-      ->check(between(1, 500))
-      ->capture_default_str();
-  one->add_option("--seed", job.seed, "of the simulation")->capture_default_str();
-  one->add_flag("--gz", command->gz, "inputs are .fits.gz");
-  one->add_flag("--compress", command->compress, "write .fits.gz");
-  one->add_flag("--copies", command->copies,
-                "copies of the simulated images instead of links: more of the page cache");
-  one->add_flag("--no-baseline", command->no_baseline, "do not run it again on one processor");
-  one->add_option("--folder", command->where, "where to work; default: the temporary folder");
-  one->add_flag("--keep", command->keep, "leave the files behind");
-  add_thread_option(*one, job.pipeline.threads);
-  one->add_option("--json", command->json, "write it all (- is stdout)");
-  one->add_option("--trace", command->trace, "write a timeline for Perfetto");
-  add_log_options(*one, command->log);
-  return {one, [command] { return run_bench(*command); }};
+Command make_bench_night() {
+  Command command{
+      .name = "night",
+      .text = "simulate an exposure, extract it, tell rates, stages, overlap and efficiency",
+      .footer =
+          "Six frames before the clock starts warm the machine up. Each run has as many processors "
+          "as\n"
+          "threads, the first ones of its affinity mask: where these are two halves of one core, "
+          "choose\n"
+          "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
+          "bench.json\n\n" +
+          exit_codes_of({.writes = true, .more = {Status::kInterrupted}})};
+  const auto state = std::make_shared<BenchCommand>();
+  night::BenchJob& job = state->job;
+  Options& options = command.options;
+  options.add("--frames", &job.frames, "frames of b, r and z in turn, 30 an exposure",
+              {.interval = between(1, 100000), .shows_default = true});
+  options.add("--nspec", &job.nspec, "fibres that are lit and extracted",
+              {.interval = between(1, 500), .shows_default = true});
+  options.add("--seed", &job.seed, "of the simulation", {.shows_default = true});
+  options.flag("--gz", &state->gz, "inputs are .fits.gz");
+  options.flag("--compress", &state->compress, "write .fits.gz");
+  options.flag("--copies", &state->copies,
+               "copies of the simulated images instead of links: more of the page cache");
+  options.flag("--no-baseline", &state->no_baseline, "do not run it again on one processor");
+  options.add("--folder", &state->where, "where to work; default: the temporary folder");
+  options.flag("--keep", &state->keep, "leave the files behind");
+  options.add("--json", &state->json, "write it all (- is stdout)");
+  options.add("--trace", &state->trace, "write a timeline for Perfetto");
+  options.group("Running");
+  add_thread_option(options, job.pipeline.threads);
+  add_log_options(options, state->log);
+  command.run = [state](const Invocation&) { return run_bench(*state); };
+  return command;
 }
 
 }  // namespace fiberloom::cli

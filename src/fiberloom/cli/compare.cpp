@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom compare`: two frames, or a frame and the truth that it was simulated from.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/limits.hpp"
-#include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/compare_truth.hpp"
+#include "fiberloom/recipes/compare_truth.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/program/standard_output.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -128,46 +126,43 @@ int run_compare(const CompareCommand& command) {
   return compare_two(command);
 }
 
-void add_limits(CLI::App& app, CompareCommand& c) {
-  const auto group = "Limits (exit 1 beyond one)";
-  app.add_option("--max-pull", c.max_pull, "largest pull, sigma")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--max-mask-diff", c.max_mask_percent, "bins masked on one side only, percent")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--max-ivar", c.max_ivar, "relative difference of ivar")->group(group);
-  app.add_option("--max-resolution", c.max_resolution, "difference of RESOLUTION entries")
-      ->group(group);
-  app.add_option("--max-mean", c.max_mean, "with a truth: |mean pull|")->group(group);
-  app.add_option("--max-width-error", c.max_width_error, "with a truth: |width of pulls - 1|")
-      ->group(group);
+void add_limits(Options& options, CompareCommand& c) {
+  options.group("Limits (exit 1 beyond one)");
+  options.add("--max-pull", &c.max_pull, "largest pull, sigma", {.shows_default = true});
+  options.add("--max-mask-diff", &c.max_mask_percent, "bins masked on one side only, percent",
+              {.shows_default = true});
+  options.add("--max-ivar", &c.max_ivar, "relative difference of ivar");
+  options.add("--max-resolution", &c.max_resolution, "difference of RESOLUTION entries");
+  options.add("--max-mean", &c.max_mean, "with a truth: |mean pull|");
+  options.add("--max-width-error", &c.max_width_error, "with a truth: |width of pulls - 1|");
 }
 
 }  // namespace
 
-Command make_compare(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "compare", "compare two frames, or a frame with the truth it was simulated from");
-  app->footer(
-      "Examples:\n  fiberloom compare ours.fits theirs.fits --max-pull 0.01 --list 20\n"
-      "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n" +
-      exit_codes_of(
-          {.reads = true, .matches = true, .writes = true, .more = {Status::kDifferent}}));
-  const auto command = std::make_shared<CompareCommand>();
-  app->add_option("A", command->a, "frame")->required();
-  app->add_option("B", command->b, "frame, or truth as `simulate` writes it");
-  app->add_option("--truth", command->truth, "truth file");
-  app->add_option("--list", command->options.list, "name so many bins masked on one side only")
-      ->capture_default_str();
-  app->add_option("--mask-bits", command->options.mask_bits,
-                  "MASK bits that make a bin bad, where both files have a MASK; default: all");
-  app->add_option("--bundlesize", command->bundle_size, "with a truth: fibres a line of the table")
-      ->check(positive())
-      ->capture_default_str();
-  add_verify_option(*app, command->verify);
-  add_limits(*app, *command);
-  return {app, [command] { return run_compare(*command); }};
+Command make_compare() {
+  Command command{
+      .name = "compare",
+      .text = "compare two frames, or a frame with the truth it was simulated from",
+      .footer =
+          "Examples:\n  fiberloom compare ours.fits theirs.fits --max-pull 0.01 --list 20\n"
+          "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n" +
+          exit_codes_of(
+              {.reads = true, .matches = true, .writes = true, .more = {Status::kDifferent}})};
+  const auto state = std::make_shared<CompareCommand>();
+  Options& options = command.options;
+  options.add("A", &state->a, "frame", {.required = true});
+  options.add("B", &state->b, "frame, or truth as `simulate` writes it");
+  options.add("--truth", &state->truth, "truth file");
+  options.add("--list", &state->options.list, "name so many bins masked on one side only",
+              {.shows_default = true});
+  options.add("--mask-bits", &state->options.mask_bits,
+              "MASK bits that make a bin bad, where both files have a MASK; default: all");
+  options.add("--bundlesize", &state->bundle_size, "with a truth: fibres a line of the table",
+              {.interval = above(0), .shows_default = true});
+  add_verify_option(options, state->verify);
+  add_limits(options, *state);
+  command.run = [state](const Invocation&) { return run_compare(*state); };
+  return command;
 }
 
 }  // namespace fiberloom::cli

@@ -2,15 +2,12 @@
 // --backend and what belongs to it, the same for every command that extracts.
 #pragma once
 
-#include "fiberloom/pipeline/device_choice.hpp"
-
-namespace CLI {
-class App;
-}
+#include "fiberloom/recipes/device_choice.hpp"
+#include "loom/program/options.hpp"
 
 namespace fiberloom::cli {
 
-void add_device_options(CLI::App& app, DeviceChoice& choice);
+void add_device_options(Options& options, DeviceChoice& choice);
 
 /// Throws kUsage when a device was asked for and the method has none.
 void check_device(const DeviceChoice& choice, Method method);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/print.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -64,7 +64,8 @@ std::string exit_codes_of(const ExitCodes& codes) {
   std::string text, line = "Exit codes:";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const char* const end = i + 2 < parts.size() ? "," : i + 1 < parts.size() ? ";" : "";
-    const std::string word = " " + parts[i].second + end;
+    std::string word(1, ' ');
+    word.append(parts[i].second).append(end);
     if (line.size() + word.size() > kWidth) {
       text += line + "\n";
       line = " ";

@@ -5,7 +5,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom extract`: options -> recipe -> summary.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
 
 #include "fiberloom/astro/barycentric.hpp"
-#include "fiberloom/base/print.hpp"
-#include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/extract_options.hpp"
 #include "fiberloom/cli/summary_json.hpp"
-#include "fiberloom/pipeline/frame_outputs.hpp"
-#include "fiberloom/runtime/executors.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/frame_outputs.hpp"
+#include "loom/base/print.hpp"
+#include "loom/program/console.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -38,20 +37,19 @@ void report(const ExtractSummary& s, const Observer& observer) {
 
 /// All files, by what they are and not by their names, before any is opened.
 void check_files(const ExtractCommand& command) {
-  const std::array<fits::NamedFile, 2> texts{
-      {{"--json", command.json}, {"--trace", command.trace}}};
+  const std::array<NamedFile, 2> texts{{{"--json", command.json}, {"--trace", command.trace}}};
   check_outputs(command.job, texts);
   check_text_outputs(texts);
 }
 
-int run_extract(const CLI::App& app, ExtractCommand& command) {
+int run_extract(const Given& given, ExtractCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const RankPart part =
       part_of_rank(command.ranks, "fiberloom night and expose share frames among ranks");
   if (!part.works) return 0;
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  finish_extract_options(app, command, observer);
+  finish_extract_options(given, command, observer);
   check_files(command);
   const Isa isa = active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
@@ -78,7 +76,7 @@ int run_extract(const CLI::App& app, ExtractCommand& command) {
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty()) {
     RunFacts facts;
-    facts.options = given_options(app);
+    facts.options = given.texts();
     facts.threads = executor->concurrency();
     facts.executor = executor_kind();
     facts.isa = isa_name(isa);
@@ -90,18 +88,22 @@ int run_extract(const CLI::App& app, ExtractCommand& command) {
 
 }  // namespace
 
-Command make_extract(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("extract", "extract the spectra of one CCD frame");
-  app->footer(
-      "Example:\n  fiberloom extract -i preproc-r0-00000011.fits.gz -p psf-r0-00000011.fits \\\n"
-      "      -w 5760.0,7620.0,0.8 -o frame-r0-00000011.fits.gz\n\n" +
-      exit_codes_of({.reads = true,
-                     .matches = true,
-                     .writes = true,
-                     .more = {Status::kNumerical, Status::kInterrupted, Status::kDevice}}));
-  const auto command = std::make_shared<ExtractCommand>();
-  add_extract_options(*app, *command);
-  return {app, [app, command] { return run_extract(*app, *command); }};
+Command make_extract() {
+  Command command{
+      .name = "extract",
+      .text = "extract the spectra of one CCD frame",
+      .footer =
+          "Example:\n"
+          "  fiberloom extract -i preproc-r0-00000011.fits.gz -p psf-r0-00000011.fits \\\n"
+          "      -w 5760.0,7620.0,0.8 -o frame-r0-00000011.fits.gz\n\n" +
+          exit_codes_of({.reads = true,
+                         .matches = true,
+                         .writes = true,
+                         .more = {Status::kNumerical, Status::kInterrupted, Status::kDevice}})};
+  const auto state = std::make_shared<ExtractCommand>();
+  add_extract_options(command.options, *state);
+  command.run = [state](const Invocation& call) { return run_extract(call.given, *state); };
+  return command;
 }
 
 }  // namespace fiberloom::cli

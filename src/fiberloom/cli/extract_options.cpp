@@ -2,11 +2,9 @@
 // A script that calls spex or desi_extract_spectra changes one word; here is what makes that true.
 #include "fiberloom/cli/extract_options.hpp"
 
-#include <CLI/CLI.hpp>
-#include <span>
-
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -29,80 +27,65 @@ constexpr Ignored kIgnoredValues[] = {
 constexpr Ignored kRefused[] = {
     {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
 };
-constexpr const char* kPatchOnly[] = {"--nsubbundles", "--nwavestep", "--wavepad", "--wavepad-frac",
-                                      "--pixpad-frac"};
-
-void add_file_options(CLI::App& app, ExtractCommand& c) {
-  const auto group = "Files";
-  app.add_option("-i,--input", c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)")
-      ->required()
-      ->group(group);
-  app.add_option("-p,--psf", c.job.psf, "PSF (GAUSS-HERMITE, version 1, 2 or 3)")
-      ->required()
-      ->group(group);
-  app.add_option("-o,--output", c.job.output, "frame to write (.fits or .fits.gz)")
-      ->required()
-      ->group(group);
-  app.add_option("-m,--model", c.job.model, "model image to write, electrons")->group(group);
-  app.add_option("--residual", c.job.residual,
-                 "image minus model to write, electrons; 0 where a pixel was not used")
-      ->group(group);
-  app.add_option("-f,--fibermap", c.job.fibermap, "fibermap; default: that of the image, or none")
-      ->group(group);
-  app.add_flag_callback(
-         "--no-scores", [&c] { c.job.scores = false; }, "write no SCORES")
-      ->group(group);
-  app.add_flag_callback(
-         "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
-         "refuse to replace an existing output")
-      ->group(group);
+void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to) {
+  const char* const group = "Files";
+  options.group(group);
+  options.add("-i,--input", &c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)",
+              {.required = true});
+  options.add("-p,--psf", &c.job.psf, "PSF (GAUSS-HERMITE, version 1, 2 or 3)", {.required = true});
+  options.add("-o,--output", &c.job.output, "frame to write (.fits or .fits.gz)",
+              {.required = true});
+  options.add("-m,--model", &c.job.model, "model image to write, electrons");
+  options.add("--residual", &c.job.residual,
+              "image minus model to write, electrons; 0 where a pixel was not used");
+  options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
+  add_job_options(options, group, to);
+  options.flag(
+      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
+      "refuse to replace an existing output");
 }
 
-void add_running_options(CLI::App& app, ExtractCommand& c) {
-  const auto group = "Running";
-  add_device_options(app, c.device);
-  add_thread_option(app, c.threads);
-  app.add_option("--json", c.json, "write a summary: times, memory, options, counts (- is stdout)")
-      ->group(group);
-  app.add_option("--trace", c.trace, "write a timeline for chrome://tracing or Perfetto")
-      ->group(group);
-  add_log_options(app, c.log);
-  const auto peers = "Accepted for spex and desi_extract_spectra";
-  add_rank_option(app, c.ranks, group);
-  const auto add_flags = [&](std::span<const Ignored> flags, const std::string& answer) {
-    for (const Ignored& flag : flags) {
-      const std::string text = answer + flag.reason;
-      app.add_flag(flag.name, text)->group(peers);
-    }
-  };
-  add_flags(kIgnoredFlags, "ignored: ");
-  add_flags(kRefused, "refused: ");
-  for (const Ignored& option : kIgnoredValues) {
-    const std::string text = std::string("ignored: ") + option.reason;
-    app.add_option(option.name, text)->expected(1)->group(peers);
-  }
+void add_running_options(Options& options, ExtractCommand& c) {
+  options.group("Running");
+  add_device_options(options, c.device);
+  add_thread_option(options, c.threads);
+  options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
+  options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
+  add_log_options(options, c.log);
+}
+
+void add_options_of_peers(Options& options, ExtractCommand& c) {
+  options.group("Running");
+  add_rank_option(options, c.ranks);
+  options.group("Accepted for spex and desi_extract_spectra");
+  const std::string ignored = "ignored: ", refused = "refused: ";
+  for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
+  for (const Ignored& flag : kRefused) options.flag(flag.name, {}, refused + flag.reason);
+  for (const Ignored& option : kIgnoredValues)
+    options.add(option.name, {}, ignored + option.reason);
 }
 
 }  // namespace
 
-void add_extract_options(CLI::App& app, ExtractCommand& command) {
-  add_file_options(app, command);
-  add_problem_options(app, command.job, command.wavelength, "range of the PSF table, 0.8");
-  add_method_options(app, command.job);
-  add_running_options(app, command);
+void add_extract_options(Options& options, ExtractCommand& command) {
+  const JobOptions to{command.job, command.wavelength, "range of the PSF table, 0.8"};
+  add_file_options(options, command, to);
+  add_job_options(options, "What to extract", to);
+  add_job_options(options, "Method", to);
+  add_running_options(options, command);
+  add_options_of_peers(options, command);
 }
 
-void finish_extract_options(const CLI::App& app, ExtractCommand& command,
-                            const Observer& observer) {
+void finish_extract_options(const Given& given, ExtractCommand& command, const Observer& observer) {
   for (const Ignored& option : kRefused) {
-    if (app.count(option.name) > 0) {
+    if (given.has(option.name)) {
       throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
     }
   }
   check_device(command.device, command.job.method);
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {
-    if (app.count(option.name) > 0) {
+    if (given.has(option.name)) {
       observer.warn(std::string(option.name) + " is ignored: " + option.reason);
     }
   };
@@ -110,8 +93,9 @@ void finish_extract_options(const CLI::App& app, ExtractCommand& command,
   for (const Ignored& option : kIgnoredValues) warn_ignored(option);
   if (command.job.method != Method::kExact) return;
   std::string unused;
-  for (const char* name : kPatchOnly) {
-    if (app.count(name) > 0) unused += std::string(unused.empty() ? "" : ", ") + name;
+  for (const ExtractOptionRow& row : extract_option_rows()) {
+    if (row.only != Method::kPatch || !given.has(row.long_name())) continue;
+    unused += (unused.empty() ? "" : ", ") + row.long_name();
   }
   if (!unused.empty()) {
     observer.warn(unused + ": ignored, the exact engine has no patches (--method patch has)");

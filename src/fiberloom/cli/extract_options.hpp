@@ -8,7 +8,7 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/cli/one_process.hpp"
-#include "fiberloom/pipeline/extract_frame.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
 
 namespace fiberloom::cli {
 
@@ -22,12 +22,12 @@ struct ExtractCommand {
   LogOptions log;
 };
 
-/// Declares all options on `app`; values land in `command`.
-void add_extract_options(CLI::App& app, ExtractCommand& command);
+/// Declares all options; values land in `command`.
+void add_extract_options(Options& options, ExtractCommand& command);
 
 /// After parsing: turns text into the job; one warning for each option that is accepted and does
 /// nothing; throws kUnsupported for one that would change numbers in a way that is not there,
 /// kUsage for nonsense.
-void finish_extract_options(const CLI::App& app, ExtractCommand& command, const Observer& observer);
+void finish_extract_options(const Given& given, ExtractCommand& command, const Observer& observer);
 
 }  // namespace fiberloom::cli

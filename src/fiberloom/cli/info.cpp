@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom info`: what a file is, and whether our readers take it.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/inspect_file.hpp"
+#include "fiberloom/recipes/inspect_file.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/program/standard_output.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -43,15 +42,22 @@ int run_info(const std::vector<std::string>& files, Verify verify) {
 
 }  // namespace
 
-Command make_info(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("info", "say what FITS files hold");
-  app->footer("Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n" +
-              exit_codes_of({.reads = true, .writes = true}));
-  const auto files = std::make_shared<std::vector<std::string>>();
-  app->add_option("FILE", *files, "preproc image, PSF, frame or truth")->required();
-  const auto verify = std::make_shared<Verify>(Verify::kYes);
-  add_verify_option(*app, *verify);
-  return {app, [files, verify] { return run_info(*files, *verify); }};
+Command make_info() {
+  struct InfoCommand {
+    std::vector<std::string> files;
+    Verify verify = Verify::kYes;
+  };
+  Command command{
+      .name = "info",
+      .text = "say what FITS files hold",
+      .footer = "Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n" +
+                exit_codes_of({.reads = true, .writes = true})};
+  const auto state = std::make_shared<InfoCommand>();
+  command.options.add("FILE", &state->files, "preproc image, PSF, frame or truth",
+                      {.required = true});
+  add_verify_option(command.options, state->verify);
+  command.run = [state](const Invocation&) { return run_info(state->files, state->verify); };
+  return command;
 }
 
 }  // namespace fiberloom::cli

@@ -5,20 +5,20 @@
 #include <array>
 #include <string>
 
-#include "fiberloom/pipeline/extract_frame.hpp"
-
-namespace CLI {
-class App;
-}
+#include "fiberloom/recipes/extract_frame.hpp"
+#include "loom/program/options.hpp"
 
 namespace fiberloom::cli {
 
-/// Declares -w, -s, -n, --bundlesize ... ; `wavelength` gets the text of -w.
-void add_problem_options(CLI::App& app, ExtractJob& job, std::string& wavelength,
-                         const char* wave_default);
+/// Where the options go. The grid is text until parse_wavelength().
+struct JobOptions {
+  ExtractJob& job;
+  std::string& wavelength;
+  const char* wave_default;  ///< as help says it
+};
 
-/// Declares --method, -r, --tolerance and those of the patch engine.
-void add_method_options(CLI::App& app, ExtractJob& job);
+/// Declares the rows of extract_option_rows() that stand under this heading, and begins it.
+void add_job_options(Options& options, const char* group, const JobOptions& to);
 
 /// "wmin,wmax,dw". Throws kUsage.
 [[nodiscard]] std::array<double, 3> parse_wavelength(const std::string& text);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom night` and `fiberloom expose`: options -> recipe -> summary. One exposure is a night
 // with a single exposure in it.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -10,18 +9,18 @@
 #include <set>
 #include <thread>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/cli/console.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/heap.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
-#include "fiberloom/cli/standard_output.hpp"
-#include "fiberloom/pipeline/night/ranks_night.hpp"
-#include "fiberloom/runtime/ranks_module.hpp"
-#include "fiberloom/runtime/stop_signal.hpp"
-#include "fiberloom/runtime/usage.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/recipes/night/ranks_night.hpp"
+#include "loom/base/error.hpp"
+#include "loom/program/console.hpp"
+#include "loom/program/heap.hpp"
+#include "loom/program/standard_output.hpp"
+#include "loom/runtime/ranks_module.hpp"
+#include "loom/runtime/stop_signal.hpp"
+#include "loom/runtime/usage.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -93,9 +92,9 @@ int run_alone(NightCommand& command, Console& console) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     code = error.exit_code();
-    print_error(ranks.rank() == 0 ? error.what() : who + error.what());
+    print_error(kProgram, ranks.rank() == 0 ? error.what() : who + error.what());
   } catch (const std::exception& error) {
-    print_error(who + "internal: " + error.what());
+    print_error(kProgram, who + "internal: " + error.what());
   }
   // Launchers drop what they have not read when the job is aborted.
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -142,8 +141,8 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
   return end();
 }
 
-int run_night_command(const CLI::App& app, NightCommand& command) {
-  finish_night_options(app, command);
+int run_night_command(const Given& given, NightCommand& command) {
+  finish_night_options(given, command);
   if (command.rebuild) {
     const std::size_t rows = night::rebuild_ledger(night::RunFolder(command.job.request.output));
     Console(command.log.threshold())
@@ -163,30 +162,31 @@ int run_night_command(const CLI::App& app, NightCommand& command) {
   return run_alone(command, console);
 }
 
-Command make(CLI::App& program, NightKind kind, const char* name, const char* text,
-             const char* footer) {
-  CLI::App* app = program.add_subcommand(name, text);
-  app->footer(footer + exit_codes_of(
-                           {.reads = true,
-                            .writes = true,
-                            .more = {Status::kSomeFailed, Status::kInterrupted, Status::kDevice}}));
-  const auto command = std::make_shared<NightCommand>();
-  command->kind = kind;
-  add_night_options(*app, *command);
-  return {app, [app, command] { return run_night_command(*app, *command); }};
+Command make(NightKind kind, const char* name, const char* text, const char* footer) {
+  Command command{
+      .name = name,
+      .text = text,
+      .footer = footer + exit_codes_of({.reads = true,
+                                        .writes = true,
+                                        .more = {Status::kSomeFailed, Status::kInterrupted,
+                                                 Status::kDevice}})};
+  const auto state = std::make_shared<NightCommand>();
+  state->kind = kind;
+  add_night_options(command.options, *state);
+  command.run = [state](const Invocation& call) { return run_night_command(call.given, *state); };
+  return command;
 }
 
 }  // namespace
 
-Command make_expose(CLI::App& program) {
-  return make(program, NightKind::kExposure, "expose",
+Command make_expose() {
+  return make(NightKind::kExposure, "expose",
               "extract all cameras of one exposure, bundles of all frames in parallel",
               "Example:\n  fiberloom expose preproc/20261121/00000012 -o out\n\n");
 }
 
-Command make_night(CLI::App& program) {
-  return make(program, NightKind::kNight, "night",
-              "extract many exposures; again: only what is left to do",
+Command make_night() {
+  return make(NightKind::kNight, "night", "extract many exposures; again: only what is left to do",
               "Examples:\n  fiberloom night preproc/20261121 -o out\n"
               "  fiberloom night preproc/20261121 -o out --watch\n\n");
 }

@@ -7,8 +7,8 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
-#include "fiberloom/pipeline/night/night.hpp"
-#include "fiberloom/runtime/launch.hpp"
+#include "fiberloom/recipes/night/night.hpp"
+#include "loom/runtime/launch.hpp"
 
 namespace fiberloom::cli {
 
@@ -31,11 +31,11 @@ struct NightCommand {
 /// --mpi as a choice.
 [[nodiscard]] MpiChoice mpi_choice(const std::string& text);
 
-/// Declares all options on `app`; values land in `command`.
-void add_night_options(CLI::App& app, NightCommand& command);
+/// Declares all options; values land in `command`.
+void add_night_options(Options& options, NightCommand& command);
 
 /// After parsing: reads the job file, turns text into numbers. Throws kUsage and what reading does.
-void finish_night_options(const CLI::App& app, NightCommand& command);
+void finish_night_options(const Given& given, NightCommand& command);
 
 /// "4G", "500M", "1073741824": bytes. Throws kUsage.
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text);

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/cli/device_json.hpp"
-#include "fiberloom/pipeline/version.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {

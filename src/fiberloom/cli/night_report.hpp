@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/pipeline/night/night.hpp"
-#include "fiberloom/pipeline/night/ranks_night.hpp"
+#include "fiberloom/recipes/night/night.hpp"
+#include "fiberloom/recipes/night/ranks_night.hpp"
 
 namespace fiberloom::cli {
 

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/night_options.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {

@@ -2,23 +2,17 @@
 // No MPI here: who this is stands in the environment, and nobody waits for anybody.
 #include "fiberloom/cli/one_process.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/runtime/launch.hpp"
-#include "fiberloom/runtime/thread_count.hpp"
+#include "loom/base/error.hpp"
+#include "loom/runtime/launch.hpp"
+#include "loom/runtime/thread_count.hpp"
 
 namespace fiberloom::cli {
 
-void add_rank_option(CLI::App& app, RankChoice& choice, const char* group) {
-  app.add_option("--mpi", choice.mpi,
-                 "under mpirun or srun: rank 0 does it all, the others end at once; off: each "
-                 "process works on its own")
-      ->expected(0, 1)
-      ->default_str("on")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->option_text("[on|off]")
-      ->group(group);
+void add_rank_option(Options& options, RankChoice& choice) {
+  options.add("--mpi", &choice.mpi,
+              "under mpirun or srun: rank 0 does it all, the others end at once; off: each process "
+              "works on its own",
+              {.value = "[on|off]", .words = {"on", "off"}, .if_alone = "on"});
 }
 
 RankPart part_of_rank(const RankChoice& choice, const char* instead) {

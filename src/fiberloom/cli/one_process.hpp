@@ -5,9 +5,8 @@
 #include <cstddef>
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "fiberloom/foundation.hpp"
+#include "loom/program/options.hpp"
 
 namespace fiberloom::cli {
 
@@ -16,7 +15,7 @@ namespace fiberloom::cli {
 struct RankChoice {
   std::string mpi;  ///< "on", "off"; empty: not given
 };
-void add_rank_option(CLI::App& app, RankChoice& choice, const char* group);
+void add_rank_option(Options& options, RankChoice& choice);
 
 /// What this process has to do.
 struct RankPart {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom report`: frames as one self-contained page to look at.
-#include "fiberloom/pipeline/report/report.hpp"
+#include "fiberloom/recipes/report/report.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/limits.hpp"
 #include "fiberloom/cli/one_process.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -39,10 +37,10 @@ void check_count(const char* option, const std::vector<std::string>& values, std
 
 /// The page against all that it is made of.
 void check_files(const ReportCommand& c, const report::ReportJob& job) {
-  std::vector<fits::NamedFile> inputs;
+  std::vector<NamedFile> inputs;
   for (const std::string& path : report::files_of(job)) inputs.push_back({"input", path});
-  const std::array<fits::NamedFile, 1> output{{{"page", c.output}}};
-  fits::check_distinct(output, inputs);
+  const std::array<NamedFile, 1> output{{{"page", c.output}}};
+  check_distinct(output, inputs);
   check_text_outputs(output);
 }
 
@@ -66,39 +64,45 @@ int run_report(const ReportCommand& c) {
 }
 
 /// An option that takes one value each time, so that it never swallows a FRAME.
-void add_each(CLI::App& app, const char* name, std::vector<std::string>& values, const char* text) {
-  app.add_option(name, values, text)->allow_extra_args(false)->option_text("FILE ...");
+void add_each(Options& options, const char* name, std::vector<std::string>& values,
+              const char* text) {
+  options.add(name, &values, text, {.value = "FILE ...", .one_a_time = true});
 }
 
 }  // namespace
 
-Command make_report(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("report", "frames as one self-contained HTML page to look at");
-  app->footer(
-      "Examples:\n  fiberloom report frame-r0-00000011.fits --summary summary.json -o report.html\n"
-      "  fiberloom report frame-b0.fits frame-r0.fits --truth truth-b0.fits --truth "
-      "truth-r0.fits\n\n"
-      "The n-th --image, --model ... belongs to the n-th FRAME; - stands for none. What --summary\n"
-      "names as image, PSF, model and residual need not be given again.\n"
-      "Frames of one exposure and spectrograph (CAMERA b0, r0, z0) are joined in one view.\n\n" +
-      exit_codes_of({.reads = true, .matches = true, .writes = true}));
-  const auto command = std::make_shared<ReportCommand>();
-  app->add_option("FRAME", command->frames, "frames (ours, desispec's, spex's)")->required();
-  app->add_option("-o,--output", command->output, "page to write; - is standard output")
-      ->capture_default_str();
-  add_each(*app, "--image", command->images, "preprocessed image that the frame is from");
-  add_each(*app, "--model", command->models, "model image (extract --model)");
-  add_each(*app, "--residual", command->residuals, "residual image (extract --residual)");
-  add_each(*app, "--psf", command->psfs, "PSF of the extraction: traces on the images");
-  add_each(*app, "--summary", command->summaries, "summary (extract --json)");
-  add_each(*app, "--truth", command->truths, "truth of a simulated frame");
-  app->add_option("--bundlesize", command->bundle_size,
-                  "fibres a bundle; default: that of the summary, else 25")
-      ->check(positive());
-  add_rank_option(*app, command->ranks, "Options");
-  add_verify_option(*app, command->verify);
-  return {app, [command] { return run_report(*command); }};
+Command make_report() {
+  Command command{
+      .name = "report",
+      .text = "frames as one self-contained HTML page to look at",
+      .footer =
+          "Examples:\n"
+          "  fiberloom report frame-r0-00000011.fits --summary summary.json -o report.html\n"
+          "  fiberloom report frame-b0.fits frame-r0.fits --truth truth-b0.fits --truth "
+          "truth-r0.fits\n\n"
+          "The n-th --image, --model ... belongs to the n-th FRAME; - stands for none. What "
+          "--summary\n"
+          "names as image, PSF, model and residual need not be given again.\n"
+          "Frames of one exposure and spectrograph (CAMERA b0, r0, z0) are joined in one "
+          "view.\n\n" +
+          exit_codes_of({.reads = true, .matches = true, .writes = true})};
+  const auto state = std::make_shared<ReportCommand>();
+  Options& options = command.options;
+  options.add("FRAME", &state->frames, "frames (ours, desispec's, spex's)", {.required = true});
+  options.add("-o,--output", &state->output, "page to write; - is standard output",
+              {.shows_default = true});
+  add_each(options, "--image", state->images, "preprocessed image that the frame is from");
+  add_each(options, "--model", state->models, "model image (extract --model)");
+  add_each(options, "--residual", state->residuals, "residual image (extract --residual)");
+  add_each(options, "--psf", state->psfs, "PSF of the extraction: traces on the images");
+  add_each(options, "--summary", state->summaries, "summary (extract --json)");
+  add_each(options, "--truth", state->truths, "truth of a simulated frame");
+  options.add("--bundlesize", &state->bundle_size,
+              "fibres a bundle; default: that of the summary, else 25", {.interval = above(0)});
+  add_rank_option(options, state->ranks);
+  add_verify_option(options, state->verify);
+  command.run = [state](const Invocation&) { return run_report(*state); };
+  return command;
 }
 
 }  // namespace fiberloom::cli

@@ -2,12 +2,11 @@
 // The JSON text; names are a contract with scripts.
 #include "fiberloom/cli/summary_json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "fiberloom/cli/device_json.hpp"
-#include "fiberloom/pipeline/version.hpp"
-#include "fiberloom/runtime/usage.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -42,18 +41,6 @@ Json bundle(const BundleReport& report) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> given_options(const CLI::App& app) {
-  std::map<std::string, std::string> given;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    std::string text;
-    for (const std::string& value : option->reduced_results())
-      text += (text.empty() ? "" : " ") + value;
-    given[option->get_name()] = text;
-  }
-  return given;
-}
 
 std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const RunFacts& facts,
                          const Tracer& tracer) {

@@ -6,11 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "fiberloom/pipeline/extract_frame.hpp"
-
-namespace CLI {
-class App;
-}
+#include "fiberloom/recipes/extract_frame.hpp"
 
 namespace fiberloom::cli {
 
@@ -20,9 +16,6 @@ struct RunFacts {
   std::string_view executor, isa;
   double wall_s = 0;  ///< since the command line was understood
 };
-
-/// Every option that was given, with its text.
-[[nodiscard]] std::map<std::string, std::string> given_options(const CLI::App& app);
 
 [[nodiscard]] std::string summary_json(const ExtractSummary& summary, const ExtractJob& job,
                                        const RunFacts& facts, const Tracer& tracer);

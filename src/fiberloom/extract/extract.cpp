@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/median.hpp"
-#include "fiberloom/base/print.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 
@@ -84,7 +84,7 @@ std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size) {
 }
 
 std::vector<BundleRange> wanted_bundles(const PsfModel& psf, const ExtractOptions& options) {
-  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+  const int nspec = fiber_count(options, psf.nfiber());
   std::vector<BundleRange> bundles;
   for (const BundleRange& b : bundle_ranges(psf, options.bundle_size)) {
     if (b.last > options.spec_min && b.first < options.spec_min + nspec) bundles.push_back(b);
@@ -112,10 +112,13 @@ void validate(const ExtractOptions& options) {
                                     ": expected an odd number from 1 to " +
                                     std::to_string(kMostDiagonals));
   }
-  if (!(options.tolerance >= kLeastTolerance && options.tolerance <= kMostTolerance)) {
-    throw Error(Status::kUsage, print("tolerance %g: expected a number from %g to %g",
-                                      options.tolerance, kLeastTolerance, kMostTolerance));
-  }
+  const auto require = [](const char* name, double value, const Interval& interval) {
+    if (interval.contains(value)) return;
+    throw Error(Status::kUsage,
+                print("%s %g: expected a number %s", name, value, interval.words().c_str()));
+  };
+  require("tolerance", options.tolerance, kToleranceRange);
+  require("max_iterations", options.max_iterations, kIterationRange);
 }
 
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {
@@ -126,7 +129,7 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
                                            " pixels, the PSF is for " + shape(ny, nx));
   }
   const int nfiber = psf.nfiber();
-  const int nspec = options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
+  const int nspec = fiber_count(options, nfiber);
   if (options.spec_min < 0 || nspec < 1 || options.spec_min + nspec > nfiber) {
     const std::string first = std::to_string(options.spec_min);
     const std::string asked = options.nspec < 0 ? "fibres from " + first + " on"

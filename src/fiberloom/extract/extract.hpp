@@ -10,11 +10,12 @@
 #include <variant>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/log.hpp"
 #include "fiberloom/psf/psf_model.hpp"
-#include "fiberloom/trace/trace.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/interval.hpp"
+#include "loom/base/log.hpp"
+#include "loom/trace/trace.hpp"
 
 namespace fiberloom {
 
@@ -111,11 +112,19 @@ struct ExtractOptions {
   bool want_model = false;  ///< also make the model image
   double tolerance =
       1e-4;  ///< exact engine: bound on a bin's numerical error, in units of its sigma
+  int max_iterations = 500;  ///< exact engine: of a bundle's solve; a handful is usual
   PatchOptions patch;
 };
 
 /// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
-inline constexpr double kLeastTolerance = 1e-12, kMostTolerance = 1;
+inline constexpr Interval kToleranceRange = between(1e-12, 1);
+/// Enough for any problem that has a solution.
+inline constexpr Interval kIterationRange = between(1, 1e6);
+
+/// How many fibres are asked for of a PSF that has `nfiber`; may be none or too many (validate()).
+[[nodiscard]] inline int fiber_count(const ExtractOptions& options, int nfiber) {
+  return options.nspec < 0 ? nfiber - options.spec_min : options.nspec;
+}
 
 /// Fails with kUsage where an option makes no sense for any image and PSF.
 void validate(const ExtractOptions& options);

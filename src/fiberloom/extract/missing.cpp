@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/extract/storable.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <type_traits>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/median.hpp"
-#include "fiberloom/base/print.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 

@@ -2,7 +2,8 @@
 // What may leave as the result of a bin: host code and kernels of the device follow the same rule.
 #pragma once
 
-#include "fiberloom/base/scalar_lane.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/scalar_lane.hpp"
 
 namespace fiberloom {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/fits/atomic_file.hpp"  // Overwrite
-#include "fiberloom/fits/fits_reader.hpp"  // Verify
-#include "fiberloom/fits/raw_table.hpp"    // HeaderCards, RawTable
 #include "fiberloom/psf/psf_model.hpp"
+#include "loom/base/array.hpp"
+#include "loom/files/atomic_file.hpp"  // Overwrite
+#include "loom/fits/fits_reader.hpp"   // Verify
+#include "loom/fits/raw_table.hpp"     // HeaderCards, RawTable
 
 namespace fiberloom {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/fits/fits_reader.hpp"
-#include "fiberloom/fits/fits_writer.hpp"
-#include "fiberloom/fits/test_support.hpp"
 #include "fiberloom/formats/from_reader.hpp"
+#include "loom/fits/fits_reader.hpp"
+#include "loom/fits/fits_writer.hpp"
+#include "loom/testing/test_files.hpp"
 
 namespace fiberloom::test {
 
@@ -111,7 +111,7 @@ inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
 
 using Build = std::function<void(fits::FitsWriter&)>;
 inline fits::FitsReader in_memory(const Build& build) {
-  fits::MemorySink sink;
+  MemorySink sink;
   fits::FitsWriter writer(sink);
   build(writer);
   return fits::FitsReader::from_memory(sink.bytes(), "test.fits");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as read back: ours, desispec's, spex's and exspec's; and truth files.
-#include "fiberloom/fits/fits_writer.hpp"
 #include "fiberloom/formats/from_reader.hpp"
+#include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
 namespace formats {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/fits/fits_writer.hpp"
 #include "fiberloom/formats/formats.hpp"
 #include "fiberloom/formats/scores.hpp"
+#include "loom/base/error.hpp"
+#include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
 namespace {

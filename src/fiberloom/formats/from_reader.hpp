@@ -3,8 +3,8 @@
 // and readers that share one open file. Internal to formats/ and its tests.
 #pragma once
 
-#include "fiberloom/fits/fits_reader.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom::formats {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/fits/fits_writer.hpp"
 #include "fiberloom/formats/from_reader.hpp"
+#include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
 namespace formats {

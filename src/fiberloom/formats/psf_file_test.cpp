@@ -73,7 +73,7 @@ std::vector<std::uint8_t> old_psf(const std::string& version, std::size_t n = 3)
   t.header.set("GHDEGY", 0);
   t.header.set("FIBERMIN", 0);
   t.header.set("FIBERMAX", static_cast<std::int64_t>(n) - 1);
-  fits::MemorySink sink;
+  MemorySink sink;
   FitsWriter(sink).table("", t);
   return sink.bytes();
 }

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/fits/fits_reader.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom::formats {
 

@@ -2,9 +2,9 @@
 // GAUSS-HERMITE version 3: XTRACE, YTRACE, and the table PSF with specex's rows in specex's order.
 #include <algorithm>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/fits/fits_writer.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "loom/base/error.hpp"
+#include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "fiberloom/base/median.hpp"
+#include "loom/base/median.hpp"
 
 namespace fiberloom::formats {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/fits/raw_table.hpp"
+#include "loom/fits/raw_table.hpp"
 
 namespace fiberloom::formats {
 

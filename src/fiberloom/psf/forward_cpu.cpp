@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The two inner loops of the forward model on one ISA level; packs run along the pixels of a row.
 #include "fiberloom/psf/forward_kernels.hpp"
-#include "fiberloom/simd/pack.hpp"
+#include "loom/simd/pack.hpp"
 
 namespace fiberloom::FIBERLOOM_ISA_NS {
 

@@ -2,7 +2,8 @@
 // The inner loops of the forward model, one pair for each ISA level.
 #pragma once
 
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom {
 

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/psf/forward_kernels.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/log.hpp"
 #include "fiberloom/psf/psf_model.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
 
 namespace fiberloom {
 

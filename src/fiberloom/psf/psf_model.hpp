@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/array.hpp"
 
 namespace fiberloom {
 

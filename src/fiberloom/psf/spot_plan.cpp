@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
 #include "fiberloom/psf/psf_model.hpp"
-#include "fiberloom/simd/isa.hpp"
+#include "loom/base/array.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom {
 

@@ -7,7 +7,7 @@
 
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
-#include "fiberloom/simd/pack.hpp"
+#include "loom/simd/pack.hpp"
 
 namespace fiberloom::FIBERLOOM_ISA_NS {
 

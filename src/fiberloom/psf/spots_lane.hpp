@@ -3,7 +3,8 @@
 // this text.
 #pragma once
 
-#include "fiberloom/base/math_lane.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/math_lane.hpp"
 
 namespace fiberloom::lane {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "fiberloom/base/rng.hpp"
+#include "loom/base/rng.hpp"
 
 namespace fiberloom {
 namespace {

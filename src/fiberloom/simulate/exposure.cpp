@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cmath>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/rng.hpp"
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/rng.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/log.hpp"
 #include "fiberloom/psf/psf_model.hpp"
 #include "fiberloom/simulate/defects.hpp"
 #include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/targets.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
 
 namespace fiberloom {
 

@@ -9,11 +9,11 @@
 #include <numeric>
 #include <set>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
-#include "fiberloom/simulate/test_executor.hpp"
+#include "loom/base/error.hpp"
+#include "loom/testing/test_executor.hpp"
 
 namespace fiberloom {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 namespace {

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/rng.hpp"
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/simulate/streams.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/rng.hpp"
 
 namespace fiberloom {
 

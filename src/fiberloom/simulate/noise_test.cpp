@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/simulate/defects.hpp"
-#include "fiberloom/simulate/test_executor.hpp"
+#include "loom/base/error.hpp"
+#include "loom/testing/test_executor.hpp"
 
 namespace fiberloom {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/simulate/spot_evaluator.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 namespace {

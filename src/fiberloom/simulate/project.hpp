@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
 
 namespace fiberloom {
 

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <numeric>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
 #include "fiberloom/simulate/spot_evaluator.hpp"
-#include "fiberloom/simulate/test_executor.hpp"
+#include "loom/base/error.hpp"
+#include "loom/testing/test_executor.hpp"
 
 namespace fiberloom {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/rng.hpp"
 #include "fiberloom/simulate/streams.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/rng.hpp"
 
 namespace fiberloom {
 namespace {

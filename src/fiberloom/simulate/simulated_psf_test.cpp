@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/error.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 namespace {

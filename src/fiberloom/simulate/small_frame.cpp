@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/rng.hpp"
 #include "fiberloom/simulate/project.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/rng.hpp"
 
 namespace fiberloom {
 namespace {

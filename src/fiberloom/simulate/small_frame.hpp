@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
-#include "fiberloom/base/executor.hpp"
 #include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
 
 namespace fiberloom {
 

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/rng.hpp"
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/simulate/streams.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/rng.hpp"
 
 namespace fiberloom {
 namespace {

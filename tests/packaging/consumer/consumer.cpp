@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "fiberloom/astro/barycentric.hpp"
 #include "fiberloom/formats/formats.hpp"
-#include "fiberloom/pipeline/version.hpp"
 #include "fiberloom/psf/forward_model.hpp"
-#include "fiberloom/runtime/executors.hpp"
+#include "fiberloom/recipes/version.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/runtime/executors.hpp"
 
 int main(int argc, char** argv) {
   using namespace fiberloom;
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
     write_frame(argv[1], file, Overwrite::kYes);
     if (std::abs(read_frame(argv[1]).flux(2, 20) - flux) > 1e-5 * std::abs(flux)) return 1;
   }
+  const double factor = astro::barycentric_factor(astro::kKittPeak, {155.5939, -4.8391}, 61000);
+  if (!(std::abs(factor - 1) > 1e-5 && std::abs(factor - 1) < 1.1e-4)) return 1;
   std::printf("fiberloom %s: flux %.3f\n", std::string(version()).c_str(), flux);
   return difference < 1e-9 ? 0 : 1;
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/scatter.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact {
 

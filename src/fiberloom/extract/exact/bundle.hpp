@@ -22,9 +22,17 @@ struct Tuning {
   int most_band = 64;  ///< and at most this
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
-  int most_iterations = 500;                      ///< of the solve; a handful is usual
-  DeviceSpots device_spots = DeviceSpots::kKept;  ///< where the memory suffices; same bytes
+  int most_iterations = ExtractOptions{}.max_iterations;  ///< of the solve
+  DeviceSpots device_spots = DeviceSpots::kKept;          ///< where the memory suffices; same bytes
 };
+
+/// What users do have a say in.
+[[nodiscard]] inline Tuning tuning_of(const ExtractOptions& options) {
+  Tuning tuning;
+  tuning.tolerance_sigma = options.tolerance;
+  tuning.most_iterations = options.max_iterations;
+  return tuning;
+}
 
 /// What all bundles of a frame share, read-only.
 struct FrameContext {

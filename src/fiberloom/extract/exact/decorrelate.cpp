@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
-#include "fiberloom/linalg/rational_root.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact {
 

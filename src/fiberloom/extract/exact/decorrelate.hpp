@@ -2,10 +2,10 @@
 // Square root of a fibre's marginal precision: flux, ivar and resolution (BS10 eq. 10-16).
 #pragma once
 
-#include "fiberloom/base/log.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
-#include "fiberloom/linalg/banded.hpp"
+#include "loom/base/log.hpp"
+#include "loom/linalg/banded.hpp"
 
 namespace fiberloom::exact {
 

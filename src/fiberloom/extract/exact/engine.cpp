@@ -7,11 +7,11 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/extract/bundle_extent.hpp"
+#include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact {
 
@@ -46,8 +46,7 @@ double weak_prior(const PsfModel& psf, const ExtractOptions& options, const Obse
 }
 
 ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
-  const auto nspec =
-      static_cast<std::size_t>(options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec);
+  const auto nspec = static_cast<std::size_t>(fiber_count(options, psf.nfiber()));
   const std::size_t nwave = options.wave.size();
   ExtractResult result;
   result.wave = options.wave;
@@ -148,9 +147,8 @@ namespace fiberloom {
 
 ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
-  exact::Tuning tuning;
-  tuning.tolerance_sigma = options.tolerance;
-  return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);
+  return exact::extract(ccd, psf, options, exact::tuning_of(options), active_isa(), executor,
+                        observer, tracer);
 }
 
 }  // namespace fiberloom

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/print.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::exact {
 
@@ -211,13 +211,27 @@ double overlap(const SpotPlan& plan, const double* a, const double* b, int dx, i
   return sum;
 }
 
-/// Largest unweighted coupling of two fibres relative to their diagonals, at every 128th bin.
+constexpr int kCouplingStep = 16 * kLanes;
+
+/// The first pack from j0 on, of kCouplingStep bins, whose middle is live in both; -1: none is.
+/// Dead bins tell nothing of a coupling.
+int live_pack(const FiberTrace& a, const FiberTrace& b, int j0, int nbin) {
+  for (int j = j0; j < std::min(nbin, j0 + kCouplingStep); j += kLanes) {
+    const auto middle = static_cast<std::size_t>(j) + kLanes / 2;
+    if (a.live[middle] && b.live[middle]) return j;
+  }
+  return -1;
+}
+
+/// Largest unweighted coupling of two fibres relative to their diagonals, at about every 128th bin.
 double coupling(const SpotPlan& plan, const BundleGeometry& g, int a, int b, SpotKernel spots) {
   Buffer<double> sa(kLanes * plan.spot_size()), sb(kLanes * plan.spot_size());
   const FiberTrace& ta = g.trace[static_cast<std::size_t>(a)];
   const FiberTrace& tb = g.trace[static_cast<std::size_t>(b)];
   double worst = 0;
-  for (int j0 = 0; j0 < g.nbin; j0 += 16 * kLanes) {
+  for (int step = 0; step < g.nbin; step += kCouplingStep) {
+    const int j0 = live_pack(ta, tb, step, g.nbin);
+    if (j0 < 0) continue;
     make_spots(spots, plan, g.first_fiber + a, j0, ta, sa.data());
     make_spots(spots, plan, g.first_fiber + b, j0, tb, sb.data());
     const auto ja = static_cast<std::size_t>(j0) + kLanes / 2;

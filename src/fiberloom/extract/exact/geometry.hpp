@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "fiberloom/base/error.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom::exact {
 

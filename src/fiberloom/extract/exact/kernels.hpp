@@ -6,7 +6,8 @@
 
 #include <cstddef>
 
-#include "fiberloom/simd/isa.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::exact {
 

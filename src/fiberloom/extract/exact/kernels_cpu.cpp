@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pixel kernels of one ISA level (compiled once for each).
 #include "fiberloom/extract/exact/kernels_lane.hpp"
-#include "fiberloom/simd/pack.hpp"
+#include "loom/simd/pack.hpp"
 
 namespace fiberloom::FIBERLOOM_ISA_NS {
 

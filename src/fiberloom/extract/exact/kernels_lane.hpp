@@ -3,9 +3,9 @@
 // the end.
 #pragma once
 
-#include "fiberloom/base/scalar_lane.hpp"
 #include "fiberloom/extract/exact/kernels.hpp"
 #include "fiberloom/extract/storable.hpp"
+#include "loom/base/scalar_lane.hpp"
 
 namespace fiberloom::lane {
 

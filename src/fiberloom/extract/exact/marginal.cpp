@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/linalg/congruence_lane.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/congruence_lane.hpp"
 
 namespace fiberloom::exact {
 
@@ -146,8 +146,8 @@ class BlockSweep {
                         work_.inverse.data());
     load_columns(from, to);
     // what lies behind the last row is never written
-    std::fill(schur + matrix_size_ - static_cast<std::size_t>(band_ * (band_ + 1) * kLanes),
-              schur + matrix_size_, 0.0);
+    const auto behind = static_cast<std::size_t>(std::min(band_, rows_) * (band_ + 1) * kLanes);
+    std::fill(schur + matrix_size_ - behind, schur + matrix_size_, 0.0);
     k_.congruence(half_, rows_, work_.columns.data(), work_.inverse.data(), band_,
                   work_.scratch.data(), schur);
   }

@@ -8,7 +8,7 @@
 
 #include "fiberloom/extract/exact/normal_equations.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
-#include "fiberloom/linalg/banded.hpp"
+#include "loom/linalg/banded.hpp"
 
 namespace fiberloom::exact {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/median.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 
 namespace fiberloom::exact {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "fiberloom/base/stop.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/normal_equations.hpp"
-#include "fiberloom/linalg/banded.hpp"
+#include "loom/linalg/banded.hpp"
 
 namespace fiberloom::exact {
 

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/array.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/array.hpp"
 
 namespace fiberloom::exact {
 
@@ -86,7 +87,10 @@ class Pool {
     Lease& operator=(const Lease&) = delete;
     ~Lease() {
       const std::lock_guard lock(pool_.mutex_);
-      pool_.free_.push_back(std::move(item_));
+      try {
+        pool_.free_.push_back(std::move(item_));
+      } catch (...) {  // no memory for the place in the list: the item goes
+      }
     }
     T& operator*() { return *item_; }
     T* operator->() { return item_.get(); }

@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "fiberloom/base/error.hpp"
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/patch/patch_layout.hpp"
 #include "fiberloom/extract/patch/patch_solve.hpp"
 #include "fiberloom/extract/storable.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom {
 namespace patch {
@@ -224,7 +224,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
                             Executor& executor, const Observer& observer, Tracer* tracer) {
   validate(ccd, psf, options);
   patch::check(options);
-  const int nspec = options.nspec < 0 ? psf.nfiber() - options.spec_min : options.nspec;
+  const int nspec = fiber_count(options, psf.nfiber());
   const double psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   const patch::Job job{ccd,
                        psf,

@@ -8,8 +8,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/patch/patch_pixels.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::patch {
 namespace {

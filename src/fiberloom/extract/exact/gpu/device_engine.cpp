@@ -6,10 +6,10 @@
 #include <cstring>
 #include <set>
 
-#include "fiberloom/base/stop.hpp"
-#include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/device/emulated_device.hpp"
 
 namespace fiberloom {
 
@@ -189,9 +189,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
                                     const ExtractOptions& options, Executor& executor,
                                     const Observer& observer, Tracer* tracer,
                                     DeviceReport* report) {
-  exact::Tuning tuning;
-  tuning.tolerance_sigma = options.tolerance;
-  return extract(ccd, psf, options, tuning, executor, observer, tracer, report);
+  return extract(ccd, psf, options, exact::tuning_of(options), executor, observer, tracer, report);
 }
 
 ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/device/device.hpp"
 #include "fiberloom/extract/exact/bundle.hpp"
 #include "fiberloom/extract/exact/gpu/device_places.hpp"
 #include "fiberloom/extract/extract.hpp"
+#include "loom/device/device.hpp"
 
 namespace fiberloom {
 

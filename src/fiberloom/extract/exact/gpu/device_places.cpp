@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "fiberloom/base/stop.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom {
 namespace {

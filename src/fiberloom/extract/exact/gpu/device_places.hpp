@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "fiberloom/base/executor.hpp"
-#include "fiberloom/base/log.hpp"
-#include "fiberloom/device/device.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/device/device.hpp"
 
 namespace fiberloom {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/gpu/roots.hpp"
+#include "loom/base/stop.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -107,7 +107,7 @@ void DeviceFrame::lay_out(Arena& a) {
   n_.rhs = take_packs(a, f, rows, 1);
   n_.phi = take_packs(a, f, rows, 1);
   x_ = take_packs(a, f, rows, 1);
-  const int nspec = p_.options.nspec < 0 ? p_.plan.nfiber - p_.options.spec_min : p_.options.nspec;
+  const int nspec = fiber_count(p_.options, p_.plan.nfiber);
   result_.spec_min = p_.options.spec_min;
   result_.nspec = nspec;
   result_.nwave = static_cast<int>(p_.options.wave.size());
@@ -320,6 +320,7 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.partial =
       a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(s.chunks));
   s.tolerance = kSolveShare * p_.tuning.tolerance_sigma;
+  s.most_iterations = p_.tuning.most_iterations;
   return s;
 }
 

@@ -11,7 +11,7 @@
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 #include "fiberloom/extract/exact/gpu/mailbox.hpp"
 #include "fiberloom/extract/exact/gpu/problem.hpp"
-#include "fiberloom/trace/range.hpp"
+#include "loom/trace/range.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -2,13 +2,13 @@
 // The device kernels as a table of launchers, one table a body: CUDA or the CPU in its place.
 #pragma once
 
-#include "fiberloom/device/device.hpp"
 #include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
 #include "fiberloom/extract/exact/gpu/diagnose_lane.hpp"
 #include "fiberloom/extract/exact/gpu/prior_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
+#include "loom/device/device.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device kernels as CUDA kernels; those with a band are compiled beside, a few bands a file.
-#include "fiberloom/device/cuda_launch.cuh"
+#include "loom/device/cuda_launch.cuh"
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
 
 namespace fiberloom::exact::gpu {

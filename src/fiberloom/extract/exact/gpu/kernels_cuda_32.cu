@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CUDA kernels of bands from 32 on.
-#include "fiberloom/device/cuda_launch.cuh"
+#include "loom/device/cuda_launch.cuh"
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
 
 namespace fiberloom::exact::gpu {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device kernels on the CPU, thread by thread.
-#include "fiberloom/device/emulated_device.hpp"
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
-#include "fiberloom/linalg/banded.hpp"
+#include "loom/device/emulated_device.hpp"
+#include "loom/linalg/banded.hpp"
 
 namespace fiberloom::exact::gpu {
 

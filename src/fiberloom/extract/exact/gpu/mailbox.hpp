@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "fiberloom/device/device.hpp"
+#include "fiberloom/foundation.hpp"
+#include "loom/device/device.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fiberloom/extract/bundle_extent.hpp"
+#include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 
 namespace fiberloom::exact::gpu {

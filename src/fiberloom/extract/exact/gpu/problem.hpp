@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/base/executor.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/exact/gpu/layout.hpp"
+#include "loom/base/executor.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -2,9 +2,9 @@
 // The narrowest band of each fibre, then its poles, in launches as large as the memory allows.
 #include <algorithm>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/gpu/roots.hpp"
-#include "fiberloom/linalg/rational_root.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact::gpu {
 

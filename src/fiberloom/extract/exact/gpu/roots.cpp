@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "fiberloom/base/stop.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
-#include "fiberloom/linalg/banded_lane.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/banded_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 

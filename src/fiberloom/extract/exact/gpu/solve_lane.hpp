@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "fiberloom/linalg/pole_registers_lane.hpp"
+#include "loom/linalg/pole_registers_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -25,6 +25,7 @@ struct CgArgs {
   double* partial;       ///< [nbundle][chunks]
   int chunks, chunk_bins;
   double tolerance;
+  int most_iterations;
 };
 
 /// (fibre, window) of a thread; threads: padded fibres x windows.
@@ -184,7 +185,7 @@ struct CgUpdateKernel {
 /// After z = M^-1 r: beta, and whether to go on; the rules of solve_bundle(). Threads: nbundle.
 struct CgNextKernel {
   using Args = CgArgs;
-  static constexpr int kMostIterations = 500, kPatience = 12;
+  static constexpr int kPatience = 12;
   FL_LANE_HD static void run(long thread, const Args& a) {
     if (thread >= a.shape.nbundle) return;
     CgState& s = a.state[thread];
@@ -196,7 +197,7 @@ struct CgNextKernel {
     s.stalled = s.rz < 0.5 * s.best ? 0 : s.stalled + 1;
     s.best = s.rz < s.best ? s.rz : s.best;
     s.active = s.stalled <= kPatience && s.rz > a.tolerance * a.tolerance &&
-               s.iterations < kMostIterations;
+               s.iterations < a.most_iterations;
   }
 };
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "fiberloom/linalg/pole_registers_lane.hpp"
+#include "loom/linalg/pole_registers_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which processor computes, as a user chooses it: the command line and Python open it here.
+#pragma once
+
+#include <memory>
+
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/recipes/extract_frame.hpp"
+#include "loom/base/log.hpp"
+
+namespace fiberloom {
+
+struct DeviceChoice {
+  Backend backend = Backend::kAuto;
+  double memory_gb = 0;  ///< 10^9 bytes of each card; 0: most of what is free
+  DeviceEngineOptions options;
+};
+
+/// The device's engine, null where the CPU computes. Throws kDevice when it cannot be had.
+[[nodiscard]] std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
+                                                        const Observer& observer);
+
+}  // namespace fiberloom

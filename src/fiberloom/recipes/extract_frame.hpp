@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipe "one frame, file to file". Prints nothing; what happened comes back as a summary.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/extract/extract.hpp"
+#include "fiberloom/formats/formats.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/runtime/usage.hpp"
+#include "loom/trace/trace.hpp"
+
+namespace fiberloom {
+
+class DeviceEngine;
+
+enum class Method { kExact, kPatch };
+
+/// What a user asks for. Empty paths: not wanted.
+struct ExtractJob {
+  std::string image, psf, fibermap;     ///< input
+  std::string output, model, residual;  ///< output
+  std::optional<std::array<double, 3>>
+      wave;                  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+  bool barycentric = false;  ///< extract on the grid divided by the barycentric factor
+  Method method = Method::kExact;
+  ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
+  std::uint32_t mask_bits = kDefaultMaskBits;
+  PsfReadOptions psf_options;
+  Verify verify = Verify::kYes;  ///< of all inputs
+  bool scores = true;
+  Overwrite overwrite = Overwrite::kYes;
+  std::shared_ptr<DeviceEngine> device;  ///< null: the CPU computes
+};
+
+/// What the CPU took over from the device.
+struct TakenOver {
+  int bundles = 0;      ///< that the device does not do, while it did the others
+  std::string failure;  ///< the device's error, after which the CPU took the whole frame
+};
+
+/// What a frame was expected to take in memory.
+struct MemoryUse {
+  std::uint64_t estimated_bytes = 0;  ///< at most at once
+  std::uint64_t granted_bytes = 0;    ///< 0: not known
+  std::size_t threads = 0;            ///< for which it sufficed
+};
+
+/// What was done, for the log and --json.
+struct ExtractSummary {
+  std::string image, psf, output;  ///< paths really read, and written
+  StageTime read, compute, write;
+  MaskCounts pixels;
+  int spec_min = 0;
+  std::size_t nspec = 0, nwave = 0;
+  std::array<double, 3> wave{};  ///< wmin, wmax, step of the file
+  double heliocor = 1;           ///< the extraction's grid is that divided by this
+  std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
+  std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
+  std::size_t not_computed = 0;  ///< of all_bad, those that had light on good pixels
+  std::vector<BundleReport> bundles;
+  TakenOver by_cpu;
+  MemoryUse memory;
+};
+
+/// Reads, masks, extracts, writes. Memory is looked at before it is taken: fewer threads where that
+/// makes it suffice (a warning says so), kMemory where it does not. The frame is written last, so
+/// that where it is, the rest is too; every file gets its final name only when complete. Throws
+/// Error, after which no new file is there.
+ExtractSummary extract_frame(const ExtractJob& job, Executor& executor,
+                             const Observer& observer = {}, Tracer* tracer = nullptr);
+
+}  // namespace fiberloom

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading, masking and checking what the extraction recipe needs.
+#include "fiberloom/recipes/frame_inputs.hpp"
+
+#include <cmath>
+#include <future>
+
+#include "fiberloom/extract/exact/bundle_extent.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+
+namespace fiberloom {
+namespace {
+
+/// Runs `work`; an Error of it gets the file's name in front.
+template <class Work>
+auto naming(const std::string& file, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.status(), file + ": " + error.what(), error.system_error());
+  }
+}
+
+/// All but the PSF.
+FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
+  FrameInputs in;
+  {
+    const Span span(tracer, "read/image");
+    in.preproc = read_preproc(job.image, job.verify);
+  }
+  in.fibermap_path = in.preproc.path;
+  if (!job.fibermap.empty()) {
+    in.fibermap = read_fibermap(job.fibermap, job.verify);
+    in.fibermap_path = job.fibermap;
+    if (!in.fibermap->column("FIBER")) {  // the first table of whatever file was named
+      throw Error(Status::kMissingKeyword,
+                  job.fibermap + ": the table has no column FIBER; expected a fibermap");
+    }
+  } else {
+    in.fibermap = std::move(in.preproc.fibermap);
+  }
+  in.preproc.fibermap.reset();
+  return in;
+}
+
+}  // namespace
+
+PsfReadOptions psf_options(const ExtractJob& job) {
+  PsfReadOptions options = job.psf_options;
+  options.verify = job.verify;
+  return options;
+}
+
+FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
+  const Span span(tracer, "read");
+  auto psf = std::async(std::launch::async, [&] {
+    const Span psf_span(tracer, "read/psf");
+    return std::make_shared<const PsfFile>(read_psf(job.psf, psf_options(job)));
+  });
+  FrameInputs in = read_image(job, tracer);
+  in.psf = psf.get();
+  stop_if_asked(observer);
+  return in;
+}
+
+FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
+                        const Observer& observer, Tracer* tracer) {
+  const Span span(tracer, "read");
+  FrameInputs in = read_image(job, tracer);
+  in.psf = std::move(psf);
+  stop_if_asked(observer);
+  return in;
+}
+
+MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer) {
+  PreprocFile& file = in.preproc;
+  const MaskCounts counts =
+      naming(file.path, [&] { return apply_mask(file.ccd, file.mask, mask_bits); });
+  file.mask = {};  // 70 MB that nobody reads again
+  const auto complain = [&](std::size_t n, const char* what) {
+    if (n > 0)
+      observer.warn(file.path + ": " + std::to_string(n) + " pixels with " + what +
+                    " are taken as masked");
+  };
+  complain(counts.nan_ivar, "NaN or infinite IVAR");
+  complain(counts.negative_ivar, "negative IVAR");
+  complain(counts.nan_image, "NaN or infinite IMAGE");
+  const std::string wild = wild_pixels_text(counts);
+  if (!wild.empty()) observer.warn(file.path + ": " + wild);
+  return counts;
+}
+
+std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {
+  if (job.wave) return *job.wave;
+  const LegendreSeries& shape = psf.model.sigma_x;
+  return {psf.header.number("WAVEMIN").value_or(shape.wave_min),
+          psf.header.number("WAVEMAX").value_or(shape.wave_max), 0.8};
+}
+
+std::vector<double> divided_grid(const std::array<double, 3>& wave, double factor) {
+  std::vector<double> grid = linear_wave_grid(wave[0], wave[1], wave[2]);
+  if (factor == 1) return grid;
+  const double first = wave[0] / factor, step = wave[2] / factor;  // as desispec's string has them
+  for (std::size_t j = 0; j < grid.size(); ++j) grid[j] = first + static_cast<double>(j) * step;
+  return grid;
+}
+
+namespace {
+
+/// Bins farther apart than a spot is high: light between them would belong to none.
+void require_close_bins(const std::array<double, 3>& wave, const PsfModel& psf) {
+  const double middle = 0.5 * (wave[0] + wave[1]), step = wave[2];
+  if (psf.nfiber() == 0 || wave[1] - wave[0] < step) return;
+  const auto fiber = static_cast<std::size_t>(psf.nfiber() / 2);
+  const double pixels =
+      std::abs(psf.y(fiber, middle + 0.5 * step) - psf.y(fiber, middle - 0.5 * step));
+  if (!(pixels > psf.stamp_ny())) return;
+  throw Error(Status::kUsage,
+              print("a step of %g Angstrom puts bins %.3g pixels apart, spots are %d pixels high: "
+                    "light between them would be in no bin; expected at most about %.2g",
+                    step, pixels, psf.stamp_ny(), step * psf.stamp_ny() / pixels));
+}
+
+}  // namespace
+
+ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, double heliocor) {
+  ExtractOptions options = job.options;
+  options.wave = divided_grid(wave_range(job, *in.psf), heliocor);
+  options.want_model = !job.model.empty() || !job.residual.empty();
+  naming(in.preproc.path + " with " + in.psf->path, [&] {
+    validate(in.preproc.ccd, in.psf->model, options);
+    require_close_bins(wave_range(job, *in.psf), in.psf->model);
+    if (job.method == Method::kExact) require_step(in.psf->model, options, grid_size(options.wave));
+  });
+  return options;
+}
+
+std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOptions& options,
+                                        const Observer& observer) {
+  if (!in.fibermap) return std::nullopt;
+  if (in.fibermap->rows == 0) {
+    observer.warn(in.fibermap_path + ": FIBERMAP has no rows; the frame gets none");
+    return std::nullopt;
+  }
+  const auto first = static_cast<std::size_t>(options.spec_min);
+  const auto count = static_cast<std::size_t>(fiber_count(options, in.psf->model.nfiber()));
+  if (first + count > in.fibermap->rows) {
+    throw Error(Status::kFiberRange, in.fibermap_path + ": FIBERMAP has " +
+                                         std::to_string(in.fibermap->rows) + " rows, fibres " +
+                                         std::to_string(first) + " to " +
+                                         std::to_string(first + count - 1) + " need " +
+                                         std::to_string(first + count) + " (give --nspec)");
+  }
+  return in.fibermap->slice(first, count);
+}
+
+}  // namespace fiberloom

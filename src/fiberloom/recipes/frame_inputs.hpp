@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The front half of the extraction recipe: files in, options made whole.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "fiberloom/recipes/extract_frame.hpp"
+
+namespace fiberloom {
+
+struct FrameInputs {
+  PreprocFile preproc;
+  std::shared_ptr<const PsfFile> psf;  ///< never null; frames of one camera may share it
+  std::optional<RawTable> fibermap;    ///< of -f, else of the image file; unsliced
+  std::string fibermap_path;
+};
+
+/// How to read the PSF of a job.
+[[nodiscard]] PsfReadOptions psf_options(const ExtractJob& job);
+
+/// Reads image and PSF, each in its own thread; the image's fault is reported before the PSF's.
+[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, const Observer& observer,
+                                      Tracer* tracer);
+
+/// The same with a PSF that has been read already; on the caller's thread alone.
+[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
+                                      const Observer& observer, Tracer* tracer);
+
+/// apply_mask() with the file's name on its errors; frees MASK; says what was dropped for bad
+/// values.
+MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer);
+
+/// wmin, wmax, step: what the job says, else the range of the PSF table and 0.8 Angstrom.
+[[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);
+
+/// Bins of (wmin, wmax, step), each divided by `factor`: as many whatever the factor.
+[[nodiscard]] std::vector<double> divided_grid(const std::array<double, 3>& wave, double factor);
+
+/// The job's options with the grid, divided by `heliocor`, filled in, checked against image and
+/// PSF; errors name the file.
+[[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
+                                             double heliocor);
+
+/// The rows of the fibres asked for; nullopt where there is no fibermap (an empty one counts as
+/// none). Throws kFiberRange when it is too short.
+[[nodiscard]] std::optional<RawTable> choose_fibermap(const FrameInputs& in,
+                                                      const ExtractOptions& options,
+                                                      const Observer& observer);
+
+}  // namespace fiberloom

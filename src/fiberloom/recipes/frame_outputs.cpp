@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the results go.
+#include "fiberloom/recipes/frame_outputs.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+#include <variant>
+
+#include "fiberloom/recipes/frame_header.hpp"
+#include "loom/base/error.hpp"
+
+namespace fiberloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_output(const std::string& path, Overwrite overwrite) {
+  std::error_code ignored;
+  if (overwrite == Overwrite::kNo && fs::exists(path, ignored)) {
+    throw Error(Status::kOutputExists, path + ": exists, and --no-clobber was given");
+  }
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    throw Error(Status::kUnwritable,
+                path + ": is not a regular file and cannot be replaced by one");
+  }
+  check_place(path);
+}
+
+/// Removes what was newly written when a later step throws.
+class NewFiles {
+ public:
+  NewFiles() = default;
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  ~NewFiles() {
+    for (const std::string& path : paths_) ::unlink(path.c_str());
+  }
+  template <class Write>
+  void write(const std::string& path, Write&& write_it) {
+    std::error_code ignored;
+    const bool replaces = fs::exists(path, ignored);
+    make_folder_of(path);
+    write_it();
+    if (!replaces) paths_.push_back(path);
+  }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+}  // namespace
+
+std::vector<NamedFile> inputs_of(const ExtractJob& job) {
+  return {{"image", job.image}, {"PSF", job.psf}, {"fibermap", job.fibermap}};
+}
+
+std::vector<NamedFile> outputs_of(const ExtractJob& job) {
+  return {{"frame", job.output}, {"model", job.model}, {"residual", job.residual}};
+}
+
+void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
+  const auto outputs = outputs_of(job);
+  auto all = outputs;
+  all.insert(all.end(), more.begin(), more.end());
+  check_distinct(all, inputs_of(job));
+  for (const NamedFile& output : outputs) {
+    if (!output.path.empty()) check_output(output.path, job.overwrite);
+  }
+}
+
+Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model) {
+  Array2D<float> residual(model.rows(), model.cols());
+  std::visit(
+      [&](const auto& image, const auto& ivar) {
+        for (std::size_t i = 0; i < residual.size(); ++i) {
+          const double difference = static_cast<double>(image.data()[i]) - model.data()[i];
+          residual.data()[i] = ivar.data()[i] > 0 ? static_cast<float>(difference) : 0.0F;
+        }
+      },
+      ccd.image.data(), ccd.ivar.data());
+  return residual;
+}
+
+void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards& header,
+                   ExtractResult result, const std::optional<RawTable>& fibermap, Tracer* tracer) {
+  const Span span(tracer, "write");
+  NewFiles files;
+  if (!job.model.empty()) {
+    files.write(job.model, [&] {
+      write_image(job.model, result.model, image_header(header), "MODEL", job.overwrite);
+    });
+  }
+  if (!job.residual.empty()) {
+    files.write(job.residual, [&] {
+      write_image(job.residual, residual_image(ccd, result.model), image_header(header), "RESIDUAL",
+                  job.overwrite);
+    });
+  }
+  FrameFile frame;
+  frame.header = header;
+  frame.result = std::move(result);
+  frame.fibermap = fibermap;
+  frame.scores = job.scores;
+  files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });
+  files.keep();
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One small function for each kind of file.
+#include "fiberloom/recipes/inspect_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string percent(std::size_t part, std::size_t whole) {
+  const double p =
+      whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return print("%zu of %zu (%.3f %%)", part, whole, p);
+}
+
+void header_facts(const HeaderCards& header, Facts& facts) {
+  for (const char* key :
+       {"CAMERA", "NIGHT", "EXPID", "FLAVOR", "EXPTIME", "SPECTER", "EXMETHOD", "HELIOCOR"}) {
+    if (const auto value = header.text(key)) facts.emplace_back(key, *value);
+  }
+}
+
+void grid_facts(const std::vector<double>& wave, Facts& facts) {
+  if (wave.empty()) return;
+  const double step = wave.size() < 2 ? 0.0 : wave[1] - wave[0];
+  facts.emplace_back("wavelengths", print("%.3f to %.3f Angstrom, step %.4f, %zu bins",
+                                          wave.front(), wave.back(), step, wave.size()));
+}
+
+Facts preproc_facts(const std::string& path) {
+  PreprocFile file = read_preproc(path, Verify::kNo);
+  Facts facts;
+  header_facts(file.header, facts);
+  facts.emplace_back("CCD",
+                     print("%zu x %zu pixels", file.ccd.image.cols(), file.ccd.image.rows()));
+  if (file.readnoise) facts.emplace_back("read noise", print("%.3f electrons", *file.readnoise));
+  facts.emplace_back("fibermap",
+                     file.fibermap ? print("%zu rows", file.fibermap->rows) : std::string("none"));
+  std::size_t flagged = 0;
+  for (std::size_t i = 0; i < file.mask.size(); ++i) flagged += file.mask.data()[i] != 0;
+  if (!file.mask.empty()) facts.emplace_back("MASK set", percent(flagged, file.mask.size()));
+  const MaskCounts counts = apply_mask(file.ccd, file.mask);
+  facts.emplace_back("pixels not used", percent(counts.bad(), counts.pixels));
+  facts.emplace_back("bad values", print("%zu NaN ivar, %zu negative ivar, %zu NaN image, %zu wild",
+                                         counts.nan_ivar, counts.negative_ivar, counts.nan_image,
+                                         counts.wild_ivar + counts.wild_image));
+  return facts;
+}
+
+Facts psf_facts(const std::string& path) {
+  const PsfFile file = read_psf(path, {.verify = Verify::kNo});
+  const PsfModel& psf = file.model;
+  Facts facts;
+  header_facts(file.header, facts);
+  facts.emplace_back("CCD", print("%d x %d pixels", psf.npix_x, psf.npix_y));
+  facts.emplace_back("fibres", print("%d, first is %d", psf.nfiber(), psf.fiber_min));
+  facts.emplace_back("trace range", print("%.2f to %.2f Angstrom", psf.x.wave_min, psf.x.wave_max));
+  facts.emplace_back("shape range",
+                     print("%.2f to %.2f Angstrom", psf.sigma_x.wave_min, psf.sigma_x.wave_max));
+  facts.emplace_back("spot", print("%d x %d pixels, Gauss-Hermite degrees %d, %d", psf.stamp_nx(),
+                                   psf.stamp_ny(), psf.gh_deg_x, psf.gh_deg_y));
+  const double middle = 0.5 * (psf.sigma_x.wave_min + psf.sigma_x.wave_max);
+  double low[2] = {1e30, 1e30}, high[2] = {0, 0};
+  for (std::size_t f = 0; f < psf.x.coef.rows(); ++f) {
+    const double sigma[2] = {psf.sigma_x(f, middle), psf.sigma_y(f, middle)};
+    for (int k = 0; k < 2; ++k)
+      low[k] = std::min(low[k], sigma[k]), high[k] = std::max(high[k], sigma[k]);
+  }
+  facts.emplace_back(
+      "sigma at " + print("%.0f", middle),
+      print("x %.3f to %.3f, y %.3f to %.3f pixels", low[0], high[0], low[1], high[1]));
+  const double step = (psf.y(0, middle + 1) - psf.y(0, middle - 1)) / 2;
+  if (step > 0) facts.emplace_back("dispersion", print("%.4f Angstrom a pixel", 1 / step));
+  facts.emplace_back("psferr", print("%g", psf.psferr));
+  const auto bad =
+      std::count_if(psf.status.begin(), psf.status.end(), [](int s) { return s != 0; });
+  if (!psf.status.empty()) facts.emplace_back("fibres with STATUS", print("%td", bad));
+  return facts;
+}
+
+Facts frame_facts(const std::string& path) {
+  const FrameData frame = read_frame(path, Verify::kNo);
+  Facts facts;
+  header_facts(frame.header, facts);
+  facts.emplace_back("spectra", print("%zu", frame.flux.rows()));
+  grid_facts(frame.wave, facts);
+  if (frame.resolution) {
+    facts.emplace_back("resolution", print("%zu diagonals", frame.resolution->rows()));
+  }
+  facts.emplace_back(
+      "fibermap", frame.fibermap ? print("%zu rows", frame.fibermap->rows) : std::string("none"));
+  std::size_t no_ivar = 0, bits[3] = {0, 0, 0}, not_finite = 0;
+  for (std::size_t i = 0; i < frame.flux.size(); ++i) {
+    no_ivar += !(frame.ivar.data()[i] > 0);
+    not_finite += !std::isfinite(frame.flux.data()[i]) || !std::isfinite(frame.ivar.data()[i]);
+  }
+  for (std::size_t i = 0; i < frame.mask.size(); ++i) {
+    const std::uint32_t m = frame.mask.data()[i];
+    bits[0] += (m & kSomeBadPix) != 0, bits[1] += (m & kAllBadPix) != 0;
+    bits[2] += (m & kBad2dFit) != 0;
+  }
+  facts.emplace_back("bins with ivar 0", percent(no_ivar, frame.flux.size()));
+  facts.emplace_back("bins not finite", percent(not_finite, frame.flux.size()));
+  if (!frame.mask.empty()) {
+    facts.emplace_back("SOMEBADPIX", percent(bits[0], frame.mask.size()));
+    facts.emplace_back("ALLBADPIX", percent(bits[1], frame.mask.size()));
+    facts.emplace_back("BAD2DFIT", percent(bits[2], frame.mask.size()));
+  }
+  return facts;
+}
+
+Facts truth_facts(const std::string& path) {
+  const TruthFile truth = read_truth(path, Verify::kNo);
+  Facts facts;
+  facts.emplace_back("spectra", print("%zu", truth.flux.rows()));
+  grid_facts(truth.wave, facts);
+  return facts;
+}
+
+std::string checksum_fact(const std::vector<HduSummary>& hdus, Verify verify) {
+  const auto n =
+      std::count_if(hdus.begin(), hdus.end(), [](const auto& h) { return h.signed_data; });
+  const auto bad =
+      std::count_if(hdus.begin(), hdus.end(), [](const auto& h) { return !h.fault.empty(); });
+  const std::string have = print("%td of %zu HDUs have them", n, hdus.size());
+  if (n == 0) return "none";
+  if (verify == Verify::kNo) return have + ", not compared";
+  return have + (bad == 0 ? ", all good" : print(", %td do not match", bad));
+}
+
+}  // namespace
+
+FileReport inspect_file(const std::string& path, Verify verify) {
+  FileReport report;
+  report.path = path;
+  report.hdus = list_hdus(path, verify);
+  const auto has = [&](const char* name) {
+    return std::any_of(report.hdus.begin(), report.hdus.end(),
+                       [&](const HduSummary& hdu) { return hdu.name == name; });
+  };
+  // The readers need not compare again; of a damaged file they are not asked.
+  const bool sound = std::all_of(report.hdus.begin(), report.hdus.end(),
+                                 [](const HduSummary& hdu) { return hdu.fault.empty(); });
+  const auto is = [&](const char* kind, Facts (*facts)(const std::string&)) {
+    report.kind = kind;
+    if (sound) report.facts = facts(path);
+  };
+  if (has("FLUX") && has("IVAR")) {
+    is("frame", frame_facts);
+  } else if (has("FLUX") && has("WAVELENGTH")) {
+    is("truth", truth_facts);
+  } else if (has("IVAR")) {
+    is("preproc image", preproc_facts);
+  } else if (has("XTRACE") || has("PSF")) {
+    is("PSF", psf_facts);
+  } else {
+    report.kind = "FITS file";
+    try {  // old PSFs have no names; anything else is only listed
+      is("PSF", psf_facts);
+    } catch (const Error&) {
+      report.kind = "FITS file";
+    }
+  }
+  report.facts.emplace_back("checksums", checksum_fact(report.hdus, verify));
+  return report;
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/night/discover.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <iomanip>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "fiberloom/recipes/night/frame_cost.hpp"
+#include "loom/base/error.hpp"
+#include "loom/files/input_file.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDepth = 4;  // preproc/NIGHT/EXPID/file, and one to spare
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool is_camera(const std::string& text) {
+  return text.size() == 2 && std::string("brz").find(text[0]) != std::string::npos &&
+         std::isdigit(static_cast<unsigned char>(text[1])) != 0;
+}
+
+/// Where an image lies, by the DESI rule ROOT/NIGHT/EXPID/file; else a flat folder.
+struct Place {
+  std::string night;   ///< empty where flat
+  fs::path below_out;  ///< NIGHT/EXPID, or nothing
+};
+
+Place place_of(const fs::path& image, const std::string& expid) {
+  const fs::path folder = fs::absolute(image).lexically_normal().parent_path();
+  if (folder.filename() != expid) return {};
+  const std::string night = folder.parent_path().filename().string();
+  if (night.size() != 8 || !all_digits(night)) return {{}, folder.filename()};
+  return {night, fs::path(night) / folder.filename()};
+}
+
+std::string replaced(std::string pattern, const std::string& key, const std::string& value) {
+  for (auto at = pattern.find(key); at != std::string::npos; at = pattern.find(key, at)) {
+    pattern.replace(at, key.size(), value);
+    at += value.size();
+  }
+  return pattern;
+}
+
+/// frame-CAM-EXPID.html beside the frame.
+std::string report_of(const std::string& output) {
+  std::string path = output;
+  for (const char* ending : {".gz", ".fits"}) {
+    if (path.ends_with(ending)) path.resize(path.size() - std::strlen(ending));
+  }
+  return path + ".html";
+}
+
+/// Makes tasks of image paths and keeps what they share.
+class TaskMaker {
+ public:
+  explicit TaskMaker(const FrameRequest& request) : request_(request) {}
+
+  void add(const NamedFrame& named) {
+    const FrameName parsed = parse_frame_name(fs::path(named.image).filename().string());
+    const std::string camera = named.camera.empty() ? parsed.camera : named.camera;
+    if (camera.empty() || (parsed.camera.empty() && named.expid < 0)) {
+      throw Error(Status::kUsage, named.image +
+                                      ": not named preproc-CAM-EXPID.fits; a job file can say "
+                                      "camera and expid");
+    }
+    const std::string expid = named.expid < 0 ? parsed.expid : padded(named.expid);
+    FrameTask task;
+    task.camera = camera;
+    task.expid = std::stol(expid);
+    task.name = camera + "-" + expid;
+    if (!wanted(task)) return;
+    const Place place = place_of(named.image, expid);
+    task.night = named.night.empty() ? place.night : named.night;
+    task.job = request_.job;
+    task.job.image = named.image;
+    task.job.psf = named.psf.empty() ? find_psf(named.image, task, expid) : named.psf;
+    task.job.output = named.output.empty() ? output(place, task) : named.output;
+    if (request_.reports == Reports::kYes) task.report = report_of(task.job.output);
+    set_band(task);
+    measure(task);
+    insert(std::move(task));
+  }
+
+  [[nodiscard]] std::vector<FrameTask> take() {
+    std::stable_sort(tasks_.begin(), tasks_.end(), [](const FrameTask& a, const FrameTask& b) {
+      if (a.expid != b.expid) return a.expid < b.expid;
+      if (a.cost_s != b.cost_s) return a.cost_s > b.cost_s;
+      return a.name < b.name;
+    });
+    return std::move(tasks_);
+  }
+
+ private:
+  static std::string padded(long expid) {
+    std::string digits = std::to_string(expid);
+    return std::string(digits.size() < 8 ? 8 - digits.size() : 0, '0') + digits;
+  }
+
+  [[nodiscard]] bool wanted(const FrameTask& task) const {
+    const auto in = [](const auto& list, const auto& value) {
+      return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    };
+    return request_.skip.count(task.name) == 0 && in(request_.cameras, task.camera) &&
+           in(request_.exposures, task.expid);
+  }
+
+  [[nodiscard]] std::string find_psf(const fs::path& image, const FrameTask& task,
+                                     const std::string& expid) const {
+    if (!request_.psf_pattern.empty()) {
+      std::string psf = replaced(request_.psf_pattern, "{night}", task.night);
+      psf = replaced(std::move(psf), "{expid}", expid);
+      return replaced(std::move(psf), "{camera}", task.camera);
+    }
+    const std::string own = "psf-" + task.name + ".fits", shared = "psf-" + task.camera + ".fits";
+    std::error_code ignored;
+    for (const fs::path& folder : {image.parent_path(), image.parent_path() / ".."}) {
+      for (const std::string& name : {own, own + ".gz", shared, shared + ".gz"}) {
+        if (const fs::path path = folder / name; fs::exists(path, ignored)) return path.string();
+      }
+    }
+    return (image.parent_path() / shared).string();  // missing, and named so
+  }
+
+  [[nodiscard]] std::string output(const Place& place, const FrameTask& task) const {
+    const std::string name =
+        "frame-" + task.name + (request_.compress == Compress::kYes ? ".fits.gz" : ".fits");
+    return (fs::path(request_.output) / place.below_out / name).string();
+  }
+
+  void set_band(FrameTask& task) const {
+    const auto band = request_.bands.find(task.camera.front());
+    if (band == request_.bands.end()) {
+      if (!task.job.wave) {
+        throw Error(Status::kUsage, task.job.image + ": no wavelength grid for camera " +
+                                        task.camera + " (give -w, or a job file)");
+      }
+      return;
+    }
+    if (!task.job.wave) task.job.wave = band->second.wave;
+    if (task.job.options.psferr < 0) task.job.options.psferr = band->second.psferr;
+  }
+
+  void measure(FrameTask& task) {
+    CameraCost& camera = cameras_[task.camera];
+    if (!camera.psf) camera.psf = read_camera(task.job);
+    if (camera.wave != *task.job.wave) {
+      camera.wave = *task.job.wave;
+      camera.engine = engine_memory(task.job, *camera.psf, camera.wave);
+    }
+    estimate_cost({measure_image(task.job.image), camera.engine}, task);
+  }
+
+  void insert(FrameTask task) {
+    const auto [known, fresh] = names_.emplace(task.name, task.job.image);
+    if (!fresh) {
+      // The same frame packed and unpacked, side by side: the unpacked one is cheaper.
+      const auto bare = [](const std::string& p) { return p.substr(0, p.rfind(".fits")); };
+      if (bare(known->second) == bare(task.job.image)) return;
+      throw Error(Status::kUsage, task.job.image + " and " + known->second +
+                                      ": two images of one frame, " + task.name);
+    }
+    tasks_.push_back(std::move(task));
+  }
+
+  /// What frames of one camera share: the PSF of the first, and what that and the grid cost.
+  struct CameraCost {
+    std::unique_ptr<const PsfModel> psf;
+    std::array<double, 3> wave{};
+    EngineMemory engine;
+  };
+  static std::unique_ptr<const PsfModel> read_camera(const ExtractJob& job) {
+    try {
+      return std::make_unique<const PsfModel>(read_psf(job.psf, job.psf_options).model);
+    } catch (const Error&) {  // the extraction will say what is wrong
+      return std::make_unique<const PsfModel>(usual_camera(*job.wave));
+    }
+  }
+
+  const FrameRequest& request_;
+  std::vector<FrameTask> tasks_;
+  std::map<std::string, std::string> names_;
+  std::map<std::string, CameraCost> cameras_;
+};
+
+/// Image files below a folder, in the order of their names (so .fits before .fits.gz).
+void scan_folder(const fs::path& folder, int depth, std::set<std::string>& images) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  if (error) {
+    if (depth == kDepth) {
+      throw Error(Status::kNotFound, folder.string() + ": cannot be read: " + error.message());
+    }
+    return;  // somebody else's folder in the tree
+  }
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory(error)) {
+      if (depth > 1 && !name.starts_with(".")) scan_folder(entry.path(), depth - 1, images);
+    } else if (!parse_frame_name(name).camera.empty()) {
+      images.insert(entry.path().string());
+    }
+  }
+}
+
+/// A line of a list up to its comment; a # between double quotes starts none.
+std::string without_comment(const std::string& line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted) return line.substr(0, i);
+  }
+  return line;
+}
+
+/// IMAGE [PSF [OUTPUT]] a line; # starts a comment, a path with a blank stands in double quotes.
+void read_list(const std::string& path, TaskMaker& maker) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
+  constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  std::istringstream file(read_text(path, kMaxBytes));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(without_comment(line));
+    NamedFrame frame;
+    if (!(words >> std::quoted(frame.image))) continue;
+    words >> std::quoted(frame.psf) >> std::quoted(frame.output);
+    maker.add(frame);
+  }
+}
+
+}  // namespace
+
+std::map<char, BandSetup> FrameRequest::production_bands() {
+  return {{'b', {{3600, 5800, 0.8}, 0.04}},
+          {'r', {{5760, 7620, 0.8}, 0.01}},
+          {'z', {{7520, 9824, 0.8}, 0.01}}};
+}
+
+FrameName parse_frame_name(const std::string& file_name) {
+  std::string name = file_name;
+  for (const char* ending : {".gz", ".fz"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - 3);
+  }
+  constexpr std::string_view kStart = "preproc-", kEnd = ".fits";
+  if (!name.starts_with(kStart) || !name.ends_with(kEnd)) return {};
+  name = name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size());
+  if (name.size() < 4 || name[2] != '-') return {};
+  const FrameName parsed{name.substr(0, 2), name.substr(3)};
+  if (!is_camera(parsed.camera) || !all_digits(parsed.expid) || parsed.expid.size() > 12) return {};
+  return parsed;
+}
+
+std::vector<FrameTask> find_frames(const FrameRequest& request) {
+  TaskMaker maker(request);
+  if (!request.input.empty()) {
+    std::error_code ignored;
+    if (fs::is_directory(request.input, ignored)) {
+      std::set<std::string> images;
+      scan_folder(request.input, kDepth, images);
+      for (const std::string& image : images) {
+        NamedFrame frame;
+        frame.image = image;
+        maker.add(frame);
+      }
+    } else {
+      read_list(request.input, maker);
+    }
+  }
+  for (const NamedFrame& frame : request.frames) maker.add(frame);
+  return maker.take();
+}
+
+}  // namespace fiberloom::night

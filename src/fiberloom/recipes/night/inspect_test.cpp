@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/night/inspect.hpp"
+
+#include "fiberloom/recipes/version.hpp"
+#include "loom/fits/fits_writer.hpp"
+#include "loom/fits/verify.hpp"
+#include "loom/testing/scratch_folder.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A frame with inputs, an output, and a receipt that fits.
+class InspectTest : public ScratchFolder {
+ protected:
+  void SetUp() override {
+    ScratchFolder::SetUp();
+    folder_ = RunFolder(path("out"));
+    folder_.create();
+    task_.name = "r0-00000012";
+    task_.job.image = put("preproc.fits");
+    task_.job.psf = put("psf.fits");
+    task_.job.output = path("out/frame.fits");
+    task_.job.wave = {5760, 7620, 0.8};
+    const std::vector<float> pixels(2000, 1.0F);
+    fits::write_fits(task_.job.output, Overwrite::kYes, [&](fits::FitsWriter& writer) {
+      writer.image("FLUX", std::span<const float>(pixels), {50, 40}, fits::PixelType::kFloat32);
+    });
+    receipt_.name = task_.name;
+    receipt_.version = version();
+    receipt_.options = options_text(task_.job);
+    receipt_.output = *stamp_file(task_.job.output);
+    receipt_.output.path = "frame.fits";
+    receipt_.crc32 = fits::file_crc32(task_.job.output);
+    receipt_.inputs = stamp_inputs(task_.job).files;
+    write_receipt();
+  }
+  void write_receipt() const { write_text_file(folder_.receipt(task_.name), to_json(receipt_)); }
+  [[nodiscard]] Finding find(Check check = Check::kStamps) const {
+    return inspect_frame(task_, folder_, check);
+  }
+  void damage_keeping_stamps() const {
+    const auto time = fs::last_write_time(task_.job.output);
+    std::fstream file(task_.job.output, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(5000);
+    file.put('!');
+    file.close();
+    fs::last_write_time(task_.job.output, time);
+  }
+
+  RunFolder folder_{""};
+  FrameTask task_;
+  Receipt receipt_;
+};
+
+TEST_F(InspectTest, AnOutputThatFitsItsReceiptIsUpToDate) {
+  EXPECT_EQ(find().state, FrameState::kUpToDate) << find().message;
+  EXPECT_EQ(find(Check::kBytes).state, FrameState::kUpToDate) << find(Check::kBytes).message;
+}
+
+TEST_F(InspectTest, AReceiptIsReadAsItWasWritten) {
+  receipt_.night = "20261121";
+  receipt_.expid = 12;
+  receipt_.camera = "r0";
+  receipt_.compute = {1.5, 2.5};
+  receipt_.attempts = 3;
+  write_receipt();
+  const auto read = read_receipt(folder_.receipt(task_.name));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_json(*read), to_json(receipt_));
+}
+
+TEST_F(InspectTest, WithoutReceiptOrOutputItIsToBeDone) {
+  fs::remove(task_.job.output);
+  EXPECT_EQ(find().state, FrameState::kWaiting);
+  fs::remove(folder_.receipt(task_.name));
+  EXPECT_EQ(find().state, FrameState::kWaiting);
+}
+
+TEST_F(InspectTest, OtherOptionsVersionOrInputsMakeItNew) {
+  task_.job.wave = {5760, 7620, 0.6};
+  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().message, "made with other options");
+  task_.job.wave = {5760, 7620, 0.8};
+  put("preproc.fits", "longer");
+  EXPECT_EQ(find().message, "made from other inputs");
+  receipt_.inputs = stamp_inputs(task_.job).files;
+  receipt_.version = "0.0.9";
+  write_receipt();
+  EXPECT_EQ(find().message, "made by version 0.0.9");
+}
+
+TEST_F(InspectTest, ACopyWithAnotherTimeIsKnownByItsChecksum) {
+  fs::last_write_time(task_.job.output, fs::file_time_type::clock::now() - std::chrono::hours(5));
+  EXPECT_EQ(find().state, FrameState::kUpToDate);
+}
+
+TEST_F(InspectTest, DamageUnderTheSameStampsIsFoundByReadingTheBytes) {
+  damage_keeping_stamps();
+  EXPECT_EQ(find().state, FrameState::kUpToDate);
+  EXPECT_EQ(find(Check::kBytes).state, FrameState::kWaiting);
+}
+
+TEST_F(InspectTest, ATruncatedOutputIsToBeDoneAgain) {
+  fs::resize_file(task_.job.output, 3000);
+  EXPECT_EQ(find().state, FrameState::kWaiting);
+}
+
+TEST_F(InspectTest, AMissingInputIsSaid) {
+  fs::remove(folder_.receipt(task_.name));
+  fs::remove(path("psf.fits"));
+  EXPECT_EQ(find().state, FrameState::kMissing);
+  EXPECT_NE(find().message.find("psf.fits"), std::string::npos);
+}
+
+TEST_F(InspectTest, AnOutputWhoseInputsAreGoneIsStillDone) {
+  fs::remove(path("preproc.fits"));
+  EXPECT_EQ(find().state, FrameState::kUpToDate);
+}
+
+TEST_F(InspectTest, QuarantineHoldsUntilAnInputChanges) {
+  fs::remove(folder_.receipt(task_.name));
+  Failure failure;
+  failure.name = task_.name;
+  failure.version = version();
+  failure.options = options_text(task_.job);
+  failure.inputs = stamp_inputs(task_.job).files;
+  failure.message = "preproc.fits: \"bad\"\n\xff";
+  failure.exit_code = 14;
+  failure.attempts = 2;
+  write_text_file(folder_.failure(task_.name), to_json(failure));
+  EXPECT_EQ(find().state, FrameState::kFailed);
+  EXPECT_EQ(find().exit_code, 14);
+  EXPECT_EQ(find().attempts, 2);
+  put("preproc.fits", "better");
+  EXPECT_EQ(find().state, FrameState::kWaiting);
+}
+
+TEST_F(InspectTest, DamagedRecordsSayNothing) {
+  for (const char* text : {"", "{", "[]", "null", R"({"schema":"fiberloom-receipt-1"})",
+                           R"({"schema":"fiberloom-receipt-1","name":7})"}) {
+    write_text_file(folder_.receipt(task_.name), text);
+    write_text_file(folder_.failure(task_.name), text);
+    EXPECT_EQ(find().state, FrameState::kWaiting) << text;
+  }
+}
+
+TEST(OptionsText, TellsApartWhatChangesNumbers) {
+  ExtractJob a, b;
+  EXPECT_EQ(options_text(a), options_text(b));
+  b.options.psferr = 0.02;
+  EXPECT_NE(options_text(a), options_text(b));
+  b = a;
+  b.psf_options.gh00 = Gh00::kOne;
+  EXPECT_NE(options_text(a), options_text(b));
+  b = a;
+  b.image = "elsewhere";  // files are not options
+  EXPECT_EQ(options_text(a), options_text(b));
+}
+
+}  // namespace
+}  // namespace fiberloom::night

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/night/part_collector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "fiberloom/recipes/night/frame_joiner.hpp"
+#include "fiberloom/recipes/night/wire.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+PartialFrame part(int first, int last, std::uint32_t round = 0,
+                  FrameState state = FrameState::kDone) {
+  PartialFrame p;
+  p.unit = {0, first, last, 6};
+  p.round = round;
+  p.outcome.state = state;
+  return p;
+}
+
+TEST(PartCollector, IsCompleteWithTheLastPartAndOnlyOnce) {
+  PartCollector collector;
+  EXPECT_FALSE(collector.add(part(0, 3)));
+  EXPECT_EQ(collector.open().size(), 1U);
+  const auto all = collector.add(part(3, 6));
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 2U);
+  EXPECT_TRUE(collector.open().empty());
+  EXPECT_FALSE(collector.add(part(3, 6)));
+}
+
+TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
+  PartCollector collector;
+  EXPECT_FALSE(collector.add(part(0, 3, 1)));
+  EXPECT_FALSE(collector.add(part(3, 6, 0)));
+  const auto all = collector.add(part(3, 4, 1, FrameState::kFailed));
+  ASSERT_TRUE(all);
+  EXPECT_FALSE(collector.add(part(4, 6, 1)));
+}
+
+/// A frame of six bundles in two parts, both in this rank's hands.
+class TwoParts : public testing::Test {
+ protected:
+  void SetUp() override {
+    FrameTask task;
+    task.name = "r0-00000001";
+    source_.deliver({{0, 0, 3, 6}, 0, 0}, task);
+    source_.deliver({{0, 3, 6, 6}, 0, 0}, task);
+    ASSERT_TRUE(source_.next());
+    ASSERT_TRUE(source_.next());
+  }
+  /// First bundles of the parts that rank 0 hears to be at their end.
+  std::multiset<int> ended() {
+    std::multiset<int> list;
+    while (const auto letter = mail_.take()) {
+      if (letter->tag != kTagPartEnd) continue;
+      Assignment assignment;
+      WireReader reader(letter->bytes);
+      reader(assignment);
+      list.insert(assignment.unit.first_bundle);
+    }
+    return list;
+  }
+
+  RankMail mail_;
+  TaskList tasks_;
+  RankSource source_{mail_, tasks_, 0};
+};
+
+TEST_F(TwoParts, AFailureOfOneIsNotTakenForTheOthers) {
+  FrameOutcome outcome;
+  outcome.state = FrameState::kFailed;
+  outcome.first_bundle = 3;
+  source_.finished(outcome);
+  source_.part_done(part(0, 3));
+  EXPECT_EQ(ended(), (std::multiset<int>{0, 3})) << "else the job waits for a part for ever";
+}
+
+TEST_F(TwoParts, APartThatComesAfterTheEndIsDropped) {
+  const RunFolder folder("/nowhere");
+  FrameJoiner joiner(source_, tasks_, folder, {}, nullptr);
+  source_.receive_part(part(0, 3));
+  EXPECT_FALSE(joiner.finish());
+  source_.receive_part(part(3, 6));
+  EXPECT_EQ(source_.open().size(), 1U) << "given up, and nobody is there to join it";
+}
+
+TEST(PartialFrame, CrossesTheWireToTheBit) {
+  PartialFrame p = part(2, 3, 4);
+  p.outcome.message = "a message";
+  p.result.spec_min = 7;
+  p.result.wave = {1, 2, 3};
+  p.result.flux = Array2D<double>(2, 3, 0.1);
+  p.result.resolution = Array3D<float>(2, 5, 3);
+  for (std::size_t i = 0; i < p.result.resolution.size(); ++i) {
+    p.result.resolution.data()[i] = static_cast<float>(i);
+  }
+  p.result.bundles.resize(3);
+  p.result.bundles[1].kappa = 9;
+
+  PartialFrame back;
+  from_bytes(to_bytes(p), back);
+
+  EXPECT_EQ(back.round, 4U);
+  EXPECT_EQ(back.outcome.message, "a message");
+  EXPECT_EQ(back.result.wave, p.result.wave);
+  ASSERT_EQ(back.result.flux.size(), 6U);
+  EXPECT_EQ(back.result.flux(1, 2), 0.1);
+  EXPECT_EQ(0, std::memcmp(back.result.resolution.data(), p.result.resolution.data(),
+                           p.result.resolution.size() * sizeof(float)));
+  EXPECT_EQ(back.result.bundles.at(1).kappa, 9);
+}
+
+}  // namespace
+}  // namespace fiberloom::night

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/night/run_options.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "fiberloom/recipes/night/receipt.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/files/atomic_file.hpp"
+
+namespace fiberloom::night {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "fiberloom-options-1";
+
+/// "key=value key=value".
+std::map<std::string, std::string> parse(const std::string& text) {
+  std::map<std::string, std::string> values;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const auto at = word.find('=');
+    if (at != std::string::npos) values[word.substr(0, at)] = word.substr(at + 1);
+  }
+  return values;
+}
+
+/// Numbers as a user wrote them: options_text() has all their digits.
+std::string shown(const std::string& value) {
+  std::string text;
+  std::istringstream parts(value);
+  for (std::string part; std::getline(parts, part, ',');) {
+    char* end = nullptr;
+    const double number = std::strtod(part.c_str(), &end);
+    const bool whole = end != part.c_str() && *end == '\0';
+    if (!text.empty()) text += ',';
+    text += whole ? print("%.10g", number) : part;
+  }
+  return text;
+}
+
+/// Options of the frames of each band (first letter of the camera); the last frame's where those of
+/// a band differ, which no input can ask for.
+std::map<char, std::string> options_by_band(const std::vector<FrameTask>& tasks) {
+  std::map<char, std::string> bands;
+  for (const FrameTask& task : tasks) bands[task.camera.front()] = options_text(task.job);
+  return bands;
+}
+
+std::string path_of(const RunFolder& folder, char band) {
+  return folder.options() + "/" + std::string(1, band) + ".json";
+}
+
+/// nullopt where nothing is remembered, or nothing that can be read.
+std::optional<std::string> remembered(const RunFolder& folder, char band) {
+  const auto text = read_text_file(path_of(folder, band));
+  if (!text) return std::nullopt;
+  try {
+    const Json json = Json::parse(*text);
+    if (json.at("schema") != kSchema) return std::nullopt;
+    return json.at("options").get<std::string>();
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+template <class Use>
+void each_receipt(const RunFolder& folder, const Use& use) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.receipts(), ignored)) {
+    if (entry.path().extension() != ".json") continue;
+    if (const auto receipt = read_receipt(entry.path().string())) use(*receipt);
+  }
+}
+
+/// Options of frames that are there, by band, where they are not `here`.
+std::map<char, std::string> others_in_receipts(const RunFolder& folder,
+                                               const std::map<char, std::string>& here) {
+  std::map<char, std::string> others;
+  each_receipt(folder, [&](const Receipt& receipt) {
+    if (receipt.camera.empty()) return;
+    const auto band = here.find(receipt.camera.front());
+    if (band == here.end() || options_difference(receipt.options, band->second).empty()) return;
+    others.emplace(band->first, receipt.options);
+  });
+  return others;
+}
+
+void require_same(const RunFolder& folder, char band, const std::string& there,
+                  const std::string& here) {
+  const std::string difference = options_difference(there, here);
+  if (difference.empty()) return;
+  throw Error(Status::kUsage, folder.output() + ": the frames of band " + std::string(1, band) +
+                                  " here are made with other options: " + difference +
+                                  "; give another folder (-o), or --redo to make them again");
+}
+
+std::string record(char band, const std::string& options) {
+  const Json json = {{"schema", kSchema}, {"band", std::string(1, band)}, {"options", options}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace
+
+std::string options_difference(const std::string& there, const std::string& here) {
+  if (there == here) return {};
+  const auto old = parse(there), now = parse(here);
+  std::string text;
+  for (const auto& [key, name, initial] : options_entries()) {
+    const auto value = [&key = key, &initial = initial](const auto& values) {
+      const auto found = values.find(key);
+      return found == values.end() ? initial : found->second;
+    };
+    const std::string before = value(old), after = value(now);
+    if (before == after) continue;
+    text += (text.empty() ? "" : ", ") + name + " " + shown(before) + " there, " + shown(after) +
+            " here";
+    if (key == "method") break;  // each method has options of its own
+  }
+  return text;
+}
+
+void require_same_options(const std::vector<FrameTask>& tasks, const RunFolder& folder) {
+  const auto here = options_by_band(tasks);
+  std::map<char, std::string> unknown;
+  for (const auto& [band, options] : here) {
+    if (const auto there = remembered(folder, band)) {
+      require_same(folder, band, *there, options);
+    } else {
+      unknown.emplace(band, options);
+    }
+  }
+  if (unknown.empty()) return;
+  for (const auto& [band, options] : others_in_receipts(folder, unknown)) {
+    require_same(folder, band, options, unknown.at(band));
+  }
+}
+
+bool remember_options(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo) {
+  if (redo == Redo::kNo) require_same_options(tasks, folder);
+  bool replaced = false;
+  for (const auto& [band, options] : options_by_band(tasks)) {
+    const std::string path = path_of(folder, band);
+    if (remembered(folder, band) == options) continue;
+    replaced = redo == Redo::kYes;
+    try {
+      write_text_file(path, record(band, options),
+                      redo == Redo::kYes ? Overwrite::kYes : Overwrite::kNo);
+    } catch (const Error& error) {
+      if (error.status() != Status::kOutputExists) throw;
+      if (const auto there = remembered(folder, band)) {  // another run was first
+        require_same(folder, band, *there, options);
+      } else {  // what nobody can read is nobody's word
+        write_text_file(path, record(band, options));
+      }
+    }
+  }
+  return replaced;
+}
+
+std::size_t count_strays(const RunFolder& folder, const std::set<std::string>& beside) {
+  std::map<char, std::string> bands;
+  std::size_t strays = 0;
+  each_receipt(folder, [&](const Receipt& receipt) {
+    if (receipt.camera.empty() || beside.contains(receipt.name)) return;
+    const char band = receipt.camera.front();
+    const auto [known, fresh] = bands.try_emplace(band);
+    if (fresh) known->second = remembered(folder, band).value_or("");
+    const std::string& options = known->second;
+    strays += !options.empty() && !options_difference(receipt.options, options).empty();
+  });
+  return strays;
+}
+
+}  // namespace fiberloom::night

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Columns of FIBERMAP.
+#include "fiberloom/recipes/report/targets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "loom/files/byte_order.hpp"
+
+namespace fiberloom::report {
+namespace {
+
+constexpr std::size_t kLongestType = 24;  // letters; a table may hold any
+
+struct Places {
+  const char *x, *y, *unit;
+};
+constexpr Places kPlaces[] = {{"FIBER_X", "FIBER_Y", "mm"},
+                              {"FIBERASSIGN_X", "FIBERASSIGN_Y", "mm"},
+                              {"FIBER_RA", "FIBER_DEC", "deg"},
+                              {"TARGET_RA", "TARGET_DEC", "deg"}};
+
+/// At least two fibres at different places: columns of zeros tell nothing.
+bool tells_places(const std::vector<double>& x, const std::vector<double>& y) {
+  bool first = true;
+  double x0 = 0, y0 = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    if (!first && (x[i] != x0 || y[i] != y0)) return true;
+    x0 = x[i], y0 = y[i], first = false;
+  }
+  return false;
+}
+
+void read_places(Targets& out, const RawTable& table) {
+  for (const Places& place : kPlaces) {
+    auto x = table.column(place.x), y = table.column(place.y);
+    if (!x || !y || !tells_places(*x, *y)) continue;
+    out.x = std::move(*x);
+    out.y = std::move(*y);
+    out.place_unit = place.unit;
+    return;
+  }
+}
+
+}  // namespace
+
+bool Targets::is_sky(std::size_t row) const {
+  return row < types.size() && types[row].starts_with("SKY");
+}
+
+bool Targets::is_known_bad(std::size_t row) const {
+  return row < status.size() && status[row] != 0;
+}
+
+std::optional<std::vector<std::int64_t>> whole_numbers(const RawTable& table,
+                                                       const std::string& name) {
+  const auto column = fits::find_column(table, name);
+  if (!column || column->repeat != 1) return std::nullopt;
+  if (column->scale != 1 || column->zero != 0) return std::nullopt;
+  if (column->type != 'K' && column->type != 'J' && column->type != 'I') return std::nullopt;
+  std::vector<std::int64_t> out;
+  for (std::size_t r = 0; r < table.rows; ++r) {
+    const std::uint8_t* p = table.data.data() + r * table.row_bytes + column->offset;
+    out.push_back(column->type == 'K'   ? load_be<std::int64_t>(p)
+                  : column->type == 'J' ? load_be<std::int32_t>(p)
+                                        : load_be<std::int16_t>(p));
+  }
+  return out;
+}
+
+Targets read_targets(const std::optional<RawTable>& fibermap, std::size_t rows) {
+  Targets out;
+  if (!fibermap || fibermap->rows != rows) return out;
+  out.types = fibermap->text_column("OBJTYPE").value_or(std::vector<std::string>());
+  for (std::string& type : out.types) type.resize(std::min(type.size(), kLongestType));
+  if (const auto ids = whole_numbers(*fibermap, "TARGETID")) {
+    for (const std::int64_t id : *ids) out.ids.push_back(std::to_string(id));
+  }
+  out.status = whole_numbers(*fibermap, "FIBERSTATUS").value_or(std::vector<std::int64_t>());
+  read_places(out, *fibermap);
+  return out;
+}
+
+void add_truth(Targets& targets, const std::vector<std::int64_t>& fibers, const RawTable& truth) {
+  const auto numbers = whole_numbers(truth, "FIBER");
+  const auto kinds = truth.text_column("CLASS");
+  const auto redshifts = truth.column("REDSHIFT");
+  if (!numbers) return;
+  std::map<std::int64_t, std::size_t> row_of;
+  for (std::size_t r = 0; r < numbers->size(); ++r) row_of.emplace((*numbers)[r], r);
+  if (kinds) targets.types.resize(fibers.size());
+  if (redshifts) {
+    targets.redshifts.assign(fibers.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+  for (std::size_t s = 0; s < fibers.size(); ++s) {
+    const auto found = row_of.find(fibers[s]);
+    if (found == row_of.end()) continue;
+    if (kinds && (*kinds)[found->second] != targets.types[s]) {
+      std::string& type = targets.types[s];
+      if (!type.empty()) type += ' ';
+      type += (*kinds)[found->second].substr(0, kLongestType);
+    }
+    if (redshifts) targets.redshifts[s] = (*redshifts)[found->second];
+  }
+}
+
+}  // namespace fiberloom::report

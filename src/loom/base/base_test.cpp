@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "loom/base/array.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/rng.hpp"
+
+namespace loom {
+namespace {
+
+TEST(SerialExecutor, RunsEveryTaskOnceInOrder) {
+  std::vector<std::size_t> seen;
+  SerialExecutor().run(4, [&](std::size_t i) { seen.push_back(i); });
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(CounterRng, MatchesThePublishedPhiloxVectors) {
+  // Known-answer vectors of Random123: counter and key all zero, and all ones.
+  EXPECT_EQ(CounterRng(0, 0).block(0),
+            (std::array<std::uint32_t, 4>{0x6627e8d5U, 0xe169c58dU, 0xbc57ac4cU, 0x9b00dbd8U}));
+  EXPECT_EQ(CounterRng(~0ULL, ~0ULL).block(~0ULL),
+            (std::array<std::uint32_t, 4>{0x408f276dU, 0x41c83b0eU, 0xa20bc7c6U, 0x6d5451fdU}));
+}
+
+TEST(CounterRng, NormalsHaveUnitVariance) {
+  const CounterRng rng(7, 3);
+  double sum = 0, sum2 = 0;
+  constexpr int n = 200000;
+  for (int i = 0; i < n; ++i) {
+    for (const double v : rng.normal2(static_cast<std::uint64_t>(i))) sum += v, sum2 += v * v;
+  }
+  EXPECT_NEAR(sum / (2 * n), 0.0, 5.0 / std::sqrt(2.0 * n));
+  EXPECT_NEAR(sum2 / (2 * n), 1.0, 5.0 * std::sqrt(2.0 / (2.0 * n)));
+}
+
+TEST(Buffer, IsAlignedAndCopies) {
+  Buffer<double> a(5, 2.0);
+  Buffer<double> b = a;
+  b[0] = 1.0;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 64, 0U);
+  EXPECT_EQ(a[0], 2.0);
+  EXPECT_EQ(b[0], 1.0);
+}
+
+TEST(Median, IsTheMiddleValueOrTheMeanOfTheMiddleTwo) {
+  std::vector<double> odd{5, 1, 9}, even{4, 1, 9, 2}, one{7};
+  EXPECT_EQ(median_of(odd), 5);
+  EXPECT_EQ(median_of(even), 3);
+  EXPECT_EQ(median_of(one), 7);
+}
+
+TEST(Print, HasRoomForAnyLength) {
+  EXPECT_EQ(print("%d of %s", 3, "a"), "3 of a");
+  EXPECT_EQ(print("%s", std::string(5000, 'x').c_str()).size(), 5000U);
+}
+
+TEST(Error, CarriesItsExitCode) {
+  const Error e(Status::kMissingHdu, "x.fits: no HDU IVAR");
+  EXPECT_EQ(e.exit_code(), 11);
+  EXPECT_EQ(status_name(e.status()), "missing HDU");
+}
+
+TEST(Error, IsOneLineWhateverTheNameOfAFile) {
+  const Error e(Status::kNotFound, "a\nb\x1b[31m\x7f/\xc3\xa5.fits: no such file");
+  EXPECT_STREQ(e.what(), "a\\nb\\x1b[31m\\x7f/\xc3\xa5.fits: no such file");
+}
+
+}  // namespace
+}  // namespace loom

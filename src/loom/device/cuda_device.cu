@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The CUDA body. A HIP body is this file with hip in place of cuda, and cuda_launch.cuh.
+#include <algorithm>
+#include <utility>
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define FL_NVTX 1
+#endif
+
+#include "loom/device/cuda_launch.cuh"
+#include "loom/trace/range.hpp"
+
+namespace loom {
+
+void check_cuda(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw Error(Status::kDevice, std::string("GPU: ") + what + ": " + cudaGetErrorString(status));
+}
+
+namespace {
+
+#if defined(FL_NVTX)
+constexpr RangeHook kNvtxRanges{[](const char* name) noexcept { nvtxRangePushA(name); },
+                                []() noexcept { nvtxRangePop(); }};
+void show_ranges() { set_range_hook(&kNvtxRanges); }
+#else
+void show_ranges() {}
+#endif
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(Device& device, int ordinal) : Stream(device), ordinal_(ordinal) {
+    check_cuda(cudaSetDevice(ordinal_), "device");
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+  }
+  ~CudaStream() override {
+    for (const Mark& m : marks_) {
+      cudaEventDestroy(m.begin);
+      cudaEventDestroy(m.end);
+    }
+    cudaStreamDestroy(stream_);
+    (void)cudaGetLastError();
+  }
+  void copy_in(void* device, const void* host, std::size_t bytes) override {
+    copy(device, host, bytes, cudaMemcpyHostToDevice);
+  }
+  void copy_out(void* host, const void* device, std::size_t bytes) override {
+    copy(host, device, bytes, cudaMemcpyDeviceToHost);
+  }
+  void zero(void* device, std::size_t bytes) override {
+    check_cuda(cudaMemsetAsync(device, 0, bytes, stream_), "memset");
+  }
+  void synchronize() override {
+    device().count(DeviceOperation::kSynchronize);
+    check_cuda(cudaStreamSynchronize(stream_), "synchronize");
+  }
+  void begin_stage(const char* name) override {
+    check_cuda(cudaSetDevice(ordinal_), "device");  // the calling thread may be new to it
+    Mark m{name, nullptr, nullptr, launches_};
+    check_cuda(cudaEventCreate(&m.begin), "event");
+    check_cuda(cudaEventCreate(&m.end), "event");
+    check_cuda(cudaEventRecord(m.begin, stream_), "event");
+    marks_.push_back(m);
+  }
+  void end_stage() override {
+    Mark& m = marks_.back();
+    check_cuda(cudaEventRecord(m.end, stream_), "event");
+    m.launches = launches_ - m.launches;
+  }
+  std::vector<DeviceStageTime> take_stage_times() override {
+    check_cuda(cudaStreamSynchronize(stream_), "synchronize");
+    std::vector<DeviceStageTime> times;
+    for (const Mark& m : marks_) {
+      float ms = 0;
+      if (cudaEventElapsedTime(&ms, m.begin, m.end) != cudaSuccess) (void)cudaGetLastError();
+      cudaEventDestroy(m.begin);
+      cudaEventDestroy(m.end);
+      const auto found = std::find_if(times.begin(), times.end(),
+                                      [&](const DeviceStageTime& t) { return t.name == m.name; });
+      DeviceStageTime& t = found != times.end() ? *found : times.emplace_back();
+      t.name = m.name;
+      t.seconds += 1e-3 * static_cast<double>(ms);
+      t.launches += m.launches;
+      ++t.count;
+    }
+    marks_.clear();
+    return times;
+  }
+  void* native() noexcept override { return stream_; }
+
+ private:
+  struct Mark {
+    const char* name;
+    cudaEvent_t begin, end;
+    long launches;
+  };
+  void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    device().count(DeviceOperation::kCopy);
+    check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy");
+  }
+  int ordinal_;
+  cudaStream_t stream_ = nullptr;
+  std::vector<Mark> marks_;
+};
+
+/// 16 independent chains of multiply-adds a thread.
+__global__ void multiply_add_kernel(double* out, double a, double b, int rounds) {
+  double x[16];
+  for (int i = 0; i < 16; ++i) x[i] = threadIdx.x + i;
+  for (int r = 0; r < rounds; ++r) {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) x[i] = x[i] * a + b;
+  }
+  double sum = 0;
+  for (int i = 0; i < 16; ++i) sum += x[i];
+  if (sum == 1.2345) out[0] = sum;  // never, but the compiler cannot know
+}
+
+/// Seconds of the best of five runs.
+template <class Work>
+double best_time(cudaStream_t stream, Work work) {
+  cudaEvent_t begin, end;
+  check_cuda(cudaEventCreate(&begin), "event");
+  check_cuda(cudaEventCreate(&end), "event");
+  float best = 1e30F;
+  for (int i = 0; i < 6; ++i) {
+    check_cuda(cudaEventRecord(begin, stream), "event");
+    work();
+    check_cuda(cudaEventRecord(end, stream), "event");
+    check_cuda(cudaEventSynchronize(end), "synchronize");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, begin, end), "event");
+    if (i > 0 && ms < best) best = ms;
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return 1e-3 * static_cast<double>(best);
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+    check_cuda(cudaSetDevice(ordinal_), "device");
+    check_cuda(cudaGetDeviceProperties(&properties_, ordinal_), "properties");
+  }
+  DeviceInfo info() override {
+    count(DeviceOperation::kInform);
+    check_cuda(cudaSetDevice(ordinal_), "device");
+    std::size_t free_bytes = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free_bytes, &total), "memory");
+    DeviceInfo info;
+    info.name = properties_.name;
+    info.memory_bytes = total;
+    info.free_bytes = free_bytes;
+    info.multiprocessors = properties_.multiProcessorCount;
+    info.major = properties_.major;
+    info.minor = properties_.minor;
+    info.cache_bytes = static_cast<std::size_t>(properties_.l2CacheSize);
+    info.shared_bytes = properties_.sharedMemPerBlockOptin;
+    info.clock_khz = attribute(cudaDevAttrClockRate);
+    info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
+    if (cudaDriverGetVersion(&info.driver) != cudaSuccess) info.driver = 0;
+    if (cudaRuntimeGetVersion(&info.runtime) != cudaSuccess) info.runtime = 0;
+    (void)cudaGetLastError();
+    return info;
+  }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CudaStream>(*this, ordinal_);
+  }
+  void* allocate(std::size_t bytes) override {
+    count(DeviceOperation::kAllocate);
+    check_cuda(cudaSetDevice(ordinal_), "device");
+    void* memory = nullptr;
+    check_cuda(cudaMalloc(&memory, bytes), "allocate");
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    cudaSetDevice(ordinal_);
+    cudaFree(memory);
+    (void)cudaGetLastError();  // of a card that is lost: nobody can do anything about it
+  }
+  void* allocate_host(std::size_t bytes) override {
+    check_cuda(cudaSetDevice(ordinal_), "device");
+    void* memory = nullptr;
+    check_cuda(cudaMallocHost(&memory, bytes), "allocate page-locked memory");
+    return memory;
+  }
+  void release_host(void* memory) noexcept override {
+    cudaFreeHost(memory);
+    (void)cudaGetLastError();
+  }
+  DeviceRates measure_rates() override {
+    constexpr std::size_t kBytes = std::size_t{1} << 30, kHost = std::size_t{1} << 28;
+    const DeviceMemory a(*this, kBytes), b(*this, kBytes);
+    const HostMemory host(*this, kHost);
+    const std::unique_ptr<Stream> stream = make_stream();
+    const auto native = static_cast<cudaStream_t>(stream->native());
+    DeviceRates rates;
+    rates.copy_bytes_per_s =
+        2.0 * kBytes / best_time(native, [&] {
+          cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
+        });
+    rates.in_bytes_per_s =
+        kHost / best_time(native, [&] {
+          cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
+        });
+    rates.out_bytes_per_s =
+        kHost / best_time(native, [&] {
+          cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
+        });
+    const int blocks = 16 * properties_.multiProcessorCount, rounds = 4096;
+    rates.double_flops = 2.0 * 16 * 256 * rounds * blocks / best_time(native, [&] {
+                           multiply_add_kernel<<<static_cast<unsigned>(blocks), 256, 0, native>>>(
+                               static_cast<double*>(a.data()), 0.999, 1e-3, rounds);
+                         });
+    check_cuda(cudaGetLastError(), "measure");
+    return rates;
+  }
+
+ private:
+  /// 0 where the driver does not tell.
+  [[nodiscard]] int attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, ordinal_) != cudaSuccess) value = 0;
+    return value;
+  }
+  int ordinal_;
+  cudaDeviceProp properties_{};
+};
+
+}  // namespace
+
+std::string why_no_cuda() {
+  int n = 0;
+  const cudaError_t status = cudaGetDeviceCount(&n);
+  (void)cudaGetLastError();
+  if (status == cudaSuccess && n > 0) return {};
+  return std::string("no CUDA device: ") +
+         (status == cudaSuccess ? "none is there" : cudaGetErrorString(status));
+}
+
+int cuda_device_count() noexcept {
+  int n = 0;
+  const cudaError_t status = cudaGetDeviceCount(&n);
+  (void)cudaGetLastError();
+  return status == cudaSuccess ? n : 0;
+}
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+  const std::string why = why_no_cuda();
+  if (!why.empty()) throw Error(Status::kDevice, "GPU: " + why);
+  show_ranges();
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace loom

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thin wrapper that turns a function of a thread's number into a CUDA kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "loom/device/device.hpp"
+
+namespace loom {
+
+/// Throws Error kDevice with the driver's words, and forgets the failure: the runtime would report
+/// it again after the thread's next launch.
+void check_cuda(cudaError_t status, const char* what);
+
+/// K::run(thread, args) for every thread of the grid.
+template <class K>
+__global__ void cuda_kernel(const typename K::Args args, long threads) {
+  const long thread = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread < threads) K::run(thread, args);
+}
+
+/// K::run(phase, block, thread, args, shared) for every thread of every block, all of a block
+/// through one phase before the next.
+template <class K>
+__global__ void __launch_bounds__(K::kThreads) cuda_block_kernel(const typename K::Args args) {
+  extern __shared__ double shared[];
+  const int phases = K::phases(args);
+  for (int phase = 0; phase < phases; ++phase) {
+    K::run(phase, blockIdx.x, static_cast<int>(threadIdx.x), args, shared);
+    __syncthreads();
+  }
+}
+
+struct CudaRun {
+  template <class K>
+  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
+    if (blocks <= 0) return;
+    stream.count_launch();
+    const auto bytes = static_cast<int>(K::shared_bytes(args));
+    constexpr int kWithoutAsking = 48 << 10;
+    if (bytes > kWithoutAsking) {
+      // always all that the card has: another thread may launch the kernel with another size
+      int card = 0, most = 0;
+      check_cuda(cudaGetDevice(&card), "device");
+      check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, card),
+                 "memory of a block");
+      check_cuda(cudaFuncSetAttribute(cuda_block_kernel<K>,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                 "memory of a block");
+    }
+    cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
+                           static_cast<cudaStream_t>(stream.native())>>>(args);
+    check_cuda(cudaGetLastError(), "launch");
+  }
+  template <class K>
+  static void launch(Stream& stream, long threads, const typename K::Args& args) {
+    if (threads <= 0) return;
+    stream.count_launch();
+    // small grids in blocks of one warp, so that they spread over all multiprocessors; 128 threads
+    // of 255 registers are half of what a multiprocessor has
+    const int block = threads <= 132L * 128 ? 32 : 128;
+    cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
+                     static_cast<cudaStream_t>(stream.native())>>>(args, threads);
+    check_cuda(cudaGetLastError(), "launch");
+  }
+};
+
+}  // namespace loom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A file that appears under its name only when it is whole. Knows nothing of FITS.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace loom {
+
+/// What to do when the output is there already.
+enum class Overwrite { kYes, kNo };
+
+/// Writes to a file without a name where the file system has such (a process that is killed leaves
+/// nothing then), else to a temporary name beside `path`; commit() makes it durable and gives it
+/// its name. Destroyed without commit(), it leaves what was there before untouched and nothing
+/// else. Where `path` is a symbolic link, the file that it leads to is written, there or not. A
+/// character device (/dev/null) is written directly. Throws kOutputExists, kUnwritable, kDiskFull.
+class AtomicFile {
+ public:
+  AtomicFile(std::string path, Overwrite overwrite);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+  /// fsync, link or rename, fsync of the folder. With Overwrite::kNo an output that appeared
+  /// meanwhile is not replaced (kOutputExists).
+  void commit();
+
+ private:
+  enum class Place { kNamed, kNameless, kDevice };
+  void open_temporary();
+  [[nodiscard]] int link_to(const std::string& name) const;
+  void name_it();
+  void publish();
+
+  std::string path_;  ///< as given, for messages
+  std::string target_, temporary_;
+  Overwrite overwrite_;
+  Place place_ = Place::kNamed;
+  int fd_ = -1;
+};
+
+/// A small file, whole: to a device or a pipe as it is, else by way of an AtomicFile.
+void write_whole(const std::string& path, std::string_view text, Overwrite overwrite);
+
+/// Removes the temporaries of these files whose writers were processes of this machine that are
+/// gone. Those of other machines stay: nothing tells whether they are still written.
+void remove_dead_temporaries(std::span<const std::string> paths);
+
+}  // namespace loom

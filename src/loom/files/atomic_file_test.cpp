@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/files/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "loom/testing/test_files.hpp"
+
+namespace loom {
+namespace {
+
+using test::TempFolder;
+using test::thrown_by;
+const std::vector<std::uint8_t> kOld{1, 2, 3}, kNew{4, 5, 6, 7};
+
+/// Files may not grow beyond this while it lives; writing more gives EFBIG instead of a signal.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST(AtomicFile, AppearsOnlyWhenCommitted) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  AtomicFile file(path, Overwrite::kYes);
+  file.write_at(0, kNew);
+  EXPECT_FALSE(std::filesystem::exists(path));
+
+  file.commit();
+
+  EXPECT_EQ(test::read_bytes(path), kNew);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, DroppedWithoutCommitLeavesTheOldFileAndNothingElse) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  test::write_bytes(path, kOld);
+  {
+    AtomicFile file(path, Overwrite::kYes);
+    file.write_at(0, kNew);
+  }
+
+  EXPECT_EQ(test::read_bytes(path), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, RefusesAnExistingFileWithNoClobber) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  test::write_bytes(path, kOld);
+
+  const auto thrown = thrown_by([&] { AtomicFile(path, Overwrite::kNo); });
+
+  EXPECT_EQ(thrown.status, Status::kOutputExists);
+  EXPECT_TRUE(thrown.says(path));
+}
+
+TEST(AtomicFile, NoClobberAlsoRefusesAFileThatCameMeanwhile) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  {
+    AtomicFile file(path, Overwrite::kNo);
+    file.write_at(0, kNew);
+    test::write_bytes(path, kOld);
+
+    EXPECT_EQ(thrown_by([&] { file.commit(); }).status, Status::kOutputExists);
+  }
+  EXPECT_EQ(test::read_bytes(path), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, SaysThatAFolderDoesNotExist) {
+  const TempFolder folder;
+
+  const auto thrown = thrown_by([&] { AtomicFile(folder.file("none/out"), Overwrite::kYes); });
+
+  EXPECT_EQ(thrown.status, Status::kUnwritable);
+  EXPECT_TRUE(thrown.says("No such file or directory"));
+}
+
+TEST(AtomicFile, SaysThatAFolderIsNotWritable) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root writes everywhere";
+  const TempFolder folder;
+  ::chmod(folder.path().c_str(), 0500);
+
+  const auto thrown = thrown_by([&] { AtomicFile(folder.file("out"), Overwrite::kYes); });
+
+  ::chmod(folder.path().c_str(), 0700);
+  EXPECT_EQ(thrown.status, Status::kUnwritable);
+}
+
+TEST(AtomicFile, RefusesAReadOnlyFileSystem) {
+  if (::access("/proc/sys", F_OK) != 0) GTEST_SKIP() << "no /proc";
+
+  EXPECT_EQ(thrown_by([] { AtomicFile("/proc/fiberloom-out", Overwrite::kYes); }).status,
+            Status::kUnwritable);
+}
+
+TEST(AtomicFile, RefusesAFolderAndAFifoAsOutput) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("fifo").c_str(), 0600), 0);
+
+  EXPECT_EQ(thrown_by([&] { AtomicFile(folder.path().string(), Overwrite::kYes); }).status,
+            Status::kUnwritable);
+  EXPECT_EQ(thrown_by([&] { AtomicFile(folder.file("fifo"), Overwrite::kYes); }).status,
+            Status::kUnwritable);
+}
+
+TEST(AtomicFile, AFullDeviceIsDiskFull) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
+
+  const auto thrown = thrown_by([] {
+    AtomicFile file("/dev/full", Overwrite::kYes);
+    file.write_at(0, kNew);
+    file.commit();
+  });
+
+  EXPECT_EQ(thrown.status, Status::kDiskFull);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST(AtomicFile, DiskFullLeavesTheOldFileAndNoTemporary) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  test::write_bytes(path, kOld);
+  const std::vector<std::uint8_t> big(100000, 7);
+
+  const auto thrown = thrown_by([&] {
+    const FileSizeLimit limit(65536);
+    AtomicFile file(path, Overwrite::kYes);
+    file.write_at(0, big);
+    file.commit();
+  });
+
+  EXPECT_EQ(thrown.status, Status::kDiskFull);
+  EXPECT_EQ(test::read_bytes(path), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, TreatsBracketsAndPlusAsPartsOfTheName) {
+  const TempFolder folder;
+  const std::string path = folder.file("a[1](2)+3!.fits");
+  AtomicFile file(path, Overwrite::kYes);
+  file.write_at(0, kNew);
+
+  file.commit();
+
+  EXPECT_EQ(test::read_bytes(path), kNew);
+}
+
+/// A child that starts to write `path` and is killed.
+void die_while_writing(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(path, Overwrite::kYes);
+    file.write_at(0, kNew);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(AtomicFile, AKilledWriterLeavesNothingThatTheNextDoesNotRemove) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  die_while_writing(path);
+  test::write_bytes(path, kOld);
+  die_while_writing(path);
+
+  remove_dead_temporaries(std::array{path});
+
+  EXPECT_EQ(test::read_bytes(path), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, WritesThroughASymbolicLinkWhetherItsTargetIsThereOrNot) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.path() / "far");
+  const std::string link = folder.file("link");
+  ASSERT_EQ(::symlink("far/out", link.c_str()), 0);
+
+  for (const auto& bytes : {kOld, kNew}) {
+    AtomicFile file(link, Overwrite::kYes);
+    file.write_at(0, bytes);
+    file.commit();
+
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(test::read_bytes(folder.file("far/out")), bytes);
+  }
+}
+
+TEST(AtomicFile, HasTheModeThatTheUmaskLeaves) {
+  const TempFolder folder;
+  const mode_t before = ::umask(027);
+  write_whole(folder.file("out"), "x", Overwrite::kYes);
+  ::umask(before);
+  struct stat info {};
+  ASSERT_EQ(::stat(folder.file("out").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0640U);
+  EXPECT_EQ(info.st_nlink, 1U);
+}
+
+TEST(WriteWhole, GoesThroughAPipeAndSaysThatADeviceIsFull) {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+
+  write_whole(pipe, "abc", Overwrite::kYes);
+
+  char text[8] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 3);
+  EXPECT_STREQ(text, "abc");
+  ::close(reader);
+  EXPECT_EQ(thrown_by([] { write_whole("/dev/full", "abc", Overwrite::kYes); }).status,
+            Status::kDiskFull);
+}
+
+TEST(RemoveDeadTemporaries, LeavesThoseOfTheLivingOfOtherMachinesAndOfOtherFiles) {
+  const TempFolder folder;
+  const std::string path = folder.file("out");
+  const std::string pid = std::to_string(::getpid());
+  for (const std::string& name :
+       {"out.tmp-" + pid + "-0", "out.tmp-" + pid + "-4711-0123456789abcdef-0",
+        std::string("out.tmp-1-0-0123456789abcdef-0"), std::string("out.tmp-x"),
+        std::string("out.tmp-")}) {
+    test::write_bytes(folder.file(name), kOld);
+  }
+
+  remove_dead_temporaries(std::array{path, folder.file("none/out")});
+
+  EXPECT_EQ(folder.count(), 5U);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// stat, readlink and access; nothing here opens a file, but for a pipe to see whether it is read.
+#include "loom/files/output_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace loom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // as the kernel follows
+
+bool is_there(const fs::path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+/// A device, a pipe, a socket: what is written there replaces nothing.
+bool is_stream(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+bool is_file(const NamedFile& file) {
+  return !file.path.empty() && file.path != "-" && !is_stream(file.path);
+}
+
+std::optional<FileIdentity> identity_of_existing(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino, {}};
+}
+
+/// What reading takes where `path` is not there.
+std::string instead_of(const std::string& path) {
+  if (is_there(path)) return path;
+  const std::string other = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
+  return is_there(other) ? other : path;
+}
+
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+}  // namespace
+
+Status write_status(int error) noexcept {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return full ? Status::kDiskFull : Status::kUnwritable;
+}
+
+std::string follow_links(const std::string& path) {
+  fs::path at = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const fs::path target = fs::read_symlink(at, error);
+    if (error) return at.string();
+    const fs::path next = target.is_absolute() ? target : at.parent_path() / target;
+    // /dev/stdout of a pipeline leads to "pipe:[123]", which is no name of anything
+    if (is_there(at) && !is_there(next)) return at.string();
+    at = next;
+  }
+  return path;  // a circle: whoever opens it will say so
+}
+
+FileIdentity file_identity(const std::string& path) {
+  const fs::path target = fs::absolute(follow_links(path));
+  if (const auto found = identity_of_existing(target)) return *found;
+  std::error_code ignored;
+  fs::path whole = fs::weakly_canonical(target, ignored);
+  if (whole.empty()) whole = target.lexically_normal();
+  // "none/../x" is x, though there is no "none" to go through
+  if (const auto found = identity_of_existing(whole)) return *found;
+  fs::path folder = whole.parent_path(), rest = whole.filename();
+  while (!is_there(folder) && folder.has_relative_path()) {
+    rest = folder.filename() / rest;
+    folder = folder.parent_path();
+  }
+  FileIdentity identity = identity_of_existing(folder).value_or(FileIdentity{});
+  identity.rest = rest.string();
+  return identity;
+}
+
+void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+  std::map<FileIdentity, const NamedFile*> known;
+  for (const NamedFile& input : inputs) {
+    if (is_file(input)) known.emplace(file_identity(instead_of(input.path)), &input);
+  }
+  std::map<FileIdentity, const NamedFile*> written;
+  for (const NamedFile& output : outputs) {
+    if (!is_file(output)) continue;
+    const FileIdentity identity = file_identity(output.path);
+    if (const auto input = known.find(identity); input != known.end()) {
+      throw Error(Status::kUsage, output.path + " (" + output.what + "): is an input (" +
+                                      input->second->what + " " + input->second->path +
+                                      "), it cannot be an output too");
+    }
+    const auto [other, fresh] = written.emplace(identity, &output);
+    if (fresh) continue;
+    throw Error(Status::kUsage, output.path + " (" + output.what +
+                                    "): is asked for as two different outputs (" +
+                                    other->second->what + " " + other->second->path + ")");
+  }
+}
+
+void check_place(const std::string& path) {
+  if (is_stream(path)) return;  // /dev/null replaces nothing in /dev
+  fs::path folder = folder_of(follow_links(path));
+  std::error_code error;
+  while (!is_there(folder) && (errno == ENOENT || errno == ENOTDIR) && folder.has_relative_path()) {
+    folder = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
+  }
+  if (!fs::is_directory(folder, error)) {
+    throw Error(Status::kUnwritable, path + ": " + folder.string() + " is no folder" +
+                                         (error ? " (" + error.message() + ")" : ""));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    const int refused = errno;
+    throw Error(Status::kUnwritable,
+                path + ": cannot write in " + folder.string() + " (" + std::strerror(refused) + ")",
+                refused);
+  }
+}
+
+void check_stream(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;
+  if (S_ISDIR(info.st_mode)) {
+    throw Error(Status::kUnwritable, path + ": cannot write: is a directory");
+  }
+  if (!S_ISFIFO(info.st_mode)) return;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    throw Error(Status::kUnwritable, path + ": cannot write: is a pipe that nobody reads");
+  }
+  ::close(fd);
+}
+
+void make_folders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error && fs::is_directory(path, error) && !error) return;
+  throw Error(write_status(error.value()),
+              path + ": cannot make this folder" + (error ? " (" + error.message() + ")" : ""),
+              error.value());
+}
+
+void make_folder_of(const std::string& path) {
+  const std::string folder = folder_of(follow_links(path)).string();
+  if (!is_there(folder)) make_folders(folder);
+}
+
+}  // namespace loom

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of files that will be written: which file a name means, whether two of them mean the same
+// one, whether there is a place for it. Knows nothing of FITS.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "loom/base/error.hpp"
+
+namespace loom {
+
+/// The status of a write that failed with `error` (an errno): kDiskFull where there is no room.
+[[nodiscard]] Status write_status(int error) noexcept;
+
+/// `path` with a symbolic link in its last part followed to what it leads to, there or not.
+[[nodiscard]] std::string follow_links(const std::string& path);
+
+/// Which file a name means. Equal for all names of one file: hard and symbolic links, `.` and `..`,
+/// relative and absolute. A file that is not there is its nearest folder that is, and the rest.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  std::string rest;  ///< empty where the file is there
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  friend bool operator<(const FileIdentity& a, const FileIdentity& b) {
+    return std::tie(a.device, a.inode, a.rest) < std::tie(b.device, b.inode, b.rest);
+  }
+};
+[[nodiscard]] FileIdentity file_identity(const std::string& path);
+
+/// A file of a run and what names it to the user: "--json", "the image of r0-00000012".
+struct NamedFile {
+  std::string what, path;
+};
+
+/// Throws kUsage when an output is an input or another output, whatever they are called. Empty
+/// paths and "-" are no files; devices and pipes may be named as often as one likes. An input that
+/// is not there stands for what is read in its place too (X.gz for X, X for X.gz).
+void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+
+/// Throws kUnwritable when the folder of `path` neither may be written nor can be made.
+void check_place(const std::string& path);
+
+/// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would
+/// wait for ever.
+void check_stream(const std::string& path);
+
+/// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
+void make_folders(const std::string& path);
+
+/// Makes the folder of a file.
+void make_folder_of(const std::string& path);
+
+}  // namespace loom

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/files/output_files.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "loom/testing/test_files.hpp"
+
+namespace loom {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempFolder;
+using test::thrown_by;
+const std::vector<std::uint8_t> kByte{1};
+
+TEST(FileIdentity, IsOneForAllNamesOfAFile) {
+  const TempFolder folder;
+  const std::string file = folder.file("a"), hard = folder.file("hard"), link = folder.file("link");
+  test::write_bytes(file, kByte);
+  ASSERT_EQ(::link(file.c_str(), hard.c_str()), 0);
+  ASSERT_EQ(::symlink("hard", link.c_str()), 0);
+
+  const FileIdentity identity = file_identity(file);
+
+  for (const std::string& name :
+       {hard, link, folder.file("./a"), folder.file("none/../a"), fs::relative(file).string()}) {
+    EXPECT_EQ(file_identity(name), identity) << name;
+  }
+  EXPECT_FALSE(file_identity(folder.file("b")) == identity);
+}
+
+TEST(FileIdentity, IsOneForAllNamesOfAFileThatIsNotThere) {
+  const TempFolder folder;
+  ASSERT_EQ(::symlink("new/a", folder.file("link").c_str()), 0);
+  ASSERT_EQ(::symlink(".", folder.file("self").c_str()), 0);
+
+  const FileIdentity identity = file_identity(folder.file("new/a"));
+
+  for (const std::string& name : {folder.file("new/./a"), folder.file("new/x/../a"),
+                                  folder.file("link"), folder.file("self/new/a")}) {
+    EXPECT_EQ(file_identity(name), identity) << name;
+  }
+  EXPECT_FALSE(file_identity(folder.file("a")) == identity);
+  EXPECT_FALSE(file_identity(folder.file("new/b")) == identity);
+}
+
+TEST(FollowLinks, StopsInACircleAndAtWhatIsNoLink) {
+  const TempFolder folder;
+  const std::string a = folder.file("a"), b = folder.file("b");
+  ASSERT_EQ(::symlink("b", a.c_str()), 0);
+  EXPECT_EQ(fs::path(follow_links(a)).lexically_normal(), b);
+
+  ASSERT_EQ(::symlink("a", b.c_str()), 0);
+  EXPECT_FALSE(follow_links(a).empty());
+}
+
+TEST(CheckDistinct, NamesBothSidesOfAClash) {
+  const TempFolder folder;
+  const std::string in = folder.file("in.fits");
+  test::write_bytes(in, kByte);
+  const std::array<NamedFile, 1> inputs{{{"image", in}}};
+
+  const std::array<NamedFile, 1> over{{{"--json", folder.file("./in.fits")}}};
+  const auto thrown = thrown_by([&] { check_distinct(over, inputs); });
+  EXPECT_EQ(thrown.status, Status::kUsage);
+  EXPECT_TRUE(thrown.says("--json") && thrown.says("is an input") && thrown.says("image"));
+
+  const std::array<NamedFile, 2> twice{
+      {{"frame", folder.file("o")}, {"model", folder.file("./o")}}};
+  EXPECT_TRUE(thrown_by([&] { check_distinct(twice, inputs); }).says("two different outputs"));
+}
+
+TEST(CheckDistinct, TakesAnInputForWhatIsReadInItsPlace) {
+  const TempFolder folder;
+  test::write_bytes(folder.file("in.fits.gz"), kByte);
+  const std::array<NamedFile, 1> inputs{{{"image", folder.file("in.fits")}}};
+  const std::array<NamedFile, 1> outputs{{{"frame", folder.file("in.fits.gz")}}};
+  EXPECT_EQ(thrown_by([&] { check_distinct(outputs, inputs); }).status, Status::kUsage);
+
+  const std::array<NamedFile, 1> other{{{"frame", folder.file("in.fits")}}};  // beside it
+  EXPECT_NO_THROW(check_distinct(other, inputs));
+}
+
+TEST(CheckDistinct, LeavesStreamsAndWhatIsNotAskedForAlone) {
+  const std::array<NamedFile, 5> outputs{
+      {{"a", "-"}, {"b", "-"}, {"c", "/dev/null"}, {"d", "/dev/null"}, {"e", ""}}};
+  EXPECT_NO_THROW(check_distinct(outputs, outputs));
+}
+
+TEST(CheckPlace, TakesAFolderThatCanBeMadeAndNoOther) {
+  const TempFolder folder;
+  test::write_bytes(folder.file("file"), kByte);
+  EXPECT_NO_THROW(check_place(folder.file("a/b/c")));
+  EXPECT_NO_THROW(check_place("x"));
+  EXPECT_EQ(thrown_by([&] { check_place(folder.file("file/c")); }).status, Status::kUnwritable);
+  EXPECT_TRUE(thrown_by([&] { check_place(folder.file("file/b/c")); }).says("is no folder"));
+}
+
+TEST(WriteStatus, KnowsAFullDisk) {
+  EXPECT_EQ(write_status(ENOSPC), Status::kDiskFull);
+  EXPECT_EQ(write_status(EDQUOT), Status::kDiskFull);
+  EXPECT_EQ(write_status(EACCES), Status::kUnwritable);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Options that most commands of any program have.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "loom/base/log.hpp"
+#include "loom/program/options.hpp"
+
+namespace loom {
+
+/// How much to say.
+struct LogOptions {
+  bool quiet = false;
+  bool verbose = false;
+  std::string level = "info";
+  /// --quiet leaves warnings and errors, -v adds debug lines; else --loglevel.
+  [[nodiscard]] LogLevel threshold() const;
+};
+void add_log_options(Options& options, LogOptions& log);
+
+/// --threads; 0: what the machine and the batch system grant.
+void add_thread_option(Options& options, std::size_t& threads);
+
+}  // namespace loom

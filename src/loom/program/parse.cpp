@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Commands and their rows -> CLI11, which no other file sees: its templates cost seconds a file.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+#include "loom/base/error.hpp"
+#include "loom/program/command.hpp"
+#include "loom/program/command_line.hpp"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kNamesWidth = 34;  // where help's texts begin
+
+/// A command in the parser.
+struct Node {
+  const Command* command;
+  CLI::App* app;
+  std::vector<CLI::Option*> options;  ///< by row
+  std::vector<Node> parts;
+};
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+CLI::Validator in_interval(const Interval& interval) {
+  return {[interval](std::string& text) -> std::string {
+            double value = 0;
+            if (CLI::detail::lexical_cast(text, value) && interval.contains(value)) return {};
+            return "expected a number " + interval.words() + ", got " + text;
+          },
+          interval.ends()};
+}
+
+void restrict_to_words(CLI::Option& option, const OptionTraits& traits) {
+  if (traits.word_case == WordCase::kAny) {
+    option.transform(CLI::IsMember(traits.words, CLI::ignore_case));
+    return;
+  }
+  option.check(CLI::IsMember(traits.words));
+  if (traits.word_case == WordCase::kLowered) {
+    option.transform([](std::string text) { return CLI::detail::to_lower(text); });
+  }
+}
+
+/// Makes the parser's option of a row that takes a value.
+struct DeclareValue {
+  CLI::App& app;
+  const std::string names;
+  const std::string& text;
+
+  CLI::Option* operator()(std::monostate) const { return app.add_option(names, text)->expected(1); }
+  CLI::Option* operator()(const std::function<void()>&) const {
+    throw std::logic_error(names + ": a value wants a slot that takes one");
+  }
+  CLI::Option* operator()(const std::function<void(const std::string&)>& take) const {
+    return app.add_option_function<std::string>(names, take, text);
+  }
+  template <class T>
+  CLI::Option* operator()(T* variable) const {
+    return app.add_option(names, *variable, text);
+  }
+};
+
+CLI::Option* declare_flag(CLI::App& app, const Option& row) {
+  const std::string names = joined(row.names, ",");
+  if (row.kind == Option::Kind::kHelp) return app.set_help_flag(names, row.text);
+  if (row.kind == Option::Kind::kVersion) return app.set_version_flag(names, row.text);
+  if (const auto* variable = std::get_if<bool*>(&row.slot)) {
+    return app.add_flag(names, **variable, row.text);
+  }
+  if (const auto* react = std::get_if<std::function<void()>>(&row.slot)) {
+    return app.add_flag_callback(names, *react, row.text);
+  }
+  return app.add_flag(names, row.text);
+}
+
+CLI::Option* declare(CLI::App& app, const Option& row) {
+  CLI::Option* const option =
+      row.kind == Option::Kind::kValue
+          ? std::visit(DeclareValue{app, joined(row.names, ","), row.text}, row.slot)
+          : declare_flag(app, row);
+  const OptionTraits& traits = row.traits;
+  if (traits.interval) option->check(in_interval(*traits.interval));
+  if (!traits.words.empty()) restrict_to_words(*option, traits);
+  if (!traits.words.empty() || !traits.value.empty()) option->option_text(row.value_text());
+  if (traits.delimiter != '\0') option->delimiter(traits.delimiter);
+  if (traits.one_a_time) option->allow_extra_args(false);
+  if (traits.if_alone != nullptr) option->expected(0, 1);
+  if (const std::string initial = row.initial(); !initial.empty()) option->default_str(initial);
+  option->required(traits.required);
+  option->group(row.group);
+  return option;
+}
+
+Node build(const Command& command, CLI::App& app) {
+  Node node{&command, &app, {}, {}};
+  app.footer(command.footer);
+  for (const Option& row : command.options.rows()) node.options.push_back(declare(app, row));
+  for (const Command& part : command.parts) {
+    node.parts.push_back(build(part, *app.add_subcommand(part.name, part.text)));
+  }
+  if (!command.parts.empty()) app.require_subcommand(1);
+  return node;
+}
+
+/// The deepest command that was named, and "fiberloom bench night", as the user would type it.
+const Node& named(const Node& node, std::string& path) {
+  path += (path.empty() ? "" : " ") + node.command->name;
+  for (const Node& part : node.parts) {
+    if (part.app->parsed()) return named(part, path);
+  }
+  return node;
+}
+
+/// What the user got wrong, also where the parser would not name it.
+std::string what_was_wrong(const Command& command, const CLI::ParseError& error) {
+  if (command.parts.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
+    return error.what();
+  }
+  std::vector<std::string> names;
+  for (const Command& part : command.parts) names.push_back(part.name);
+  return "expected a command: " + joined(names, ", ");
+}
+
+Given given_of(const Node& node) {
+  std::map<std::size_t, std::string> texts;
+  for (std::size_t i = 0; i < node.options.size(); ++i) {
+    if (node.options[i]->count() > 0) texts[i] = joined(node.options[i]->reduced_results(), " ");
+  }
+  return {node.command->options, texts};
+}
+
+}  // namespace
+
+std::variant<Chosen, std::string> parse(const Command& program,
+                                        std::span<const std::string> arguments) {
+  std::vector<std::string> words = spell_out(program, arguments);
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  CLI::App app(program.text, program.name);
+  app.get_formatter()->column_width(kNamesWidth);
+  app.option_defaults()->take_last();  // of an option that is given twice
+  const Node root = build(program, app);
+  std::string path;
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      app.exit(error, text, text);
+      return text.str();
+    }
+    const Command& command = *named(root, path).command;
+    throw Error(Status::kUsage, what_was_wrong(command, error) + " (see: " + path + " --help)");
+  }
+  const Node& node = named(root, path);
+  return Chosen{node.command, given_of(node)};
+}
+
+}  // namespace loom

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/program/text_output.hpp"
+
+#include <array>
+
+#include "loom/files/atomic_file.hpp"
+#include "loom/program/standard_output.hpp"
+
+namespace loom {
+
+void check_text_outputs(std::span<const NamedFile> files) {
+  for (const NamedFile& file : files) {
+    if (file.path.empty() || file.path == "-") continue;
+    check_stream(file.path);
+    check_place(file.path);
+  }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path == "-") return put(text);
+  make_folder_of(path);
+  remove_dead_temporaries(std::array{path});
+  write_whole(path, text, Overwrite::kYes);
+}
+
+}  // namespace loom

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which instruction-set level runs. Kernels are compiled for each; tables of them are picked here
+// once.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace loom {
+
+/// Lanes that data layouts reserve whatever the level: eight problems side by side.
+inline constexpr int kLanes = 8;
+/// The same for float32.
+inline constexpr int kFloatLanes = 16;
+
+enum class Isa { kGeneric, kV2, kV3, kV4 };
+
+[[nodiscard]] std::string_view isa_name(Isa isa) noexcept;
+/// Best level of this processor.
+[[nodiscard]] Isa detect_isa() noexcept;
+/// detect_isa(), or what FIBERLOOM_ISA=generic|v2|v3|v4 asks for. Throws kUsage when it names no
+/// level or one that this processor does not have.
+[[nodiscard]] Isa active_isa();
+/// Every level that runs here, for tests and benchmarks.
+[[nodiscard]] std::vector<Isa> available_isas();
+
+}  // namespace loom
