@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One exposure of one camera with its truth: targets and sky -> spectra -> CCD -> noise -> defects.
-// Arrays in, arrays out; pipeline/simulate_camera.hpp writes files.
+// Arrays in, arrays out; recipes/simulate_camera.hpp writes files.
 #pragma once
 
 #include <cstdint>
