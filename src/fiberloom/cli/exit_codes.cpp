@@ -68,7 +68,7 @@ std::string exit_codes_of(const ExitCodes& codes) {
     word.append(parts[i].second).append(end);
     if (line.size() + word.size() > kWidth) {
       text += line + "\n";
-      line = " ";
+      line.assign(1, ' ');
     }
     line += word;
   }
