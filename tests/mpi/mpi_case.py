@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "night"))
@@ -42,9 +43,13 @@ class MpiCase(night_case.Case):
     def on_ranks(self, ranks, *more, out=None, command="night"):
         arguments = [*launcher(ranks), PROGRAM, command, self.tree.root, "-o", out or self.out,
                      *night_case.OPTIONS, *more]
+        # Two launchers of Open MPI that start at once quarrel about the folder that they share by default.
+        session = tempfile.TemporaryDirectory(prefix="ompi-")
+        self.addCleanup(session.cleanup)
         process = subprocess.Popen([str(a) for a in arguments], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   env={**CLEAN, "FIBERLOOM_TEST_JOB": str(self.work)})
+                                   env={**CLEAN, "FIBERLOOM_TEST_JOB": str(self.work),
+                                        "OMPI_MCA_orte_tmpdir_base": session.name})
         self.addCleanup(self.stop, process)
         return process
 
