@@ -88,7 +88,7 @@ TEST(Arena, MeasuresWhatItThenTakes) {
   EXPECT_GE(at[1], at[0] + 24);
   EXPECT_GT(at[2], at[1]);
   EXPECT_LE(at[2] + 4000, reinterpret_cast<std::uintptr_t>(memory.data()) + memory.bytes());
-  EXPECT_EQ(status_of([&] { (void)arena.take<char>(1000); }), Status::kInternal);
+  EXPECT_EQ(status_of([&] { (void)arena.take<char>(memory.bytes()); }), Status::kInternal);
 }
 
 TEST(Arena, ACopyTakesTheSamePiecesAgain) {
