@@ -5,17 +5,12 @@
 #include <cstdlib>
 
 #include "loom/base/error.hpp"
+#include "loom/program/words.hpp"
 
 namespace loom {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string joined(const Words& words, const char* between = ", ") {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 /// `path`: "fiberloom extract", the command as the user would type it.
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
@@ -26,12 +21,6 @@ std::string joined(const Words& words, const char* between = ", ") {
 std::string guess(const std::string& typed, const Words& names) {
   const Words similar = similar_names(typed, names);
   return similar.empty() ? "" : "; did you mean " + joined(similar, " or ") + "?";
-}
-
-Words part_names(const Command& command) {
-  Words names;
-  for (const Command& part : command.parts) names.push_back(part.name);
-  return names;
 }
 
 bool is_number(const std::string& text) {
@@ -139,7 +128,7 @@ class Speller {
     if (found == commands.end()) {
       const std::string meant = guess(word, commands);
       refuse(path_, "no such command: " + word +
-                        (meant.empty() ? "; expected " + joined(commands) : meant));
+                        (meant.empty() ? "; expected " + joined(commands, ", ") : meant));
     }
     out_.push_back(word);
     const auto& part = command_.parts[static_cast<std::size_t>(found - commands.begin())];
@@ -210,6 +199,12 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+Words part_names(const Command& command) {
+  Words names;
+  for (const Command& part : command.parts) names.push_back(part.name);
+  return names;
+}
 
 std::vector<std::string> similar_names(const std::string& typed,
                                        const std::vector<std::string>& names) {

@@ -22,4 +22,7 @@ namespace loom {
 [[nodiscard]] std::vector<std::string> similar_names(const std::string& typed,
                                                      const std::vector<std::string>& names);
 
+/// Names of the commands below this one, as help shows them.
+[[nodiscard]] std::vector<std::string> part_names(const Command& command);
+
 }  // namespace loom

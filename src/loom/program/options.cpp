@@ -5,6 +5,8 @@
 #include <cctype>
 #include <type_traits>
 
+#include "loom/program/words.hpp"
+
 namespace loom {
 namespace {
 
@@ -18,12 +20,6 @@ std::vector<std::string> split(std::string_view text, char between) {
     }
   }
   return parts;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
 }
 
 /// Whether it is a list of plain words, "exact|patch".

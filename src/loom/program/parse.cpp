@@ -7,6 +7,7 @@
 #include "loom/base/error.hpp"
 #include "loom/program/command.hpp"
 #include "loom/program/command_line.hpp"
+#include "loom/program/words.hpp"
 
 namespace loom {
 namespace {
@@ -20,12 +21,6 @@ struct Node {
   std::vector<CLI::Option*> options;  ///< by row
   std::vector<Node> parts;
 };
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 CLI::Validator in_interval(const Interval& interval) {
   return {[interval](std::string& text) -> std::string {
@@ -122,9 +117,7 @@ std::string what_was_wrong(const Command& command, const CLI::ParseError& error)
   if (command.parts.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
     return error.what();
   }
-  std::vector<std::string> names;
-  for (const Command& part : command.parts) names.push_back(part.name);
-  return "expected a command: " + joined(names, ", ");
+  return "expected a command: " + joined(part_names(command), ", ");
 }
 
 Given given_of(const Node& node) {
