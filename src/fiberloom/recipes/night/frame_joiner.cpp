@@ -33,6 +33,31 @@ FrameOutcome sum_of(std::size_t frame, const std::vector<PartialFrame>& parts) {
   return sum;
 }
 
+bool has_spectra(const PartialFrame& part) { return part.outcome.state == FrameState::kDone; }
+
+/// Of parts that did not all bring spectra: the first that ended the frame, else that it is up to
+/// date, with the page that one of them may have made.
+void take_state(const std::vector<PartialFrame>& parts, FrameOutcome& outcome) {
+  const auto ended = std::find_if(parts.begin(), parts.end(), [](const PartialFrame& part) {
+    return ends_frame(part.outcome.state);
+  });
+  if (ended != parts.end()) {  // its rank has noted a failure
+    outcome.state = ended->outcome.state;
+    outcome.exit_code = ended->outcome.exit_code;
+    outcome.system_error = ended->outcome.system_error;
+    outcome.message = ended->outcome.message;
+  } else if (std::any_of(parts.begin(), parts.end(), has_spectra)) {
+    outcome.state = FrameState::kAbandoned;
+    outcome.message = "its files changed while the ranks looked at them";
+  } else {
+    outcome.state = FrameState::kUpToDate;
+  }
+  for (const PartialFrame& part : parts) {
+    if (outcome.report.empty()) outcome.report = part.outcome.report;
+    if (outcome.message.empty()) outcome.message = part.outcome.message;
+  }
+}
+
 }  // namespace
 
 FrameJoiner::FrameJoiner(RankSource& source, const TaskList& tasks, const RunFolder& folder,
@@ -102,19 +127,10 @@ void FrameJoiner::loop() {
 
 void FrameJoiner::join(std::size_t frame, std::vector<PartialFrame> parts) {
   FrameOutcome outcome = sum_of(frame, parts);
-  const auto bad = std::find_if(parts.begin(), parts.end(), [](const PartialFrame& part) {
-    return part.outcome.state != FrameState::kDone;
-  });
-  if (bad != parts.end()) {  // its rank has noted the failure
-    outcome.state = bad->outcome.state;
-    outcome.exit_code = bad->outcome.exit_code;
-    outcome.system_error = bad->outcome.system_error;
-    outcome.message = bad->outcome.message;
-    for (const PartialFrame& part : parts) {  // one of a frame that is up to date may have made it
-      if (!part.outcome.report.empty()) outcome.report = part.outcome.report;
-    }
-  } else {
+  if (std::all_of(parts.begin(), parts.end(), has_spectra)) {
     write(frame, std::move(parts), outcome);
+  } else {
+    take_state(parts, outcome);
   }
   outcome.end_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - options_.start).count();

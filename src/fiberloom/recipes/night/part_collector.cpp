@@ -11,11 +11,11 @@ std::optional<std::vector<PartialFrame>> PartCollector::add(PartialFrame part) {
   Frame& frame = frames_[index];
   if (part.round < frame.round) return std::nullopt;
   if (part.round > frame.round) frame = {part.round, {}};
-  const bool failed = part.outcome.state != FrameState::kDone;
+  const bool ends = ends_frame(part.outcome.state);
   frame.parts.push_back(std::move(part));
   int covered = 0;
   for (const PartialFrame& p : frame.parts) covered += p.unit.last_bundle - p.unit.first_bundle;
-  if (!failed && covered < bundles) return std::nullopt;
+  if (!ends && covered < bundles) return std::nullopt;
   std::vector<PartialFrame> all = std::move(frame.parts);
   closed_.insert({index, frame.round});
   frames_.erase(index);

@@ -23,9 +23,15 @@ namespace fiberloom::night {
 struct PartialFrame {
   WorkUnit unit;
   std::uint32_t round = 0;  ///< of its Assignment
-  FrameOutcome outcome;     ///< of this part: any state but kDone becomes the frame's
+  FrameOutcome outcome;     ///< of this part: ends_frame() of it becomes the frame's
   ExtractResult result;     ///< its fibres; the mask is made when the parts are joined
 };
+
+/// A part in this state is the end of the whole frame. Of a frame that is up to date all parts are
+/// waited for: one of them may be making its page.
+[[nodiscard]] inline bool ends_frame(FrameState state) {
+  return state != FrameState::kDone && state != FrameState::kUpToDate;
+}
 
 /// May a frame be cut? Not when a model or residual image is wanted, whose bundles overlap.
 [[nodiscard]] inline bool divisible(const ExtractJob& job) {
@@ -35,8 +41,8 @@ struct PartialFrame {
 /// Collects the parts of the frames that this process owns. Safe from any thread.
 class PartCollector {
  public:
-  /// Takes a part; all of them when this was the last one or the first that is not kDone. Parts of
-  /// a frame that is complete, or of an older round, are dropped.
+  /// Takes a part; all of them when this was the last one or the first that ends the frame. Parts
+  /// of a frame that is complete, or of an older round, are dropped.
   [[nodiscard]] std::optional<std::vector<PartialFrame>> add(PartialFrame part);
   /// Frames begun and not complete.
   [[nodiscard]] std::vector<std::size_t> open() const;

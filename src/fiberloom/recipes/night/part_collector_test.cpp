@@ -41,6 +41,14 @@ TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
   EXPECT_FALSE(collector.add(part(4, 6, 1)));
 }
 
+TEST(PartCollector, PartsOfAFrameThatIsUpToDateAreWaitedForSinceOneMakesThePage) {
+  PartCollector collector;
+  EXPECT_FALSE(collector.add(part(3, 6, 0, FrameState::kUpToDate)));
+  const auto all = collector.add(part(0, 3, 0, FrameState::kUpToDate));
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 2U);
+}
+
 /// A frame of six bundles in two parts, both in this rank's hands.
 class TwoParts : public testing::Test {
  protected:
@@ -86,6 +94,45 @@ TEST_F(TwoParts, APartThatComesAfterTheEndIsDropped) {
   EXPECT_FALSE(joiner.finish());
   source_.receive_part(part(3, 6));
   EXPECT_EQ(source_.open().size(), 1U) << "given up, and nobody is there to join it";
+}
+
+/// What the joiner tells rank 0 of a frame whose parts these are.
+class JoinedState : public TwoParts {
+ protected:
+  FrameOutcome joined(PartialFrame a, PartialFrame b) {
+    FrameJoiner joiner(source_, tasks_, RunFolder("/nowhere"), {}, nullptr);
+    source_.receive_part(std::move(a));
+    source_.receive_part(std::move(b));
+    EXPECT_FALSE(joiner.finish());
+    while (const auto letter = mail_.take()) {
+      if (letter->tag != kTagOutcome) continue;
+      FrameOutcome outcome;
+      from_bytes(letter->bytes, outcome);
+      return outcome;
+    }
+    ADD_FAILURE() << "no outcome";
+    return {};
+  }
+};
+
+TEST_F(JoinedState, ThePageOfAFrameThatIsUpToDateIsTakenFromTheRankThatMadeItWhoeverIsFirst) {
+  PartialFrame maker = part(0, 3, 0, FrameState::kUpToDate);
+  maker.outcome.report = "reports/frame-r0-00000001.html";
+  const FrameOutcome outcome = joined(part(3, 6, 0, FrameState::kUpToDate), std::move(maker));
+  EXPECT_EQ(outcome.state, FrameState::kUpToDate);
+  EXPECT_EQ(outcome.report, "reports/frame-r0-00000001.html");
+}
+
+TEST_F(JoinedState, RanksThatDisagreeWhetherThereIsAnythingToDoLeaveTheFrame) {
+  const FrameOutcome outcome = joined(part(0, 3), part(3, 6, 0, FrameState::kUpToDate));
+  EXPECT_EQ(outcome.state, FrameState::kAbandoned);
+  EXPECT_NE(outcome.message.find("changed"), std::string::npos);
+}
+
+TEST_F(JoinedState, AFailureIsSaidWhateverTheOtherPartFound) {
+  const FrameOutcome outcome =
+      joined(part(0, 3, 0, FrameState::kUpToDate), part(3, 6, 0, FrameState::kFailed));
+  EXPECT_EQ(outcome.state, FrameState::kFailed);
 }
 
 TEST(PartialFrame, CrossesTheWireToTheBit) {
