@@ -106,10 +106,6 @@ FrameMemory frame_memory(const ExtractJob& job, const EngineMemory& engine,
   return need;
 }
 
-std::string gigabytes(std::uint64_t bytes) {
-  return print("%.3g GB", static_cast<double>(bytes) / 1e9);
-}
-
 std::size_t threads_that_fit(const FrameMemory& need, const MemoryGrant& grant, std::size_t threads,
                              const std::string& image, double step_aa) {
   for (std::size_t n = std::max<std::size_t>(threads, 1); n > 0; --n) {

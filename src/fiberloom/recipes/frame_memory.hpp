@@ -53,7 +53,4 @@ struct FrameMemory {
                                            std::size_t threads, const std::string& image,
                                            double step_aa);
 
-/// "1.23 GB", "0.0456 GB"
-[[nodiscard]] std::string gigabytes(std::uint64_t bytes);
-
 }  // namespace fiberloom

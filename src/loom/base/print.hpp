@@ -2,6 +2,7 @@
 // Numbers into text, as printf writes them.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -13,6 +14,11 @@ template <class... Args>
   std::string text(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
   std::snprintf(text.data(), text.size() + 1, format, args...);
   return text;
+}
+
+/// "1.25 GB".
+[[nodiscard]] inline std::string gigabytes(std::uint64_t bytes) {
+  return print("%.3g GB", static_cast<double>(bytes) / 1e9);
 }
 
 }  // namespace loom

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "loom/base/error.hpp"
+#include "loom/files/gzip.hpp"
 
 namespace loom {
 namespace {
@@ -88,6 +89,19 @@ std::string read_text(const std::string& path, std::size_t max_bytes) {
     if (n < step) return out;
     step *= 2;
   }
+}
+
+std::uint32_t file_crc32(const std::string& path) {
+  const InputFile file(path);
+  constexpr std::size_t kChunk = std::size_t{1} << 20;
+  std::vector<std::uint8_t> chunk(kChunk);
+  std::uint32_t crc = 0;
+  std::uint64_t at = 0;
+  for (std::size_t n = kChunk; n == kChunk; at += n) {
+    n = file.read(at, chunk);
+    crc = crc32(crc, {chunk.data(), n});
+  }
+  return crc;
 }
 
 }  // namespace loom

@@ -33,4 +33,7 @@ class InputFile {
 /// A whole file as text. Throws what InputFile throws, and kCorrupt where it is longer than that.
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t max_bytes);
 
+/// CRC-32 (gzip's) of the bytes as they are on disk. Throws kNotFound.
+[[nodiscard]] std::uint32_t file_crc32(const std::string& path);
+
 }  // namespace loom

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "loom/base/error.hpp"
-#include "loom/files/gzip.hpp"
-#include "loom/files/input_file.hpp"
+#include "loom/files/byte_source.hpp"
 
 namespace loom::fits {
 namespace {
@@ -58,18 +57,6 @@ std::string checksum_fault(const Hdu& hdu, const ByteSource& source) {
   Checksum sum;
   add_bytes(sum, source, hdu.data_offset, hdu.end());
   return checksum_fault(hdu, sum.value());
-}
-
-std::uint32_t file_crc32(const std::string& path) {
-  const InputFile file(path);
-  std::vector<std::uint8_t> chunk(kChunk);
-  std::uint32_t crc = 0;
-  std::uint64_t at = 0;
-  for (std::size_t n = kChunk; n == kChunk; at += n) {
-    n = file.read(at, chunk);
-    crc = crc32(crc, {chunk.data(), n});
-  }
-  return crc;
 }
 
 void verify_checksums(const std::string& path) {

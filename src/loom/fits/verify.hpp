@@ -23,9 +23,6 @@ void add_bytes(Checksum& sum, const ByteSource& source, std::uint64_t first, std
 /// The same, reading the data unit.
 [[nodiscard]] std::string checksum_fault(const Hdu& hdu, const ByteSource& source);
 
-/// CRC-32 (gzip's) of the bytes as they are on disk. Throws kNotFound.
-[[nodiscard]] std::uint32_t file_crc32(const std::string& path);
-
 /// Reads a FITS file (packed or not) and compares DATASUM and CHECKSUM of every HDU. Throws
 /// kCorrupt, naming the HDU, when one differs or is not there; and what opening throws.
 void verify_checksums(const std::string& path);

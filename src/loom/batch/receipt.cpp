@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/batch/receipt.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/files/byte_source.hpp"
+#include "loom/page/page.hpp"
+
+namespace loom::batch {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kReceipt = "receipt-1";
+constexpr const char* kFailure = "failure-1";
+
+std::string to_hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes)
+    text += print("%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::strtoul(text.substr(i, 2).c_str(), nullptr, 16));
+  }
+  return bytes;
+}
+
+/// A name may be any bytes, JSON is UTF-8: one that is none stands there as well as it can be read,
+/// and in full beside it.
+Json to_object(const FileStamp& s) {
+  Json json = {{"path", page::to_utf8(s.path)}, {"size", s.size}, {"mtime_ns", s.mtime_ns}};
+  if (!page::is_utf8(s.path)) json["path_bytes"] = to_hex(s.path);
+  return json;
+}
+
+FileStamp to_stamp(const Json& json) {
+  const auto bytes = json.find("path_bytes");
+  const bool plain = bytes == json.end();
+  return {plain ? json.at("path").get<std::string>() : from_hex(*bytes), json.at("size"),
+          json.at("mtime_ns")};
+}
+
+Json measures_json(const std::vector<Measure>& measures) {
+  Json json;
+  for (const Measure& m : measures) json[m.name] = m.value;
+  return json;
+}
+
+std::vector<Measure> to_measures(const Json& json) {
+  std::vector<Measure> measures;
+  for (const auto& [name, value] : json.items()) measures.push_back({name, value});
+  return measures;
+}
+
+Json to_array(const std::vector<FileStamp>& stamps) {
+  Json array = Json::array();
+  for (const FileStamp& s : stamps) array.push_back(to_object(s));
+  return array;
+}
+
+std::vector<FileStamp> to_stamps(const Json& array) {
+  std::vector<FileStamp> stamps;
+  for (const Json& s : array) stamps.push_back(to_stamp(s));
+  return stamps;
+}
+
+Json seconds(const StageTime& t) { return {{"wall_s", t.wall_s}, {"cpu_s", t.cpu_s}}; }
+StageTime to_time(const Json& json) { return {json.at("wall_s"), json.at("cpu_s")}; }
+
+// Labels stand between these, so that a label is whatever has no other name.
+Json head(const std::string& schema, const TaskRecord& r) {
+  Json json = {{"schema", schema}, {"name", r.name}};
+  for (const Label& label : r.labels) {
+    std::visit([&](const auto& value) { json[label.name] = value; }, label.value);
+  }
+  json["version"] = r.version;
+  json["options"] = r.options;
+  return json;
+}
+
+void read_head(const Json& json, TaskRecord& r) {
+  r.name = json.at("name");
+  for (auto item = json.begin(); item != json.end() && item.key() != "version"; ++item) {
+    if (item.key() == "schema" || item.key() == "name") continue;
+    if (item->is_number_integer()) {
+      r.labels.push_back({item.key(), item->get<long>()});
+    } else {
+      r.labels.push_back({item.key(), item->get<std::string>()});
+    }
+  }
+  r.version = json.at("version");
+  r.options = json.at("options");
+  r.inputs = to_stamps(json.at("inputs"));
+  r.attempts = json.at("attempts");
+}
+
+/// A record that is damaged says nothing, and the work is done again.
+template <class Record, class Fill>
+std::optional<Record> read_record(const std::string& path, const std::string& schema, Fill fill) {
+  const auto text = read_text_file(path);
+  if (!text) return std::nullopt;
+  try {
+    const Json json = Json::parse(*text);
+    if (json.at("schema") != schema) return std::nullopt;
+    Record record;
+    read_head(json, record);
+    fill(json, record);
+    return record;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Reads all records of a folder by `read`.
+template <class Record>
+std::vector<Record> read_all(const RunFolder& folder, const std::string& where,
+                             std::optional<Record> (*read)(const RunFolder&, const std::string&)) {
+  std::vector<Record> records;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(where, ignored)) {
+    if (entry.path().extension() != ".json") continue;
+    if (auto record = read(folder, entry.path().stem().string())) {
+      records.push_back(std::move(*record));
+    }
+  }
+  return records;
+}
+
+std::int64_t nanoseconds(const timespec& t) {
+  return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
+/// A stamp, and InputStamps::changed_ns.
+std::optional<std::pair<FileStamp, std::int64_t>> stamp_and_change(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return std::pair{
+      FileStamp{path, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim)},
+      nanoseconds(info.st_ctim)};
+}
+
+}  // namespace
+
+std::optional<FileStamp> stamp_file(const std::string& path) {
+  const auto both = stamp_and_change(path);
+  if (!both) return std::nullopt;
+  return both->first;
+}
+
+InputStamps stamp_inputs(const Task& task) {
+  InputStamps stamps;
+  for (const std::string& path : task.inputs) {
+    std::optional<std::pair<FileStamp, std::int64_t>> stamp;
+    try {
+      const std::string found = resolve_path(path);
+      stamp = stamp_and_change(fs::absolute(found).lexically_normal().string());
+    } catch (const Error&) {  // not there
+    }
+    if (stamp) {
+      stamps.files.push_back(stamp->first);
+      stamps.changed_ns.push_back(stamp->second);
+    } else {
+      stamps.missing.push_back(path);
+    }
+  }
+  return stamps;
+}
+
+std::string to_json(const Receipt& r, const RunFolder& folder) {
+  Json json = head(folder.schema(kReceipt), r);
+  json["output"] = to_object(r.output.stamp);
+  json["crc32"] = r.output.crc32;
+  for (const MadeFile& file : r.more) {
+    Json object = to_object(file.stamp);
+    object["crc32"] = file.crc32;
+    json["more_outputs"].push_back(std::move(object));
+  }
+  json["inputs"] = to_array(r.inputs);
+  json["seconds"] = {
+      {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
+  json["attempts"] = r.attempts;
+  if (!r.measures.empty()) json["quality"] = measures_json(r.measures);
+  if (r.page) json["report"] = to_object(*r.page);
+  return json.dump(1) + "\n";
+}
+
+std::string to_json(const Failure& f, const RunFolder& folder) {
+  Json json = head(folder.schema(kFailure), f);
+  json["inputs"] = to_array(f.inputs);
+  json["changed_ns"] = f.changed_ns;
+  json["message"] = f.message;
+  json["exit_code"] = f.exit_code;
+  json["system_error"] = f.system_error;
+  json["attempts"] = f.attempts;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& name) {
+  const auto fill = [](const Json& json, Receipt& r) {
+    r.output = {to_stamp(json.at("output")), json.at("crc32")};
+    if (json.contains("more_outputs")) {
+      for (const Json& file : json.at("more_outputs")) {
+        r.more.push_back({to_stamp(file), file.at("crc32")});
+      }
+    }
+    const Json& s = json.at("seconds");
+    r.read = to_time(s.at("read"));
+    r.compute = to_time(s.at("compute"));
+    r.write = to_time(s.at("write"));
+    if (json.contains("quality")) r.measures = to_measures(json.at("quality"));
+    if (json.contains("report")) r.page = to_stamp(json.at("report"));
+  };
+  return read_record<Receipt>(folder.receipt(name), folder.schema(kReceipt), fill);
+}
+
+std::optional<Failure> read_failure(const RunFolder& folder, const std::string& name) {
+  const auto fill = [](const Json& json, Failure& f) {
+    f.message = json.at("message");
+    f.exit_code = json.at("exit_code");
+    f.system_error = json.value("system_error", 0);  // records of old have neither
+    f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
+  };
+  return read_record<Failure>(folder.failure(name), folder.schema(kFailure), fill);
+}
+
+std::vector<Receipt> read_receipts(const RunFolder& folder) {
+  return read_all<Receipt>(folder, folder.receipts(), read_receipt);
+}
+
+std::vector<Failure> read_failures(const RunFolder& folder) {
+  return read_all<Failure>(folder, folder.failures(), read_failure);
+}
+
+}  // namespace loom::batch

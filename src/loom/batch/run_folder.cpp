@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/batch/run_folder.hpp"
+
+#include "loom/files/atomic_file.hpp"
+#include "loom/files/input_file.hpp"
+
+namespace loom::batch {
+
+RunFolder::RunFolder(std::string output, ProgramId program)
+    : output_(std::move(output)), program_(std::move(program)) {
+  while (output_.size() > 1 && output_.back() == '/') output_.pop_back();
+}
+
+void RunFolder::create() const {
+  for (const std::string& folder : {claims(), runs(), receipts(), failures(), options()}) {
+    make_folders(folder);
+  }
+}
+
+std::string RunFolder::receipt(const std::string& name) const {
+  return receipts() + "/" + name + ".json";
+}
+
+std::string RunFolder::failure(const std::string& name) const {
+  return failures() + "/" + name + ".json";
+}
+
+void write_text_file(const std::string& path, const std::string& text, Overwrite overwrite) {
+  write_whole(path, text, overwrite);
+}
+
+std::optional<std::string> read_text_file(const std::string& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  try {
+    return read_text(path, kMaxBytes);
+  } catch (const Error&) {  // not there, EIO, ESTALE, a folder or pipe of that name
+    return std::nullopt;
+  }
+}
+
+}  // namespace loom::batch

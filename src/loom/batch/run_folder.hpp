@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// OUT/.PROGRAM: where a run keeps what it knows of its outputs, and small text files in it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "loom/files/atomic_file.hpp"
+#include "loom/files/output_files.hpp"
+
+namespace loom::batch {
+
+/// Whose run it is: names the folder, the schemas of its files, and what made an output.
+struct ProgramId {
+  std::string name;     ///< "fiberloom"
+  std::string version;  ///< an output made by another one is made again
+};
+
+/// The folders below OUT/.PROGRAM; names are a contract (docs/nights.md).
+class RunFolder {
+ public:
+  /// `output` is OUT. Makes nothing.
+  RunFolder(std::string output, ProgramId program);
+  /// Makes OUT and all folders below OUT/.PROGRAM. Throws kUnwritable, kDiskFull.
+  void create() const;
+
+  [[nodiscard]] const ProgramId& program() const noexcept { return program_; }
+  /// "fiberloom-receipt-1" of "receipt-1".
+  [[nodiscard]] std::string schema(const std::string& of) const { return program_.name + "-" + of; }
+  [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  [[nodiscard]] std::string state() const { return output_ + "/." + program_.name; }
+  [[nodiscard]] std::string claims() const { return state() + "/claims"; }
+  [[nodiscard]] std::string runs() const { return state() + "/runs"; }
+  [[nodiscard]] std::string receipts() const { return state() + "/receipts"; }
+  [[nodiscard]] std::string failures() const { return state() + "/failed"; }
+  [[nodiscard]] std::string options() const { return state() + "/options"; }
+  [[nodiscard]] std::string receipt(const std::string& name) const;
+  [[nodiscard]] std::string failure(const std::string& name) const;
+  [[nodiscard]] std::string ledger() const { return state() + "/ledger.sqlite"; }
+
+ private:
+  std::string output_;
+  ProgramId program_;
+};
+
+/// Replaces a small file whole (temporary name, fsync, rename). Throws kUnwritable, kDiskFull;
+/// kOutputExists where it must not replace one.
+void write_text_file(const std::string& path, const std::string& text,
+                     Overwrite overwrite = Overwrite::kYes);
+
+/// nullopt when it is not there or cannot be read.
+[[nodiscard]] std::optional<std::string> read_text_file(const std::string& path);
+
+}  // namespace loom::batch
