@@ -63,17 +63,16 @@ int end_night(const night::NightReport& report) {
   return static_cast<int>(status);
 }
 
-void choose_device(NightCommand& command, const Observer& observer) {
-  ExtractJob& job = command.job.request.job;
-  job.device = open_device(command.device, job.method, observer);
+Engine engine_of(const NightCommand& command, const Observer& observer) {
+  return open_engine(command.device, command.job.request.job.method, observer);
 }
 
 int run_alone(NightCommand& command, Console& console) {
   const Observer observer = console.observer();
-  choose_device(command, observer);
+  const Engine engine = engine_of(command, observer);
   Tracer tracer(!command.trace.empty());
   const night::NightReport report = night::run_night(
-      command.job, observer,
+      command.job, engine, observer,
       [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
   for (const std::string& line : night_summary(report)) observer.info(line);
   night::check_files(command.job, report.tasks);  // a watch has found more since it began
@@ -114,15 +113,14 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
   std::function<int()> end = [] { return 0; };  // rank 0 tells how it went
   try {
     Tracer tracer(!command.trace.empty());
-    choose_device(command, observer);
+    Engine engine = engine_of(command, observer);
     job.night = command.job;
     job.dispatch.part_overhead_s = command.part_overhead_s;
     job.silence_s = command.rank_silence_s;
     job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
     const night::RanksReport report = run_night_on_ranks(
-        *ranks, job, observer,
+        *ranks, job, std::move(engine), observer,
         [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
-    command.job.request.job.device = report.device;
     if (first) {
       for (const std::string& line : night_summary(report.night)) observer.info(line);
       observer.info(ranks_summary(report));

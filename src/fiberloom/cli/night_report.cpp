@@ -282,7 +282,7 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
                     {"left", n.left}};
   json["ranks"] = r.status.ranks;
   json["threads"] = r.pipeline.threads;
-  json["device"] = device_json(request.job.device.get());
+  json["device"] = device_json(r.engine.device());
   const TakenOverSums by_cpu = taken_over(r);
   json["taken_over_by_cpu"] = {{"frames", by_cpu.frames},
                                {"bundles", by_cpu.bundles},

@@ -93,7 +93,7 @@ NightReport run(const BenchJob& job, const std::string& tree, int frames, const 
   const Confinement processors(threads);
   night.pipeline.start = std::chrono::steady_clock::now();
   const double cpu_before = cpu_seconds();
-  NightReport report = run_night(night, observer, {}, tracer);
+  NightReport report = run_night(night, Engine(), observer, {}, tracer);
   report.cpu_s -= cpu_before;
   if (report.counts.done == static_cast<std::size_t>(frames)) return report;
   if (report.end.fatal) throw *report.end.fatal;

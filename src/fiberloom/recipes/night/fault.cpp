@@ -57,9 +57,11 @@ Fault fault_of(Status status, int system_error) noexcept {
   return Fault::kInput;
 }
 
-bool ends_night(const Error& error, const ExtractJob& job, const RunFolder& folder) {
+bool ends_night(const Error& error, const Engine& engine, const RunFolder& folder) {
   if (error.status() == Status::kDiskFull) return true;
-  if (error.status() == Status::kDevice) return job.device != nullptr && !job.device->any_left();
+  if (error.status() == Status::kDevice) {
+    return engine.device() != nullptr && !engine.device()->any_left();
+  }
   if (error.status() != Status::kUnwritable) return false;
   try {
     const std::string probe = folder.state() + "/probe";

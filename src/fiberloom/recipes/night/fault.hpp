@@ -27,8 +27,9 @@ enum class Fault {
   return fault_of(error.status(), error.system_error());
 }
 
-/// Would every other frame fail as this one of `job` did? Then going on only makes more failures,
-/// and the night ends. Writes a small file to see whether the run folder takes any.
-[[nodiscard]] bool ends_night(const Error& error, const ExtractJob& job, const RunFolder& folder);
+/// Would every other frame fail as this one did? Then going on only makes more failures, and the
+/// night ends. Writes a small file to see whether the run folder takes any. `engine`: what computed
+/// it.
+[[nodiscard]] bool ends_night(const Error& error, const Engine& engine, const RunFolder& folder);
 
 }  // namespace fiberloom::night

@@ -52,12 +52,12 @@ class EndsNight : public ScratchFolder {};
 TEST_F(EndsNight, OnlyWhenEveryOtherFrameWouldFailToo) {
   const RunFolder folder(path("out"));
   const Error unwritable(Status::kUnwritable, "frame.fits: is a folder", EISDIR);
-  EXPECT_TRUE(ends_night(unwritable, {}, folder));  // not even the run's own folder is there
+  EXPECT_TRUE(ends_night(unwritable, Engine(), folder));  // not even the run's own folder is there
   folder.create();
-  EXPECT_FALSE(ends_night(unwritable, {}, folder));
-  EXPECT_TRUE(ends_night(Error(Status::kDiskFull, "full", ENOSPC), {}, folder));
-  EXPECT_FALSE(ends_night(Error(Status::kNotFound, "x", EACCES), {}, folder));
-  EXPECT_FALSE(ends_night(Error(Status::kDevice, "no card was asked for"), {}, folder));
+  EXPECT_FALSE(ends_night(unwritable, Engine(), folder));
+  EXPECT_TRUE(ends_night(Error(Status::kDiskFull, "full", ENOSPC), Engine(), folder));
+  EXPECT_FALSE(ends_night(Error(Status::kNotFound, "x", EACCES), Engine(), folder));
+  EXPECT_FALSE(ends_night(Error(Status::kDevice, "no card was asked for"), Engine(), folder));
 }
 
 }  // namespace

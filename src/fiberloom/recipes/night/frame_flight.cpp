@@ -50,7 +50,7 @@ void add_report(const FrameTask& task, const RunFolder& folder, Receipt receipt,
     outcome.report = receipt.report->path;
   } catch (const std::exception&) {
     const Error error = to_error(std::current_exception(), task.name);
-    if (ends_night(error, task.job, folder)) throw Error(error);
+    if (ends_night(error, Engine(), folder)) throw Error(error);
     outcome.message = std::string("no report: ") + error.what();
   }
 }
@@ -222,13 +222,14 @@ void FramePipeline::compute(Flight& flight) {
   observer.message = context_.observer.message;
   const ExtractJob& task = flight.task.job;
   if (!flight.whole()) require_as_cut(flight.unit, flight.prepared);
-  flight.result = flight.whole()
-                      ? compute_frame(task, flight.prepared, job, observer, context_.tracer,
-                                      flight.outcome.by_cpu)
-                      : compute_bundles(task, flight.prepared,
-                                        static_cast<std::size_t>(flight.unit.first_bundle),
-                                        static_cast<std::size_t>(flight.unit.last_bundle), job,
-                                        observer, context_.tracer, flight.outcome.by_cpu);
+  flight.result =
+      flight.whole()
+          ? compute_frame(task, flight.prepared, context_.engine, job, observer, context_.tracer)
+          : compute_bundles(task, flight.prepared,
+                            static_cast<std::size_t>(flight.unit.first_bundle),
+                            static_cast<std::size_t>(flight.unit.last_bundle), context_.engine, job,
+                            observer, context_.tracer);
+  flight.outcome.by_cpu = taken_over(flight.result);
   if (task.residual.empty()) flight.prepared.in.preproc.ccd = {};  // most of a frame's memory
   flight.outcome.compute = {clock.lap().wall_s, all.cpu_seconds()};
 }
@@ -301,7 +302,7 @@ void FramePipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) 
   flight.outcome.exit_code = error.exit_code();
   flight.outcome.system_error = error.system_error();
   if (error.status() == Status::kInterrupted ||
-      ends_night(error, flight.task.job, context_.folder)) {
+      ends_night(error, context_.engine, context_.folder)) {
     if (error.status() != Status::kInterrupted) halt(error);
     finish(flight, FrameState::kAbandoned);
     return;

@@ -163,7 +163,7 @@ void FrameJoiner::write(std::size_t frame, std::vector<PartialFrame> parts, Fram
     outcome.message = error.what();
     outcome.exit_code = error.exit_code();
     outcome.system_error = error.system_error();
-    if (ends_night(error, task.job, folder_)) {
+    if (ends_night(error, Engine(), folder_)) {
       outcome.state = FrameState::kAbandoned;
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = error;

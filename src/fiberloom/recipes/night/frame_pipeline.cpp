@@ -39,7 +39,7 @@ std::uint64_t frame_budget(const PipelineOptions& o) {
 
 }  // namespace
 
-PipelineOptions complete(PipelineOptions o, const FrameRequest& request) {
+PipelineOptions complete(PipelineOptions o, const FrameRequest& request, const Engine& engine) {
   if (o.threads == 0) o.threads = default_thread_count();
   // Unpacking takes a quarter of what computing takes, packing as much again.
   if (o.readers == 0) o.readers = std::min<std::size_t>(1 + o.threads / 4, 8);
@@ -47,7 +47,7 @@ PipelineOptions complete(PipelineOptions o, const FrameRequest& request) {
     o.writers = request.compress == Compress::kYes ? std::min<std::size_t>(1 + o.threads / 2, 16)
                                                    : std::min<std::size_t>(1 + o.threads / 8, 4);
   }
-  if (request.job.device != nullptr) o.device_places = request.job.device->places();
+  if (engine.device() != nullptr) o.device_places = engine.device()->places();
   if (o.memory_bytes == 0) o.memory_bytes = memory_share(find_memory_limits(process_environment()));
   return o;
 }
@@ -139,19 +139,20 @@ void FramePipeline::take_memory(Flight& flight) {
   const FrameTask& task = flight.task;
   const Span span(context_.tracer, "wait/memory", task.name);
   const std::uint64_t staging = options_.device_places * task.staging_bytes;
+  const std::uint64_t workspace = options_.device_places > 0 ? 0 : task.workspace_bytes;
   const std::uint64_t alone = kAloneBytes + task.memory_bytes + staging;
   const std::uint64_t room = options_.memory_bytes > alone ? options_.memory_bytes - alone : 0;
   flight.threads = options_.threads;
-  if (task.workspace_bytes > 0 && room < task.workspace_bytes * options_.threads)
-    flight.threads = static_cast<std::size_t>(room / task.workspace_bytes);
+  if (workspace > 0 && room < workspace * options_.threads)
+    flight.threads = static_cast<std::size_t>(room / workspace);
   if (options_.memory_bytes < alone) flight.threads = 0;
   if (flight.threads == 0) return;
   std::uint64_t own = task.memory_bytes;
   if (flight.threads == options_.threads) {
-    const std::uint64_t more = std::max(task.workspace_bytes, kThreadBytes) - kThreadBytes;
+    const std::uint64_t more = std::max(workspace, kThreadBytes) - kThreadBytes;
     budget_.keep(staging + more * options_.threads);
   } else {
-    own += task.workspace_bytes * flight.threads;
+    own += workspace * flight.threads;
   }
   flight.share = budget_.reserve(own);
   const std::lock_guard lock(mutex_);
@@ -160,8 +161,8 @@ void FramePipeline::take_memory(Flight& flight) {
   context_.observer.warn(task.name +
                          print(": %zu of %zu threads extract at once: all would need ",
                                flight.threads, options_.threads) +
-                         gigabytes(alone + task.workspace_bytes * options_.threads) +
-                         " of memory, " + gigabytes(options_.memory_bytes) +
+                         gigabytes(alone + workspace * options_.threads) + " of memory, " +
+                         gigabytes(options_.memory_bytes) +
                          " is granted (--memory); so for frames like it");
 }
 

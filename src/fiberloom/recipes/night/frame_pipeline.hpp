@@ -45,7 +45,8 @@ struct PipelineOptions {
 };
 
 /// Fills in the zeros.
-[[nodiscard]] PipelineOptions complete(PipelineOptions options, const FrameRequest& request);
+[[nodiscard]] PipelineOptions complete(PipelineOptions options, const FrameRequest& request,
+                                       const Engine& engine = Engine());
 
 /// Some bundles of a frame, computed: for who joins them (join_parts, write_result).
 struct FramePart {
@@ -72,6 +73,7 @@ void write_failure(const FrameTask& task, const InputStamps& inputs, const RunFo
 struct PipelineContext {
   const RunFolder& folder;
   Claims& claims;
+  Engine engine;
   Observer observer;  ///< stop_requested: nothing new is begun
   Tracer* tracer = nullptr;
   /// every change of a frame's state, from any thread

@@ -76,8 +76,8 @@ class FramePipelineTest : public ScratchFolder {
   PipelineEnd run(WorkSource& source, PipelineOptions options = {},
                   std::function<void(FramePart)> part_done = {}) {
     options.threads = 2;
-    options = complete(options, request_);
-    PipelineContext context{folder_, *claims_, {}, &tracer_, {}, std::move(part_done)};
+    options = complete(options, request_, engine_);
+    PipelineContext context{folder_, *claims_, engine_, {}, &tracer_, {}, std::move(part_done)};
     context.observer.stop_requested = stop_;
     FramePipeline pipeline(*tasks_, source, options, std::move(context));
     return pipeline.run();
@@ -96,15 +96,8 @@ class FramePipelineTest : public ScratchFolder {
     std::vector<std::unique_ptr<Device>> devices;
     while (devices.size() < cards) devices.push_back(make_emulated_device());
     Device* first = devices.front().get();
-    request_.job.device = std::make_shared<DeviceEngine>(
-        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error});
-    auto tasks = std::make_unique<TaskList>();
-    for (std::size_t i = 0; i < kFrames; ++i) {
-      FrameTask task = tasks_->at(i);
-      task.job.device = request_.job.device;
-      tasks->add(std::move(task));
-    }
-    tasks_ = std::move(tasks);
+    engine_ = Engine(std::make_shared<DeviceEngine>(
+        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error}));
     return first;
   }
 
@@ -114,6 +107,7 @@ class FramePipelineTest : public ScratchFolder {
   Tracer tracer_{true};
   std::function<bool()> stop_;
   FrameRequest request_;
+  Engine engine_;
 };
 
 TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
@@ -128,7 +122,7 @@ TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
     const std::string made = bytes(job.output);
     job.output = path("alone.fits");
     SerialExecutor executor;
-    (void)extract_frame(job, executor);
+    (void)extract_frame(job, Engine(), executor);
     EXPECT_EQ(made, bytes(job.output)) << i;
     different.insert(made);
   }

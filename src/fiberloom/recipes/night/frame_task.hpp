@@ -22,7 +22,7 @@ struct FrameTask {
   std::string report;                 ///< page of the frame, made with it; empty: none
   std::uint64_t image_bytes = 0;      ///< as on disk
   std::uint64_t memory_bytes = 0;     ///< resident while in flight, estimated before it is read
-  std::uint64_t workspace_bytes = 0;  ///< of each thread that computes it, beside that
+  std::uint64_t workspace_bytes = 0;  ///< of each thread of a CPU that computes it, beside that
   /// page-locked, for each place of a device once: pixels in, results out
   std::uint64_t staging_bytes = 0;
   double cost_s = 1;  ///< expected core-seconds; only the order depends on it

@@ -208,16 +208,17 @@ Status exit_status(const NightReport& report) {
   return Status::kOk;
 }
 
-NightReport run_night(const NightJob& job, const Observer& observer,
+NightReport run_night(const NightJob& job, const Engine& engine, const Observer& observer,
                       const Monitor::Progress& progress, Tracer* tracer) {
   NightReport report;
+  report.engine = engine;
   NightPlan plan;
   if (job.watch) {
     check_files(job, {});
   } else {
     plan = plan_night(job);
   }
-  report.pipeline = complete(job.pipeline, job.request);
+  report.pipeline = complete(job.pipeline, job.request, engine);
   const RunFolder folder(job.request.output);
   folder.create();
   const auto admit = [&](const std::vector<FrameTask>& found) {
@@ -248,7 +249,7 @@ NightReport run_night(const NightJob& job, const Observer& observer,
         waiting_frames(plan.findings, report.pipeline.retry, changed), observer.stop_requested);
   }
   FramePipeline pipeline(tasks, *source, report.pipeline,
-                         {folder, claims, observer, tracer, changed, {}});
+                         {folder, claims, engine, observer, tracer, changed, {}});
   monitor.start([&] { return pipeline.load(); });
   report.end = pipeline.run();
   monitor.finish();

@@ -73,6 +73,7 @@ struct NightReport {
   PipelineEnd end;
   NightStatus status;  ///< at the end
   PipelineOptions pipeline;
+  Engine engine;   ///< what computed
   StageLoad load;  ///< busy thread-seconds of the stages
   double wall_s = 0, cpu_s = 0;
   std::uint64_t peak_memory_bytes = 0;
@@ -85,7 +86,8 @@ struct NightReport {
 [[nodiscard]] Status exit_status(const NightReport& report);
 
 /// Does it all. Throws where nothing could be begun (kNotFound, kUsage, kUnwritable, kDiskFull).
-[[nodiscard]] NightReport run_night(const NightJob& job, const Observer& observer,
-                                    const Monitor::Progress& progress, Tracer* tracer);
+[[nodiscard]] NightReport run_night(const NightJob& job, const Engine& engine,
+                                    const Observer& observer, const Monitor::Progress& progress,
+                                    Tracer* tracer);
 
 }  // namespace fiberloom::night

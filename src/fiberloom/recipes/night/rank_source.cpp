@@ -106,10 +106,7 @@ void RankSource::set_joined(Joined joined) {
   joined_ = std::move(joined);
 }
 
-void RankSource::set_device(std::shared_ptr<DeviceEngine> device) { device_ = std::move(device); }
-
 void RankSource::deliver(const Assignment& assignment, FrameTask task) {
-  task.job.device = device_;
   tasks_.put(assignment.unit.frame, std::move(task));
   {
     const std::lock_guard lock(mutex_);

@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -65,8 +64,6 @@ class RankSource final : public WorkSource {
   /// any thread, the one that speaks MPI among them, and must not wait. Before the first next().
   /// With nobody, when that one ends: parts that come later are dropped.
   void set_joined(Joined joined);
-  /// This rank's device, for the tasks that come. Before the first next().
-  void set_device(std::shared_ptr<DeviceEngine> device);
   /// Frames owned here whose parts are not all here.
   [[nodiscard]] std::vector<std::size_t> open() const { return collector_.open(); }
 
@@ -98,7 +95,6 @@ class RankSource final : public WorkSource {
   Counters counters_;
   std::mutex joined_mutex_;
   Joined joined_;
-  std::shared_ptr<DeviceEngine> device_;
   PartCollector collector_;
 };
 

@@ -59,13 +59,12 @@ void take_isa(int isa) {
 }
 
 /// And on what computes.
-void take_device(RankDevice agreed, const Observer& observer,
-                 std::shared_ptr<DeviceEngine>& device) {
-  if (agreed == kind_of(device.get())) return;
+Engine agreed_engine(Engine own, RankDevice agreed, const Observer& observer) {
+  if (agreed == kind_of(own.device())) return own;
   observer.warn(
       "not all ranks have a device of this kind: this one computes on its CPU, so that it "
       "does not matter who extracts what");
-  device = nullptr;
+  return Engine(own.method());
 }
 
 /// Open MPI binds each of a few ranks to one core unless it is told otherwise.
@@ -264,23 +263,22 @@ void fill_report(RanksReport& report, const TaskList& tasks, const Desk& desk) {
 
 }  // namespace
 
-RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, const Observer& observer,
+RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, Engine engine, const Observer& observer,
                                const Monitor::Progress& progress, Tracer* tracer) {
   RanksReport report;
   report.library = ranks.library();
   report.nodes = ranks.nodes();
   RankJob rank_job;
-  std::shared_ptr<DeviceEngine>& device = job.night.request.job.device;
-  rank_job.hello = hello_of(job.night.pipeline, device.get());
+  rank_job.hello = hello_of(job.night.pipeline, engine.device());
   rank_job.agreement =
       meet_ranks(ranks, rank_job.hello, unique_id(), seconds_of(job.night.pipeline.start));
   take_isa(rank_job.agreement.isa);
-  take_device(rank_job.agreement.device, observer, device);
-  report.device = device;
+  engine = agreed_engine(std::move(engine), rank_job.agreement.device, observer);
+  report.night.engine = engine;
   report.night.pipeline =
       complete(agreed_options(job.night.pipeline, rank_job.agreement, ranks.rank(),
                               static_cast<std::size_t>(ranks.local_size())),
-               job.night.request);
+               job.night.request, engine);
   rank_job.agreement.cores = static_cast<double>(report.night.pipeline.threads);
 
   const RunFolder folder(job.night.request.output);
@@ -307,10 +305,9 @@ RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, const Observer& obser
   rank_job.stop = observer.stop_requested;
   rank_job.trace = [&] { return trace_of(tracer, ranks.rank(), report.night.pipeline.start); };
   rank_job.work = [&](RankSource& source) {
-    source.set_device(device);
     FrameJoiner joiner(source, tasks, folder, report.night.pipeline, tracer);
     FramePipeline pipeline(tasks, source, report.night.pipeline,
-                           {folder, claims, observer, tracer,
+                           {folder, claims, engine, observer, tracer,
                             [&](const FrameOutcome& outcome) { source.changed(outcome); },
                             [&](FramePart part) { joiner.part_done(std::move(part)); }});
     const LoadGauge::Look look(desk.gauge, pipeline);

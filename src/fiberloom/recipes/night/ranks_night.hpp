@@ -26,12 +26,13 @@ struct RanksReport {
   std::vector<RankReport> ranks;  ///< every rank's on rank 0, else its own
   std::string library;
   int nodes = 1;
-  std::string trace;                     ///< events of all ranks, on rank 0
-  std::shared_ptr<DeviceEngine> device;  ///< this rank's, if all have one of the kind
+  std::string trace;  ///< events of all ranks, on rank 0
 };
 
-/// All ranks call it, with the same job. Afterwards Ranks::finish().
-[[nodiscard]] RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, const Observer& observer,
+/// All ranks call it, with the same job and each with its own engine, which computes if all have
+/// one of its kind, else the CPU does. Afterwards Ranks::finish().
+[[nodiscard]] RanksReport run_night_on_ranks(Ranks& ranks, RanksJob job, Engine engine,
+                                             const Observer& observer,
                                              const Monitor::Progress& progress, Tracer* tracer);
 
 }  // namespace fiberloom::night

@@ -24,8 +24,8 @@ void outcome_fields(Archive& archive, Struct& outcome) {
           failure, quality, page);
 }
 
-/// The rows of the option table, and what no user gives as an option; the device is each rank's
-/// own. That no member is missing is a test of the table.
+/// The rows of the option table, and what no user gives as an option. That no member is missing is
+/// a test of the table.
 template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   each_extract_option(job, [&](const ExtractOptionRow&, auto& value) { archive(value); });
@@ -42,10 +42,11 @@ void task_fields(Archive& archive, Struct& task) {
   job_fields(archive, job);
 }
 
+/// What a device did is told by the outcome.
 template <class Archive, class Struct>
 void result_fields(Archive& archive, Struct& result) {
   auto& [wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
-         bundles] = result;
+         bundles, device] = result;
   archive(wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
           bundles);
 }
