@@ -11,14 +11,14 @@
 #include <limits>
 #include <queue>
 
-#include "fiberloom/recipes/night/dispatcher.hpp"
+#include "loom/batch/dispatcher.hpp"
 
 namespace fiberloom::bench {
 namespace {
 
-using night::Assignment;
-using night::Dispatcher;
-using night::Offer;
+using loom::batch::Assignment;
+using loom::batch::Dispatcher;
+using loom::batch::Offer;
 
 constexpr double kQuantumS = 5e-4;
 
@@ -44,7 +44,7 @@ class Simulation {
         held_(static_cast<std::size_t>(cluster.nodes), 0) {
     for (std::size_t f = 0; f < frames.size(); ++f) {
       const FrameKind& k = kind(f);
-      dispatcher_.add(f, {k.compute_core_s + k.io_core_s, k.bundles, night::Divisible::kYes});
+      dispatcher_.add(f, {k.compute_core_s + k.io_core_s, k.bundles});
       bundles_left_[f] = k.bundles;
     }
     dispatcher_.close();
@@ -90,8 +90,8 @@ class Simulation {
     return kinds_[static_cast<std::size_t>(frames_[frame])];
   }
   [[nodiscard]] double share(const Assignment& a) const {
-    const int last = a.unit.last_bundle < 0 ? kind(a.unit.frame).bundles : a.unit.last_bundle;
-    return static_cast<double>(last - a.unit.first_bundle) / kind(a.unit.frame).bundles;
+    const int last = a.unit.last_part < 0 ? kind(a.unit.task).bundles : a.unit.last_part;
+    return static_cast<double>(last - a.unit.first_part) / kind(a.unit.task).bundles;
   }
 
   /// Rank 0 answers one ask after the other; those without an answer keep their place.
@@ -114,7 +114,7 @@ class Simulation {
     while (!coming_.empty() && coming_.top().when <= now_) {
       const Coming& c = coming_.top();
       units_.push_back(
-          {c.assignment, c.node, Stage::kRead, kind(c.assignment.unit.frame).bytes_in, 0});
+          {c.assignment, c.node, Stage::kRead, kind(c.assignment.unit.task).bytes_in, 0});
       coming_.pop();
     }
   }
@@ -133,7 +133,7 @@ class Simulation {
     for (Unit& u : units_) {
       const auto n = static_cast<std::size_t>(u.node);
       if (u.stage == Stage::kCompute) {
-        const double most = std::ceil(kind(u.assignment.unit.frame).bundles * share(u.assignment));
+        const double most = std::ceil(kind(u.assignment.unit.task).bundles * share(u.assignment));
         u.rate = std::min(most, cores[n]);
         cores[n] -= u.rate;
       } else {
@@ -167,7 +167,7 @@ class Simulation {
         ++i;
         continue;
       }
-      const FrameKind& k = kind(u.assignment.unit.frame);
+      const FrameKind& k = kind(u.assignment.unit.task);
       const double part = share(u.assignment);
       if (u.stage == Stage::kRead) {
         u.stage = Stage::kCompute;
@@ -185,7 +185,7 @@ class Simulation {
   }
 
   void finish(const Unit& u) {
-    const std::size_t f = u.assignment.unit.frame;
+    const std::size_t f = u.assignment.unit.task;
     bundles_left_[f] -= static_cast<int>(std::lround(share(u.assignment) * kind(f).bundles));
     if (bundles_left_[f] == 0) dispatcher_.settled(f);
     dispatcher_.finished(u.node, now_, u.assignment);

@@ -162,20 +162,17 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
   ExtractOptions options = job.options;
   options.wave = to_vector<double>(wave, "wave");
   options.want_model = given["model"].cast<bool>();
-  const Method method = job.method;
   const DeviceChoice choice = to_device(given);
-  DeviceReport report;
   Watch watch(progress);
-  py::dict out = result_dict(watch.run([&](const Observer& observer) {
+  ExtractResult result = watch.run([&](const Observer& observer) {
     warn_of_bad_pixels(apply_mask(ccd, bits, job.mask_bits), observer);
     const auto executor = make_executor(threads);
     // Opened for one call: what a card's memory holds is nobody's when the call is over.
-    if (const auto device = open_device(choice, method, observer)) {
-      return device->extract(ccd, psf.file->model, options, *executor, observer, nullptr, &report);
-    }
-    const auto engine = method == Method::kExact ? extract_exact : extract_patch;
-    return engine(ccd, psf.file->model, options, *executor, observer, nullptr);
-  }));
+    const Engine engine = open_engine(choice, job.method, observer);
+    return engine.extract(ccd, psf.file->model, options, *executor, observer);
+  });
+  const DeviceReport report = std::move(result.device);
+  py::dict out = result_dict(std::move(result));
   const bool by_device = !report.device.empty() && report.failure.empty();
   out["device"] = by_device ? py::object(py::str(report.device)) : py::object(py::none());
   return out;
@@ -206,13 +203,15 @@ py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& giv
   const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;
   Watch watch(progress);
+  Engine engine;
   py::dict out = summary_dict(watch.run([&](const Observer& observer) {
-    job.device = open_device(choice, job.method, observer);
+    engine = open_engine(choice, job.method, observer);
     const auto executor = make_executor(threads);
-    return fiberloom::extract_frame(job, *executor, observer);
+    return fiberloom::extract_frame(job, engine, *executor, observer);
   }));
-  const bool by_device = job.device != nullptr && out["device_failure"].cast<std::string>().empty();
-  out["device"] = by_device ? py::object(py::str(job.device->info().name)) : py::object(py::none());
+  const DeviceEngine* device = engine.device();
+  const bool by_device = device != nullptr && out["device_failure"].cast<std::string>().empty();
+  out["device"] = by_device ? py::object(py::str(device->info().name)) : py::object(py::none());
   return out;
 }
 

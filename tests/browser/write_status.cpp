@@ -19,24 +19,24 @@ constexpr int kSpectrographs = 10;
 constexpr long kFirstExposure = 101;
 
 /// What a frame is, by its place: mostly done up to `done`, a few in work, the rest waiting.
-FrameState state_at(int index, int done) {
+TaskState state_at(int index, int done) {
   if (index >= done) {
     const int ahead = index - done;
-    return ahead < 2    ? FrameState::kWriting
-           : ahead < 4  ? FrameState::kComputing
-           : ahead < 7  ? FrameState::kReading
-           : ahead == 9 ? FrameState::kClaimed
-                        : FrameState::kWaiting;
+    return ahead < 2    ? TaskState::kWriting
+           : ahead < 4  ? TaskState::kComputing
+           : ahead < 7  ? TaskState::kReading
+           : ahead == 9 ? TaskState::kClaimed
+                        : TaskState::kWaiting;
   }
-  if (index % 97 == 41) return FrameState::kFailed;
-  if (index % 211 == 77) return FrameState::kMissing;
-  if (index % 307 == 99) return FrameState::kAbandoned;
-  return index < done / 5 ? FrameState::kUpToDate : FrameState::kDone;
+  if (index % 97 == 41) return TaskState::kFailed;
+  if (index % 211 == 77) return TaskState::kMissing;
+  if (index % 307 == 99) return TaskState::kAbandoned;
+  return index < done / 5 ? TaskState::kUpToDate : TaskState::kDone;
 }
 
 /// Numbers as a night has them: cameras differ, the S/N falls toward dawn, a few frames are odd.
-FrameQuality quality_at(const StatusFrame& f, int exposure, int index) {
-  const double arm = f.camera[0] == 'b' ? 0.7 : f.camera[0] == 'r' ? 1.0 : 1.2;
+FrameQuality quality_at(const std::string& camera, int exposure, int index) {
+  const double arm = camera[0] == 'b' ? 0.7 : camera[0] == 'r' ? 1.0 : 1.2;
   const double wave = std::sin(1.7 * index) + std::sin(0.61 * index);
   FrameQuality q;
   q.snr = arm * (5 - 0.08 * std::min(exposure, 50)) * (1 + 0.03 * wave);
@@ -46,40 +46,40 @@ FrameQuality quality_at(const StatusFrame& f, int exposure, int index) {
   return q;
 }
 
-StatusFrame frame_at(int exposure, int camera, int done) {
+StatusTask frame_at(int exposure, int camera, int done) {
   const int index = exposure * 3 * kSpectrographs + camera;
-  StatusFrame f;
-  f.expid = kFirstExposure + exposure;
-  f.night = "20261121";
-  f.camera =
+  StatusTask f;
+  const long expid = kFirstExposure + exposure;
+  const std::string camera_name =
       std::string(1, "brz"[camera / kSpectrographs]) + std::to_string(camera % kSpectrographs);
   char number[16];
-  std::snprintf(number, sizeof number, "%08ld", f.expid);
-  f.name = f.camera + "-" + number;
+  std::snprintf(number, sizeof number, "%08ld", expid);
+  f.name = camera_name + "-" + number;
+  f.labels = {{"night", "20261121"}, {"expid", expid}, {"camera", camera_name}};
   f.state = state_at(index, done);
-  const bool worked = f.state != FrameState::kWaiting && f.state != FrameState::kUpToDate &&
-                      f.state != FrameState::kMissing && f.state != FrameState::kClaimed;
+  const bool worked = f.state != TaskState::kWaiting && f.state != TaskState::kUpToDate &&
+                      f.state != TaskState::kMissing && f.state != TaskState::kClaimed;
   if (worked) f.seconds = 2.6 + 0.4 * std::sin(0.7 * index) + (index % 83 == 5 ? 4.0 : 0.0);
   if (worked) f.attempts = 1;
   f.rank = index % 4;
-  if (f.state == FrameState::kDone || f.state == FrameState::kUpToDate) {
-    f.quality = quality_at(f, exposure, index);
-    f.report = "20261121/frame-" + f.name + ".html";
+  if (is_good(f.state)) {
+    f.measures = to_measures(quality_at(camera_name, exposure, index));
+    f.page = "20261121/frame-" + f.name + ".html";
   }
-  if (f.state == FrameState::kFailed) {
+  if (f.state == TaskState::kFailed) {
     f.exit_code = 14;
     f.attempts = 2;
     f.message = "/data/preproc/20261121/00000102/preproc-" + f.name +
                 ".fits.gz: gzip: truncated or damaged data (31457280 bytes)";
-  } else if (f.state == FrameState::kMissing) {
+  } else if (f.state == TaskState::kMissing) {
     f.exit_code = 10;
-    f.message = "psf-" + f.camera + ".fits: no such file";
+    f.message = "psf-" + camera_name + ".fits: no such file";
   }
   return f;
 }
 
-NightStatus made_up(int exposures, int done) {
-  NightStatus s;
+RunStatus made_up(int exposures, int done) {
+  RunStatus s;
   const int total = exposures * 3 * kSpectrographs;
   done = std::min(done, total);
   s.title = "night 20261121";
@@ -92,13 +92,13 @@ NightStatus made_up(int exposures, int done) {
   s.threads = 16;
   s.elapsed_s = 1.7 * done;
   s.left_s = done == 0 ? -1 : 1.7 * (total - done);
-  s.frames_per_node_hour = done == 0 ? 0 : 2117;
+  s.tasks_per_node_hour = done == 0 ? 0 : 2117;
   s.bytes_in = 136255680ULL * static_cast<unsigned>(done);
   s.bytes_out = 27000000ULL * static_cast<unsigned>(done);
   s.memory_bytes = 5'900'000'000;
   s.memory_budget_bytes = 8'000'000'000;
   for (int e = 0; e < exposures; ++e) {
-    for (int c = 0; c < 3 * kSpectrographs; ++c) s.frames.push_back(frame_at(e, c, done));
+    for (int c = 0; c < 3 * kSpectrographs; ++c) s.tasks.push_back(frame_at(e, c, done));
   }
   const int samples = std::min(done, 200);
   for (int k = 0; k < samples; ++k) {
@@ -117,9 +117,9 @@ NightStatus made_up(int exposures, int done) {
 }
 
 /// Puts markup where a file name or a message may bring some.
-void make_hostile(NightStatus& status) {
+void make_hostile(RunStatus& status) {
   status.title += " <b>\"&{{js}}";
-  for (StatusFrame& f : status.frames) {
+  for (StatusTask& f : status.tasks) {
     if (f.message.empty()) continue;
     f.message +=
         " <img src=x onerror=\"window.hacked=1\"></script><script>window.hacked=1</script>";
@@ -136,6 +136,6 @@ int main(int argc, char** argv) {
   if (kind == "hostile") fiberloom::night::make_hostile(status);
   if (kind == "start") status.samples = {{1, 0, 0, 0, 0, 0, 0}, {3, 0, 0, 0, 0, 0, 0}};
   std::ofstream file(argv[1], std::ios::binary);
-  file << fiberloom::night::status_html(status);
+  file << fiberloom::night::status_html(status, {});
   return file.flush() ? 0 : 1;
 }

@@ -53,9 +53,9 @@ Case make_case() {
   return c;
 }
 
-ExtractResult on_card(DeviceEngine& engine, const Case& c, DeviceReport* report = nullptr) {
+ExtractResult on_card(DeviceEngine& engine, const Case& c) {
   SerialExecutor serial;
-  return engine.extract(c.ccd, c.frame.psf, c.options, serial, {}, nullptr, report);
+  return engine.extract(c.ccd, c.frame.psf, c.options, serial);
 }
 
 std::unique_ptr<DeviceEngine> engine_of(int cards, const DeviceEngineOptions& options = {}) {
@@ -146,10 +146,9 @@ void goes_on_when_a_card_is_lost(long after) {
     int by_cpu = 0;
     for (int i = 0; i < 8; ++i) {
       if (i == 2) standin::lose(1, after);
-      DeviceReport report;
-      const ExtractResult r = on_card(*engine, c, &report);
-      by_cpu += report.failure.empty() ? 0 : 1;
-      right = right && same_bytes(r, report.failure.empty() ? on_one : on_cpu);
+      const ExtractResult r = on_card(*engine, c);
+      by_cpu += r.device.failure.empty() ? 0 : 1;
+      right = right && same_bytes(r, r.device.failure.empty() ? on_one : on_cpu);
     }
     expect(right, name + ": every frame is right");
     expect(by_cpu == 1, name +
@@ -175,9 +174,8 @@ void goes_on_when_a_card_is_lost(long after) {
 void keeps_to_the_memory_that_there_is() {
   const Case c = make_case();
   standin::reset();
-  DeviceReport report;
-  const ExtractResult one = on_card(*engine_of(1), c, &report);
-  standin::reset({.memory_bytes = report.memory_bytes * 3 / 2});
+  const ExtractResult one = on_card(*engine_of(1), c);
+  standin::reset({.memory_bytes = one.device.memory_bytes * 3 / 2});
   {
     DeviceEngineOptions options;
     options.frames_in_flight = 4;

@@ -42,9 +42,9 @@ std::unique_ptr<DeviceEngine> emulated(const EmulatedDeviceOptions& device = {},
   return std::make_unique<DeviceEngine>(std::move(devices), options);
 }
 
-ExtractResult by_device(const Case& c, DeviceEngine& engine, DeviceReport* report = nullptr) {
+ExtractResult by_device(const Case& c, DeviceEngine& engine) {
   SerialExecutor serial;
-  return engine.extract(c.ccd, c.psf, c.options, serial, {}, nullptr, report);
+  return engine.extract(c.ccd, c.psf, c.options, serial);
 }
 
 /// Differences: flux in sigma, the others relative or absolute as they are kept. Counted, since the
@@ -113,9 +113,8 @@ TEST(DeviceEngine, AgreesWithTheCpuEngineOnACleanFrameOfSeveralWindows) {
   const Case c = make_case(6, 3, 0, 260);
   const ExtractResult cpu = by_cpu(c);
   const auto engine = emulated();
-  DeviceReport report;
-  const ExtractResult device = by_device(c, *engine, &report);
-  EXPECT_TRUE(report.cpu_bundles.empty());
+  const ExtractResult device = by_device(c, *engine);
+  EXPECT_TRUE(device.device.cpu_bundles.empty());
   EXPECT_GT(cpu.bundles[0].windows, 1);
   expect_equal_within(cpu, device, allowed(cpu));
   expect_same_decisions(cpu, device);
@@ -126,9 +125,8 @@ TEST(DeviceEngine, AgreesBesideDeadPixelsWhereBandsAreWidenedAndNarrowedAgain) {
   kill_block(c, 12, 9);
   const ExtractResult cpu = by_cpu(c);
   const auto engine = emulated();
-  DeviceReport report;
-  const ExtractResult device = by_device(c, *engine, &report);
-  EXPECT_TRUE(report.cpu_bundles.empty());
+  const ExtractResult device = by_device(c, *engine);
+  EXPECT_TRUE(device.device.cpu_bundles.empty());
   EXPECT_GT(cpu.bundles[0].half_bandwidth + cpu.bundles[1].half_bandwidth, 16);
   EXPECT_GT(cpu.bundles[0].unconstrained + cpu.bundles[1].unconstrained, 0U);
   expect_equal_within(cpu, device, allowed(cpu));
@@ -143,9 +141,8 @@ TEST(DeviceEngine, AgreesAtATightToleranceWithTheModelImageAndARangeOfFibers) {
   c.options.nspec = 4;
   const ExtractResult cpu = by_cpu(c);
   const auto engine = emulated();
-  DeviceReport report;
-  const ExtractResult device = by_device(c, *engine, &report);
-  EXPECT_TRUE(report.cpu_bundles.empty());
+  const ExtractResult device = by_device(c, *engine);
+  EXPECT_TRUE(device.device.cpu_bundles.empty());
   expect_equal_within(cpu, device, allowed(cpu));
   ASSERT_EQ(cpu.model.size(), device.model.size());
   for (std::size_t i = 0; i < cpu.model.size(); ++i) {
@@ -159,15 +156,13 @@ TEST(DeviceEngine, LeavesABundleThatNeedsAWiderBandThanItHasToTheCpuAndSaysSoInA
   c.options.tolerance = 1e-10;
   kill_block(c, 14, 9);
   const auto engine = emulated();
-  DeviceReport report;
   std::string said;
   Observer observer;
   observer.message = [&](LogLevel, const std::string& text) { said += text + '\n'; };
   SerialExecutor serial;
-  const ExtractResult device =
-      engine->extract(c.ccd, c.psf, c.options, serial, observer, nullptr, &report);
-  ASSERT_FALSE(report.cpu_bundles.empty());
-  for (const CpuBundle& bundle : report.cpu_bundles) {
+  const ExtractResult device = engine->extract(c.ccd, c.psf, c.options, serial, observer);
+  ASSERT_FALSE(device.device.cpu_bundles.empty());
+  for (const CpuBundle& bundle : device.device.cpu_bundles) {
     EXPECT_EQ(bundle.reason.substr(0, 18), "it needs a band of") << bundle.reason;
   }
   EXPECT_NE(said.find("go to the CPU: it needs a band of"), std::string::npos) << said;
@@ -178,10 +173,9 @@ TEST(DeviceEngine, LeavesABundleThatNeedsAWiderBandThanItHasToTheCpuAndSaysSoInA
 TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {
   const Case c = make_case(5, 5, 0.05);
   const auto engine = emulated();
-  DeviceReport report;
-  const ExtractResult device = by_device(c, *engine, &report);
-  ASSERT_EQ(report.cpu_bundles.size(), 1U);
-  EXPECT_EQ(report.cpu_bundles[0].reason, "second neighbours matter");
+  const ExtractResult device = by_device(c, *engine);
+  ASSERT_EQ(device.device.cpu_bundles.size(), 1U);
+  EXPECT_EQ(device.device.cpu_bundles[0].reason, "second neighbours matter");
   EXPECT_TRUE(same_bytes(by_cpu(c), device));
 }
 
@@ -275,13 +269,12 @@ TEST(DeviceEngine, GivesTheSameBytesWithSpotsKeptAndMadeAgain) {
   tuning.tolerance_sigma = c.options.tolerance;
   tuning.device_spots = exact::DeviceSpots::kMadeAgain;
   SerialExecutor serial;
-  DeviceReport report;
-  const ExtractResult again =
-      engine->extract(c.ccd, c.psf, c.options, tuning, serial, {}, nullptr, &report);
+  const ExtractResult again = engine->extract(c.ccd, c.psf, c.options, tuning, serial, {}, nullptr);
+  const std::vector<DeviceStageTime>& stages = again.device.stages;
   EXPECT_TRUE(same_bytes(kept, again));
-  const auto spots = std::find_if(report.stages.begin(), report.stages.end(),
+  const auto spots = std::find_if(stages.begin(), stages.end(),
                                   [](const DeviceStageTime& t) { return t.name == "spots"; });
-  ASSERT_NE(spots, report.stages.end());
+  ASSERT_NE(spots, stages.end());
   EXPECT_EQ(spots->count, 2);
 }
 
@@ -313,11 +306,9 @@ TEST(DeviceEngine, GivesTheFramesOfALostDeviceToTheOthersAndSaysSoOnce) {
     };
     SerialExecutor serial;
     for (int i = 0; i < 5; ++i) {
-      DeviceReport report;
-      const ExtractResult r =
-          engine.extract(c.ccd, c.psf, c.options, serial, observer, nullptr, &report);
-      by_cpu_frames += report.failure.empty() ? 0 : 1;
-      EXPECT_TRUE(same_bytes(r, report.failure.empty() ? on_device : on_cpu)) << after;
+      const ExtractResult r = engine.extract(c.ccd, c.psf, c.options, serial, observer);
+      by_cpu_frames += r.device.failure.empty() ? 0 : 1;
+      EXPECT_TRUE(same_bytes(r, r.device.failure.empty() ? on_device : on_cpu)) << after;
     }
     EXPECT_EQ(by_cpu_frames, 1) << after;
     EXPECT_EQ(lost, 1) << after;
@@ -336,11 +327,11 @@ TEST(DeviceEngine, EndsInAnErrorOrOnTheCpuWhenNoDeviceIsLeft) {
       if (answer == OnDeviceError::kFail) {
         EXPECT_THROW((void)by_device(c, engine), Error);
       } else {
-        DeviceReport report;
-        EXPECT_TRUE(same_bytes(by_cpu(c), by_device(c, engine, &report)));
-        EXPECT_NE(report.failure.find(i == 0 ? "injected fault" : "no device is left"),
+        const ExtractResult r = by_device(c, engine);
+        EXPECT_TRUE(same_bytes(by_cpu(c), r));
+        EXPECT_NE(r.device.failure.find(i == 0 ? "injected fault" : "no device is left"),
                   std::string::npos)
-            << report.failure;
+            << r.device.failure;
       }
     }
   }

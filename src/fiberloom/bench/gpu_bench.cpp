@@ -108,9 +108,9 @@ void spots_again(const Frame& f, DeviceEngine& engine, Executor& executor, int r
   tuning.device_spots = exact::DeviceSpots::kMadeAgain;
   double best = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
-    DeviceReport report;
-    (void)engine.extract(f.ccd, f.psf, f.options, tuning, executor, {}, nullptr, &report);
-    if (turn > 0) best = std::min(best, compute_seconds(report.stages));
+    const ExtractResult result =
+        engine.extract(f.ccd, f.psf, f.options, tuning, executor, {}, nullptr);
+    if (turn > 0) best = std::min(best, compute_seconds(result.device.stages));
   }
   if (repeats > 0) out.spots_again_s = best;
 }
@@ -121,11 +121,10 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int rep
   std::vector<double> frame_s, compute_s;
   ExtractResult result;
   for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
-    DeviceReport report;
     const auto start = Clock::now();
-    result = engine.extract(f.ccd, f.psf, f.options, executor, {}, nullptr, &report);
-    Repeat one{since(start), 0, 0, std::move(report.stages)};
-    out.cpu_bundles = report.cpu_bundles.size();
+    result = engine.extract(f.ccd, f.psf, f.options, executor);
+    Repeat one{since(start), 0, 0, std::move(result.device.stages)};
+    out.cpu_bundles = result.device.cpu_bundles.size();
     if (turn == 0) continue;
     one.compute_s = compute_seconds(one.stages);
     one.copies_s = -one.compute_s;

@@ -145,16 +145,15 @@ class Checks {
     for (int i = 0; i < devices; ++i) all.push_back(options_.open(i));
     return std::make_unique<DeviceEngine>(std::move(all), options);
   }
-  ExtractResult extract(DeviceEngine& e, const Case& c, DeviceReport* report = nullptr) {
-    return e.extract(c.ccd, c.psf, c.options, *executor_, {}, nullptr, report);
+  ExtractResult extract(DeviceEngine& e, const Case& c) {
+    return e.extract(c.ccd, c.psf, c.options, *executor_);
   }
 
   Verdict agrees(const Case& c) {
     const ExtractResult cpu = extract_exact(c.ccd, c.psf, c.options, *executor_);
-    DeviceReport report;
-    const ExtractResult gpu = extract(*engine(), c, &report);
+    const ExtractResult gpu = extract(*engine(), c);
     const GpuAgreement a = compare_with_cpu(cpu, gpu);
-    const std::size_t left = report.cpu_bundles.size(), all = cpu.bundles.size();
+    const std::size_t left = gpu.device.cpu_bundles.size(), all = cpu.bundles.size();
     return {a.passed && left < all, a.detail + print(", %zu of %zu bundles on the CPU", left, all)};
   }
 
@@ -202,8 +201,7 @@ class Checks {
   Verdict memory() {
     Case c = small_case(60, *executor_, 24);
     c.options.bundle_size = 2;
-    DeviceReport full, little;
-    const ExtractResult one = extract(*engine(), c, &full);
+    const ExtractResult full = extract(*engine(), c);
     DeviceEngineOptions options;
     options.memory_bytes = 1;
     std::size_t least = 0;
@@ -217,9 +215,10 @@ class Checks {
     }
     if (least == 0) return {false, "a limit of one byte was no error"};
     options.memory_bytes = least + (std::size_t{1} << 20);
-    const bool same = same_bytes(one, extract(*engine(options), c, &little));
-    return {same && little.memory_bytes < full.memory_bytes,
-            print("%zu MiB and %zu MiB", full.memory_bytes >> 20, little.memory_bytes >> 20)};
+    const ExtractResult little = extract(*engine(options), c);
+    const std::size_t most = full.device.memory_bytes, used = little.device.memory_bytes;
+    return {same_bytes(full, little) && used < most,
+            print("%zu MiB and %zu MiB", most >> 20, used >> 20)};
   }
 
   Verdict faults() {
@@ -241,15 +240,16 @@ class Checks {
         DeviceEngineOptions options;
         options.on_error = answer;
         DeviceEngine e(std::move(all), options);
-        DeviceReport report;
         try {
-          const ExtractResult r = extract(e, c, &report);
-          caught += answer == OnDeviceError::kCpu && !report.failure.empty() && same_bytes(r, cpu);
+          const ExtractResult r = extract(e, c);
+          caught +=
+              answer == OnDeviceError::kCpu && !r.device.failure.empty() && same_bytes(r, cpu);
         } catch (const Error& error) {
           caught += answer == OnDeviceError::kFail && error.status() == Status::kDevice;
         }
         faulty->inject({});
-        if (!same_bytes(extract(e, c, &report), extract(*engine(), c)) || !report.failure.empty())
+        const ExtractResult after_it = extract(e, c);
+        if (!same_bytes(after_it, extract(*engine(), c)) || !after_it.device.failure.empty())
           return {false, "the frame after a fault differs"};
       }
     }

@@ -62,8 +62,8 @@ int run_extract(const Given& given, ExtractCommand& command) {
                       command.job.method == Method::kExact ? "exact" : "patch",
                       executor->concurrency(), std::string(executor_kind()).c_str(),
                       std::string(isa_name(isa)).c_str()));
-  command.job.device = open_device(command.device, command.job.method, observer);
-  const ExtractSummary summary = extract_frame(command.job, *executor, observer, &tracer);
+  const Engine engine = open_engine(command.device, command.job.method, observer);
+  const ExtractSummary summary = extract_frame(command.job, engine, *executor, observer, &tracer);
   observer.info(print("wrote %s: %zu spectra of %zu bins, %.3f-%.3f Angstrom by %g",
                       summary.output.c_str(), summary.nspec, summary.nwave, summary.wave[0],
                       summary.wave[1], summary.wave[2]));
@@ -80,6 +80,7 @@ int run_extract(const Given& given, ExtractCommand& command) {
     facts.threads = executor->concurrency();
     facts.executor = executor_kind();
     facts.isa = isa_name(isa);
+    facts.device = engine.device();
     facts.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     write_text(command.json, summary_json(summary, command.job, facts, tracer));
   }

@@ -12,7 +12,6 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
-#include "fiberloom/recipes/night/ranks_night.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
@@ -32,10 +31,11 @@ void print_lines(const std::vector<std::string>& lines) {
 }
 
 int run_dry(const NightCommand& command) {
-  const night::NightPlan plan = night::plan_night(command.job);
-  print_lines(plan_table(plan, complete(command.job.pipeline, command.job.request)));
+  const night::BatchPlan plan = night::plan_night(command.job);
+  print_lines(plan_table(
+      plan, night::complete_options(command.job.pipeline, command.job.request, Engine())));
   for (const night::Finding& finding : plan.findings) {
-    if (finding.state == night::FrameState::kMissing) return static_cast<int>(Status::kSomeFailed);
+    if (finding.state == night::TaskState::kMissing) return static_cast<int>(Status::kSomeFailed);
   }
   return 0;
 }
@@ -63,18 +63,17 @@ int end_night(const night::NightReport& report) {
   return static_cast<int>(status);
 }
 
-void choose_device(NightCommand& command, const Observer& observer) {
-  ExtractJob& job = command.job.request.job;
-  job.device = open_device(command.device, job.method, observer);
+Engine engine_of(const NightCommand& command, const Observer& observer) {
+  return open_engine(command.device, command.job.request.job.method, observer);
 }
 
 int run_alone(NightCommand& command, Console& console) {
   const Observer observer = console.observer();
-  choose_device(command, observer);
+  const Engine engine = engine_of(command, observer);
   Tracer tracer(!command.trace.empty());
   const night::NightReport report = night::run_night(
-      command.job, observer,
-      [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
+      command.job, engine, observer,
+      [&](const night::RunStatus& status) { console.line(night_line(status)); }, &tracer);
   for (const std::string& line : night_summary(report)) observer.info(line);
   night::check_files(command.job, report.tasks);  // a watch has found more since it began
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
@@ -103,7 +102,7 @@ int run_alone(NightCommand& command, Console& console) {
 }
 
 int run_on_ranks(NightCommand& command, const Launch& launch) {
-  night::RanksJob job;
+  night::NightRanksJob job;
   job.launch_s = process_seconds();
   const auto ranks = open_ranks(launch, process_environment());
   job.open_s = process_seconds() - job.launch_s;
@@ -114,15 +113,14 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
   std::function<int()> end = [] { return 0; };  // rank 0 tells how it went
   try {
     Tracer tracer(!command.trace.empty());
-    choose_device(command, observer);
+    Engine engine = engine_of(command, observer);
     job.night = command.job;
     job.dispatch.part_overhead_s = command.part_overhead_s;
     job.silence_s = command.rank_silence_s;
     job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
-    const night::RanksReport report = run_night_on_ranks(
-        *ranks, job, observer,
-        [&](const night::NightStatus& status) { console.line(night_line(status)); }, &tracer);
-    command.job.request.job.device = report.device;
+    const night::NightRanksReport report = night::run_night_on_ranks(
+        *ranks, job, std::move(engine), observer,
+        [&](const night::RunStatus& status) { console.line(night_line(status)); }, &tracer);
     if (first) {
       for (const std::string& line : night_summary(report.night)) observer.info(line);
       observer.info(ranks_summary(report));
@@ -144,7 +142,8 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
 int run_night_command(const Given& given, NightCommand& command) {
   finish_night_options(given, command);
   if (command.rebuild) {
-    const std::size_t rows = night::rebuild_ledger(night::RunFolder(command.job.request.output));
+    const std::size_t rows =
+        night::rebuild_ledger(night::run_folder(command.job.request.output), night::ledger_shape());
     Console(command.log.threshold())
         .message(LogLevel::kInfo, "ledger rebuilt: " + std::to_string(rows) + " frames");
     return 0;

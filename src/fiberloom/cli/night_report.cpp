@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fiberloom/cli/device_json.hpp"
+#include "fiberloom/recipes/night/extract_kind.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -15,7 +16,7 @@ namespace fiberloom::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using night::FrameState;
+using night::TaskState;
 
 std::string duration(double seconds) {
   if (seconds < 100) return print("%.0f s", seconds);
@@ -23,9 +24,8 @@ std::string duration(double seconds) {
   return print("%.1f h", seconds / 3600);
 }
 
-std::string rates(const night::NightStatus& s) {
-  return print("%.3g frames a minute, %.0f a node-hour", s.frames_per_minute,
-               s.frames_per_node_hour);
+std::string rates(const night::RunStatus& s) {
+  return print("%.3g frames a minute, %.0f a node-hour", s.tasks_per_minute, s.tasks_per_node_hour);
 }
 
 double busy(double seconds, double wall, std::size_t threads) {
@@ -34,7 +34,8 @@ double busy(double seconds, double wall, std::size_t threads) {
 
 Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
 
-Json frame_json(const night::FrameTask& task, const night::FrameOutcome& o) {
+Json frame_json(const night::Task& its_task, const night::Outcome& o) {
+  const night::FrameTask& task = night::frame_of(its_task);
   Json json = {{"name", task.name},
                {"night", task.night},
                {"expid", task.expid},
@@ -47,14 +48,11 @@ Json frame_json(const night::FrameTask& task, const night::FrameOutcome& o) {
                {"image", task.job.image},
                {"psf", task.job.psf},
                {"output", task.job.output}};
-  if (o.quality) {
-    for (std::size_t m = 0; m < night::kMetrics; ++m) {
-      json["quality"][night::metric_name(m)] = night::metric_value(*o.quality, m);
-    }
-  }
-  if (!o.report.empty()) json["report"] = o.report;
-  if (o.state != FrameState::kDone) return json;
-  json["taken_over_by_cpu"] = {{"bundles", o.by_cpu.bundles}, {"device_failure", o.by_cpu.failure}};
+  for (const night::Measure& m : o.measures) json["quality"][m.name] = m.value;
+  if (!o.page.empty()) json["report"] = o.page;
+  if (o.state != TaskState::kDone) return json;
+  const TakenOver by_cpu = night::taken_over(o);
+  json["taken_over_by_cpu"] = {{"bundles", by_cpu.bundles}, {"device_failure", by_cpu.failure}};
   json["start_s"] = o.start_s;
   json["end_s"] = o.end_s;
   json["seconds"] = {
@@ -72,11 +70,12 @@ struct TakenOverSums {
 
 TakenOverSums taken_over(const night::NightReport& report) {
   TakenOverSums sums;
-  for (const night::FrameOutcome& o : report.outcomes) {
-    if (o.state != FrameState::kDone) continue;
-    sums.frames += o.by_cpu.bundles > 0;
-    sums.bundles += static_cast<std::size_t>(o.by_cpu.bundles);
-    sums.after_failure += !o.by_cpu.failure.empty();
+  for (const night::Outcome& o : report.outcomes) {
+    if (o.state != TaskState::kDone) continue;
+    const TakenOver by_cpu = night::taken_over(o);
+    sums.frames += by_cpu.bundles > 0;
+    sums.bundles += static_cast<std::size_t>(by_cpu.bundles);
+    sums.after_failure += !by_cpu.failure.empty();
   }
   return sums;
 }
@@ -89,8 +88,8 @@ StageTime& operator+=(StageTime& sum, const StageTime& t) {
 
 Json stages_json(const night::NightReport& report) {
   StageTime read, compute, write;
-  for (const night::FrameOutcome& o : report.outcomes) {
-    if (o.state != FrameState::kDone) continue;
+  for (const night::Outcome& o : report.outcomes) {
+    if (o.state != TaskState::kDone) continue;
     read += o.read;
     compute += o.compute;
     write += o.write;
@@ -111,7 +110,7 @@ struct RankSums {
   int parts = 0;
 };
 
-RankSums sums_of(const night::RanksReport& report) {
+RankSums sums_of(const night::NightRanksReport& report) {
   RankSums sums;
   for (const night::RankReport& r : report.ranks) {
     if (r.first_unit_s > 0) {  // a rank may have got none
@@ -127,11 +126,11 @@ RankSums sums_of(const night::RanksReport& report) {
   return sums;
 }
 
-double per_frame(double sum, const night::RanksReport& report) {
+double per_frame(double sum, const night::NightRanksReport& report) {
   return sum / static_cast<double>(std::max<std::size_t>(report.night.counts.done, 1));
 }
 
-Json mpi_json(const night::RanksReport& report) {
+Json mpi_json(const night::NightRanksReport& report) {
   const RankSums sums = sums_of(report);
   Json json = {{"library", report.library},
                {"nodes", report.nodes},
@@ -145,7 +144,7 @@ Json mpi_json(const night::RanksReport& report) {
     json["ranks"].push_back({{"rank", r.rank},
                              {"host", r.host},
                              {"threads", r.cores},
-                             {"frames", r.frames},
+                             {"frames", r.tasks},
                              {"parts", r.parts},
                              {"launch_s", r.launch_s},
                              {"open_s", r.open_s},
@@ -162,7 +161,7 @@ Json mpi_json(const night::RanksReport& report) {
 
 }  // namespace
 
-std::string ranks_summary(const night::RanksReport& report) {
+std::string ranks_summary(const night::NightRanksReport& report) {
   const RankSums sums = sums_of(report);
   return print(
       "%zu ranks on %d node%s, %.0f threads, %s; first unit after %.2f s (%.2f s without "
@@ -172,26 +171,24 @@ std::string ranks_summary(const night::RanksReport& report) {
       1e3 * per_frame(sums.loop_cpu_s, report), sums.wait_s);
 }
 
-std::string night_line(const night::NightStatus& s) {
+std::string night_line(const night::RunStatus& s) {
   std::size_t settled = 0, failed = 0, working = 0;
-  for (const night::StatusFrame& f : s.frames) {
-    settled += f.state == FrameState::kDone || f.state == FrameState::kUpToDate ||
-               f.state == FrameState::kFailed || f.state == FrameState::kMissing;
-    failed += f.state == FrameState::kFailed || f.state == FrameState::kMissing;
-    working += f.state == FrameState::kReading || f.state == FrameState::kComputing ||
-               f.state == FrameState::kWriting;
+  for (const night::StatusTask& f : s.tasks) {
+    settled += night::is_settled(f.state);
+    failed += night::is_settled(f.state) && !night::is_good(f.state);
+    working += night::is_in_work(f.state);
   }
-  std::string line = print("%s: %zu/%zu frames", s.title.c_str(), settled, s.frames.size());
+  std::string line = print("%s: %zu/%zu frames", s.title.c_str(), settled, s.tasks.size());
   if (failed > 0) line += print(", %zu failed", failed);
   line += print(", %zu in work", working);
-  if (s.frames_per_node_hour > 0) line += ", " + rates(s);
+  if (s.tasks_per_node_hour > 0) line += ", " + rates(s);
   if (s.left_s >= 0 && !s.watching) line += ", " + duration(s.left_s) + " left";
   return line;
 }
 
 std::vector<std::string> night_summary(const night::NightReport& r) {
-  const night::NightCounts& n = r.counts;
-  std::string counts = print("%zu frames: %zu done", n.frames, n.done);
+  const night::RunCounts& n = r.counts;
+  std::string counts = print("%zu frames: %zu done", n.tasks, n.done);
   const auto add = [&](std::size_t count, const char* what) {
     if (count > 0) counts += print(", %zu %s", count, what);
   };
@@ -218,7 +215,7 @@ std::vector<std::string> night_summary(const night::NightReport& r) {
   return lines;
 }
 
-std::vector<std::string> plan_table(const night::NightPlan& plan,
+std::vector<std::string> plan_table(const night::BatchPlan& plan,
                                     const night::PipelineOptions& options) {
   std::vector<std::string> lines;
   std::map<std::string, std::size_t> counts;
@@ -227,10 +224,10 @@ std::vector<std::string> plan_table(const night::NightPlan& plan,
   double cost = 0;
   std::uint64_t bytes = 0, largest = 0;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    const night::FrameTask& task = plan.tasks[i];
+    const night::FrameTask& task = night::frame_of(plan.tasks[i]);
     const night::Finding& finding = plan.findings[i];
-    const bool again = finding.state == FrameState::kFailed && options.retry > 0;
-    const bool todo = finding.state == FrameState::kWaiting || again;
+    const bool again = finding.state == TaskState::kFailed && options.retry > 0;
+    const bool todo = finding.state == TaskState::kWaiting || again;
     const std::string state = todo ? "to do" : night::state_name(finding.state);
     ++counts[state];
     cameras.insert(task.camera);
@@ -268,8 +265,8 @@ std::vector<std::string> plan_table(const night::NightPlan& plan,
 }
 
 std::string night_json(const night::NightReport& r, const night::FrameRequest& request,
-                       const Tracer& tracer, const night::RanksReport* ranks) {
-  const night::NightCounts& n = r.counts;
+                       const Tracer& tracer, const night::NightRanksReport* ranks) {
+  const night::RunCounts& n = r.counts;
   Json json;
   json["program"] = "fiberloom night";
   json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
@@ -277,12 +274,12 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
   json["input"] = request.input;
   json["output"] = request.output;
   json["exit_code"] = static_cast<int>(night::exit_status(r));
-  json["counts"] = {{"frames", n.frames}, {"done", n.done},       {"up_to_date", n.up_to_date},
+  json["counts"] = {{"frames", n.tasks},  {"done", n.done},       {"up_to_date", n.up_to_date},
                     {"failed", n.failed}, {"missing", n.missing}, {"elsewhere", n.elsewhere},
                     {"left", n.left}};
   json["ranks"] = r.status.ranks;
   json["threads"] = r.pipeline.threads;
-  json["device"] = device_json(request.job.device.get());
+  json["device"] = device_json(r.engine.device());
   const TakenOverSums by_cpu = taken_over(r);
   json["taken_over_by_cpu"] = {{"frames", by_cpu.frames},
                                {"bundles", by_cpu.bundles},
@@ -291,8 +288,8 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
   json["peak_memory_bytes"] = r.peak_memory_bytes;
   json["wall_s"] = r.wall_s;
   json["cpu_s"] = r.cpu_s;
-  json["frames_per_node_hour"] = r.status.frames_per_node_hour;
-  json["frames_per_minute"] = r.status.frames_per_minute;
+  json["frames_per_node_hour"] = r.status.tasks_per_node_hour;
+  json["frames_per_minute"] = r.status.tasks_per_minute;
   json["bytes_in"] = r.status.bytes_in;
   json["bytes_out"] = r.status.bytes_out;
   json["stages"] = stages_json(r);

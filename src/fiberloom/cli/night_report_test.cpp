@@ -11,23 +11,23 @@
 namespace fiberloom::cli {
 namespace {
 
-using night::FrameState;
+using night::TaskState;
 
-night::NightStatus status(std::initializer_list<FrameState> states) {
-  night::NightStatus s;
+night::RunStatus status(std::initializer_list<TaskState> states) {
+  night::RunStatus s;
   s.title = "exposure 12";
-  for (const FrameState state : states) {
-    s.frames.emplace_back();
-    s.frames.back().state = state;
+  for (const TaskState state : states) {
+    s.tasks.emplace_back();
+    s.tasks.back().state = state;
   }
   return s;
 }
 
 TEST(NightLine, CountsWhatIsSettledFailedAndInWork) {
-  night::NightStatus s = status({FrameState::kDone, FrameState::kUpToDate, FrameState::kFailed,
-                                 FrameState::kComputing, FrameState::kWaiting});
-  s.frames_per_node_hour = 1630.4;
-  s.frames_per_minute = 27.17;
+  night::RunStatus s = status({TaskState::kDone, TaskState::kUpToDate, TaskState::kFailed,
+                               TaskState::kComputing, TaskState::kWaiting});
+  s.tasks_per_node_hour = 1630.4;
+  s.tasks_per_minute = 27.17;
   s.left_s = 42;
   EXPECT_EQ(night_line(s),
             "exposure 12: 3/5 frames, 1 failed, 1 in work, 27.2 frames a minute, 1630 a node-hour, "
@@ -35,7 +35,7 @@ TEST(NightLine, CountsWhatIsSettledFailedAndInWork) {
 }
 
 TEST(NightLine, SaysNothingThatIsNotKnown) {
-  EXPECT_EQ(night_line(status({FrameState::kReading})), "exposure 12: 0/1 frames, 1 in work");
+  EXPECT_EQ(night_line(status({TaskState::kReading})), "exposure 12: 0/1 frames, 1 in work");
 }
 
 TEST(ExitStatus, TheWorstThingDecides) {
@@ -52,7 +52,7 @@ TEST(ExitStatus, TheWorstThingDecides) {
 
 TEST(NightJson, HoldsTextThatIsNoUtf8) {
   night::NightReport report;
-  report.tasks.resize(1);
+  report.tasks = {night::to_task({})};
   report.outcomes.resize(1);
   report.outcomes[0].message =
       "a\xff"
@@ -63,12 +63,15 @@ TEST(NightJson, HoldsTextThatIsNoUtf8) {
 
 TEST(NightJson, CountsWhatTheCpuTookOverFromTheDevice) {
   night::NightReport report;
-  report.tasks.resize(4);
+  report.tasks.assign(4, night::to_task({}));
   report.outcomes.resize(4);
-  for (night::FrameOutcome& o : report.outcomes) o.state = FrameState::kDone;
-  report.outcomes[1].by_cpu.bundles = 3;
-  report.outcomes[2].by_cpu.bundles = 1;
-  report.outcomes[3].by_cpu.failure = "lost";
+  for (night::Outcome& o : report.outcomes) {
+    o.state = TaskState::kDone;
+    o.facts = {0.0, ""};
+  }
+  report.outcomes[1].facts[0] = 3.0;
+  report.outcomes[2].facts[0] = 1.0;
+  report.outcomes[3].facts[1] = "lost";
   report.counts.done = 4;
   const Tracer tracer;
   const auto by_cpu = nlohmann::json::parse(night_json(report, {}, tracer)).at("taken_over_by_cpu");

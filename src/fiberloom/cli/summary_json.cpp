@@ -51,7 +51,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["threads"] = facts.threads;
   json["executor"] = facts.executor;
   json["isa"] = facts.isa;
-  json["device"] = device_json(job.device.get());
+  json["device"] = device_json(facts.device);
   json["taken_over_by_cpu"] = {{"bundles", s.by_cpu.bundles}, {"device_failure", s.by_cpu.failure}};
   json["input"] = {{"image", s.image}, {"psf", s.psf}, {"fibermap", job.fibermap}};
   json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};

@@ -14,7 +14,8 @@ struct RunFacts {
   std::map<std::string, std::string> options;  ///< as given on the command line
   std::size_t threads = 1;
   std::string_view executor, isa;
-  double wall_s = 0;  ///< since the command line was understood
+  const DeviceEngine* device = nullptr;  ///< null: the CPU computed
+  double wall_s = 0;                     ///< since the command line was understood
 };
 
 [[nodiscard]] std::string summary_json(const ExtractSummary& summary, const ExtractJob& job,

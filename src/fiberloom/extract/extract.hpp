@@ -15,6 +15,7 @@
 #include "loom/base/executor.hpp"
 #include "loom/base/interval.hpp"
 #include "loom/base/log.hpp"
+#include "loom/trace/device_stage_time.hpp"
 #include "loom/trace/trace.hpp"
 
 namespace fiberloom {
@@ -143,6 +144,26 @@ struct BundleReport {
   std::size_t unconstrained = 0;  ///< bins of the requested fibres without information
 };
 
+/// Fibres [first, last) of a bundle.
+struct BundleRange {
+  int first = 0, last = 0;
+};
+
+/// A bundle of a device's frame that the CPU took, and why.
+struct CpuBundle {
+  BundleRange fibers;
+  std::string reason;
+};
+
+/// What happened to a frame that was given to a device.
+struct DeviceReport {
+  std::string device;  ///< its name; empty: the CPU computed, and nothing here says anything
+  std::vector<CpuBundle> cpu_bundles;
+  std::vector<DeviceStageTime> stages;  ///< by the device's clock
+  std::size_t memory_bytes = 0;         ///< of the device, for this frame
+  std::string failure;                  ///< the device's error, after which the CPU took the frame
+};
+
 /// A solution whose error may be a sigma and more (or is no number) is none.
 [[nodiscard]] inline bool is_solution(double solve_sigma) { return solve_sigma < 1.0; }
 
@@ -159,6 +180,7 @@ struct ExtractResult {
   Array3D<float> resolution;  ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
   Array2D<float> model;       ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
+  DeviceReport device;
 };
 
 /// Wavelengths that traces and shape of a PSF were made for: the range that all of them have.
@@ -196,10 +218,7 @@ void set_spectral_mask(ExtractResult& result, Executor& executor);
 /// Width of bin j for flux per Angstrom: numpy.gradient(wave).
 [[nodiscard]] std::vector<double> bin_widths(const std::vector<double>& wave);
 
-/// Fibres [first, last) of every bundle, in order.
-struct BundleRange {
-  int first = 0, last = 0;
-};
+/// Every bundle, in order.
 [[nodiscard]] std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size);
 
 /// Those that hold a fibre that was asked for, whole: what an engine solves, what a frame can be

@@ -2,20 +2,20 @@
 #include "fiberloom/recipes/device_choice.hpp"
 
 #include <string>
+#include <utility>
 
 namespace fiberloom {
 
-std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
-                                          const Observer& observer) {
-  if (method != Method::kExact) return nullptr;
+Engine open_engine(const DeviceChoice& choice, Method method, const Observer& observer) {
+  if (method != Method::kExact) return Engine(method);
   DeviceEngineOptions options = choice.options;
   options.memory_bytes = static_cast<std::size_t>(choice.memory_gb * 1e9);
-  auto engine = make_device_engine(choice.backend, options, observer);
-  if (engine != nullptr) {
-    observer.info("device: " + engine->info().name + " (" + std::to_string(engine->device_count()) +
+  auto device = make_device_engine(choice.backend, options, observer);
+  if (device != nullptr) {
+    observer.info("device: " + device->info().name + " (" + std::to_string(device->device_count()) +
                   " of it)");
   }
-  return engine;
+  return Engine(std::move(device));
 }
 
 }  // namespace fiberloom

@@ -2,10 +2,8 @@
 // Which processor computes, as a user chooses it: the command line and Python open it here.
 #pragma once
 
-#include <memory>
-
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
-#include "fiberloom/recipes/extract_frame.hpp"
+#include "fiberloom/recipes/engine.hpp"
 #include "loom/base/log.hpp"
 
 namespace fiberloom {
@@ -16,8 +14,9 @@ struct DeviceChoice {
   DeviceEngineOptions options;
 };
 
-/// The device's engine, null where the CPU computes. Throws kDevice when it cannot be had.
-[[nodiscard]] std::shared_ptr<DeviceEngine> open_device(const DeviceChoice& choice, Method method,
-                                                        const Observer& observer);
+/// The engine of a method, on a device where the choice finds one. Throws kDevice when it cannot be
+/// had.
+[[nodiscard]] Engine open_engine(const DeviceChoice& choice, Method method,
+                                 const Observer& observer);
 
 }  // namespace fiberloom

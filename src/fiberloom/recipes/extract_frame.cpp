@@ -23,13 +23,14 @@ std::uint64_t bytes_of(const PixelArray& pixels) {
 }
 
 /// What the job will take, against what there was before anything was read.
-MemoryUse plan_memory(const ExtractJob& job, const PreparedFrame& frame, const ImageFileSize& file,
-                      const std::optional<MemoryGrant>& grant, std::size_t threads,
-                      const Observer& observer) {
+MemoryUse plan_memory(const ExtractJob& job, const Engine& engine, const PreparedFrame& frame,
+                      const ImageFileSize& file, const std::optional<MemoryGrant>& grant,
+                      std::size_t threads, const Observer& observer) {
   const CcdFrame& ccd = frame.in.preproc.ccd;
   const std::string& image = frame.in.preproc.path;
-  const FrameMemory need = frame_memory(job, engine_memory(job, frame.in.psf->model, frame.wave),
-                                        file, bytes_of(ccd.image) + bytes_of(ccd.ivar));
+  const FrameMemory need =
+      frame_memory(job, engine, engine_memory(job, frame.in.psf->model, frame.wave), file,
+                   bytes_of(ccd.image) + bytes_of(ccd.ivar));
   MemoryUse use{need.peak(threads), 0, threads};
   if (!grant) return use;
   use.granted_bytes = grant->bytes;
@@ -44,8 +45,8 @@ MemoryUse plan_memory(const ExtractJob& job, const PreparedFrame& frame, const I
   return use;
 }
 
-ExtractSummary run_steps(const ExtractJob& job, Executor& executor, const Observer& observer,
-                         Tracer* tracer) {
+ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& executor,
+                         const Observer& observer, Tracer* tracer) {
   const auto grant = memory_left(find_memory_limits(process_environment()));
   const ImageFileSize file = measure_image(job.image);
   if (grant) require_memory_to_read(job.image, file, *grant);
@@ -54,18 +55,17 @@ ExtractSummary run_steps(const ExtractJob& job, Executor& executor, const Observ
   const StageTime read = clock.lap();
 
   const PreparedFrame frame = prepare_frame(job, std::move(in), observer);
-  const MemoryUse memory = plan_memory(job, frame, file, grant, executor.concurrency(), observer);
+  const MemoryUse memory =
+      plan_memory(job, engine, frame, file, grant, executor.concurrency(), observer);
   CappedExecutor capped(executor, memory.threads);
   Span span(tracer, "compute");
-  TakenOver by_cpu;
-  ExtractResult result = compute_frame(job, frame, capped, observer, tracer, by_cpu);
+  ExtractResult result = compute_frame(job, frame, engine, capped, observer, tracer);
   span.stop();
   stop_if_asked(observer);
   const StageTime compute = clock.lap();
 
   ExtractSummary summary = summarize(job, frame, result);
   write_result(job, frame, std::move(result), tracer);
-  summary.by_cpu = std::move(by_cpu);
   summary.memory = memory;
   summary.read = read;
   summary.compute = compute;
@@ -75,12 +75,12 @@ ExtractSummary run_steps(const ExtractJob& job, Executor& executor, const Observ
 
 }  // namespace
 
-ExtractSummary extract_frame(const ExtractJob& job, Executor& executor, const Observer& observer,
-                             Tracer* tracer) {
+ExtractSummary extract_frame(const ExtractJob& job, const Engine& engine, Executor& executor,
+                             const Observer& observer, Tracer* tracer) {
   check_outputs(job);
   remove_dead_temporaries(std::array{job.output, job.model, job.residual});
   try {
-    return run_steps(job, executor, observer, tracer);
+    return run_steps(job, engine, executor, observer, tracer);
   } catch (const std::bad_alloc&) {  // others took what was there, or a bundle grew beyond its plan
     throw Error(Status::kMemory, job.image + ": out of memory while it was read or extracted");
   }

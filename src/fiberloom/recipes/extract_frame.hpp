@@ -4,23 +4,19 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/recipes/engine.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "loom/runtime/usage.hpp"
 #include "loom/trace/trace.hpp"
 
 namespace fiberloom {
-
-class DeviceEngine;
-
-enum class Method { kExact, kPatch };
 
 /// What a user asks for. Empty paths: not wanted.
 struct ExtractJob {
@@ -36,7 +32,6 @@ struct ExtractJob {
   Verify verify = Verify::kYes;  ///< of all inputs
   bool scores = true;
   Overwrite overwrite = Overwrite::kYes;
-  std::shared_ptr<DeviceEngine> device;  ///< null: the CPU computes
 };
 
 /// What the CPU took over from the device.
@@ -44,6 +39,10 @@ struct TakenOver {
   int bundles = 0;      ///< that the device does not do, while it did the others
   std::string failure;  ///< the device's error, after which the CPU took the whole frame
 };
+
+[[nodiscard]] inline TakenOver taken_over(const ExtractResult& result) {
+  return {static_cast<int>(result.device.cpu_bundles.size()), result.device.failure};
+}
 
 /// What a frame was expected to take in memory.
 struct MemoryUse {
@@ -73,7 +72,7 @@ struct ExtractSummary {
 /// makes it suffice (a warning says so), kMemory where it does not. The frame is written last, so
 /// that where it is, the rest is too; every file gets its final name only when complete. Throws
 /// Error, after which no new file is there.
-ExtractSummary extract_frame(const ExtractJob& job, Executor& executor,
+ExtractSummary extract_frame(const ExtractJob& job, const Engine& engine, Executor& executor,
                              const Observer& observer = {}, Tracer* tracer = nullptr);
 
 }  // namespace fiberloom

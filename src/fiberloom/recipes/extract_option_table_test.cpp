@@ -110,7 +110,7 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
   auto& [image, psf, fibermap, output, model, residual, wave, barycentric, method, options,
-         mask_bits, psf_options, verify, scores, overwrite, device] = job;
+         mask_bits, psf_options, verify, scores, overwrite] = job;
   auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
          max_iterations, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;

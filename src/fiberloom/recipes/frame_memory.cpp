@@ -88,19 +88,19 @@ EngineMemory engine_memory(const ExtractJob& job, const PsfModel& psf,
                                       : patch_memory(psf, options, grid);
 }
 
-FrameMemory frame_memory(const ExtractJob& job, const EngineMemory& engine,
+FrameMemory frame_memory(const ExtractJob& job, const Engine& engine, const EngineMemory& memory,
                          const ImageFileSize& file, std::uint64_t pixels) {
   FrameMemory need;
   need.pixels = pixels > 0 ? pixels : std::max(file.unpacked_bytes, file.file_bytes);
   need.reading = reading_bytes(file, need.pixels);
-  need.engine = engine;
-  if (job.device != nullptr && job.method == Method::kExact) {
+  need.engine = memory;
+  if (engine.device() != nullptr) {
     // workspaces are on the card; here its page-locked copies of pixels and results
     need.engine.task = 0;
-    need.engine.shared += 2 * need.pixels + engine.shared;
+    need.engine.shared += 2 * need.pixels + memory.shared;
   }
   const std::uint64_t image = need.pixels / 2;  // a model or residual, at most as large
-  if (packs(job.output)) need.writing = engine.bins * kPackedBytesPerBin;
+  if (packs(job.output)) need.writing = memory.bins * kPackedBytesPerBin;
   if (packs(job.model) || packs(job.residual)) need.writing = std::max(need.writing, 2 * image);
   if (!job.residual.empty()) need.writing += need.pixels + image;
   return need;

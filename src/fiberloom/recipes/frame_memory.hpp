@@ -44,8 +44,9 @@ struct FrameMemory {
 
 /// Of a frame. `pixels`: as they lie in memory, 0 where the image has not been read; they then
 /// follow from the file.
-[[nodiscard]] FrameMemory frame_memory(const ExtractJob& job, const EngineMemory& engine,
-                                       const ImageFileSize& file, std::uint64_t pixels);
+[[nodiscard]] FrameMemory frame_memory(const ExtractJob& job, const Engine& engine,
+                                       const EngineMemory& memory, const ImageFileSize& file,
+                                       std::uint64_t pixels);
 
 /// Threads with which the frame fits into what is granted, at most `threads`. Throws kMemory, with
 /// the image, the step, what is needed and granted and what would help, when one is too many.

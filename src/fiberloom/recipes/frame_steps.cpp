@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/recipes/barycentric.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
@@ -41,21 +40,15 @@ Observer naming(const PreparedFrame& frame, const Observer& observer) {
 }
 
 ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
-                         const ExtractOptions& options, Executor& executor,
-                         const Observer& listener, Tracer* tracer, TakenOver& by_cpu) {
+                         const ExtractOptions& options, const Engine& engine, Executor& executor,
+                         const Observer& listener, Tracer* tracer) {
+  if (engine.method() != job.method) {
+    throw Error(Status::kInternal, job.image + ": an engine of another method was handed in");
+  }
   const Observer observer = naming(frame, listener);
-  const CcdFrame& ccd = frame.in.preproc.ccd;
-  const PsfModel& psf = frame.in.psf->model;
   try {
-    if (job.device == nullptr || job.method != Method::kExact) {
-      const auto engine = job.method == Method::kExact ? extract_exact : extract_patch;
-      return engine(ccd, psf, options, executor, observer, tracer);
-    }
-    DeviceReport report;
-    ExtractResult result =
-        job.device->extract(ccd, psf, options, executor, observer, tracer, &report);
-    by_cpu = {static_cast<int>(report.cpu_bundles.size()), report.failure};
-    return result;
+    return engine.extract(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer,
+                          tracer);
   } catch (const Error& error) {  // an engine knows no files either
     if (error.status() != Status::kUnsupported && error.status() != Status::kNumerical) throw;
     throw Error(error.status(),
@@ -138,16 +131,16 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
   return frame;
 }
 
-ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, Executor& executor,
-                            const Observer& observer, Tracer* tracer, TakenOver& by_cpu) {
-  return run_engine(job, frame, frame.options, executor, observer, tracer, by_cpu);
+ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, const Engine& engine,
+                            Executor& executor, const Observer& observer, Tracer* tracer) {
+  return run_engine(job, frame, frame.options, engine, executor, observer, tracer);
 }
 
 std::size_t count_bundles(const PreparedFrame& frame) { return fibers_by_bundle(frame).size(); }
 
 ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame, std::size_t first,
-                              std::size_t last, Executor& executor, const Observer& observer,
-                              Tracer* tracer, TakenOver& by_cpu) {
+                              std::size_t last, const Engine& engine, Executor& executor,
+                              const Observer& observer, Tracer* tracer) {
   const auto bundles = fibers_by_bundle(frame);
   if (first >= last || last > bundles.size()) {
     throw Error(Status::kInternal, job.image + ": bundles " + std::to_string(first) + " to " +
@@ -160,7 +153,7 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   ExtractOptions options = frame.options;
   options.spec_min = bundles[first].first;
   options.nspec = bundles[last - 1].last - options.spec_min;
-  return run_engine(job, frame, options, executor, observer, tracer, by_cpu);
+  return run_engine(job, frame, options, engine, executor, observer, tracer);
 }
 
 ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& frame) {
@@ -201,6 +194,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   summary.nspec = result.flux.rows();
   summary.nwave = result.flux.cols();
   summary.bundles = result.bundles;
+  summary.by_cpu = taken_over(result);
   for (std::size_t i = 0; i < result.mask.size(); ++i) {
     const std::uint32_t bits = result.mask.data()[i];
     summary.some_bad += (bits & kSomeBadPix) != 0;

@@ -28,10 +28,10 @@ struct PreparedFrame {
 [[nodiscard]] PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in,
                                           const Observer& observer);
 
-/// Spectra of all fibres asked for. `by_cpu`: set where a device computes.
+/// Spectra of all fibres asked for. The engine is one of the job's method.
 [[nodiscard]] ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame,
-                                          Executor& executor, const Observer& observer,
-                                          Tracer* tracer, TakenOver& by_cpu);
+                                          const Engine& engine, Executor& executor,
+                                          const Observer& observer, Tracer* tracer);
 
 /// How many bundles hold fibres asked for: the parts that a frame can be cut into.
 [[nodiscard]] std::size_t count_bundles(const PreparedFrame& frame);
@@ -39,9 +39,9 @@ struct PreparedFrame {
 /// Spectra of bundles [first, last) of those, 0 <= first < last <= count_bundles(). Throws kUsage
 /// when a model image is wanted: its bundles overlap, and their sum depends on where it is cut.
 [[nodiscard]] ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
-                                            std::size_t first, std::size_t last, Executor& executor,
-                                            const Observer& observer, Tracer* tracer,
-                                            TakenOver& by_cpu);
+                                            std::size_t first, std::size_t last,
+                                            const Engine& engine, Executor& executor,
+                                            const Observer& observer, Tracer* tracer);
 
 /// Puts the parts of a frame, in any order, together: to the bit what compute_frame() gives, with
 /// the mask that compares fibres set over all of them. Throws kInternal where they are not all the

@@ -28,16 +28,15 @@ class FrameSteps : public testing::Test {
     frame_ = prepare_frame(job_, std::move(in), {});
   }
   [[nodiscard]] ExtractResult whole() {
-    return compute_frame(job_, frame_, executor_, {}, nullptr, by_cpu_);
+    return compute_frame(job_, frame_, Engine(), executor_, {}, nullptr);
   }
   [[nodiscard]] ExtractResult part(std::size_t first, std::size_t last) {
-    return compute_bundles(job_, frame_, first, last, executor_, {}, nullptr, by_cpu_);
+    return compute_bundles(job_, frame_, first, last, Engine(), executor_, {}, nullptr);
   }
 
   SerialExecutor executor_;
   ExtractJob job_;
   PreparedFrame frame_;
-  TakenOver by_cpu_;
 };
 
 template <class A>
@@ -76,6 +75,11 @@ TEST_F(FrameSteps, PartsOfARangeThatCutsBundlesJoinToo) {
   EXPECT_EQ(joined.spec_min, 3);
   EXPECT_TRUE(same(joined.flux, expected.flux));
   EXPECT_TRUE(same(joined.mask, expected.mask));
+}
+
+TEST_F(FrameSteps, AnEngineOfAnotherMethodIsRefusedBeforeTheHeaderNamesTheWrongOne) {
+  EXPECT_THROW((void)compute_frame(job_, frame_, Engine(Method::kPatch), executor_, {}, nullptr),
+               Error);
 }
 
 TEST_F(FrameSteps, AGapBetweenPartsIsAnError) {

@@ -10,7 +10,8 @@
 #include <atomic>
 #include <functional>
 
-#include "fiberloom/recipes/night/night.hpp"
+#include "loom/batch/run.hpp"
+#include "loom/batch/test_text_kind.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
 namespace loom::batch {
@@ -20,7 +21,7 @@ class ClaimsTest : public ScratchFolder {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"));
+    folder_ = RunFolder(path("out"), {"loom", "1"});
     folder_.create();
   }
 
@@ -69,7 +70,7 @@ class ClaimsTest : public ScratchFolder {
     FAIL() << "no claim to die with";
   }
 
-  RunFolder folder_{""};
+  RunFolder folder_{"", {"loom", "1"}};
 };
 
 TEST_F(ClaimsTest, OnlyOneRunGetsAName) {
@@ -247,7 +248,7 @@ TEST_F(ClaimsTest, TidyRemovesWhatDeadRunsLeftAndNothingElse) {
 TEST_F(ClaimsTest, CleaningUpLeavesWhatALiveRunIsWritingHoweverOld) {
   Task task;
   task.name = "r0-00000001";
-  task.job.output = path("out/frame-r0.fits");
+  task.outputs = {path("out/frame-r0.fits")};
   const auto writer = run(), other = run(0.2);
   ASSERT_TRUE(writer->acquire(task.name).mine);
   const std::string frame = "out/frame-r0.fits.tmp-1-0";

@@ -5,6 +5,7 @@
 #include <new>
 #include <system_error>
 
+#include "loom/batch/test_text_kind.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
@@ -47,17 +48,18 @@ TEST(Fault, AReaderKeepsWhatTheSystemSaid) {
   }
 }
 
-class EndsNight : public ScratchFolder {};
+class EndsRun : public ScratchFolder {};
 
-TEST_F(EndsNight, OnlyWhenEveryOtherFrameWouldFailToo) {
-  const RunFolder folder(path("out"));
+TEST_F(EndsRun, OnlyWhenEveryOtherTaskWouldFailToo) {
+  const RunFolder folder(path("out"), {"loom", "1"});
+  const test::TextKind kind;
   const Error unwritable(Status::kUnwritable, "frame.fits: is a folder", EISDIR);
-  EXPECT_TRUE(ends_run(unwritable, {}, folder));  // not even the run's own folder is there
+  EXPECT_TRUE(ends_run(unwritable, kind, folder));  // not even the run's own folder is there
   folder.create();
-  EXPECT_FALSE(ends_run(unwritable, {}, folder));
-  EXPECT_TRUE(ends_run(Error(Status::kDiskFull, "full", ENOSPC), {}, folder));
-  EXPECT_FALSE(ends_run(Error(Status::kNotFound, "x", EACCES), {}, folder));
-  EXPECT_FALSE(ends_run(Error(Status::kDevice, "no card was asked for"), {}, folder));
+  EXPECT_FALSE(ends_run(unwritable, kind, folder));
+  EXPECT_TRUE(ends_run(Error(Status::kDiskFull, "full", ENOSPC), kind, folder));
+  EXPECT_FALSE(ends_run(Error(Status::kNotFound, "x", EACCES), kind, folder));
+  EXPECT_FALSE(ends_run(Error(Status::kDevice, "no card was asked for"), kind, folder));
 }
 
 }  // namespace

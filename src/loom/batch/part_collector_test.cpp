@@ -7,14 +7,15 @@
 #include <set>
 
 #include "loom/batch/joiner.hpp"
-#include "loom/batch/wire.hpp"
+#include "loom/batch/rank_source.hpp"
+#include "loom/batch/test_text_kind.hpp"
+#include "loom/testing/scratch_folder.hpp"
 
 namespace loom::batch {
 namespace {
 
-PartialFrame part(int first, int last, std::uint32_t round = 0,
-                  TaskState state = TaskState::kDone) {
-  PartialFrame p;
+PartialTask part(int first, int last, std::uint32_t round = 0, TaskState state = TaskState::kDone) {
+  PartialTask p;
   p.unit = {0, first, last, 6};
   p.round = round;
   p.outcome.state = state;
@@ -41,7 +42,7 @@ TEST(PartCollector, AFailureCompletesAndAnOldRoundIsDropped) {
   EXPECT_FALSE(collector.add(part(4, 6, 1)));
 }
 
-TEST(PartCollector, PartsOfAFrameThatIsUpToDateAreWaitedForSinceOneMakesThePage) {
+TEST(PartCollector, PartsOfATaskThatIsUpToDateAreWaitedForSinceOneMakesThePage) {
   PartCollector collector;
   EXPECT_FALSE(collector.add(part(3, 6, 0, TaskState::kUpToDate)));
   const auto all = collector.add(part(0, 3, 0, TaskState::kUpToDate));
@@ -49,12 +50,12 @@ TEST(PartCollector, PartsOfAFrameThatIsUpToDateAreWaitedForSinceOneMakesThePage)
   EXPECT_EQ(all->size(), 2U);
 }
 
-/// A frame of six bundles in two parts, both in this rank's hands.
-class TwoParts : public testing::Test {
+/// A task of six parts in two units, both in this rank's hands.
+class TwoParts : public ScratchFolder {
  protected:
   void SetUp() override {
-    Task task;
-    task.name = "r0-00000001";
+    ScratchFolder::SetUp();
+    const Task task = test::text_task("r0-00000001", {}, path("text"), 6);
     source_.deliver({{0, 0, 3, 6}, 0, 0}, task);
     source_.deliver({{0, 3, 6, 6}, 0, 0}, task);
     ASSERT_TRUE(source_.next());
@@ -75,7 +76,8 @@ class TwoParts : public testing::Test {
 
   RankMail mail_;
   TaskList tasks_;
-  RankSource source_{mail_, tasks_, 0};
+  WorkKinds kinds_{{std::make_shared<test::TextKind>()}};
+  RankSource source_{mail_, tasks_, kinds_, 0};
 };
 
 TEST_F(TwoParts, AFailureOfOneIsNotTakenForTheOthers) {
@@ -87,43 +89,53 @@ TEST_F(TwoParts, AFailureOfOneIsNotTakenForTheOthers) {
   EXPECT_EQ(ended(), (std::multiset<int>{0, 3})) << "else the job waits for a part for ever";
 }
 
-TEST_F(TwoParts, APartThatComesAfterTheEndIsDropped) {
-  const RunFolder folder("/nowhere");
-  Joiner joiner(source_, tasks_, folder, {}, nullptr);
-  source_.receive_part(part(0, 3));
-  EXPECT_FALSE(joiner.finish());
-  source_.receive_part(part(3, 6));
-  EXPECT_EQ(source_.open().size(), 1U) << "given up, and nobody is there to join it";
-}
-
-/// What the joiner tells rank 0 of a frame whose parts these are.
+/// What the joiner tells of a task whose parts these are.
 class JoinedState : public TwoParts {
  protected:
-  Outcome joined(PartialFrame a, PartialFrame b) {
-    Joiner joiner(source_, tasks_, RunFolder("/nowhere"), {}, nullptr);
-    source_.receive_part(std::move(a));
-    source_.receive_part(std::move(b));
-    EXPECT_FALSE(joiner.finish());
-    while (const auto letter = mail_.take()) {
-      if (letter->tag != kTagOutcome) continue;
-      Outcome outcome;
-      from_bytes(letter->bytes, outcome);
-      return outcome;
-    }
-    ADD_FAILURE() << "no outcome";
-    return {};
+  void SetUp() override {
+    TwoParts::SetUp();
+    folder_.create();
+    claims_ = std::make_unique<Claims>(folder_, ClaimOptions{});
   }
+  std::vector<Outcome> joined(std::vector<PartialTask> parts, PartialTask late = {}) {
+    std::vector<Outcome> told;
+    Joiner joiner(tasks_, {}, {folder_, kinds_, *claims_, {}, nullptr, {}, {}},
+                  [&](const Outcome& outcome) { told.push_back(outcome); });
+    for (PartialTask& p : parts) joiner.add(std::move(p));
+    EXPECT_FALSE(joiner.finish());
+    joiner.add(std::move(late));
+    return told;
+  }
+  Outcome joined(PartialTask a, PartialTask b) {
+    std::vector<PartialTask> parts;
+    parts.push_back(std::move(a));
+    parts.push_back(std::move(b));
+    const auto told = joined(std::move(parts));
+    EXPECT_EQ(told.size(), 1U);
+    return told.empty() ? Outcome() : told.front();
+  }
+
+  RunFolder folder_{testing::TempDir() + "fiberloom_joined", {"loom", "1"}};
+  std::unique_ptr<Claims> claims_;
 };
 
-TEST_F(JoinedState, ThePageOfAFrameThatIsUpToDateIsTakenFromTheRankThatMadeItWhoeverIsFirst) {
-  PartialFrame maker = part(0, 3, 0, TaskState::kUpToDate);
-  maker.outcome.report = "reports/frame-r0-00000001.html";
-  const Outcome outcome = joined(part(3, 6, 0, TaskState::kUpToDate), std::move(maker));
-  EXPECT_EQ(outcome.state, TaskState::kUpToDate);
-  EXPECT_EQ(outcome.report, "reports/frame-r0-00000001.html");
+TEST_F(JoinedState, APartThatComesAfterTheEndIsDroppedAndItsTaskGivenUp) {
+  std::vector<PartialTask> parts;
+  parts.push_back(part(0, 3));
+  const auto told = joined(std::move(parts), part(3, 6));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().state, TaskState::kAbandoned);
 }
 
-TEST_F(JoinedState, RanksThatDisagreeWhetherThereIsAnythingToDoLeaveTheFrame) {
+TEST_F(JoinedState, ThePageOfATaskThatIsUpToDateIsTakenFromTheRankThatMadeItWhoeverIsFirst) {
+  PartialTask maker = part(0, 3, 0, TaskState::kUpToDate);
+  maker.outcome.page = "reports/frame-r0-00000001.html";
+  const Outcome outcome = joined(part(3, 6, 0, TaskState::kUpToDate), std::move(maker));
+  EXPECT_EQ(outcome.state, TaskState::kUpToDate);
+  EXPECT_EQ(outcome.page, "reports/frame-r0-00000001.html");
+}
+
+TEST_F(JoinedState, RanksThatDisagreeWhetherThereIsAnythingToDoLeaveTheTask) {
   const Outcome outcome = joined(part(0, 3), part(3, 6, 0, TaskState::kUpToDate));
   EXPECT_EQ(outcome.state, TaskState::kAbandoned);
   EXPECT_NE(outcome.message.find("changed"), std::string::npos);
@@ -135,30 +147,27 @@ TEST_F(JoinedState, AFailureIsSaidWhateverTheOtherPartFound) {
   EXPECT_EQ(outcome.state, TaskState::kFailed);
 }
 
-TEST(PartialFrame, CrossesTheWireToTheBit) {
-  PartialFrame p = part(2, 3, 4);
+TEST_F(TwoParts, APartCrossesTheWireWhole) {
+  PartialTask p = part(2, 3, 4);
   p.outcome.message = "a message";
-  p.result.spec_min = 7;
-  p.result.wave = {1, 2, 3};
-  p.result.flux = Array2D<double>(2, 3, 0.1);
-  p.result.resolution = Array3D<float>(2, 5, 3);
-  for (std::size_t i = 0; i < p.result.resolution.size(); ++i) {
-    p.result.resolution.data()[i] = static_cast<float>(i);
-  }
-  p.result.bundles.resize(3);
-  p.result.bundles[1].kappa = 9;
+  p.outcome.measures = {{"chi2", 1.5}};
+  p.outcome.facts = {2.0, std::string("words")};
+  auto lines = std::make_unique<test::Lines>();
+  lines->lines = {{2, "two"}, {5, std::string("a\0b", 3)}};
+  p.piece = std::move(lines);
 
-  PartialFrame back;
-  from_bytes(to_bytes(p), back);
+  PartialTask back;
+  from_bytes(to_bytes(p, kinds_.at("text")), back, tasks_, kinds_);
 
   EXPECT_EQ(back.round, 4U);
+  EXPECT_EQ(back.unit.first_part, 2);
   EXPECT_EQ(back.outcome.message, "a message");
-  EXPECT_EQ(back.result.wave, p.result.wave);
-  ASSERT_EQ(back.result.flux.size(), 6U);
-  EXPECT_EQ(back.result.flux(1, 2), 0.1);
-  EXPECT_EQ(0, std::memcmp(back.result.resolution.data(), p.result.resolution.data(),
-                           p.result.resolution.size() * sizeof(float)));
-  EXPECT_EQ(back.result.bundles.at(1).kappa, 9);
+  ASSERT_EQ(back.outcome.measures.size(), 1U);
+  EXPECT_EQ(back.outcome.measures[0].name, "chi2");
+  EXPECT_EQ(back.outcome.measures[0].value, 1.5);
+  EXPECT_EQ(back.outcome.facts, p.outcome.facts);
+  EXPECT_EQ(static_cast<test::Lines&>(*back.piece).lines,
+            static_cast<test::Lines&>(*p.piece).lines);
 }
 
 }  // namespace

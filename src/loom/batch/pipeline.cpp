@@ -136,17 +136,18 @@ void Pipeline::take_memory(Flight& flight) {
   const std::uint64_t staging = options_.device_places * task.staging_bytes;
   const std::uint64_t alone = kAloneBytes + task.memory_bytes + staging;
   const std::uint64_t room = options_.memory_bytes > alone ? options_.memory_bytes - alone : 0;
+  const std::uint64_t workspace = options_.device_places > 0 ? 0 : task.workspace_bytes;
   flight.threads = options_.threads;
-  if (task.workspace_bytes > 0 && room < task.workspace_bytes * options_.threads)
-    flight.threads = static_cast<std::size_t>(room / task.workspace_bytes);
+  if (workspace > 0 && room < workspace * options_.threads)
+    flight.threads = static_cast<std::size_t>(room / workspace);
   if (options_.memory_bytes < alone) flight.threads = 0;
   if (flight.threads == 0) return;
   std::uint64_t own = task.memory_bytes;
   if (flight.threads == options_.threads) {
-    const std::uint64_t more = std::max(task.workspace_bytes, kThreadBytes) - kThreadBytes;
+    const std::uint64_t more = std::max(workspace, kThreadBytes) - kThreadBytes;
     budget_.keep(staging + more * options_.threads);
   } else {
-    own += task.workspace_bytes * flight.threads;
+    own += workspace * flight.threads;
   }
   flight.share = budget_.reserve(own);
   const std::lock_guard lock(mutex_);
@@ -155,8 +156,8 @@ void Pipeline::take_memory(Flight& flight) {
   context_.observer.warn(task.name +
                          print(": %zu of %zu threads extract at once: all would need ",
                                flight.threads, options_.threads) +
-                         gigabytes(alone + task.workspace_bytes * options_.threads) +
-                         " of memory, " + gigabytes(options_.memory_bytes) +
+                         gigabytes(alone + workspace * options_.threads) + " of memory, " +
+                         gigabytes(options_.memory_bytes) +
                          " is granted (--memory); so for others like it");
 }
 

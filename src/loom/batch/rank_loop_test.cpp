@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "fiberloom/recipes/extract_option_table.hpp"
+#include "loom/batch/test_text_kind.hpp"
 #include "loom/testing/thread_ranks.hpp"
 
 namespace loom::batch {
@@ -19,40 +19,44 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Task make_task(int number, int bundles = 20) {
-  Task task;
-  task.name = "r" + std::to_string(number % 10) + "-" + std::to_string(number);
-  task.job.image = "image " + task.name;
+Task make_task(int number, int parts = 20) {
+  const std::string name = "r" + std::to_string(number % 10) + "-" + std::to_string(number);
+  Task task = test::text_task(name, {"image " + name}, "/out/" + name, parts);
   task.cost_s = 1.0 + 0.1 * (number % 3);
-  task.bundles = bundles;
   return task;
 }
 
-/// A pipeline that computes nothing: it joins parts and counts bundles.
+/// A pipeline that computes nothing: it joins and counts parts.
 class EmptyPipeline {
  public:
   EmptyPipeline(RankSource& source, const TaskList& tasks) : source_(source), tasks_(tasks) {
-    source.set_joined([this](std::size_t frame, std::vector<PartialFrame> parts) {
+    source.set_joiner([this](PartialTask part) {
+      const std::size_t task = part.unit.task;
+      const auto parts = collector_.add(std::move(part));
+      if (!parts) return;
       int covered = 0;
       bool failed = false;
-      for (const PartialFrame& p : parts) {
+      for (const PartialTask& p : *parts) {
         covered += p.unit.last_part - p.unit.first_part;
         failed = failed || p.outcome.state != TaskState::kDone;
       }
-      const int bundles = tasks_.at(frame).bundles;
-      EXPECT_TRUE(failed || covered == bundles);
-      source_.task_done(outcome_of(frame, failed ? TaskState::kFailed : TaskState::kDone));
+      EXPECT_TRUE(failed || covered == tasks_.at(task).parts);
+      source_.task_done(outcome_of(task, failed ? TaskState::kFailed : TaskState::kDone));
     });
   }
+  EmptyPipeline(const EmptyPipeline&) = delete;
+  EmptyPipeline& operator=(const EmptyPipeline&) = delete;
+  ~EmptyPipeline() { source_.set_joiner({}); }
 
-  /// `each` may stop the frame: its exit code.
+  /// `each` may stop the task: its exit code.
   void run(const std::function<int(const WorkUnit&)>& each) {
     while (const auto unit = source_.next()) {
-      EXPECT_EQ(tasks_.at(unit->task).job.image, "image " + tasks_.at(unit->task).name);
+      EXPECT_EQ(tasks_.at(unit->task).inputs.front(), "image " + tasks_.at(unit->task).name);
       const int code = each(*unit);
       if (unit->last_part >= 0 && code == 0) {
-        PartialFrame part;
+        PartialTask part;
         part.unit = *unit;
+        part.outcome.state = TaskState::kDone;
         source_.part_done(std::move(part));
       }
       const auto state = code == 0 ? TaskState::kDone : TaskState::kFailed;
@@ -63,15 +67,16 @@ class EmptyPipeline {
   }
 
  private:
-  static Outcome outcome_of(std::size_t frame, TaskState state) {
+  static Outcome outcome_of(std::size_t task, TaskState state) {
     Outcome outcome;
-    outcome.task = frame;
+    outcome.task = task;
     outcome.state = state;
     return outcome;
   }
 
   RankSource& source_;
   const TaskList& tasks_;
+  PartCollector collector_;
 };
 
 struct Result {
@@ -88,16 +93,21 @@ struct Plan {
   std::function<bool(int rank)> stop = [](int) { return false; };
   double silence_s = 20;
   int silent_rank = -1;  ///< says hello, then nothing
-  std::function<RankDevice(int rank)> device = [](int) { return RankDevice::kCpu; };
-  RankDevice agreed = RankDevice::kCpu;
+  std::function<int(int rank)> device = [](int) { return 0; };
+  int agreed = 0;
+  std::function<std::vector<std::size_t>(int task)> after = [](int) {
+    return std::vector<std::size_t>();
+  };
 };
 
 void run_rank(ThreadRanks::World& world, int rank, const Plan& plan, Result& result) {
   ThreadRanks ranks(world, rank);
   const RankHello hello{"host" + std::to_string(rank), 1.0, 3 - rank % 2, {}, plan.device(rank)};
   TaskList tasks;
+  const WorkKinds kinds({std::make_shared<test::TextKind>()});
   RankJob job;
   job.tasks = &tasks;
+  job.kinds = &kinds;
   job.agreement = meet_ranks(ranks, hello, "run");
   EXPECT_EQ(job.agreement.run_id, "run");
   EXPECT_EQ(job.agreement.isa, plan.ranks > 1 ? 2 : 3);
@@ -113,10 +123,10 @@ void run_rank(ThreadRanks::World& world, int rank, const Plan& plan, Result& res
   job.work = [&plan, &tasks, rank](RankSource& source) {
     EmptyPipeline(source, tasks).run([&](const WorkUnit& unit) { return plan.each(rank, unit); });
   };
-  job.feed = [&plan](FrameFeed& feed) {
+  job.feed = [&plan](TaskFeed& feed) {
     std::vector<QueuedTask> found;
     for (int i = 0; i < plan.frames; ++i) {
-      found.push_back({static_cast<std::size_t>(i), 0, make_task(i)});
+      found.push_back({static_cast<std::size_t>(i), plan.after(i), make_task(i)});
     }
     feed.add(found);
   };
@@ -172,16 +182,16 @@ TEST(RankLoop, EveryFrameHasOneOutcomeForAnyNumberOfRanks) {
 }
 
 TEST(RankLoop, TheRanksUseTheirDevicesOnlyIfAllHaveTheSameKind) {
-  constexpr RankDevice kCard{90}, kOlder{80};
+  constexpr int kCpu = 0, kCard = 90, kOlder = 80;
   Plan plan;
   plan.ranks = 3;
   plan.device = [=](int) { return kCard; };
   plan.agreed = kCard;
   (void)play(plan);
   for (int other = 0; other < 3; ++other) {
-    for (const RankDevice kind : {RankDevice::kCpu, kOlder}) {
+    for (const int kind : {kCpu, kOlder}) {
       plan.device = [=](int rank) { return rank == other ? kind : kCard; };
-      plan.agreed = RankDevice::kCpu;
+      plan.agreed = kCpu;
       (void)play(plan);
     }
   }
@@ -308,47 +318,55 @@ TEST(RankAgreement, RanksThatShareProcessorsDivideThemAndBoundOnesKeepTheirs) {
   EXPECT_EQ(cores, (std::vector<double>{2, 2, 2, 2, 1, 1, 7}));
 }
 
-/// Another value than it had.
-struct Other {
-  void operator()(bool& to) const { to = !to; }
-  void operator()(Verify& to) const { to = Verify::kNo; }
-  void operator()(Method& to) const { to = Method::kPatch; }
-  void operator()(Gh00& to) const { to = Gh00::kOne; }
-  void operator()(WaveTriple& to) const { to = {3600.0, 5800.0, 0.8}; }
-  template <class Number>
-  void operator()(Number& to) const {
-    to += 3;
-  }
-};
-
-TEST(Wire, EveryOptionArrives) {
-  for (const Method method : {Method::kExact, Method::kPatch}) {  // receipts tell those of one
-    Task task = make_task(3), back;
-    each_extract_option(task.job, [](const ExtractOptionRow&, auto& member) { Other()(member); });
-    task.job.method = method;
-    task.job.options.wave = {1, 2, 3};
-    task.job.options.want_model = true;
-    Assignment assignment;
-    from_bytes(to_bytes(assignment, task), assignment, back);
-    EXPECT_EQ(options_text(back.job), options_text(task.job));
-    EXPECT_EQ(back.job.verify, Verify::kNo);
-    EXPECT_EQ(back.job.options.wave, task.job.options.wave);
-    EXPECT_TRUE(back.job.options.want_model);
-    EXPECT_EQ(back.job.image, task.job.image);
+TEST(RankLoop, TasksThatNeedOthersComeAfterThemAndAreGivenUpWhereThoseFail) {
+  for (const int ranks : {1, 2, 4}) {
+    Plan plan;
+    plan.ranks = ranks;
+    plan.frames = 6;  // 0 <- 1, 2 <- 3; 4 <- 5
+    plan.after = [](int task) -> std::vector<std::size_t> {
+      if (task == 1 || task == 2) return {0};
+      if (task == 3) return {1, 2};
+      if (task == 5) return {4};
+      return {};
+    };
+    std::mutex mutex;
+    std::map<std::size_t, Clock::time_point> first, last;
+    plan.each = [&](int, const WorkUnit& unit) {
+      const auto begin = Clock::now();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const std::lock_guard lock(mutex);
+      first.try_emplace(unit.task, begin);
+      last[unit.task] = Clock::now();
+      return unit.task == 4 ? 14 : 0;
+    };
+    const Result result = play(plan);
+    ASSERT_EQ(result.heard.size(), 6U);
+    for (const std::size_t task : {0, 1, 2, 3}) {
+      EXPECT_EQ(result.heard.at(task), std::vector<TaskState>{TaskState::kDone}) << task;
+    }
+    EXPECT_EQ(result.heard.at(4), std::vector<TaskState>{TaskState::kFailed});
+    EXPECT_EQ(result.heard.at(5), std::vector<TaskState>{TaskState::kBlocked});
+    EXPECT_FALSE(first.contains(5)) << "never begun";
+    EXPECT_GE(first.at(1), last.at(0));
+    EXPECT_GE(first.at(2), last.at(0));
+    EXPECT_GE(first.at(3), std::max(last.at(1), last.at(2)));
   }
 }
 
 TEST(Wire, ATruncatedMessageIsAnErrorAndNoCrash) {
-  std::vector<QueuedTask> tasks{{0, 0, make_task(3)}, {1, 0, make_task(4)}};
-  tasks[1].task.job.wave = {3600.0, 5800.0, 0.8};
-  const Bytes bytes = to_bytes(tasks);
+  const WorkKinds kinds({std::make_shared<test::TextKind>()});
+  std::vector<QueuedTask> tasks{{0, {}, make_task(3)}, {1, {0, 7}, make_task(4)}};
+  const Bytes bytes = to_bytes(tasks, kinds);
   std::vector<QueuedTask> back;
-  from_bytes(bytes, back);
+  from_bytes(bytes, back, kinds);
   ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[1].after, tasks[1].after);
   EXPECT_EQ(back[1].task.name, tasks[1].task.name);
-  EXPECT_EQ(back[1].task.job.wave, tasks[1].task.job.wave);
+  EXPECT_EQ(back[1].task.labels, tasks[1].task.labels);
+  EXPECT_EQ(back[1].task.outputs, tasks[1].task.outputs);
+  EXPECT_EQ(test::TextKind::work_of(back[1].task).lines, 20);
   for (std::size_t n = 0; n < bytes.size(); ++n) {
-    EXPECT_THROW(from_bytes(std::span(bytes).first(n), back), Error) << n;
+    EXPECT_THROW(from_bytes(std::span(bytes).first(n), back, kinds), Error) << n;
   }
 }
 

@@ -56,7 +56,7 @@ struct Task {
   long priority = 0;                  ///< higher ones first, whatever they cost
   double cost_s = 1;                  ///< expected core-seconds; only the order depends on it
   std::uint64_t memory_bytes = 0;     ///< resident while in flight, estimated before it is read
-  std::uint64_t workspace_bytes = 0;  ///< of each thread that computes it, beside that
+  std::uint64_t workspace_bytes = 0;  ///< of each thread of a CPU that computes it, beside that
   /// page-locked, for each place of a device once
   std::uint64_t staging_bytes = 0;
   std::shared_ptr<const Opaque> content;  ///< what it is about

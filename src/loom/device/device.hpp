@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "loom/base/error.hpp"
+#include "loom/trace/device_stage_time.hpp"
 
 namespace loom {
 
@@ -36,12 +37,6 @@ enum class DeviceOperation { kAllocate, kCopy, kLaunch, kSynchronize, kInform, k
 struct DeviceFault {
   DeviceOperation operation = DeviceOperation::kLaunch;
   long after = -1;  ///< < 0: none
-};
-
-struct DeviceStageTime {
-  std::string name;
-  double seconds = 0;  ///< by the device's own clock
-  long count = 0, launches = 0;
 };
 
 /// What a card really does, measured: the limits that timings are compared with. 0: not measured.

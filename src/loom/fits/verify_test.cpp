@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "loom/base/error.hpp"
+#include "loom/files/input_file.hpp"
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 #include "loom/testing/test_files.hpp"

@@ -93,7 +93,7 @@ NightReport run(const BenchJob& job, const std::string& tree, int frames, const 
   const Confinement processors(threads);
   night.pipeline.start = std::chrono::steady_clock::now();
   const double cpu_before = cpu_seconds();
-  NightReport report = run_night(night, observer, {}, tracer);
+  NightReport report = run_night(night, Engine(), observer, {}, tracer);
   report.cpu_s -= cpu_before;
   if (report.counts.done == static_cast<std::size_t>(frames)) return report;
   if (report.end.fatal) throw *report.end.fatal;
@@ -103,10 +103,10 @@ NightReport run(const BenchJob& job, const std::string& tree, int frames, const 
 
 void add_kinds(const NightReport& night, std::map<std::string, BenchKind>& kinds) {
   for (std::size_t i = 0; i < night.tasks.size(); ++i) {
-    const FrameOutcome& o = night.outcomes[i];
-    BenchKind& kind = kinds[night.tasks[i].camera.substr(0, 1)];
+    const Outcome& o = night.outcomes[i];
+    BenchKind& kind = kinds[frame_of(night.tasks[i]).camera.substr(0, 1)];
     ++kind.frames;
-    kind.bundles = o.bundles;
+    kind.bundles = o.parts;
     kind.read_core_s += o.read.cpu_s;
     kind.compute_core_s += o.compute.cpu_s;
     kind.write_core_s += o.write.cpu_s;
@@ -142,7 +142,7 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   simulate_bands(job, observer);
   // Fresh memory is dear, on virtual machines above all: what comes first would pay for the others.
   const int few = std::min(job.frames, kFramesToWarmUp);
-  const std::size_t threads = complete(job.pipeline, {}).threads;
+  const std::size_t threads = complete(job.pipeline, Packing::kNo).threads;
   make_exposures(job, "warm-up", few);
   make_exposures(job, "preproc", job.frames);
   static_cast<void>(run(job, "warm-up", few, "out-warm-up", threads, observer, nullptr));

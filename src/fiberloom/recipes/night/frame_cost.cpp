@@ -25,12 +25,11 @@ void estimate_cost(const FrameSize& size, FrameTask& task) {
   const bool packed = file.unpacked_bytes > file.file_bytes;
   const std::uint64_t raw = std::max(file.unpacked_bytes, file.file_bytes);
   const std::uint64_t bins = size.engine.bins;
-  ExtractJob on_cpu = task.job;
-  on_cpu.device = nullptr;  // what is staged is counted for each place, not for each frame
-  const FrameMemory need = frame_memory(on_cpu, size.engine, file, 0);
+  // as on the CPU: what is staged is counted for each place of a device, not for each frame
+  const FrameMemory need = frame_memory(task.job, Engine(task.job.method), size.engine, file, 0);
   task.image_bytes = file.file_bytes;
   task.memory_bytes = static_cast<std::uint64_t>(kHeap * static_cast<double>(need.holding()));
-  task.workspace_bytes = task.job.device == nullptr ? size.engine.task : 0;
+  task.workspace_bytes = size.engine.task;
   task.staging_bytes = raw / kFileBytesPerPixel * kStagedPerPixel + bins * kStagedPerBin;
   task.cost_s = kSecondsPerBin * static_cast<double>(bins) +
                 kSecondsPerByte * static_cast<double>(raw) +

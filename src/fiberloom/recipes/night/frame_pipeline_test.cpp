@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/recipes/night/frame_pipeline.hpp"
-
+// Frames through the batch engine: the bytes of extract_frame(), whole or in parts, on cards or
+// not.
 #include <future>
 #include <set>
 
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
-#include "fiberloom/recipes/night/work_sources.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
+#include "fiberloom/recipes/night/extract_kind.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "loom/batch/pipeline.hpp"
+#include "loom/batch/work_sources.hpp"
 #include "loom/device/emulated_device.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
@@ -24,11 +27,11 @@ class UnitSource final : public WorkSource {
     units_.pop_back();
     return unit;
   }
-  void finished(const FrameOutcome& outcome) override {
+  void finished(const Outcome& outcome) override {
     const std::lock_guard lock(mutex_);
     outcomes.push_back(outcome);
   }
-  std::vector<FrameOutcome> outcomes;
+  std::vector<Outcome> outcomes;
 
  private:
   std::mutex mutex_;
@@ -41,7 +44,7 @@ class FramePipelineTest : public ScratchFolder {
 
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"));
+    folder_ = RunFolder(path("out"), {"fiberloom", "1"});
     folder_.create();
     claims_ = std::make_unique<Claims>(folder_, ClaimOptions{});
     SmallFrameOptions small;
@@ -65,7 +68,7 @@ class FramePipelineTest : public ScratchFolder {
       task.job.options.bundle_size = 4;
       task.memory_bytes = 1000;
       write_preproc(task.job.image, image, Overwrite::kYes);
-      tasks_->add(std::move(task));
+      tasks_->add(to_task(std::move(task)));
     }
   }
   void TearDown() override {
@@ -74,13 +77,19 @@ class FramePipelineTest : public ScratchFolder {
   }
 
   PipelineEnd run(WorkSource& source, PipelineOptions options = {},
-                  std::function<void(FramePart)> part_done = {}) {
+                  decltype(PipelineContext::part_done) part_done = {}) {
     options.threads = 2;
-    options = complete(options, request_);
-    PipelineContext context{folder_, *claims_, {}, &tracer_, {}, std::move(part_done)};
+    options.device_places = engine().device() != nullptr ? engine().device()->places() : 0;
+    options = complete(options, Packing::kNo);
+    PipelineContext context{folder_, kinds_, *claims_, {}, &tracer_, {}, std::move(part_done)};
     context.observer.stop_requested = stop_;
-    FramePipeline pipeline(*tasks_, source, options, std::move(context));
+    Pipeline pipeline(*tasks_, source, options, std::move(context));
     return pipeline.run();
+  }
+  [[nodiscard]] const Engine& engine() const { return kind_->engine(); }
+  [[nodiscard]] const ExtractJob& job(std::size_t i) const { return frame_of(tasks_->at(i)).job; }
+  [[nodiscard]] TaskState found(std::size_t i) const {
+    return inspect_task(tasks_->at(i), *kind_, folder_).state;
   }
   [[nodiscard]] static std::string bytes(const std::string& file) {
     return read_text_file(file).value_or("");
@@ -96,24 +105,18 @@ class FramePipelineTest : public ScratchFolder {
     std::vector<std::unique_ptr<Device>> devices;
     while (devices.size() < cards) devices.push_back(make_emulated_device());
     Device* first = devices.front().get();
-    request_.job.device = std::make_shared<DeviceEngine>(
-        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error});
-    auto tasks = std::make_unique<TaskList>();
-    for (std::size_t i = 0; i < kFrames; ++i) {
-      FrameTask task = tasks_->at(i);
-      task.job.device = request_.job.device;
-      tasks->add(std::move(task));
-    }
-    tasks_ = std::move(tasks);
+    kind_->set_engine(Engine(std::make_shared<DeviceEngine>(
+        std::move(devices), DeviceEngineOptions{.frames_in_flight = 1, .on_error = on_error})));
     return first;
   }
 
-  RunFolder folder_{""};
+  RunFolder folder_{"", {"fiberloom", "1"}};
   std::unique_ptr<Claims> claims_;
   std::unique_ptr<TaskList> tasks_ = std::make_unique<TaskList>();
   Tracer tracer_{true};
   std::function<bool()> stop_;
-  FrameRequest request_;
+  std::shared_ptr<ExtractKind> kind_ = std::make_shared<ExtractKind>(Engine());
+  WorkKinds kinds_{{kind_}};
 };
 
 TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
@@ -124,12 +127,12 @@ TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
   ASSERT_EQ(source.outcomes.size(), static_cast<std::size_t>(kFrames));
   std::set<std::string> different;
   for (std::size_t i = 0; i < kFrames; ++i) {
-    ExtractJob job = tasks_->at(i).job;
-    const std::string made = bytes(job.output);
-    job.output = path("alone.fits");
+    ExtractJob alone = job(i);
+    const std::string made = bytes(alone.output);
+    alone.output = path("alone.fits");
     SerialExecutor executor;
-    (void)extract_frame(job, executor);
-    EXPECT_EQ(made, bytes(job.output)) << i;
+    (void)extract_frame(alone, Engine(), executor);
+    EXPECT_EQ(made, bytes(alone.output)) << i;
     different.insert(made);
   }
   EXPECT_EQ(different.size(), static_cast<std::size_t>(kFrames));
@@ -139,40 +142,50 @@ TEST_F(FramePipelineTest, WritesWhatExtractFrameWrites) {
 TEST_F(FramePipelineTest, PartsOfAFrameJoinToTheSameFile) {
   UnitSource first(std::vector<WorkUnit>(1));
   (void)run(first);
-  const std::string output = tasks_->at(0).job.output, expected = bytes(output);
+  const std::string output = job(0).output, expected = bytes(output);
   std::filesystem::remove(output);
 
   UnitSource source(std::vector<WorkUnit>{{0, 0, 1, 3}, {0, 1, 2, 3}, {0, 2, 3, 3}});
   std::mutex mutex;
-  std::vector<FramePart> parts;
-  (void)run(source, {}, [&](FramePart part) {
+  std::vector<PartialTask> parts;
+  std::unique_ptr<Opaque> material;
+  std::vector<FileStamp> inputs;
+  (void)run(source, {}, [&](PartialTask part, std::unique_ptr<Opaque> read, InputStamps stamps) {
     const std::lock_guard lock(mutex);
     parts.push_back(std::move(part));
+    material = std::move(read);
+    inputs = std::move(stamps.files);
   });
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_FALSE(std::filesystem::exists(output));  // who joins writes
-  std::vector<ExtractResult> results;
-  for (FramePart& part : parts) results.push_back(std::move(part.result));
-  FrameOutcome outcome = parts.front().outcome;
-  write_frame_output(tasks_->at(0), parts.front().frame,
-                     join_parts(std::move(results), parts.front().frame),
-                     parts.front().inputs.files, folder_, nullptr, outcome);
+  std::vector<std::unique_ptr<Opaque>> pieces;
+  for (PartialTask& part : parts) {  // over the wire, as those of other ranks come
+    WireWriter writer;
+    kind_->send_piece(writer, *part.piece);
+    const batch::Bytes sent = writer.take();
+    WireReader reader(sent);
+    pieces.push_back(kind_->receive_piece(reader));
+    reader.finish();
+  }
+  Outcome outcome = parts.front().outcome;
+  write_output(tasks_->at(0), *material, std::move(pieces), inputs,
+               {folder_, kinds_, *claims_, {}, nullptr, {}, {}}, outcome);
 
   EXPECT_EQ(bytes(output), expected);
-  EXPECT_EQ(inspect_frame(tasks_->at(0), folder_).state, FrameState::kUpToDate);
+  EXPECT_EQ(found(0), TaskState::kUpToDate);
   EXPECT_GT(outcome.bytes_out, 0U);
 }
 
 TEST_F(FramePipelineTest, AskedToStopItTakesNothingNewAndSaysSo) {
   std::atomic<int> done{0};
   stop_ = [&] { return done > 0; };
-  ListSource list({0, 1, 2, 3}, stop_);
+  ListSource list({{0, {}}, {1, {}}, {2, {}}, {3, {}}}, *tasks_, stop_);
   class Counting final : public WorkSource {
    public:
     Counting(WorkSource& source, std::atomic<int>& done) : source_(source), done_(done) {}
     std::optional<WorkUnit> next() override { return source_.next(); }
-    void finished(const FrameOutcome& o) override {
-      if (o.state == FrameState::kDone) ++done_;
+    void finished(const Outcome& o) override {
+      if (o.state == TaskState::kDone) ++done_;
       source_.finished(o);
     }
 
@@ -189,29 +202,29 @@ TEST_F(FramePipelineTest, AskedToStopItTakesNothingNewAndSaysSo) {
 }
 
 TEST_F(FramePipelineTest, AFailureIsSetAsideAndTheOthersAreDone) {
-  std::filesystem::resize_file(tasks_->at(1).job.image, 4000);
+  std::filesystem::resize_file(job(1).image, 4000);
   UnitSource source(whole_frames());
   const PipelineEnd end = run(source, {.retry = 1});
   EXPECT_FALSE(end.fatal);
   std::size_t done = 0;
-  for (const FrameOutcome& o : source.outcomes) {
-    if (o.frame == 1) {
-      EXPECT_EQ(o.state, FrameState::kFailed);
+  for (const Outcome& o : source.outcomes) {
+    if (o.task == 1) {
+      EXPECT_EQ(o.state, TaskState::kFailed);
       EXPECT_EQ(o.exit_code, static_cast<int>(Status::kCorrupt));
       EXPECT_EQ(o.attempts, 2);
     } else {
-      done += o.state == FrameState::kDone;
+      done += o.state == TaskState::kDone;
     }
   }
   EXPECT_EQ(done, 3U);
-  EXPECT_TRUE(read_failure(folder_.failure(tasks_->at(1).name)));
+  EXPECT_TRUE(read_failure(folder_, tasks_->at(1).name));
 }
 
 TEST_F(FramePipelineTest, ASourceThatThrowsEndsTheRunWithItsError) {
   class Broken final : public WorkSource {
    public:
     std::optional<WorkUnit> next() override { throw Error(Status::kInternal, "lost"); }
-    void finished(const FrameOutcome&) override {}
+    void finished(const Outcome&) override {}
   } source;
   const PipelineEnd end = run(source);
   ASSERT_TRUE(end.fatal);
@@ -223,7 +236,7 @@ TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
    public:
     explicit Deaf(WorkSource& source) : source_(source) {}
     std::optional<WorkUnit> next() override { return source_.next(); }
-    void finished(const FrameOutcome&) override {
+    void finished(const Outcome&) override {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the others fill the budget
       throw Error(Status::kInternal, "deaf");
     }
@@ -241,20 +254,20 @@ TEST_F(FramePipelineTest, AListenerThatThrowsEndsTheRunAndLeavesNobodyWaiting) {
 }
 
 TEST_F(FramePipelineTest, AFrameThatNeedsMoreThanThereIsFailsWithALineAndTheOthersAreDone) {
-  FrameTask large = tasks_->at(1);
+  FrameTask large = frame_of(tasks_->at(1));
   large.name = "r0-00000009";
   large.job.output = path("out/frame-r0-00000009.fits");
   large.workspace_bytes = std::uint64_t{3} << 30;
-  const std::size_t its_number = tasks_->add(std::move(large));
+  const std::size_t its_number = tasks_->add(to_task(std::move(large)));
   auto units = whole_frames();
   units.push_back({its_number});
   UnitSource source(units);
   PipelineOptions options;
   options.memory_bytes = std::uint64_t{2} << 30;
   EXPECT_FALSE(run(source, options).fatal);
-  for (const FrameOutcome& o : source.outcomes) {
-    const bool too_large = o.frame == its_number;
-    EXPECT_EQ(o.state, too_large ? FrameState::kFailed : FrameState::kDone) << o.message;
+  for (const Outcome& o : source.outcomes) {
+    const bool too_large = o.task == its_number;
+    EXPECT_EQ(o.state, too_large ? TaskState::kFailed : TaskState::kDone) << o.message;
     if (!too_large) continue;
     EXPECT_EQ(o.exit_code, static_cast<int>(Status::kMemory));
     EXPECT_NE(o.message.find("3.22 GB of memory with one thread, 2.15 GB is granted"),
@@ -264,16 +277,16 @@ TEST_F(FramePipelineTest, AFrameThatNeedsMoreThanThereIsFailsWithALineAndTheOthe
 }
 
 TEST_F(FramePipelineTest, AFrameThatFitsOnFewerThreadsHasThem) {
-  FrameTask large = tasks_->at(1);
+  FrameTask large = frame_of(tasks_->at(1));
   large.name = "r0-00000009";
   large.job.output = path("out/frame-r0-00000009.fits");
   large.workspace_bytes = std::uint64_t{3} << 29;  // one of the two threads
-  UnitSource source(std::vector<WorkUnit>{WorkUnit{tasks_->add(std::move(large))}});
+  UnitSource source(std::vector<WorkUnit>{WorkUnit{tasks_->add(to_task(std::move(large)))}});
   PipelineOptions options;
   options.memory_bytes = std::uint64_t{2} << 30;
   EXPECT_FALSE(run(source, options).fatal);
   ASSERT_EQ(source.outcomes.size(), 1U);
-  EXPECT_EQ(source.outcomes[0].state, FrameState::kDone) << source.outcomes[0].message;
+  EXPECT_EQ(source.outcomes[0].state, TaskState::kDone) << source.outcomes[0].message;
   EXPECT_EQ(bytes(path("out/frame-r0-00000009.fits")).empty(), false);
 }
 
@@ -281,10 +294,10 @@ TEST_F(FramePipelineTest, AsManyFramesAreInWorkAsTheCardsHavePlacesAndOneMore) {
   (void)use_cards(3);
   UnitSource source(whole_frames());
   EXPECT_FALSE(run(source).fatal);
-  for (const FrameOutcome& o : source.outcomes) EXPECT_EQ(o.state, FrameState::kDone) << o.message;
+  for (const Outcome& o : source.outcomes) EXPECT_EQ(o.state, TaskState::kDone) << o.message;
   const std::string timeline = tracer_.chrome_json();
-  EXPECT_NE(timeline.find("\"frame 3\""), std::string::npos);
-  EXPECT_EQ(timeline.find("\"frame 4\""), std::string::npos);
+  EXPECT_NE(timeline.find("\"task 3\""), std::string::npos);
+  EXPECT_EQ(timeline.find("\"task 4\""), std::string::npos);
 }
 
 TEST_F(FramePipelineTest, TheLossOfTheLastCardEndsTheRunAndLeavesTheRestToTheNext) {
@@ -294,15 +307,15 @@ TEST_F(FramePipelineTest, TheLossOfTheLastCardEndsTheRunAndLeavesTheRestToTheNex
   ASSERT_TRUE(end.fatal);
   EXPECT_EQ(end.fatal->status(), Status::kDevice);
   EXPECT_NE(std::string(end.fatal->what()).find("no device is left"), std::string::npos);
-  for (const FrameOutcome& o : source.outcomes) {
-    EXPECT_TRUE(o.state == FrameState::kDone || o.state == FrameState::kAbandoned) << o.message;
+  for (const Outcome& o : source.outcomes) {
+    EXPECT_TRUE(o.state == TaskState::kDone || o.state == TaskState::kAbandoned) << o.message;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.failures()));
   (void)use_cards(1);
   UnitSource again(whole_frames());
   EXPECT_FALSE(run(again).fatal);
   for (std::size_t i = 0; i < kFrames; ++i) {
-    EXPECT_EQ(inspect_frame(tasks_->at(i), folder_).state, FrameState::kUpToDate);
+    EXPECT_EQ(found(i), TaskState::kUpToDate);
   }
 }
 
@@ -311,8 +324,8 @@ TEST_F(FramePipelineTest, AFaultOnACardThatLivesIsTheFramesOwnFailure) {
   UnitSource source({WorkUnit{0}, WorkUnit{1}});
   EXPECT_FALSE(run(source).fatal);
   ASSERT_EQ(source.outcomes.size(), 2U);
-  for (const FrameOutcome& o : source.outcomes) {
-    EXPECT_EQ(o.state, FrameState::kFailed);
+  for (const Outcome& o : source.outcomes) {
+    EXPECT_EQ(o.state, TaskState::kFailed);
     EXPECT_EQ(o.exit_code, static_cast<int>(Status::kDevice));
   }
 }
@@ -322,23 +335,49 @@ TEST_F(FramePipelineTest, TellsWhichFramesTheCpuTookAfterTheDeviceFailed) {
   UnitSource source({WorkUnit{0}, WorkUnit{1}});
   EXPECT_FALSE(run(source).fatal);
   ASSERT_EQ(source.outcomes.size(), 2U);
-  for (const FrameOutcome& o : source.outcomes) {
-    EXPECT_EQ(o.state, FrameState::kDone);
-    EXPECT_FALSE(o.by_cpu.failure.empty());
+  for (const Outcome& o : source.outcomes) {
+    EXPECT_EQ(o.state, TaskState::kDone);
+    EXPECT_FALSE(taken_over(o).failure.empty());
   }
 }
 
-TEST(MemoryBudget, WhatIsKeptForGoodLeavesLessForFramesButAlwaysOne) {
-  MemoryBudget budget(1000, 10);
-  budget.keep(600);
-  budget.keep(200);  // the most counts
-  auto first = std::make_optional(budget.reserve(300));
-  EXPECT_EQ(budget.used(), 900U);
-  auto second = std::async(std::launch::async, [&] { return budget.reserve(200); });
-  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
-  first.reset();
-  EXPECT_EQ(second.wait_for(std::chrono::seconds(30)), std::future_status::ready);
-  EXPECT_EQ(budget.most_in_flight(), 1U);
+/// Another value than it had.
+struct Other {
+  void operator()(bool& to) const { to = !to; }
+  void operator()(Verify& to) const { to = Verify::kNo; }
+  void operator()(Method& to) const { to = Method::kPatch; }
+  void operator()(Gh00& to) const { to = Gh00::kOne; }
+  void operator()(WaveTriple& to) const { to = {3600.0, 5800.0, 0.8}; }
+  template <class Number>
+  void operator()(Number& to) const {
+    to += 3;
+  }
+};
+
+TEST(ExtractKind, EveryOptionCrossesTheWire) {
+  const ExtractKind kind{Engine()};
+  for (const Method method : {Method::kExact, Method::kPatch}) {  // receipts tell those of one
+    FrameTask frame;
+    frame.job.image = "image";
+    each_extract_option(frame.job, [](const ExtractOptionRow&, auto& member) { Other()(member); });
+    frame.job.method = method;
+    frame.job.options.wave = {1, 2, 3};
+    frame.job.options.want_model = true;
+    const Task task = to_task(frame);
+    WireWriter writer;
+    kind.send(writer, *task.content);
+    const batch::Bytes sent = writer.take();
+    WireReader reader(sent);
+    Task back;
+    back.content = kind.receive(reader);
+    reader.finish();
+    const ExtractJob& job = frame_of(back).job;
+    EXPECT_EQ(options_text(job), options_text(frame.job));
+    EXPECT_EQ(job.verify, Verify::kNo);
+    EXPECT_EQ(job.options.wave, frame.job.options.wave);
+    EXPECT_TRUE(job.options.want_model);
+    EXPECT_EQ(job.image, "image");
+  }
 }
 
 TEST(PsfCache, ReadsAFileOnceUntilItChanges) {

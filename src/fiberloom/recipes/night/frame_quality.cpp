@@ -100,6 +100,26 @@ Limit limit_of(const QualityLimits& limits, std::size_t metric) {
   return all[metric];
 }
 
+std::vector<batch::Measure> to_measures(const FrameQuality& quality) {
+  std::vector<batch::Measure> measures;
+  for (std::size_t m = 0; m < kMetrics; ++m) {
+    measures.push_back({metric_name(m), metric_value(quality, m)});
+  }
+  return measures;
+}
+
+std::optional<FrameQuality> quality_of(const std::vector<batch::Measure>& measures) {
+  std::array<double, kMetrics> values{};
+  for (std::size_t m = 0; m < kMetrics; ++m) {
+    const auto found = std::find_if(measures.begin(), measures.end(), [&](const auto& measure) {
+      return measure.name == metric_name(m);
+    });
+    if (found == measures.end()) return std::nullopt;
+    values[m] = found->value;
+  }
+  return FrameQuality{values[0], values[1], values[2], values[3]};
+}
+
 FrameQuality measure_quality(const ExtractResult& r) {
   FrameQuality quality;
   const std::size_t n = r.flux.size(), nwave = r.wave.size();

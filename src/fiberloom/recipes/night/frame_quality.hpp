@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fiberloom/extract/extract.hpp"
+#include "loom/batch/task.hpp"
 
 namespace fiberloom::night {
 
@@ -26,6 +27,10 @@ inline constexpr std::size_t kMetrics = 4;
 /// "snr", "chi2", "flagged", "resolution": as in --limit, receipts, ledger and status.json.
 [[nodiscard]] const char* metric_name(std::size_t metric);
 [[nodiscard]] double metric_value(const FrameQuality& quality, std::size_t metric);
+
+/// As receipts, ledger and status keep them; nothing where a record has not all of them.
+[[nodiscard]] std::vector<batch::Measure> to_measures(const FrameQuality& quality);
+[[nodiscard]] std::optional<FrameQuality> quality_of(const std::vector<batch::Measure>& measures);
 
 /// O(bins); equal results give equal numbers. Precondition: the mask is set.
 [[nodiscard]] FrameQuality measure_quality(const ExtractResult& result);

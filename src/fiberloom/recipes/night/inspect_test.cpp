@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/recipes/night/inspect.hpp"
+// What is there of a frame, as the batch engine finds it.
+#include "loom/batch/inspect.hpp"
 
+#include "fiberloom/recipes/extract_option_table.hpp"
+#include "fiberloom/recipes/night/extract_kind.hpp"
+#include "fiberloom/recipes/night/night.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "loom/files/input_file.hpp"
 #include "loom/fits/fits_writer.hpp"
-#include "loom/fits/verify.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
 namespace fiberloom::night {
@@ -16,7 +20,7 @@ class InspectTest : public ScratchFolder {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"));
+    folder_ = run_folder(path("out"));
     folder_.create();
     task_.name = "r0-00000012";
     task_.job.image = put("preproc.fits");
@@ -30,15 +34,16 @@ class InspectTest : public ScratchFolder {
     receipt_.name = task_.name;
     receipt_.version = version();
     receipt_.options = options_text(task_.job);
-    receipt_.output = *stamp_file(task_.job.output);
-    receipt_.output.path = "frame.fits";
-    receipt_.crc32 = fits::file_crc32(task_.job.output);
-    receipt_.inputs = stamp_inputs(task_.job).files;
+    receipt_.output = {*stamp_file(task_.job.output), file_crc32(task_.job.output)};
+    receipt_.output.stamp.path = "frame.fits";
+    receipt_.inputs = stamp_inputs(to_task(task_)).files;
     write_receipt();
   }
-  void write_receipt() const { write_text_file(folder_.receipt(task_.name), to_json(receipt_)); }
+  void write_receipt() const {
+    write_text_file(folder_.receipt(task_.name), to_json(receipt_, folder_));
+  }
   [[nodiscard]] Finding find(Check check = Check::kStamps) const {
-    return inspect_frame(task_, folder_, check);
+    return inspect_task(to_task(task_), kind_, folder_, check);
   }
   void damage_keeping_stamps() const {
     const auto time = fs::last_write_time(task_.job.output);
@@ -49,43 +54,44 @@ class InspectTest : public ScratchFolder {
     fs::last_write_time(task_.job.output, time);
   }
 
-  RunFolder folder_{""};
+  RunFolder folder_ = run_folder("");
+  ExtractKind kind_{Engine()};
   FrameTask task_;
   Receipt receipt_;
 };
 
 TEST_F(InspectTest, AnOutputThatFitsItsReceiptIsUpToDate) {
-  EXPECT_EQ(find().state, FrameState::kUpToDate) << find().message;
-  EXPECT_EQ(find(Check::kBytes).state, FrameState::kUpToDate) << find(Check::kBytes).message;
+  EXPECT_EQ(find().state, TaskState::kUpToDate) << find().message;
+  EXPECT_EQ(find(Check::kBytes).state, TaskState::kUpToDate) << find(Check::kBytes).message;
 }
 
 TEST_F(InspectTest, AReceiptIsReadAsItWasWritten) {
-  receipt_.night = "20261121";
-  receipt_.expid = 12;
-  receipt_.camera = "r0";
+  receipt_.labels = {{"night", "20261121"}, {"expid", 12L}, {"camera", "r0"}};
+  receipt_.measures = {{"snr", 1.5}, {"chi2", 1}};
   receipt_.compute = {1.5, 2.5};
   receipt_.attempts = 3;
   write_receipt();
-  const auto read = read_receipt(folder_.receipt(task_.name));
+  const auto read = read_receipt(folder_, task_.name);
   ASSERT_TRUE(read);
-  EXPECT_EQ(to_json(*read), to_json(receipt_));
+  EXPECT_EQ(to_json(*read, folder_), to_json(receipt_, folder_));
+  EXPECT_EQ(read->labels, receipt_.labels);
 }
 
 TEST_F(InspectTest, WithoutReceiptOrOutputItIsToBeDone) {
   fs::remove(task_.job.output);
-  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kWaiting);
   fs::remove(folder_.receipt(task_.name));
-  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kWaiting);
 }
 
 TEST_F(InspectTest, OtherOptionsVersionOrInputsMakeItNew) {
   task_.job.wave = {5760, 7620, 0.6};
-  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kWaiting);
   EXPECT_EQ(find().message, "made with other options");
   task_.job.wave = {5760, 7620, 0.8};
   put("preproc.fits", "longer");
   EXPECT_EQ(find().message, "made from other inputs");
-  receipt_.inputs = stamp_inputs(task_.job).files;
+  receipt_.inputs = stamp_inputs(to_task(task_)).files;
   receipt_.version = "0.0.9";
   write_receipt();
   EXPECT_EQ(find().message, "made by version 0.0.9");
@@ -93,30 +99,30 @@ TEST_F(InspectTest, OtherOptionsVersionOrInputsMakeItNew) {
 
 TEST_F(InspectTest, ACopyWithAnotherTimeIsKnownByItsChecksum) {
   fs::last_write_time(task_.job.output, fs::file_time_type::clock::now() - std::chrono::hours(5));
-  EXPECT_EQ(find().state, FrameState::kUpToDate);
+  EXPECT_EQ(find().state, TaskState::kUpToDate);
 }
 
 TEST_F(InspectTest, DamageUnderTheSameStampsIsFoundByReadingTheBytes) {
   damage_keeping_stamps();
-  EXPECT_EQ(find().state, FrameState::kUpToDate);
-  EXPECT_EQ(find(Check::kBytes).state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kUpToDate);
+  EXPECT_EQ(find(Check::kBytes).state, TaskState::kWaiting);
 }
 
 TEST_F(InspectTest, ATruncatedOutputIsToBeDoneAgain) {
   fs::resize_file(task_.job.output, 3000);
-  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kWaiting);
 }
 
 TEST_F(InspectTest, AMissingInputIsSaid) {
   fs::remove(folder_.receipt(task_.name));
   fs::remove(path("psf.fits"));
-  EXPECT_EQ(find().state, FrameState::kMissing);
+  EXPECT_EQ(find().state, TaskState::kMissing);
   EXPECT_NE(find().message.find("psf.fits"), std::string::npos);
 }
 
 TEST_F(InspectTest, AnOutputWhoseInputsAreGoneIsStillDone) {
   fs::remove(path("preproc.fits"));
-  EXPECT_EQ(find().state, FrameState::kUpToDate);
+  EXPECT_EQ(find().state, TaskState::kUpToDate);
 }
 
 TEST_F(InspectTest, QuarantineHoldsUntilAnInputChanges) {
@@ -125,16 +131,16 @@ TEST_F(InspectTest, QuarantineHoldsUntilAnInputChanges) {
   failure.name = task_.name;
   failure.version = version();
   failure.options = options_text(task_.job);
-  failure.inputs = stamp_inputs(task_.job).files;
+  failure.inputs = stamp_inputs(to_task(task_)).files;
   failure.message = "preproc.fits: \"bad\"\n\xff";
   failure.exit_code = 14;
   failure.attempts = 2;
-  write_text_file(folder_.failure(task_.name), to_json(failure));
-  EXPECT_EQ(find().state, FrameState::kFailed);
+  write_text_file(folder_.failure(task_.name), to_json(failure, folder_));
+  EXPECT_EQ(find().state, TaskState::kFailed);
   EXPECT_EQ(find().exit_code, 14);
   EXPECT_EQ(find().attempts, 2);
   put("preproc.fits", "better");
-  EXPECT_EQ(find().state, FrameState::kWaiting);
+  EXPECT_EQ(find().state, TaskState::kWaiting);
 }
 
 TEST_F(InspectTest, DamagedRecordsSayNothing) {
@@ -142,7 +148,7 @@ TEST_F(InspectTest, DamagedRecordsSayNothing) {
                            R"({"schema":"fiberloom-receipt-1","name":7})"}) {
     write_text_file(folder_.receipt(task_.name), text);
     write_text_file(folder_.failure(task_.name), text);
-    EXPECT_EQ(find().state, FrameState::kWaiting) << text;
+    EXPECT_EQ(find().state, TaskState::kWaiting) << text;
   }
 }
 

@@ -2,86 +2,118 @@
 #include "fiberloom/recipes/night/night.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <set>
 
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/recipes/frame_outputs.hpp"
-#include "fiberloom/recipes/night/frame_flight.hpp"
+#include "fiberloom/recipes/night/extract_kind.hpp"
+#include "fiberloom/recipes/night/night_status.hpp"
+#include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
-#include "loom/runtime/usage.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom::night {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Small files that dead runs were writing. Age says nothing of one whose frame is in work: its
-/// writer may have been suspended, or the disk be slow.
-void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dead_pids,
-                              const Claims& claims) {
-  std::error_code ignored;
-  const auto old = [&](const fs::path& path) {
-    return claims.age_s(path.string()) > claims.timeout_s();
+std::vector<Task> find_tasks(const FrameRequest& request) {
+  std::vector<Task> tasks;
+  for (FrameTask& frame : find_frames(request)) tasks.push_back(to_task(std::move(frame)));
+  return tasks;
+}
+
+/// Before any of the frames is begun: remembers their options, or throws kUsage where the folder's
+/// are others (remember_options); with kYes says how many frames stay as they are.
+void admit_frames(const std::vector<Task>& tasks, const RunFolder& folder, Redo redo,
+                  const Observer& observer) {
+  if (!remember_options(tasks, folder, redo)) return;
+  std::set<std::string> ours;
+  for (const Task& task : tasks) ours.insert(task.name);
+  if (const std::size_t strays = count_strays(folder, ours); strays > 0) {
+    observer.warn(folder.output() + ": " + std::to_string(strays) +
+                  " frames that this run leaves alone are made with other options");
+  }
+}
+
+/// RankHello::device of an engine: 0 is the CPU, 1 the CPU in place of a card, else a card's
+/// compute capability (90 for 9.0). The results of two kinds differ by rounding.
+int kind_of(const DeviceEngine* device) {
+  if (device == nullptr) return 0;
+  const DeviceInfo& info = device->info();
+  return info.emulated ? 1 : info.capability();
+}
+
+/// One job agrees on one instruction set, so that it does not matter who extracts what.
+void take_isa(int isa) {
+  if (isa >= static_cast<int>(active_isa())) return;
+  ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
+}
+
+std::size_t places_of(const Engine& engine) {
+  return engine.device() != nullptr ? engine.device()->places() : 0;
+}
+
+Packing packing_of(const FrameRequest& request) {
+  return request.compress == Compress::kYes ? Packing::kYes : Packing::kNo;
+}
+
+BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
+                   const Observer& observer) {
+  BatchJob batch{.folder = run_folder(job.request.output), .kinds = WorkKinds({std::move(kind)})};
+  batch.plan = [&job] { return plan_night(job); };
+  batch.watch = job.watch;
+  batch.find = [&job](const std::set<std::string>& skip) {
+    FrameRequest request = job.request;
+    request.skip.insert(skip.begin(), skip.end());
+    return find_tasks(request);
   };
-  for (const std::string& where : {folder.output(), folder.state(), folder.receipts(),
-                                   folder.failures(), folder.runs(), folder.options()}) {
-    for (const auto& entry : fs::directory_iterator(where, ignored)) {
-      const std::string name = entry.path().filename().string();
-      const auto at = name.rfind(".tmp-");
-      if (at == std::string::npos || name.starts_with("frame-")) continue;
-      const long pid = std::atol(name.c_str() + at + 5);
-      const bool of_a_frame = where == folder.receipts() || where == folder.failures();
-      const std::string owner =
-          of_a_frame ? fs::path(name.substr(0, at)).stem().string() : "ledger";
-      const bool in_work = where != folder.runs() && claims.holder(owner);
-      if (dead_pids.count(pid) > 0 || (old(entry.path()) && !in_work)) {
-        fs::remove(entry.path(), ignored);
-      }
-    }
-  }
-}
-
-/// Does any file in the folder of `output` look like a temporary one?
-bool has_temporaries(const std::string& output) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(fs::path(output).parent_path(), ignored)) {
-    if (entry.path().filename().string().find(".tmp-") != std::string::npos) return true;
-  }
-  return false;
-}
-
-std::vector<Finding> inspect_all(const std::vector<FrameTask>& tasks, const RunFolder& folder,
-                                 Check check) {
-  std::vector<Finding> findings;
-  findings.reserve(tasks.size());
-  for (const FrameTask& task : tasks) findings.push_back(inspect_frame(task, folder, check));
-  return findings;
-}
-
-/// The run that kept the ledger has ended before this one: adds what it cannot know.
-void complete_ledger(const RunFolder& folder, Claims& claims, const Observer& observer) {
-  if (!claims.acquire("ledger").mine) return;
-  try {
-    Ledger::open(folder.ledger())->put(collect_rows(folder));
-  } catch (const Error& error) {
-    observer.warn(error.what());
-  }
+  batch.admit = [&job, folder = batch.folder, observer](const std::vector<Task>& tasks) {
+    admit_frames(tasks, folder, job.redo, observer);
+  };
+  batch.title = [&job](const std::vector<Task>& tasks) { return run_title(job.request, tasks); };
+  batch.pipeline = job.pipeline;
+  batch.packing = packing_of(job.request);
+  batch.claims = job.claims;
+  batch.monitor.order = {"expid", "camera"};
+  batch.monitor.ledger = ledger_shape();
+  batch.monitor.files = [limits = job.limits](const RunStatus& status) {
+    return std::vector<StatusFile>{{"status.json", status_json(status, limits)},
+                                   {"status.html", status_html(status, limits)}};
+  };
+  return batch;
 }
 
 }  // namespace
 
-void check_files(const NightJob& job, const std::vector<FrameTask>& tasks) {
-  const RunFolder folder(job.request.output);
+RunFolder run_folder(const std::string& output) {
+  return {output, {"fiberloom", std::string(version())}};
+}
+
+LedgerShape ledger_shape() {
+  using Type = LedgerShape::LabelColumn::Type;
+  LedgerShape shape;
+  shape.table = "frames";
+  shape.labels = {{"night", Type::kText}, {"expid", Type::kInteger}, {"camera", Type::kText}};
+  shape.inputs = {"image", "psf"};
+  for (std::size_t m = 0; m < kMetrics; ++m) shape.measures.emplace_back(metric_name(m));
+  return shape;
+}
+
+void check_files(const NightJob& job, const std::vector<Task>& tasks) {
+  const RunFolder folder = run_folder(job.request.output);
   std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
                                  {"status page", folder.output() + "/status.html"},
                                  {"status", folder.output() + "/status.json"}};
   std::vector<NamedFile> inputs = job.sources;
-  for (const FrameTask& task : tasks) {
-    for (NamedFile& file : outputs_of(task.job)) {
+  for (const Task& task : tasks) {
+    for (NamedFile& file : outputs_of(frame_of(task).job)) {
       outputs.push_back({file.what + " of " + task.name, std::move(file.path)});
     }
-    for (NamedFile& file : inputs_of(task.job)) {
+    for (NamedFile& file : inputs_of(frame_of(task).job)) {
       inputs.push_back({file.what + " of " + task.name, std::move(file.path)});
     }
   }
@@ -99,170 +131,75 @@ void check_files(const NightJob& job, const std::vector<FrameTask>& tasks) {
   check_distinct(outputs, inputs);
 }
 
-NightPlan plan_night(const NightJob& job) {
-  NightPlan plan;
-  plan.tasks = find_frames(job.request);
-  if (plan.tasks.empty()) {
+BatchPlan plan_night(const NightJob& job) {
+  std::vector<Task> tasks = find_tasks(job.request);
+  if (tasks.empty()) {
     throw Error(Status::kNotFound, (job.request.input.empty() ? "job file" : job.request.input) +
                                        ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
                                        "were asked for");
   }
-  check_files(job, plan.tasks);
-  const RunFolder folder(job.request.output);
-  if (job.redo == Redo::kNo) require_same_options(plan.tasks, folder);
-  plan.findings = inspect_all(plan.tasks, folder, job.pipeline.check);
-  return plan;
+  check_files(job, tasks);
+  const RunFolder folder = run_folder(job.request.output);
+  if (job.redo == Redo::kNo) require_same_options(tasks, folder);
+  const WorkKinds kinds({std::make_shared<ExtractKind>(Engine(job.request.job.method))});
+  return plan_batch(std::move(tasks), kinds, folder, job.pipeline.check);
 }
 
-std::vector<std::size_t> waiting_frames(const std::vector<Finding>& findings, int retry,
-                                        const std::function<void(const FrameOutcome&)>& changed) {
-  std::vector<std::size_t> waiting;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    const Finding& finding = findings[i];
-    const bool again = finding.state == FrameState::kFailed && retry > 0;
-    if (finding.state == FrameState::kWaiting || again || finding.lacks_report) {
-      waiting.push_back(i);
-      continue;
-    }
-    FrameOutcome outcome = outcome_of(finding);
-    outcome.frame = i;
-    changed(outcome);
-  }
-  return waiting;
-}
-
-void clean_up(const std::vector<FrameTask>& tasks, const RunFolder& folder, Claims& claims) {
-  const auto dead = claims.tidy();
-  std::set<long> pids;
-  for (const auto& [name, its_pids] : dead) pids.insert(its_pids.begin(), its_pids.end());
-  // Where a claim was lost its holder is not known: what nobody has touched for long is nobody's.
-  std::map<std::string, bool> suspect;  // by folder
-  for (const FrameTask& task : tasks) {
-    const auto [folder_known, fresh] =
-        suspect.try_emplace(fs::path(task.job.output).parent_path().string(), false);
-    if (fresh) folder_known->second = has_temporaries(task.job.output);
-    if (!folder_known->second) continue;
-    if (claims.holder(task.name)) continue;  // in work: not even what is old is forsaken
-    const auto found = dead.find(task.name);
-    const std::vector<long> its_pids = found != dead.end() ? found->second : std::vector<long>{};
-    remove_temporaries(task.job.output, its_pids, claims);
-    if (!task.report.empty()) remove_temporaries(task.report, its_pids, claims);
-  }
-  remove_state_temporaries(folder, pids, claims);
-}
-
-void admit_frames(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo,
-                  const Observer& observer) {
-  if (!remember_options(tasks, folder, redo)) return;
-  std::set<std::string> ours;
-  for (const FrameTask& task : tasks) ours.insert(task.name);
-  if (const std::size_t strays = count_strays(folder, ours); strays > 0) {
-    observer.warn(folder.output() + ": " + std::to_string(strays) +
-                  " frames that this run leaves alone are made with other options");
-  }
-}
-
-std::string run_title(const FrameRequest& request, const std::vector<FrameTask>& tasks) {
+std::string run_title(const FrameRequest& request, const std::vector<Task>& tasks) {
   std::set<long> exposures;
   std::set<std::string> nights;
-  for (const FrameTask& task : tasks) {
-    exposures.insert(task.expid);
-    if (!task.night.empty()) nights.insert(task.night);
+  for (const Task& task : tasks) {
+    exposures.insert(frame_of(task).expid);
+    if (!frame_of(task).night.empty()) nights.insert(frame_of(task).night);
   }
   if (exposures.size() == 1) return "exposure " + std::to_string(*exposures.begin());
   if (nights.size() == 1) return "night " + *nights.begin();
   return request.input.empty() ? request.output : request.input;
 }
 
-NightCounts count_frames(const std::vector<FrameOutcome>& outcomes) {
-  NightCounts n;
-  n.frames = outcomes.size();
-  for (const FrameOutcome& o : outcomes) {
-    switch (o.state) {
-      case FrameState::kDone:
-        ++n.done;
-        break;
-      case FrameState::kUpToDate:
-        ++n.up_to_date;
-        break;
-      case FrameState::kFailed:
-        ++n.failed;
-        break;
-      case FrameState::kMissing:
-        ++n.missing;
-        break;
-      case FrameState::kClaimed:
-        ++n.elsewhere;
-        break;
-      default:
-        ++n.left;
-    }
-  }
-  return n;
+PipelineOptions complete_options(PipelineOptions options, const FrameRequest& request,
+                                 const Engine& engine) {
+  options.device_places = places_of(engine);
+  return complete(options, packing_of(request));
 }
 
-Status exit_status(const NightReport& report) {
-  if (report.end.fatal) return report.end.fatal->status();
-  if (report.counts.left + report.counts.elsewhere > 0) return Status::kInterrupted;
-  if (report.counts.failed + report.counts.missing > 0) return Status::kSomeFailed;
-  return Status::kOk;
-}
-
-NightReport run_night(const NightJob& job, const Observer& observer,
+NightReport run_night(const NightJob& job, const Engine& engine, const Observer& observer,
                       const Monitor::Progress& progress, Tracer* tracer) {
-  NightReport report;
-  NightPlan plan;
-  if (job.watch) {
-    check_files(job, {});
-  } else {
-    plan = plan_night(job);
-  }
-  report.pipeline = complete(job.pipeline, job.request);
-  const RunFolder folder(job.request.output);
-  folder.create();
-  const auto admit = [&](const std::vector<FrameTask>& found) {
-    admit_frames(found, folder, job.redo, observer);
+  if (job.watch) check_files(job, {});
+  BatchJob batch = batch_job(job, std::make_shared<ExtractKind>(engine), observer);
+  batch.pipeline.device_places = places_of(engine);
+  return {run_batch(batch, observer, progress, tracer), engine};
+}
+
+NightRanksReport run_night_on_ranks(Ranks& ranks, NightRanksJob job, Engine engine,
+                                    const Observer& observer, const Monitor::Progress& progress,
+                                    Tracer* tracer) {
+  const auto kind = std::make_shared<ExtractKind>(engine);
+  RanksJob ranks_job{.batch = batch_job(job.night, kind, observer)};
+  ranks_job.dispatch = job.dispatch;
+  ranks_job.silence_s = job.silence_s;
+  ranks_job.launch_s = job.launch_s;
+  ranks_job.open_s = job.open_s;
+  ranks_job.isa = static_cast<int>(active_isa());
+  ranks_job.device = kind_of(engine.device());
+  ranks_job.agreed = [&](int isa, int device) {
+    take_isa(isa);
+    if (device != kind_of(engine.device())) {
+      observer.warn(
+          "not all ranks have a device of this kind: this one computes on its CPU, so that it "
+          "does not matter who extracts what");
+      engine = Engine(engine.method());
+      kind->set_engine(engine);
+    }
+    return places_of(engine);
   };
-  admit(plan.tasks);
-  Claims claims(folder, job.claims);
-  clean_up(plan.tasks, folder, claims);
-
-  TaskList tasks(plan.tasks);
-  MonitorOptions watch;
-  watch.title = run_title(job.request, plan.tasks);
-  watch.threads = static_cast<int>(report.pipeline.threads);
-  watch.watching = job.watch.has_value();
-  watch.start = report.pipeline.start;
-  watch.limits = job.limits;
-  const ClaimResult keeper = claims.acquire("ledger");
-  watch.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
-  if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
-  Monitor monitor(tasks, folder, watch, observer, progress);
-
-  const auto changed = [&](const FrameOutcome& outcome) { monitor.changed(outcome); };
-  std::unique_ptr<WorkSource> source;
-  if (job.watch) {
-    source = std::make_unique<WatchSource>(job.request, tasks, *job.watch, observer, admit);
-  } else {
-    source = std::make_unique<ListSource>(
-        waiting_frames(plan.findings, report.pipeline.retry, changed), observer.stop_requested);
-  }
-  FramePipeline pipeline(tasks, *source, report.pipeline,
-                         {folder, claims, observer, tracer, changed, {}});
-  monitor.start([&] { return pipeline.load(); });
-  report.end = pipeline.run();
-  monitor.finish();
-  if (!keeper.mine) complete_ledger(folder, claims, observer);
-
-  for (std::size_t i = 0; i < tasks.size(); ++i) report.tasks.push_back(tasks.at(i));
-  report.outcomes = monitor.outcomes();
-  report.counts = count_frames(report.outcomes);
-  report.status = monitor.status();
-  report.load = pipeline.load();
-  report.wall_s = report.status.elapsed_s;
-  report.cpu_s = cpu_seconds();
-  report.peak_memory_bytes = peak_memory_bytes();
-  return report;
+  ranks_job.fatal = std::move(job.fatal);
+  RanksReport report = run_batch_on_ranks(ranks, std::move(ranks_job), observer, progress, tracer);
+  return {{std::move(report.batch), engine},
+          std::move(report.ranks),
+          std::move(report.library),
+          report.nodes,
+          std::move(report.trace)};
 }
 
 }  // namespace fiberloom::night

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// status.json: the whole of NightStatus under its own names; the page's data are a compact form of
+// status.json: the whole of RunStatus under its own names; the page's data are a compact form of
 // the same.
 #include "fiberloom/recipes/night/night_status.hpp"
 
@@ -31,24 +31,33 @@ const char* word_of(Verdict verdict) {
 /// Numbers for an observer need no more digits than these.
 double brief(double value) { return std::stod(print("%.4g", value)); }
 
+const std::string& text_of(const StatusTask& task, const char* label) {
+  return std::get<std::string>(find_label(task.labels, label)->value);
+}
+
+long expid_of(const StatusTask& task) {
+  return std::get<long>(find_label(task.labels, "expid")->value);
+}
+
 /// Verdicts and outliers, by the place of a frame in the status.
 struct RatedStatus {
   std::vector<std::optional<std::array<Verdict, kMetrics>>> verdicts;
   std::vector<Outlier> outliers;
 };
 
-RatedStatus rate(const NightStatus& status) {
+RatedStatus rate(const RunStatus& status, const QualityLimits& limits) {
   std::vector<RatedFrame> rated;
   std::vector<std::size_t> place;
-  for (std::size_t i = 0; i < status.frames.size(); ++i) {
-    const StatusFrame& f = status.frames[i];
-    if (!f.quality) continue;
-    rated.push_back({f.camera, *f.quality});
+  for (std::size_t i = 0; i < status.tasks.size(); ++i) {
+    const StatusTask& f = status.tasks[i];
+    const auto quality = quality_of(f.measures);
+    if (!quality) continue;
+    rated.push_back({text_of(f, "camera"), *quality});
     place.push_back(i);
   }
-  Ratings ratings = rate_frames(rated, status.limits);
+  Ratings ratings = rate_frames(rated, limits);
   RatedStatus out;
-  out.verdicts.resize(status.frames.size());
+  out.verdicts.resize(status.tasks.size());
   for (std::size_t k = 0; k < place.size(); ++k) out.verdicts[place[k]] = ratings.verdicts[k];
   out.outliers = std::move(ratings.outliers);
   for (Outlier& o : out.outliers) o.frame = place[o.frame];
@@ -71,18 +80,18 @@ Json quality_json(const FrameQuality& quality, const std::array<Verdict, kMetric
   return json;
 }
 
-Json frame_json(const StatusFrame& f) {
+Json frame_json(const StatusTask& f) {
   return {{"name", f.name},
-          {"night", f.night},
-          {"camera", f.camera},
-          {"expid", f.expid},
+          {"night", text_of(f, "night")},
+          {"camera", text_of(f, "camera")},
+          {"expid", expid_of(f)},
           {"state", state_name(f.state)},
           {"seconds", rounded(f.seconds)},
           {"message", f.message},
           {"exit_code", f.exit_code},
           {"attempts", f.attempts},
           {"rank", f.rank},
-          {"report", f.report}};
+          {"report", f.page}};
 }
 
 Json sample_json(const StatusSample& s) {
@@ -95,17 +104,17 @@ Json sample_json(const StatusSample& s) {
           {"queue", rounded(s.queue)}};
 }
 
-std::map<std::string, std::size_t> count_states(const NightStatus& status) {
+std::map<std::string, std::size_t> count_states(const RunStatus& status) {
   std::map<std::string, std::size_t> counts;
-  for (int s = 0; s <= static_cast<int>(FrameState::kAbandoned); ++s) {
-    counts[state_name(static_cast<FrameState>(s))] = 0;
+  for (int s = 0; s <= static_cast<int>(TaskState::kAbandoned); ++s) {
+    counts[state_name(static_cast<TaskState>(s))] = 0;
   }
-  for (const StatusFrame& frame : status.frames) ++counts[state_name(frame.state)];
+  for (const StatusTask& frame : status.tasks) ++counts[state_name(frame.state)];
   return counts;
 }
 
 /// All but frames and samples, under the names that both forms share.
-Json run_json(const NightStatus& s) {
+Json run_json(const RunStatus& s) {
   return {{"schema", kSchema},
           {"title", s.title},
           {"program", s.program},
@@ -118,7 +127,7 @@ Json run_json(const NightStatus& s) {
           {"threads", s.threads},
           {"elapsed_s", rounded(s.elapsed_s)},
           {"left_s", rounded(s.left_s)},
-          {"frames_per_node_hour", rounded(s.frames_per_node_hour)},
+          {"frames_per_node_hour", rounded(s.tasks_per_node_hour)},
           {"bytes_in", s.bytes_in},
           {"bytes_out", s.bytes_out},
           {"memory_bytes", s.memory_bytes},
@@ -132,26 +141,26 @@ std::string dump(const Json& json, int indent) {
 }
 
 /// The page's data: frames and samples as rows of numbers, a third of the size.
-std::string page_data(const NightStatus& status) {
+std::string page_data(const RunStatus& status, const QualityLimits& limits) {
   Json json = run_json(status);
   json["columns"] = {"name",     "night", "expid",   "camera",  "state",    "seconds", "exit_code",
                      "attempts", "rank",  "message", "quality", "verdicts", "report"};
-  const RatedStatus rated = rate(status);
+  const RatedStatus rated = rate(status, limits);
   json["frames"] = Json::array();
-  for (std::size_t i = 0; i < status.frames.size(); ++i) {
-    const StatusFrame& f = status.frames[i];
+  for (std::size_t i = 0; i < status.tasks.size(); ++i) {
+    const StatusTask& f = status.tasks[i];
     Json quality, verdicts;
     for (std::size_t m = 0; rated.verdicts[i] && m < kMetrics; ++m) {
-      quality.push_back(brief(metric_value(*f.quality, m)));
+      quality.push_back(brief(metric_value(*quality_of(f.measures), m)));
       verdicts.push_back(static_cast<int>((*rated.verdicts[i])[m]));
     }
-    json["frames"].push_back({f.name, f.night, f.expid, f.camera, state_name(f.state),
-                              rounded(f.seconds), f.exit_code, f.attempts, f.rank, f.message,
-                              quality, verdicts, f.report});
+    json["frames"].push_back({f.name, text_of(f, "night"), expid_of(f), text_of(f, "camera"),
+                              state_name(f.state), rounded(f.seconds), f.exit_code, f.attempts,
+                              f.rank, f.message, quality, verdicts, f.page});
   }
   json["limits"] = Json::array();
   for (std::size_t m = 0; m < kMetrics; ++m) {
-    const Limit limit = limit_of(status.limits, m);
+    const Limit limit = limit_of(limits, m);
     json["limits"].push_back({limit.odd, limit.bad});
   }
   json["outlier_count"] = rated.outliers.size();
@@ -170,7 +179,7 @@ std::string page_data(const NightStatus& status) {
 }
 
 /// "29 done, 1 failed, 270 waiting": what the page says without JavaScript.
-std::string plain_counts(const NightStatus& status) {
+std::string plain_counts(const RunStatus& status) {
   std::string out;
   for (const auto& [name, n] : count_states(status)) {
     if (n == 0) continue;
@@ -181,47 +190,22 @@ std::string plain_counts(const NightStatus& status) {
 
 }  // namespace
 
-std::string state_name(FrameState state) {
-  switch (state) {
-    case FrameState::kWaiting:
-      return "waiting";
-    case FrameState::kClaimed:
-      return "claimed";
-    case FrameState::kReading:
-      return "reading";
-    case FrameState::kComputing:
-      return "computing";
-    case FrameState::kWriting:
-      return "writing";
-    case FrameState::kDone:
-      return "done";
-    case FrameState::kUpToDate:
-      return "up-to-date";
-    case FrameState::kFailed:
-      return "failed";
-    case FrameState::kMissing:
-      return "missing";
-    case FrameState::kAbandoned:
-      return "abandoned";
-  }
-  return "unknown";
-}
-
-std::string status_json(const NightStatus& status) {
+std::string status_json(const RunStatus& status, const QualityLimits& limits) {
   Json json = run_json(status);
   json["counts"] = count_states(status);
   json["frames"] = Json::array();
-  const RatedStatus rated = rate(status);
-  for (std::size_t i = 0; i < status.frames.size(); ++i) {
-    Json frame = frame_json(status.frames[i]);
+  const RatedStatus rated = rate(status, limits);
+  for (std::size_t i = 0; i < status.tasks.size(); ++i) {
+    Json frame = frame_json(status.tasks[i]);
     const auto& verdicts = rated.verdicts[i];
-    frame["quality"] = verdicts ? quality_json(*status.frames[i].quality, *verdicts) : Json();
+    frame["quality"] =
+        verdicts ? quality_json(*quality_of(status.tasks[i].measures), *verdicts) : Json();
     json["frames"].push_back(std::move(frame));
   }
-  json["limits"] = limits_json(status.limits);
+  json["limits"] = limits_json(limits);
   json["outliers"] = Json::array();
   for (const Outlier& o : rated.outliers) {
-    json["outliers"].push_back({{"name", status.frames[o.frame].name},
+    json["outliers"].push_back({{"name", status.tasks[o.frame].name},
                                 {"metric", metric_name(o.metric)},
                                 {"value", brief(o.value)},
                                 {"median", brief(o.median)},
@@ -232,13 +216,13 @@ std::string status_json(const NightStatus& status) {
   return dump(json, 1) + "\n";
 }
 
-std::string status_html(const NightStatus& status) {
+std::string status_html(const RunStatus& status, const QualityLimits& limits) {
   const std::string title = page::escape_html(status.title);
   const std::string program = page::escape_html(status.program);
   const std::string css = std::string(page::common_css()) + std::string(texts::status_css());
   const std::string js = std::string(page::common_js()) + std::string(texts::status_charts_js()) +
                          std::string(texts::status_quality_js()) + std::string(texts::status_js());
-  const std::string data = page_data(status), plain = plain_counts(status);
+  const std::string data = page_data(status, limits), plain = plain_counts(status);
   return page::fill(texts::status_html(), {{"title", title},
                                            {"program", program},
                                            {"css", css},

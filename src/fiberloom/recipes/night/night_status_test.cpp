@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kHostile =
     "</script><script>alert(1)</script> \"' & {{js}} \xFF \xE2\x80\xA8 <!--";
 
-NightStatus sample() {
-  NightStatus s;
+RunStatus sample() {
+  RunStatus s;
   s.title = "night 20261121";
   s.program = "fiberloom 0.1.0";
   s.host = "node-1";
@@ -25,21 +25,19 @@ NightStatus sample() {
   s.threads = 8;
   s.elapsed_s = 90.123456;
   s.left_s = 30;
-  s.frames_per_node_hour = 1800;
+  s.tasks_per_node_hour = 1800;
   s.memory_bytes = 12345678901234ULL;
   s.memory_budget_bytes = 20000000000000ULL;
-  for (int i = 0; i <= static_cast<int>(FrameState::kAbandoned); ++i) {
-    StatusFrame f;
+  for (int i = 0; i <= static_cast<int>(TaskState::kAbandoned); ++i) {
+    StatusTask f;
     f.name = "r" + std::to_string(i) + "-00000012";
-    f.night = "20261121";
-    f.camera = "r" + std::to_string(i);
-    f.expid = 12;
-    f.state = static_cast<FrameState>(i);
+    f.labels = {{"night", "20261121"}, {"expid", 12L}, {"camera", "r" + std::to_string(i)}};
+    f.state = static_cast<TaskState>(i);
     f.seconds = 1.5 + i;
-    s.frames.push_back(f);
+    s.tasks.push_back(f);
   }
-  s.frames[7].message = kHostile;
-  s.frames[7].exit_code = 14;
+  s.tasks[7].message = kHostile;
+  s.tasks[7].exit_code = 14;
   s.samples = {{1.0, 0, 0, 0.5, 0.25, 0.125, 2}, {2.0, 1, 1, 0.5, 1.0, 0.0, 0}};
   s.warnings = {kHostile};
   return s;
@@ -60,15 +58,15 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
 
 TEST(StateName, IsDifferentForEveryState) {
   std::set<std::string> names;
-  for (int i = 0; i <= static_cast<int>(FrameState::kAbandoned); ++i) {
-    names.insert(state_name(static_cast<FrameState>(i)));
+  for (int i = 0; i <= static_cast<int>(TaskState::kBlocked); ++i) {
+    names.insert(state_name(static_cast<TaskState>(i)));
   }
-  EXPECT_EQ(names.size(), 10u);
+  EXPECT_EQ(names.size(), 11u);
   EXPECT_EQ(names.count("unknown"), 0u);
 }
 
 TEST(StatusJson, HoldsEveryMember) {
-  const auto json = nlohmann::json::parse(status_json(sample()));
+  const auto json = nlohmann::json::parse(status_json(sample(), {}));
 
   EXPECT_EQ(json.at("schema"), "fiberloom-status-1");
   EXPECT_EQ(json.at("memory_bytes"), 12345678901234ULL);
@@ -88,25 +86,25 @@ TEST(StatusJson, HoldsEveryMember) {
 }
 
 TEST(StatusJson, CarriesHostileTextAsText) {
-  const auto json = nlohmann::json::parse(status_json(sample()));
+  const auto json = nlohmann::json::parse(status_json(sample(), {}));
   const std::string message = json.at("frames")[7].at("message");
   EXPECT_EQ(message.find("</script><script>alert(1)</script> \"' & {{js}} "), 0u);
   EXPECT_NE(message.find("\xEF\xBF\xBD"), std::string::npos) << "the byte that is no UTF-8";
 }
 
 TEST(StatusJson, StaysValidWithNumbersThatAreNone) {
-  NightStatus s = sample();
+  RunStatus s = sample();
   s.left_s = std::numeric_limits<double>::quiet_NaN();
-  s.frames_per_node_hour = std::numeric_limits<double>::infinity();
+  s.tasks_per_node_hour = std::numeric_limits<double>::infinity();
 
-  const auto json = nlohmann::json::parse(status_json(s));
+  const auto json = nlohmann::json::parse(status_json(s, {}));
 
   EXPECT_TRUE(json.at("left_s").is_null());
   EXPECT_TRUE(json.at("frames_per_node_hour").is_null());
 }
 
 TEST(StatusHtml, HoldsTheRunAsValidData) {
-  const auto data = nlohmann::json::parse(data_of(status_html(sample())));
+  const auto data = nlohmann::json::parse(data_of(status_html(sample(), {})));
   ASSERT_EQ(data.at("frames").size(), 10u);
   EXPECT_EQ(data.at("frames")[7].size(), data.at("columns").size());
   EXPECT_EQ(data.at("frames")[7][4], "failed");
@@ -114,11 +112,13 @@ TEST(StatusHtml, HoldsTheRunAsValidData) {
 }
 
 TEST(StatusHtml, IsNotChangedInStructureByHostileText) {
-  NightStatus hostile = sample();
+  RunStatus hostile = sample();
   hostile.title = hostile.host = hostile.program = kHostile;
-  hostile.frames[3].name = hostile.frames[3].camera = hostile.frames[3].night = kHostile;
+  hostile.tasks[3].name = kHostile;
+  hostile.tasks[3].labels[0].value = kHostile;
+  hostile.tasks[3].labels[2].value = kHostile;
 
-  const std::string plain = status_html(sample()), html = status_html(hostile);
+  const std::string plain = status_html(sample(), {}), html = status_html(hostile, {});
 
   for (const char* tag : {"<script", "</script>", "<!--", "<style", "<img"}) {
     EXPECT_EQ(occurrences(html, tag), occurrences(plain, tag)) << tag;
@@ -128,7 +128,7 @@ TEST(StatusHtml, IsNotChangedInStructureByHostileText) {
 }
 
 TEST(StatusHtml, NeedsNoOtherFile) {
-  const std::string html = status_html(sample());
+  const std::string html = status_html(sample(), {});
   EXPECT_EQ(html.find("http://"), html.find("http://www.w3.org/2000/svg"));  // a name, not a link
   for (const char* word : {"https://", "<link rel=\"stylesheet", "script src", "@import", "url("}) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
@@ -136,12 +136,12 @@ TEST(StatusHtml, NeedsNoOtherFile) {
 }
 
 TEST(StatusHtml, IsTheSameForTheSameRun) {
-  EXPECT_EQ(status_html(sample()), status_html(sample()));
-  EXPECT_EQ(status_json(sample()), status_json(sample()));
+  EXPECT_EQ(status_html(sample(), {}), status_html(sample(), {}));
+  EXPECT_EQ(status_json(sample(), {}), status_json(sample(), {}));
 }
 
 TEST(StatusHtml, TakesARunWithoutFrames) {
-  const std::string html = status_html(NightStatus{});
+  const std::string html = status_html(RunStatus{}, {});
   EXPECT_NE(html.find("no frames"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::parse(data_of(html)).at("frames").empty());
 }

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <string>
 
-#include "fiberloom/recipes/night/receipt.hpp"
+#include "fiberloom/formats/formats.hpp"
+#include "fiberloom/recipes/night/frame_task.hpp"
+#include "loom/batch/receipt.hpp"
 
 namespace fiberloom::night {
 

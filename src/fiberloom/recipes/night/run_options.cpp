@@ -9,9 +9,10 @@
 #include <sstream>
 #include <utility>
 
-#include "fiberloom/recipes/night/receipt.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/batch/receipt.hpp"
 #include "loom/files/atomic_file.hpp"
 
 namespace fiberloom::night {
@@ -49,9 +50,12 @@ std::string shown(const std::string& value) {
 
 /// Options of the frames of each band (first letter of the camera); the last frame's where those of
 /// a band differ, which no input can ask for.
-std::map<char, std::string> options_by_band(const std::vector<FrameTask>& tasks) {
+std::map<char, std::string> options_by_band(const std::vector<Task>& tasks) {
   std::map<char, std::string> bands;
-  for (const FrameTask& task : tasks) bands[task.camera.front()] = options_text(task.job);
+  for (const Task& task : tasks) {
+    const FrameTask& frame = frame_of(task);
+    bands[frame.camera.front()] = options_text(frame.job);
+  }
   return bands;
 }
 
@@ -72,25 +76,25 @@ std::optional<std::string> remembered(const RunFolder& folder, char band) {
   }
 }
 
-template <class Use>
-void each_receipt(const RunFolder& folder, const Use& use) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder.receipts(), ignored)) {
-    if (entry.path().extension() != ".json") continue;
-    if (const auto receipt = read_receipt(entry.path().string())) use(*receipt);
-  }
+/// First letter of the camera; nothing of a record that has none.
+std::optional<char> band_of(const Receipt& receipt) {
+  const Label* const camera = find_label(receipt.labels, "camera");
+  if (camera == nullptr) return std::nullopt;
+  const auto* const name = std::get_if<std::string>(&camera->value);
+  if (name == nullptr || name->empty()) return std::nullopt;
+  return name->front();
 }
 
 /// Options of frames that are there, by band, where they are not `here`.
 std::map<char, std::string> others_in_receipts(const RunFolder& folder,
                                                const std::map<char, std::string>& here) {
   std::map<char, std::string> others;
-  each_receipt(folder, [&](const Receipt& receipt) {
-    if (receipt.camera.empty()) return;
-    const auto band = here.find(receipt.camera.front());
-    if (band == here.end() || options_difference(receipt.options, band->second).empty()) return;
+  for (const Receipt& receipt : read_receipts(folder)) {
+    const auto its_band = band_of(receipt);
+    const auto band = its_band ? here.find(*its_band) : here.end();
+    if (band == here.end() || options_difference(receipt.options, band->second).empty()) continue;
     others.emplace(band->first, receipt.options);
-  });
+  }
   return others;
 }
 
@@ -128,7 +132,7 @@ std::string options_difference(const std::string& there, const std::string& here
   return text;
 }
 
-void require_same_options(const std::vector<FrameTask>& tasks, const RunFolder& folder) {
+void require_same_options(const std::vector<Task>& tasks, const RunFolder& folder) {
   const auto here = options_by_band(tasks);
   std::map<char, std::string> unknown;
   for (const auto& [band, options] : here) {
@@ -144,7 +148,7 @@ void require_same_options(const std::vector<FrameTask>& tasks, const RunFolder& 
   }
 }
 
-bool remember_options(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo) {
+bool remember_options(const std::vector<Task>& tasks, const RunFolder& folder, Redo redo) {
   if (redo == Redo::kNo) require_same_options(tasks, folder);
   bool replaced = false;
   for (const auto& [band, options] : options_by_band(tasks)) {
@@ -169,14 +173,14 @@ bool remember_options(const std::vector<FrameTask>& tasks, const RunFolder& fold
 std::size_t count_strays(const RunFolder& folder, const std::set<std::string>& beside) {
   std::map<char, std::string> bands;
   std::size_t strays = 0;
-  each_receipt(folder, [&](const Receipt& receipt) {
-    if (receipt.camera.empty() || beside.contains(receipt.name)) return;
-    const char band = receipt.camera.front();
-    const auto [known, fresh] = bands.try_emplace(band);
-    if (fresh) known->second = remembered(folder, band).value_or("");
+  for (const Receipt& receipt : read_receipts(folder)) {
+    const auto band = band_of(receipt);
+    if (!band || beside.contains(receipt.name)) continue;
+    const auto [known, fresh] = bands.try_emplace(*band);
+    if (fresh) known->second = remembered(folder, *band).value_or("");
     const std::string& options = known->second;
     strays += !options.empty() && !options_difference(receipt.options, options).empty();
-  });
+  }
   return strays;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fiberloom/recipes/night/frame_task.hpp"
-#include "fiberloom/recipes/night/run_folder.hpp"
+#include "loom/batch/run_folder.hpp"
 
 namespace fiberloom::night {
 
@@ -25,12 +25,12 @@ enum class Redo {
 /// Throws kUsage, which names the option, when the folder's frames of any band of `tasks` are made
 /// with other options. Writes nothing. Folders of versions that did not remember are judged by
 /// their receipts.
-void require_same_options(const std::vector<FrameTask>& tasks, const RunFolder& folder);
+void require_same_options(const std::vector<Task>& tasks, const RunFolder& folder);
 
 /// The same, and remembers the options of each band. Of two runs that come at once with different
 /// ones, one alone is first. With kYes it replaces what is remembered instead of throwing, and says
 /// whether it did.
-bool remember_options(const std::vector<FrameTask>& tasks, const RunFolder& folder, Redo redo);
+bool remember_options(const std::vector<Task>& tasks, const RunFolder& folder, Redo redo);
 
 /// How many frames of the folder, beside those named, are made with other options than are
 /// remembered for their band: what a run with kYes on some of the frames leaves behind.

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <thread>
 
-#include "fiberloom/recipes/night/receipt.hpp"
+#include "fiberloom/recipes/extract_option_table.hpp"
+#include "fiberloom/recipes/night/night.hpp"
 #include "loom/base/error.hpp"
+#include "loom/batch/receipt.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
 namespace fiberloom::night {
@@ -15,18 +17,18 @@ class RunOptionsTest : public ScratchFolder {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"));
+    folder_ = run_folder(path("out"));
     folder_.create();
   }
-  static FrameTask task(const std::string& camera, double psferr = 0.01) {
+  static Task task(const std::string& camera, double psferr = 0.01) {
     FrameTask t;
     t.camera = camera;
     t.name = camera + "-00000001";
     t.job.wave = {5760, 7620, 0.8};
     t.job.options.psferr = psferr;
-    return t;
+    return to_task(std::move(t));
   }
-  RunFolder folder_{""};
+  RunFolder folder_ = run_folder("");
 };
 
 TEST_F(RunOptionsTest, AreRememberedForEachBandAlone) {

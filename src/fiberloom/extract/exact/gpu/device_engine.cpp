@@ -187,15 +187,13 @@ void count_unconstrained(ExtractResult& result) {
 
 ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
                                     const ExtractOptions& options, Executor& executor,
-                                    const Observer& observer, Tracer* tracer,
-                                    DeviceReport* report) {
-  return extract(ccd, psf, options, exact::tuning_of(options), executor, observer, tracer, report);
+                                    const Observer& observer, Tracer* tracer) {
+  return extract(ccd, psf, options, exact::tuning_of(options), executor, observer, tracer);
 }
 
 ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
                                     const ExtractOptions& options, const exact::Tuning& tuning,
-                                    Executor& executor, const Observer& observer, Tracer* tracer,
-                                    DeviceReport* report) {
+                                    Executor& executor, const Observer& observer, Tracer* tracer) {
   validate(ccd, psf, options);
   Span setup(tracer, "compute/geometry");
   const Problem p =
@@ -205,9 +203,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   result.bundles.resize(p.bundles.size());
   std::vector<exact::ModelStrip> models(options.want_model ? p.bundles.size() : 0);
   std::vector<exact::gpu::LeftToCpu> left = p.left;
-  DeviceReport own;
-  DeviceReport& r = report != nullptr ? *report : own;
-  r = {};
+  DeviceReport& r = result.device;
   try {
     if (p.nbundle() > 0) {
       FrameRun run(ccd, p, executor, observer, result);
@@ -240,8 +236,11 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
       throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
     }
     observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
-    r.failure = e.what();
-    return exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);
+    DeviceReport report = std::move(r);
+    report.failure = e.what();
+    result = exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);
+    result.device = std::move(report);
+    return result;
   }
   for (const auto& l : left) {
     r.cpu_bundles.push_back({p.bundles[l.bundle], l.reason});

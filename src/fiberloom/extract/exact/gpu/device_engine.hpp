@@ -34,21 +34,6 @@ struct DeviceEngineOptions {
   TooLarge too_large = TooLarge::kFail;
 };
 
-/// A bundle that the CPU took, and why.
-struct CpuBundle {
-  BundleRange fibers;
-  std::string reason;
-};
-
-/// What happened to a frame.
-struct DeviceReport {
-  std::string device;
-  std::vector<CpuBundle> cpu_bundles;
-  std::vector<DeviceStageTime> stages;  ///< by the device's clock
-  std::size_t memory_bytes = 0;         ///< of the device, for this frame
-  std::string failure;                  ///< the device's error, after which the CPU took the frame
-};
-
 class DeviceEngine {
  public:
   /// Takes the devices over. All must be of one kind.
@@ -56,18 +41,16 @@ class DeviceEngine {
   DeviceEngine(const DeviceEngine&) = delete;
   DeviceEngine& operator=(const DeviceEngine&) = delete;
 
-  /// As extract_exact(). Thread-safe; waits for a free place on a device, without keeping a
-  /// processor of the executor from others. Throws kDevice when the memory can never suffice or,
-  /// with kFail, when the device fails.
+  /// As extract_exact(); what the device did is in the result. Thread-safe; waits for a free place
+  /// on a device, without keeping a processor of the executor from others. Throws kDevice when the
+  /// memory can never suffice or, with kFail, when the device fails.
   [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
                                       const ExtractOptions& options, Executor& executor,
-                                      const Observer& observer = {}, Tracer* tracer = nullptr,
-                                      DeviceReport* report = nullptr);
+                                      const Observer& observer = {}, Tracer* tracer = nullptr);
   /// The same with the knobs that only tests turn.
   [[nodiscard]] ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf,
                                       const ExtractOptions& options, const exact::Tuning& tuning,
-                                      Executor& executor, const Observer& observer, Tracer* tracer,
-                                      DeviceReport* report);
+                                      Executor& executor, const Observer& observer, Tracer* tracer);
   /// Of the first device, as it was found.
   [[nodiscard]] const DeviceInfo& info() const noexcept;
   [[nodiscard]] std::size_t device_count() const noexcept;

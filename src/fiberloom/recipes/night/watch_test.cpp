@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/recipes/night/work_sources.hpp"
-
+// A folder that fills, with frames.
 #include <atomic>
 #include <cerrno>
 #include <thread>
 
-#include "fiberloom/recipes/night/memory_budget.hpp"
+#include "fiberloom/recipes/night/discover.hpp"
 #include "loom/base/error.hpp"
+#include "loom/batch/work_sources.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
 namespace fiberloom::night {
@@ -14,41 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-FrameOutcome outcome(std::size_t frame, FrameState state) {
-  FrameOutcome o;
-  o.frame = frame;
+Outcome outcome(std::size_t task, TaskState state) {
+  Outcome o;
+  o.task = task;
   o.state = state;
   return o;
-}
-
-TEST(ListSource, GivesEachFrameOnceInOrder) {
-  ListSource source({2, 0, 1}, {});
-  for (const std::size_t expected : {2U, 0U, 1U}) {
-    const auto unit = source.next();
-    ASSERT_TRUE(unit);
-    EXPECT_EQ(unit->frame, expected);
-    EXPECT_EQ(unit->last_bundle, -1);
-    source.finished(outcome(expected, FrameState::kDone));
-  }
-  EXPECT_FALSE(source.next());
-}
-
-TEST(ListSource, OffersWhatAnotherRunHasAgain) {
-  ListSource source({0}, {});
-  (void)source.next();
-  source.finished(outcome(0, FrameState::kClaimed));
-  const auto again = source.next();
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->frame, 0U);
-}
-
-TEST(ListSource, StopsWaitingForAnotherRunWhenAsked) {
-  bool stop = false;
-  ListSource source({0}, [&] { return stop; });
-  (void)source.next();
-  source.finished(outcome(0, FrameState::kClaimed));
-  stop = true;
-  EXPECT_FALSE(source.next());
 }
 
 class WatchSourceTest : public ScratchFolder {
@@ -60,8 +30,14 @@ class WatchSourceTest : public ScratchFolder {
     request.output = path("out");
     Observer observer;
     observer.message = [this](LogLevel, const std::string& text) { warnings_.push_back(text); };
+    const auto find = [request](const std::set<std::string>& skip) mutable {
+      request.skip = skip;
+      std::vector<Task> tasks;
+      for (FrameTask& frame : find_frames(request)) tasks.push_back(to_task(std::move(frame)));
+      return tasks;
+    };
     return std::make_unique<WatchSource>(
-        request, tasks_, WatchOptions{.poll_s = 0.05, .settle_s = settle_s, .idle_s = idle_s},
+        find, tasks_, WatchOptions{.poll_s = 0.05, .settle_s = settle_s, .idle_s = idle_s},
         observer, std::move(admit));
   }
   void put_frame(const std::string& expid) const {
@@ -86,8 +62,8 @@ TEST_F(WatchSourceTest, TakesTheNewestExposureFirst) {
   for (const long expected : {3L, 2L, 1L}) {
     const auto unit = next_of(*source);
     ASSERT_TRUE(unit);
-    EXPECT_EQ(tasks_.at(unit->frame).expid, expected);
-    source->finished(outcome(unit->frame, FrameState::kDone));
+    EXPECT_EQ(tasks_.at(unit->task).priority, expected);
+    source->finished(outcome(unit->task, TaskState::kDone));
   }
   EXPECT_FALSE(next_of(*source));  // idle
 }
@@ -104,7 +80,7 @@ TEST_F(WatchSourceTest, SaysThatThereIsNoneForNowWhileAFrameIsInWork) {
   put_frame("00000002");
   const auto second = next_of(*source);
   ASSERT_TRUE(second);
-  EXPECT_EQ(tasks_.at(second->frame).expid, 2L);
+  EXPECT_EQ(tasks_.at(second->task).priority, 2L);
 }
 
 TEST_F(WatchSourceTest, DoesNotHoldUpARunThatMustEndThoughNothingIsInWork) {
@@ -142,7 +118,7 @@ TEST_F(WatchSourceTest, WaitsForThePsf) {
   const auto unit = next_of(*source);
   writer.join();
   ASSERT_TRUE(unit);
-  EXPECT_TRUE(std::filesystem::exists(tasks_.at(unit->frame).job.psf));
+  EXPECT_TRUE(std::filesystem::exists(frame_of(tasks_.at(unit->task)).job.psf));
 }
 
 TEST_F(WatchSourceTest, AFolderThatIsNotThereYetIsWaitedForWithOneWarning) {
@@ -161,7 +137,7 @@ TEST_F(WatchSourceTest, AFrameThatFailedIsNewOnceItsFilesHaveChanged) {
   const auto source = watch(0, 0.4);
   const auto unit = next_of(*source);
   ASSERT_TRUE(unit);
-  FrameOutcome failed = outcome(unit->frame, FrameState::kFailed);
+  Outcome failed = outcome(unit->task, TaskState::kFailed);
   failed.exit_code = static_cast<int>(Status::kCorrupt);
   source->finished(failed);
   const auto start = std::chrono::steady_clock::now();
@@ -170,8 +146,8 @@ TEST_F(WatchSourceTest, AFrameThatFailedIsNewOnceItsFilesHaveChanged) {
   put("in/preproc-r0-00000001.fits", "the whole of it");
   const auto again = next_of(*source);
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->frame, unit->frame);
-  source->finished(outcome(unit->frame, FrameState::kDone));
+  EXPECT_EQ(again->task, unit->task);
+  source->finished(outcome(unit->task, TaskState::kDone));
   put("in/preproc-r0-00000001.fits", "and another one, which is the next run's");
   EXPECT_FALSE(next_of(*source));
 }
@@ -179,7 +155,7 @@ TEST_F(WatchSourceTest, AFrameThatFailedIsNewOnceItsFilesHaveChanged) {
 TEST_F(WatchSourceTest, WhatTheMachineFailedIsTriedAgainEverMoreRarely) {
   put_frame("00000001");
   const auto source = watch(0, 0.5);
-  FrameOutcome failed = outcome(0, FrameState::kFailed);
+  Outcome failed = outcome(0, TaskState::kFailed);
   failed.exit_code = static_cast<int>(Status::kNotFound);
   failed.system_error = EIO;
   int attempts = 0;
@@ -190,43 +166,11 @@ TEST_F(WatchSourceTest, WhatTheMachineFailedIsTriedAgainEverMoreRarely) {
 
 TEST_F(WatchSourceTest, WhatIsNotAdmittedEndsTheWatch) {
   put_frame("00000001");
-  const auto source = watch(0, 5, [](const std::vector<FrameTask>& found) {
+  const auto source = watch(0, 5, [](const std::vector<Task>& found) {
     EXPECT_EQ(found.size(), 1U);
     throw Error(Status::kUsage, "other options");
   });
   EXPECT_THROW((void)next_of(*source), Error);
-}
-
-TEST(MemoryBudget, HoldsFramesBackButNeverTheFirst) {
-  MemoryBudget budget(100, 10);
-  auto first = budget.reserve(1000);  // larger than all, and alone
-  std::atomic<bool> in{false};
-  std::thread second([&] {
-    const auto share = budget.reserve(60);
-    in = true;
-  });
-  std::this_thread::sleep_for(30ms);
-  EXPECT_FALSE(in);
-  first = {};
-  second.join();
-  EXPECT_TRUE(in);
-  EXPECT_EQ(budget.used(), 0U);
-  EXPECT_EQ(budget.most_in_flight(), 1U);
-}
-
-TEST(MemoryBudget, CountsFramesToo) {
-  MemoryBudget budget(1000, 2);
-  auto a = budget.reserve(1);
-  const auto b = budget.reserve(1);
-  std::atomic<bool> in{false};
-  std::thread third([&] {
-    const auto share = budget.reserve(1);
-    in = true;
-  });
-  std::this_thread::sleep_for(30ms);
-  EXPECT_FALSE(in);
-  a = {};
-  third.join();
 }
 
 }  // namespace

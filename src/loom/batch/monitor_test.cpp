@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a run says of itself while it waits.
-#include "fiberloom/recipes/night/monitor.hpp"
+#include "loom/batch/monitor.hpp"
 
 #include <unistd.h>
 
@@ -9,17 +9,17 @@
 
 #include "loom/testing/scratch_folder.hpp"
 
-namespace fiberloom::night {
+namespace loom::batch {
 namespace {
 
 class MonitorTest : public ScratchFolder {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"));
+    folder_ = RunFolder(path("out"), {"loom", "1"});
     folder_.create();
     for (const char* name : {"r0-00000001", "r1-00000001"}) {
-      FrameTask task;
+      Task task;
       task.name = name;
       tasks_.add(std::move(task));
     }
@@ -34,14 +34,15 @@ class MonitorTest : public ScratchFolder {
     const std::lock_guard lock(mutex_);
     return said_;
   }
-  static FrameOutcome outcome(std::size_t frame, FrameState state) {
-    FrameOutcome o;
-    o.frame = frame;
+  static Outcome outcome(std::size_t task, TaskState state) {
+    Outcome o;
+    o.task = task;
     o.state = state;
     return o;
   }
 
-  RunFolder folder_{""};
+  RunFolder folder_{"", {"loom", "1"}};
+  WorkKinds kinds_;
   TaskList tasks_;
   Observer observer_;
   std::atomic<bool> stop_{false};
@@ -49,16 +50,16 @@ class MonitorTest : public ScratchFolder {
   std::vector<std::string> said_;
 };
 
-TEST_F(MonitorTest, NamesTheFramesThatKeepARunThatWasToldToStop) {
+TEST_F(MonitorTest, NamesTheTasksThatKeepARunThatWasToldToStop) {
   MonitorOptions options;
   options.keep = KeepFiles::kNo;
   options.stuck_s = 0.3;
-  Monitor monitor(tasks_, folder_, options, observer_, {});
-  monitor.changed(outcome(0, FrameState::kDone));
-  monitor.changed(outcome(1, FrameState::kWriting));
+  Monitor monitor(tasks_, kinds_, folder_, options, observer_, {});
+  monitor.changed(outcome(0, TaskState::kDone));
+  monitor.changed(outcome(1, TaskState::kWriting));
   monitor.start([] { return StageLoad{}; });
   ::usleep(1200000);
-  EXPECT_TRUE(warnings().empty()) << "a frame may take its time";
+  EXPECT_TRUE(warnings().empty()) << "a task may take its time";
 
   stop_ = true;
   for (int i = 0; i < 100 && warnings().empty(); ++i) ::usleep(50000);
@@ -70,4 +71,4 @@ TEST_F(MonitorTest, NamesTheFramesThatKeepARunThatWasToldToStop) {
 }
 
 }  // namespace
-}  // namespace fiberloom::night
+}  // namespace loom::batch

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/engine.hpp"
+
+#include "fiberloom/extract/exact/gpu/device_engine.hpp"
+
+namespace fiberloom {
+
+ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
+                              const ExtractOptions& options, Executor& executor,
+                              const Observer& observer, Tracer* tracer) const {
+  if (device_ != nullptr) return device_->extract(ccd, psf, options, executor, observer, tracer);
+  const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
+  return engine(ccd, psf, options, executor, observer, tracer);
+}
+
+}  // namespace fiberloom
