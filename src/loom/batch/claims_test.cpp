@@ -21,7 +21,7 @@ class ClaimsTest : public ScratchFolder {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
-    folder_ = RunFolder(path("out"), {"loom", "1"});
+    folder_ = RunFolder(path("out"), {"fiberloom", "1"});
     folder_.create();
   }
 
@@ -70,7 +70,7 @@ class ClaimsTest : public ScratchFolder {
     FAIL() << "no claim to die with";
   }
 
-  RunFolder folder_{"", {"loom", "1"}};
+  RunFolder folder_{"", {"fiberloom", "1"}};
 };
 
 TEST_F(ClaimsTest, OnlyOneRunGetsAName) {

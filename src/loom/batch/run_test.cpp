@@ -109,7 +109,7 @@ TEST_F(BatchRun, ADiamondIsDoneFromItsTopAndOnce) {
   EXPECT_EQ(states(report),
             (States{{"top", kDone}, {"left", kDone}, {"right", kDone}, {"bottom", kDone}}));
   EXPECT_EQ(outputs().at("top.txt"), "line 0 of 5 letters\n");
-  EXPECT_EQ(outputs().at("bottom.txt"), "line 0 of 203 letters\n");
+  EXPECT_EQ(outputs().at("bottom.txt"), "line 0 of 210 letters\n");
   kind_->computed = 0;
   EXPECT_EQ(
       states(run(diamond())),
@@ -195,7 +195,7 @@ TEST_F(BatchRun, AMissingInputBlocksWhatNeedsIt) {
       states(report),
       (States{{"top", kMissing}, {"left", kBlocked}, {"right", kBlocked}, {"bottom", kBlocked}}));
   EXPECT_EQ(exit_status(report), Status::kSomeFailed);
-  EXPECT_EQ(report.outcomes[0].message, "needs left, which is not done");
+  EXPECT_EQ(report.outcomes[0].message, "needs right, which is not done");
 }
 
 TEST_F(BatchRun, AStopLeavesWhatWasNotBegunAndTheNextRunDoesIt) {
