@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/ccd/pixel_mask.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -26,11 +27,28 @@ void header_facts(const HeaderCards& header, Facts& facts) {
   }
 }
 
-void grid_facts(const std::vector<double>& wave, Facts& facts) {
+void grid_facts(const std::vector<double>& wave, Facts& facts,
+                const std::string& name = "wavelengths") {
   if (wave.empty()) return;
   const double step = wave.size() < 2 ? 0.0 : wave[1] - wave[0];
-  facts.emplace_back("wavelengths", print("%.3f to %.3f Angstrom, step %.4f, %zu bins",
-                                          wave.front(), wave.back(), step, wave.size()));
+  facts.emplace_back(name, print("%.3f to %.3f Angstrom, step %.4f, %zu bins", wave.front(),
+                                 wave.back(), step, wave.size()));
+}
+
+/// What flux and ivar of spectra lack. `where`: "" or " of B", after each name.
+void bin_facts(const Spectra& spectra, Facts& facts, const std::string& where = "") {
+  std::size_t no_ivar = 0, not_finite = 0;
+  for (std::size_t i = 0; i < spectra.flux.size(); ++i) {
+    const double flux = spectra.flux.data()[i], ivar = spectra.ivar.data()[i];
+    no_ivar += !(ivar > 0);
+    not_finite += !std::isfinite(flux) || !std::isfinite(ivar);
+  }
+  facts.emplace_back("bins" + where + " with ivar 0", percent(no_ivar, spectra.flux.size()));
+  facts.emplace_back("bins" + where + " not finite", percent(not_finite, spectra.flux.size()));
+}
+
+std::string rows_fact(const std::optional<Table>& table) {
+  return table ? print("%zu rows", table->rows) : std::string("none");
 }
 
 Facts preproc_facts(const std::string& path) {
@@ -85,28 +103,22 @@ Facts psf_facts(const std::string& path) {
 }
 
 Facts frame_facts(const std::string& path) {
-  const FrameData frame = read_frame(path, Verify::kNo);
+  const FrameFile frame = read_frame(path, Verify::kNo);
   Facts facts;
   header_facts(frame.header, facts);
   facts.emplace_back("spectra", print("%zu", frame.flux.rows()));
   grid_facts(frame.wave, facts);
-  if (frame.resolution) {
-    facts.emplace_back("resolution", print("%zu diagonals", frame.resolution->rows()));
+  if (!frame.resolution.empty()) {
+    facts.emplace_back("resolution", print("%zu diagonals", frame.resolution.rows()));
   }
-  facts.emplace_back(
-      "fibermap", frame.fibermap ? print("%zu rows", frame.fibermap->rows) : std::string("none"));
-  std::size_t no_ivar = 0, bits[3] = {0, 0, 0}, not_finite = 0;
-  for (std::size_t i = 0; i < frame.flux.size(); ++i) {
-    no_ivar += !(frame.ivar.data()[i] > 0);
-    not_finite += !std::isfinite(frame.flux.data()[i]) || !std::isfinite(frame.ivar.data()[i]);
-  }
+  facts.emplace_back("fibermap", rows_fact(frame.fibermap));
+  std::size_t bits[3] = {0, 0, 0};
   for (std::size_t i = 0; i < frame.mask.size(); ++i) {
     const std::uint32_t m = frame.mask.data()[i];
     bits[0] += (m & kSomeBadPix) != 0, bits[1] += (m & kAllBadPix) != 0;
     bits[2] += (m & kBad2dFit) != 0;
   }
-  facts.emplace_back("bins with ivar 0", percent(no_ivar, frame.flux.size()));
-  facts.emplace_back("bins not finite", percent(not_finite, frame.flux.size()));
+  bin_facts(frame, facts);
   if (!frame.mask.empty()) {
     facts.emplace_back("SOMEBADPIX", percent(bits[0], frame.mask.size()));
     facts.emplace_back("ALLBADPIX", percent(bits[1], frame.mask.size()));

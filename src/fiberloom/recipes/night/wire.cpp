@@ -3,6 +3,8 @@
 // when a struct gets a member that is not listed here.
 #include "fiberloom/recipes/night/wire.hpp"
 
+#include <type_traits>
+
 #include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
 
@@ -42,13 +44,14 @@ void task_fields(Archive& archive, Struct& task) {
   job_fields(archive, job);
 }
 
-/// What a device did is told by the outcome.
+/// Of a result, all but the tables of its spectra, which whoever joins the parts has, and what a
+/// device did, which the outcome tells.
 template <class Archive, class Struct>
 void result_fields(Archive& archive, Struct& result) {
-  auto& [wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
-         bundles, device] = result;
-  archive(wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
-          bundles);
+  std::conditional_t<std::is_const_v<Struct>, const Spectra, Spectra>& spectra = result;
+  auto& [wave, flux, ivar, mask, resolution, fibermap, scores] = spectra;
+  archive(wave, result.spec_min, flux, ivar, mask, result.xflux, result.chi2pix,
+          result.pixmask_fraction, resolution, result.model, result.bundles);
 }
 
 template <class Archive, class Struct>
