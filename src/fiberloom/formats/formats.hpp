@@ -93,6 +93,25 @@ struct TruthFile {
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
 [[nodiscard]] TruthFile read_truth(const std::string& path, Verify verify = Verify::kYes);
 
+/// A DESI file of spectra, or of coadds: the same targets in several cameras.
+struct SpectraFile {
+  struct Camera {
+    std::string name;    ///< "B": what stands before _FLUX
+    HeaderCards header;  ///< of FLUX: BUNIT
+    Spectra spectra;     ///< without tables: they are of all cameras
+  };
+  std::string path;
+  HeaderCards header;                     ///< of the primary HDU
+  std::vector<Camera> cameras;            ///< in the order of the file; one at least
+  std::optional<Table> fibermap, scores;  ///< a row for each spectrum
+  std::optional<Table> exp_fibermap;      ///< of coadds: a row for each exposure of each target
+  [[nodiscard]] std::size_t nspec() const noexcept { return cameras.front().spectra.nspec(); }
+};
+/// HDUs {CAMERA}_WAVELENGTH, _FLUX, _IVAR and, where they are there, _MASK, _RESOLUTION; FIBERMAP,
+/// EXP_FIBERMAP, SCORES. Throws kMissingHdu without a camera or with half of one, kWrongShape where
+/// shapes or numbers of rows differ, kCorrupt where wavelengths do not increase.
+[[nodiscard]] SpectraFile read_spectra(const std::string& path, Verify verify = Verify::kYes);
+
 /// HDUs of a FITS file, one line each, for `info`.
 struct HduSummary {
   int number = 0;

@@ -127,12 +127,49 @@ Facts frame_facts(const std::string& path) {
   return facts;
 }
 
+Facts spectra_facts(const std::string& path) {
+  const SpectraFile file = read_spectra(path, Verify::kNo);
+  Facts facts;
+  for (const char* key : {"SURVEY", "PROGRAM", "TILEID", "SPGRP", "SPGRPVAL", "HPXPIXEL"}) {
+    if (const auto value = file.header.text(key)) facts.emplace_back(key, *value);
+  }
+  facts.emplace_back("spectra", print("%zu", file.nspec()));
+  for (const SpectraFile::Camera& camera : file.cameras) {
+    const Spectra& spectra = camera.spectra;
+    grid_facts(spectra.wave, facts, "wavelengths of " + camera.name);
+    facts.emplace_back("resolution of " + camera.name,
+                       spectra.resolution.empty()
+                           ? std::string("none")
+                           : print("%zu diagonals", spectra.resolution.rows()));
+    bin_facts(spectra, facts, " of " + camera.name);
+    std::size_t flagged = 0;
+    for (std::size_t i = 0; i < spectra.mask.size(); ++i) flagged += spectra.mask.data()[i] != 0;
+    if (!spectra.mask.empty()) {
+      facts.emplace_back("MASK of " + camera.name, percent(flagged, spectra.mask.size()));
+    }
+  }
+  facts.emplace_back("fibermap", rows_fact(file.fibermap));
+  if (file.exp_fibermap) facts.emplace_back("exposures", rows_fact(file.exp_fibermap));
+  facts.emplace_back("scores", file.scores ? print("%zu columns", file.scores->columns.size())
+                                           : std::string("none"));
+  return facts;
+}
+
 Facts truth_facts(const std::string& path) {
   const TruthFile truth = read_truth(path, Verify::kNo);
   Facts facts;
   facts.emplace_back("spectra", print("%zu", truth.flux.rows()));
   grid_facts(truth.wave, facts);
   return facts;
+}
+
+/// Are there wavelengths and fluxes of a camera by name?
+bool has_camera(const std::vector<HduSummary>& hdus) {
+  const auto ends = [&](const char* end) {
+    return std::any_of(hdus.begin(), hdus.end(),
+                       [&](const HduSummary& hdu) { return hdu.name.ends_with(end); });
+  };
+  return ends("_WAVELENGTH") && ends("_FLUX");
 }
 
 std::string checksum_fact(const std::vector<HduSummary>& hdus, Verify verify) {
@@ -167,6 +204,8 @@ FileReport inspect_file(const std::string& path, Verify verify) {
     is("frame", frame_facts);
   } else if (has("FLUX") && has("WAVELENGTH")) {
     is("truth", truth_facts);
+  } else if (has_camera(report.hdus)) {
+    is(has("EXP_FIBERMAP") ? "coadd" : "spectra", spectra_facts);
   } else if (has("IVAR")) {
     is("preproc image", preproc_facts);
   } else if (has("XTRACE") || has("PSF")) {
