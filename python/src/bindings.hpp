@@ -30,7 +30,10 @@ struct PyTable {
 };
 
 [[nodiscard]] py::dict result_dict(ExtractResult&& result);
-[[nodiscard]] py::dict result_dict(FrameData&& frame);
+/// wave, flux, ivar, mask, resolution: what every dict of spectra has; None where there is none.
+[[nodiscard]] py::dict spectra_dict(Spectra&& spectra);
+/// A frame as Python hands it over.
+[[nodiscard]] FrameFile to_frame(const py::dict& frame);
 [[nodiscard]] py::object optional_table(std::optional<RawTable>&& table);
 
 void bind_headers(py::module_& m);

@@ -10,19 +10,11 @@
 namespace fiberloom::python {
 namespace {
 
-FrameData to_frame_data(const py::dict& f) {
-  FrameData frame;
-  frame.wave = to_vector<double>(f["wave"].cast<Input<double>>(), "wave");
-  frame.flux = to_matrix<double>(f["flux"].cast<Input<double>>(), "flux");
-  frame.ivar = to_matrix<double>(f["ivar"].cast<Input<double>>(), "ivar");
-  frame.mask = to_optional_matrix<std::uint32_t>(f["mask"], "mask");
-  if (!f["resolution"].is_none()) {
-    frame.resolution = to_cube<double>(f["resolution"].cast<Input<double>>(), "resolution");
-  }
-  if (!f["header"].is_none()) frame.header = f["header"].cast<const PyHeader&>().cards;
-  if (!f["fibermap"].is_none()) frame.fibermap = f["fibermap"].cast<const PyTable&>().table;
+/// With the number of its first fibre, where nothing else says it.
+FrameFile to_numbered_frame(const py::dict& f) {
+  FrameFile frame = to_frame(f);
   if (!frame.fibermap && !frame.header.has("FIBERMIN")) {
-    frame.header.set("FIBERMIN", f["specmin"].cast<int>());
+    frame.header.set("FIBERMIN", frame.spec_min);
   }
   return frame;
 }
@@ -34,7 +26,7 @@ py::list bins(const std::vector<BinName>& list) {
 }
 
 py::dict compare(const py::dict& a, const py::dict& b, std::uint32_t mask_bits, std::size_t list) {
-  const FrameData first = to_frame_data(a), second = to_frame_data(b);
+  const FrameFile first = to_numbered_frame(a), second = to_numbered_frame(b);
   const FrameComparison c = compare_frames(first, second, {mask_bits, list});
   py::dict out;
   out["nspec"] = c.nspec;
@@ -69,7 +61,7 @@ py::dict row_dict(const TruthComparison::Row& row) {
 py::dict compare_with_truth(const py::dict& frame, const std::string& truth,
                             std::uint32_t mask_bits, int bundlesize) {
   const TruthComparison c =
-      compare_truth(to_frame_data(frame), read_truth(truth), {mask_bits, 0}, bundlesize);
+      compare_truth(to_numbered_frame(frame), read_truth(truth), {mask_bits, 0}, bundlesize);
   py::list brightness, bundles;
   for (const auto& row : c.by_brightness) brightness.append(row_dict(row));
   for (const auto& row : c.by_bundle) bundles.append(row_dict(row));

@@ -230,13 +230,8 @@ py::array spectral_mask(const Input<double>& ivar, const Input<double>& chi2pix,
 }  // namespace
 
 py::dict result_dict(ExtractResult&& r) {
-  py::dict out;
-  out["wave"] = to_numpy(std::move(r.wave));
+  py::dict out = spectra_dict(std::move(r));
   out["specmin"] = r.spec_min;
-  out["flux"] = to_numpy(std::move(r.flux));
-  out["ivar"] = to_numpy(std::move(r.ivar));
-  out["mask"] = to_numpy(std::move(r.mask));
-  out["resolution"] = to_numpy(std::move(r.resolution));
   out["chi2pix"] = to_numpy(std::move(r.chi2pix));
   out["xflux"] = to_numpy(std::move(r.xflux));
   out["pixmask_fraction"] = to_numpy(std::move(r.pixmask_fraction));

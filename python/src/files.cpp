@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/recipes/compare_frames.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {
@@ -39,52 +40,70 @@ PyPsf read_psf_file(const std::string& path, const std::string& gh00, bool tails
       Watch().run([&](const Observer&) { return read_psf(path, options); }))};
 }
 
-FrameFile to_frame_file(const py::dict& f) {
-  FrameFile frame;
-  ExtractResult& r = frame.result;
-  r.wave = to_vector<double>(f["wave"].cast<Input<double>>(), "wave");
-  r.spec_min = f["specmin"].cast<int>();
-  r.flux = to_matrix<double>(f["flux"].cast<Input<double>>(), "flux");
-  r.ivar = to_matrix<double>(f["ivar"].cast<Input<double>>(), "ivar");
-  r.mask = to_optional_matrix<std::uint32_t>(f["mask"], "mask");
-  if (r.mask.empty()) r.mask = Array2D<std::uint32_t>(r.flux.rows(), r.flux.cols(), 0U);
-  r.chi2pix = to_optional_matrix<double>(f["chi2pix"], "chi2pix");
-  if (!f["resolution"].is_none()) {
-    r.resolution = to_cube<float>(f["resolution"].cast<Input<float>>(), "resolution");
-  }
-  if (!f["header"].is_none()) frame.header = f["header"].cast<const PyHeader&>().cards;
-  if (!f["fibermap"].is_none()) frame.fibermap = f["fibermap"].cast<const PyTable&>().table;
-  return frame;
+/// Resolutions of files come as float64, as they always have.
+Array3D<double> widened(const Array3D<float>& a) {
+  Array3D<double> out(a.planes(), a.rows(), a.cols());
+  std::copy(a.data(), a.data() + a.size(), out.data());
+  return out;
+}
+
+py::dict frame_dict(FrameFile&& f) {
+  const auto fibers = fiber_numbers(f.fibermap, f.header, f.nspec());
+  const py::object resolution =
+      f.resolution.empty() ? py::object(py::none()) : to_numpy(widened(f.resolution));
+  py::dict out = spectra_dict(std::move(f));
+  out["resolution"] = resolution;
+  out["path"] = f.path;
+  out["fibers"] = fibers;
+  out["chi2pix"] = f.chi2pix.empty() ? py::object(py::none()) : to_numpy(std::move(f.chi2pix));
+  out["header"] = PyHeader{std::move(f.header)};
+  out["fibermap"] = optional_table(to_raw_table(f.fibermap));
+  return out;
 }
 
 }  // namespace
 
-py::dict result_dict(FrameData&& f) {
+py::dict spectra_dict(Spectra&& s) {
+  const auto or_none = [](auto&& array) {
+    return array.empty() ? py::object(py::none()) : to_numpy(std::move(array));
+  };
   py::dict out;
-  out["path"] = f.path;
-  const std::vector<std::int64_t> fibers = fiber_numbers(f.fibermap, f.header, f.flux.rows());
-  out["fibers"] = fibers;
-  out["wave"] = to_numpy(std::move(f.wave));
-  out["flux"] = to_numpy(std::move(f.flux));
-  out["ivar"] = to_numpy(std::move(f.ivar));
-  out["mask"] = f.mask.empty() ? py::object(py::none()) : to_numpy(std::move(f.mask));
-  out["resolution"] = f.resolution ? to_numpy(std::move(*f.resolution)) : py::object(py::none());
-  out["chi2pix"] = f.chi2pix ? to_numpy(std::move(*f.chi2pix)) : py::object(py::none());
-  out["header"] = PyHeader{std::move(f.header)};
-  out["fibermap"] = optional_table(std::move(f.fibermap));
+  out["wave"] = to_numpy(std::move(s.wave));
+  out["flux"] = to_numpy(std::move(s.flux));
+  out["ivar"] = to_numpy(std::move(s.ivar));
+  out["mask"] = or_none(std::move(s.mask));
+  out["resolution"] = or_none(std::move(s.resolution));
   return out;
+}
+
+FrameFile to_frame(const py::dict& f) {
+  FrameFile frame;
+  frame.wave = to_vector<double>(f["wave"].cast<Input<double>>(), "wave");
+  frame.flux = to_matrix<double>(f["flux"].cast<Input<double>>(), "flux");
+  frame.ivar = to_matrix<double>(f["ivar"].cast<Input<double>>(), "ivar");
+  frame.mask = to_optional_matrix<std::uint32_t>(f["mask"], "mask");
+  frame.chi2pix = to_optional_matrix<double>(f["chi2pix"], "chi2pix");
+  frame.spec_min = f["specmin"].cast<int>();
+  if (!f["resolution"].is_none()) {
+    frame.resolution = to_cube<float>(f["resolution"].cast<Input<float>>(), "resolution");
+  }
+  if (!f["header"].is_none()) frame.header = f["header"].cast<const PyHeader&>().cards;
+  if (!f["fibermap"].is_none()) {
+    frame.fibermap = to_table(f["fibermap"].cast<const PyTable&>().table);
+  }
+  return frame;
 }
 
 void bind_files(py::module_& m) {
   m.def("read_image", &read_image);
   m.def("read_psf", &read_psf_file);
   m.def("read_frame", [](const std::string& path, bool verify) {
-    return result_dict(
+    return frame_dict(
         Watch().run([&](const Observer&) { return read_frame(path, to_verify(verify)); }));
   });
   m.def("write_frame", [](const std::string& path, const py::dict& f, bool scores, bool overwrite) {
-    FrameFile frame = to_frame_file(f);
-    frame.scores = scores;
+    FrameFile frame = to_frame(f);
+    if (scores) frame.scores = frame_scores(frame);
     Watch().run([&](const Observer&) {
       write_frame(path, frame, to_overwrite(overwrite));
       return 0;

@@ -93,6 +93,34 @@ class Info(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(f"{path}: {kind}", result.stdout)
 
+    def test_a_coadd_is_told_camera_by_camera(self):
+        def camera(name, nwave, first=False):
+            return (fits.image(f"{name}_WAVELENGTH", -64, (nwave,), [3600.0 + 0.8 * j for j in range(nwave)], first=first)
+                    + fits.image(f"{name}_FLUX", -32, (2, nwave), [1.5] * 2 * nwave)
+                    + fits.image(f"{name}_IVAR", -32, (2, nwave), [1.0] * nwave + [0.0] * nwave)
+                    + fits.image(f"{name}_MASK", 32, (2, nwave), [0] * (2 * nwave - 1) + [2]))
+        tables = (fits.table("FIBERMAP", [("TARGETID", "K", "q", None)], [(5,), (6,)])
+                  + fits.table("EXP_FIBERMAP", [("TARGETID", "K", "q", None)], [(5,), (5,), (6,)]))
+        spectra = self.put("spectra.fits", camera("B", 10, first=True) + camera("Z", 12))
+        coadd = self.put("coadd.fits", camera("B", 10, first=True) + camera("Z", 12) + tables)
+        result = self.program("info", coadd)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"{coadd}: coadd", result.stdout)
+        for name, value in (("spectra", "2"), ("wavelengths of B", "3600.000 to 3607.200 Angstrom, step 0.8000, 10 bins"),
+                            ("resolution of Z", "none"), ("bins of Z with ivar 0", r"12 of 24 \(50.000 %\)"),
+                            ("MASK of B", r"1 of 20 \(5.000 %\)"), ("fibermap", "2 rows"), ("exposures", "3 rows"),
+                            ("scores", "none")):
+            self.assertRegex(result.stdout, f"{name} +{value}")
+        self.assertIn(f"{spectra}: spectra", self.program("info", spectra).stdout)
+
+    def test_half_a_camera_is_an_error_that_names_what_is_missing(self):
+        path = self.put("half.fits", fits.image("B_WAVELENGTH", -64, (3,), [1.0, 2.0, 3.0], first=True)
+                        + fits.image("B_FLUX", -32, (2, 3), [1.5] * 6))
+        result = self.program("info", path)
+        self.assertEqual(result.returncode, 11, result.stdout)
+        self.assertEqual(result.stderr.strip(),
+                         f"fiberloom: error: {path}: no HDU B_IVAR; the file has B_WAVELENGTH, B_FLUX")
+
     def test_start_up_is_quick(self):
         times = []
         for _ in range(5):

@@ -35,6 +35,13 @@ Bytes old_psf() {
   return sink.bytes();
 }
 
+Bytes coadd() {
+  MemorySink sink;
+  fits::FitsWriter writer(sink);
+  test::add_coadd(writer);
+  return sink.bytes();
+}
+
 }  // namespace
 
 std::vector<Seed> seeds() {
@@ -51,6 +58,7 @@ std::vector<Seed> seeds() {
           {"psf", fuzz_psf, psf},
           {"psf_v2", fuzz_psf, old_psf()},
           {"frame", fuzz_frame, frame},
+          {"spectra", fuzz_spectra, coadd()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};
 }
 

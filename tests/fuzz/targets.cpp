@@ -40,7 +40,23 @@ void fuzz_psf(std::span<const std::uint8_t> bytes) {
 }
 
 void fuzz_frame(std::span<const std::uint8_t> bytes) {
-  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_frame(file); });
+  run(bytes,
+      [](const fits::FitsReader& file) { (void)formats::parse_frame(file, FrameTables::kAll); });
+}
+
+void fuzz_spectra(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) {
+    const SpectraFile spectra = formats::parse_spectra(file);
+    for (const auto* table : {&spectra.fibermap, &spectra.exp_fibermap, &spectra.scores}) {
+      if (!table->has_value()) continue;
+      for (const Column& column : (*table)->columns) {
+        (void)(*table)->column(column.name);
+        (void)(*table)->integers(column.name, -1);
+        (void)(*table)->text_column(column.name);
+      }
+      (void)to_raw_table(*table);
+    }
+  });
 }
 
 void fuzz_gunzip(std::span<const std::uint8_t> bytes) {

@@ -24,7 +24,7 @@ struct Largest {
 
 /// Largest differences of the bins that b has, which start at bin `offset` of b. Bins of which a
 /// share `phi` of the light or less fell on good pixels count for zeros_differ alone.
-inline Largest differences(const ExtractResult& a, const FrameData& b, std::size_t offset,
+inline Largest differences(const ExtractResult& a, const FrameFile& b, std::size_t offset,
                            double phi = 0) {
   Largest d;
   const std::size_t nwave = a.flux.cols();
@@ -36,14 +36,14 @@ inline Largest differences(const ExtractResult& a, const FrameData& b, std::size
       const double flux = std::abs(a.flux(s, j) - b.flux(s, j + offset));
       d.pull = std::max(d.pull, flux / std::sqrt(1 / ia + 1 / ib));
       d.ivar = std::max(d.ivar, std::abs(ia / ib - 1));
-      if (b.chi2pix) {
-        const double reference = (*b.chi2pix)(s, j + offset);
+      if (!b.chi2pix.empty()) {
+        const double reference = b.chi2pix(s, j + offset);
         d.chi2pix = std::max(d.chi2pix, std::abs(a.chi2pix(s, j) / reference - 1));
       }
       const std::size_t ndiag = a.resolution.rows(), half = ndiag / 2;
-      for (std::size_t k = 0; b.resolution && k < ndiag; ++k) {
+      for (std::size_t k = 0; !b.resolution.empty() && k < ndiag; ++k) {
         if (j + k < half || j + k - half >= nwave) continue;  // rows outside the grid: junk there
-        const double r = (*b.resolution)(s, k, j + offset);
+        const double r = b.resolution(s, k, j + offset);
         d.resolution = std::max(d.resolution, std::abs(a.resolution(s, k, j) - r));
       }
     }

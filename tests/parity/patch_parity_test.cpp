@@ -20,7 +20,7 @@ namespace {
 
 /// specter's file has no WAVELENGTH, so it is no frame to read_frame().
 struct SpecterFile {
-  FrameData frame;
+  FrameFile frame;
   Array2D<double> pixmask_fraction;
 };
 
@@ -35,9 +35,9 @@ SpecterFile read_specter(const std::string& path, std::size_t nfiber, std::size_
   out.frame.flux = image("FLUX");
   out.frame.ivar = image("IVAR");
   out.pixmask_fraction = image("PIXMASK");
-  out.frame.resolution = Array3D<double>(nfiber, 11, nwave);
-  file.read_pixels<double>(file.require("RESOLUTION"),
-                           {out.frame.resolution->data(), out.frame.resolution->size()});
+  out.frame.resolution = Array3D<float>(nfiber, 11, nwave);
+  file.read_pixels<float>(file.require("RESOLUTION"),
+                          {out.frame.resolution.data(), out.frame.resolution.size()});
   return out;
 }
 

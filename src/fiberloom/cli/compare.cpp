@@ -49,8 +49,8 @@ void print_hint(const std::string& line) {
 }
 
 int compare_two(const CompareCommand& command) {
-  const FrameData a = read_frame(command.a, command.verify);
-  const FrameData b = read_frame(command.b, command.verify);
+  const FrameFile a = read_frame(command.a, command.verify);
+  const FrameFile b = read_frame(command.b, command.verify);
   CompareOptions options = command.options;
   options.far_pull = command.max_pull;
   const FrameComparison c = compare_frames(a, b, options);
@@ -90,7 +90,7 @@ void print_pulls(const TruthComparison::Row& row) {
 }
 
 int compare_with_truth(const CompareCommand& command, const std::string& truth_path) {
-  const FrameData frame = read_frame(command.a, command.verify);
+  const FrameFile frame = read_frame(command.a, command.verify);
   const TruthComparison c = compare_truth(frame, read_truth(truth_path, command.verify),
                                           command.options, command.bundle_size);
   put(print("frame %s\ntruth %s\n", frame.path.c_str(), truth_path.c_str()));

@@ -3,14 +3,14 @@
 // own.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "fiberloom/ccd/ccd_frame.hpp"
+#include "fiberloom/ccd/pixel_mask.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "fiberloom/spectrum/spectra.hpp"
+#include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/array.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/interval.hpp"
@@ -19,79 +19,6 @@
 #include "loom/trace/trace.hpp"
 
 namespace fiberloom {
-
-/// CCD pixels as the file has them, float32 or float64, [npix_y][npix_x].
-class PixelArray {
- public:
-  PixelArray() = default;
-  explicit PixelArray(Array2D<float> a) : data_(std::move(a)) {}
-  explicit PixelArray(Array2D<double> a) : data_(std::move(a)) {}
-  [[nodiscard]] std::size_t rows() const;
-  [[nodiscard]] std::size_t cols() const;
-  [[nodiscard]] double at(std::size_t r, std::size_t c) const;
-  [[nodiscard]] std::variant<Array2D<float>, Array2D<double>>& data() { return data_; }
-  [[nodiscard]] const std::variant<Array2D<float>, Array2D<double>>& data() const { return data_; }
-
- private:
-  std::variant<Array2D<float>, Array2D<double>> data_;
-};
-
-/// Image (electrons) and weights (inverse variance, 1/electron^2; 0 where masked) of one CCD.
-/// An engine wants it sanitised: call apply_mask first.
-struct CcdFrame {
-  PixelArray image, ivar;
-};
-
-/// A pixel whose value or weight no CCD gives.
-struct WildPixel {
-  std::size_t row = 0, column = 0;
-  double image = 0, ivar = 0;
-  bool in_ivar = false;  ///< the weight is wild, not the value
-};
-
-/// Which pixels apply_mask dropped. A pixel is counted once, under the first reason that holds.
-struct MaskCounts {
-  std::size_t pixels = 0;     ///< all
-  std::size_t by_mask = 0;    ///< mask & mask_bits
-  std::size_t zero_ivar = 0;  ///< ivar was 0 already
-  std::size_t nan_ivar = 0;   ///< ivar NaN or Inf
-  std::size_t negative_ivar = 0;
-  std::size_t nan_image = 0;    ///< image NaN or Inf under positive ivar
-  std::size_t wild_ivar = 0;    ///< ivar beyond kLeastIvar .. kMostIvar medians, or kIvarRange
-  std::size_t wild_image = 0;   ///< |image| sqrt(ivar) > kMostSignal
-  double median_ivar = 0;       ///< of pixels with a weight that are not masked
-  std::vector<WildPixel> wild;  ///< the first few
-  [[nodiscard]] std::size_t bad() const;
-};
-
-/// Weights beyond these, in units of the frame's median, are no CCD's: on a good frame the noise of
-/// a pixel lies within a factor 1000 of the usual. Solved for, one such pixel would take the digits
-/// of all others in its fibre.
-inline constexpr double kLeastIvar = 1e-12, kMostIvar = 1e8;
-/// In 1/electron^2: beyond these the results would leave the range of float32, as which they are
-/// stored.
-inline constexpr std::array<double, 2> kIvarRange{1e-35, 1e35};
-/// A value so many times its own error is not known to that error in double precision once it has
-/// met others.
-inline constexpr double kMostSignal = 1e12;
-
-/// Bits of the CCD mask that drop a pixel unless the user says otherwise: all but BADREADNOISE.
-inline constexpr std::uint32_t kDefaultMaskBits = 767;
-
-/// Makes ivar 0 and image 0 wherever a pixel must not be used. `mask` is [npix_y][npix_x] or empty.
-/// Throws kSizeMismatch when shapes disagree. (pixel_mask.cpp)
-MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask,
-                      std::uint32_t mask_bits = kDefaultMaskBits);
-
-/// One line that names the first wild pixels, for a warning; empty where there are none.
-[[nodiscard]] std::string wild_pixels_text(const MaskCounts& counts);
-
-/// Spectral mask bits (desispec's specmask) that an extraction sets.
-enum SpecMask : std::uint32_t {
-  kSomeBadPix = 1U << 0,  ///< pixmask_fraction > 0.5
-  kAllBadPix = 1U << 1,   ///< no information: flux = ivar = 0
-  kBad2dFit = 1U << 7,    ///< chi2pix far above its neighbours
-};
 
 /// The peers' dense divide and conquer (reference: gpu_specter). Only the patch engine reads these.
 struct PatchOptions {
@@ -167,18 +94,13 @@ struct DeviceReport {
 /// A solution whose error may be a sigma and more (or is no number) is none.
 [[nodiscard]] inline bool is_solution(double solve_sigma) { return solve_sigma < 1.0; }
 
-/// All arrays are [nspec][nwave]; flux per Angstrom.
-struct ExtractResult {
-  std::vector<double> wave;  ///< Angstrom
-  int spec_min = 0;
-  Array2D<double> flux;         ///< electron/Angstrom, re-convolved by the resolution
-  Array2D<double> ivar;         ///< (electron/Angstrom)^-2; 0 where there is no information
-  Array2D<std::uint32_t> mask;  ///< SpecMask bits
-  Array2D<double> xflux;        ///< deconvolved flux, electron/Angstrom
+/// The spectra, in electron/Angstrom, with what only their extraction knows; arrays [nspec][nwave].
+struct ExtractResult : Spectra {
+  int spec_min = 0;       ///< first fibre, counted from 0 in the PSF
+  Array2D<double> xflux;  ///< deconvolved flux, electron/Angstrom
   Array2D<double> chi2pix;
-  Array2D<double> pixmask_fraction;
-  Array3D<float> resolution;  ///< [nspec][ndiag][nwave]: (s, k, j) = R[j - ndiag/2 + k, j]
-  Array2D<float> model;       ///< [npix_y][npix_x] electrons, empty unless asked for
+  Array2D<double> pixmask_fraction;  ///< share of a bin's light that fell on bad pixels
+  Array2D<float> model;              ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
 };
@@ -211,12 +133,6 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
 /// given.
 void set_spectral_mask(ExtractResult& result);
 void set_spectral_mask(ExtractResult& result, Executor& executor);
-
-/// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.
-[[nodiscard]] std::vector<double> linear_wave_grid(double wmin, double wmax, double dw);
-
-/// Width of bin j for flux per Angstrom: numpy.gradient(wave).
-[[nodiscard]] std::vector<double> bin_widths(const std::vector<double>& wave);
 
 /// Every bundle, in order.
 [[nodiscard]] std::vector<BundleRange> bundle_ranges(const PsfModel& psf, int bundle_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all engines share: grids, bundles, checks, the spectral mask.
+// What all engines share: bundles, checks, the spectral mask.
 #include "fiberloom/extract/extract.hpp"
 
 #include <gtest/gtest.h>
@@ -18,37 +18,6 @@ namespace fiberloom {
 namespace {
 
 using test::status_of;
-
-TEST(LinearWaveGrid, IsTheArangeOfThePeers) {
-  EXPECT_EQ(linear_wave_grid(5760, 7620, 0.8).size(), 2326U);
-  EXPECT_EQ(linear_wave_grid(3600, 3600, 0.8).size(), 1U);
-  const auto wave = linear_wave_grid(10, 11, 0.3);  // the end is no multiple: 11.15 is not reached
-  ASSERT_EQ(wave.size(), 4U);
-  EXPECT_EQ(wave[3], 10 + 3 * 0.3);
-  EXPECT_EQ(linear_wave_grid(10, 11, 0.35).size(), 4U) << "half a step beyond the end counts";
-}
-
-TEST(LinearWaveGrid, RefusesWhatIsNone) {
-  const double nan = std::nan(""), inf = HUGE_VAL;
-  for (const auto& [low, high, step] : {std::array{1.0, 2.0, 0.0},
-                                        {1.0, 2.0, -1.0},
-                                        {2.0, 1.0, 0.1},
-                                        {1.0, 2.0, 3.0},
-                                        {nan, 2.0, 1.0},
-                                        {1.0, inf, 1.0},
-                                        {1.0, 2.0, nan},
-                                        {1.0, 2.0, inf},
-                                        {0.0, 1e7, 0.1}}) {
-    EXPECT_EQ(status_of([&] { (void)linear_wave_grid(low, high, step); }), Status::kUsage)
-        << low << " " << high << " " << step;
-  }
-}
-
-TEST(BinWidths, AreTheGradientOfTheGrid) {
-  EXPECT_EQ(bin_widths({1, 2, 4, 8}), (std::vector<double>{1, 1.5, 3, 4}));
-  EXPECT_EQ(bin_widths({5}), std::vector<double>{1});
-  EXPECT_TRUE(bin_widths({}).empty());
-}
 
 TEST(BundleRanges, CoverEveryFibreOnceByCountOrByTheRowOfThePsf) {
   test::SmallPsf small;
@@ -178,14 +147,6 @@ TEST(SpectralMask, IsTheSameForAnyNumberOfTasks) {
   ExtractResult none;
   set_spectral_mask(none);
   EXPECT_TRUE(none.mask.empty());
-}
-
-TEST(PixelArray, ReadsBothTypesAsDouble) {
-  Array2D<float> narrow(2, 3, 0.5F);
-  const PixelArray a(std::move(narrow)), b(Array2D<double>(1, 2, 0.1));
-  EXPECT_EQ(a.at(1, 2), 0.5);
-  EXPECT_EQ(a.rows() * 10 + a.cols(), 23U);
-  EXPECT_EQ(b.at(0, 1), 0.1);
 }
 
 }  // namespace

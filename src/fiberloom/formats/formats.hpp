@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "fiberloom/extract/extract.hpp"
+#include "fiberloom/ccd/ccd_frame.hpp"
+#include "fiberloom/formats/tables.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "fiberloom/spectrum/spectra.hpp"
 #include "loom/base/array.hpp"
 #include "loom/files/atomic_file.hpp"  // Overwrite
 #include "loom/fits/fits_reader.hpp"   // Verify
@@ -39,6 +41,7 @@ struct PreprocFile {
 
 /// Lowest FIBER of a fibermap; nullopt where it has no such column, or no number in it.
 [[nodiscard]] std::optional<std::int64_t> lowest_fiber(const RawTable& fibermap);
+[[nodiscard]] std::optional<std::int64_t> lowest_fiber(const Table& fibermap);
 
 enum class Gh00 { kFile, kOne };  ///< defect B1: take the row as stored, or 1
 struct PsfReadOptions {
@@ -54,14 +57,20 @@ struct PsfFile {
 /// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF).
 [[nodiscard]] PsfFile read_psf(const std::string& path, const PsfReadOptions& options = {});
 
-/// What write_frame puts down. The order and types of HDUs are desispec's (docs/formats.md).
-struct FrameFile {
-  HeaderCards header;    ///< becomes the FLUX header (NSPEC, WAVEMIN ... set by the pipeline)
-  ExtractResult result;  ///< float64 here, float32 in the file
-  std::optional<RawTable> fibermap;  ///< already sliced
-  bool scores = true;
-  HeaderCards resolution_header;  ///< extra cards for RESOLUTION (usually none)
+/// Spectra as the file of a frame has them (float32 there, float64 here): ours, desispec's, spex's,
+/// exspec's.
+struct FrameFile : Spectra {
+  std::string path;         ///< that was read
+  HeaderCards header;       ///< of FLUX
+  Array2D<double> chi2pix;  ///< [nspec][nwave]; empty: none
+  int spec_min = 0;  ///< first fibre of its camera, where neither FIBERMAP nor header says it
 };
+/// Which tables of a frame are read: a fault in one that nobody asked for is nobody's.
+enum class FrameTables { kFibermap, kAll };
+[[nodiscard]] FrameFile read_frame(const std::string& path, Verify verify = Verify::kYes,
+                                   FrameTables tables = FrameTables::kFibermap);
+/// Writes MASK as 0 where there is none. The order and types of HDUs are desispec's
+/// (docs/formats.md); NSPEC, WAVEMIN ... are set by who makes the header.
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.
 /// Gzipped when the name ends in .gz. Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
 void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);
@@ -69,19 +78,6 @@ void write_frame(const std::string& path, const FrameFile& frame, Overwrite over
 /// One image as the primary HDU (model, residual) with the given header cards; float32 [ny][nx].
 void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,
                  const std::string& extname, Overwrite overwrite);
-
-/// A frame as read back (ours, desispec's, spex's, exspec's): what compare needs.
-struct FrameData {
-  std::string path;
-  HeaderCards header;
-  std::vector<double> wave;
-  Array2D<double> flux, ivar;
-  Array2D<std::uint32_t> mask;  ///< empty when absent
-  std::optional<Array3D<double>> resolution;
-  std::optional<Array2D<double>> chi2pix;
-  std::optional<RawTable> fibermap;
-};
-[[nodiscard]] FrameData read_frame(const std::string& path, Verify verify = Verify::kYes);
 
 /// One CCD image, float32: the HDU of this name, else the first image of the file.
 [[nodiscard]] Array2D<float> read_image(const std::string& path, const std::string& extname,
@@ -95,10 +91,29 @@ void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite)
 struct TruthFile {
   std::vector<double> wave;  ///< the fine grid of the input spectra, Angstrom
   Array2D<double> flux;      ///< electrons/Angstrom on it
-  RawTable fibermap;
+  Table fibermap;
 };
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
 [[nodiscard]] TruthFile read_truth(const std::string& path, Verify verify = Verify::kYes);
+
+/// A DESI file of spectra, or of coadds: the same targets in several cameras.
+struct SpectraFile {
+  struct Camera {
+    std::string name;    ///< "B": what stands before _FLUX
+    HeaderCards header;  ///< of FLUX: BUNIT
+    Spectra spectra;     ///< without tables: they are of all cameras
+  };
+  std::string path;
+  HeaderCards header;                     ///< of the primary HDU
+  std::vector<Camera> cameras;            ///< in the order of the file; one at least
+  std::optional<Table> fibermap, scores;  ///< a row for each spectrum
+  std::optional<Table> exp_fibermap;      ///< of coadds: a row for each exposure of each target
+  [[nodiscard]] std::size_t nspec() const noexcept { return cameras.front().spectra.nspec(); }
+};
+/// HDUs {CAMERA}_WAVELENGTH, _FLUX, _IVAR and, where they are there, _MASK, _RESOLUTION; FIBERMAP,
+/// EXP_FIBERMAP, SCORES. Throws kMissingHdu without a camera or with half of one, kWrongShape where
+/// shapes or numbers of rows differ, kCorrupt where wavelengths do not increase.
+[[nodiscard]] SpectraFile read_spectra(const std::string& path, Verify verify = Verify::kYes);
 
 /// HDUs of a FITS file, one line each, for `info`.
 struct HduSummary {

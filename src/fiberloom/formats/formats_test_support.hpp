@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/spectrum/scores.hpp"
+#include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 #include "loom/testing/test_files.hpp"
@@ -85,13 +87,13 @@ inline PsfFile sample_psf(std::size_t n = 6) {
 
 inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
   FrameFile out;
-  ExtractResult& r = out.result;
+  Spectra& r = out;
   r.wave = linear_wave_grid(5900, 5900 + 0.8 * static_cast<double>(m - 1), 0.8);
-  r.spec_min = 2;
+  out.spec_min = 2;
   r.flux = Array2D<double>(n, m);
   r.ivar = Array2D<double>(n, m, 0.5);
   r.mask = Array2D<std::uint32_t>(n, m, 0);
-  r.chi2pix = Array2D<double>(n, m, 1.0);
+  out.chi2pix = Array2D<double>(n, m, 1.0);
   r.resolution = Array3D<float>(n, 11, m, 0.0F);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < m; ++j) {
@@ -105,7 +107,8 @@ inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
   out.header.set("CAMERA", "r3");
   out.header.set("FLAVOR", "science");
   out.header.set("BUNIT", "electron");
-  out.fibermap = sample_fibermap(n, 1502);
+  out.fibermap = to_table(sample_fibermap(n, 1502));
+  out.scores = frame_scores(out);
   return out;
 }
 
@@ -127,9 +130,45 @@ inline void add_image(fits::FitsWriter& w, const std::string& name,
   w.image(name, std::span<const double>(zeros), axes, type, h);
 }
 
-/// Where the parity data lie (FIBERLOOM_PARITY_DIR), or empty.
-inline std::string parity_file(const std::string& name) {
-  const char* folder = std::getenv("FIBERLOOM_PARITY_DIR");
+/// {camera}_WAVELENGTH ... of `n` spectra of `m` bins: flux 10 i + j, R the identity.
+inline void add_camera(fits::FitsWriter& w, const std::string& camera, double first_aa,
+                       std::size_t n, std::size_t m) {
+  const std::vector<double> wave =
+      linear_wave_grid(first_aa, first_aa + 0.8 * static_cast<double>(m - 1), 0.8);
+  std::vector<double> flux(n * m), ivar(n * m, 0.25), resolution(n * 5 * m);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      flux[i * m + j] = 10.0 * static_cast<double>(i) + static_cast<double>(j);
+      resolution[(i * 5 + 2) * m + j] = 1;
+    }
+  }
+  const std::vector<std::uint32_t> mask(n * m, 2);
+  HeaderCards unit;
+  unit.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
+  const auto real = [&](const char* name, const std::vector<double>& a,
+                        const std::vector<std::size_t>& axes, fits::PixelType type) {
+    w.image(camera + name, std::span<const double>(a), axes, type, unit);
+  };
+  real("_WAVELENGTH", wave, {m}, fits::PixelType::kFloat64);
+  real("_FLUX", flux, {m, n}, fits::PixelType::kFloat32);
+  real("_IVAR", ivar, {m, n}, fits::PixelType::kFloat32);
+  w.image(camera + "_MASK", std::span<const std::uint32_t>(mask), {m, n}, fits::PixelType::kInt32);
+  real("_RESOLUTION", resolution, {m, 5, n}, fits::PixelType::kFloat32);
+}
+
+/// A coadd of three targets in two cameras, with all tables.
+inline void add_coadd(fits::FitsWriter& w) {
+  w.table("FIBERMAP", sample_fibermap(3, 7));
+  w.table("EXP_FIBERMAP", sample_fibermap(5));
+  add_camera(w, "B", 3600, 3, 12);
+  add_camera(w, "Z", 7520, 3, 15);
+  w.table("SCORES", fits::TableBuilder(3).add("TSNR2_LRG", std::vector<double>{1, 2, 3}).build());
+}
+
+/// Where a file of outside data lies, in the folder that the variable names, or empty.
+inline std::string parity_file(const std::string& name,
+                               const char* variable = "FIBERLOOM_PARITY_DIR") {
+  const char* folder = std::getenv(variable);
   if (folder == nullptr) return "";
   const std::filesystem::path path = std::filesystem::path(folder) / name;
   return std::filesystem::exists(path) ? path.string() : "";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as read back: ours, desispec's, spex's and exspec's; and truth files.
+#include <utility>
+
 #include "fiberloom/formats/from_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -11,58 +13,72 @@ using fits::Hdu;
 
 namespace {
 
-/// The HDU, whose shape must be [nspec][nwave] of FLUX.
-const Hdu& require_like_flux(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
-  require_image(file, hdu, 2);
-  if (hdu.axes != flux.axes) {
-    throw file.error(Status::kWrongShape, hdu,
-                     "shape " + hdu.shape() + ", expected that of FLUX, " + flux.shape());
-  }
-  return hdu;
-}
-
-std::vector<double> read_wave(const FitsReader& file, const Hdu& flux) {
-  const Hdu& hdu = file.require("WAVELENGTH");
+std::vector<double> read_wave(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
   std::vector<double> wave = read_vector(file, hdu);
   if (wave.size() != flux.axes[0]) {
-    throw file.error(Status::kWrongShape, hdu,
-                     std::to_string(wave.size()) + " bins, but FLUX has " + flux.shape());
+    throw file.error(
+        Status::kWrongShape, hdu,
+        std::to_string(wave.size()) + " bins, but " + flux.name + " has " + flux.shape());
   }
   return wave;
 }
 
-Array3D<double> read_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+Array3D<float> read_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
   require_image(file, hdu, 3);
   if (hdu.axes[0] != flux.axes[0] || hdu.axes[2] != flux.axes[1] || hdu.axes[1] % 2 == 0) {
     throw file.error(Status::kWrongShape, hdu,
                      "shape " + hdu.shape() + ", expected " + std::to_string(flux.axes[1]) +
                          " x (odd) x " + std::to_string(flux.axes[0]));
   }
-  Array3D<double> out(hdu.axes[2], hdu.axes[1], hdu.axes[0]);
-  file.read_pixels<double>(hdu, {out.data(), out.size()});
+  Array3D<float> out(hdu.axes[2], hdu.axes[1], hdu.axes[0]);
+  file.read_pixels<float>(hdu, {out.data(), out.size()});
   return out;
 }
 
 }  // namespace
 
-FrameData parse_frame(const FitsReader& file) {
-  const Hdu& flux = file.require("FLUX");
-  FrameData out;
-  out.path = file.path();
-  out.header = flux.user_header();
+const Hdu& require_like_flux(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+  require_image(file, hdu, 2);
+  if (hdu.axes != flux.axes) {
+    throw file.error(
+        Status::kWrongShape, hdu,
+        "shape " + hdu.shape() + ", expected that of " + flux.name + ", " + flux.shape());
+  }
+  return hdu;
+}
+
+std::optional<Table> find_table(const FitsReader& file, const std::string& name) {
+  const Hdu* hdu = file.find(name);
+  if (hdu == nullptr) return std::nullopt;
+  return to_table(file.read_table(*hdu));
+}
+
+Spectra read_spectra_hdus(const FitsReader& file, const std::string& prefix) {
+  const Hdu& flux = file.require(prefix + "FLUX");
+  Spectra out;
   out.flux = read_matrix(file, flux);
-  out.ivar = read_matrix(file, require_like_flux(file, file.require("IVAR"), flux));
-  out.wave = read_wave(file, flux);
-  if (const Hdu* mask = file.find("MASK")) {
+  out.ivar = read_matrix(file, require_like_flux(file, file.require(prefix + "IVAR"), flux));
+  out.wave = read_wave(file, file.require(prefix + "WAVELENGTH"), flux);
+  if (const Hdu* mask = file.find(prefix + "MASK")) {
     out.mask = read_bits(file, require_like_flux(file, *mask, flux));
   }
-  if (const Hdu* resolution = file.find("RESOLUTION")) {
+  if (const Hdu* resolution = file.find(prefix + "RESOLUTION")) {
     out.resolution = read_resolution(file, *resolution, flux);
   }
+  return out;
+}
+
+FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
+  FrameFile out;
+  static_cast<Spectra&>(out) = read_spectra_hdus(file, "");
+  out.path = file.path();
+  const Hdu& flux = file.require("FLUX");
+  out.header = flux.user_header();
   if (const Hdu* chi2 = file.find("CHI2PIX")) {
     out.chi2pix = read_matrix(file, require_like_flux(file, *chi2, flux));
   }
-  if (const Hdu* map = file.find("FIBERMAP")) out.fibermap = file.read_table(*map);
+  out.fibermap = find_table(file, "FIBERMAP");
+  if (tables == FrameTables::kAll) out.scores = find_table(file, "SCORES");
   return out;
 }
 
@@ -70,15 +86,15 @@ TruthFile parse_truth(const FitsReader& file) {
   const Hdu& flux = file.require("FLUX");
   TruthFile out;
   out.flux = read_matrix(file, flux);
-  out.wave = read_wave(file, flux);
-  if (const Hdu* map = file.find("FIBERMAP")) out.fibermap = file.read_table(*map);
+  out.wave = read_wave(file, file.require("WAVELENGTH"), flux);
+  if (auto map = find_table(file, "FIBERMAP")) out.fibermap = std::move(*map);
   return out;
 }
 
 }  // namespace formats
 
-FrameData read_frame(const std::string& path, Verify verify) {
-  return formats::parse_frame(fits::FitsReader::open(path, verify));
+FrameFile read_frame(const std::string& path, Verify verify, FrameTables tables) {
+  return formats::parse_frame(fits::FitsReader::open(path, verify), tables);
 }
 
 TruthFile read_truth(const std::string& path, Verify verify) {
@@ -94,7 +110,7 @@ void write_truth(const std::string& path, const TruthFile& truth, Overwrite over
                  {truth.flux.cols(), truth.flux.rows()}, fits::PixelType::kFloat64, flux);
     writer.image("WAVELENGTH", std::span<const double>(truth.wave), {truth.wave.size()},
                  fits::PixelType::kFloat64, wave);
-    if (truth.fibermap.rows > 0) writer.table("FIBERMAP", truth.fibermap);
+    if (truth.fibermap.rows > 0) writer.table("FIBERMAP", to_raw_table(truth.fibermap));
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "fiberloom/formats/formats.hpp"
-#include "fiberloom/formats/scores.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -23,16 +22,16 @@ void require(bool good, const std::string& path, const char* what) {
 }
 
 void check_shapes(const std::string& path, const FrameFile& frame) {
-  const ExtractResult& r = frame.result;
-  const std::size_t n = r.flux.rows(), m = r.wave.size();
+  const Spectra& r = frame;
+  const std::size_t n = r.nspec(), m = r.wave.size();
   const auto same = [&](const auto& a) { return a.rows() == n && a.cols() == m; };
   require(n > 0 && m > 0 && same(r.flux), path, "FLUX");
   require(same(r.ivar), path, "IVAR");
-  require(same(r.mask), path, "MASK");
-  require(r.chi2pix.empty() || same(r.chi2pix), path, "CHI2PIX");
+  require(r.mask.empty() || same(r.mask), path, "MASK");
+  require(frame.chi2pix.empty() || same(frame.chi2pix), path, "CHI2PIX");
   require(r.resolution.empty() || (r.resolution.planes() == n && r.resolution.cols() == m), path,
           "RESOLUTION");
-  require(!frame.fibermap || frame.fibermap->rows == n, path, "FIBERMAP");
+  require(!r.fibermap || r.fibermap->rows == n, path, "FIBERMAP");
 }
 
 /// Lowest fibre number of the frame: FIBERMAP, else spectrograph (SPECGRPH or CAMERA), else the
@@ -43,13 +42,13 @@ std::int64_t fiber_min(const FrameFile& frame) {
   }
   if (const auto given = frame.header.integer("FIBERMIN")) return *given;
   if (const auto spectrograph = frame.header.integer("SPECGRPH")) {
-    return kFibersPerSpectrograph * *spectrograph + frame.result.spec_min;
+    return kFibersPerSpectrograph * *spectrograph + frame.spec_min;
   }
   const std::string camera = frame.header.text("CAMERA").value_or("");
   if (camera.size() == 2 && std::isdigit(static_cast<unsigned char>(camera[1])) != 0) {
-    return kFibersPerSpectrograph * (camera[1] - '0') + frame.result.spec_min;
+    return kFibersPerSpectrograph * (camera[1] - '0') + frame.spec_min;
   }
-  return frame.result.spec_min;
+  return frame.spec_min;
 }
 
 template <class T>
@@ -59,13 +58,14 @@ void matrix(FitsWriter& writer, const char* name, const Array2D<T>& a, PixelType
 }
 
 void write_hdus(FitsWriter& writer, const FrameFile& frame) {
-  const ExtractResult& r = frame.result;
+  const Spectra& r = frame;
   HeaderCards header = frame.header;
   header.set("BUNIT", "electron/Angstrom");
   header.set("FIBERMIN", fiber_min(frame));
   matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
   matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);
-  matrix(writer, "MASK", r.mask, PixelType::kUInt32);
+  const Array2D<std::uint32_t> none(r.mask.empty() ? r.nspec() : 0, r.nwave(), 0U);
+  matrix(writer, "MASK", r.mask.empty() ? none : r.mask, PixelType::kUInt32);
   HeaderCards wave;
   wave.set("BUNIT", "Angstrom");
   writer.image("WAVELENGTH", std::span<const double>(r.wave), {r.wave.size()}, PixelType::kFloat64,
@@ -73,12 +73,11 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   if (!r.resolution.empty()) {
     writer.image("RESOLUTION", std::span<const float>(r.resolution.data(), r.resolution.size()),
                  {r.resolution.cols(), r.resolution.rows(), r.resolution.planes()},
-                 PixelType::kFloat32, frame.resolution_header);
+                 PixelType::kFloat32);
   }
-  if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
-  if (!r.chi2pix.empty()) matrix(writer, "CHI2PIX", r.chi2pix, PixelType::kFloat32);
-  if (!frame.scores) return;
-  if (const auto scores = formats::frame_scores(r)) writer.table("SCORES", *scores);
+  if (r.fibermap) writer.table("FIBERMAP", to_raw_table(*r.fibermap));
+  if (!frame.chi2pix.empty()) matrix(writer, "CHI2PIX", frame.chi2pix, PixelType::kFloat32);
+  if (r.scores) writer.table("SCORES", to_raw_table(*r.scores));
 }
 
 }  // namespace

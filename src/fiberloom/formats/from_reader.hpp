@@ -11,7 +11,9 @@ namespace fiberloom::formats {
 [[nodiscard]] PreprocFile parse_preproc(const fits::FitsReader& file);
 [[nodiscard]] RawTable parse_fibermap(const fits::FitsReader& file);
 [[nodiscard]] PsfFile parse_psf(const fits::FitsReader& file, const PsfReadOptions& options);
-[[nodiscard]] FrameData parse_frame(const fits::FitsReader& file);
+[[nodiscard]] FrameFile parse_frame(const fits::FitsReader& file,
+                                    FrameTables tables = FrameTables::kFibermap);
+[[nodiscard]] SpectraFile parse_spectra(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);
 
@@ -24,5 +26,14 @@ namespace fiberloom::formats {
 [[nodiscard]] Array2D<std::uint32_t> read_bits(const fits::FitsReader& file, const fits::Hdu& hdu);
 /// Throws kWrongShape unless the HDU is an image of so many axes.
 void require_image(const fits::FitsReader& file, const fits::Hdu& hdu, std::size_t axes);
+/// Spectra of one camera, without tables: {prefix}FLUX, IVAR, WAVELENGTH and, where they are there,
+/// MASK and RESOLUTION. Throws kMissingHdu, kWrongShape.
+[[nodiscard]] Spectra read_spectra_hdus(const fits::FitsReader& file, const std::string& prefix);
+/// The HDU, whose shape must be [nspec][nwave] of FLUX. Throws kWrongShape.
+const fits::Hdu& require_like_flux(const fits::FitsReader& file, const fits::Hdu& hdu,
+                                   const fits::Hdu& flux);
+/// The table of this name, or nullopt.
+[[nodiscard]] std::optional<Table> find_table(const fits::FitsReader& file,
+                                              const std::string& name);
 
 }  // namespace fiberloom::formats

@@ -125,13 +125,21 @@ RawTable read_fibermap(const std::string& path, Verify verify) {
   return formats::parse_fibermap(fits::FitsReader::open(path, verify));
 }
 
-std::optional<std::int64_t> lowest_fiber(const RawTable& fibermap) {
+namespace {
+
+template <class AnyTable>
+std::optional<std::int64_t> lowest_of(const AnyTable& fibermap) {
   constexpr std::int64_t kUndefined = INT64_MAX;
   const auto fibers = fibermap.integers("FIBER", kUndefined);
   if (!fibers || fibers->empty()) return std::nullopt;
   const std::int64_t lowest = *std::min_element(fibers->begin(), fibers->end());
   return lowest == kUndefined ? std::nullopt : std::optional(lowest);
 }
+
+}  // namespace
+
+std::optional<std::int64_t> lowest_fiber(const RawTable& fibermap) { return lowest_of(fibermap); }
+std::optional<std::int64_t> lowest_fiber(const Table& fibermap) { return lowest_of(fibermap); }
 
 namespace {
 

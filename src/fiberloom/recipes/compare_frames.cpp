@@ -18,11 +18,11 @@ struct RowPair {
   std::int64_t fiber = 0;
 };
 
-std::string shape(const FrameData& f) {
+std::string shape(const FrameFile& f) {
   return std::to_string(f.flux.rows()) + " x " + std::to_string(f.flux.cols());
 }
 
-std::vector<RowPair> match_rows(const FrameData& a, const FrameData& b) {
+std::vector<RowPair> match_rows(const FrameFile& a, const FrameFile& b) {
   const auto fibers_a = fiber_numbers(a.fibermap, a.header, a.flux.rows());
   std::vector<RowPair> pairs;
   if (a.flux.rows() == b.flux.rows()) {
@@ -45,7 +45,7 @@ std::vector<RowPair> match_rows(const FrameData& a, const FrameData& b) {
   return pairs;
 }
 
-void check_grids(const FrameData& a, const FrameData& b) {
+void check_grids(const FrameFile& a, const FrameFile& b) {
   if (a.flux.cols() != b.flux.cols()) {
     throw Error(Status::kWrongShape, b.path + ": FLUX is " + shape(b) + ", expected the grid of " +
                                          a.path + ", " + shape(a));
@@ -61,7 +61,7 @@ void check_grids(const FrameData& a, const FrameData& b) {
 
 class Comparer {
  public:
-  Comparer(const FrameData& a, const FrameData& b, const CompareOptions& options)
+  Comparer(const FrameFile& a, const FrameFile& b, const CompareOptions& options)
       : a_(a), b_(b), options_(options), use_mask_(!a.mask.empty() && !b.mask.empty()) {}
 
   FrameComparison run() {
@@ -69,7 +69,7 @@ class Comparer {
     const auto pairs = match_rows(a_, b_);
     out_.nspec = pairs.size();
     out_.nwave = a_.flux.cols();
-    if (a_.resolution && b_.resolution) out_.max_resolution = 0;
+    if (!a_.resolution.empty() && !b_.resolution.empty()) out_.max_resolution = 0;
     for (const RowPair& pair : pairs) {
       compare_row(pair);
       if (out_.max_resolution) compare_resolution(pair);
@@ -78,7 +78,7 @@ class Comparer {
   }
 
  private:
-  [[nodiscard]] bool good(const FrameData& f, std::size_t row, std::size_t j) const {
+  [[nodiscard]] bool good(const FrameFile& f, std::size_t row, std::size_t j) const {
     return f.ivar(row, j) > 0 && !(use_mask_ && (f.mask(row, j) & options_.mask_bits) != 0);
   }
 
@@ -126,8 +126,7 @@ class Comparer {
   }
 
   void compare_resolution(const RowPair& pair) {
-    const auto& ra = *a_.resolution;
-    const auto& rb = *b_.resolution;
+    const Array3D<float>&ra = a_.resolution, &rb = b_.resolution;
     const auto half_a = static_cast<std::ptrdiff_t>(ra.rows() / 2);
     const auto half_b = static_cast<std::ptrdiff_t>(rb.rows() / 2);
     const std::ptrdiff_t half = std::min(half_a, half_b);
@@ -136,9 +135,10 @@ class Comparer {
       for (std::ptrdiff_t d = -half; d <= half; ++d) {
         const std::ptrdiff_t row = j + d;  // the entry is R[row, j]
         if (row < 0 || row >= n || !both_good(pair, row) || !both_good(pair, j)) continue;
-        const double difference =
-            std::abs(ra(pair.a, static_cast<std::size_t>(half_a + d), static_cast<std::size_t>(j)) -
-                     rb(pair.b, static_cast<std::size_t>(half_b + d), static_cast<std::size_t>(j)));
+        const auto column = static_cast<std::size_t>(j);
+        const double in_a = ra(pair.a, static_cast<std::size_t>(half_a + d), column);
+        const double in_b = rb(pair.b, static_cast<std::size_t>(half_b + d), column);
+        const double difference = std::abs(in_a - in_b);
         if (!(difference <= *out_.max_resolution)) out_.max_resolution = difference;
       }
     }
@@ -149,8 +149,8 @@ class Comparer {
     return good(a_, pair.a, bin) && good(b_, pair.b, bin);
   }
 
-  const FrameData& a_;
-  const FrameData& b_;
+  const FrameFile& a_;
+  const FrameFile& b_;
   const CompareOptions& options_;
   bool use_mask_;
   FrameComparison out_;
@@ -163,8 +163,8 @@ double FrameComparison::mask_difference() const noexcept {
   return all == 0 ? 0.0 : static_cast<double>(only_a + only_b) / static_cast<double>(all);
 }
 
-std::string seam_hint(const FrameData& a, const FrameData& b, const FrameComparison& comparison) {
-  const auto method = [](const FrameData& f) { return f.header.text("EXMETHOD").value_or(""); };
+std::string seam_hint(const FrameFile& a, const FrameFile& b, const FrameComparison& comparison) {
+  const auto method = [](const FrameFile& f) { return f.header.text("EXMETHOD").value_or(""); };
   if (comparison.far == 0 || (method(a) == "exact" && method(b) == "exact")) return {};
   const bool a_patch = method(a) == "patch", b_patch = method(b) == "patch";
   const bool at_seams = 2 * comparison.far_at_seams >= comparison.far;
@@ -178,7 +178,7 @@ std::string seam_hint(const FrameData& a, const FrameData& b, const FrameCompari
   return line + ": seams between patches may look like this (docs/migration.md)";
 }
 
-std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,
+std::vector<std::int64_t> fiber_numbers(const std::optional<Table>& fibermap,
                                         const HeaderCards& header, std::size_t rows) {
   std::vector<std::int64_t> numbers(rows);
   if (fibermap && fibermap->rows == rows) {
@@ -189,7 +189,7 @@ std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,
   return numbers;
 }
 
-FrameComparison compare_frames(const FrameData& a, const FrameData& b,
+FrameComparison compare_frames(const FrameFile& a, const FrameFile& b,
                                const CompareOptions& options) {
   return Comparer(a, b, options).run();
 }

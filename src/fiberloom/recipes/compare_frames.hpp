@@ -50,16 +50,16 @@ struct FrameComparison {
 };
 
 /// Throws kWrongShape when grids differ or rows cannot be matched (by FIBER, else by position).
-[[nodiscard]] FrameComparison compare_frames(const FrameData& a, const FrameData& b,
+[[nodiscard]] FrameComparison compare_frames(const FrameFile& a, const FrameFile& b,
                                              const CompareOptions& options = {});
 
 /// A line for who wonders about far pulls: empty, or that one of the frames was made in patches, or
 /// that most of them lie where patches would have met. A guess from the outside, and worded as one.
-[[nodiscard]] std::string seam_hint(const FrameData& a, const FrameData& b,
+[[nodiscard]] std::string seam_hint(const FrameFile& a, const FrameFile& b,
                                     const FrameComparison& comparison);
 
 /// Fibre number of each row: FIBERMAP column FIBER, else FIBERMIN + row, else row.
-[[nodiscard]] std::vector<std::int64_t> fiber_numbers(const std::optional<RawTable>& fibermap,
+[[nodiscard]] std::vector<std::int64_t> fiber_numbers(const std::optional<Table>& fibermap,
                                                       const HeaderCards& header, std::size_t rows);
 
 }  // namespace fiberloom

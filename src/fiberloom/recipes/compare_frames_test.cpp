@@ -14,23 +14,23 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Flux 10, ivar 4, mask 0, R the identity with three diagonals.
-FrameData flat_frame(std::size_t nspec, std::size_t nwave, int first_fiber = 0) {
-  FrameData frame;
+FrameFile flat_frame(std::size_t nspec, std::size_t nwave, int first_fiber = 0) {
+  FrameFile frame;
   frame.path = "frame.fits";
   frame.header.set("FIBERMIN", std::int64_t{first_fiber});
   for (std::size_t j = 0; j < nwave; ++j) frame.wave.push_back(5000 + static_cast<double>(j));
   frame.flux = Array2D<double>(nspec, nwave, 10.0);
   frame.ivar = Array2D<double>(nspec, nwave, 4.0);
   frame.mask = Array2D<std::uint32_t>(nspec, nwave, 0U);
-  frame.resolution = Array3D<double>(nspec, 3, nwave, 0.0);
+  frame.resolution = Array3D<float>(nspec, 3, nwave, 0.0F);
   for (std::size_t s = 0; s < nspec; ++s) {
-    for (std::size_t j = 0; j < nwave; ++j) (*frame.resolution)(s, 1, j) = 1;
+    for (std::size_t j = 0; j < nwave; ++j) frame.resolution(s, 1, j) = 1;
   }
   return frame;
 }
 
 TEST(CompareFrames, FindsNoDifferenceOfAFrameFromItself) {
-  const FrameData a = flat_frame(2, 5);
+  const FrameFile a = flat_frame(2, 5);
   const FrameComparison c = compare_frames(a, a);
   EXPECT_EQ(c.good, 10U);
   EXPECT_EQ(c.pulls_below[0], 10U);
@@ -41,8 +41,8 @@ TEST(CompareFrames, FindsNoDifferenceOfAFrameFromItself) {
 }
 
 TEST(CompareFrames, MeasuresPullsInUnitsOfBothSigmas) {
-  const FrameData a = flat_frame(2, 5);
-  FrameData b = flat_frame(2, 5);
+  const FrameFile a = flat_frame(2, 5);
+  FrameFile b = flat_frame(2, 5);
   b.flux(1, 3) += 0.5 * std::sqrt(2.0) * 0.02;  // sigma is 0.5 on both sides
   const FrameComparison c = compare_frames(a, b);
   EXPECT_NEAR(c.max_pull, 0.02, 1e-12);
@@ -52,7 +52,7 @@ TEST(CompareFrames, MeasuresPullsInUnitsOfBothSigmas) {
 }
 
 /// A frame whose flux is off by 1 sigma at these bins of every spectrum.
-FrameData with_jumps(FrameData frame, std::initializer_list<std::size_t> bins) {
+FrameFile with_jumps(FrameFile frame, std::initializer_list<std::size_t> bins) {
   for (const std::size_t j : bins) {
     for (std::size_t s = 0; s < frame.flux.rows(); ++s) frame.flux(s, j) += 1;
   }
@@ -60,8 +60,8 @@ FrameData with_jumps(FrameData frame, std::initializer_list<std::size_t> bins) {
 }
 
 TEST(SeamHint, CountsFarPullsBesideMultiplesOfThePatch) {
-  const FrameData a = flat_frame(2, 200);
-  const FrameData b = with_jumps(flat_frame(2, 200), {2, 48, 50, 75, 152});
+  const FrameFile a = flat_frame(2, 200);
+  const FrameFile b = with_jumps(flat_frame(2, 200), {2, 48, 50, 75, 152});
 
   const FrameComparison c = compare_frames(a, b, {.far_pull = 0.1});
 
@@ -71,7 +71,7 @@ TEST(SeamHint, CountsFarPullsBesideMultiplesOfThePatch) {
 }
 
 TEST(SeamHint, IsSilentWithoutFarPullsElsewhereAndForTwoExactFrames) {
-  FrameData a = flat_frame(2, 200), b = with_jumps(a, {50, 100});
+  FrameFile a = flat_frame(2, 200), b = with_jumps(a, {50, 100});
   const auto hint = [&](double far_pull) {
     return seam_hint(a, b, compare_frames(a, b, {.far_pull = far_pull}));
   };
@@ -88,7 +88,7 @@ TEST(SeamHint, IsSilentWithoutFarPullsElsewhereAndForTwoExactFrames) {
 }
 
 TEST(CompareFrames, CountsAndNamesWhatOneSideMasks) {
-  FrameData a = flat_frame(2, 5), b = flat_frame(2, 5);
+  FrameFile a = flat_frame(2, 5), b = flat_frame(2, 5);
   a.ivar(0, 0) = 0;
   a.ivar(0, 1) = b.ivar(0, 1) = 0;
   b.mask(1, 4) = kSomeBadPix;
@@ -104,7 +104,7 @@ TEST(CompareFrames, CountsAndNamesWhatOneSideMasks) {
 }
 
 TEST(CompareFrames, UsesMaskBitsOnlyWhereBothSidesHaveThem) {
-  FrameData a = flat_frame(1, 5), b = flat_frame(1, 5);
+  FrameFile a = flat_frame(1, 5), b = flat_frame(1, 5);
   a.mask(0, 2) = kBad2dFit;
   b.mask = {};
   EXPECT_EQ(compare_frames(a, b).masked_a, 0U);
@@ -114,32 +114,32 @@ TEST(CompareFrames, UsesMaskBitsOnlyWhereBothSidesHaveThem) {
 }
 
 TEST(CompareFrames, TakesNotANumberForAnInfinitePull) {
-  FrameData a = flat_frame(1, 5);
+  FrameFile a = flat_frame(1, 5);
   a.flux(0, 2) = kNan;
   EXPECT_TRUE(std::isinf(compare_frames(a, flat_frame(1, 5)).max_pull));
 }
 
 TEST(CompareFrames, IgnoresRowsOfTheResolutionOutsideTheGridAndNearBadBins) {
-  FrameData a = flat_frame(1, 5), b = flat_frame(1, 5);
-  (*a.resolution)(0, 0, 0) = 7;     // row -1
-  (*a.resolution)(0, 2, 4) = kNan;  // row 5
+  FrameFile a = flat_frame(1, 5), b = flat_frame(1, 5);
+  a.resolution(0, 0, 0) = 7;                         // row -1
+  a.resolution(0, 2, 4) = static_cast<float>(kNan);  // row 5
   b.ivar(0, 2) = 0;
-  (*b.resolution)(0, 1, 2) = 9;
+  b.resolution(0, 1, 2) = 9;
   EXPECT_EQ(compare_frames(a, b).max_resolution, 0);
-  (*a.resolution)(0, 1, 1) = 0.75;
+  a.resolution(0, 1, 1) = 0.75F;
   EXPECT_EQ(compare_frames(a, b).max_resolution, 0.25);
 }
 
 TEST(CompareFrames, ComparesTheDiagonalsThatBothHave) {
-  const FrameData a = flat_frame(1, 5);
-  FrameData b = flat_frame(1, 5);
-  b.resolution = Array3D<double>(1, 1, 5, 0.5);
+  const FrameFile a = flat_frame(1, 5);
+  FrameFile b = flat_frame(1, 5);
+  b.resolution = Array3D<float>(1, 1, 5, 0.5F);
   EXPECT_EQ(compare_frames(a, b).max_resolution, 0.5);
 }
 
 TEST(CompareFrames, MatchesRowsByFibre) {
-  FrameData a = flat_frame(6, 5, 20);
-  const FrameData b = flat_frame(2, 5, 23);
+  FrameFile a = flat_frame(6, 5, 20);
+  const FrameFile b = flat_frame(2, 5, 23);
   a.flux(2, 0) = 99;  // fibre 22 is not in b
   const FrameComparison c = compare_frames(a, b);
   EXPECT_EQ(c.nspec, 2U);
@@ -149,7 +149,7 @@ TEST(CompareFrames, MatchesRowsByFibre) {
 TEST(CompareFrames, RefusesWhatCannotBeCompared) {
   EXPECT_THROW((void)compare_frames(flat_frame(1, 5), flat_frame(1, 6)), Error);
   EXPECT_THROW((void)compare_frames(flat_frame(3, 5, 0), flat_frame(2, 5, 100)), Error);
-  FrameData shifted = flat_frame(1, 5);
+  FrameFile shifted = flat_frame(1, 5);
   shifted.wave[3] += 0.1;
   EXPECT_THROW((void)compare_frames(flat_frame(1, 5), shifted), Error);
 }

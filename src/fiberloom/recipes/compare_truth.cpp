@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 
+#include "fiberloom/spectrum/banded.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -53,20 +54,8 @@ std::size_t brightness_class(double signal_to_noise) {
       kBrightness.begin());
 }
 
-/// (R truth)_i of one fibre, the sum over the stored diagonals; NaN spreads from uncovered bins.
-void convolve(const Array3D<double>& resolution, std::size_t row, const double* truth,
-              std::span<double> out) {
-  const auto n = static_cast<std::ptrdiff_t>(out.size());
-  const auto half = static_cast<std::ptrdiff_t>(resolution.rows() / 2);
-  std::fill(out.begin(), out.end(), 0.0);
-  for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(resolution.rows()); ++k) {
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-      const std::ptrdiff_t i = j - half + k;
-      if (i < 0 || i >= n) continue;
-      out[static_cast<std::size_t>(i)] +=
-          resolution(row, static_cast<std::size_t>(k), static_cast<std::size_t>(j)) * truth[j];
-    }
-  }
+std::vector<std::int64_t> numbers_of(const TruthFile& truth) {
+  return fiber_numbers(truth.fibermap, HeaderCards{truth.fibermap.notes}, truth.flux.rows());
 }
 
 }  // namespace
@@ -116,11 +105,12 @@ Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wav
   return out;
 }
 
-Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth) {
-  if (!frame.resolution) throw Error(Status::kMissingHdu, frame.path + ": no HDU RESOLUTION");
+Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
+  if (frame.resolution.empty())
+    throw Error(Status::kMissingHdu, frame.path + ": no HDU RESOLUTION");
   if (frame.wave.empty()) throw Error(Status::kMissingHdu, frame.path + ": no HDU WAVELENGTH");
   const Array2D<double> binned = bin_truth(truth, frame.wave);
-  const auto truth_fibers = fiber_numbers(truth.fibermap, truth.fibermap.header, binned.rows());
+  const auto truth_fibers = numbers_of(truth);
   std::map<std::int64_t, std::size_t> row_of;
   for (std::size_t r = 0; r < truth_fibers.size(); ++r) row_of.emplace(truth_fibers[r], r);
   const auto fibers = fiber_numbers(frame.fibermap, frame.header, frame.flux.rows());
@@ -131,7 +121,8 @@ Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth) {
     const auto it = row_of.find(fibers[s]);
     if (it == row_of.end()) continue;
     ++common;
-    convolve(*frame.resolution, s, binned.row(it->second), {out.row(s), out.cols()});
+    const std::span<const double> bins(binned.row(it->second), binned.cols());
+    multiply(banded(frame.resolution, s), bins, {out.row(s), out.cols()});
   }
   if (common == 0) {
     throw Error(Status::kWrongShape, frame.path + ": shares no fibre with the truth");
@@ -139,10 +130,10 @@ Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth) {
   return out;
 }
 
-TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
+TruthComparison compare_truth(const FrameFile& frame, const TruthFile& truth,
                               const CompareOptions& options, int bundle_size) {
   const Array2D<double> expected = expected_flux(frame, truth);
-  const auto truth_fibers = fiber_numbers(truth.fibermap, truth.fibermap.header, truth.flux.rows());
+  const auto truth_fibers = numbers_of(truth);
   const std::set<std::int64_t> in_truth(truth_fibers.begin(), truth_fibers.end());
 
   TruthComparison out;

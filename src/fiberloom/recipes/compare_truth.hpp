@@ -48,11 +48,11 @@ struct TruthComparison {
 
 /// R x truth for each bin of the frame, R as stored in it; NaN where the truth does not cover it or
 /// has no such fibre. [nspec][nwave]. Throws as compare_truth().
-[[nodiscard]] Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth);
+[[nodiscard]] Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth);
 
 /// pull = (flux - R truth) sqrt(ivar), R as stored in the frame. Throws kMissingHdu without
 /// RESOLUTION or WAVELENGTH, kWrongShape when no fibre is common.
-[[nodiscard]] TruthComparison compare_truth(const FrameData& frame, const TruthFile& truth,
+[[nodiscard]] TruthComparison compare_truth(const FrameFile& frame, const TruthFile& truth,
                                             const CompareOptions& options, int bundle_size);
 
 }  // namespace fiberloom

@@ -44,7 +44,7 @@ TEST(BinTruth, IsNotANumberOutsideTheTruth) {
 
 /// Ten fibres, R that mixes neighbours, flux = R truth + sigma noise.
 struct Simulated {
-  FrameData frame;
+  FrameFile frame;
   TruthFile truth;
 };
 
@@ -54,13 +54,13 @@ Simulated simulate(double noise) {
   const CounterRng rng(3, 0);
   s.frame.flux = Array2D<double>(nspec, nwave);
   s.frame.ivar = Array2D<double>(nspec, nwave, 0.25);
-  s.frame.resolution = Array3D<double>(nspec, 3, nwave, 0.25);
+  s.frame.resolution = Array3D<float>(nspec, 3, nwave, 0.25F);
   s.truth.flux = Array2D<double>(nspec, nwave);
   for (std::size_t j = 0; j < nwave; ++j) s.frame.wave.push_back(5000 + static_cast<double>(j));
   s.truth.wave = s.frame.wave;
   for (std::size_t f = 0; f < nspec; ++f) {
     for (std::size_t j = 0; j < nwave; ++j) {
-      (*s.frame.resolution)(f, 1, j) = 0.5;
+      s.frame.resolution(f, 1, j) = 0.5F;
       s.truth.flux(f, j) = static_cast<double>(f + 1) * (j % 7 == 0 ? 30 : 1);
     }
     for (std::size_t j = 0; j < nwave; ++j) {
@@ -105,7 +105,7 @@ TEST(CompareTruth, LeavesMaskedBinsOut) {
 
 TEST(CompareTruth, NeedsAResolution) {
   Simulated s = simulate(0);
-  s.frame.resolution.reset();
+  s.frame.resolution = {};
   EXPECT_THROW((void)compare_truth(s.frame, s.truth, {}, 25), Error);
 }
 

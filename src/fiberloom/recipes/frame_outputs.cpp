@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -100,10 +101,12 @@ void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards
     });
   }
   FrameFile frame;
+  static_cast<Spectra&>(frame) = std::move(result);
   frame.header = header;
-  frame.result = std::move(result);
-  frame.fibermap = fibermap;
-  frame.scores = job.scores;
+  frame.chi2pix = std::move(result.chi2pix);
+  frame.spec_min = result.spec_min;
+  frame.fibermap = to_table(fibermap);
+  if (job.scores) frame.scores = frame_scores(frame);
   files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });
   files.keep();
 }

@@ -166,8 +166,9 @@ ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& 
   ExtractResult whole;
   whole.wave = parts.front().wave;
   whole.spec_min = parts.front().spec_min;
-  for (const RowsOf array : {&ExtractResult::flux, &ExtractResult::ivar, &ExtractResult::xflux,
-                             &ExtractResult::chi2pix, &ExtractResult::pixmask_fraction}) {
+  for (const RowsOf array : std::initializer_list<RowsOf>{
+           &ExtractResult::flux, &ExtractResult::ivar, &ExtractResult::xflux,
+           &ExtractResult::chi2pix, &ExtractResult::pixmask_fraction}) {
     whole.*array = stack(parts, array, nspec);
   }
   whole.resolution = Array3D<float>(nspec, parts.front().resolution.rows(), whole.wave.size());

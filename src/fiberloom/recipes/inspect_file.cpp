@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/ccd/pixel_mask.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -26,11 +27,28 @@ void header_facts(const HeaderCards& header, Facts& facts) {
   }
 }
 
-void grid_facts(const std::vector<double>& wave, Facts& facts) {
+void grid_facts(const std::vector<double>& wave, Facts& facts,
+                const std::string& name = "wavelengths") {
   if (wave.empty()) return;
   const double step = wave.size() < 2 ? 0.0 : wave[1] - wave[0];
-  facts.emplace_back("wavelengths", print("%.3f to %.3f Angstrom, step %.4f, %zu bins",
-                                          wave.front(), wave.back(), step, wave.size()));
+  facts.emplace_back(name, print("%.3f to %.3f Angstrom, step %.4f, %zu bins", wave.front(),
+                                 wave.back(), step, wave.size()));
+}
+
+/// What flux and ivar of spectra lack. `where`: "" or " of B", after each name.
+void bin_facts(const Spectra& spectra, Facts& facts, const std::string& where = "") {
+  std::size_t no_ivar = 0, not_finite = 0;
+  for (std::size_t i = 0; i < spectra.flux.size(); ++i) {
+    const double flux = spectra.flux.data()[i], ivar = spectra.ivar.data()[i];
+    no_ivar += !(ivar > 0);
+    not_finite += !std::isfinite(flux) || !std::isfinite(ivar);
+  }
+  facts.emplace_back("bins" + where + " with ivar 0", percent(no_ivar, spectra.flux.size()));
+  facts.emplace_back("bins" + where + " not finite", percent(not_finite, spectra.flux.size()));
+}
+
+std::string rows_fact(const std::optional<Table>& table) {
+  return table ? print("%zu rows", table->rows) : std::string("none");
 }
 
 Facts preproc_facts(const std::string& path) {
@@ -85,33 +103,55 @@ Facts psf_facts(const std::string& path) {
 }
 
 Facts frame_facts(const std::string& path) {
-  const FrameData frame = read_frame(path, Verify::kNo);
+  const FrameFile frame = read_frame(path, Verify::kNo);
   Facts facts;
   header_facts(frame.header, facts);
   facts.emplace_back("spectra", print("%zu", frame.flux.rows()));
   grid_facts(frame.wave, facts);
-  if (frame.resolution) {
-    facts.emplace_back("resolution", print("%zu diagonals", frame.resolution->rows()));
+  if (!frame.resolution.empty()) {
+    facts.emplace_back("resolution", print("%zu diagonals", frame.resolution.rows()));
   }
-  facts.emplace_back(
-      "fibermap", frame.fibermap ? print("%zu rows", frame.fibermap->rows) : std::string("none"));
-  std::size_t no_ivar = 0, bits[3] = {0, 0, 0}, not_finite = 0;
-  for (std::size_t i = 0; i < frame.flux.size(); ++i) {
-    no_ivar += !(frame.ivar.data()[i] > 0);
-    not_finite += !std::isfinite(frame.flux.data()[i]) || !std::isfinite(frame.ivar.data()[i]);
-  }
+  facts.emplace_back("fibermap", rows_fact(frame.fibermap));
+  std::size_t bits[3] = {0, 0, 0};
   for (std::size_t i = 0; i < frame.mask.size(); ++i) {
     const std::uint32_t m = frame.mask.data()[i];
     bits[0] += (m & kSomeBadPix) != 0, bits[1] += (m & kAllBadPix) != 0;
     bits[2] += (m & kBad2dFit) != 0;
   }
-  facts.emplace_back("bins with ivar 0", percent(no_ivar, frame.flux.size()));
-  facts.emplace_back("bins not finite", percent(not_finite, frame.flux.size()));
+  bin_facts(frame, facts);
   if (!frame.mask.empty()) {
     facts.emplace_back("SOMEBADPIX", percent(bits[0], frame.mask.size()));
     facts.emplace_back("ALLBADPIX", percent(bits[1], frame.mask.size()));
     facts.emplace_back("BAD2DFIT", percent(bits[2], frame.mask.size()));
   }
+  return facts;
+}
+
+Facts spectra_facts(const std::string& path) {
+  const SpectraFile file = read_spectra(path, Verify::kNo);
+  Facts facts;
+  for (const char* key : {"SURVEY", "PROGRAM", "TILEID", "SPGRP", "SPGRPVAL", "HPXPIXEL"}) {
+    if (const auto value = file.header.text(key)) facts.emplace_back(key, *value);
+  }
+  facts.emplace_back("spectra", print("%zu", file.nspec()));
+  for (const SpectraFile::Camera& camera : file.cameras) {
+    const Spectra& spectra = camera.spectra;
+    grid_facts(spectra.wave, facts, "wavelengths of " + camera.name);
+    facts.emplace_back("resolution of " + camera.name,
+                       spectra.resolution.empty()
+                           ? std::string("none")
+                           : print("%zu diagonals", spectra.resolution.rows()));
+    bin_facts(spectra, facts, " of " + camera.name);
+    std::size_t flagged = 0;
+    for (std::size_t i = 0; i < spectra.mask.size(); ++i) flagged += spectra.mask.data()[i] != 0;
+    if (!spectra.mask.empty()) {
+      facts.emplace_back("MASK of " + camera.name, percent(flagged, spectra.mask.size()));
+    }
+  }
+  facts.emplace_back("fibermap", rows_fact(file.fibermap));
+  if (file.exp_fibermap) facts.emplace_back("exposures", rows_fact(file.exp_fibermap));
+  facts.emplace_back("scores", file.scores ? print("%zu columns", file.scores->columns.size())
+                                           : std::string("none"));
   return facts;
 }
 
@@ -121,6 +161,15 @@ Facts truth_facts(const std::string& path) {
   facts.emplace_back("spectra", print("%zu", truth.flux.rows()));
   grid_facts(truth.wave, facts);
   return facts;
+}
+
+/// Are there wavelengths and fluxes of a camera by name?
+bool has_camera(const std::vector<HduSummary>& hdus) {
+  const auto ends = [&](const char* end) {
+    return std::any_of(hdus.begin(), hdus.end(),
+                       [&](const HduSummary& hdu) { return hdu.name.ends_with(end); });
+  };
+  return ends("_WAVELENGTH") && ends("_FLUX");
 }
 
 std::string checksum_fact(const std::vector<HduSummary>& hdus, Verify verify) {
@@ -155,6 +204,8 @@ FileReport inspect_file(const std::string& path, Verify verify) {
     is("frame", frame_facts);
   } else if (has("FLUX") && has("WAVELENGTH")) {
     is("truth", truth_facts);
+  } else if (has_camera(report.hdus)) {
+    is(has("EXP_FIBERMAP") ? "coadd" : "spectra", spectra_facts);
   } else if (has("IVAR")) {
     is("preproc image", preproc_facts);
   } else if (has("XTRACE") || has("PSF")) {

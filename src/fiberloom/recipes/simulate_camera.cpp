@@ -119,7 +119,7 @@ void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedE
   TruthFile truth;
   truth.wave = std::move(e.truth_wave);
   truth.flux = std::move(e.truth_flux);
-  truth.fibermap = make_fibermap(e.targets, nlit, TruthColumns::kYes);
+  truth.fibermap = to_table(make_fibermap(e.targets, nlit, TruthColumns::kYes));
   const std::string path = file_path(job, "truth", e.camera, o.expid);
   write_truth(path, truth, job.overwrite);
   summary.files.push_back(path);

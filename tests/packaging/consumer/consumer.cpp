@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "fiberloom/astro/barycentric.hpp"
+#include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
 #include "fiberloom/psf/forward_model.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -21,9 +22,9 @@ int main(int argc, char** argv) {
   ExtractOptions options;
   options.wave = frame.wave;
   FrameFile file;
-  file.result = extract_exact({PixelArray(frame.image), PixelArray(frame.ivar)}, frame.psf, options,
-                              *executor);
-  const double flux = file.result.flux(2, 20);
+  static_cast<Spectra&>(file) = extract_exact({PixelArray(frame.image), PixelArray(frame.ivar)},
+                                              frame.psf, options, *executor);
+  const double flux = file.flux(2, 20);
   const ForwardModel model(frame.psf, frame.lit_wave);
   const auto image = model.project(frame.electrons.view(), *executor);
   const double difference = std::abs(image(100, 20) - frame.mean(100, 20));

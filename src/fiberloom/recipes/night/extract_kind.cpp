@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/recipes/night/extract_kind.hpp"
 
+#include <type_traits>
+
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/frame_outputs.hpp"
@@ -68,14 +70,15 @@ void frame_fields(Archive& archive, Struct& frame) {
   job_fields(archive, job);
 }
 
-/// What a device did is told by TakenOver.
+/// All but the tables of its spectra, which whoever joins the parts has, and what a device did,
+/// which TakenOver tells.
 template <class Archive, class Struct>
 void result_fields(Archive& archive, Struct& result) {
-  auto& [wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
-         bundles, device] = result;
-  static_cast<void>(device);
-  archive(wave, spec_min, flux, ivar, mask, xflux, chi2pix, pixmask_fraction, resolution, model,
-          bundles);
+  std::conditional_t<std::is_const_v<Struct>, const Spectra, Spectra>& spectra = result;
+  auto& [wave, flux, ivar, mask, resolution, fibermap, scores] = spectra;
+  static_cast<void>(fibermap), static_cast<void>(scores);
+  archive(wave, result.spec_min, flux, ivar, mask, result.xflux, result.chi2pix,
+          result.pixmask_fraction, resolution, result.model, result.bundles);
 }
 
 }  // namespace

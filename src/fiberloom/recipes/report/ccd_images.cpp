@@ -7,6 +7,7 @@
 #include <optional>
 #include <variant>
 
+#include "fiberloom/ccd/pixel_mask.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::report {

@@ -39,7 +39,7 @@ std::vector<float> without_continuum(const double* flux, const std::uint8_t* fla
 
 /// Median over the fibres of each bin's line light; 0 but in the brightest bins, and where it is no
 /// more than the noise of a median.
-std::vector<float> line_template(const Array2D<float>& lines, const FrameData& frame,
+std::vector<float> line_template(const Array2D<float>& lines, const Spectra& frame,
                                  const Array2D<std::uint8_t>& flags) {
   std::vector<float> out(flags.cols(), 0.0F), column;
   for (std::size_t j = 0; j < flags.cols(); ++j) {
@@ -65,7 +65,7 @@ std::vector<float> line_template(const Array2D<float>& lines, const FrameData& f
 }
 
 /// Bins of a row that may be compared: no flag, and of the third with the highest ivar.
-std::vector<std::uint8_t> quiet_bins(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+std::vector<std::uint8_t> quiet_bins(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                                      std::size_t row) {
   const double least = upper_third(frame.ivar.row(row), flags.cols());
   std::vector<std::uint8_t> out(flags.cols(), 0);
@@ -79,7 +79,7 @@ std::vector<std::uint8_t> quiet_bins(const FrameData& frame, const Array2D<std::
 struct MeanSky {
   std::vector<double> flux, ivar;
 };
-MeanSky mean_sky(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+MeanSky mean_sky(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                  const std::vector<std::size_t>& sky, const std::vector<double>& scale) {
   const std::size_t n = flags.cols();
   MeanSky out{std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
@@ -97,7 +97,7 @@ MeanSky mean_sky(const FrameData& frame, const Array2D<std::uint8_t>& flags,
 
 }  // namespace
 
-std::vector<LineLight> line_light(const FrameData& frame, const Array2D<std::uint8_t>& flags) {
+std::vector<LineLight> line_light(const Spectra& frame, const Array2D<std::uint8_t>& flags) {
   std::vector<LineLight> out(flags.rows(), {kUnknown, kUnknown});
   if (flags.rows() < kLeastFibers) return out;
   Array2D<float> lines(flags.rows(), flags.cols());
@@ -120,7 +120,7 @@ std::vector<LineLight> line_light(const FrameData& frame, const Array2D<std::uin
   return out;
 }
 
-std::vector<FiberStatistics> fiber_statistics(const FrameData& frame,
+std::vector<FiberStatistics> fiber_statistics(const FrameFile& frame,
                                               const Array2D<std::uint8_t>& flags,
                                               const Array2D<float>& sigma) {
   std::vector<FiberStatistics> out(flags.rows());
@@ -136,8 +136,8 @@ std::vector<FiberStatistics> fiber_statistics(const FrameData& frame,
       if ((flags(s, j) & kUnusable) != 0) continue;
       flux.push_back(static_cast<float>(frame.flux(s, j)));
       snr.push_back(static_cast<float>(frame.flux(s, j) * std::sqrt(frame.ivar(s, j))));
-      if (frame.chi2pix && std::isfinite((*frame.chi2pix)(s, j))) {
-        chi2.push_back(static_cast<float>((*frame.chi2pix)(s, j)));
+      if (!frame.chi2pix.empty() && std::isfinite(frame.chi2pix(s, j))) {
+        chi2.push_back(static_cast<float>(frame.chi2pix(s, j)));
       }
     }
     for (std::size_t b = 0; b < sigma.cols(); ++b) {
@@ -153,7 +153,7 @@ std::vector<FiberStatistics> fiber_statistics(const FrameData& frame,
   return out;
 }
 
-Histogram sky_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+Histogram sky_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                     const std::vector<std::size_t>& sky) {
   Histogram out = pull_histogram();
   if (sky.size() < kLeastSky) return out;
@@ -187,7 +187,7 @@ Histogram sky_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags,
   return out;
 }
 
-Array2D<std::uint8_t> flag_bright(const FrameData& frame, const Array2D<std::uint8_t>& flags) {
+Array2D<std::uint8_t> flag_bright(const Spectra& frame, const Array2D<std::uint8_t>& flags) {
   Array2D<std::uint8_t> out = flags;
   for (std::size_t s = 0; s < flags.rows(); ++s) {
     const auto quiet = quiet_bins(frame, flags, s);
@@ -198,7 +198,7 @@ Array2D<std::uint8_t> flag_bright(const FrameData& frame, const Array2D<std::uin
   return out;
 }
 
-double noise_ratio(const FrameData& frame, const Array2D<std::uint8_t>& flags, double read_noise_e,
+double noise_ratio(const Spectra& frame, const Array2D<std::uint8_t>& flags, double read_noise_e,
                    double pixels) {
   const std::size_t n = flags.cols();
   if (n < 2 || flags.rows() == 0) return kUnknown;

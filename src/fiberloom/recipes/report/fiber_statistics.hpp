@@ -22,7 +22,7 @@ struct FiberStatistics {
 };
 
 /// One row for each row of the frame. `sigma` is that of resolution_sigma(), or empty.
-[[nodiscard]] std::vector<FiberStatistics> fiber_statistics(const FrameData& frame,
+[[nodiscard]] std::vector<FiberStatistics> fiber_statistics(const FrameFile& frame,
                                                             const Array2D<std::uint8_t>& flags,
                                                             const Array2D<float>& sigma);
 
@@ -33,24 +33,24 @@ struct FiberStatistics {
 struct LineLight {
   double ratio = 0, error = 0;
 };
-[[nodiscard]] std::vector<LineLight> line_light(const FrameData& frame,
+[[nodiscard]] std::vector<LineLight> line_light(const Spectra& frame,
                                                 const Array2D<std::uint8_t>& flags);
 
 /// (flux - scale x mean sky) / its sigma of the fibres in `sky` (rows), over the third of each
 /// spectrum with the lowest sigma: the sky must be the same in all of them but for a factor.
 /// Empty with fewer than three fibres.
-[[nodiscard]] Histogram sky_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+[[nodiscard]] Histogram sky_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                                   const std::vector<std::size_t>& sky);
 
 /// The flags, with kFlagOther set in all but the third of each spectrum with the lowest sigma.
-[[nodiscard]] Array2D<std::uint8_t> flag_bright(const FrameData& frame,
+[[nodiscard]] Array2D<std::uint8_t> flag_bright(const Spectra& frame,
                                                 const Array2D<std::uint8_t>& flags);
 
 /// Median over bins of (sigma that photons and read noise alone give) / (sigma that ivar claims),
 /// for fluxes in electron/Angstrom: 1 where the noise is what it must be, above 1 where the frame
 /// claims to be better than photons allow. `pixels`: those that a bin's light falls on, in effect.
 /// NaN where no bin has information.
-[[nodiscard]] double noise_ratio(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+[[nodiscard]] double noise_ratio(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                                  double read_noise_e, double pixels);
 
 }  // namespace fiberloom::report

@@ -11,9 +11,9 @@ namespace fiberloom::report {
 namespace {
 
 /// `nspec` fibres of sky lines and a continuum each of its own; fibre s gets share[s] of the lines.
-FrameData with_lines(const std::vector<double>& share, double read_noise = 4) {
+FrameFile with_lines(const std::vector<double>& share, double read_noise = 4) {
   constexpr std::size_t kWave = 1200;
-  FrameData frame;
+  FrameFile frame;
   frame.flux = Array2D<double>(share.size(), kWave);
   frame.ivar = Array2D<double>(share.size(), kWave);
   frame.mask = Array2D<std::uint32_t>(share.size(), kWave, 0);
@@ -36,7 +36,7 @@ TEST(LineLight, IsTheShareOfTheMedianFibreWhateverTheContinuum) {
   share[4] = 0.4;
   share[9] = 0;
   share[20] = 1.5;
-  const FrameData frame = with_lines(share);
+  const FrameFile frame = with_lines(share);
 
   const auto light = line_light(frame, bin_flags(frame));
 
@@ -47,14 +47,14 @@ TEST(LineLight, IsTheShareOfTheMedianFibreWhateverTheContinuum) {
 }
 
 TEST(LineLight, IsUnknownWhereThereAreNoLinesOrTooFewFibres) {
-  FrameData frame = with_lines(std::vector<double>(10, 0.0));
+  FrameFile frame = with_lines(std::vector<double>(10, 0.0));
   EXPECT_TRUE(std::isnan(line_light(frame, bin_flags(frame))[0].ratio));
   frame = with_lines({1, 1, 1});
   EXPECT_TRUE(std::isnan(line_light(frame, bin_flags(frame))[0].ratio));
 }
 
 TEST(FiberStatistics, CountFlagsAndTakeMediansOfWhatIsLeft) {
-  FrameData frame = with_lines(std::vector<double>(6, 1.0));
+  FrameFile frame = with_lines(std::vector<double>(6, 1.0));
   for (std::size_t j = 0; j < 100; ++j) frame.mask(2, j) = kAllBadPix;
   for (std::size_t j = 100; j < 110; ++j) frame.mask(2, j) = kBad2dFit;
   for (std::size_t j = 0; j < 1200; ++j) frame.ivar(5, j) = 0;
@@ -71,7 +71,7 @@ TEST(FiberStatistics, CountFlagsAndTakeMediansOfWhatIsLeft) {
 }
 
 TEST(SkyPulls, AreOneWideForOneSkyAndWiderForTwo) {
-  FrameData frame = with_lines(std::vector<double>(12, 1.0));
+  FrameFile frame = with_lines(std::vector<double>(12, 1.0));
   for (std::size_t s = 0; s < 12; ++s) {  // one sky: take the continua of their own off
     for (std::size_t j = 0; j < 1200; ++j) frame.flux(s, j) -= 3 * static_cast<double>(s % 7);
   }
@@ -88,7 +88,7 @@ TEST(SkyPulls, AreOneWideForOneSkyAndWiderForTwo) {
 }
 
 TEST(FlagBright, LeavesTheQuietestThirdOfEachSpectrum) {
-  const FrameData frame = with_lines({1, 1});
+  const FrameFile frame = with_lines({1, 1});
   auto flags = bin_flags(frame);
   flags(0, 7) = kFlagSomeBad;
   const auto out = flag_bright(frame, flags);
@@ -98,7 +98,7 @@ TEST(FlagBright, LeavesTheQuietestThirdOfEachSpectrum) {
 }
 
 TEST(NoiseRatio, IsOneForPhotonsAndReadNoise) {
-  FrameData frame = with_lines(std::vector<double>(10, 1.0), 4);
+  FrameFile frame = with_lines(std::vector<double>(10, 1.0), 4);
   EXPECT_NEAR(noise_ratio(frame, bin_flags(frame), 4, 1), 1.0, 0.02);
   for (std::size_t i = 0; i < frame.ivar.size(); ++i) frame.ivar.data()[i] *= 9;
   EXPECT_NEAR(noise_ratio(frame, bin_flags(frame), 4, 1), 3.0, 0.06);

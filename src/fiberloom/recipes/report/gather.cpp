@@ -75,7 +75,7 @@ void check_summary(const std::string& path, const FrameReport& report) {
                                          std::to_string(rows) + " x " + std::to_string(cols));
 }
 
-void check_wave(const FrameData& frame) {
+void check_wave(const FrameFile& frame) {
   for (std::size_t j = 0; j < frame.wave.size(); ++j) {
     const bool good = std::isfinite(frame.wave[j]) && (j == 0 || frame.wave[j] > frame.wave[j - 1]);
     if (good) continue;
@@ -241,11 +241,11 @@ void add_facts(FrameReport& report, const ReportInput& in) {
 }
 
 void note_absences(FrameReport& report) {
-  const FrameData& frame = report.frame;
-  if (!frame.resolution) {
+  const FrameFile& frame = report.frame;
+  if (frame.resolution.empty()) {
     report.notes.emplace_back("The frame has no RESOLUTION: no resolution width.");
   }
-  if (!frame.chi2pix) report.notes.emplace_back("The frame has no CHI2PIX: no chi2 map.");
+  if (frame.chi2pix.empty()) report.notes.emplace_back("The frame has no CHI2PIX: no chi2 map.");
   if (frame.mask.empty()) {
     report.notes.emplace_back(
         "The frame has no MASK: a bin counts as rejected where its ivar is 0.");
@@ -278,7 +278,7 @@ void add_statistics(FrameReport& report, std::int64_t bundle_size) {
   report.runs = bad_runs(report.flags);
   report.ivar = ivar_histogram(report.frame);
   report.largest_bound = largest_bound(report.summary);
-  if (!report.frame.resolution) return;
+  if (report.frame.resolution.empty()) return;
   report.stride = (report.flags.cols() + kWidthSamples - 1) / kWidthSamples;
   report.sigma = resolution_sigma(report.frame, report.flags, report.stride);
 }
@@ -333,7 +333,7 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
     find(in.model, "output", "model");
     find(in.residual, "output", "residual");
   }
-  const std::optional<RawTable>& fibermap = report.frame.fibermap;
+  const std::optional<Table>& fibermap = report.frame.fibermap;
   report.fibers = fiber_numbers(fibermap, report.frame.header, report.frame.flux.rows());
   report.targets = read_targets(fibermap, report.fibers.size());
   report.flags = bin_flags(report.frame);

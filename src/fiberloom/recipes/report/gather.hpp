@@ -29,7 +29,7 @@ struct Pulls {
 };
 
 struct FrameReport {
-  FrameData frame;
+  FrameFile frame;
   std::vector<std::int64_t> fibers;  ///< number of each row
   Targets targets;
   Array2D<std::uint8_t> flags;

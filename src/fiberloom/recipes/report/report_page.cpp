@@ -133,7 +133,7 @@ Json headline_json(const FrameReport& report) {
                       [](std::size_t sum, const BadRun& run) { return sum + run.bins(); });
   Json out{{"flagged", flagged}, {"snr", nullptr}, {"chi2", nullptr}, {"sigma", nullptr}};
   if (!snr.empty()) out["snr"] = brief(median(snr));
-  if (report.frame.chi2pix && !chi2.empty()) out["chi2"] = brief(median(chi2));
+  if (!report.frame.chi2pix.empty() && !chi2.empty()) out["chi2"] = brief(median(chi2));
   if (!sigma.empty()) out["sigma"] = brief(median(sigma));
   return out;
 }
@@ -301,7 +301,7 @@ Json verdict_json(const Verdict& verdict) {
 
 /// The frame's elements: packed arrays as text, then everything else as JSON.
 std::string frame_html(const FrameReport& report, std::size_t number) {
-  const FrameData& frame = report.frame;
+  const FrameFile& frame = report.frame;
   std::string prefix("f");
   prefix.append(std::to_string(number)).append("-");
   const double flux_scale =
@@ -312,7 +312,7 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
   out += data_html(prefix + "flux", pack_flux(frame.flux, flux_scale));
   out += data_html(prefix + "sigma", pack_sigma(frame.ivar, sigma_scale));
   out += data_html(prefix + "flags", pack_bytes({report.flags.data(), report.flags.size()}));
-  if (frame.chi2pix) out += data_html(prefix + "chi2", pack_chi2(*frame.chi2pix));
+  if (!frame.chi2pix.empty()) out += data_html(prefix + "chi2", pack_chi2(frame.chi2pix));
   Json json{{"name", std::filesystem::path(frame.path).filename().string()},
             {"nspec", frame.flux.rows()},
             {"nwave", frame.flux.cols()},
@@ -326,7 +326,8 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
             {"table", fiber_table_json(report)},
             {"flux_scale", flux_scale},
             {"sigma_scale", sigma_scale},
-            {"chi2", frame.chi2pix ? Json{{"low", kChi2Low}, {"step", kChi2Step}} : Json(nullptr)},
+            {"chi2",
+             frame.chi2pix.empty() ? Json(nullptr) : Json{{"low", kChi2Low}, {"step", kChi2Step}}},
             {"width", nullptr},
             {"traces", nullptr},
             {"pull", {{"step", kPullStep}, {"soft", kPullSoft}}}};

@@ -29,7 +29,7 @@ double upper_third(const double* values, std::size_t n) {
   return *at;
 }
 
-Array2D<std::uint8_t> bin_flags(const FrameData& frame) {
+Array2D<std::uint8_t> bin_flags(const Spectra& frame) {
   Array2D<std::uint8_t> out(frame.flux.rows(), frame.flux.cols(), 0);
   constexpr std::uint32_t kKnown = kSomeBadPix | kAllBadPix | kBad2dFit;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -84,7 +84,7 @@ double Histogram::core_width() const noexcept {
   return 0.5 * (quantile(kGaussHigh) - quantile(kGaussLow));
 }
 
-Histogram ivar_histogram(const FrameData& frame) {
+Histogram ivar_histogram(const Spectra& frame) {
   Histogram wide(-20, 20, 4000);  // decades, to find the range
   const auto add_all = [&](Histogram& histogram) {
     for (std::size_t i = 0; i < frame.ivar.size(); ++i) {
@@ -100,7 +100,7 @@ Histogram ivar_histogram(const FrameData& frame) {
   return out;
 }
 
-Histogram neighbour_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags) {
+Histogram neighbour_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags) {
   Histogram out = pull_histogram();
   for (std::size_t s = 0; s < flags.rows(); ++s) {
     const double* f = frame.flux.row(s);
@@ -127,7 +127,7 @@ Histogram pixel_pulls(const Array2D<float>& residual, const Array2D<float>& mode
   return out;
 }
 
-Histogram truth_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+Histogram truth_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                       const Array2D<double>& expected) {
   Histogram out = pull_histogram();
   for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -176,9 +176,9 @@ double fit_sigma(const std::vector<double>& row) {
   return good ? s : kBad;
 }
 
-Array2D<float> resolution_sigma(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+Array2D<float> resolution_sigma(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                                 std::size_t stride) {
-  const Array3D<double>& r = *frame.resolution;
+  const Array3D<float>& r = frame.resolution;
   const std::size_t n = flags.cols(), half = r.rows() / 2;
   Array2D<float> out(flags.rows(), (n + stride - 1) / stride,
                      std::numeric_limits<float>::quiet_NaN());
@@ -204,7 +204,7 @@ double median(std::vector<float>& values) {
   return *middle;
 }
 
-std::vector<BundleStatistics> bundle_statistics(const FrameData& frame,
+std::vector<BundleStatistics> bundle_statistics(const FrameFile& frame,
                                                 const Array2D<std::uint8_t>& flags,
                                                 std::int64_t first_fiber,
                                                 std::int64_t bundle_size) {
@@ -229,8 +229,8 @@ std::vector<BundleStatistics> bundle_statistics(const FrameData& frame,
       b.no_ivar += (f & kFlagNoIvar) != 0;
       if ((f & kUnusable) != 0) continue;
       snr.push_back(static_cast<float>(frame.flux(s, j) * std::sqrt(frame.ivar(s, j))));
-      if (frame.chi2pix && std::isfinite((*frame.chi2pix)(s, j))) {
-        chi2.push_back(static_cast<float>((*frame.chi2pix)(s, j)));
+      if (!frame.chi2pix.empty() && std::isfinite(frame.chi2pix(s, j))) {
+        chi2.push_back(static_cast<float>(frame.chi2pix(s, j)));
       }
     }
     if (s + 1 == flags.rows() || (fiber + 1) % bundle_size == 0) {

@@ -21,7 +21,7 @@ enum BinFlag : std::uint8_t {
   kFlagNoIvar = 16,  ///< ivar not positive, or flux or ivar not finite
 };
 constexpr std::uint8_t kUnusable = kFlagAllBad | kFlagNoIvar;
-[[nodiscard]] Array2D<std::uint8_t> bin_flags(const FrameData& frame);
+[[nodiscard]] Array2D<std::uint8_t> bin_flags(const Spectra& frame);
 
 /// Equal bins from low to high, and moments of all that was added.
 class Histogram {
@@ -54,24 +54,24 @@ class Histogram {
 [[nodiscard]] double upper_third(const double* values, std::size_t n);
 
 /// log10 of ivar where it is positive, over the range of all but a few of the lowest.
-[[nodiscard]] Histogram ivar_histogram(const FrameData& frame);
+[[nodiscard]] Histogram ivar_histogram(const Spectra& frame);
 
 /// (f_j - (f_(j-1) + f_(j+1)) / 2) / its sigma (bins of a frame are uncorrelated) over unflagged
 /// bins whose sigma is in the lowest third of their fibre's: away from bright lines, whose shape
 /// would swamp the noise.
-[[nodiscard]] Histogram neighbour_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags);
+[[nodiscard]] Histogram neighbour_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags);
 
 /// (image - model) sqrt(ivar) of the pixels on which the model puts light.
 [[nodiscard]] Histogram pixel_pulls(const Array2D<float>& residual, const Array2D<float>& model,
                                     const Array2D<float>& ivar);
 
 /// (flux - expected) sqrt(ivar) of good bins; NaN of `expected` is left out.
-[[nodiscard]] Histogram truth_pulls(const FrameData& frame, const Array2D<std::uint8_t>& flags,
+[[nodiscard]] Histogram truth_pulls(const Spectra& frame, const Array2D<std::uint8_t>& flags,
                                     const Array2D<double>& expected);
 
 /// Sigma of the Gaussian that fits row (j * stride + stride / 2) of R best, in bins; NaN where a
 /// bin has no information or the fit fails. [nspec][ceil(nwave / stride)]
-[[nodiscard]] Array2D<float> resolution_sigma(const FrameData& frame,
+[[nodiscard]] Array2D<float> resolution_sigma(const Spectra& frame,
                                               const Array2D<std::uint8_t>& flags,
                                               std::size_t stride);
 
@@ -85,7 +85,7 @@ struct BundleStatistics {
   double median_snr = 0, median_chi2 = 0;  ///< over bins with information; 0 where unknown
 };
 /// Rows by fibre index / bundle_size, the index of row 0 being `first_fiber`.
-[[nodiscard]] std::vector<BundleStatistics> bundle_statistics(const FrameData& frame,
+[[nodiscard]] std::vector<BundleStatistics> bundle_statistics(const FrameFile& frame,
                                                               const Array2D<std::uint8_t>& flags,
                                                               std::int64_t first_fiber,
                                                               std::int64_t bundle_size);

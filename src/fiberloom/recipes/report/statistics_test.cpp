@@ -10,8 +10,8 @@
 namespace fiberloom::report {
 namespace {
 
-FrameData flat(std::size_t nspec, std::size_t nwave) {
-  FrameData frame;
+FrameFile flat(std::size_t nspec, std::size_t nwave) {
+  FrameFile frame;
   frame.flux = Array2D<double>(nspec, nwave, 10.0);
   frame.ivar = Array2D<double>(nspec, nwave, 4.0);
   frame.mask = Array2D<std::uint32_t>(nspec, nwave, 0);
@@ -42,16 +42,16 @@ TEST(FitSigma, RefusesARowThatIsNoPeak) {
 }
 
 TEST(ResolutionSigma, ReadsRowsOfRAndNotColumns) {
-  FrameData frame = flat(1, 60);
+  FrameFile frame = flat(1, 60);
   constexpr int kHalf = 5;
-  frame.resolution = Array3D<double>(1, 2 * kHalf + 1, 60, 0.0);
+  frame.resolution = Array3D<float>(1, 2 * kHalf + 1, 60, 0.0F);
   for (int i = 0; i < 60; ++i) {  // row i has width 0.7 + i / 100, shifted
     const auto row = gaussian(0.7 + 0.01 * i, 0.2, kHalf);
     for (int q = 0; q <= 2 * kHalf; ++q) {
       const int j = i - kHalf + q;
       if (j < 0 || j >= 60) continue;
-      (*frame.resolution)(0, static_cast<std::size_t>(i - j + kHalf), static_cast<std::size_t>(j)) =
-          row[static_cast<std::size_t>(q)];
+      frame.resolution(0, static_cast<std::size_t>(i - j + kHalf), static_cast<std::size_t>(j)) =
+          static_cast<float>(row[static_cast<std::size_t>(q)]);
     }
   }
   frame.ivar(0, 30) = 0;
@@ -66,7 +66,7 @@ TEST(ResolutionSigma, ReadsRowsOfRAndNotColumns) {
 }
 
 TEST(BinFlags, TellsTheReasonsApart) {
-  FrameData frame = flat(1, 7);
+  FrameFile frame = flat(1, 7);
   frame.mask(0, 0) = kSomeBadPix;
   frame.mask(0, 1) = kAllBadPix;
   frame.mask(0, 2) = kBad2dFit;
@@ -101,7 +101,7 @@ TEST(Histogram, CountsWhatLiesOutside) {
 }
 
 TEST(NeighbourPulls, HaveWidthOneForNoiseOfTheRightSize) {
-  FrameData frame = flat(40, 2000);
+  FrameFile frame = flat(40, 2000);
   std::mt19937_64 random(2);
   std::normal_distribution<double> gauss(0.0, 0.5);  // ivar is 4
   for (std::size_t i = 0; i < frame.flux.size(); ++i) {
@@ -116,7 +116,7 @@ TEST(NeighbourPulls, HaveWidthOneForNoiseOfTheRightSize) {
 }
 
 TEST(NeighbourPulls, TakeBinsWhoseIvarIsAllTheSame) {
-  FrameData frame = flat(2, 50);
+  FrameFile frame = flat(2, 50);
   for (std::size_t i = 0; i < frame.ivar.size(); ++i) frame.ivar.data()[i] = 1 / 39.0;
   EXPECT_EQ(neighbour_pulls(frame, bin_flags(frame)).size(), 96u);
 }
@@ -131,7 +131,7 @@ TEST(PixelPulls, LookAtLitAndUsedPixelsOnly) {
 }
 
 TEST(TruthPulls, LeaveOutWhatTheTruthDoesNotCover) {
-  FrameData frame = flat(1, 3);
+  FrameFile frame = flat(1, 3);
   Array2D<double> expected(1, 3, 9.0);
   expected(0, 2) = NAN;
   const Histogram pulls = truth_pulls(frame, bin_flags(frame), expected);
@@ -140,7 +140,7 @@ TEST(TruthPulls, LeaveOutWhatTheTruthDoesNotCover) {
 }
 
 TEST(BundleStatistics, CountsEachBundleAlone) {
-  FrameData frame = flat(5, 10);
+  FrameFile frame = flat(5, 10);
   frame.chi2pix = Array2D<double>(5, 10, 1.5);
   frame.mask(3, 0) = kSomeBadPix | kBad2dFit;
   frame.ivar(3, 1) = 0;

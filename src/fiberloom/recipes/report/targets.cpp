@@ -8,8 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "loom/files/byte_order.hpp"
-
 namespace fiberloom::report {
 namespace {
 
@@ -35,7 +33,7 @@ bool tells_places(const std::vector<double>& x, const std::vector<double>& y) {
   return false;
 }
 
-void read_places(Targets& out, const RawTable& table) {
+void read_places(Targets& out, const Table& table) {
   for (const Places& place : kPlaces) {
     auto x = table.column(place.x), y = table.column(place.y);
     if (!x || !y || !tells_places(*x, *y)) continue;
@@ -56,23 +54,18 @@ bool Targets::is_known_bad(std::size_t row) const {
   return row < status.size() && status[row] != 0;
 }
 
-std::optional<std::vector<std::int64_t>> whole_numbers(const RawTable& table,
+std::optional<std::vector<std::int64_t>> whole_numbers(const Table& table,
                                                        const std::string& name) {
-  const auto column = fits::find_column(table, name);
-  if (!column || column->repeat != 1) return std::nullopt;
-  if (column->scale != 1 || column->zero != 0) return std::nullopt;
-  if (column->type != 'K' && column->type != 'J' && column->type != 'I') return std::nullopt;
-  std::vector<std::int64_t> out;
-  for (std::size_t r = 0; r < table.rows; ++r) {
-    const std::uint8_t* p = table.data.data() + r * table.row_bytes + column->offset;
-    out.push_back(column->type == 'K'   ? load_be<std::int64_t>(p)
-                  : column->type == 'J' ? load_be<std::int32_t>(p)
-                                        : load_be<std::int16_t>(p));
+  const Column* column = table.find(name);
+  if (column == nullptr || column->scale != 1 || column->zero != 0) return std::nullopt;
+  if (column->cell != Cell::kInt64 && column->cell != Cell::kInt32 &&
+      column->cell != Cell::kInt16) {
+    return std::nullopt;
   }
-  return out;
+  return table.integers(name, column->undefined.value_or(0));  // what is undefined, as stored
 }
 
-Targets read_targets(const std::optional<RawTable>& fibermap, std::size_t rows) {
+Targets read_targets(const std::optional<Table>& fibermap, std::size_t rows) {
   Targets out;
   if (!fibermap || fibermap->rows != rows) return out;
   out.types = fibermap->text_column("OBJTYPE").value_or(std::vector<std::string>());
@@ -85,7 +78,7 @@ Targets read_targets(const std::optional<RawTable>& fibermap, std::size_t rows) 
   return out;
 }
 
-void add_truth(Targets& targets, const std::vector<std::int64_t>& fibers, const RawTable& truth) {
+void add_truth(Targets& targets, const std::vector<std::int64_t>& fibers, const Table& truth) {
   const auto numbers = whole_numbers(truth, "FIBER");
   const auto kinds = truth.text_column("CLASS");
   const auto redshifts = truth.column("REDSHIFT");

@@ -24,14 +24,14 @@ struct Targets {
 };
 
 /// A column of whole numbers, exact to 64 bits; nullopt when there is none.
-[[nodiscard]] std::optional<std::vector<std::int64_t>> whole_numbers(const RawTable& table,
+[[nodiscard]] std::optional<std::vector<std::int64_t>> whole_numbers(const Table& table,
                                                                      const std::string& name);
 
 /// Of the rows of a frame; empty where the table has another number of rows. Places are FIBER_X,
 /// FIBER_Y or FIBERASSIGN_X, _Y, in mm; else TARGET_RA, TARGET_DEC (or FIBER_RA, FIBER_DEC).
-[[nodiscard]] Targets read_targets(const std::optional<RawTable>& fibermap, std::size_t rows);
+[[nodiscard]] Targets read_targets(const std::optional<Table>& fibermap, std::size_t rows);
 
 /// Adds class and redshift by fibre number.
-void add_truth(Targets& targets, const std::vector<std::int64_t>& fibers, const RawTable& truth);
+void add_truth(Targets& targets, const std::vector<std::int64_t>& fibers, const Table& truth);
 
 }  // namespace fiberloom::report

@@ -210,7 +210,7 @@ Finding check_bad_fit(const FrameReport& r) {
 }
 
 Finding check_chi2(const FrameReport& r) {
-  if (!r.frame.chi2pix) return {Level::kUnknown, "chi2", "the frame has no CHI2PIX", {}};
+  if (r.frame.chi2pix.empty()) return {Level::kUnknown, "chi2", "the frame has no CHI2PIX", {}};
   std::vector<float> values;
   for (const BundleStatistics& b : r.bundles) {
     if (b.median_chi2 > 0) values.push_back(static_cast<float>(b.median_chi2));

@@ -39,11 +39,11 @@ void reduce(FrameReport& r) {
 }
 
 /// A resolution matrix whose rows are Gaussians of `width` bins.
-void set_width(FrameData& frame, std::size_t fiber, double width) {
+void set_width(FrameFile& frame, std::size_t fiber, double width) {
   for (std::size_t k = 0; k < 11; ++k) {
     const double u = (static_cast<double>(k) - 5) / width;
     for (std::size_t j = 0; j < kWave; ++j) {
-      (*frame.resolution)(fiber, k, j) = std::exp(-0.5 * u * u) / (width * 2.5066);
+      frame.resolution(fiber, k, j) = static_cast<float>(std::exp(-0.5 * u * u) / (width * 2.5066));
     }
   }
 }
@@ -52,12 +52,12 @@ FrameReport good() {
   FrameReport r;
   std::mt19937_64 random(3);
   std::normal_distribution<double> gauss(0.0, 1.0);
-  FrameData& f = r.frame;
+  FrameFile& f = r.frame;
   f.flux = Array2D<double>(kFibers, kWave);
   f.ivar = Array2D<double>(kFibers, kWave);
   f.mask = Array2D<std::uint32_t>(kFibers, kWave, 0);
   f.chi2pix = Array2D<double>(kFibers, kWave, 1.0);
-  f.resolution = Array3D<double>(kFibers, 11, kWave, 0.0);
+  f.resolution = Array3D<float>(kFibers, 11, kWave, 0.0F);
   for (std::size_t j = 0; j < kWave; ++j) f.wave.push_back(6000 + static_cast<double>(j));
   for (std::size_t s = 0; s < kFibers; ++s) {
     r.fibers.push_back(static_cast<std::int64_t>(s));
@@ -170,9 +170,9 @@ TEST(Verdict, NamesChi2OfTheFrameAndOfABundle) {
   EXPECT_NE(finding(v, "chi2").text.find("2.6 in the median"), std::string::npos);
   v = after([](FrameReport& r) {
     for (std::size_t s = 25; s < 50; ++s) {
-      for (std::size_t j = 0; j < kWave; ++j) (*r.frame.chi2pix)(s, j) = 0.5;
+      for (std::size_t j = 0; j < kWave; ++j) r.frame.chi2pix(s, j) = 0.5;
     }
-    r.frame.chi2pix->data()[0] = NAN;
+    r.frame.chi2pix.data()[0] = NAN;
   });
   EXPECT_EQ(finding(v, "chi2").level, Level::kOdd);
   ASSERT_TRUE(finding(v, "chi2").place);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scores of a frame, value for value as desispec's compute_and_append_frame_scores(suffix="RAW").
-#include "fiberloom/formats/scores.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/median.hpp"
 
-namespace fiberloom::formats {
+namespace fiberloom {
 namespace {
 
 struct Camera {
@@ -26,25 +27,25 @@ Camera camera_of(const std::vector<double>& wave) {
 
 }  // namespace
 
-std::optional<RawTable> frame_scores(const ExtractResult& result) {
-  if (result.wave.size() < 2) return std::nullopt;
-  const Camera camera = camera_of(result.wave);
-  const std::vector<double> width = bin_widths(result.wave);
+std::optional<Table> frame_scores(const Spectra& spectra) {
+  if (spectra.wave.size() < 2) return std::nullopt;
+  const Camera camera = camera_of(spectra.wave);
+  const std::vector<double> width = bin_widths(spectra.wave);
   std::vector<std::size_t> bins;
-  for (std::size_t j = 0; j < result.wave.size(); ++j) {
-    if (result.wave[j] >= camera.low && result.wave[j] < camera.high) bins.push_back(j);
+  for (std::size_t j = 0; j < spectra.wave.size(); ++j) {
+    if (spectra.wave[j] >= camera.low && spectra.wave[j] < camera.high) bins.push_back(j);
   }
   if (bins.empty()) return std::nullopt;
 
-  const std::size_t n = result.flux.rows();
+  const std::size_t n = spectra.flux.rows();
   std::vector<double> sum(n), count(n), snr(n), per_aa(bins.size()), signal(bins.size());
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t b = 0; b < bins.size(); ++b) {
       const std::size_t j = bins[b];
-      const double flux = result.flux(i, j);
+      const double flux = spectra.flux(i, j);
       sum[i] += flux;
       per_aa[b] = flux / width[j];
-      signal[b] = std::sqrt(std::max(result.ivar(i, j), 0.0)) * flux / std::sqrt(width[j]);
+      signal[b] = std::sqrt(std::max(spectra.ivar(i, j), 0.0)) * flux / std::sqrt(width[j]);
     }
     count[i] = median_of(per_aa);
     snr[i] = median_of(signal);
@@ -52,11 +53,11 @@ std::optional<RawTable> frame_scores(const ExtractResult& result) {
   const std::string letter(1, camera.letter);
   const std::string range =
       " in wave. range " + std::to_string(camera.low) + "," + std::to_string(camera.high) + "A";
-  return fits::TableBuilder(n)
-      .add("SUM_RAW_COUNT_" + letter, sum, "", "sum counts" + range)
+  Table scores;
+  scores.add("SUM_RAW_COUNT_" + letter, sum, "", "sum counts" + range)
       .add("MEDIAN_RAW_COUNT_" + letter, count, "", "median counts/A" + range)
-      .add("MEDIAN_RAW_SNR_" + letter, snr, "", "median SNR/sqrt(A)" + range)
-      .build();
+      .add("MEDIAN_RAW_SNR_" + letter, snr, "", "median SNR/sqrt(A)" + range);
+  return scores;
 }
 
-}  // namespace fiberloom::formats
+}  // namespace fiberloom

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every reason for which a pixel is dropped, in both types, wherever it lies in a block. Frames of
 // real size and the wild pixels' bounds are tested in tests/property/containment_test.cpp.
+#include "fiberloom/ccd/pixel_mask.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "fiberloom/extract/extract.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pixels are used: those of the mask, those that are no numbers, and those that no CCD gives.
+#include "fiberloom/ccd/pixel_mask.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
 #include <type_traits>
 
-#include "fiberloom/extract/extract.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"

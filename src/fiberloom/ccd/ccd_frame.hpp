@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The image of one CCD and how much each of its pixels weighs. Knows no files and no spectra.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "fiberloom/foundation.hpp"
+#include "loom/base/array.hpp"
+
+namespace fiberloom {
+
+/// CCD pixels as the file has them, float32 or float64, [npix_y][npix_x].
+class PixelArray {
+ public:
+  PixelArray() = default;
+  explicit PixelArray(Array2D<float> a) : data_(std::move(a)) {}
+  explicit PixelArray(Array2D<double> a) : data_(std::move(a)) {}
+  [[nodiscard]] std::size_t rows() const;
+  [[nodiscard]] std::size_t cols() const;
+  [[nodiscard]] double at(std::size_t r, std::size_t c) const;
+  [[nodiscard]] std::variant<Array2D<float>, Array2D<double>>& data() { return data_; }
+  [[nodiscard]] const std::variant<Array2D<float>, Array2D<double>>& data() const { return data_; }
+
+ private:
+  std::variant<Array2D<float>, Array2D<double>> data_;
+};
+
+/// Image (electrons) and weights (inverse variance, 1/electron^2; 0 where masked) of one CCD.
+/// Who extracts wants it sanitised: call apply_mask first (pixel_mask.hpp).
+struct CcdFrame {
+  PixelArray image, ivar;
+};
+
+}  // namespace fiberloom

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/spectrum/scores.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fiberloom {
+namespace {
+
+TEST(Scores, AreDesispecsSumsAndMedians) {
+  Spectra r;
+  r.wave = {5799, 5800, 5801, 5803, 5805, 7610};  // the first and last are outside [5800, 7600)
+  r.flux = Array2D<double>(1, 6);
+  r.ivar = Array2D<double>(1, 6, 4.0);
+  const std::vector<double> flux{1000, 1, 2, 3, 10, 1000};
+  std::copy(flux.begin(), flux.end(), r.flux.data());
+  r.ivar(0, 1) = -1;
+
+  const Table scores = *frame_scores(r);
+
+  // numpy.gradient gives widths 1, 1.5, 2, 903.5 for the four bins
+  const std::vector<double> per_aa{1, 2 / 1.5, 1.5, 10 / 903.5};
+  const std::vector<double> snr{0, 4 / std::sqrt(1.5), 6 / std::sqrt(2.0), 20 / std::sqrt(903.5)};
+  EXPECT_DOUBLE_EQ((*scores.column("SUM_RAW_COUNT_R"))[0], 16.0);
+  EXPECT_DOUBLE_EQ((*scores.column("MEDIAN_RAW_COUNT_R"))[0], 0.5 * (per_aa[0] + per_aa[1]));
+  EXPECT_DOUBLE_EQ((*scores.column("MEDIAN_RAW_SNR_R"))[0], 0.5 * (snr[3] + snr[1]));
+  EXPECT_EQ(scores.columns[0].comment, "sum counts in wave. range 5800,7600A");
+}
+
+TEST(Scores, PickTheCameraByTheMeanWavelengthAndNeedItsRange) {
+  Spectra r;
+  r.flux = Array2D<double>(1, 3, 1.0);
+  r.ivar = Array2D<double>(1, 3, 1.0);
+
+  r.wave = {4000, 4001, 4002};
+  EXPECT_TRUE(frame_scores(r)->column("SUM_RAW_COUNT_B"));
+  r.wave = {8000, 8001, 8002};
+  EXPECT_TRUE(frame_scores(r)->column("SUM_RAW_COUNT_Z"));
+  r.wave = {3000, 3001, 3002};
+  EXPECT_FALSE(frame_scores(r));
+}
+
+}  // namespace
+}  // namespace fiberloom
