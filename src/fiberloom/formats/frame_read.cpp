@@ -69,6 +69,7 @@ FrameData parse_frame(const FitsReader& file) {
 TruthFile parse_truth(const FitsReader& file) {
   const Hdu& flux = file.require("FLUX");
   TruthFile out;
+  out.path = file.path();
   out.flux = read_matrix(file, flux);
   out.wave = read_wave(file, flux);
   if (const Hdu* map = file.find("FIBERMAP")) out.fibermap = file.read_table(*map);

@@ -134,7 +134,8 @@ Array2D<double> expected_flux(const FrameData& frame, const TruthFile& truth) {
     convolve(*frame.resolution, s, binned.row(it->second), {out.row(s), out.cols()});
   }
   if (common == 0) {
-    throw Error(Status::kWrongShape, frame.path + ": shares no fibre with the truth");
+    throw Error(Status::kWrongShape,
+                frame.path + ": shares no fibre with the truth, " + truth.path);
   }
   return out;
 }
