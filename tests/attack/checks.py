@@ -18,6 +18,7 @@ import tiny_fits as fits
 INTERNAL, INTERRUPTED, DIFFERENT, SOME_FAILED = 70, 50, 1, 3
 FILE_CODES, SIZE_CODES = {*range(10, 20), 40}, range(20, 30)
 MANY_LINES = 200
+OUTPUT_OPTIONS = {"-o", "--output", "-m", "--model", "--residual", "--json", "--trace"}
 OURS = re.compile(r"fiberloom: |\[ *\d+\.\d+ s\] [A-Z]+: ")  # an error's line, a line of the log
 
 
@@ -192,11 +193,21 @@ def untouched_faults(case, folder, unharmed):
             for fiber in case.untouched if ours[name].rows()[fiber] != theirs[name].rows()[fiber]][:1]
 
 
-def input_faults(before, after, named):
-    """Nothing in the folder of inputs changes, and nothing is new there but what the command names."""
+def written(argv):
+    """What a command line asks to be written and never to be read, as far as its options tell."""
+    words = [part for word in argv for part in (word.split("=", 1) if word.startswith("-") else [word])]
+    pairs = list(zip(["", *words], words))
+    read = {value for option, value in pairs if option not in OUTPUT_OPTIONS}
+    return {value for option, value in pairs if option in OUTPUT_OPTIONS} - read
+
+
+def input_faults(before, after, argv):
+    """Nothing in the folder of inputs changes, and nothing is new there, but what the command is told to write."""
+    named = {part for word in argv for part in (word, word.partition("=")[2])}
     if "in" in named:  # as a folder for outputs
         return []
-    changed = [name for name, what in before.items() if after.get(name) != what]
+    asked = written(argv)
+    changed = [name for name, what in before.items() if after.get(name) != what and f"in/{name}" not in asked]
     new = [name for name in after if name not in before and not any(f"in/{name}/".startswith(word + "/") for word in named if word.startswith("in/"))]
     return [f"in/{name}: an input was changed" for name in changed] + \
            [f"in/{name}: a file is left among the inputs" for name in new]

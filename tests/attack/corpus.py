@@ -48,7 +48,7 @@ image = "{pathlib.Path(IMAGE).name}"
 camera = "r1"
 expid = 17
 psf = "{pathlib.Path(PSF).name}"
-output = "odd/frame.fits"
+output = "../out/odd/frame.fits"
 night = "20261121"
 """
 

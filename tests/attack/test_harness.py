@@ -113,6 +113,11 @@ class Deliberate(Harness):
         self.assert_seen("an input was changed", REAL + f"rm {corpus.PSF}")
         self.assert_seen("left among the inputs", REAL + "touch in/new")
 
+    def test_what_a_command_is_told_to_write(self):
+        for argv, asked in ((["extract", "-i", "in/a", "-o", "out/b", "--model=in/c"], {"out/b", "in/c"}),
+                            (["extract", "-i", "in/a", "-o", "in/a"], set()), (["night", "in", "--json", "s"], {"s"})):
+            self.assertEqual(checks.written(argv), asked)
+
     def test_outputs(self):
         self.assert_seen("not there, though", "exit 0")
         self.assert_seen("a temporary is left", REAL + f"touch {FRAME}.tmp-1-1")

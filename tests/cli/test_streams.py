@@ -12,6 +12,12 @@ import unittest
 from run_fiberloom import PROGRAM, Case
 
 
+def setUpModule():
+    """Who runs the tests in the background or under nohup has some of these ignored, and children inherit that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start(arguments, **more):
     return subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True, **more)
 

@@ -89,6 +89,7 @@ void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite)
 /// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of
 /// an extraction grid.
 struct TruthFile {
+  std::string path;          ///< where it was read from
   std::vector<double> wave;  ///< the fine grid of the input spectra, Angstrom
   Array2D<double> flux;      ///< electrons/Angstrom on it
   Table fibermap;

@@ -85,6 +85,7 @@ FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
 TruthFile parse_truth(const FitsReader& file) {
   const Hdu& flux = file.require("FLUX");
   TruthFile out;
+  out.path = file.path();
   out.flux = read_matrix(file, flux);
   out.wave = read_wave(file, file.require("WAVELENGTH"), flux);
   if (auto map = find_table(file, "FIBERMAP")) out.fibermap = std::move(*map);

@@ -125,7 +125,8 @@ Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
     multiply(banded(frame.resolution, s), bins, {out.row(s), out.cols()});
   }
   if (common == 0) {
-    throw Error(Status::kWrongShape, frame.path + ": shares no fibre with the truth");
+    throw Error(Status::kWrongShape,
+                frame.path + ": shares no fibre with the truth, " + truth.path);
   }
   return out;
 }
