@@ -7,12 +7,12 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "fiberloom/cli/bench.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
+#include "loom/json/json.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
 #include "loom/program/standard_output.hpp"
@@ -20,8 +20,6 @@
 
 namespace fiberloom::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct BenchCommand {
   night::BenchJob job;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/cli/device_json.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "loom/json/json.hpp"
 
 namespace fiberloom::cli {
 
-nlohmann::ordered_json device_json(const DeviceEngine* engine) {
+Json device_json(const DeviceEngine* engine) {
   if (engine == nullptr) return nullptr;
   const DeviceInfo info = engine->info();
   return {{"name", info.name},

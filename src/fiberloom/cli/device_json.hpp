@@ -2,13 +2,12 @@
 // What every --json says of the device.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::cli {
 
 /// null where the CPU computed.
-[[nodiscard]] nlohmann::ordered_json device_json(const DeviceEngine* engine);
+[[nodiscard]] Json device_json(const DeviceEngine* engine);
 
 }  // namespace fiberloom::cli

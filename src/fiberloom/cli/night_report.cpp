@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "fiberloom/cli/device_json.hpp"
@@ -11,11 +10,11 @@
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using night::TaskState;
 
 std::string duration(double seconds) {
@@ -303,7 +302,7 @@ std::string night_json(const night::NightReport& r, const night::FrameRequest& r
   for (const auto& [name, sum] : tracer.sums()) {
     json["timers"][name] = {{"seconds", sum.seconds}, {"count", sum.count}};
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace fiberloom::cli

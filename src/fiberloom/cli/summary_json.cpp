@@ -2,16 +2,13 @@
 // The JSON text; names are a contract with scripts.
 #include "fiberloom/cli/summary_json.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "loom/json/json.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
 
@@ -77,7 +74,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   for (const auto& [name, sum] : tracer.sums()) {
     json["timers"][name] = {{"seconds", sum.seconds}, {"count", sum.count}};
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace fiberloom::cli

@@ -9,16 +9,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "loom/base/error.hpp"
+#include "loom/json/json.hpp"
 
 namespace loom::batch {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 double mtime(const struct stat& info) {
   return static_cast<double>(info.st_mtim.tv_sec) +
          1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
@@ -98,19 +96,26 @@ Claims::Found Claims::look(const std::string& path) const {
   struct stat info {};
   if (!text && ::lstat(path.c_str(), &info) != 0) return {};
   // One that is there but cannot be read (another user's, a bad disk) is somebody's all the same.
-  const Json json = Json::parse(text.value_or(""), nullptr, false);
+  const Json json = Json::parse(text.value_or("")).value_or(Json());
   const bool whole = json.is_object() && json.contains("run") && json.contains("pid");
   const auto by_age = [&] {
     return age_s(path) > options_.timeout_s ? Holder::kDead : Holder::kAlive;
   };
-  if (!whole) return {by_age(), "an unknown process", 0};
+  const Found unknown = {by_age(), "an unknown process", 0};
+  if (!whole) return unknown;
   ProcessIdentity process;
-  process.host = json.value("host", "");
-  process.machine = json.value("machine", "");
-  process.pid = json.value("pid", 0L);
-  process.start = json.value("start", std::uint64_t{0});
+  std::string run;
+  try {
+    process.host = json.value<std::string>("host", "");
+    process.machine = json.value<std::string>("machine", "");
+    process.pid = json.value("pid", 0L);
+    process.start = json.value("start", std::uint64_t{0});
+    run = json.at("run").get<std::string>();
+  } catch (const JsonError&) {
+    return unknown;
+  }
   const std::string label = process.host + ", process " + std::to_string(process.pid);
-  if (json.value("run", "") == options_.run_id) return {Holder::kMine, label, process.pid};
+  if (run == options_.run_id) return {Holder::kMine, label, process.pid};
   switch (liveness(process)) {
     case Liveness::kAlive:  // even if it has not moved for long: stopped, swapped, debugged
       return {Holder::kAlive, label, process.pid};

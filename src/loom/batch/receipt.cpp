@@ -6,19 +6,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
+#include "loom/json/json.hpp"
 #include "loom/page/page.hpp"
 
 namespace loom::batch {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kReceipt = "receipt-1";
 constexpr const char* kFailure = "failure-1";
 
@@ -46,10 +44,10 @@ Json to_object(const FileStamp& s) {
 }
 
 FileStamp to_stamp(const Json& json) {
-  const auto bytes = json.find("path_bytes");
-  const bool plain = bytes == json.end();
-  return {plain ? json.at("path").get<std::string>() : from_hex(*bytes), json.at("size"),
-          json.at("mtime_ns")};
+  const Json* const bytes = json.find("path_bytes");
+  return {
+      bytes == nullptr ? json.at("path").get<std::string>() : from_hex(bytes->get<std::string>()),
+      json.at("size").get<std::uint64_t>(), json.at("mtime_ns").get<std::int64_t>()};
 }
 
 Json measures_json(const std::vector<Measure>& measures) {
@@ -60,7 +58,9 @@ Json measures_json(const std::vector<Measure>& measures) {
 
 std::vector<Measure> to_measures(const Json& json) {
   std::vector<Measure> measures;
-  for (const auto& [name, value] : json.items()) measures.push_back({name, value});
+  for (const auto& [name, value] : json.members()) {
+    measures.push_back({name, value.get<double>()});
+  }
   return measures;
 }
 
@@ -72,12 +72,18 @@ Json to_array(const std::vector<FileStamp>& stamps) {
 
 std::vector<FileStamp> to_stamps(const Json& array) {
   std::vector<FileStamp> stamps;
-  for (const Json& s : array) stamps.push_back(to_stamp(s));
+  for (const Json& s : array.elements()) stamps.push_back(to_stamp(s));
   return stamps;
 }
 
+MadeFile made_file(const Json& stamp, const Json& with_sum) {
+  return {to_stamp(stamp), with_sum.at("crc32").get<std::uint32_t>()};
+}
+
 Json seconds(const StageTime& t) { return {{"wall_s", t.wall_s}, {"cpu_s", t.cpu_s}}; }
-StageTime to_time(const Json& json) { return {json.at("wall_s"), json.at("cpu_s")}; }
+StageTime to_time(const Json& json) {
+  return {json.at("wall_s").get<double>(), json.at("cpu_s").get<double>()};
+}
 
 // Labels stand between these, so that a label is whatever has no other name.
 Json head(const std::string& schema, const TaskRecord& r) {
@@ -91,19 +97,20 @@ Json head(const std::string& schema, const TaskRecord& r) {
 }
 
 void read_head(const Json& json, TaskRecord& r) {
-  r.name = json.at("name");
-  for (auto item = json.begin(); item != json.end() && item.key() != "version"; ++item) {
-    if (item.key() == "schema" || item.key() == "name") continue;
-    if (item->is_number_integer()) {
-      r.labels.push_back({item.key(), item->get<long>()});
+  r.name = json.at("name").get<std::string>();
+  for (const auto& [name, value] : json.members()) {
+    if (name == "version") break;
+    if (name == "schema" || name == "name") continue;
+    if (value.is_integer()) {
+      r.labels.push_back({name, value.get<long>()});
     } else {
-      r.labels.push_back({item.key(), item->get<std::string>()});
+      r.labels.push_back({name, value.get<std::string>()});
     }
   }
-  r.version = json.at("version");
-  r.options = json.at("options");
+  r.version = json.at("version").get<std::string>();
+  r.options = json.at("options").get<std::string>();
   r.inputs = to_stamps(json.at("inputs"));
-  r.attempts = json.at("attempts");
+  r.attempts = json.at("attempts").get<int>();
 }
 
 /// A record that is damaged says nothing, and the work is done again.
@@ -112,13 +119,13 @@ std::optional<Record> read_record(const std::string& path, const std::string& sc
   const auto text = read_text_file(path);
   if (!text) return std::nullopt;
   try {
-    const Json json = Json::parse(*text);
-    if (json.at("schema") != schema) return std::nullopt;
+    const Json json = Json::parse(*text).value_or(Json());
+    if (json.at("schema").get<std::string>() != schema) return std::nullopt;
     Record record;
     read_head(json, record);
     fill(json, record);
     return record;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     return std::nullopt;
   }
 }
@@ -204,15 +211,15 @@ std::string to_json(const Failure& f, const RunFolder& folder) {
   json["exit_code"] = f.exit_code;
   json["system_error"] = f.system_error;
   json["attempts"] = f.attempts;
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& name) {
   const auto fill = [](const Json& json, Receipt& r) {
-    r.output = {to_stamp(json.at("output")), json.at("crc32")};
+    r.output = made_file(json.at("output"), json);
     if (json.contains("more_outputs")) {
-      for (const Json& file : json.at("more_outputs")) {
-        r.more.push_back({to_stamp(file), file.at("crc32")});
+      for (const Json& file : json.at("more_outputs").elements()) {
+        r.more.push_back(made_file(file, file));
       }
     }
     const Json& s = json.at("seconds");
@@ -227,8 +234,8 @@ std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& 
 
 std::optional<Failure> read_failure(const RunFolder& folder, const std::string& name) {
   const auto fill = [](const Json& json, Failure& f) {
-    f.message = json.at("message");
-    f.exit_code = json.at("exit_code");
+    f.message = json.at("message").get<std::string>();
+    f.exit_code = json.at("exit_code").get<int>();
     f.system_error = json.value("system_error", 0);  // records of old have neither
     f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
   };

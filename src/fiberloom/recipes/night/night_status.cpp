@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "fiberloom/recipes/page_texts.hpp"
 #include "loom/base/print.hpp"
+#include "loom/json/json.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
 
 namespace fiberloom::night {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "fiberloom-status-1";
 constexpr std::size_t kShownOutliers = 50;  // of the page; status.json has all
@@ -136,9 +134,7 @@ Json run_json(const RunStatus& s) {
 }
 
 /// Text in messages may hold any bytes (a file name does): what is no UTF-8 becomes U+FFFD.
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', true, Json::error_handler_t::replace);
-}
+std::string dump(const Json& json, int indent) { return json.dump(indent, JsonText::kAscii); }
 
 /// The page's data: frames and samples as rows of numbers, a third of the size.
 std::string page_data(const RunStatus& status, const QualityLimits& limits) {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -14,13 +13,12 @@
 #include "loom/base/print.hpp"
 #include "loom/batch/receipt.hpp"
 #include "loom/files/atomic_file.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::night {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kSchema = "fiberloom-options-1";
 
 /// "key=value key=value".
@@ -68,10 +66,10 @@ std::optional<std::string> remembered(const RunFolder& folder, char band) {
   const auto text = read_text_file(path_of(folder, band));
   if (!text) return std::nullopt;
   try {
-    const Json json = Json::parse(*text);
-    if (json.at("schema") != kSchema) return std::nullopt;
+    const Json json = Json::parse(*text).value_or(Json());
+    if (json.at("schema").get<std::string>() != kSchema) return std::nullopt;
     return json.at("options").get<std::string>();
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     return std::nullopt;
   }
 }

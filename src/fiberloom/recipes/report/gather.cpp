@@ -13,17 +13,16 @@
 #include "fiberloom/recipes/compare_truth.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::report {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kWidthSamples = 600;  // of the resolution's width along a spectrum
 constexpr std::size_t kMaxSummary = 16U << 20;
 constexpr std::int64_t kUsualBundle = 25, kFibersPerSpectrograph = 500;
-constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxDepth = 8;
 constexpr std::size_t kMargin = 8;         // pixels around what is lit
 constexpr double kSpotReach = 8;           // columns: half a spot
 constexpr std::size_t kTraceSamples = 17;  // a trace is smooth: straight between them to 0.1 pixel
@@ -34,8 +33,8 @@ constexpr double kUsualPixels = 5.5;       // of a bin of 0.8 Angstrom, where no
 Json member(const Json& json, std::initializer_list<const char*> path) {
   const Json* at = &json;
   for (const char* name : path) {
-    if (!at->is_object() || !at->contains(name)) return nullptr;
-    at = &(*at)[name];
+    if (!at->is_object() || !at->contains(name)) return {};
+    at = at->find(name);
   }
   return *at;
 }
@@ -48,16 +47,15 @@ std::string text_member(const Json& json, std::initializer_list<const char*> pat
 std::optional<std::int64_t> integer_member(const Json& json,
                                            std::initializer_list<const char*> path) {
   const Json value = member(json, path);
-  if (!value.is_number_integer()) return std::nullopt;
+  if (!value.is_integer()) return std::nullopt;
   return value.get<std::int64_t>();
 }
 
 Json read_summary(const std::string& path) {
   const std::string text = read_text(path, kMaxSummary);
-  // Nothing deeper than what extract writes: the writer of JSON goes down by recursion.
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
-  Json json = Json::parse(text, shallow, false);
-  if (json.is_discarded() || text_member(json, {"program"}) != "fiberloom extract") {
+  // Nothing deeper than what extract writes.
+  Json json = Json::parse(text, kMaxDepth).value_or(Json());
+  if (text_member(json, {"program"}) != "fiberloom extract") {
     throw Error(Status::kCorrupt, path + ": is no summary as `fiberloom extract --json` writes it");
   }
   return json;
@@ -260,7 +258,7 @@ std::optional<double> largest_bound(const Json& summary) {
   std::optional<double> out;
   const Json bundles = member(summary, {"bundles"});
   if (!bundles.is_array()) return out;
-  for (const Json& bundle : bundles) {
+  for (const Json& bundle : bundles.elements()) {
     const Json bound = member(bundle, {"bound_sigma"});
     if (bound.is_number()) out = std::max(out.value_or(0.0), bound.get<double>());
   }

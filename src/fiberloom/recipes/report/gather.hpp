@@ -2,7 +2,6 @@
 // One frame with everything that its page shows, read and reduced; no markup here.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "fiberloom/recipes/report/traces.hpp"
 #include "fiberloom/recipes/report/verdict.hpp"
 #include "fiberloom/recipes/report/wild_pixels.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::report {
 
@@ -48,7 +48,7 @@ struct FrameReport {
   std::optional<double> noise;            ///< noise_ratio() where read noise and unit are known
   std::optional<double> truth_core;       ///< core width of the truth pulls of quiet bins
   std::optional<double> largest_bound;    ///< error bound of the summary's bundles, sigma
-  nlohmann::ordered_json summary;         ///< of extract; null without
+  Json summary;                           ///< of extract; null without
   std::vector<std::pair<std::string, std::string>> facts;  ///< header cards, names of files
   std::vector<std::string> notes;                          ///< what is not there, and why
   std::string band, exposure;  ///< "r"; what b, r and z of one exposure share; or empty

@@ -13,13 +13,12 @@
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/simulate/sky_lines.hpp"
 #include "loom/base/error.hpp"
+#include "loom/json/json.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
 
 namespace fiberloom::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxRuns = 400, kMaxLines = 400;
 constexpr int kSigmaBits = 6;  // of sigma: 0.8 %
@@ -358,12 +357,14 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
     json["pulls"].push_back(std::move(pull));
   }
   json["pictures"] = pictures_json(report.pictures);
-  json["facts"] = report.facts;
+  json["facts"] = Json::array();
+  for (const auto& [name, value] : report.facts) {
+    json["facts"].push_back(Json::array({name, value}));
+  }
   json["notes"] = report.notes;
   json["summary"] = report.summary;
   out += "<script type=\"application/json\" id=\"" + prefix + "data\">" +
-         page::escape_script(json.dump(-1, ' ', true, Json::error_handler_t::replace)) +
-         "</script>\n";
+         page::escape_script(json.dump(-1, JsonText::kAscii)) + "</script>\n";
   return out;
 }
 
