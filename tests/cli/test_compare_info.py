@@ -119,7 +119,7 @@ class Info(Case):
         result = self.program("info", path)
         self.assertEqual(result.returncode, 11, result.stdout)
         self.assertEqual(result.stderr.strip(),
-                         f"fiberloom: {path}: no HDU B_IVAR; the file has B_WAVELENGTH, B_FLUX")
+                         f"fiberloom: error: {path}: no HDU B_IVAR; the file has B_WAVELENGTH, B_FLUX")
 
     def test_start_up_is_quick(self):
         times = []

@@ -40,7 +40,8 @@ void fuzz_psf(std::span<const std::uint8_t> bytes) {
 }
 
 void fuzz_frame(std::span<const std::uint8_t> bytes) {
-  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_frame(file); });
+  run(bytes,
+      [](const fits::FitsReader& file) { (void)formats::parse_frame(file, FrameTables::kAll); });
 }
 
 void fuzz_spectra(std::span<const std::uint8_t> bytes) {

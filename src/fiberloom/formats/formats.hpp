@@ -65,7 +65,10 @@ struct FrameFile : Spectra {
   Array2D<double> chi2pix;  ///< [nspec][nwave]; empty: none
   int spec_min = 0;  ///< first fibre of its camera, where neither FIBERMAP nor header says it
 };
-[[nodiscard]] FrameFile read_frame(const std::string& path, Verify verify = Verify::kYes);
+/// Which tables of a frame are read: a fault in one that nobody asked for is nobody's.
+enum class FrameTables { kFibermap, kAll };
+[[nodiscard]] FrameFile read_frame(const std::string& path, Verify verify = Verify::kYes,
+                                   FrameTables tables = FrameTables::kFibermap);
 /// Writes MASK as 0 where there is none. The order and types of HDUs are desispec's
 /// (docs/formats.md); NSPEC, WAVEMIN ... are set by who makes the header.
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.

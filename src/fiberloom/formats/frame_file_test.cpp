@@ -35,7 +35,7 @@ TEST(Frame, ComesBackInSinglePrecision) {
   const FrameFile frame = test::sample_frame();
   write_frame(folder.file("f.fits.gz"), frame, Overwrite::kYes);
 
-  const FrameFile back = read_frame(folder.file("f.fits"));
+  const FrameFile back = read_frame(folder.file("f.fits"), Verify::kYes, FrameTables::kAll);
 
   EXPECT_EQ(back.path, folder.file("f.fits.gz"));
   EXPECT_EQ(back.wave, frame.wave);

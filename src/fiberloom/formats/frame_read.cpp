@@ -68,7 +68,7 @@ Spectra read_spectra_hdus(const FitsReader& file, const std::string& prefix) {
   return out;
 }
 
-FrameFile parse_frame(const FitsReader& file) {
+FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
   FrameFile out;
   static_cast<Spectra&>(out) = read_spectra_hdus(file, "");
   out.path = file.path();
@@ -78,7 +78,7 @@ FrameFile parse_frame(const FitsReader& file) {
     out.chi2pix = read_matrix(file, require_like_flux(file, *chi2, flux));
   }
   out.fibermap = find_table(file, "FIBERMAP");
-  out.scores = find_table(file, "SCORES");
+  if (tables == FrameTables::kAll) out.scores = find_table(file, "SCORES");
   return out;
 }
 
@@ -93,8 +93,8 @@ TruthFile parse_truth(const FitsReader& file) {
 
 }  // namespace formats
 
-FrameFile read_frame(const std::string& path, Verify verify) {
-  return formats::parse_frame(fits::FitsReader::open(path, verify));
+FrameFile read_frame(const std::string& path, Verify verify, FrameTables tables) {
+  return formats::parse_frame(fits::FitsReader::open(path, verify), tables);
 }
 
 TruthFile read_truth(const std::string& path, Verify verify) {

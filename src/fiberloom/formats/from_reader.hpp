@@ -11,7 +11,8 @@ namespace fiberloom::formats {
 [[nodiscard]] PreprocFile parse_preproc(const fits::FitsReader& file);
 [[nodiscard]] RawTable parse_fibermap(const fits::FitsReader& file);
 [[nodiscard]] PsfFile parse_psf(const fits::FitsReader& file, const PsfReadOptions& options);
-[[nodiscard]] FrameFile parse_frame(const fits::FitsReader& file);
+[[nodiscard]] FrameFile parse_frame(const fits::FitsReader& file,
+                                    FrameTables tables = FrameTables::kFibermap);
 [[nodiscard]] SpectraFile parse_spectra(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);

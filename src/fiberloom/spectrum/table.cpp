@@ -112,7 +112,8 @@ double number_of(const Column& column, std::size_t row, std::size_t i) noexcept 
       value = static_cast<double>(stored);
     }
   }
-  return column.zero + column.scale * value;
+  const bool plain = column.scale == 1 && column.zero == 0;  // keeps -0
+  return plain ? value : column.zero + column.scale * value;
 }
 
 const Column* Table::find(const std::string& name) const {
