@@ -98,7 +98,9 @@ class CppReference(unittest.TestCase):
     def test_declarations_stand_with_their_comments(self):
         body = self.pages["cpp-extract.html"]
         self.assertIn('id="extract-ExtractOptions"', body)
-        self.assertRegex(body, r"Makes ivar 0 and image 0 wherever a pixel must not be used.*\n.*apply_mask\(")
+        self.assertRegex(self.pages["cpp-ccd.html"],
+                         r"Makes ivar 0 and image 0 wherever a pixel must not be used.*\n.*apply_mask\(")
+        self.assertIn("struct Spectra", self.pages["cpp-spectrum.html"])
         self.assertNotIn("private:", body)
 
     def test_every_header_has_its_place_and_no_body_is_shown(self):

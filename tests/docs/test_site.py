@@ -77,7 +77,7 @@ class Made(Site):
         index = (self.out / "search-index.js").read_text(encoding="utf-8")
         entries = json.loads(index[index.index("["):index.rindex(";")])
         for wanted in ("troubleshooting.html#14-truncated-or-corrupted-file", "reference-python.html#fiberloom.Frame",
-                       "cpp-extract.html#extract-apply_mask", "commands.html#fiberloom-night"):
+                       "cpp-ccd.html#pixel_mask-apply_mask", "commands.html#fiberloom-night"):
             self.assertIn(wanted, [link for _, _, link, _ in entries])
         self.assertIn("<mfrac>", (self.out / "algorithm.html").read_text(encoding="utf-8"))
 
