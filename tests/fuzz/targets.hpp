@@ -16,6 +16,8 @@ using Target = void (*)(std::span<const std::uint8_t>);
 void fuzz_preproc(std::span<const std::uint8_t> bytes);
 void fuzz_psf(std::span<const std::uint8_t> bytes);
 void fuzz_frame(std::span<const std::uint8_t> bytes);
+/// Templates and archetypes.
+void fuzz_template(std::span<const std::uint8_t> bytes);
 void fuzz_gunzip(std::span<const std::uint8_t> bytes);
 
 /// Small valid files to start from, made by the writers.
