@@ -30,15 +30,15 @@ void blur(const Block& block, std::span<const double> column, double* out) {
   }
 }
 
-/// P_0 ... of the grid mapped to [-1, 1].
-std::vector<std::vector<double>> polynomials(std::span<const double> wave, std::size_t terms) {
-  std::vector<std::vector<double>> out(terms, std::vector<double>(wave.size(), 1.0));
+/// P_0 ... of the grid mapped to [-1, 1]: [term][pixel].
+Array2D<double> polynomials(std::span<const double> wave, std::size_t terms) {
+  Array2D<double> out(terms, wave.size(), 1.0);
   for (std::size_t i = 0; i < wave.size(); ++i) {
     const double x = 2 * (wave[i] - wave.front()) / (wave.back() - wave.front()) - 1;
-    if (terms > 1) out[1][i] = x;
+    if (terms > 1) out(1, i) = x;
     for (std::size_t k = 2; k < terms; ++k) {
       const auto order = static_cast<double>(k);
-      out[k][i] = ((2 * order - 1) * x * out[k - 1][i] - (order - 1) * out[k - 2][i]) / order;
+      out(k, i) = ((2 * order - 1) * x * out(k - 1, i) - (order - 1) * out(k - 2, i)) / order;
     }
   }
   return out;
@@ -72,9 +72,10 @@ void ArchetypeFitter::add_legendre(const PreparedTarget& target, Columns& column
   std::size_t at = 0;
   for (std::size_t b = 0; b < target.blocks.size(); ++b) {
     const Block& block = target.blocks[b];
-    const auto sharp = polynomials(set_.grids[block.grid].wave, terms);
+    const Array2D<double> sharp = polynomials(set_.grids[block.grid].wave, terms);
     for (std::size_t k = 0; k < terms; ++k) {
-      blur(block, sharp[k], columns.legendre[(each ? b * terms : 0) + k].data() + at);
+      blur(block, {sharp.row(k), sharp.cols()},
+           columns.legendre[(each ? b * terms : 0) + k].data() + at);
     }
     at += block.pixels;
   }

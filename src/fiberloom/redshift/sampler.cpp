@@ -21,25 +21,27 @@ double knots_per_unit(std::span<const double> x) {
 }  // namespace
 
 Integrals::Integrals(std::span<const double> wave, View2D<const double> flux)
-    : nbasis_(flux.rows),
-      wave_(wave.begin(), wave.end()),
-      // packs are loaded past the end of a row
-      knots_(2 * flux.rows * wave.size() + 2 * static_cast<std::size_t>(kMostBasis), 0.0) {
-  const std::size_t n = wave.size();
+    : nbasis_(flux.rows), knots_(wave.size()), first_wave_(wave.front()), last_wave_(wave.back()) {
+  const auto stride = static_cast<std::size_t>(knot_stride(static_cast<int>(nbasis_)));
+  rows_ = Buffer<double>(knots_ * stride + 2 * kLanes, 0.0);  // packs are loaded past the last row
+  for (std::size_t k = 0; k < knots_; ++k) rows_[k * stride] = wave[k];
   for (std::size_t a = 0; a < nbasis_; ++a) {
     double sum = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      double* knot = knots_.data() + 2 * nbasis_ * k + a;
-      knot[0] = sum;
-      knot[nbasis_] = flux(a, k);
-      if (k + 1 < n) sum += 0.5 * (flux(a, k + 1) + flux(a, k)) * (wave[k + 1] - wave[k]);
+    for (std::size_t k = 0; k < knots_; ++k) {
+      double* row = rows_.data() + k * stride + 1 + a;
+      row[0] = sum;
+      row[nbasis_] = flux(a, k);
+      if (k + 1 == knots_) break;
+      const double step = wave[k + 1] - wave[k];
+      row[2 * nbasis_] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
+      sum += 0.5 * (flux(a, k + 1) + flux(a, k)) * step;
     }
   }
   first_ = wave.front();
   per_ = knots_per_unit(wave);
   if (per_ > 0) return;
-  std::vector<double> logs(n);
-  for (std::size_t k = 0; k < n; ++k) logs[k] = std::log10(wave[k]);
+  std::vector<double> logs(knots_);
+  for (std::size_t k = 0; k < knots_; ++k) logs[k] = std::log10(wave[k]);
   first_ = logs.front();
   per_ = knots_per_unit(logs);
   in_log10_ = per_ > 0;
@@ -47,9 +49,9 @@ Integrals::Integrals(std::span<const double> wave, View2D<const double> flux)
 
 KnotTable Integrals::table() const noexcept {
   return {.nb = static_cast<int>(nbasis_),
-          .last = static_cast<long>(wave_.size()) - 2,
-          .wave = wave_.data(),
-          .knots = knots_.data(),
+          .last = static_cast<long>(knots_) - 2,
+          .stride = knot_stride(static_cast<int>(nbasis_)),
+          .rows = rows_.data(),
           .first = first_,
           .per = per_,
           .in_log10 = in_log10_};

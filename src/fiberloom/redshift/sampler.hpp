@@ -30,13 +30,14 @@ class Integrals {
  public:
   Integrals(std::span<const double> wave, View2D<const double> flux);
   [[nodiscard]] std::size_t nbasis() const noexcept { return nbasis_; }
-  [[nodiscard]] double first() const noexcept { return wave_.front(); }
-  [[nodiscard]] double last() const noexcept { return wave_.back(); }
+  [[nodiscard]] double first() const noexcept { return first_wave_; }
+  [[nodiscard]] double last() const noexcept { return last_wave_; }
   [[nodiscard]] KnotTable table() const noexcept;
 
  private:
-  std::size_t nbasis_;
-  std::vector<double> wave_, knots_;
+  std::size_t nbasis_, knots_;
+  double first_wave_, last_wave_;
+  Buffer<double> rows_;
   double first_ = 0, per_ = 0;
   bool in_log10_ = false;
 };

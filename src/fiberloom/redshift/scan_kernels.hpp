@@ -28,17 +28,22 @@ inline constexpr int kGatherTargets = 4, kGatherColumns = 6;
   return (columns + kGatherColumns - 1) / kGatherColumns;
 }
 
-/// Vectors that are linear between knots, with their integrals.
+/// Vectors that are linear between knots, with their integrals. A knot's row holds its x, then for
+/// each vector the integral up to it, the value, and half the slope after it, so that the integral
+/// up to any point takes one row: whole cache lines, since a scan waits for little else.
 struct KnotTable {
   int nb = 0;
-  long last = 0;                  ///< the last knot that another one follows
-  const double* wave = nullptr;   ///< [last + 2]
-  const double* knots = nullptr;  ///< [knot][2][nb]: integral up to the knot, value; padded
+  long last = 0;                 ///< the last knot that another one follows
+  long stride = 0;               ///< doubles from row to row
+  const double* rows = nullptr;  ///< [last + 2][stride]: x, integral[nb], value[nb], half slope[nb]
   /// Where knots are equally spaced in x or in log10 x: knot = (x - first) * per. Elsewhere per is
   /// 0 and the knot is sought.
   double first = 0, per = 0;
   bool in_log10 = false;
 };
+
+/// Doubles of a row: a multiple of a cache line, and room for packs that are loaded past its end.
+[[nodiscard]] constexpr long knot_stride(int nb) noexcept { return (1 + 3 * nb + 7) / 8 * 8; }
 
 struct ScanKernels {
   /// Means over pixels, out[edges - 1][nb][kLanes], of what the table holds, at kLanes redshifts.

@@ -13,75 +13,96 @@ using loom::lane::put;
 
 inline constexpr int kTilePixels = 8;
 
-/// The knot at or before x, one lane after the other; a knot too early or too late by rounding is
-/// as good, since the integral and its slope are continuous there.
-[[gnu::always_inline]] inline void find_knots(const KnotTable& table, double edge, double log_edge,
-                                              const double* scale, const double* shift, double* x,
-                                              long* k) {
-  const double last = static_cast<double>(table.last);
-  for (int l = 0; l < kLanes; ++l) x[l] = edge * scale[l];
-  if (table.per > 0) {
-    for (int l = 0; l < kLanes; ++l) {
-      const double at = (table.in_log10 ? log_edge - shift[l] : x[l]) - table.first;
-      const double position = at * table.per;
-      const double low = position > 0 ? position : 0;
-      k[l] = static_cast<long>(low < last ? low : last);
-    }
-    return;
-  }
-  for (int l = 0; l < kLanes; ++l) {
-    while (k[l] < table.last && table.wave[k[l] + 1] <= x[l]) ++k[l];
-  }
-}
+/// Where the edges of pixels lie among the knots, for kLanes redshifts.
+struct KnotFinder {
+  double first, per, last;
+  bool in_log10;
+  double scale[kLanes], stretch[kLanes], shift[kLanes];
 
-/// Lane l of `values` [kLanes][chunks] to out[nb][kLanes].
-template <class V>
-[[gnu::always_inline]] inline void to_lanes(int nb, int chunks, const V* values, double* out) {
+  [[gnu::always_inline]] KnotFinder(const KnotTable& table, const double* z)
+      : first(table.first),
+        per(table.per),
+        last(static_cast<double>(table.last)),
+        in_log10(table.in_log10) {
+    for (int l = 0; l < kLanes; ++l) {
+      stretch[l] = 1 + z[l];
+      scale[l] = 1 / stretch[l];
+      shift[l] = in_log10 ? __builtin_log10(stretch[l]) : 0;
+    }
+  }
+  /// x[l], and k[l] the knot at or before it. One too early or too late by rounding is as good,
+  /// since the integral and its slope are continuous there.
+  [[gnu::always_inline]] void find(const KnotTable& table, double edge, double log_edge, double* x,
+                                   int* k) const {
+    double at[kLanes];
+    for (int l = 0; l < kLanes; ++l) x[l] = edge * scale[l];
+    for (int l = 0; l < kLanes; ++l) at[l] = (in_log10 ? log_edge - shift[l] : x[l]) - first;
+    if (per > 0) {
+      for (int l = 0; l < kLanes; ++l) {
+        const double position = at[l] * per;
+        const double low = position > 0 ? position : 0;
+        k[l] = static_cast<int>(low < last ? low : last);
+      }
+      return;
+    }
+    for (int l = 0; l < kLanes; ++l) {
+      while (k[l] < table.last && table.rows[(k[l] + 1) * table.stride] <= x[l]) ++k[l];
+    }
+  }
+};
+
+/// values [kLanes][chunks], a lane a vector, to out[nb][kLanes], a lane a redshift.
+template <class V, int NB>
+[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, double* out) {
   constexpr int w = V::width;
+  const int nb = NB > 0 ? NB : nb_runtime, chunks = (nb + w - 1) / w;
+  FL_UNROLL
   for (int c = 0; c < chunks; ++c) {
+    FL_UNROLL
     for (int l = 0; l < kLanes; l += w) {
       V block[w];
       FL_UNROLL
       for (int i = 0; i < w; ++i) block[i] = values[(l + i) * chunks + c];
       if constexpr (w > 1) transpose(block);
-      const int count = nb - c * w < w ? nb - c * w : w;
-      for (int i = 0; i < count; ++i) block[i].store(out + (c * w + i) * kLanes + l);
+      FL_UNROLL
+      for (int i = 0; i < w; ++i) {
+        if (c * w + i < nb) block[i].store(out + (c * w + i) * kLanes + l);
+      }
     }
   }
 }
 
 /// Here a lane is a vector of the template, until to_lanes().
-template <class V>
+template <class V, int NB>
 void rebin(const KnotTable& table, const double* z, long count, const double* edges,
            const double* log_edges, double* out) {
   constexpr int w = V::width;
-  constexpr int kMostChunks = (kMostBasis + w - 1) / w;
-  const int nb = table.nb, chunks = (nb + w - 1) / w;
-  V below[kLanes * kMostChunks], mean[kLanes * kMostChunks];
+  const int nb = NB > 0 ? NB : table.nb, chunks = (nb + w - 1) / w;
+  V below[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
+  V mean[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
   for (V& v : below) v = V(0.0);
-  double scale[kLanes], shift[kLanes], x[kLanes];
-  long k[kLanes];
-  for (int l = 0; l < kLanes; ++l) {
-    scale[l] = 1 / (1 + z[l]);
-    shift[l] = table.in_log10 ? __builtin_log10(1 + z[l]) : 0;
-    k[l] = 0;
-  }
+  const KnotFinder finder(table, z);
+  const double* const rows = table.rows;
+  const long stride = table.stride;
+  double x[kLanes];
+  int k[kLanes] = {};
   for (long e = 0; e < count; ++e) {
-    find_knots(table, edges[e], log_edges[e], scale, shift, x, k);
-    const double width = e == 0 ? 1 : edges[e] - edges[e - 1];
+    finder.find(table, edges[e], log_edges[e], x, k);
+    const double per_width = e == 0 ? 1 : 1 / (edges[e] - edges[e - 1]);
+    FL_UNROLL
     for (int l = 0; l < kLanes; ++l) {
-      const double* knot = table.knots + k[l] * 2 * nb;
-      const double step = table.wave[k[l] + 1] - table.wave[k[l]];
-      const V d(x[l] - table.wave[k[l]]), curve(0.5 * (x[l] - table.wave[k[l]]) / step);
-      const V inverse(1 / (width * scale[l]));
+      const double* row = rows + k[l] * stride;
+      const V d(x[l] - row[0]), inverse(per_width * finder.stretch[l]);
+      FL_UNROLL
       for (int c = 0; c < chunks; ++c) {
-        const V value = V::load(knot + nb + c * w), next = V::load(knot + 3 * nb + c * w);
-        const V s = fma(d, fma(curve, next - value, value), V::load(knot + c * w));
+        const double* chunk = row + 1 + c * w;
+        const V rise = fma(d, V::load(chunk + 2 * nb), V::load(chunk + nb));
+        const V s = fma(d, rise, V::load(chunk));
         mean[l * chunks + c] = (s - below[l * chunks + c]) * inverse;
         below[l * chunks + c] = s;
       }
     }
-    if (e > 0) to_lanes(nb, chunks, mean, out + (e - 1) * nb * kLanes);
+    if (e > 0) to_lanes<V, NB>(nb, mean, out + (e - 1) * nb * kLanes);
   }
 }
 
@@ -287,7 +308,8 @@ struct ScanTable {
   }
   static void rebin(const KnotTable& table, const double* z, long count, const double* edges,
                     const double* log_edges, double* out) {
-    lane::rebin<V>(table, z, count, edges, log_edges, out);
+    with_basis(table.nb,
+               [&]<int NB>() { lane::rebin<V, NB>(table, z, count, edges, log_edges, out); });
   }
   static void blur(int nb, int ndiag, long count, const double* rows, const double* t,
                    double* out) {
