@@ -50,28 +50,50 @@ class Refiner {
     for (std::size_t i = 0; i < z.size(); ++i) {
       z[i] = b.low + step * (static_cast<double>(i) + 0.5);
     }
-    const Evaluation e = evaluate(b.curve, z);
-    const auto i = static_cast<std::size_t>(std::min_element(e.value.begin(), e.value.end()) -
-                                            e.value.begin());
+    narrow(b, z, evaluate(b.curve, z).value, step);
+  }
+
+  /// The same with four points each, for two minima of one template.
+  void look_at(Basin& a, Basin& b) {
+    constexpr std::size_t kEach = kLanes / 2;
+    ZPack z;
+    const double step_a = (a.high - a.low) / (kEach + 1), step_b = (b.high - b.low) / (kEach + 1);
+    for (std::size_t i = 0; i < kEach; ++i) {
+      z[i] = a.low + step_a * static_cast<double>(i + 1);
+      z[kEach + i] = b.low + step_b * static_cast<double>(i + 1);
+    }
+    const ZPack value = evaluate(a.curve, z).value;
+    narrow(a, std::span(z).first(kEach), std::span(value).first(kEach), step_a);
+    if (&a != &b) narrow(b, std::span(z).last(kEach), std::span(value).last(kEach), step_b);
+  }
+
+  /// `rounds` of closing in, then all that is reported.
+  [[nodiscard]] Candidate finish(Basin b, int rounds);
+
+ private:
+  static void narrow(Basin& b, std::span<const double> z, std::span<const double> value,
+                     double step) {
+    const auto i =
+        static_cast<std::size_t>(std::min_element(value.begin(), value.end()) - value.begin());
     b.z = z[i];
-    b.value = e.value[i];
+    b.value = value[i];
     const std::size_t middle = std::clamp<std::size_t>(i, 1, z.size() - 2);
     const Parabola p = parabola(std::span<const double, 3>(z.data() + middle - 1, 3),
-                                std::span<const double, 3>(e.value.data() + middle - 1, 3));
+                                std::span<const double, 3>(value.data() + middle - 1, 3));
     if (p.good) b.width = p.width;
     b.low = std::max(b.low, b.z - step);
     b.high = std::min(b.high, b.z + step);
     if (p.good && p.x0 > b.low && p.x0 < b.high) b.z = p.x0;
   }
 
-  [[nodiscard]] Candidate finish(Basin b);
-
- private:
   const PreparedTarget& target_;
   std::span<const Curve> curves_;
   Prior prior_;
   Buffer<double> pack_;
 };
+
+/// Minima that are closed in to the last: the others are known to a few km/s.
+constexpr std::size_t kLikely = 3;
 
 /// Distances of the last points from the middle, in sigma.
 constexpr std::array kReach{0.0, -0.5, 0.5, -1.0, 1.0, -2.0, 2.0, 0.0};
@@ -106,12 +128,11 @@ double error_of(const Evaluation& e) {
   return 0.5 * (below + above);
 }
 
-Candidate Refiner::finish(Basin b) {
+Candidate Refiner::finish(Basin b, int rounds) {
   const Curve& curve = curves_[b.curve];
   const Template& source = curve.fitter->source();
   const std::size_t n = curve.z.size();
-  close_in(b);
-  close_in(b);
+  for (int round = 0; round < rounds; ++round) close_in(b);
   if (b.width == 0) b.width = 0.5 * (b.high - b.low);  // no valley was seen
   const double floor = 1e-9 * (1 + b.z);  // 0.3 m/s: chi2 of a brighter source is noise below
   b.width = std::clamp(b.width, floor, 0.01 * (1 + b.z));
@@ -199,10 +220,18 @@ std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<
   }
   prune(basins, curves, std::max(options.first_look, options.minima));
   Refiner refiner(target, curves, prior);
-  for (Basin& b : basins) refiner.close_in(b);
+  std::stable_sort(basins.begin(), basins.end(),
+                   [](const Basin& a, const Basin& b) { return a.curve < b.curve; });
+  for (std::size_t i = 0; i < basins.size();) {
+    const bool pair = i + 1 < basins.size() && basins[i + 1].curve == basins[i].curve;
+    refiner.look_at(basins[i], basins[pair ? i + 1 : i]);
+    i += pair ? 2 : 1;
+  }
   prune(basins, curves, options.minima);
   std::vector<Candidate> out;
-  for (const Basin& b : basins) out.push_back(refiner.finish(b));
+  for (std::size_t i = 0; i < basins.size(); ++i) {
+    out.push_back(refiner.finish(basins[i], i < kLikely ? 2 : 1));
+  }
   return out;
 }
 
