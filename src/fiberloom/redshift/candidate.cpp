@@ -69,7 +69,7 @@ Candidate no_data(const PreparedTarget& target, const Template& source) {
   c.subtype = source.subtype;
   c.method = name_of(source.method);
   c.chi2 = kHugeChi2;
-  c.zwarn = zwarn::kNoData | zwarn::kBadMinimum;
+  c.zwarn = zwarn::kNoData;
   c.coefficients.assign(source.nbasis(), 0.0);
   c.good_pixels = target.good_pixels;
   c.least_separation_kms = source.least_separation_kms();

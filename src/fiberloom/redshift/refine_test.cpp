@@ -130,7 +130,7 @@ TEST(Refine, ATargetWithoutDataHasARow) {
   for (const ScanMode mode : {ScanMode::kExact, ScanMode::kFast}) {
     const Found found = find(templates, targets, mode);
     ASSERT_EQ(found.candidates[0].size(), 1U);
-    EXPECT_EQ(found.candidates[0][0].zwarn & zwarn::kNoData, zwarn::kNoData);
+    EXPECT_EQ(found.candidates[0][0].zwarn, zwarn::kNoData | zwarn::kLittleCoverage);
     EXPECT_EQ(found.candidates[0][0].z, 0);
     EXPECT_EQ(found.candidates[1][0].zwarn, 0U);
   }
