@@ -2,6 +2,7 @@
 // CPU seconds a target of each way to find redshifts, and what it finds:
 //   bench_redshift --templates FILE... [--archetypes FILE] [--coadd FILE] [--simulate N] [--write
 //   FILE]
+//                  [--fit-archetypes FILE...] [--nearest N]
 //                  [--mode exact|fast|redrock|both] [--threads N] [--table FILE] [--step KMS]
 // both: fast, then exact, and where they differ.
 // --coadd alone: the redshifts of its targets; with --simulate: its resolution and noise for N
@@ -53,6 +54,7 @@ std::string row_of(std::int64_t id, const Candidate& c, const bench::Truth* trut
   if (truth != nullptr)
     row += print(" %s %.10f %.3f", truth->spectype.c_str(), truth->z, truth->snr);
   for (const double v : c.coefficients) row += print(" %.10g", v);
+  for (const double v : c.legendre) row += print(" %.10g", v);
   return row + "\n";
 }
 
@@ -109,14 +111,16 @@ void report_differences(const Found& a, const Found& b) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::vector<std::string> template_paths;
+  std::vector<std::string> template_paths, fitted_paths;
   std::string archetype_path, coadd_path, write_path, table_path, mode = "fast";
-  std::size_t simulated = 0, threads = 1;
+  std::size_t simulated = 0, threads = 1, nearest = 1;
   bench::SampleOptions sample_options;
   ScanOptions scan_options;
   CLI::App app("Redshifts: CPU seconds a target");
   app.add_option("--templates", template_paths);
   app.add_option("--archetypes", archetype_path);
+  app.add_option("--fit-archetypes", fitted_paths);
+  app.add_option("--nearest", nearest);
   app.add_option("--coadd", coadd_path);
   app.add_option("--simulate", simulated);
   app.add_option("--seed", sample_options.seed);
@@ -150,12 +154,18 @@ int main(int argc, char** argv) try {
   const TargetSet targets =
       prepare(sample.file.views(), peer ? redrock_rules() : PrepareOptions{}, *executor);
   watch.lap("prepare", n);
+  std::vector<Archetypes> fitted;
+  for (const std::string& path : fitted_paths) fitted.push_back(templates::read_archetypes(path));
+  RedrockOptions peer_options;
+  peer_options.archetypes = fitted;
+  peer_options.archetype.nearest = nearest;
+  if (!fitted.empty()) peer_options.minima = 9;
   const auto find = [&](ScanMode how) {
     if (peer) scan_options = redrock_scan();
     scan_options.mode = how;
     const std::vector<Curve> curves = scan(targets, set, scan_options, *executor);
     watch.lap("scan", n);
-    Found out = peer ? find_redrock(targets, curves, {}, {}, *executor)
+    Found out = peer ? find_redrock(targets, curves, {}, peer_options, *executor)
                      : refine(targets, curves, {}, {}, *executor);
     watch.lap("refine", n);
     return out;
