@@ -14,6 +14,7 @@ using loom::lane::put;
 inline constexpr int kTilePixels = 8;
 
 /// Where the edges of pixels lie among the knots, for kLanes redshifts.
+template <class V>
 struct KnotFinder {
   double first, per, last;
   bool in_log10;
@@ -34,15 +35,17 @@ struct KnotFinder {
   /// since the integral and its slope are continuous there.
   [[gnu::always_inline]] void find(const KnotTable& table, double edge, double log_edge, double* x,
                                    int* k) const {
-    double at[kLanes];
-    for (int l = 0; l < kLanes; ++l) x[l] = edge * scale[l];
-    for (int l = 0; l < kLanes; ++l) at[l] = (in_log10 ? log_edge - shift[l] : x[l]) - first;
+    double position[kLanes];
+    FL_UNROLL
+    for (int l = 0; l < kLanes; l += V::width) {
+      const V at = V(edge) * V::load(scale + l);
+      at.store(x + l);
+      const V from = in_log10 ? V(log_edge) - V::load(shift + l) : at;
+      const V knot = (from - V(first)) * V(per);
+      min(max(knot, V(0.0)), V(last)).store(position + l);
+    }
     if (per > 0) {
-      for (int l = 0; l < kLanes; ++l) {
-        const double position = at[l] * per;
-        const double low = position > 0 ? position : 0;
-        k[l] = static_cast<int>(low < last ? low : last);
-      }
+      for (int l = 0; l < kLanes; ++l) k[l] = static_cast<int>(position[l]);
       return;
     }
     for (int l = 0; l < kLanes; ++l) {
@@ -81,7 +84,7 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
   V below[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
   V mean[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
   for (V& v : below) v = V(0.0);
-  const KnotFinder finder(table, z);
+  const KnotFinder<V> finder(table, z);
   const double* const rows = table.rows;
   const long stride = table.stride;
   double x[kLanes];
