@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU seconds a target of each way to find redshifts, and what it finds:
-//   bench_redshift --templates FILE... [--archetypes FILE] [--coadd FILE] [--simulate N] [--write
-//   FILE]
-//                  [--fit-archetypes FILE...] [--nearest N]
-//                  [--mode exact|fast|redrock|both] [--threads N] [--table FILE] [--step KMS]
+// CPU seconds a target of each way to find redshifts, and what it finds: bench_redshift
+//   --templates FILE... [--coadd FILE] [--mode exact|fast|redrock|both] [--step KMS] [--threads N]
+//   [--simulate N] [--archetypes FILE] [--seed N] [--write FILE] [--table FILE]
+//   [--fit-archetypes FILE...] [--nearest N]
 // both: fast, then exact, and where they differ.
 // --coadd alone: the redshifts of its targets; with --simulate: its resolution and noise for N
 // simulated ones (made-up cameras without it), which --write keeps for other programs.

@@ -2,6 +2,7 @@
 #include "bench/redshift/sample.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 
@@ -14,11 +15,6 @@ namespace fiberloom::bench {
 namespace {
 
 using namespace redshift;
-
-struct Source {
-  const Template* source = nullptr;
-  const Fitter* fitter = nullptr;
-};
 
 double draw_z(const Template& t, double u, double normal) {
   if (t.spectype == "STAR") return normal * 100 / kLightKms;
@@ -92,44 +88,66 @@ parity::CoaddFile made_up_cameras() {
   return out;
 }
 
+namespace {
+
+/// What truths are drawn from: templates with coefficients, and archetypes as templates of one
+/// vector each, in groups that a kernel takes.
+class Sources {
+ public:
+  Sources(const TargetSet& set, const TemplateSet& templates,
+          std::span<const Archetypes> archetypes) {
+    const ScanKernels& kernels = scan_kernels(active_isa());
+    for (const Template& t : templates) {
+      if (t.training.empty()) continue;
+      of_kind_[t.spectype == "GALAXY" ? 0 : 1].push_back(&fitters_.emplace_back(set, t, kernels));
+    }
+    constexpr std::size_t kGroup = 8;
+    for (const Archetypes& a : archetypes) {
+      for (std::size_t first = 0; first < a.flux.rows() && a.spectype == "QSO"; first += kGroup) {
+        Template& t = groups_.emplace_back();
+        t.spectype = a.spectype;
+        t.igm = Igm::kKamble20;
+        t.wave = a.wave;
+        t.flux = Array2D<double>(std::min(kGroup, a.flux.rows() - first), a.wave.size());
+        std::copy(a.flux.row(first), a.flux.row(first) + t.flux.size(), t.flux.data());
+        of_kind_[2].push_back(&fitters_.emplace_back(set, t, kernels));
+      }
+    }
+  }
+  /// Galaxies, stars and quasars in turn, or what there is.
+  [[nodiscard]] const Fitter& pick(std::size_t target, double u) const {
+    std::size_t kind = target % 3;
+    for (std::size_t k = 0; k < 3 && of_kind_[kind].empty(); ++k) kind = k;
+    const auto& all = of_kind_[kind];
+    return *all.at(static_cast<std::size_t>(u * static_cast<double>(all.size())));
+  }
+
+ private:
+  std::deque<Template> groups_;
+  std::deque<Fitter> fitters_;
+  std::array<std::vector<const Fitter*>, 3> of_kind_;
+};
+
+std::vector<double> draw_coefficients(const Template& t, double u) {
+  std::vector<double> c(t.nbasis(), 0.0);
+  if (t.training.empty()) {
+    c[static_cast<std::size_t>(u * static_cast<double>(c.size()))] = 1;
+    return c;
+  }
+  const auto row = static_cast<std::size_t>(u * static_cast<double>(t.training.rows()));
+  for (std::size_t a = 0; a < c.size(); ++a) c[a] = t.training(row, a);
+  return c;
+}
+
+}  // namespace
+
 Sample draw(const TemplateSet& templates, std::span<const Archetypes> archetypes,
             const parity::CoaddFile& base, const SampleOptions& options) {
   SerialExecutor executor;
   const TargetSet set = prepare(
       base.views(), {.least_row_sum = 0, .negative_nsig = 0, .mask_sky_lines = false}, executor);
-  TemplateSet quasars;
-  for (const Archetypes& a : archetypes) {
-    if (a.spectype != "QSO") continue;
-    Template t;
-    t.spectype = a.spectype;
-    t.igm = Igm::kKamble20;
-    t.wave = a.wave;
-    t.flux = a.flux;  // one "vector" each: a unit vector of coefficients is one of them
-    quasars.push_back(std::move(t));
-  }
-  const ScanKernels& kernels = scan_kernels(active_isa());
-  std::deque<Fitter> fitters;
-  std::vector<Source> sources;
-  TemplateSet split;  // archetypes in parts that kernels take
-  split.reserve(64);
-  for (const Template& q : quasars) {
-    for (std::size_t first = 0; first < q.nbasis(); first += 8) {
-      Template part = q;
-      const std::size_t n = std::min<std::size_t>(8, q.nbasis() - first);
-      part.flux = Array2D<double>(n, q.wave.size());
-      std::copy(q.flux.row(first), q.flux.row(first) + n * q.wave.size(), part.flux.data());
-      split.push_back(std::move(part));
-    }
-  }
-  for (const Template& t : templates) {
-    if (t.training.empty()) continue;
-    sources.push_back({&t, &fitters.emplace_back(set, t, kernels)});
-  }
-  const std::size_t others = sources.size();
-  for (const Template& t : split) sources.push_back({&t, &fitters.emplace_back(set, t, kernels)});
-
+  const Sources sources(set, templates, archetypes);
   Sample out;
-  const CounterRng rng(options.seed, 77);
   for (const parity::CoaddCamera& c : base.cameras) {
     parity::CoaddCamera camera{c.band, c.wave, {}, {}, {}, {}, c.ndiag};
     camera.flux.assign(options.targets * c.wave.size(), 0.0F);
@@ -137,34 +155,20 @@ Sample draw(const TemplateSet& templates, std::span<const Archetypes> archetypes
     camera.resolution.assign(options.targets * c.wave.size() * c.ndiag, 0.0F);
     out.file.cameras.push_back(std::move(camera));
   }
+  const CounterRng rng(options.seed, 77);
   for (std::size_t t = 0; t < options.targets; ++t) {
-    const auto u = rng.uniform2(10 * t), v = rng.uniform2(10 * t + 1), w = rng.uniform2(10 * t + 2);
-    // galaxies, stars and quasars in turn
-    const auto is_galaxy = [&](const Source& s) { return s.source->spectype == "GALAXY"; };
-    std::vector<Source> kind;
-    for (std::size_t s = 0; s < sources.size(); ++s) {
-      const std::size_t which = s >= others ? 2 : is_galaxy(sources[s]) ? 0 : 1;
-      if (which == t % 3) kind.push_back(sources[s]);
-    }
-    if (kind.empty()) kind = sources;
-    const Source source = kind[static_cast<std::size_t>(u[0] * static_cast<double>(kind.size()))];
-    const Template& tmpl = *source.source;
-    std::vector<double> c(tmpl.nbasis(), 0.0);
-    if (tmpl.training.empty()) {
-      c[static_cast<std::size_t>(u[1] * static_cast<double>(c.size()))] = 1;
-    } else {
-      const auto row = static_cast<std::size_t>(u[1] * static_cast<double>(tmpl.training.rows()));
-      for (std::size_t a = 0; a < c.size(); ++a) c[a] = tmpl.training(row, a);
-    }
-    Truth truth{tmpl.spectype, draw_z(tmpl, v[0], rng.normal(10 * t + 3)),
-                std::exp(std::log(options.least_snr) +
-                         v[1] * std::log(options.most_snr / options.least_snr))};
+    const auto u = rng.uniform2(10 * t), v = rng.uniform2(10 * t + 1);
+    const Fitter& fitter = sources.pick(t, u[0]);
+    const std::vector<double> c = draw_coefficients(fitter.source(), u[1]);
+    const Truth truth{fitter.source().spectype,
+                      draw_z(fitter.source(), v[0], rng.normal(10 * t + 3)),
+                      options.least_snr * std::pow(options.most_snr / options.least_snr, v[1])};
     std::vector<std::vector<double>> models;
     std::vector<double> snr;
     std::vector<Block> blocks = set.targets[0].blocks;
     for (Block& block : blocks) {
-      widen(block, options.resolution_spread * w[0]);
-      models.push_back(source.fitter->model(block, truth.z, c));
+      widen(block, options.resolution_spread * rng.uniform(10 * t + 2));
+      models.push_back(fitter.model(block, truth.z, c));
       for (std::size_t i = 0; i < block.pixels; ++i) {
         if (block.weight[i] > 0) snr.push_back(models.back()[i] * std::sqrt(block.weight[i]));
       }
@@ -175,9 +179,9 @@ Sample draw(const TemplateSet& templates, std::span<const Archetypes> archetypes
       const std::size_t n = blocks[b].pixels;
       for (std::size_t i = 0; i < n; ++i) {
         const double ivar = blocks[b].weight[i];
-        const double noise =
-            ivar > 0 ? rng.normal((t + 1000) * 100000 + b * 10000 + i) / std::sqrt(ivar) : 0;
-        camera.flux[t * n + i] = static_cast<float>(scale * models[b][i] + noise);
+        const double noise = rng.normal((t + 1000) * 100000 + b * 10000 + i);
+        const double sigma = ivar > 0 ? 1 / std::sqrt(ivar) : 0;
+        camera.flux[t * n + i] = static_cast<float>(scale * models[b][i] + noise * sigma);
         camera.ivar[t * n + i] = static_cast<float>(ivar);
       }
       store_resolution(blocks[b], t, camera);
