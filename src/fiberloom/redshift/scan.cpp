@@ -72,6 +72,11 @@ void exact_pack(const TargetSet& set, std::size_t first, Buffer<double>& pack,
   }
 }
 
+/// Products serve kGatherTargets at a time: for fewer the exact way costs less.
+ScanMode mode_of(const TargetSet& set, const ScanOptions& options) {
+  return set.targets.size() < kGatherTargets ? ScanMode::kExact : options.mode;
+}
+
 struct Task {
   std::size_t curve, first, last;  ///< redshifts [first, last)
 };
@@ -109,14 +114,15 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
     curve.penalty = Array2D<double>(set.targets.size(), curve.z.size());
   }
-  const FastScan fast = options.mode == ScanMode::kFast ? FastScan(set) : FastScan();
+  const ScanMode mode = mode_of(set, options);
+  const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
   executor.run(tasks.size(), [&](std::size_t index) {
     const Task& task = tasks[index];
     Curve& curve = curves[task.curve];
     const Fitter& fitter = *curve.fitter;
     Buffer<double> pack(fitter.sampler().pack_size());
-    if (options.mode == ScanMode::kExact) {
+    if (mode == ScanMode::kExact) {
       Buffer<double> normal(kTargetBlock * fitter.normal_doubles());
       for (std::size_t z = task.first; z < task.last; z += kLanes) {
         exact_pack(set, z, pack, normal, curve);
