@@ -63,13 +63,13 @@ void rank(std::vector<Candidate>& candidates, std::size_t most) {
   set_delta_chi2(candidates);
 }
 
-Candidate no_data(const PreparedTarget& target, const Template& source) {
+Candidate no_fit(const PreparedTarget& target, const Template& source) {
   Candidate c;
   c.spectype = source.spectype;
   c.subtype = source.subtype;
   c.method = name_of(source.method);
   c.chi2 = kHugeChi2;
-  c.zwarn = zwarn::kNoData;
+  c.zwarn = target.good_pixels == 0 ? zwarn::kNoData : zwarn::kFitLimit | zwarn::kBadMinimum;
   c.coefficients.assign(source.nbasis(), 0.0);
   c.good_pixels = target.good_pixels;
   c.least_separation_kms = source.least_separation_kms();

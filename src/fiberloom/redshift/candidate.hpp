@@ -49,8 +49,9 @@ struct Candidate {
 /// stay in their order.
 void rank(std::vector<Candidate>& candidates, std::size_t most);
 
-/// The one candidate of a target without a good pixel: z 0, kHugeChi2, NODATA.
-[[nodiscard]] Candidate no_data(const PreparedTarget& target, const Template& source);
+/// The one candidate of a target without a fit: z 0, kHugeChi2, NODATA where it has no good pixel,
+/// else Z_FITLIMIT and BAD_MINFIT (a prior left no redshift).
+[[nodiscard]] Candidate no_fit(const PreparedTarget& target, const Template& source);
 
 /// Indices of local minima with both ends, lowest first; a plateau counts at every point. NaN is
 /// no minimum.

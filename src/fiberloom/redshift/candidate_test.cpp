@@ -100,7 +100,7 @@ TEST(Rank, CountsPixels) {
   rank(c, 3);
   EXPECT_EQ(c[0].zwarn, zwarn::kLittleCoverage);
   EXPECT_EQ(c[1].zwarn, 0U);
-  c = {no_data(PreparedTarget{}, Template{})};
+  c = {no_fit(PreparedTarget{}, Template{})};
   rank(c, 3);
   EXPECT_EQ(c[0].zwarn, zwarn::kNoData);  // no coefficients, so not too few pixels for them
   EXPECT_EQ(c[0].chi2, kHugeChi2);

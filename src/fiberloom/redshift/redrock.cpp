@@ -192,8 +192,6 @@ std::vector<std::vector<Candidate>> find_redrock(const TargetSet& set,
   std::vector<std::vector<Candidate>> out(set.targets.size());
   executor.run(set.targets.size(), [&](std::size_t t) {
     std::vector<Candidate>& candidates = out[t];
-    if (set.targets[t].good_pixels == 0)
-      candidates = {no_data(set.targets[t], curves.front().fitter->source())};
     for (std::size_t k = 0; k < curves.size() && set.targets[t].good_pixels > 0; ++k) {
       const Curve& curve = curves[k];
       std::vector<double> values = redrock_prior(priors.empty() ? Prior{} : priors[t], curve.z);
@@ -203,6 +201,9 @@ std::vector<std::vector<Candidate>> find_redrock(const TargetSet& set,
       for (Candidate& c : of_template(set.targets[t], k, sources[k], values, options)) {
         candidates.push_back(std::move(c));
       }
+    }
+    if (candidates.empty()) {
+      candidates = {no_fit(set.targets[t], curves.front().fitter->source())};
     }
     mark_negative(candidates, all_have_archetypes);
     rank(candidates, options.minima);

@@ -242,11 +242,10 @@ std::vector<std::vector<Candidate>> refine(const TargetSet& set, std::span<const
                                            const RefineOptions& options, Executor& executor) {
   std::vector<std::vector<Candidate>> out(set.targets.size());
   executor.run(set.targets.size(), [&](std::size_t t) {
-    if (set.targets[t].good_pixels == 0) {
-      out[t] = {no_data(set.targets[t], curves.front().fitter->source())};
-    } else {
+    if (set.targets[t].good_pixels > 0) {
       out[t] = of_target(set, t, curves, priors.empty() ? Prior{} : priors[t], options);
     }
+    if (out[t].empty()) out[t] = {no_fit(set.targets[t], curves.front().fitter->source())};
     rank(out[t], options.minima);
   });
   return out;

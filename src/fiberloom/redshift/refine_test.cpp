@@ -136,6 +136,21 @@ TEST(Refine, ATargetWithoutDataHasARow) {
   }
 }
 
+TEST(Refine, ATargetWhosePriorLeavesNoRedshiftHasARow) {
+  const TemplateSet templates{test::line_template()};
+  const std::vector<Target> targets = sample(templates[0], 1, 4);
+  const std::vector<Prior> hat{{Prior::Shape::kTopHat, 7, 0.1}};
+  const TargetSet set = test::prepared(targets);
+  SerialExecutor executor;
+  const auto curves = scan(set, templates, {}, executor);
+  for (const auto& found :
+       {refine(set, curves, hat, {}, executor), find_redrock(set, curves, hat, {}, executor)}) {
+    ASSERT_EQ(found[0].size(), 1U);
+    EXPECT_EQ(found[0][0].zwarn, zwarn::kFitLimit | zwarn::kBadMinimum);
+    EXPECT_EQ(found[0][0].chi2, kHugeChi2);
+  }
+}
+
 TEST(Redrock, FindsTheTruthByTheParabola) {
   const TemplateSet templates{test::line_template()};
   const std::vector<Target> targets = sample(templates[0], 10, 100);

@@ -104,6 +104,11 @@ std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templat
     curve.z = covered(curve.fitter->sampler(), t, set, options);
     curves.push_back(std::move(curve));
   }
+  if (std::all_of(curves.begin(), curves.end(), [](const Curve& c) { return c.z.empty(); })) {
+    throw Error(Status::kTemplateRange,
+                print("none of %zu templates covers %g-%g Angstrom at any redshift asked for",
+                      templates.size(), set.lowest_edge(), set.highest_edge()));
+  }
   return curves;
 }
 

@@ -17,7 +17,7 @@ namespace fiberloom::redshift {
 enum class ScanMode {
   kExact,  ///< each fibre's own resolution at every redshift
   kFast,   ///< the targets' mean resolution folded into the templates: products of matrices (of
-          ///< three targets or fewer: kExact, which costs less)
+           ///< three targets or fewer: kExact, which costs less)
 };
 
 /// What becomes of redshifts at which a template does not reach over all wavelengths.

@@ -117,6 +117,10 @@ TEST(Scan, TemplatesThatDoNotCoverAreTrimmedOrRefused) {
   EXPECT_EQ(loom::test::status_of(
                 [&] { (void)scan(set, templates, {.coverage = Coverage::kRequire}, executor); }),
             Status::kTemplateRange);
+  t.redshifts = {0.8, 0.9};
+  const TemplateSet none{t};
+  EXPECT_EQ(loom::test::status_of([&] { (void)scan(set, none, {}, executor); }),
+            Status::kTemplateRange);
 }
 
 TEST(Scan, StepsCanBeMadeFiner) {
