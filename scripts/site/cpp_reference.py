@@ -4,7 +4,7 @@ comment above it. The headers follow one style (docs: CONTRIBUTING.md), so no pa
 import html
 import re
 
-ROOMS = ("fiberloom/spectrum", "fiberloom/ccd", "fiberloom/psf", "fiberloom/simulate", "fiberloom/extract", "fiberloom/formats",
+ROOMS = ("fiberloom/spectrum", "fiberloom/ccd", "fiberloom/psf", "fiberloom/simulate", "fiberloom/extract", "fiberloom/redshift", "fiberloom/templates", "fiberloom/formats",
          "fiberloom/astro", "fiberloom/recipes",
          "loom/base", "loom/linalg", "loom/files", "loom/fits", "loom/runtime")
 LEFT_OUT = re.compile(r"_lane\.hpp$|test")

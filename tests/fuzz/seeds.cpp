@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/templates/test_template_files.hpp"
 #include "loom/files/gzip.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -59,6 +60,8 @@ std::vector<Seed> seeds() {
           {"psf_v2", fuzz_psf, old_psf()},
           {"frame", fuzz_frame, frame},
           {"spectra", fuzz_spectra, coadd()},
+          {"template", fuzz_template, templates::test::template_bytes()},
+          {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};
 }
 

@@ -2,6 +2,7 @@
 #include "tests/fuzz/targets.hpp"
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/gzip.hpp"
 
@@ -57,6 +58,11 @@ void fuzz_spectra(std::span<const std::uint8_t> bytes) {
       (void)to_raw_table(*table);
     }
   });
+}
+
+void fuzz_template(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_template(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_archetypes(file); });
 }
 
 void fuzz_gunzip(std::span<const std::uint8_t> bytes) {

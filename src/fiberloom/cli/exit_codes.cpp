@@ -18,7 +18,7 @@ constexpr std::array kAll{
     Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
     Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
     Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kDevice,
-    Status::kMemory,       Status::kInternal};
+    Status::kMemory,       Status::kInternal,    Status::kBadTemplate,    Status::kTemplateRange};
 
 std::string number(Status status) { return std::to_string(static_cast<int>(status)); }
 

@@ -69,6 +69,10 @@ std::string_view status_name(Status status) noexcept {
       return "not enough memory";
     case Status::kInternal:
       return "internal error";
+    case Status::kBadTemplate:
+      return "template file foreign or wrong";
+    case Status::kTemplateRange:
+      return "templates do not cover the spectra";
   }
   return "unknown";
 }

@@ -33,6 +33,8 @@ enum class Status : int {
   kDevice = 60,          ///< the GPU that was asked for is not there, too small, or failed
   kMemory = 61,          ///< more memory than is granted
   kInternal = 70,        ///< a defect of the program
+  kBadTemplate = 80,     ///< a template file that is foreign or makes no sense
+  kTemplateRange = 81,   ///< templates do not cover the spectra at the redshifts asked for
 };
 
 /// The text on one line: control characters, as names of files may hold them, become \n or \x1b.

@@ -37,7 +37,9 @@ const std::map<Status, int> kContract{{Status::kOk, 0},
                                       {Status::kInterrupted, 50},
                                       {Status::kDevice, 60},
                                       {Status::kMemory, 61},
-                                      {Status::kInternal, 70}};
+                                      {Status::kInternal, 70},
+                                      {Status::kBadTemplate, 80},
+                                      {Status::kTemplateRange, 81}};
 
 TEST(Status, HasItsNumberAndANameOfItsOwn) {
   std::set<std::string_view> names;

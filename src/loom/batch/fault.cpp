@@ -50,6 +50,8 @@ Fault fault_of(Status status, int system_error) noexcept {
     case Status::kFiberRange:
     case Status::kNumerical:
     case Status::kInternal:
+    case Status::kBadTemplate:
+    case Status::kTemplateRange:
       return Fault::kInput;
   }
   return Fault::kInput;

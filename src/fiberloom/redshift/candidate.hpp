@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A redshift that a target may have, and the order among several: the result of a fit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fiberloom/redshift/target.hpp"
+#include "fiberloom/redshift/template.hpp"
+
+namespace fiberloom::redshift {
+
+/// chi2 of a fit that cannot be made: the peer's number, exact in float32 too.
+inline constexpr double kHugeChi2 = 9999999.0;
+
+/// Bits of ZWARN, the peer's numbers. Sky, unplugged, bad target and poor data come from a
+/// fibermap.
+namespace zwarn {
+inline constexpr std::uint32_t kSky = 1U << 0, kLittleCoverage = 1U << 1, kSmallDeltaChi2 = 1U << 2,
+                               kNegativeModel = 1U << 3, kManyOutliers = 1U << 4,
+                               kFitLimit = 1U << 5, kNegativeEmission = 1U << 6,
+                               kUnplugged = 1U << 7, kBadTarget = 1U << 8, kNoData = 1U << 9,
+                               kBadMinimum = 1U << 10, kPoorData = 1U << 11;
+/// A fit with one of these comes after all others.
+inline constexpr std::uint32_t kBadFit =
+    kNegativeModel | kManyOutliers | kFitLimit | kNegativeEmission | kBadMinimum;
+}  // namespace zwarn
+
+struct Candidate {
+  std::size_t curve = 0;  ///< which template: the index of its curve
+  std::string spectype, subtype;
+  std::string method;  ///< FITMETHOD: PCA, NMF, ARCH, NONE
+  double z = 0, zerr = 0, chi2 = 0;
+  double delta_chi2 = 0;  ///< to the next that is another redshift; 0 where none is
+  std::uint32_t zwarn = 0;
+  std::vector<double> coefficients;           ///< of vectors, or of archetypes
+  std::vector<double> legendre;               ///< beside archetypes: camera after camera
+  std::vector<double> template_coefficients;  ///< of the template that led to the archetype
+  long good_pixels = 0;
+  double least_separation_kms = 0;        ///< nearer ones are the same redshift
+  std::vector<double> fine_z, fine_chi2;  ///< the last scan around it
+};
+
+/// Sorts the candidates of one target: good fits first, then by chi2; keeps `most` of each spectral
+/// type; sets NODATA, LITTLE_COVERAGE, DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2
+/// stay in their order.
+void rank(std::vector<Candidate>& candidates, std::size_t most);
+
+/// The one candidate of a target without a fit: z 0, kHugeChi2, NODATA where it has no good pixel,
+/// else Z_FITLIMIT and BAD_MINFIT (a prior left no redshift).
+[[nodiscard]] Candidate no_fit(const PreparedTarget& target, const Template& source);
+
+/// Indices of local minima with both ends, lowest first; a plateau counts at every point. NaN is
+/// no minimum.
+[[nodiscard]] std::vector<std::size_t> find_minima(std::span<const double> values);
+
+/// y = y0 + ((x - x0) / width)^2 through three points.
+struct Parabola {
+  double x0 = -1, width = -1, y0 = -1;
+  bool good = false;  ///< opens upwards, with its minimum between the points and above zero
+};
+[[nodiscard]] Parabola parabola(std::span<const double, 3> x, std::span<const double, 3> y);
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/redshift/fast_scan.hpp"
+
+#include <algorithm>
+
+namespace fiberloom::redshift {
+namespace {
+
+/// Pixels of a tile: a group of columns of it, 64 x 6 x 8 doubles, stays in the first cache while
+/// all targets pass, and all groups in the second.
+constexpr std::size_t kFastTile = 64;
+
+}  // namespace
+
+FastScan::FastScan(const TargetSet& set)
+    : groups_((set.targets.size() + kGatherTargets - 1) / kGatherTargets),
+      ndiag_(2 * set.halo() + 1) {
+  for (std::size_t g = 0; g < set.grids.size(); ++g) {
+    Grid grid;
+    grid.padded = (set.grids[g].wave.size() + kTile - 1) / kTile * kTile;
+    grid.rows = Buffer<double>(grid.padded * ndiag_, 0.0);
+    const std::size_t tiles = (grid.padded + kFastTile - 1) / kFastTile;
+    const std::size_t size = tiles * groups_ * kFastTile * kGatherTargets;
+    grid.weight = Buffer<double>(size, 0.0);
+    grid.weighted_flux = Buffer<double>(size, 0.0);
+    std::vector<double> count(grid.padded, 0.0);
+    for (std::size_t t = 0; t < set.targets.size(); ++t) {
+      for (const Block& block : set.targets[t].blocks) {
+        if (block.grid != g) continue;
+        const std::size_t shift = ndiag_ / 2 - block.ndiag / 2;
+        for (std::size_t i = 0; i < block.pixels; ++i) {
+          if (block.weight[i] == 0) continue;
+          const std::size_t tile = i / kFastTile, group = t / kGatherTargets;
+          const std::size_t at =
+              ((tile * groups_ + group) * kFastTile + i % kFastTile) * kGatherTargets +
+              t % kGatherTargets;
+          grid.weight[at] += block.weight[i];
+          grid.weighted_flux[at] += block.weight[i] * block.flux[i];
+          count[i] += 1;
+          for (std::size_t m = 0; m < block.ndiag; ++m) {
+            grid.rows[i * ndiag_ + m + shift] += block.rows[i * block.ndiag + m];
+          }
+        }
+      }
+    }
+    for (std::size_t i = 0; i < grid.padded; ++i) {
+      for (std::size_t m = 0; m < ndiag_; ++m) {
+        grid.rows[i * ndiag_ + m] /= std::max(count[i], 1.0);
+      }
+    }
+    grids_.push_back(std::move(grid));
+  }
+}
+
+FastScan::Scratch FastScan::scratch(const Fitter& fitter) const {
+  const auto nb = static_cast<int>(fitter.nbasis());
+  const int groups = column_groups(triangle(nb)) + column_groups(nb);
+  Scratch s;
+  s.doubles = fitter.normal_doubles();
+  s.blurred = Buffer<double>(kFastTile * fitter.nbasis() * kLanes);
+  s.columns =
+      Buffer<double>(static_cast<std::size_t>(groups) * kFastTile * kGatherColumns * kLanes);
+  s.normal = Buffer<double>(groups_ * kGatherTargets * s.doubles);
+  return s;
+}
+
+void FastScan::accumulate(const Fitter& fitter, const double* pack, Scratch& s) const {
+  const ScanKernels& kernels = fitter.kernels();
+  const auto nb = static_cast<int>(fitter.nbasis());
+  const int pairs = triangle(nb), pair_groups = column_groups(pairs);
+  s.normal.fill(0);
+  for (std::size_t g = 0; g < grids_.size(); ++g) {
+    const Grid& grid = grids_[g];
+    const double* t = pack + fitter.sampler().grid_offset(g);
+    for (std::size_t i = 0; i < grid.padded; i += kFastTile) {
+      const std::size_t count = std::min(kFastTile, grid.padded - i);
+      const auto pixels = static_cast<long>(count);
+      kernels.blur(nb, static_cast<int>(ndiag_), pixels, grid.rows.data() + i * ndiag_,
+                   t + i * fitter.nbasis() * kLanes, s.blurred.data());
+      kernels.products(nb, pixels, s.blurred.data(), s.columns.data());
+      const std::size_t column_size = count * kGatherColumns * kLanes;
+      const std::size_t tile = i / kFastTile * groups_ * kFastTile * kGatherTargets;
+      for (int c = 0; c < pair_groups + column_groups(nb); ++c) {
+        const bool is_pair = c < pair_groups;
+        const Buffer<double>& values = is_pair ? grid.weight : grid.weighted_flux;
+        const int first = kGatherColumns * (is_pair ? c : c - pair_groups);
+        const int columns = std::min(kGatherColumns, (is_pair ? pairs : nb) - first);
+        const std::size_t to = static_cast<std::size_t>(first + (is_pair ? 0 : pairs)) * kLanes;
+        for (std::size_t group = 0; group < groups_; ++group) {
+          kernels.gather(pixels, columns, values.data() + tile + group * kFastTile * kGatherTargets,
+                         s.columns.data() + static_cast<std::size_t>(c) * column_size,
+                         s.normal.data() + group * kGatherTargets * s.doubles + to,
+                         static_cast<long>(s.doubles));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Normal equations of all targets at once, with the mean of their resolutions in place of each
+// one's: M_ab(t) = sum_i w_t(i) (B_a B_b)(i) is a product of two matrices, and so is y.
+#pragma once
+
+#include <vector>
+
+#include "fiberloom/redshift/fitter.hpp"
+
+namespace fiberloom::redshift {
+
+class FastScan {
+ public:
+  FastScan() = default;
+  explicit FastScan(const TargetSet& set);
+
+  struct Scratch {
+    Buffer<double> blurred, columns, normal;
+    std::size_t doubles = 0;
+    [[nodiscard]] const double* normal_of(std::size_t target) const noexcept {
+      return normal.data() + target * doubles;
+    }
+  };
+  [[nodiscard]] Scratch scratch(const Fitter& fitter) const;
+  /// scratch.normal becomes the normal equations of all targets for the redshifts of the pack.
+  void accumulate(const Fitter& fitter, const double* pack, Scratch& scratch) const;
+
+ private:
+  struct Grid {
+    std::size_t padded = 0;
+    Buffer<double> rows;  ///< mean resolution [padded][ndiag]
+    /// Weight and weight x flux in tiles: [tile][group of targets][pixel][kGatherTargets].
+    Buffer<double> weight, weighted_flux;
+  };
+  std::size_t groups_ = 0, ndiag_ = 1;
+  std::vector<Grid> grids_;
+};
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/redshift/fitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loom/base/error.hpp"
+
+namespace fiberloom::redshift {
+namespace {
+
+/// The doublet at rest, Angstrom.
+constexpr double kOiiFirst = 3724, kOiiLast = 3733;
+
+std::vector<double> oii_sums(const Template& t) {
+  std::vector<double> sums(t.nbasis(), 0.0);
+  for (std::size_t k = 0; k < t.wave.size(); ++k) {
+    if (t.wave[k] < kOiiFirst || t.wave[k] > kOiiLast) continue;
+    for (std::size_t a = 0; a < t.nbasis(); ++a) sums[a] += t.flux(a, k);
+  }
+  return sums;
+}
+
+/// M and y of one lane, whole.
+void unpack(const double* normal, std::size_t nb, std::size_t lane, Array2D<double>& m,
+            std::vector<double>& y) {
+  std::size_t at = 0;
+  for (std::size_t a = 0; a < nb; ++a) {
+    for (std::size_t b = a; b < nb; ++b) m(a, b) = m(b, a) = normal[kLanes * at++ + lane];
+  }
+  for (std::size_t a = 0; a < nb; ++a) y[a] = normal[kLanes * at++ + lane];
+}
+
+}  // namespace
+
+ZPack pack_of(std::span<const double> z) noexcept {
+  ZPack pack{};
+  for (std::size_t lane = 0; lane < pack.size(); ++lane) {
+    pack[lane] = z[std::min(lane, z.size() - 1)];
+  }
+  return pack;
+}
+
+Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& kernels,
+               const FitOptions& options)
+    : set_(set),
+      source_(source),
+      kernels_(kernels),
+      options_(options),
+      halo_(set.halo()),
+      sampler_(source, set.grids, halo_, kernels) {
+  if (source.nbasis() > static_cast<std::size_t>(kMostBasis)) {
+    throw Error(Status::kUnsupported, source.file + ": " + std::to_string(source.nbasis()) +
+                                          " vectors, at most " + std::to_string(kMostBasis) +
+                                          " supported");
+  }
+  if (options.oii_penalty == OiiPenalty::kYes && source.spectype == "GALAXY" &&
+      source.method == Method::kPca) {
+    oii_ = oii_sums(source);
+  }
+}
+
+std::size_t Fitter::normal_doubles() const noexcept {
+  return static_cast<std::size_t>(normal_size(static_cast<int>(nbasis())) * kLanes);
+}
+
+void Fitter::accumulate(const Block& block, const double* pack, std::size_t first,
+                        std::size_t count, double* normal) const noexcept {
+  const std::size_t start = halo_ - block.ndiag / 2 + first;
+  kernels_.accumulate(static_cast<int>(nbasis()), static_cast<int>(block.ndiag),
+                      static_cast<long>(count), block.rows.data() + first * block.ndiag,
+                      block.weight.data() + first, block.flux.data() + first,
+                      pack + sampler_.grid_offset(block.grid) + start * nbasis() * kLanes, normal);
+}
+
+void Fitter::finish_nonnegative(const PreparedTarget& target, const double* normal,
+                                PackFit& out) const {
+  const std::size_t nb = nbasis();
+  Array2D<double> m(nb, nb);
+  std::vector<double> y(nb);
+  const std::vector<double> lower(nb, 0.0), upper(nb, HUGE_VAL);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    unpack(normal, nb, lane, m, y);
+    const std::vector<double> c = solve_constrained(options_.constrained, m, y, lower, upper);
+    out.chi2[lane] = target.weight_flux2 - chi2_gain(m, y, c);
+    for (std::size_t a = 0; a < nb; ++a) out.coefficients[a * kLanes + lane] = c[a];
+  }
+}
+
+void Fitter::finish(const PreparedTarget& target, const double* normal, PackFit& out) const {
+  const std::size_t nb = nbasis();
+  out.coefficients.assign(nb * kLanes, 0.0);
+  out.penalty.fill(0);
+  if (target.good_pixels == 0) {
+    out.chi2.fill(kHugeChi2);
+    return;
+  }
+  if (source_.method == Method::kNmf) {
+    finish_nonnegative(target, normal, out);
+    return;
+  }
+  ZPack gain, rank;
+  kernels_.solve(static_cast<int>(nb), normal, gain.data(), out.coefficients.data(), rank.data());
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out.chi2[lane] = target.weight_flux2 - gain[lane];
+    double oii = 0;
+    for (std::size_t a = 0; a < oii_.size(); ++a) oii += oii_[a] * out.coefficient(a, lane);
+    if (oii < 0) out.penalty[lane] = -oii;
+  }
+}
+
+void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
+                 PackFit& out) const {
+  sampler_.sample(pack_of(z), pack.data());
+  std::vector<double> normal(normal_doubles(), 0.0);
+  for (const Block& block : target.blocks) {
+    accumulate(block, pack.data(), 0, block.padded(), normal.data());
+  }
+  finish(target, normal.data(), out);
+}
+
+std::vector<double> Fitter::model(const Block& block, double z,
+                                  std::span<const double> coefficients) const {
+  std::vector<double> pack(sampler_.pack_size());
+  sampler_.sample(pack_of({&z, 1}), pack.data());
+  const std::size_t nb = nbasis(), start = halo_ - block.ndiag / 2;
+  std::vector<double> b(block.padded() * nb * kLanes);
+  kernels_.blur(static_cast<int>(nb), static_cast<int>(block.ndiag),
+                static_cast<long>(block.padded()), block.rows.data(),
+                pack.data() + sampler_.grid_offset(block.grid) + start * nb * kLanes, b.data());
+  std::vector<double> out(block.pixels, 0.0);
+  for (std::size_t i = 0; i < block.pixels; ++i) {
+    for (std::size_t a = 0; a < nb && a < coefficients.size(); ++a) {
+      out[i] += coefficients[a] * b[(i * nb + a) * kLanes];
+    }
+  }
+  return out;
+}
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One template ready to be fitted to the targets of a set: chi2 and coefficients at kLanes
+// redshifts at a time, with each fibre's own resolution.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fiberloom/redshift/candidate.hpp"
+#include "fiberloom/redshift/constrained.hpp"
+#include "fiberloom/redshift/sampler.hpp"
+#include "fiberloom/redshift/scan_kernels.hpp"
+
+namespace fiberloom::redshift {
+
+/// A penalty on galaxies whose model has negative [OII] flux, in units of the template: the peer's.
+enum class OiiPenalty { kNo, kYes };
+
+struct FitOptions {
+  Constrained constrained = Constrained::kChi2;
+  OiiPenalty oii_penalty = OiiPenalty::kYes;
+};
+
+/// Fits at kLanes redshifts.
+struct PackFit {
+  ZPack chi2{}, penalty{};
+  std::vector<double> coefficients;  ///< [nbasis][kLanes]
+  [[nodiscard]] double coefficient(std::size_t a, std::size_t lane) const noexcept {
+    return coefficients[a * kLanes + lane];
+  }
+};
+
+class Fitter {
+ public:
+  /// All three must outlive it. Throws kUnsupported where the template has more than kMostBasis
+  /// vectors.
+  Fitter(const TargetSet& set, const Template& source, const ScanKernels& kernels,
+         const FitOptions& options = {});
+
+  [[nodiscard]] const Template& source() const noexcept { return source_; }
+  [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
+  [[nodiscard]] const ScanKernels& kernels() const noexcept { return kernels_; }
+  [[nodiscard]] std::size_t nbasis() const noexcept { return sampler_.nbasis(); }
+  /// Doubles of the normal equations of kLanes fits.
+  [[nodiscard]] std::size_t normal_doubles() const noexcept;
+
+  /// Adds to `normal` what pixels [first, first + count) of the block say; both multiples of kTile.
+  void accumulate(const Block& block, const double* pack, std::size_t first, std::size_t count,
+                  double* normal) const noexcept;
+  /// Solves: chi2 = sum w f^2 - gain; kHugeChi2 for a target without a good pixel.
+  void finish(const PreparedTarget& target, const double* normal, PackFit& out) const;
+  /// All of it for a target and up to kLanes redshifts; `pack` is scratch of pack_size().
+  void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
+           PackFit& out) const;
+  /// The best model at z on the block's pixels, blurred: [pixels].
+  [[nodiscard]] std::vector<double> model(const Block& block, double z,
+                                          std::span<const double> coefficients) const;
+
+ private:
+  void finish_nonnegative(const PreparedTarget& target, const double* normal, PackFit& out) const;
+
+  const TargetSet& set_;
+  const Template& source_;
+  const ScanKernels& kernels_;
+  FitOptions options_;
+  std::size_t halo_;
+  Sampler sampler_;
+  std::vector<double> oii_;  ///< sum of each vector around [OII]; empty: no penalty
+};
+
+/// `z` in packs: the last one is filled up with its last redshift.
+[[nodiscard]] ZPack pack_of(std::span<const double> z) noexcept;
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What hydrogen between a source at z and us lets through, mean over lines of sight: exp(-tau).
+//
+// All models have the form tau = sum over lines j with lambda_j > lambda / (1 + z) of a function of
+// the observed wavelength alone, plus (Inoue14) the Lyman continuum. So the sums over lines are
+// tabulated once for a wavelength grid, and a redshift costs one look-up and one exponential.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fiberloom/redshift/template.hpp"
+
+namespace fiberloom::redshift {
+
+/// No absorption at longer rest-frame wavelengths, Angstrom.
+inline constexpr double kLymanAlpha = 1215.67;
+
+class IgmTable {
+ public:
+  /// `wave`: observed, Angstrom.
+  IgmTable(Igm model, std::span<const double> wave);
+  /// Transmission of pixel i for a source at z.
+  [[nodiscard]] double transmission(std::size_t i, double z) const noexcept;
+  /// Pixels below this index may be absorbed at z; all others are let through.
+  [[nodiscard]] std::size_t absorbed(double z) const noexcept;
+
+ private:
+  [[nodiscard]] double continuum(std::size_t i, double z) const noexcept;
+  Igm model_;
+  std::vector<double> wave_;
+  std::vector<double> lines_;  ///< wavelengths, decreasing
+  std::vector<double> sums_;   ///< [pixel][nline + 1]: optical depth of the first lines
+};
+
+}  // namespace fiberloom::redshift

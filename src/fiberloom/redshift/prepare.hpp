@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From spectra to blocks: bad pixels, coadds of exposures, pixels that are lost. Two sets of rules:
+// ours, and the peer's to the letter.
+#pragma once
+
+#include <span>
+
+#include "fiberloom/redshift/target.hpp"
+#include "loom/base/executor.hpp"
+
+namespace fiberloom::redshift {
+
+/// What becomes of several exposures on the same wavelengths.
+enum class Coadd {
+  kNone,     ///< each is a block of its own: a joint fit
+  kRows,     ///< f = sum w f / sum w, and row i of R with the weights of pixel i: E[f] = R s holds
+  kColumns,  ///< the peer's: column j of R with the weights of pixel j, zero where they vanish
+};
+
+struct PrepareOptions {
+  Coadd coadd = Coadd::kRows;
+  /// A pixel whose row of R sums to less is dropped: part of its light comes from where no template
+  /// is evaluated. The peer takes 0.99 of columns that bad pixels emptied, and so loses four good
+  /// pixels beside each bad one; rows lose theirs at the ends of a grid alone.
+  double least_row_sum = 0.9;
+  double negative_nsig = 5;    ///< pixels below -n sigma are dropped; 0: none
+  double cosmic_nsig = 0;      ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
+  bool mask_sky_lines = true;  ///< 5572-5582 and 9792-9795 Angstrom are dropped
+};
+
+/// The rules of redrock 0.22.
+[[nodiscard]] inline PrepareOptions redrock_rules() {
+  return {.coadd = Coadd::kColumns, .least_row_sum = 0.99};
+}
+
+/// Pixels that are not finite, have no positive ivar or a mask bit count as missing: weight 0.
+/// A target without a good pixel keeps its blocks. Grids are shared where wavelengths are equal.
+/// Throws kWrongShape where sizes disagree, wavelengths do not increase or ndiag is even.
+[[nodiscard]] TargetSet prepare(std::span<const TargetView> targets, const PrepareOptions& options,
+                                Executor& executor);
+
+}  // namespace fiberloom::redshift

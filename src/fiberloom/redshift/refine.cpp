@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// kLanes redshifts are evaluated at once, so a minimum is closed in eight points at a time: 414
+// km/s of a galaxy's bracket become 104, 26 and 6.5, and a parabola does the rest.
+#include "fiberloom/redshift/refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace fiberloom::redshift {
+namespace {
+
+/// A minimum being closed in.
+struct Basin {
+  std::size_t curve = 0, at = 0;  ///< where the scan has it
+  double low = 0, high = 0;       ///< bracket
+  double z = 0, value = 0;        ///< best so far, chi2 with penalty and prior
+  double width = 0;               ///< sigma from the curvature
+};
+
+struct Evaluation {
+  ZPack z{}, value{};
+  PackFit fit;
+};
+
+class Refiner {
+ public:
+  Refiner(const PreparedTarget& target, std::span<const Curve> curves, const Prior& prior)
+      : target_(target), curves_(curves), prior_(prior) {
+    std::size_t most = 0;
+    for (const Curve& c : curves) most = std::max(most, c.fitter->sampler().pack_size());
+    pack_ = Buffer<double>(most);
+  }
+
+  Evaluation evaluate(std::size_t curve, const ZPack& z) {
+    Evaluation e;
+    e.z = z;
+    const Fitter& fitter = *curves_[curve].fitter;
+    fitter.fit(target_, e.z, {pack_.data(), pack_.size()}, e.fit);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      e.value[i] = e.fit.chi2[i] + e.fit.penalty[i] + prior_chi2(prior_, z[i]);
+    }
+    return e;
+  }
+
+  /// Eight points over the bracket, which becomes the neighbourhood of the lowest.
+  void close_in(Basin& b) {
+    ZPack z;
+    const double step = (b.high - b.low) / static_cast<double>(z.size());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      z[i] = b.low + step * (static_cast<double>(i) + 0.5);
+    }
+    narrow(b, z, evaluate(b.curve, z).value, step);
+  }
+
+  /// The same with four points each, for two minima of one template.
+  void look_at(Basin& a, Basin& b) {
+    constexpr std::size_t kEach = kLanes / 2;
+    ZPack z;
+    const double step_a = (a.high - a.low) / (kEach + 1), step_b = (b.high - b.low) / (kEach + 1);
+    for (std::size_t i = 0; i < kEach; ++i) {
+      z[i] = a.low + step_a * static_cast<double>(i + 1);
+      z[kEach + i] = b.low + step_b * static_cast<double>(i + 1);
+    }
+    const ZPack value = evaluate(a.curve, z).value;
+    narrow(a, std::span(z).first(kEach), std::span(value).first(kEach), step_a);
+    if (&a != &b) narrow(b, std::span(z).last(kEach), std::span(value).last(kEach), step_b);
+  }
+
+  /// `rounds` of closing in, then all that is reported.
+  [[nodiscard]] Candidate finish(Basin b, int rounds);
+
+ private:
+  static void narrow(Basin& b, std::span<const double> z, std::span<const double> value,
+                     double step) {
+    const auto i =
+        static_cast<std::size_t>(std::min_element(value.begin(), value.end()) - value.begin());
+    b.z = z[i];
+    b.value = value[i];
+    const std::size_t middle = std::clamp<std::size_t>(i, 1, z.size() - 2);
+    const Parabola p = parabola(std::span<const double, 3>(z.data() + middle - 1, 3),
+                                std::span<const double, 3>(value.data() + middle - 1, 3));
+    if (p.good) b.width = p.width;
+    b.low = std::max(b.low, b.z - step);
+    b.high = std::min(b.high, b.z + step);
+    if (p.good && p.x0 > b.low && p.x0 < b.high) b.z = p.x0;
+  }
+
+  const PreparedTarget& target_;
+  std::span<const Curve> curves_;
+  Prior prior_;
+  Buffer<double> pack_;
+};
+
+/// Minima that are closed in to the last: the others are known to a few km/s.
+constexpr std::size_t kLikely = 3;
+
+/// Distances of the last points from the middle, in sigma.
+constexpr std::array kReach{0.0, -0.5, 0.5, -1.0, 1.0, -2.0, 2.0, 0.0};
+
+/// Where chi2 has risen by 1 on one side, from points at increasing distance: sqrt(rise) is
+/// straight for a parabola, so it is interpolated; NaN where it does not rise that far.
+double distance_of_rise(std::span<const double> distance, std::span<const double> rise) {
+  double d0 = 0, r0 = 0;
+  for (std::size_t i = 0; i < distance.size(); ++i) {
+    const double r1 = std::sqrt(std::max(rise[i], 0.0));
+    if (r1 >= 1) return d0 + (distance[i] - d0) * (1 - r0) / (r1 - r0);
+    d0 = distance[i];
+    r0 = r1;
+  }
+  return r0 > 0 ? d0 / r0 : std::nan("");  // the last chord, carried on
+}
+
+/// Half the interval in which chi2 stays within 1 of the minimum.
+double error_of(const Evaluation& e) {
+  const double z0 = e.z[0], best = e.value[0];
+  const auto side = [&](std::array<std::size_t, 3> lanes) {
+    std::array<double, 3> distance, rise;
+    for (std::size_t i = 0; i < 3; ++i) {
+      distance[i] = std::abs(e.z[lanes[i]] - z0);
+      rise[i] = e.value[lanes[i]] - best;
+    }
+    return distance_of_rise(distance, rise);
+  };
+  const double below = side({1, 3, 5}), above = side({2, 4, 6});
+  if (std::isnan(below)) return above;
+  if (std::isnan(above)) return below;
+  return 0.5 * (below + above);
+}
+
+Candidate Refiner::finish(Basin b, int rounds) {
+  const Curve& curve = curves_[b.curve];
+  const Template& source = curve.fitter->source();
+  const std::size_t n = curve.z.size();
+  for (int round = 0; round < rounds; ++round) close_in(b);
+  if (b.width == 0) b.width = 0.5 * (b.high - b.low);  // no valley was seen
+  const double floor = 1e-9 * (1 + b.z);  // 0.3 m/s: chi2 of a brighter source is noise below
+  b.width = std::clamp(b.width, floor, 0.01 * (1 + b.z));
+  Evaluation e;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    ZPack z;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      z[i] = std::clamp(b.z + kReach[i] * b.width, curve.z.front(), curve.z.back());
+    }
+    e = evaluate(b.curve, z);
+    const auto lowest = static_cast<std::size_t>(std::min_element(e.value.begin(), e.value.end()) -
+                                                 e.value.begin());
+    if (!(e.value[lowest] < e.value[0] - 1e-3)) break;
+    b.z = z[lowest];
+  }
+  Candidate c;
+  c.curve = b.curve;
+  c.spectype = source.spectype;
+  c.subtype = source.subtype;
+  c.method = name_of(source.method);
+  c.z = e.z[0];
+  c.chi2 = e.value[0];
+  c.zerr = error_of(e);
+  for (std::size_t a = 0; a < source.nbasis(); ++a) {
+    c.coefficients.push_back(e.fit.coefficient(a, 0));
+  }
+  c.good_pixels = target_.good_pixels;
+  c.least_separation_kms = source.least_separation_kms();
+  c.fine_z.assign(e.z.begin(), e.z.end() - 1);
+  c.fine_chi2.assign(e.value.begin(), e.value.end() - 1);
+  if (n < 3 || c.z < curve.z[1] || c.z > curve.z[n - 2]) c.zwarn |= zwarn::kFitLimit;
+  const bool valley = e.value[5] > e.value[0] && e.value[6] > e.value[0];
+  if (!valley || !std::isfinite(c.zerr)) c.zwarn |= zwarn::kBadMinimum;
+  if (!std::isfinite(c.zerr)) c.zerr = b.width;
+  return c;
+}
+
+/// Lowest first; of one template none nearer to a lower one than minima may be; `most` of each
+/// spectral type.
+void prune(std::vector<Basin>& basins, std::span<const Curve> curves, std::size_t most) {
+  std::stable_sort(basins.begin(), basins.end(),
+                   [](const Basin& a, const Basin& b) { return a.value < b.value; });
+  std::map<std::string, std::size_t> count;
+  std::vector<Basin> kept;
+  for (const Basin& b : basins) {
+    const Template& source = curves[b.curve].fitter->source();
+    const bool near = std::any_of(kept.begin(), kept.end(), [&](const Basin& k) {
+      return k.curve == b.curve && std::abs(velocity_kms(b.z, k.z)) < source.least_separation_kms();
+    });
+    if (near || ++count[source.spectype] > most) continue;
+    kept.push_back(b);
+  }
+  basins = std::move(kept);
+}
+
+std::vector<Basin> basins_of(std::size_t target, std::size_t index, const Curve& curve,
+                             const Prior& prior) {
+  std::vector<double> values(curve.z.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = curve.chi2(target, i) + curve.penalty(target, i) + prior_chi2(prior, curve.z[i]);
+  }
+  std::vector<Basin> out;
+  for (const std::size_t at : find_minima(values)) {
+    if (!std::isfinite(values[at])) continue;
+    Basin b{.curve = index, .at = at, .z = curve.z[at], .value = values[at]};
+    b.low = curve.z[at == 0 ? 0 : at - 1];
+    b.high = curve.z[std::min(at + 1, curve.z.size() - 1)];
+    if (at > 0 && at + 1 < values.size()) {  // between the points it may be deeper
+      const Parabola p = parabola(std::span<const double, 3>(curve.z.data() + at - 1, 3),
+                                  std::span<const double, 3>(values.data() + at - 1, 3));
+      if (p.good) b.value = std::min(b.value, p.y0);
+    }
+    out.push_back(b);
+  }
+  return out;
+}
+
+std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<const Curve> curves,
+                                 const Prior& prior, const RefineOptions& options) {
+  const PreparedTarget& target = set.targets[t];
+  std::vector<Basin> basins;
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    const std::vector<Basin> more = basins_of(t, k, curves[k], prior);
+    basins.insert(basins.end(), more.begin(), more.end());
+  }
+  prune(basins, curves, std::max(options.first_look, options.minima));
+  Refiner refiner(target, curves, prior);
+  std::stable_sort(basins.begin(), basins.end(),
+                   [](const Basin& a, const Basin& b) { return a.curve < b.curve; });
+  for (std::size_t i = 0; i < basins.size();) {
+    const bool pair = i + 1 < basins.size() && basins[i + 1].curve == basins[i].curve;
+    refiner.look_at(basins[i], basins[pair ? i + 1 : i]);
+    i += pair ? 2 : 1;
+  }
+  prune(basins, curves, options.minima);
+  std::vector<Candidate> out;
+  for (std::size_t i = 0; i < basins.size(); ++i) {
+    out.push_back(refiner.finish(basins[i], i < kLikely ? 2 : 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Candidate>> refine(const TargetSet& set, std::span<const Curve> curves,
+                                           std::span<const Prior> priors,
+                                           const RefineOptions& options, Executor& executor) {
+  std::vector<std::vector<Candidate>> out(set.targets.size());
+  executor.run(set.targets.size(), [&](std::size_t t) {
+    if (set.targets[t].good_pixels > 0) {
+      out[t] = of_target(set, t, curves, priors.empty() ? Prior{} : priors[t], options);
+    }
+    if (out[t].empty()) out[t] = {no_fit(set.targets[t], curves.front().fitter->source())};
+    rank(out[t], options.minima);
+  });
+  return out;
+}
+
+}  // namespace fiberloom::redshift

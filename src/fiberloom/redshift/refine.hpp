@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a scan to candidates, with each fibre's own resolution: redshift, chi2, coefficients and
+// error belong to one and the same z, and the error comes from where chi2 really rises by 1.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fiberloom/redshift/candidate.hpp"
+#include "fiberloom/redshift/scan.hpp"
+
+namespace fiberloom::redshift {
+
+struct RefineOptions {
+  std::size_t minima = 3;  ///< kept per spectral type
+  /// Minima of the scan that are looked at per spectral type: the scan may have them in the wrong
+  /// order, since it jumps over narrow ones and takes a mean resolution.
+  std::size_t first_look = 6;
+};
+
+/// Candidates of every target, best first; the values of `curves` decide which minima are looked
+/// at, and nothing else. `priors`: one a target, or none; they count to the end, so that chi2 holds
+/// what the prior adds.
+[[nodiscard]] std::vector<std::vector<Candidate>> refine(const TargetSet& set,
+                                                         std::span<const Curve> curves,
+                                                         std::span<const Prior> priors,
+                                                         const RefineOptions& options,
+                                                         Executor& executor);
+
+}  // namespace fiberloom::redshift

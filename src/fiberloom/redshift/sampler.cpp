@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/redshift/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fiberloom::redshift {
+namespace {
+
+/// Knots per unit where the steps are one number, else 0. An estimate of the knot may be off by one
+/// knot's rounding, no more.
+double knots_per_unit(std::span<const double> x) {
+  const double step = (x.back() - x.front()) / static_cast<double>(x.size() - 1);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double expected = x.front() + step * static_cast<double>(k);
+    if (std::abs(x[k] - expected) > 1e-7 * step) return 0;
+  }
+  return 1 / step;
+}
+
+}  // namespace
+
+Integrals::Integrals(std::span<const double> wave, View2D<const double> flux)
+    : nbasis_(flux.rows), knots_(wave.size()), first_wave_(wave.front()), last_wave_(wave.back()) {
+  const auto stride = static_cast<std::size_t>(knot_stride(static_cast<int>(nbasis_)));
+  rows_ = Buffer<double>(knots_ * stride + 2 * kLanes, 0.0);  // packs are loaded past the last row
+  for (std::size_t k = 0; k < knots_; ++k) rows_[k * stride] = wave[k];
+  for (std::size_t a = 0; a < nbasis_; ++a) {
+    double sum = 0;
+    for (std::size_t k = 0; k < knots_; ++k) {
+      double* row = rows_.data() + k * stride + 1 + a;
+      row[0] = sum;
+      row[nbasis_] = flux(a, k);
+      if (k + 1 == knots_) break;
+      const double step = wave[k + 1] - wave[k];
+      row[2 * nbasis_] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
+      sum += 0.5 * (flux(a, k + 1) + flux(a, k)) * step;
+    }
+  }
+  first_ = wave.front();
+  per_ = knots_per_unit(wave);
+  if (per_ > 0) return;
+  std::vector<double> logs(knots_);
+  for (std::size_t k = 0; k < knots_; ++k) logs[k] = std::log10(wave[k]);
+  first_ = logs.front();
+  per_ = knots_per_unit(logs);
+  in_log10_ = per_ > 0;
+}
+
+KnotTable Integrals::table() const noexcept {
+  return {.nb = static_cast<int>(nbasis_),
+          .last = static_cast<long>(knots_) - 2,
+          .stride = knot_stride(static_cast<int>(nbasis_)),
+          .rows = rows_.data(),
+          .first = first_,
+          .per = per_,
+          .in_log10 = in_log10_};
+}
+
+Sampler::Sampler(const Template& source, std::span<const WaveGrid> grids, std::size_t halo,
+                 const ScanKernels& kernels)
+    : integrals_(source.wave, source.flux.view()),
+      grids_(grids),
+      kernels_(kernels),
+      halo_(halo),
+      lowest_(HUGE_VAL),
+      highest_(0) {
+  for (const WaveGrid& g : grids) {
+    offset_.push_back(size_);
+    const std::size_t padded = (g.wave.size() + kTile - 1) / kTile * kTile;
+    size_ += (padded + 2 * halo) * nbasis() * kLanes;
+    lowest_ = std::min(lowest_, g.edges.front());
+    highest_ = std::max(highest_, g.edges.back());
+    igm_.emplace_back(source.igm, g.wave);
+  }
+}
+
+bool Sampler::covers(double z) const noexcept {
+  return lowest_ >= integrals_.first() * (1 + z) && highest_ <= integrals_.last() * (1 + z);
+}
+
+void Sampler::sample(const ZPack& z, double* pack) const noexcept {
+  const std::size_t pixel_stride = nbasis() * kLanes;
+  for (std::size_t g = 0; g < grids_.size(); ++g) {
+    const std::size_t n = grids_[g].wave.size();
+    const std::size_t end = g + 1 < grids_.size() ? offset_[g + 1] : size_;
+    double* const first = pack + offset_[g] + halo_ * pixel_stride;
+    std::fill(pack + offset_[g], first, 0.0);
+    std::fill(first + n * pixel_stride, pack + end, 0.0);
+    kernels_.rebin(integrals_.table(), z.data(), static_cast<long>(n + 1), grids_[g].edges.data(),
+                   grids_[g].log_edges.data(), first);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t i = igm_[g].absorbed(z[lane]); i-- > 0;) {
+        const double factor = igm_[g].transmission(i, z[lane]);
+        double* pixel = first + i * pixel_stride + lane;
+        for (std::size_t a = 0; a < nbasis(); ++a) pixel[a * kLanes] *= factor;
+      }
+    }
+  }
+}
+
+}  // namespace fiberloom::redshift

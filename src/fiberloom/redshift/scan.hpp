@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The coarse scan: chi2 of every target, template and redshift.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fiberloom/redshift/fitter.hpp"
+#include "fiberloom/redshift/grid.hpp"
+#include "fiberloom/redshift/prior.hpp"
+#include "loom/base/executor.hpp"
+
+namespace fiberloom::redshift {
+
+enum class ScanMode {
+  kExact,  ///< each fibre's own resolution at every redshift
+  kFast,   ///< the targets' mean resolution folded into the templates: products of matrices (of
+           ///< three targets or fewer: kExact, which costs less)
+};
+
+/// What becomes of redshifts at which a template does not reach over all wavelengths.
+enum class Coverage {
+  kRequire,  ///< kTemplateRange, as the peer
+  kTrim,     ///< they are left out; a template without any is left out
+};
+
+struct ScanOptions {
+  ScanMode mode = ScanMode::kFast;
+  Coverage coverage = Coverage::kTrim;
+  FitOptions fit{};
+  /// Steps wider than this get redshifts in between; 0: the template's own grid.
+  double step_kms = 0;
+};
+
+/// One template's share of a scan.
+struct Curve {
+  std::unique_ptr<Fitter> fitter;
+  std::vector<double> z;
+  Array2D<double> chi2, penalty;  ///< [target][z]
+};
+
+/// One curve a template, in the order of the set. The values do not depend on the executor; those
+/// of kFast depend on who is in the set, by less than `refine` has to care about. `templates` and
+/// `set` must outlive the curves. Throws kTemplateRange, kUnsupported.
+[[nodiscard]] std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
+                                      const ScanOptions& options, Executor& executor);
+
+/// Fitters and grids without values: where chi2 comes from elsewhere.
+[[nodiscard]] std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,
+                                              const ScanOptions& options);
+
+}  // namespace fiberloom::redshift

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hot loops of a scan as a table of functions, one table for each ISA level. Everywhere a lane
+// is a redshift: kLanes of them side by side, so that sums run over pixels in the order of the
+// pixels, whatever the level and the number of threads.
+//
+// Normal equations of one fit: M_ab = sum_i w_i B_a(i) B_b(i), y_a = sum_i w_i f_i B_a(i). An array
+// of them is [normal_size(nb)][kLanes]: M's upper triangle row by row, then y.
+#pragma once
+
+#include <cstddef>
+
+#include "loom/simd/isa.hpp"
+
+namespace fiberloom::redshift {
+
+using loom::Isa;
+using loom::kLanes;
+
+/// Most vectors of a template.
+inline constexpr int kMostBasis = 32;
+
+[[nodiscard]] constexpr int triangle(int nb) noexcept { return nb * (nb + 1) / 2; }
+[[nodiscard]] constexpr int normal_size(int nb) noexcept { return triangle(nb) + nb; }
+
+/// Targets that gather() takes side by side, and columns of products that it takes at a time.
+inline constexpr int kGatherTargets = 4, kGatherColumns = 6;
+[[nodiscard]] constexpr int column_groups(int columns) noexcept {
+  return (columns + kGatherColumns - 1) / kGatherColumns;
+}
+
+/// Vectors that are linear between knots, with their integrals. A knot's row holds its x, then for
+/// each vector the integral up to it, the value, and half the slope after it, so that the integral
+/// up to any point takes one row: whole cache lines, since a scan waits for little else.
+struct KnotTable {
+  int nb = 0;
+  long last = 0;                 ///< the last knot that another one follows
+  long stride = 0;               ///< doubles from row to row
+  const double* rows = nullptr;  ///< [last + 2][stride]: x, integral[nb], value[nb], half slope[nb]
+  /// Where knots are equally spaced in x or in log10 x: knot = (x - first) * per. Elsewhere per is
+  /// 0 and the knot is sought.
+  double first = 0, per = 0;
+  bool in_log10 = false;
+};
+
+/// Doubles of a row: a multiple of a cache line, and room for packs that are loaded past its end.
+[[nodiscard]] constexpr long knot_stride(int nb) noexcept { return (1 + 3 * nb + 7) / 8 * 8; }
+
+struct ScanKernels {
+  /// Means over pixels, out[edges - 1][nb][kLanes], of what the table holds, at kLanes redshifts.
+  /// log_edges: log10 of edges. Precondition: edges / (1 + z) lie within the table.
+  void (*rebin)(const KnotTable& table, const double* z, long count, const double* edges,
+                const double* log_edges, double* out);
+  /// out[count][nb][kLanes]: B = R T. rows [count][ndiag]; t the pack at the first pixel minus
+  /// ndiag / 2. count a multiple of kTile.
+  void (*blur)(int nb, int ndiag, long count, const double* rows, const double* t, double* out);
+  /// normal += those of `count` pixels (a multiple of kTile); tiles without weight are skipped.
+  void (*accumulate)(int nb, int ndiag, long count, const double* rows, const double* weight,
+                     const double* flux, const double* t, double* normal);
+  /// Products B_a B_b, a <= b, of `count` pixels in groups of kGatherColumns columns:
+  /// out [column_groups][count][kGatherColumns][kLanes], zeros in the last group's rest; then the
+  /// B_a themselves likewise.
+  void (*products)(int nb, long count, const double* b, double* out);
+  /// normal[t] += sum_i value[i][t] column[i] for kGatherTargets targets t, one group of columns
+  /// (`columns` of them are stored from `normal` + first * kLanes on; stride doubles between
+  /// targets). value [count][kGatherTargets].
+  void (*gather)(long count, int columns, const double* value, const double* group, double* normal,
+                 long stride);
+  /// Solves M c = y by Cholesky after scaling M's diagonal to 1. A vector whose pivot falls to
+  /// 1e-13 of it says nothing new and gets c = 0. gain[kLanes] = y c, so that chi2 = f W f - gain;
+  /// c [nb][kLanes]; rank[kLanes] the vectors that count.
+  void (*solve)(int nb, const double* normal, double* gain, double* c, double* rank);
+};
+
+[[nodiscard]] const ScanKernels& scan_kernels(Isa isa);
+/// The same text on ScalarLane, one lane after the other: the oracle of the others.
+[[nodiscard]] const ScanKernels& scan_kernels_reference();
+
+}  // namespace fiberloom::redshift

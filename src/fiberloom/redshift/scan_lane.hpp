@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hot loops of a scan (scan_kernels.hpp has the contracts), a template on the lane type.
+#pragma once
+
+#include "fiberloom/foundation.hpp"
+#include "fiberloom/redshift/scan_kernels.hpp"
+#include "loom/linalg/lane_loops.hpp"
+
+namespace fiberloom::redshift::lane {
+
+using loom::lane::at;
+using loom::lane::put;
+
+inline constexpr int kTilePixels = 8;
+
+/// Where the edges of pixels lie among the knots, for kLanes redshifts.
+template <class V>
+struct KnotFinder {
+  double first, per, last;
+  bool in_log10;
+  double scale[kLanes], stretch[kLanes], shift[kLanes];
+
+  [[gnu::always_inline]] KnotFinder(const KnotTable& table, const double* z)
+      : first(table.first),
+        per(table.per),
+        last(static_cast<double>(table.last)),
+        in_log10(table.in_log10) {
+    for (int l = 0; l < kLanes; ++l) {
+      stretch[l] = 1 + z[l];
+      scale[l] = 1 / stretch[l];
+      shift[l] = in_log10 ? __builtin_log10(stretch[l]) : 0;
+    }
+  }
+  /// x[l], and k[l] the knot at or before it. One too early or too late by rounding is as good,
+  /// since the integral and its slope are continuous there.
+  [[gnu::always_inline]] void find(const KnotTable& table, double edge, double log_edge, double* x,
+                                   int* k) const {
+    double position[kLanes];
+    FL_UNROLL
+    for (int l = 0; l < kLanes; l += V::width) {
+      const V at = V(edge) * V::load(scale + l);
+      at.store(x + l);
+      const V from = in_log10 ? V(log_edge) - V::load(shift + l) : at;
+      const V knot = (from - V(first)) * V(per);
+      min(max(knot, V(0.0)), V(last)).store(position + l);
+    }
+    if (per > 0) {
+      for (int l = 0; l < kLanes; ++l) k[l] = static_cast<int>(position[l]);
+      return;
+    }
+    for (int l = 0; l < kLanes; ++l) {
+      while (k[l] < table.last && table.rows[(k[l] + 1) * table.stride] <= x[l]) ++k[l];
+    }
+  }
+};
+
+/// values [kLanes][chunks], a lane a vector, to out[nb][kLanes], a lane a redshift.
+template <class V, int NB>
+[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, double* out) {
+  constexpr int w = V::width;
+  const int nb = NB > 0 ? NB : nb_runtime, chunks = (nb + w - 1) / w;
+  FL_UNROLL
+  for (int c = 0; c < chunks; ++c) {
+    FL_UNROLL
+    for (int l = 0; l < kLanes; l += w) {
+      V block[w];
+      FL_UNROLL
+      for (int i = 0; i < w; ++i) block[i] = values[(l + i) * chunks + c];
+      if constexpr (w > 1) transpose(block);
+      FL_UNROLL
+      for (int i = 0; i < w; ++i) {
+        if (c * w + i < nb) block[i].store(out + (c * w + i) * kLanes + l);
+      }
+    }
+  }
+}
+
+/// Here a lane is a vector of the template, until to_lanes().
+template <class V, int NB>
+void rebin(const KnotTable& table, const double* z, long count, const double* edges,
+           const double* log_edges, double* out) {
+  constexpr int w = V::width;
+  const int nb = NB > 0 ? NB : table.nb, chunks = (nb + w - 1) / w;
+  V below[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
+  V mean[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
+  for (V& v : below) v = V(0.0);
+  const KnotFinder<V> finder(table, z);
+  const double* const rows = table.rows;
+  const long stride = table.stride;
+  double x[kLanes];
+  int k[kLanes] = {};
+  for (long e = 0; e < count; ++e) {
+    finder.find(table, edges[e], log_edges[e], x, k);
+    const double per_width = e == 0 ? 1 : 1 / (edges[e] - edges[e - 1]);
+    FL_UNROLL
+    for (int l = 0; l < kLanes; ++l) {
+      const double* row = rows + k[l] * stride;
+      const V d(x[l] - row[0]), inverse(per_width * finder.stretch[l]);
+      FL_UNROLL
+      for (int c = 0; c < chunks; ++c) {
+        const double* chunk = row + 1 + c * w;
+        const V rise = fma(d, V::load(chunk + 2 * nb), V::load(chunk + nb));
+        const V s = fma(d, rise, V::load(chunk));
+        mean[l * chunks + c] = (s - below[l * chunks + c]) * inverse;
+        below[l * chunks + c] = s;
+      }
+    }
+    if (e > 0) to_lanes<V, NB>(nb, mean, out + (e - 1) * nb * kLanes);
+  }
+}
+
+/// B of one pixel: nb sums over the diagonals, all in registers where NB is a constant.
+template <class V, int NB>
+[[gnu::always_inline]] inline void blur_pixel(int nb_runtime, int ndiag, const double* row,
+                                              const double* t, V* b) {
+  const int nb = NB > 0 ? NB : nb_runtime;
+  FL_UNROLL
+  for (int a = 0; a < nb; ++a) b[a] = V(0.0);
+  for (int m = 0; m < ndiag; ++m) {
+    const V r(row[m]);
+    const double* column = t + static_cast<long>(m) * nb * kLanes;
+    FL_UNROLL
+    for (int a = 0; a < nb; ++a) b[a] = fma(r, at<V>(column, a), b[a]);
+  }
+}
+
+template <class V, int NB>
+void blur(int nb_runtime, int ndiag, long count, const double* rows, const double* t, double* out) {
+  const int nb = NB > 0 ? NB : nb_runtime;
+  V b[NB > 0 ? NB : kMostBasis];
+  for (long i = 0; i < count; ++i) {
+    blur_pixel<V, NB>(nb, ndiag, rows + i * ndiag, t + i * nb * kLanes, b);
+    FL_UNROLL
+    for (int a = 0; a < nb; ++a) put(out + i * nb * kLanes, a, b[a]);
+  }
+}
+
+[[gnu::always_inline]] inline bool empty_tile(const double* weight) {
+  for (int p = 0; p < kTilePixels; ++p) {
+    if (weight[p] != 0) return false;
+  }
+  return true;
+}
+
+/// One row a of M and y_a from a tile of B: the sums stay in registers for the tile's pixels.
+template <class V, int NB, int A>
+[[gnu::always_inline]] inline void tile_row(int nb_runtime, int a_runtime, const double* weight,
+                                            const double* flux, const V* tile, double* normal) {
+  const int nb = NB > 0 ? NB : nb_runtime, a = NB > 0 ? A : a_runtime;
+  const int first = a * nb - a * (a - 1) / 2, rhs = triangle(nb) + a;
+  V sum[NB > 0 ? NB - A : kMostBasis];
+  FL_UNROLL
+  for (int b = a; b < nb; ++b) sum[b - a] = at<V>(normal, first + b - a);
+  V y = at<V>(normal, rhs);
+  FL_UNROLL
+  for (int p = 0; p < kTilePixels; ++p) {
+    const V wb = V(weight[p]) * tile[p * nb + a];
+    FL_UNROLL
+    for (int b = a; b < nb; ++b) sum[b - a] = fma(wb, tile[p * nb + b], sum[b - a]);
+    y = fma(wb, V(flux[p]), y);
+  }
+  FL_UNROLL
+  for (int b = a; b < nb; ++b) put(normal, first + b - a, sum[b - a]);
+  put(normal, rhs, y);
+}
+
+template <class V, int NB, int... A>
+[[gnu::always_inline]] inline void tile_rows(std::integer_sequence<int, A...>, const double* weight,
+                                             const double* flux, const V* tile, double* normal) {
+  (tile_row<V, NB, A>(NB, A, weight, flux, tile, normal), ...);
+}
+
+template <class V, int NB>
+void accumulate(int nb_runtime, int ndiag, long count, const double* rows, const double* weight,
+                const double* flux, const double* t, double* normal) {
+  const int nb = NB > 0 ? NB : nb_runtime;
+  V tile[kTilePixels * (NB > 0 ? NB : kMostBasis)];
+  for (long i = 0; i < count; i += kTilePixels) {
+    if (empty_tile(weight + i)) continue;
+    for (int p = 0; p < kTilePixels; ++p) {
+      V b[NB > 0 ? NB : kMostBasis];
+      blur_pixel<V, NB>(nb, ndiag, rows + (i + p) * ndiag, t + (i + p) * nb * kLanes, b);
+      FL_UNROLL
+      for (int a = 0; a < nb; ++a) tile[p * nb + a] = b[a];
+    }
+    if constexpr (NB > 0) {
+      tile_rows<V, NB>(std::make_integer_sequence<int, NB>(), weight + i, flux + i, tile, normal);
+    } else {
+      for (int a = 0; a < nb; ++a) {
+        tile_row<V, 0, 0>(nb, a, weight + i, flux + i, tile, normal);
+      }
+    }
+  }
+}
+
+template <class V>
+void products(int nb, long count, const double* b, double* out) {
+  const long group_size = count * kGatherColumns * kLanes;
+  const auto cell = [&](int base, int column, long i) {
+    return out + (base + column / kGatherColumns) * group_size +
+           (i * kGatherColumns + column % kGatherColumns) * kLanes;
+  };
+  const int groups = column_groups(triangle(nb));
+  for (long i = 0; i < count; ++i) {
+    const double* pixel = b + i * nb * kLanes;
+    int column = 0;
+    for (int p = 0; p < nb; ++p) {
+      const V bp = at<V>(pixel, p);
+      bp.store(cell(groups, p, i));
+      for (int q = p; q < nb; ++q) (bp * at<V>(pixel, q)).store(cell(0, column++, i));
+    }
+    for (; column % kGatherColumns != 0; ++column) V(0.0).store(cell(0, column, i));
+    for (int p = nb; p % kGatherColumns != 0; ++p) V(0.0).store(cell(groups, p, i));
+  }
+}
+
+/// Targets whose sums stay in registers: AVX-512 has 32, the others 16.
+template <class V>
+inline constexpr int kRegisterTargets = V::width == 8 ? kGatherTargets : kGatherTargets / 2;
+
+template <class V>
+void gather(long count, int columns, const double* value, const double* group, double* normal,
+            long stride) {
+  constexpr int targets = kRegisterTargets<V>;
+  for (int first = 0; first < kGatherTargets; first += targets) {
+    V sum[targets * kGatherColumns];
+    FL_UNROLL_ALL
+    for (V& s : sum) s = V(0.0);
+    const double* from = group;
+    const double* v = value + first;
+    for (long i = 0; i < count; ++i) {
+      FL_UNROLL
+      for (int c = 0; c < kGatherColumns; ++c) {
+        const V column = at<V>(from, c);
+        FL_UNROLL
+        for (int t = 0; t < targets; ++t) {
+          sum[t * kGatherColumns + c] = fma(V(v[t]), column, sum[t * kGatherColumns + c]);
+        }
+      }
+      from += kGatherColumns * kLanes;
+      v += kGatherTargets;
+    }
+    for (int t = 0; t < targets; ++t) {
+      double* const to = normal + (first + t) * stride;
+      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * kGatherColumns + c]);
+    }
+  }
+}
+
+/// Right-looking would touch memory more; a row at a time, as the triangle is stored.
+template <class V>
+void solve(int nb, const double* normal, double* gain, double* c, double* rank) {
+  V l[kMostBasis * (kMostBasis + 1) / 2], inverse[kMostBasis], scale[kMostBasis], z[kMostBasis];
+  const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
+  V total(0.0), counted(0.0);
+  for (int a = 0; a < nb; ++a) {
+    const V d = at<V>(normal, index(a, a));
+    scale[a] = select_positive(d, V(1.0) / sqrt(max(d, V(1e-300))), V(0.0));
+  }
+  for (int j = 0; j < nb; ++j) {  // row j of U, M = U^T U
+    V pivot = at<V>(normal, index(j, j)) * scale[j] * scale[j];
+    V rhs = at<V>(normal, triangle(nb) + j) * scale[j];
+    for (int k = 0; k < j; ++k) {
+      const V u = l[index(k, j)];
+      pivot = fnma(u, u, pivot);
+      rhs = fnma(u, z[k], rhs);
+    }
+    const V good = pivot - V(1e-13);
+    inverse[j] = select_positive(good, V(1.0) / sqrt(max(pivot, V(1e-300))), V(0.0));
+    counted += select_positive(good, V(1.0), V(0.0));
+    z[j] = rhs * inverse[j];
+    total = fma(z[j], z[j], total);
+    for (int b = j + 1; b < nb; ++b) {
+      V m = at<V>(normal, index(j, b)) * scale[j] * scale[b];
+      for (int k = 0; k < j; ++k) m = fnma(l[index(k, j)], l[index(k, b)], m);
+      l[index(j, b)] = m * inverse[j];
+    }
+  }
+  for (int j = nb - 1; j >= 0; --j) {
+    V x = z[j];
+    for (int b = j + 1; b < nb; ++b) x = fnma(l[index(j, b)], z[b], x);
+    z[j] = x * inverse[j];
+    put(c, j, z[j] * scale[j]);
+  }
+  total.store(gain);
+  counted.store(rank);
+}
+
+/// The table of one lane type.
+template <class V>
+struct ScanTable {
+  /// body.template operator()<NB>() with the number of vectors as a constant where it is usual.
+  template <class Body>
+  static void with_basis(int nb, Body body) {
+    switch (nb) {
+      case 1:
+        return body.template operator()<1>();
+      case 3:
+        return body.template operator()<3>();
+      case 4:
+        return body.template operator()<4>();
+      case 5:
+        return body.template operator()<5>();
+      case 7:
+        return body.template operator()<7>();
+      case 10:
+        return body.template operator()<10>();
+      default:
+        return body.template operator()<0>();
+    }
+  }
+  static void rebin(const KnotTable& table, const double* z, long count, const double* edges,
+                    const double* log_edges, double* out) {
+    with_basis(table.nb,
+               [&]<int NB>() { lane::rebin<V, NB>(table, z, count, edges, log_edges, out); });
+  }
+  static void blur(int nb, int ndiag, long count, const double* rows, const double* t,
+                   double* out) {
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::blur<V, NB>(nb, ndiag, count, rows, t + i, out + i);
+      }
+    });
+  }
+  static void accumulate(int nb, int ndiag, long count, const double* rows, const double* weight,
+                         const double* flux, const double* t, double* normal) {
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::accumulate<V, NB>(nb, ndiag, count, rows, weight, flux, t + i, normal + i);
+      }
+    });
+  }
+  static void products(int nb, long count, const double* b, double* out) {
+    for (int i = 0; i < kLanes; i += V::width) lane::products<V>(nb, count, b + i, out + i);
+  }
+  static void gather(long count, int columns, const double* value, const double* group,
+                     double* normal, long stride) {
+    for (int i = 0; i < kLanes; i += V::width) {
+      lane::gather<V>(count, columns, value, group + i, normal + i, stride);
+    }
+  }
+  static void solve(int nb, const double* normal, double* gain, double* c, double* rank) {
+    for (int i = 0; i < kLanes; i += V::width) {
+      lane::solve<V>(nb, normal + i, gain + i, c + i, rank + i);
+    }
+  }
+  static constexpr ScanKernels table() {
+    return {rebin, blur, accumulate, products, gather, solve};
+  }
+};
+
+}  // namespace fiberloom::redshift::lane
