@@ -103,9 +103,11 @@ NightPlan plan_night(const NightJob& job) {
   NightPlan plan;
   plan.tasks = find_frames(job.request);
   if (plan.tasks.empty()) {
-    throw Error(Status::kNotFound, (job.request.input.empty() ? "job file" : job.request.input) +
-                                       ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
-                                       "were asked for");
+    const std::string& input = job.request.input;  // empty where a job file names its frames
+    throw Error(Status::kNotFound,
+                (!input.empty() || job.sources.empty() ? input : job.sources.front().path) +
+                    ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
+                    "were asked for");
   }
   check_files(job, plan.tasks);
   const RunFolder folder(job.request.output);

@@ -23,7 +23,7 @@ namespace fiberloom::night {
 struct PartialFrame {
   WorkUnit unit;
   std::uint32_t round = 0;  ///< of its Assignment
-  FrameOutcome outcome;     ///< of this part: ends_frame() of it becomes the frame's
+  FrameOutcome outcome;     ///< of this part: a state that ends_frame() is the frame's
   ExtractResult result;     ///< its fibres; the mask is made when the parts are joined
 };
 
