@@ -103,11 +103,10 @@ NightPlan plan_night(const NightJob& job) {
   NightPlan plan;
   plan.tasks = find_frames(job.request);
   if (plan.tasks.empty()) {
-    const std::string& input = job.request.input;  // empty where a job file names its frames
+    std::string where = job.request.input;  // empty where a job file names its frames
+    if (where.empty()) where = job.sources.empty() ? "job file" : job.sources.front().path;
     throw Error(Status::kNotFound,
-                (!input.empty() || job.sources.empty() ? input : job.sources.front().path) +
-                    ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
-                    "were asked for");
+                where + ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that were asked for");
   }
   check_files(job, plan.tasks);
   const RunFolder folder(job.request.output);
