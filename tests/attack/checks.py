@@ -193,8 +193,15 @@ def untouched_faults(case, folder, unharmed):
             for fiber in case.untouched if ours[name].rows()[fiber] != theirs[name].rows()[fiber]][:1]
 
 
+def named(argv):
+    """Whatever a command line may name: its words, and what stands behind a = in them."""
+    return {part for word in argv for part in (word, word.partition("=")[2])}
+
+
 def written(argv):
-    """What a command line asks to be written and never to be read, as far as its options tell."""
+    """What a command asks to be written and does not read. Of extract alone: others read files that no option names."""
+    if argv[0] != "extract":
+        return set()
     words = [part for word in argv for part in (word.split("=", 1) if word.startswith("-") else [word])]
     pairs = list(zip(["", *words], words))
     read = {value for option, value in pairs if option not in OUTPUT_OPTIONS}
@@ -203,12 +210,12 @@ def written(argv):
 
 def input_faults(before, after, argv):
     """Nothing in the folder of inputs changes, and nothing is new there, but what the command is told to write."""
-    named = {part for word in argv for part in (word, word.partition("=")[2])}
-    if "in" in named:  # as a folder for outputs
+    words = named(argv)
+    if "in" in words:  # as a folder for outputs
         return []
     asked = written(argv)
     changed = [name for name, what in before.items() if after.get(name) != what and f"in/{name}" not in asked]
-    new = [name for name in after if name not in before and not any(f"in/{name}/".startswith(word + "/") for word in named if word.startswith("in/"))]
+    new = [name for name in after if name not in before and not any(f"in/{name}/".startswith(word + "/") for word in words if word.startswith("in/"))]
     return [f"in/{name}: an input was changed" for name in changed] + \
            [f"in/{name}: a file is left among the inputs" for name in new]
 

@@ -147,7 +147,7 @@ class Runner:
         except Exception as error:  # a check that cannot read what it finds tells of it
             faults = [f"cannot be checked: {type(error).__name__}: {error}"]
         faults += checks.input_faults(before[0], checks.fingerprints(self.folder / "in"), case.argv)
-        words = {part for word in case.argv for part in (word, word.partition("=")[2])}
+        words = checks.named(case.argv)
         for place in (self.folder, self.folder / "tmp"):
             known = {"in", "out", "tmp"} | words if place == self.folder else set()
             faults += [f"{path.name}: nobody asked for it" for path in place.iterdir() if path.name not in known]

@@ -357,6 +357,16 @@ class Told(Case):
         self.assertIn("no frames", result.stderr_text)
         self.assertFalse(self.out.exists())
 
+    def test_a_job_file_that_leaves_no_frame_is_named(self):
+        job = self.work / "job.toml"
+        job.write_text("output = 'out'\ncameras = ['b9']\n[[frame]]\nimage = 'i.fits'\npsf = 'p.fits'\n"
+                       "camera = 'r0'\nexpid = 1\n")
+        result = subprocess.run([PROGRAM, "night", job, "-q"], capture_output=True, text=True)
+        if result.returncode == 15 and "toml++" in result.stderr:
+            self.skipTest("built without toml++")
+        self.assertEqual(result.returncode, 10, result.stderr)
+        self.assertIn(f"{job}: no frames", result.stderr)
+
 
 class TheLedger(Case):
     def setUp(self):

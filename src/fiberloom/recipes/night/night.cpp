@@ -134,9 +134,10 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks) {
 BatchPlan plan_night(const NightJob& job) {
   std::vector<Task> tasks = find_tasks(job.request);
   if (tasks.empty()) {
-    throw Error(Status::kNotFound, (job.request.input.empty() ? "job file" : job.request.input) +
-                                       ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that "
-                                       "were asked for");
+    std::string where = job.request.input;  // empty where a job file names its frames
+    if (where.empty()) where = job.sources.empty() ? "job file" : job.sources.front().path;
+    throw Error(Status::kNotFound,
+                where + ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that were asked for");
   }
   check_files(job, tasks);
   const RunFolder folder = run_folder(job.request.output);
