@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/thread_count.hpp"
@@ -17,7 +18,7 @@ namespace {
 void raise(const Error& error) {
   const py::object make = py::module_::import("fiberloom._errors").attr("make_error");
   const py::object made = make(error.what(), error.exit_code(),
-                               std::string(status_name(error.status())), error.system_error());
+                               std::string(exit_code_name(error.status())), error.system_error());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 

@@ -14,6 +14,7 @@
 #include "fiberloom/psf/forward_kernels.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 
@@ -192,10 +193,10 @@ TEST(ForwardModel, RefusesWhatMakesNoSense) {
   SerialExecutor serial;
   const ForwardModel a(c.psf, c.wave);
   const auto wrong = random_matrix(2, 3, 1);
-  EXPECT_EQ(status_of([&] { (void)a.project(wrong.view(), serial); }), Status::kSizeMismatch);
-  EXPECT_EQ(status_of([&] { (void)a.adjoint(wrong.view(), serial); }), Status::kSizeMismatch);
-  EXPECT_EQ(status_of([&] { ForwardModel(c.psf, c.wave, 2, 2); }), Status::kFiberRange);
-  EXPECT_EQ(status_of([&] { ForwardModel(c.psf, c.wave, -1, 2); }), Status::kFiberRange);
+  EXPECT_EQ(status_of([&] { (void)a.project(wrong.view(), serial); }), kSizeMismatch);
+  EXPECT_EQ(status_of([&] { (void)a.adjoint(wrong.view(), serial); }), kSizeMismatch);
+  EXPECT_EQ(status_of([&] { ForwardModel(c.psf, c.wave, 2, 2); }), kFiberRange);
+  EXPECT_EQ(status_of([&] { ForwardModel(c.psf, c.wave, -1, 2); }), kFiberRange);
   EXPECT_EQ(status_of([&] { ForwardModel(c.psf, {}); }), Status::kUsage);
   EXPECT_EQ(status_of([&] { ForwardModel(c.psf, {6000, 6000}); }), Status::kUsage);
   EXPECT_EQ(status_of([&] { ForwardModel(c.psf, {std::nan("")}); }), Status::kUsage);

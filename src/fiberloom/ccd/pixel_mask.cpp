@@ -6,6 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -133,13 +134,13 @@ std::size_t MaskCounts::bad() const {
 MaskCounts apply_mask(CcdFrame& ccd, const Array2D<std::uint32_t>& mask, std::uint32_t mask_bits) {
   const std::size_t rows = ccd.image.rows(), cols = ccd.image.cols();
   if (ccd.ivar.rows() != rows || ccd.ivar.cols() != cols) {
-    throw Error(Status::kSizeMismatch,
+    throw Error(kSizeMismatch,
                 "IVAR is " + shape(ccd.ivar) + " pixels, IMAGE is " + shape(ccd.image));
   }
   if (!mask.empty() && (mask.rows() != rows || mask.cols() != cols)) {
-    throw Error(Status::kSizeMismatch, "MASK is " + std::to_string(mask.cols()) + " x " +
-                                           std::to_string(mask.rows()) + " pixels, IMAGE is " +
-                                           shape(ccd.image));
+    throw Error(kSizeMismatch, "MASK is " + std::to_string(mask.cols()) + " x " +
+                                   std::to_string(mask.rows()) + " pixels, IMAGE is " +
+                                   shape(ccd.image));
   }
   return std::visit(
       [&](auto& image, auto& ivar) { return PixelMasker(image, ivar, mask, mask_bits).run(); },

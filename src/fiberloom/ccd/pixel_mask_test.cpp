@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -104,7 +105,7 @@ TEST(ApplyMaskShapes, ThatDisagreeAreNamed) {
     try {
       (void)apply_mask(ccd, mask);
     } catch (const Error& e) {
-      EXPECT_EQ(e.status(), Status::kSizeMismatch);
+      EXPECT_EQ(e.status(), kSizeMismatch);
       return e.what();
     }
     return "no error";

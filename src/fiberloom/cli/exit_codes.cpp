@@ -7,18 +7,36 @@
 #include <utility>
 #include <vector>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom::cli {
 namespace {
 
-constexpr std::array kAll{
-    Status::kOk,           Status::kDifferent,   Status::kUsage,          Status::kSomeFailed,
-    Status::kNotFound,     Status::kMissingHdu,  Status::kMissingKeyword, Status::kWrongShape,
-    Status::kCorrupt,      Status::kUnsupported, Status::kChanged,        Status::kNotCovered,
-    Status::kSizeMismatch, Status::kFiberRange,  Status::kUnwritable,     Status::kDiskFull,
-    Status::kOutputExists, Status::kNumerical,   Status::kInterrupted,    Status::kDevice,
-    Status::kMemory,       Status::kInternal,    Status::kBadTemplate,    Status::kTemplateRange};
+constexpr std::array kAll{Status::kOk,
+                          Status::kDifferent,
+                          Status::kUsage,
+                          Status::kSomeFailed,
+                          Status::kNotFound,
+                          Status::kMissingHdu,
+                          Status::kMissingKeyword,
+                          Status::kWrongShape,
+                          Status::kCorrupt,
+                          Status::kUnsupported,
+                          Status::kChanged,
+                          kNotCovered,
+                          kSizeMismatch,
+                          kFiberRange,
+                          Status::kUnwritable,
+                          Status::kDiskFull,
+                          Status::kOutputExists,
+                          Status::kNumerical,
+                          Status::kInterrupted,
+                          Status::kDevice,
+                          Status::kMemory,
+                          Status::kInternal,
+                          kBadTemplate,
+                          kTemplateRange};
 
 std::string number(Status status) { return std::to_string(static_cast<int>(status)); }
 
@@ -31,7 +49,8 @@ std::string range(Status first, Status last, const char* text) {
 std::string exit_code_table() {
   std::string table;
   for (const Status code : kAll) {
-    table += print("  %3d  %s\n", static_cast<int>(code), std::string(status_name(code)).c_str());
+    table +=
+        print("  %3d  %s\n", static_cast<int>(code), std::string(exit_code_name(code)).c_str());
   }
   return table;
 }
@@ -40,7 +59,7 @@ std::string exit_codes_of(const ExitCodes& codes) {
   constexpr std::size_t kWidth = 80;
   std::vector<std::pair<Status, std::string>> parts;
   const auto one = [&](Status code) {
-    parts.emplace_back(code, number(code) + " " + std::string(status_name(code)));
+    parts.emplace_back(code, number(code) + " " + std::string(exit_code_name(code)));
   };
   one(Status::kOk);
   one(Status::kUsage);
@@ -50,8 +69,8 @@ std::string exit_codes_of(const ExitCodes& codes) {
                        range(Status::kNotFound, Status::kChanged, "input missing or not good"));
   }
   if (codes.matches) {
-    parts.emplace_back(Status::kNotCovered, range(Status::kNotCovered, Status::kFiberRange,
-                                                  "inputs and options do not fit each other"));
+    parts.emplace_back(kNotCovered,
+                       range(kNotCovered, kFiberRange, "inputs and options do not fit each other"));
   }
   if (codes.writes) {
     parts.emplace_back(Status::kUnwritable,

@@ -15,5 +15,18 @@ TEST(ExitCodes, OfACommandAreFewLinesOfItsOwn) {
   EXPECT_NE(exit_code_table().find("  31  no space left for the output\n"), std::string::npos);
 }
 
+/// As docs/formats.md has them: scripts depend on the numbers.
+TEST(ExitCodes, OfFiberloomsOwnHaveTheirNumbersAndNames) {
+  const std::string table = exit_code_table();
+  for (const char* line : {"   1  compare: beyond the limits\n",
+                           "   3  night, expose: some frames failed or are missing\n",
+                           "  20  PSF does not cover the wavelength grid\n",
+                           "  21  sizes of IMAGE, IVAR, MASK or PSF disagree\n",
+                           "  22  fibre range outside the PSF\n"}) {
+    EXPECT_NE(table.find(line), std::string::npos) << line << table;
+  }
+  EXPECT_EQ(table.find("unknown"), std::string::npos) << table;
+}
+
 }  // namespace
 }  // namespace fiberloom::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -83,8 +84,8 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   validate(options);
   const auto ny = static_cast<std::size_t>(psf.npix_y), nx = static_cast<std::size_t>(psf.npix_x);
   if (ccd.image.rows() != ny || ccd.image.cols() != nx) {
-    throw Error(Status::kSizeMismatch, "IMAGE is " + shape(ccd.image.rows(), ccd.image.cols()) +
-                                           " pixels, the PSF is for " + shape(ny, nx));
+    throw Error(kSizeMismatch, "IMAGE is " + shape(ccd.image.rows(), ccd.image.cols()) +
+                                   " pixels, the PSF is for " + shape(ny, nx));
   }
   const int nfiber = psf.nfiber();
   const int nspec = fiber_count(options, nfiber);
@@ -93,8 +94,7 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
     const std::string asked = options.nspec < 0 ? "fibres from " + first + " on"
                                                 : "fibres " + first + " to " +
                                                       std::to_string(options.spec_min + nspec - 1);
-    throw Error(Status::kFiberRange,
-                asked + " asked for, the PSF has 0 to " + std::to_string(nfiber - 1));
+    throw Error(kFiberRange, asked + " asked for, the PSF has 0 to " + std::to_string(nfiber - 1));
   }
   if (options.bundle_size == 0 && psf.bundle.empty()) {
     throw Error(Status::kUsage, "bundle size 0: the PSF has no BUNDLE row; expected at least 1");
@@ -110,11 +110,11 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   const WaveRange range = wave_range_of(psf);
   const double reach = kMostExtrapolation * (range.last_aa - range.first_aa);
   if (wave.front() < range.first_aa - reach || wave.back() > range.last_aa + reach) {
-    throw Error(Status::kNotCovered,
-                "the PSF covers " + angstrom(range.first_aa) + " to " + angstrom(range.last_aa) +
-                    " Angstrom, the grid runs from " + angstrom(wave.front()) + " to " +
-                    angstrom(wave.back()) + ": expected no more than 5 % of that range (" +
-                    angstrom(reach) + ") beyond, where the PSF's polynomials still mean something");
+    throw Error(kNotCovered, "the PSF covers " + angstrom(range.first_aa) + " to " +
+                                 angstrom(range.last_aa) + " Angstrom, the grid runs from " +
+                                 angstrom(wave.front()) + " to " + angstrom(wave.back()) +
+                                 ": expected no more than 5 % of that range (" + angstrom(reach) +
+                                 ") beyond, where the PSF's polynomials still mean something");
   }
 }
 

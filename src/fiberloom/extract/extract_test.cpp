@@ -11,6 +11,7 @@
 
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/test_psf.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/test_status.hpp"
 
@@ -70,19 +71,19 @@ TEST(Validate, SaysWhichOptionMakesNoSense) {
   EXPECT_EQ(status([](auto& o) { o.ndiag = 129; }), Status::kOk);
   for (const double tolerance : {0.0, 1e-13, 1.1, std::nan("")})
     EXPECT_EQ(status([&](auto& o) { o.tolerance = tolerance; }), Status::kUsage) << tolerance;
-  EXPECT_EQ(status([](auto& o) { o.spec_min = -1; }), Status::kFiberRange);
-  EXPECT_EQ(status([](auto& o) { o.spec_min = 3; }), Status::kFiberRange);
-  EXPECT_EQ(status([](auto& o) { o.nspec = 0; }), Status::kFiberRange);
-  EXPECT_EQ(status([](auto& o) { o.nspec = 4; }), Status::kFiberRange);
+  EXPECT_EQ(status([](auto& o) { o.spec_min = -1; }), kFiberRange);
+  EXPECT_EQ(status([](auto& o) { o.spec_min = 3; }), kFiberRange);
+  EXPECT_EQ(status([](auto& o) { o.nspec = 0; }), kFiberRange);
+  EXPECT_EQ(status([](auto& o) { o.nspec = 4; }), kFiberRange);
   EXPECT_EQ(status([](auto& o) { o.wave = {}; }), Status::kUsage);
   EXPECT_EQ(status([](auto& o) { o.wave[4] = o.wave[3]; }), Status::kUsage);
   EXPECT_EQ(status([](auto& o) { o.wave[4] = std::nan(""); }), Status::kUsage);
-  EXPECT_EQ(status([](auto& o) { o.wave = {4994.9, 5000}; }), Status::kNotCovered);
+  EXPECT_EQ(status([](auto& o) { o.wave = {4994.9, 5000}; }), kNotCovered);
   EXPECT_EQ(status([](auto& o) { o.wave = {4995.1, 5104.9}; }), Status::kOk) << "5 % beyond";
-  EXPECT_EQ(status([](auto& o) { o.wave = {5050, 5105.1}; }), Status::kNotCovered);
+  EXPECT_EQ(status([](auto& o) { o.wave = {5050, 5105.1}; }), kNotCovered);
   PsfModel larger = psf;
   ++larger.npix_x;
-  EXPECT_EQ(status_of([&] { validate(ccd, larger, good); }), Status::kSizeMismatch);
+  EXPECT_EQ(status_of([&] { validate(ccd, larger, good); }), kSizeMismatch);
 }
 
 /// Four fibres of five bins whose chi2pix is 1.

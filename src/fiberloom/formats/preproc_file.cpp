@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
@@ -64,7 +65,7 @@ PixelArray read_ccd(const FitsReader& file, const Hdu& hdu) {
 
 void require_same_shape(const FitsReader& file, const Hdu& hdu, const Hdu& image) {
   if (hdu.axes == image.axes) return;
-  throw file.error(Status::kSizeMismatch, hdu,
+  throw file.error(kSizeMismatch, hdu,
                    "shape " + hdu.shape() + ", but " + image.label() + " has " + image.shape());
 }
 

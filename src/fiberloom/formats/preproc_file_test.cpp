@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/status.hpp"
 
 namespace fiberloom {
 namespace {
@@ -102,9 +103,9 @@ TEST(Preproc, DisagreeingShapesNameBothHdus) {
     add_image(w, "MASK", {4, 5}, PixelType::kInt16);
   });
 
-  EXPECT_EQ(ivar.status, Status::kSizeMismatch);
+  EXPECT_EQ(ivar.status, kSizeMismatch);
   EXPECT_TRUE(ivar.says("HDU 1 'IVAR': shape 3 x 5, but HDU 0 'IMAGE' has 4 x 5")) << ivar.message;
-  EXPECT_EQ(mask.status, Status::kSizeMismatch);
+  EXPECT_EQ(mask.status, kSizeMismatch);
 }
 
 TEST(Preproc, ImageOfThreeAxesOrATableIsTheWrongShape) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fiberloom/psf/forward_kernels.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
 
@@ -56,10 +57,10 @@ ForwardModel::ForwardModel(const PsfModel& psf, const std::vector<double>& wave_
       first_fiber_(first_fiber) {
   const int n = nfiber < 0 ? psf.nfiber() - first_fiber : nfiber;
   if (first_fiber < 0 || n < 1 || n > psf.nfiber() - first_fiber) {
-    throw Error(Status::kFiberRange, "fibres " + std::to_string(first_fiber) + " to " +
-                                         std::to_string(first_fiber + n - 1) +
-                                         " asked for, the PSF has 0 to " +
-                                         std::to_string(psf.nfiber() - 1));
+    throw Error(kFiberRange, "fibres " + std::to_string(first_fiber) + " to " +
+                                 std::to_string(first_fiber + n - 1) +
+                                 " asked for, the PSF has 0 to " +
+                                 std::to_string(psf.nfiber() - 1));
   }
   nfiber_ = static_cast<std::size_t>(n);
   for (std::size_t i = 0; i < nfiber_; i += kGroupFibers) {
@@ -172,9 +173,8 @@ void ForwardModel::gather_group(const Group& group, View2D<const double> image, 
 Array2D<double> ForwardModel::project(View2D<const double> electrons, Executor& executor,
                                       const Observer& observer) const {
   if (electrons.rows != nfiber_ || electrons.cols != nwave()) {
-    throw Error(Status::kSizeMismatch, "project: flux is " + shape(electrons.rows, electrons.cols) +
-                                           ", expected " + shape(nfiber_, nwave()) +
-                                           " (fibres x bins)");
+    throw Error(kSizeMismatch, "project: flux is " + shape(electrons.rows, electrons.cols) +
+                                   ", expected " + shape(nfiber_, nwave()) + " (fibres x bins)");
   }
   Array2D<double> image(npix_y(), npix_x(), 0.0);
   for (const auto& members : colours_) {
@@ -190,9 +190,8 @@ Array2D<double> ForwardModel::project(View2D<const double> electrons, Executor& 
 Array2D<double> ForwardModel::adjoint(View2D<const double> image, Executor& executor,
                                       const Observer& observer) const {
   if (image.rows != npix_y() || image.cols != npix_x()) {
-    throw Error(Status::kSizeMismatch, "adjoint: image is " + shape(image.rows, image.cols) +
-                                           ", expected " + shape(npix_y(), npix_x()) +
-                                           " (rows x columns)");
+    throw Error(kSizeMismatch, "adjoint: image is " + shape(image.rows, image.cols) +
+                                   ", expected " + shape(npix_y(), npix_x()) + " (rows x columns)");
   }
   Array2D<double> electrons(nfiber_, nwave(), 0.0);
   executor.run(groups_.size(), [&](std::size_t g) {

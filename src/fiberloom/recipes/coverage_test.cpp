@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fiberloom/extract/extract.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -87,7 +88,7 @@ TEST(Validate, RefusesAGridFarOutsideThePsfsRange) {
       validate(ccd, psf, options);
       ADD_FAILURE() << first << " to " << last << " was taken";
     } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::kNotCovered);
+      EXPECT_EQ(error.status(), kNotCovered);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
@@ -147,11 +148,11 @@ std::optional<RawTable> choose_fibermap(const FrameInputs& in, const ExtractOpti
   const auto first = static_cast<std::size_t>(options.spec_min);
   const auto count = static_cast<std::size_t>(fiber_count(options, in.psf->model.nfiber()));
   if (first + count > in.fibermap->rows) {
-    throw Error(Status::kFiberRange, in.fibermap_path + ": FIBERMAP has " +
-                                         std::to_string(in.fibermap->rows) + " rows, fibres " +
-                                         std::to_string(first) + " to " +
-                                         std::to_string(first + count - 1) + " need " +
-                                         std::to_string(first + count) + " (give --nspec)");
+    throw Error(kFiberRange, in.fibermap_path + ": FIBERMAP has " +
+                                 std::to_string(in.fibermap->rows) + " rows, fibres " +
+                                 std::to_string(first) + " to " +
+                                 std::to_string(first + count - 1) + " need " +
+                                 std::to_string(first + count) + " (give --nspec)");
   }
   return in.fibermap->slice(first, count);
 }

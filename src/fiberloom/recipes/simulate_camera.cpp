@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "fiberloom/simulate/simulated_psf.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/raw_table.hpp"
@@ -97,7 +98,7 @@ SimulatedExposure expose(const SimulateJob& job, const PsfModel& psf, const Expo
   try {
     return simulate_exposure(psf, o, executor, observer);
   } catch (const Error& error) {
-    if (job.psf.empty() || error.status() != Status::kNotCovered) throw;
+    if (job.psf.empty() || error.status() != kNotCovered) throw;
     throw Error(error.status(), job.psf + ": " + error.what());
   }
 }

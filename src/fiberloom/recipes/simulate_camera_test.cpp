@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "fiberloom/simulate/simulated_psf.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -115,7 +116,7 @@ TEST_F(SimulateCameras, APsfThatDoesNotCoverTheGridIsNamedAndNothingIsWritten) {
     static_cast<void>(simulate_cameras(job, serial_));
     FAIL() << "an r PSF was taken for z";
   } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::kNotCovered);
+    EXPECT_EQ(error.status(), kNotCovered);
     EXPECT_NE(std::string(error.what()).find("narrow.fits"), std::string::npos) << error.what();
   }
   EXPECT_TRUE(std::filesystem::is_empty(job.directory));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -65,7 +66,7 @@ void set_coefficients(Candidate& c, double z, const Curve& curve, Refiner& refin
     return;
   }
   if (z >= curve.z.front() && z <= curve.z.back()) {
-    throw Error(Status::kTemplateRange,
+    throw Error(kTemplateRange,
                 fitter.source().full_type() + print(": does not cover the spectra at z = %g", z));
   }
   c.coefficients.assign(fitter.nbasis(), 0.0);
@@ -103,8 +104,8 @@ Candidate refined(std::size_t at, const Curve& curve, std::size_t fine_points, R
 /// The best archetype takes the template's place.
 void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter, Candidate& c) {
   if (!fitter.covers(c.z)) {
-    throw Error(Status::kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
-                                              c.spectype.c_str(), c.z));
+    throw Error(kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
+                                      c.spectype.c_str(), c.z));
   }
   ArchetypeFit fit = fitter.fit(target, c.z);
   c.method = "ARCH";

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fiberloom/redshift/fast_scan.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -29,7 +30,7 @@ std::vector<double> covered(const Sampler& sampler, const Template& t, const Tar
                [&](double z) { return sampler.covers(z); });
   if (good.size() == grid.size() || options.coverage == Coverage::kTrim) return good;
   throw Error(
-      Status::kTemplateRange,
+      kTemplateRange,
       (t.file.empty() ? t.full_type() : t.file) +
           print(": %g-%g Angstrom at rest, redshifts %g to %g need %g-%g for spectra of "
                 "%g-%g",
@@ -105,7 +106,7 @@ std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templat
     curves.push_back(std::move(curve));
   }
   if (std::all_of(curves.begin(), curves.end(), [](const Curve& c) { return c.z.empty(); })) {
-    throw Error(Status::kTemplateRange,
+    throw Error(kTemplateRange,
                 print("none of %zu templates covers %g-%g Angstrom at any redshift asked for",
                       templates.size(), set.lowest_edge(), set.highest_edge()));
   }

@@ -10,6 +10,7 @@
 #include "fiberloom/redshift/redrock.hpp"
 #include "fiberloom/redshift/refine.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/test_status.hpp"
 #include "loom/testing/test_executor.hpp"
 
@@ -116,11 +117,10 @@ TEST(Scan, TemplatesThatDoNotCoverAreTrimmedOrRefused) {
   EXPECT_EQ(scan(set, templates, {}, executor)[0].z, (std::vector<double>{0.1, 0.5}));
   EXPECT_EQ(loom::test::status_of(
                 [&] { (void)scan(set, templates, {.coverage = Coverage::kRequire}, executor); }),
-            Status::kTemplateRange);
+            kTemplateRange);
   t.redshifts = {0.8, 0.9};
   const TemplateSet none{t};
-  EXPECT_EQ(loom::test::status_of([&] { (void)scan(set, none, {}, executor); }),
-            Status::kTemplateRange);
+  EXPECT_EQ(loom::test::status_of([&] { (void)scan(set, none, {}, executor); }), kTemplateRange);
 }
 
 TEST(Scan, StepsCanBeMadeFiner) {

@@ -8,6 +8,7 @@
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/rng.hpp"
 #include "loom/base/stop.hpp"
@@ -35,9 +36,8 @@ BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& o, int nspec) {
   const double slack = 0.5 * tile + 1e-6;
   if (bins.wave.empty() || bins.wave.front() > grid.front() + slack ||
       bins.wave.back() < grid.back() - slack) {
-    throw Error(
-        Status::kNotCovered,
-        std::string("simulate: the PSF does not cover the grid of a ") + o.band + " camera");
+    throw Error(kNotCovered, std::string("simulate: the PSF does not cover the grid of a ") +
+                                 o.band + " camera");
   }
   return bins;
 }

@@ -12,6 +12,7 @@
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/testing/test_executor.hpp"
 
@@ -183,7 +184,7 @@ TEST(Exposure, RefusesAPsfOfAnotherCamera) {
     static_cast<void>(simulate_exposure(narrow_psf(3), options, serial));
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.status(), Status::kNotCovered);
+    EXPECT_EQ(e.status(), kNotCovered);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fiberloom/simulate/spot_evaluator.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -78,13 +79,12 @@ Array2D<double> project(const PsfModel& psf, const std::vector<double>& wave_aa,
                         const Array2D<double>& electrons, Executor& executor, int first_fiber,
                         const std::function<void(std::size_t)>& projected) {
   if (electrons.cols() != wave_aa.size()) {
-    throw Error(Status::kSizeMismatch, "project: " + std::to_string(electrons.cols()) +
-                                           " bins of flux, " + std::to_string(wave_aa.size()) +
-                                           " wavelengths");
+    throw Error(kSizeMismatch, "project: " + std::to_string(electrons.cols()) + " bins of flux, " +
+                                   std::to_string(wave_aa.size()) + " wavelengths");
   }
   if (first_fiber < 0 || static_cast<std::size_t>(first_fiber) + electrons.rows() >
                              static_cast<std::size_t>(psf.nfiber())) {
-    throw Error(Status::kFiberRange, "project: more spectra than fibres in the PSF");
+    throw Error(kFiberRange, "project: more spectra than fibres in the PSF");
   }
   const auto first = static_cast<std::size_t>(first_fiber);
   Array2D<double> image(static_cast<std::size_t>(psf.npix_y), static_cast<std::size_t>(psf.npix_x),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fiberloom/simulate/project.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/rng.hpp"
 
@@ -51,7 +52,7 @@ SmallFrame make_small_frame(const SmallFrameOptions& o, const PsfModel& psf, Exe
                                       o.wave_first_aa - 0.5 * o.step_aa);
   frame.first_bin = static_cast<std::size_t>(first - frame.lit_wave.begin());
   if (frame.first_bin == 0 || frame.first_bin + o.nwave > frame.lit_wave.size()) {
-    throw Error(Status::kNotCovered, "small frame: the CCD does not cover the grid");
+    throw Error(kNotCovered, "small frame: the CCD does not cover the grid");
   }
   frame.wave.assign(first, first + static_cast<std::ptrdiff_t>(o.nwave));
   const auto nfiber = static_cast<std::size_t>(std::min(o.nfiber, psf.nfiber()));

@@ -174,7 +174,7 @@ std::optional<std::vector<std::string>> Table::text_column(const std::string& na
 Table Table::take(std::span<const std::size_t> wanted) const {
   for (const std::size_t row : wanted) {
     if (row < rows) continue;
-    throw Error(Status::kFiberRange, "table row " + std::to_string(row) +
+    throw Error(Status::kWrongShape, "table row " + std::to_string(row) +
                                          " wanted, the table has " + std::to_string(rows));
   }
   Table out = *this;

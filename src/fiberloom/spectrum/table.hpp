@@ -45,7 +45,7 @@ struct Table {
   /// A column of text, blanks and NULs at the end taken off; nullopt when there is no such column.
   [[nodiscard]] std::optional<std::vector<std::string>> text_column(const std::string& name) const;
 
-  /// These rows in this order; one may be taken several times. Throws kFiberRange beyond the end.
+  /// These rows in this order; one may be taken several times. Throws kWrongShape beyond the end.
   [[nodiscard]] Table take(std::span<const std::size_t> wanted) const;
 
   /// Appends a column. Throws kInternal unless it has a value for each row (any number of rows

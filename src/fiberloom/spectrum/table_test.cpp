@@ -82,7 +82,7 @@ TEST(Table, TakesRowsInAnyOrderAndMoreThanOnce) {
   EXPECT_EQ(t.text_column("OBJTYPE")->front(), "a lo");
   EXPECT_EQ(t.take({}).rows, 0U);
   EXPECT_EQ(status_of([] { (void)three_rows().take(std::array<std::size_t, 1>{3}); }),
-            loom::Status::kFiberRange);
+            loom::Status::kWrongShape);
 }
 
 TEST(Table, RefusesAColumnOfAnotherLength) {

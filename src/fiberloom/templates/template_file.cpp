@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/sha256.hpp"
@@ -40,12 +41,12 @@ const Hdu& require_hdu(const FitsReader& file, const char* name) {
   if (const Hdu* hdu = file.find(name)) return *hdu;
   std::string there;
   for (const Hdu& hdu : file.hdus()) there += " " + (hdu.name.empty() ? "(no name)" : hdu.name);
-  throw file.error(Status::kBadTemplate, std::string("no HDU ") + name + ", found:" + there);
+  throw file.error(kBadTemplate, std::string("no HDU ") + name + ", found:" + there);
 }
 
 double require_number(const FitsReader& file, const Hdu& hdu, const char* key) {
   if (const auto value = hdu.header.number(key)) return *value;
-  throw file.error(Status::kBadTemplate, hdu,
+  throw file.error(kBadTemplate, hdu,
                    std::string("keyword ") + key + ": found " +
                        hdu.header.text(key).value_or("none") + ", expected a number");
 }
@@ -62,7 +63,7 @@ void require_increasing(const FitsReader& file, const Hdu& hdu, std::span<const 
   double last = above;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]) || !(values[i] > last)) {
-      throw file.error(Status::kBadTemplate, hdu,
+      throw file.error(kBadTemplate, hdu,
                        print("%s %zu is %g after %g: expected finite numbers that increase", what,
                              i, values[i], last));
     }
@@ -88,7 +89,7 @@ void require_finite(const FitsReader& file, const Hdu& hdu, const Array2D<double
     for (std::size_t c = 0; c < values.cols(); ++c) {
       if (std::isfinite(values(r, c))) continue;
       throw file.error(
-          Status::kBadTemplate, hdu,
+          kBadTemplate, hdu,
           print("vector %zu, pixel %zu is %g: expected a finite number", r, c, values(r, c)));
     }
   }
@@ -99,7 +100,7 @@ Array2D<double> matrix(const FitsReader& file, const Hdu& hdu, std::size_t most_
   const std::size_t axes = hdu.axes.size();
   const std::size_t rows = axes == 2 ? hdu.axes[1] : 1;
   if (!hdu.is_image() || axes < 1 || axes > 2 || rows > most_rows || hdu.axes[0] > kMostWaves) {
-    throw file.error(Status::kBadTemplate, hdu,
+    throw file.error(kBadTemplate, hdu,
                      (hdu.is_image() ? "shape " + hdu.shape() : std::string("no image")) +
                          ", expected an image of vectors and pixels");
   }
@@ -112,7 +113,7 @@ Array2D<double> matrix(const FitsReader& file, const Hdu& hdu, std::size_t most_
 std::string require_type(const FitsReader& file, const Hdu& hdu) {
   const std::string type = upper(trimmed(hdu.header.text("RRTYPE").value_or("")));
   if (!type.empty()) return type;
-  throw file.error(Status::kBadTemplate, hdu, "no keyword RRTYPE, expected GALAXY, QSO, STAR ...");
+  throw file.error(kBadTemplate, hdu, "no keyword RRTYPE, expected GALAXY, QSO, STAR ...");
 }
 
 std::string version_of(const Hdu& hdu) {
@@ -124,7 +125,7 @@ Method method_of(const FitsReader& file, const Hdu& hdu) {
   const std::string name = upper(trimmed(hdu.header.text("RRMETHOD").value_or("PCA")));
   if (name == "PCA") return Method::kPca;
   if (name == "NMF") return Method::kNmf;
-  throw file.error(Status::kBadTemplate, hdu, "RRMETHOD is " + name + ", expected PCA or NMF");
+  throw file.error(kBadTemplate, hdu, "RRMETHOD is " + name + ", expected PCA or NMF");
 }
 
 /// RRIGM, or what files from before that keyword are known to mean. Galaxies without it reach to no
@@ -135,14 +136,14 @@ Igm igm_of(const FitsReader& file, const Hdu& hdu, const Template& t) {
     for (const Igm igm : {Igm::kNone, Igm::kCalura12, Igm::kKamble20, Igm::kInoue14}) {
       if (name == upper(std::string(redshift::name_of(igm)))) return igm;
     }
-    throw file.error(Status::kBadTemplate, hdu,
+    throw file.error(kBadTemplate, hdu,
                      "RRIGM is " + *text + ", expected None, Calura12, Kamble20 or Inoue14");
   }
   if (t.spectype == "GALAXY") return Igm::kCalura12;
   if (t.spectype != "QSO") return Igm::kNone;
   if (t.version == "0.1" || t.version == "1.0") return Igm::kCalura12;
   if (t.version == "1.1") return Igm::kKamble20;
-  throw file.error(Status::kBadTemplate, hdu,
+  throw file.error(kBadTemplate, hdu,
                    "no keyword RRIGM, which QSO templates of version " + t.version + " need");
 }
 
@@ -152,13 +153,13 @@ std::vector<double> redshifts_of(const FitsReader& file, const Hdu& basis, const
   if (hdu == nullptr) {
     std::vector<double> grid = redshift::default_grid(t.spectype, rules);
     if (!grid.empty()) return grid;
-    throw file.error(Status::kBadTemplate, basis,
+    throw file.error(kBadTemplate, basis,
                      "type " + t.spectype +
                          " has no default redshifts and the file no HDU "
                          "REDSHIFTS");
   }
   if (!hdu->is_image() || hdu->axes.size() != 1 || hdu->pixels() > kMostWaves) {
-    throw file.error(Status::kBadTemplate, *hdu, "expected an image with one axis");
+    throw file.error(kBadTemplate, *hdu, "expected an image with one axis");
   }
   std::vector<double> z(hdu->pixels());
   file.read_pixels<double>(*hdu, z);
@@ -171,7 +172,7 @@ Array2D<double> training_of(const FitsReader& file, std::size_t nbasis) {
   if (hdu == nullptr) return {};
   Array2D<double> out = matrix(file, *hdu, kMostWaves);
   if (out.cols() == nbasis) return out;
-  throw file.error(Status::kBadTemplate, *hdu,
+  throw file.error(kBadTemplate, *hdu,
                    print("%zu coefficients a row, expected %zu, one a vector", out.cols(), nbasis));
 }
 
@@ -191,7 +192,7 @@ Template parse_template(const FitsReader& file, const GridRules& rules) {
   t.igm = igm_of(file, hdu, t);
   t.flux = matrix(file, hdu, kMostBasis);
   if (t.flux.cols() < 2) {
-    throw file.error(Status::kBadTemplate, hdu, "one pixel, expected two or more");
+    throw file.error(kBadTemplate, hdu, "one pixel, expected two or more");
   }
   t.wave = wavelengths(file, hdu, t.flux.cols());
   t.redshifts = redshifts_of(file, hdu, t, rules);
@@ -202,7 +203,7 @@ Template parse_template(const FitsReader& file, const GridRules& rules) {
 Archetypes parse_archetypes(const FitsReader& file) {
   const Hdu& hdu = require_hdu(file, "ARCHETYPES");
   if (hdu.kind != fits::HduKind::kTable) {
-    throw file.error(Status::kBadTemplate, hdu, "expected a binary table");
+    throw file.error(kBadTemplate, hdu, "expected a binary table");
   }
   const RawTable table = file.read_table(hdu);
   Archetypes out;
@@ -212,14 +213,14 @@ Archetypes parse_archetypes(const FitsReader& file) {
   const bool numeric = column && (column->type == 'E' || column->type == 'D');
   if (!numeric || column->repeat < 2 || column->repeat > kMostWaves || table.rows == 0 ||
       table.rows > kMostArchetypes) {
-    throw file.error(Status::kBadTemplate, hdu,
+    throw file.error(kBadTemplate, hdu,
                      print("%zu rows, column ARCHETYPE %s: expected rows of two or more numbers",
                            table.rows, numeric ? "found" : "not there or no numbers"));
   }
   out.flux = Array2D<double>(table.rows, column->repeat);
   for (std::size_t r = 0; r < table.rows; ++r) {
     const std::vector<double> row = fits::column_row(table, *column, r);
-    if (row.size() != column->repeat) throw file.error(Status::kBadTemplate, hdu, "row cut short");
+    if (row.size() != column->repeat) throw file.error(kBadTemplate, hdu, "row cut short");
     std::copy(row.begin(), row.end(), out.flux.row(r));
   }
   require_finite(file, hdu, out.flux);
@@ -253,8 +254,8 @@ TemplateSet load_templates(std::span<const std::string> files, const GridRules& 
     set.push_back(read_template(file, rules));
     for (std::size_t i = 0; i + 1 < set.size(); ++i) {
       if (set[i].full_type() != set.back().full_type()) continue;
-      throw Error(Status::kBadTemplate, file + ": a second template " + set[i].full_type() +
-                                            ", the first is " + set[i].file);
+      throw Error(kBadTemplate, file + ": a second template " + set[i].full_type() +
+                                    ", the first is " + set[i].file);
     }
   }
   return set;

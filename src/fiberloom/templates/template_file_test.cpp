@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "fiberloom/status.hpp"
 #include "fiberloom/templates/test_template_files.hpp"
 #include "loom/files/gzip.hpp"
 
@@ -122,7 +123,7 @@ TEST(TemplateFile, EachFaultIsOneLineWithItsCode) {
        "PLANET"}};
   for (const auto& [change, text] : faults) {
     const Thrown thrown = thrown_by([&] { (void)parsed(change); });
-    EXPECT_EQ(thrown.status, Status::kBadTemplate) << text;
+    EXPECT_EQ(thrown.status, kBadTemplate) << text;
     EXPECT_TRUE(thrown.says(text)) << thrown.message;
     EXPECT_TRUE(thrown.says("t.fits")) << thrown.message;
   }
@@ -138,13 +139,13 @@ TEST(ArchetypeFile, IsReadAndItsFaultsAreNamed) {
   const auto status = [](const std::vector<std::uint8_t>& bytes) {
     return thrown_by([&] { (void)parse_archetypes(opened(bytes)); }).status;
   };
-  EXPECT_EQ(status(test::template_bytes()), Status::kBadTemplate);
+  EXPECT_EQ(status(test::template_bytes()), kBadTemplate);
   EXPECT_EQ(status(test::archetype_bytes([](RawTable& t) { t.header.remove("RRTYPE"); })),
-            Status::kBadTemplate);
+            kBadTemplate);
   EXPECT_EQ(status(test::archetype_bytes([](RawTable& t) { t.header.set("CDELT1", 0); })),
-            Status::kBadTemplate);
+            kBadTemplate);
   EXPECT_EQ(status(test::archetype_bytes([](RawTable& t) { t.rows = 0, t.data.clear(); })),
-            Status::kBadTemplate);
+            kBadTemplate);
 }
 
 TEST(TemplateFile, HasTheNameAndHashOfTheFile) {
@@ -158,7 +159,7 @@ TEST(TemplateFile, HasTheNameAndHashOfTheFile) {
   EXPECT_EQ(read_template(folder.file("b.fits")).redshifts, a.redshifts);
   const std::vector<std::string> twice{folder.file("rrtemplate-a.fits"), folder.file("b.fits.gz")};
   const Thrown thrown = thrown_by([&] { (void)load_templates(twice); });
-  EXPECT_EQ(thrown.status, Status::kBadTemplate);
+  EXPECT_EQ(thrown.status, kBadTemplate);
   EXPECT_TRUE(thrown.says("a second template QSO:::HIZ")) << thrown.message;
   EXPECT_EQ(thrown_by([&] { (void)read_template(folder.file("none.fits")); }).status,
             Status::kNotFound);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "fiberloom/status.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
@@ -59,7 +60,7 @@ std::vector<std::string> read_list(const std::string& path) {
     }
     out.push_back(file.string());
   }
-  if (out.empty()) throw Error(Status::kBadTemplate, path + ": names no template file");
+  if (out.empty()) throw Error(kBadTemplate, path + ": names no template file");
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "fiberloom/status.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/testing/scratch_folder.hpp"
 #include "loom/testing/test_files.hpp"
@@ -67,7 +68,7 @@ TEST_F(TemplateList, FaultsOfAListNameTheLine) {
   EXPECT_TRUE(missing.says("names missing.fits")) << missing.message;
   (void)put("empty.txt", "# nothing\n");
   EXPECT_EQ(thrown_by([&] { (void)find_templates(Files{path("empty.txt")}); }).status,
-            Status::kBadTemplate);
+            kBadTemplate);
   std::filesystem::create_directory(path("none"));
   EXPECT_EQ(thrown_by([&] { (void)find_templates(Files{path("none")}); }).status,
             Status::kNotFound);

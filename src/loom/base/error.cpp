@@ -28,11 +28,11 @@ std::string_view status_name(Status status) noexcept {
     case Status::kOk:
       return "success";
     case Status::kDifferent:
-      return "compare: beyond the limits";
+      return "differences beyond the limits";
     case Status::kUsage:
       return "wrong command line";
     case Status::kSomeFailed:
-      return "night, expose: some frames failed or are missing";
+      return "some tasks failed or lack input";
     case Status::kNotFound:
       return "input file missing or unreadable";
     case Status::kMissingHdu:
@@ -47,12 +47,6 @@ std::string_view status_name(Status status) noexcept {
       return "unsupported kind, version or option";
     case Status::kChanged:
       return "input changed while it was read";
-    case Status::kNotCovered:
-      return "PSF does not cover the wavelength grid";
-    case Status::kSizeMismatch:
-      return "sizes of IMAGE, IVAR, MASK or PSF disagree";
-    case Status::kFiberRange:
-      return "fibre range outside the PSF";
     case Status::kUnwritable:
       return "output not writable";
     case Status::kDiskFull:
@@ -69,10 +63,6 @@ std::string_view status_name(Status status) noexcept {
       return "not enough memory";
     case Status::kInternal:
       return "internal error";
-    case Status::kBadTemplate:
-      return "template file foreign or wrong";
-    case Status::kTemplateRange:
-      return "templates do not cover the spectra";
   }
   return "unknown";
 }

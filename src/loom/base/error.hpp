@@ -9,22 +9,20 @@
 
 namespace loom {
 
-/// What went wrong, as the process exit code. The numbers are a contract: never renumber.
+/// What went wrong, as the process exit code. The numbers are a contract: never renumber. Those
+/// from 20 to 29 and from 80 on are the programs' own: a program names its constants beside these.
 enum class Status : int {
   kOk = 0,
-  kDifferent = 1,        ///< `compare` found more than it was allowed to
+  kDifferent = 1,        ///< a comparison found more than it was allowed to
   kUsage = 2,            ///< wrong command line
-  kSomeFailed = 3,       ///< `night`: some frames failed or are missing, all others are done
+  kSomeFailed = 3,       ///< of many tasks some failed or lack input, all others are done
   kNotFound = 10,        ///< input file missing or unreadable
   kMissingHdu = 11,      ///< an HDU that must be there is not
   kMissingKeyword = 12,  ///< a keyword or column that must be there is not
   kWrongShape = 13,      ///< an HDU of the wrong type, dimensions or size
   kCorrupt = 14,         ///< truncated or corrupted file
-  kUnsupported = 15,     ///< a PSF kind or version, or an option, that is not supported
+  kUnsupported = 15,     ///< a kind or version of a file, or an option, that is not supported
   kChanged = 16,         ///< input changed while it was read
-  kNotCovered = 20,      ///< the PSF does not cover the wavelength grid
-  kSizeMismatch = 21,    ///< IMAGE and PSF (or two HDUs) disagree about the CCD size
-  kFiberRange = 22,      ///< --specmin/--nspec outside the fibres of the PSF
   kUnwritable = 30,      ///< output cannot be created or written
   kDiskFull = 31,        ///< no space left (or quota) while writing
   kOutputExists = 32,    ///< output exists and --no-clobber was given
@@ -33,8 +31,6 @@ enum class Status : int {
   kDevice = 60,          ///< the GPU that was asked for is not there, too small, or failed
   kMemory = 61,          ///< more memory than is granted
   kInternal = 70,        ///< a defect of the program
-  kBadTemplate = 80,     ///< a template file that is foreign or makes no sense
-  kTemplateRange = 81,   ///< templates do not cover the spectra at the redshifts asked for
 };
 
 /// The text on one line: control characters, as names of files may hold them, become \n or \x1b.

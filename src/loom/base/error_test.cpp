@@ -27,9 +27,6 @@ const std::map<Status, int> kContract{{Status::kOk, 0},
                                       {Status::kCorrupt, 14},
                                       {Status::kUnsupported, 15},
                                       {Status::kChanged, 16},
-                                      {Status::kNotCovered, 20},
-                                      {Status::kSizeMismatch, 21},
-                                      {Status::kFiberRange, 22},
                                       {Status::kUnwritable, 30},
                                       {Status::kDiskFull, 31},
                                       {Status::kOutputExists, 32},
@@ -37,9 +34,7 @@ const std::map<Status, int> kContract{{Status::kOk, 0},
                                       {Status::kInterrupted, 50},
                                       {Status::kDevice, 60},
                                       {Status::kMemory, 61},
-                                      {Status::kInternal, 70},
-                                      {Status::kBadTemplate, 80},
-                                      {Status::kTemplateRange, 81}};
+                                      {Status::kInternal, 70}};
 
 TEST(Status, HasItsNumberAndANameOfItsOwn) {
   std::set<std::string_view> names;

@@ -45,16 +45,11 @@ Fault fault_of(Status status, int system_error) noexcept {
     case Status::kWrongShape:
     case Status::kCorrupt:
     case Status::kUnsupported:
-    case Status::kNotCovered:
-    case Status::kSizeMismatch:
-    case Status::kFiberRange:
     case Status::kNumerical:
     case Status::kInternal:
-    case Status::kBadTemplate:
-    case Status::kTemplateRange:
       return Fault::kInput;
   }
-  return Fault::kInput;
+  return Fault::kInput;  // a program's own codes: inputs that do not fit each other
 }
 
 bool ends_run(const Error& error, const WorkKind& kind, const RunFolder& folder) {

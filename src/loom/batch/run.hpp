@@ -31,16 +31,16 @@ struct BatchPlan {
 struct BatchJob {
   RunFolder folder;
   WorkKinds kinds;
-  std::function<BatchPlan()> plan;    ///< called once, before anything is written
-  std::optional<WatchOptions> watch;  ///< then there is no plan, but `find`
-  WatchSource::Find find;
+  std::function<BatchPlan()> plan{};    ///< called once, before anything is written
+  std::optional<WatchOptions> watch{};  ///< then there is no plan, but `find`
+  WatchSource::Find find{};
   /// Sees tasks before any of them is begun; what it throws ends the run.
-  WatchSource::Admit admit;
-  std::function<std::string(const std::vector<Task>&)> title;
-  PipelineOptions pipeline;
+  WatchSource::Admit admit{};
+  std::function<std::string(const std::vector<Task>&)> title{};
+  PipelineOptions pipeline{};
   Packing packing = Packing::kNo;
-  ClaimOptions claims;
-  MonitorOptions monitor;  ///< order, ledger, files; the engine sets the rest
+  ClaimOptions claims{};
+  MonitorOptions monitor{};  ///< order, ledger, files; the engine sets the rest
 };
 
 struct RunCounts {

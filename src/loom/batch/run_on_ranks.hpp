@@ -15,15 +15,15 @@ namespace loom::batch {
 
 struct RanksJob {
   BatchJob batch;
-  DispatchOptions dispatch;
+  DispatchOptions dispatch{};
   double silence_s = 20;            ///< see RankJob
   double launch_s = 0, open_s = 0;  ///< see RankReport
   int isa = 0;                      ///< instruction set of this rank, as a number
   int device = 0;                   ///< what computes on this rank: RankHello::device
   /// Hears what all ranks agreed on, before anything else is asked of the job: the lowest
   /// instruction set, and the device of all or 0. Says how many tasks devices take at once.
-  std::function<std::size_t(int isa, int device)> agreed;
-  std::function<void(const std::exception_ptr&)> fatal;
+  std::function<std::size_t(int isa, int device)> agreed{};
+  std::function<void(const std::exception_ptr&)> fatal{};
 };
 
 struct RanksReport {

@@ -15,7 +15,7 @@ namespace loom {
 
 RawTable RawTable::slice(std::size_t first, std::size_t n) const {
   if (first > rows || n > rows - first) {
-    throw Error(Status::kFiberRange, "table rows " + std::to_string(first) + " to " +
+    throw Error(Status::kWrongShape, "table rows " + std::to_string(first) + " to " +
                                          std::to_string(first + n) + " wanted, the table has " +
                                          std::to_string(rows));
   }

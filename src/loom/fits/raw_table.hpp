@@ -21,7 +21,7 @@ struct RawTable {
   std::size_t rows = 0, row_bytes = 0;
   std::vector<std::uint8_t> data;  ///< rows * row_bytes
   std::vector<std::uint8_t> heap;
-  /// Rows [first, first + n). Throws kFiberRange beyond the end.
+  /// Rows [first, first + n). Throws kWrongShape beyond the end.
   [[nodiscard]] RawTable slice(std::size_t first, std::size_t n) const;
   /// Column of integers or floats as doubles, scaled, undefined ones (TNULL) as NaN; nullopt when
   /// there is no such (scalar) column.

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "fiberloom/ccd/pixel_mask.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::report {
@@ -33,16 +34,16 @@ void require_same_size(const std::string& path, const Array2D<float>& a, const s
   const auto size = [](const Array2D<float>& m) {
     return std::to_string(m.rows()) + " x " + std::to_string(m.cols());
   };
-  throw Error(Status::kSizeMismatch,
+  throw Error(kSizeMismatch,
               path + ": image of " + size(a) + " pixels, but " + other + " has " + size(b));
 }
 
 /// A file of another kind may hold images too (traces of a PSF): a CCD has a column for each fibre.
 void require_room(const std::string& path, const Array2D<float>& image, std::size_t nspec) {
   if (image.empty() || image.cols() >= nspec) return;
-  throw Error(Status::kSizeMismatch, path + ": image of " + std::to_string(image.rows()) + " x " +
-                                         std::to_string(image.cols()) + " pixels, too small for " +
-                                         std::to_string(nspec) + " spectra");
+  throw Error(kSizeMismatch, path + ": image of " + std::to_string(image.rows()) + " x " +
+                                 std::to_string(image.cols()) + " pixels, too small for " +
+                                 std::to_string(nspec) + " spectra");
 }
 
 /// Image, model and residual: any two give the third, where the pixel was used.

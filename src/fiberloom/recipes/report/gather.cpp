@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fiberloom/recipes/compare_truth.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/input_file.hpp"
 #include "loom/json/json.hpp"
@@ -67,10 +68,10 @@ void check_summary(const std::string& path, const FrameReport& report) {
   const auto rows = static_cast<std::int64_t>(report.frame.flux.rows());
   const auto cols = static_cast<std::int64_t>(report.frame.flux.cols());
   if (nspec.value_or(rows) == rows && nwave.value_or(cols) == cols) return;
-  throw Error(Status::kSizeMismatch, path + ": is of " + std::to_string(nspec.value_or(rows)) +
-                                         " x " + std::to_string(nwave.value_or(cols)) +
-                                         " bins, but " + report.frame.path + " has " +
-                                         std::to_string(rows) + " x " + std::to_string(cols));
+  throw Error(kSizeMismatch, path + ": is of " + std::to_string(nspec.value_or(rows)) + " x " +
+                                 std::to_string(nwave.value_or(cols)) + " bins, but " +
+                                 report.frame.path + " has " + std::to_string(rows) + " x " +
+                                 std::to_string(cols));
 }
 
 void check_wave(const FrameFile& frame) {
@@ -133,15 +134,15 @@ void add_traces(FrameReport& report, const CcdImages& ccd, const ReportInput& in
     const Array2D<float>& any = ccd.any();
     if (!any.empty() && (any.cols() != static_cast<std::size_t>(psf.npix_x) ||
                          any.rows() != static_cast<std::size_t>(psf.npix_y))) {
-      throw Error(Status::kSizeMismatch,
-                  path + ": is for a CCD of " + std::to_string(psf.npix_y) + " x " +
-                      std::to_string(psf.npix_x) + " pixels, but the images have " +
-                      std::to_string(any.rows()) + " x " + std::to_string(any.cols()));
+      throw Error(kSizeMismatch, path + ": is for a CCD of " + std::to_string(psf.npix_y) + " x " +
+                                     std::to_string(psf.npix_x) + " pixels, but the images have " +
+                                     std::to_string(any.rows()) + " x " +
+                                     std::to_string(any.cols()));
     }
     if (first + nspec > static_cast<std::size_t>(psf.nfiber())) {
-      throw Error(Status::kSizeMismatch,
-                  path + ": has " + std::to_string(psf.nfiber()) + " fibres, but the frame's are " +
-                      std::to_string(first) + " to " + std::to_string(first + nspec - 1));
+      throw Error(kSizeMismatch, path + ": has " + std::to_string(psf.nfiber()) +
+                                     " fibres, but the frame's are " + std::to_string(first) +
+                                     " to " + std::to_string(first + nspec - 1));
     }
     const std::vector<double>& wave = report.frame.wave;
     report.traces = sample_traces(psf, first, nspec, wave.front(), wave.back(), kTraceSamples);
