@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "loom/base/print.hpp"
+
 namespace fiberloom::night {
 namespace {
 
@@ -30,8 +32,9 @@ RunStatus sample() {
   s.memory_budget_bytes = 20000000000000ULL;
   for (int i = 0; i <= static_cast<int>(TaskState::kAbandoned); ++i) {
     StatusTask f;
-    f.name = "r" + std::to_string(i) + "-00000012";
-    f.labels = {{"night", "20261121"}, {"expid", 12L}, {"camera", "r" + std::to_string(i)}};
+    const std::string camera = print("r%d", i);
+    f.name = camera + "-00000012";
+    f.labels = {{"night", "20261121"}, {"expid", 12L}, {"camera", camera}};
     f.state = static_cast<TaskState>(i);
     f.seconds = 1.5 + i;
     s.tasks.push_back(f);
