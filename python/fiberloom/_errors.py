@@ -19,7 +19,7 @@ class FiberloomError(RuntimeError):
     message : str
         The line.
     exit_code : int
-        The code that the program would end with (docs/formats.md).
+        The code that the program would end with (docs/fiberloom/formats.md).
     status : str
         Its short name, such as "missing HDU".
     filename : str or None

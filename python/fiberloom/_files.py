@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FITS files in and out (docs/formats.md)."""
+"""FITS files in and out (docs/fiberloom/formats.md)."""
 import dataclasses
 from typing import TYPE_CHECKING, List, Literal, Optional, Tuple
 

@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_the_blocks_of_the_documentation_run(folder, capsys):
     names = {}
-    pages = ("README.md", "docs/python.md", "docs/migration.md", "docs/tutorial.md")
+    pages = ("README.md", "docs/fiberloom/python.md", "docs/fiberloom/migration.md", "docs/fiberloom/tutorial.md")
     counts = []
     for page in pages:
         found = blocks(page)
@@ -60,8 +60,8 @@ def test_the_page_about_engines_runs_under_dask(tmp_path, monkeypatch, capsys):
         fl.write_psf(f"psf-r0-{expid:08}.fits", s.psf)
     fl.write_image("preproc-r0-00000011.fits.gz", fl.Image(s.image, s.ivar, header=header, readnoise=3.0))
     names = {"__name__": "__main__"}
-    for block in blocks("docs/howto-engines.md"):
-        exec(compile(block, "docs/howto-engines.md", "exec"), names)
+    for block in blocks("docs/fiberloom/howto-engines.md"):
+        exec(compile(block, "docs/fiberloom/howto-engines.md", "exec"), names)
     said = capsys.readouterr().out
     assert "frame-r0-00000011.fits 10 spectra" in said and "stopped after 1 of 1 bundles" in said
     assert names["failed"] == {"frame-r0-00000012.fits": (False, "preproc-r0-00000012.fits.gz")}

@@ -51,7 +51,7 @@ def pattern(dtype):
 
 
 def bits(values):
-    """What docs/formats.md says of masks: the pattern, bits from 32 on stand in bit 31."""
+    """What docs/fiberloom/formats.md says of masks: the pattern, bits from 32 on stand in bit 31."""
     width = 8 * values.dtype.itemsize
     wide = values.astype(np.uint64) & np.uint64(2**width - 1)
     low = (wide & np.uint64(0xFFFFFFFF)).astype(np.uint32)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "migration.md"
+PAGE = HERE.parents[1] / "docs" / "fiberloom" / "migration.md"
 
 
 def run(*arguments):

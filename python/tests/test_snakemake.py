@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Snakefiles of docs/snakemake run under a real Snakemake."""
+"""The Snakefiles of docs/fiberloom/snakemake run under a real Snakemake."""
 import importlib.util
 import os
 import pathlib
@@ -30,7 +30,7 @@ def folder(tmp_path):
 def snakemake(name, folder, *config):
     path = f"{program().parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "-s", ROOT / "docs/snakemake" / name, "--cores", "2", "--nolock",
+        [sys.executable, "-m", "snakemake", "-s", ROOT / "docs/fiberloom/snakemake" / name, "--cores", "2", "--nolock",
          "--config", "preproc=preproc", "out=out", *config],
         cwd=folder, env={**os.environ, "PATH": path, "HOME": str(folder)}, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr

@@ -4,7 +4,7 @@
     from fiberloom.compat.gpu_specter import extract_frame   # was gpu_specter.core
     from fiberloom.compat.specter import ex2d, load_psf      # was specter.extract, specter.psf
 
-What differs in the numbers, and why: docs/migration.md.
+What differs in the numbers, and why: docs/fiberloom/migration.md.
 """
 from .gpu_specter import extract_frame
 from .specter import ex2d, load_psf

@@ -25,9 +25,10 @@ struct Direction {
 /// factor that takes an observed wavelength to the barycentre of the solar system. With the Earth's
 /// orbit and rotation, precession, time dilation and the redshift by Sun and Earth (Wright &
 /// Eastman 2014, eq. 28, for a star at rest and far away). `mjd_utc`: [kFirstMjd, kLastMjd];
-/// beyond, the ephemeris drifts. Within 0.03 m/s of astropy (docs/science.md): UT1 = UTC and no
-/// polar motion. Leap seconds are those that ERFA knows; each that it does not is 6 mm/s. Throws
-/// kInternal for a time that no calendar holds. Cost: 0.1 ms (ephemeris and nutation in full).
+/// beyond, the ephemeris drifts. Within 0.03 m/s of astropy (docs/fiberloom/science.md): UT1 = UTC
+/// and no polar motion. Leap seconds are those that ERFA knows; each that it does not is 6 mm/s.
+/// Throws kInternal for a time that no calendar holds. Cost: 0.1 ms (ephemeris and nutation in
+/// full).
 [[nodiscard]] double barycentric_velocity_m_s(const Site& site, const Direction& toward,
                                               double mjd_utc);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every reason for which a pixel is dropped, in both types, wherever it lies in a block. Frames of
-// real size and the wild pixels' bounds are tested in tests/property/containment_test.cpp.
+// real size and the wild pixels' bounds are tested in
+// tests/fiberloom/property/containment_test.cpp.
 #include "fiberloom/ccd/pixel_mask.hpp"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ TEST(ExitCodes, OfACommandAreFewLinesOfItsOwn) {
   EXPECT_NE(exit_code_table().find("  31  no space left for the output\n"), std::string::npos);
 }
 
-/// As docs/formats.md has them: scripts depend on the numbers.
+/// As docs/fiberloom/formats.md has them: scripts depend on the numbers.
 TEST(ExitCodes, OfFiberloomsOwnHaveTheirNumbersAndNames) {
   const std::string table = exit_code_table();
   for (const char* line : {"   1  compare: beyond the limits\n",

@@ -20,7 +20,7 @@ namespace fiberloom::cli {
 [[nodiscard]] std::vector<std::string> plan_table(const night::BatchPlan& plan,
                                                   const night::PipelineOptions& options);
 
-/// --json; names are a contract (docs/nights.md). `ranks`: of an MPI job, or null.
+/// --json; names are a contract (docs/fiberloom/nights.md). `ranks`: of an MPI job, or null.
 [[nodiscard]] std::string night_json(const night::NightReport& report,
                                      const night::FrameRequest& request, const Tracer& tracer,
                                      const night::NightRanksReport* ranks = nullptr);

@@ -119,7 +119,7 @@ inline constexpr double kMostExtrapolation = 0.05;
 /// Fails with kFiberRange, kNotCovered, kSizeMismatch or kUsage when the problem makes no sense.
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options);
 
-/// The exact engine: whole bundles, banded, seam-free (docs/algorithm.md).
+/// The exact engine: whole bundles, banded, seam-free (docs/fiberloom/algorithm.md).
 [[nodiscard]] ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf,
                                           const ExtractOptions& options, Executor& executor,
                                           const Observer& observer = {}, Tracer* tracer = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results made up bin by bin: what is blanked, and what is said of it. That an extraction ends so
-// is tested in tests/property/containment_test.cpp.
+// is tested in tests/fiberloom/property/containment_test.cpp.
 #include "fiberloom/extract/missing.hpp"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,8 @@
 
 namespace fiberloom {
 
-/// Information fraction below which a bin is unconstrained (docs/algorithm.md, "Information").
+/// Information fraction below which a bin is unconstrained (docs/fiberloom/algorithm.md,
+/// "Information").
 inline constexpr double kUnconstrainedBelow = 1e-2;
 
 /// Beyond these a number would be infinite, or 0, as the float32 that files hold.

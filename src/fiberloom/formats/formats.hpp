@@ -70,7 +70,7 @@ enum class FrameTables { kFibermap, kAll };
 [[nodiscard]] FrameFile read_frame(const std::string& path, Verify verify = Verify::kYes,
                                    FrameTables tables = FrameTables::kFibermap);
 /// Writes MASK as 0 where there is none. The order and types of HDUs are desispec's
-/// (docs/formats.md); NSPEC, WAVEMIN ... are set by who makes the header.
+/// (docs/fiberloom/formats.md); NSPEC, WAVEMIN ... are set by who makes the header.
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.
 /// Gzipped when the name ends in .gz. Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
 void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames and images as desispec writes them: order, names and types of the HDUs (docs/formats.md).
+// Frames and images as desispec writes them: order, names and types of the HDUs
+// (docs/fiberloom/formats.md).
 #include <algorithm>
 #include <cctype>
 

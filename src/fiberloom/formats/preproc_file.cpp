@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preprocessed CCD frames: IMAGE, IVAR, MASK, READNOISE, FIBERMAP (docs/formats.md).
+// Preprocessed CCD frames: IMAGE, IVAR, MASK, READNOISE, FIBERMAP (docs/fiberloom/formats.md).
 #include <algorithm>
 #include <cmath>
 

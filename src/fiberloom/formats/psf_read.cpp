@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GAUSS-HERMITE PSF files, versions 1 to 3 (docs/formats.md).
+// GAUSS-HERMITE PSF files, versions 1 to 3 (docs/fiberloom/formats.md).
 #include <cmath>
 
 #include "fiberloom/formats/from_reader.hpp"

@@ -175,7 +175,7 @@ std::string seam_hint(const FrameFile& a, const FrameFile& b, const FrameCompari
                      std::to_string(FrameComparison::kPatchBins);
   if (a_patch || b_patch)
     line += std::string("; ") + (a_patch ? "A" : "B") + " was made in patches";
-  return line + ": seams between patches may look like this (docs/migration.md)";
+  return line + ": seams between patches may look like this (docs/fiberloom/migration.md)";
 }
 
 std::vector<std::int64_t> fiber_numbers(const std::optional<Table>& fibermap,

@@ -82,7 +82,7 @@ std::string width_hint(const TruthComparison& comparison) {
   return "hint: the truth's light lies off the centres of the frame's bins, which widens the pulls "
          "where "
          "lines are bright; for statistics simulate with --truth-grid extraction "
-         "(docs/simulate.md)";
+         "(docs/fiberloom/simulate.md)";
 }
 
 Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wave) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes of what the engines allocate, in the order in which they do. Whoever makes a workspace
-// larger sees tests/cli/test_memory.py fail, and adds it here.
+// larger sees tests/fiberloom/cli/test_memory.py fail, and adds it here.
 #include "fiberloom/recipes/engine_memory.hpp"
 
 #include <cmath>

@@ -11,7 +11,7 @@
 namespace fiberloom {
 
 /// Bytes. The estimate is meant for frames without large defects: whose band of S has to grow takes
-/// more than this for the bundle in question (docs/performance.md has what was measured).
+/// more than this for the bundle in question (docs/fiberloom/performance.md has what was measured).
 struct EngineMemory {
   std::uint64_t shared = 0;  ///< result, packed PSF, model image
   std::uint64_t task = 0;    ///< workspace of a task in work

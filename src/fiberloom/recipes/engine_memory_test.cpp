@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The estimate against what a bundle's workspace really holds; that whole programs stay within it
-// is tested in tests/cli/test_memory.py.
+// is tested in tests/fiberloom/cli/test_memory.py.
 #include "fiberloom/recipes/engine_memory.hpp"
 
 #include <gtest/gtest.h>

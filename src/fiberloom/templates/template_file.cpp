@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One template or archetype file (docs/redshift-design.md has the format).
+// One template or archetype file (docs/fiberloom/redshift-design.md has the format).
 #include "fiberloom/templates/template_file.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one exception of the library, and the exit codes of the program (documented in
-// docs/formats.md).
+// docs/fiberloom/formats.md).
 #pragma once
 
 #include <stdexcept>

@@ -15,7 +15,7 @@
 namespace loom {
 namespace {
 
-/// As docs/formats.md has them: scripts depend on the numbers.
+/// As docs/fiberloom/formats.md has them: scripts depend on the numbers.
 const std::map<Status, int> kContract{{Status::kOk, 0},
                                       {Status::kDifferent, 1},
                                       {Status::kUsage, 2},

@@ -16,7 +16,7 @@ struct ProgramId {
   std::string version;  ///< an output made by another one is made again
 };
 
-/// The folders below OUT/.PROGRAM; names are a contract (docs/nights.md).
+/// The folders below OUT/.PROGRAM; names are a contract (docs/fiberloom/nights.md).
 class RunFolder {
  public:
   /// `output` is OUT. Makes nothing.

@@ -93,8 +93,9 @@ TEST(Json, AnyTextIsReadAsTheLibraryReadsIt) {
     const auto ours = Json::parse(text);
     const auto theirs = Library::parse(text, nullptr, false);
     ASSERT_EQ(ours.has_value(), !theirs.is_discarded()) << text;
-    if (ours)
+    if (ours) {
       EXPECT_EQ(ours->dump(), theirs.dump(-1, ' ', false, Library::error_handler_t::replace));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion scripts and the manual page of a program that is not ours; tests/cli runs the scripts
-// of ours in real shells.
+// Completion scripts and the manual page of a program that is not ours; tests/fiberloom/cli runs
+// the scripts of ours in real shells.
 #include <gtest/gtest.h>
 
 #include "loom/base/error.hpp"

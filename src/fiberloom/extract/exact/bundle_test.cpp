@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recipe of one bundle: which bands it tries, and what it writes. Its numbers are held against
-// a dense oracle in tests/property/.
+// a dense oracle in tests/fiberloom/property/.
 #include "fiberloom/extract/exact/bundle.hpp"
 
 #include <gtest/gtest.h>

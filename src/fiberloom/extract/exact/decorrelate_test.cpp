@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root of banded matrices against the dense root. What becomes of matrices that have none is
-// tested in tests/property/containment_test.cpp.
+// tested in tests/fiberloom/property/containment_test.cpp.
 #include "fiberloom/extract/exact/decorrelate.hpp"
 
 #include <gtest/gtest.h>

@@ -17,8 +17,8 @@ struct DiagnosticWork {
 
 /// m = A x (unconstrained bins only on good pixels; into `image`, rows x pitch of the strip and
 /// zero before, unless it is null) and chi2pix = A^T chi2 / A^T [w > 0], 0 where no pixel is good.
-/// Spots are computed again: cheaper than keeping them; in float32 (docs/algorithm.md has the
-/// error), since nothing is solved with them. `x`: fibre f's flux at x + f pitch + margin of n.
+/// Spots are computed again: cheaper than keeping them; in float32 (docs/fiberloom/algorithm.md has
+/// the error), since nothing is solved with them. `x`: fibre f's flux at x + f pitch + margin of n.
 /// `guard`: bins at both ends that nobody asked for; they count as far as they meet others.
 void diagnose(const SpotPlan& plan, const BundleGeometry& geometry, FloatSpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,

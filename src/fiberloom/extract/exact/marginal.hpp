@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Marginal precision of each fibre, S_i = N_ii - N_iO N_OO^-1 N_Oi with O the other fibres of the
-// bundle: two sweeps over the fibres, one window of wavelength a lane (docs/algorithm.md, "Marginal
-// precision").
+// bundle: two sweeps over the fibres, one window of wavelength a lane (docs/fiberloom/algorithm.md,
+// "Marginal precision").
 #pragma once
 
 #include <functional>

@@ -6,8 +6,8 @@
 namespace fiberloom::night {
 namespace {
 
-// Core-seconds, from docs/performance.md (one core with AVX-512): only order and forecast depend on
-// them.
+// Core-seconds, from docs/fiberloom/performance.md (one core with AVX-512): only order and forecast
+// depend on them.
 constexpr double kSecondsPerBin = 1.9e-6;
 constexpr double kSecondsPerByte = 0.5e-9;        // reading, masking, writing
 constexpr double kSecondsPerPackedByte = 3.5e-9;  // inflating, by unpacked byte

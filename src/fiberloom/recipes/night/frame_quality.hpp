@@ -40,7 +40,7 @@ struct Limit {
   double odd = 0, bad = 0;
 };
 
-/// The defaults are documented in docs/nights.md.
+/// The defaults are documented in docs/fiberloom/nights.md.
 struct QualityLimits {
   Limit snr{0.5, 0.1};         ///< below
   Limit chi2{1.5, 3};          ///< above

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A TOML job file as a FrameRequest. The keys are a contract (docs/nights.md).
+// A TOML job file as a FrameRequest. The keys are a contract (docs/fiberloom/nights.md).
 #pragma once
 
 #include <string>

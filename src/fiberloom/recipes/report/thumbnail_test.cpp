@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks, stretches, palettes and the structure of a PNG (tests/cli decodes one whole).
+// Blocks, stretches, palettes and the structure of a PNG (tests/fiberloom/cli decodes one whole).
 #include "fiberloom/recipes/report/thumbnail.hpp"
 
 #include <gtest/gtest.h>

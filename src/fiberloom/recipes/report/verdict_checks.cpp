@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of the verdict: one function a check, all limits at the top (docs/report.md lists
-// them).
+// The rules of the verdict: one function a check, all limits at the top (docs/fiberloom/report.md
+// lists them).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The small kernels of the device on the CPU in its place: images by columns, the exact median, the
-// prior. The others are held against the CPU's engine as a whole in tests/gpu/.
+// prior. The others are held against the CPU's engine as a whole in tests/fiberloom/gpu/.
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nanoseconds of each kernel on every ISA level, for one bin (pixel kernels) or one row of eight
+// problems (banded kernels): bench_kernels. The smallest of many repetitions; DESI-like r camera,
+// step 0.8 A.
+#include "fiberloom/extract/exact/kernels.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/extract/extract.hpp"
+#include "fiberloom/psf/spot_plan.hpp"
+#include "fiberloom/simulate/simulated_psf.hpp"
+#include "loom/linalg/banded.hpp"
+#include "loom/linalg/congruence_lane.hpp"
+
+namespace {
+
+using namespace fiberloom;
+
+double cpu_now() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Smallest time of `repeat` calls, nanoseconds per unit.
+double best_ns(int repeat, double units, const std::function<void()>& body) {
+  double best = 1e300;
+  for (int i = 0; i < repeat; ++i) {
+    const double start = cpu_now();
+    body();
+    best = std::min(best, cpu_now() - start);
+  }
+  return best * 1e9 / units;
+}
+
+void bench_pixels(Isa isa, const SpotPlan& plan) {
+  constexpr int kFirst = 1200, kBins = 64;
+  const exact::StampShape shape{plan.ny, plan.stride};
+  const exact::PixelKernels& k = exact::pixel_kernels(isa);
+  const SpotKernel spots = spot_kernels(isa).spots;
+  std::vector<FiberTrace> trace{trace_fiber(plan, 100), trace_fiber(plan, 101)};
+  const std::size_t size = plan.spot_size();
+  Buffer<double> a(kBins * size), b(kBins * size);
+  const auto fill = [&](int f, Buffer<double>& out) {
+    for (int j = 0; j < kBins; j += kLanes) {
+      make_spots(spots, plan, 100 + f, kFirst + j, trace[static_cast<std::size_t>(f)],
+                 out.data() + static_cast<std::size_t>(j) * size);
+    }
+  };
+  fill(1, b);
+  const double spot = best_ns(200, kBins, [&] { fill(0, a); });
+
+  const auto bin = [&](int j) { return static_cast<std::size_t>(kFirst + j); };
+  const int x0 = trace[0].frame[bin(0)] - 64, y0 = trace[0].y0[bin(0)] - 4;
+  Buffer<double> weight(256 * 192, 0.04), pixel(256 * 192, 10.0);
+  const exact::StripView strip{weight.data(), pixel.data(), 192, x0, y0};
+  double y = 0, phi = 0, product[64];
+  const auto weigh = [&](int j) {
+    k.weigh(shape, a.data() + static_cast<std::size_t>(j) * size, strip, trace[0].frame[bin(j)],
+            trace[0].y0[bin(j)], &y, &phi);
+  };
+  const double weighing = best_ns(200, kBins, [&] {
+    for (int j = 0; j < kBins; ++j) weigh(j);
+  });
+  // tiles as the normal equations have them: per pair of bins 2.5 groups of the fibre itself and 5
+  // of its neighbour share some 9 and 7 rows (docs/fiberloom/performance.md)
+  const auto tiles = [&](int columns, int rows, double groups_a_pair) {
+    const int pairs = kBins / exact::kTileA - 2;
+    const double ns = best_ns(200, pairs, [&] {
+      for (int j = 0; j < pairs; ++j) {
+        const auto at = static_cast<std::size_t>(j) * exact::kTileA * size;
+        const exact::PatchPixels pixels{a.data() + at, plan.stride, static_cast<long>(size), strip};
+        const exact::Patch left{y0, y0 + rows, x0, true, -static_cast<long>(y0) * plan.stride - x0};
+        exact::Patch right = left;
+        right.frame += plan.stride - columns;
+        right.origin += (b.data() + at) - (a.data() + at) - right.frame + x0;
+        k.tiles(pixels, left, &right, 1, product);
+      }
+    });
+    return ns * groups_a_pair / exact::kTileA;
+  };
+  const double own = tiles(plan.stride, 9, 2.5), cross = tiles(plan.stride - kLanes, 7, 5);
+  std::printf("%-8s spot %7.1f  weigh %6.1f  own products %6.1f  cross products %6.1f   ns a bin\n",
+              std::string(isa_name(isa)).c_str(), spot, weighing, own, cross);
+}
+
+void bench_banded(Isa isa, int band) {
+  constexpr int kRows = 400, kNd = 5;
+  const int kHalf = band == 8 ? 8 : 12;  // as cameras r, or b and z, have it
+  const BandedKernels& k = banded_kernels(isa);
+  const auto lanes = [](int elements) {
+    return Buffer<double>(static_cast<std::size_t>(elements) * kLanes, 0.0);
+  };
+  const int width = band + 2 * kHalf;
+  Buffer<double> m = lanes(kRows * (band + 1)), l = lanes(kRows * band), d = lanes(kRows),
+                 v1 = lanes(kRows), vx = lanes(kRows), q = lanes(kRows * (kNd + 1)),
+                 q1 = lanes(kRows), qx = lanes(kRows),
+                 z = lanes((kRows + width) * loom::lane::inverse_row<ScalarLane>(width)),
+                 c = lanes(kRows * (2 * kHalf + 1)), t = lanes(loom::lane::kTogether * (width + 1)),
+                 e = lanes(kRows * (band + 1)), one = Buffer<double>(kRows * kLanes, 1.0);
+  for (int j = 0; j < kRows; ++j) {
+    for (int i = 0; i < kLanes; ++i) {
+      for (int o = 0; o <= band; ++o)
+        m[static_cast<std::size_t>((j * (band + 1) + o) * kLanes + i)] =
+            o == 0 ? 3.0 : 0.5 / (o * o);
+      for (int g = 0; g <= 2 * kHalf; ++g)
+        c[static_cast<std::size_t>((j * (2 * kHalf + 1) + g) * kLanes + i)] = 1e-4;
+    }
+  }
+  const double shift[kLanes] = {}, pole[kLanes] = {1, 1, 1, 1, 1, 1, 1, 1};
+  double pivot[kLanes];
+  const RootWork work{l.data(), d.data(), v1.data(), vx.data()};
+  const double factor = best_ns(
+      100, kRows, [&] { k.factor(band, kRows, m.data(), shift, l.data(), d.data(), pivot); });
+  const double inverse = best_ns(
+      100, kRows, [&] { k.selected_inverse(band, kRows, l.data(), d.data(), width, z.data()); });
+  const double congruence = best_ns(100, kRows, [&] {
+    k.congruence(kHalf, kRows, c.data(), z.data(), band, t.data(), e.data());
+  });
+  const double root = best_ns(100, kRows, [&] {
+    k.root_pole(band, kRows, m.data(), pole, pole, one.data(), one.data(), kNd, work, q.data(),
+                q1.data(), qx.data(), pivot);
+  });
+  std::printf(
+      "%-8s band %2d: factor %6.1f  selected inverse %7.1f  congruence %7.1f  one pole %7.1f   ns "
+      "a row of 8\n",
+      std::string(isa_name(isa)).c_str(), band, factor, inverse, congruence, root);
+}
+
+}  // namespace
+
+int main() {
+  const SpotPlan plan =
+      make_spot_plan(make_psf(camera_psf_options('r')), linear_wave_grid(5720, 7660, 0.8));
+  for (const Isa isa : available_isas()) bench_pixels(isa, plan);
+  for (const Isa isa : available_isas()) {
+    for (const int band : {8, 12, 16}) bench_banded(isa, band);
+  }
+  return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/templates/test_template_files.hpp"
+#include "loom/files/gzip.hpp"
+#include "tests/fiberloom/fuzz/targets.hpp"
+
+namespace fiberloom::fuzz {
+namespace {
+
+template <class Write>
+Bytes written(Write write) {
+  const test::TempFolder folder;
+  write(folder.file("seed.fits"));
+  return test::read_bytes(folder.file("seed.fits"));
+}
+
+/// A version 2 PSF: one table, a domain in each row.
+Bytes old_psf() {
+  const std::vector<std::string> names{"X",       "Y",        "GHSIGX",   "GHSIGY",   "GH-0-0",
+                                       "TAILAMP", "TAILCORE", "TAILXSCA", "TAILYSCA", "TAILINDE"};
+  const std::vector<double> low(names.size(), 5000), high(names.size(), 6000),
+      coeff(names.size() * 4, 0.5);
+  RawTable t = fits::TableBuilder(names.size())
+                   .add("PARAM", names, 8)
+                   .add("WAVEMIN", low)
+                   .add("WAVEMAX", high)
+                   .add_vector("COEFF", coeff, 4, "( 2, 2)")
+                   .build();
+  t.header.set("PSFTYPE", "GAUSS-HERMITE");
+  for (const char* key : {"NPIX_X", "NPIX_Y", "HSIZEX", "HSIZEY"}) t.header.set(key, 4);
+  t.header.set("PSFVER", 2);
+  t.header.set("GHDEGX", 0);
+  t.header.set("GHDEGY", 0);
+  MemorySink sink;
+  fits::FitsWriter(sink).table("PSF", t);
+  return sink.bytes();
+}
+
+Bytes coadd() {
+  MemorySink sink;
+  fits::FitsWriter writer(sink);
+  test::add_coadd(writer);
+  return sink.bytes();
+}
+
+}  // namespace
+
+std::vector<Seed> seeds() {
+  const Bytes preproc = written([](const std::string& path) {
+    write_preproc(path, test::sample_preproc(6, 40), Overwrite::kYes);
+  });
+  const Bytes psf = written(
+      [](const std::string& path) { write_psf(path, test::sample_psf(3), Overwrite::kYes); });
+  const Bytes frame = written([](const std::string& path) {
+    write_frame(path, test::sample_frame(2, 12), Overwrite::kYes);
+  });
+  return {{"preproc", fuzz_preproc, preproc},
+          {"preproc_gz", fuzz_preproc, gzip(preproc)},
+          {"psf", fuzz_psf, psf},
+          {"psf_v2", fuzz_psf, old_psf()},
+          {"frame", fuzz_frame, frame},
+          {"spectra", fuzz_spectra, coadd()},
+          {"template", fuzz_template, templates::test::template_bytes()},
+          {"archetypes", fuzz_template, templates::test::archetype_bytes()},
+          {"gunzip", fuzz_gunzip, gzip(psf)}};
+}
+
+}  // namespace fiberloom::fuzz

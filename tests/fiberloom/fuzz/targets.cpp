@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fiberloom/fuzz/targets.hpp"
+
+#include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/templates/template_file.hpp"
+#include "loom/base/error.hpp"
+#include "loom/files/gzip.hpp"
+
+namespace fiberloom::fuzz {
+namespace {
+
+constexpr std::size_t kMaxUnpacked = std::size_t{8} << 20;
+
+/// Runs `parse` on the file in `bytes`; Errors are expected.
+template <class Parse>
+void run(std::span<const std::uint8_t> bytes, Parse parse) {
+  try {
+    parse(fits::FitsReader::from_memory(bytes, "fuzz.fits", kMaxUnpacked));
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+void fuzz_preproc(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) {
+    (void)formats::summarise(file);
+    const PreprocFile frame = formats::parse_preproc(file);
+    for (const char* key : {"CAMERA", "EXPID", "FLAVOR"}) (void)frame.header.text(key);
+    if (frame.fibermap) (void)frame.fibermap->column("FIBER");
+    if (frame.fibermap) (void)frame.fibermap->slice(0, 1);
+  });
+}
+
+void fuzz_psf(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) {
+    const PsfFile psf = formats::parse_psf(file, {.gh00 = Gh00::kOne, .tails = true});
+    // Stamps are bounded by the reader, so one spot is cheap whatever the file says.
+    (void)spot_reference(psf.model, 0, psf.model.x.wave_min);
+  });
+}
+
+void fuzz_frame(std::span<const std::uint8_t> bytes) {
+  run(bytes,
+      [](const fits::FitsReader& file) { (void)formats::parse_frame(file, FrameTables::kAll); });
+}
+
+void fuzz_spectra(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) {
+    const SpectraFile spectra = formats::parse_spectra(file);
+    for (const auto* table : {&spectra.fibermap, &spectra.exp_fibermap, &spectra.scores}) {
+      if (!table->has_value()) continue;
+      for (const Column& column : (*table)->columns) {
+        (void)(*table)->column(column.name);
+        (void)(*table)->integers(column.name, -1);
+        (void)(*table)->text_column(column.name);
+      }
+      (void)to_raw_table(*table);
+    }
+  });
+}
+
+void fuzz_template(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_template(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_archetypes(file); });
+}
+
+void fuzz_gunzip(std::span<const std::uint8_t> bytes) {
+  try {
+    (void)gunzip(bytes, "fuzz.gz", kMaxUnpacked);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace fiberloom::fuzz
