@@ -131,7 +131,7 @@ if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
     COMPONENT development)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/loom ${PROJECT_SOURCE_DIR}/src/fiberloom ${PROJECT_BINARY_DIR}/generated/fiberloom
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "*test*" EXCLUDE PATTERN "*_lane.hpp" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "*test*" EXCLUDE PATTERN "*_lane.hpp" EXCLUDE PATTERN "isa_tables.hpp" EXCLUDE)
 endif()
 
 # --- packages: fiberloom and libfiberloom-dev

@@ -10,11 +10,11 @@ if(CMAKE_SCRIPT_MODE_FILE)
   file(WRITE "${OUTPUT}" "// Made from ${NAME} by cmake/LoomEmbed.cmake.
 #include \"${HEADER}\"
 namespace ${NAMESPACE} {
-namespace {
-constexpr unsigned char kBytes[] = {
+std::string_view ${SYMBOL}() noexcept {
+  static constexpr unsigned char kBytes[] = {
 ${bytes}};
+  return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};
 }
-std::string_view ${SYMBOL}() noexcept { return {reinterpret_cast<const char*>(kBytes), sizeof kBytes}; }
 }  // namespace ${NAMESPACE}
 ")
   return()

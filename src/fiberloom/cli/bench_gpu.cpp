@@ -14,13 +14,13 @@ namespace {
 
 constexpr int kPartFailed = 1;
 
-struct BenchCommand {
+struct GpuBench {
   GpuBenchOptions options;
   double memory_gb = 0;
   std::string json;
 };
 
-int run_bench(BenchCommand& c) {
+int run_gpu_bench(GpuBench& c) {
   check_text_outputs(std::array<NamedFile, 1>{{{"--json", c.json}}});
   c.options.memory_bytes = static_cast<std::size_t>(c.memory_gb * 1e9);
   const GpuBenchResult result = run_gpu_bench(c.options);
@@ -41,7 +41,7 @@ Command make_bench_gpu() {
           "not be\n"
           "measured.\n\nExample:\n  fiberloom bench gpu --json bench.json\n\n" +
           exit_codes_of({.writes = true, .more = {Status::kDevice}})};
-  const auto c = std::make_shared<BenchCommand>();
+  const auto c = std::make_shared<GpuBench>();
   GpuBenchOptions& o = c->options;
   Options& options = command.options;
   const auto add = [&](const char* name, OptionSlot slot, const char* text, Interval interval) {
@@ -65,7 +65,7 @@ Command make_bench_gpu() {
   options.add("--json", &c->json, "write the same as JSON (- is stdout)");
   options.group("Running");
   add_thread_option(options, o.threads);
-  command.run = [c](const Invocation&) { return run_bench(*c); };
+  command.run = [c](const Invocation&) { return run_gpu_bench(*c); };
   return command;
 }
 

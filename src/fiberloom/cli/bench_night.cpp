@@ -21,7 +21,7 @@
 namespace fiberloom::cli {
 namespace {
 
-struct BenchCommand {
+struct NightBench {
   night::BenchJob job;
   std::string where, json, trace;
   bool keep = false, gz = false, compress = false, copies = false, no_baseline = false;
@@ -105,7 +105,7 @@ void print_report(const night::BenchReport& r, const night::BenchJob& job) {
             job.replicas == night::Replicas::kLinks ? "links" : "copies"));
 }
 
-int run_bench(BenchCommand& command) {
+int run_night_bench(NightBench& command) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   night::BenchJob& job = command.job;
@@ -141,7 +141,7 @@ Command make_bench_night() {
           "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
           "bench.json\n\n" +
           exit_codes_of({.writes = true, .more = {Status::kInterrupted}})};
-  const auto state = std::make_shared<BenchCommand>();
+  const auto state = std::make_shared<NightBench>();
   night::BenchJob& job = state->job;
   Options& options = command.options;
   options.add("--frames", &job.frames, "frames of b, r and z in turn, 30 an exposure",
@@ -161,7 +161,7 @@ Command make_bench_night() {
   options.group("Running");
   add_thread_option(options, job.pipeline.threads);
   add_log_options(options, state->log);
-  command.run = [state](const Invocation&) { return run_bench(*state); };
+  command.run = [state](const Invocation&) { return run_night_bench(*state); };
   return command;
 }
 

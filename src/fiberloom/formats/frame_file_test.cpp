@@ -11,7 +11,7 @@ using fits::PixelType;
 using test::add_image;
 using test::thrown_by;
 
-test::Thrown parsing(const test::Build& build) {
+test::Thrown parsing_frame(const test::Build& build) {
   return thrown_by([&] { (void)formats::parse_frame(test::in_memory(build)); });
 }
 
@@ -117,17 +117,17 @@ TEST(Frame, ResultsOfDifferentShapesAreNotWritten) {
 }
 
 TEST(Frame, MissingHdusAndWrongShapesAreNamed) {
-  const auto no_ivar = parsing([](FitsWriter& w) { add_image(w, "FLUX", {5, 4}); });
-  const auto bad_ivar = parsing([](FitsWriter& w) {
+  const auto no_ivar = parsing_frame([](FitsWriter& w) { add_image(w, "FLUX", {5, 4}); });
+  const auto bad_ivar = parsing_frame([](FitsWriter& w) {
     add_image(w, "FLUX", {5, 4});
     add_image(w, "IVAR", {6, 4});
   });
-  const auto bad_wave = parsing([](FitsWriter& w) {
+  const auto bad_wave = parsing_frame([](FitsWriter& w) {
     add_image(w, "FLUX", {5, 4});
     add_image(w, "IVAR", {5, 4});
     add_image(w, "WAVELENGTH", {4});
   });
-  const auto bad_resolution = parsing([](FitsWriter& w) {
+  const auto bad_resolution = parsing_frame([](FitsWriter& w) {
     add_image(w, "FLUX", {5, 4});
     add_image(w, "IVAR", {5, 4});
     add_image(w, "WAVELENGTH", {5});

@@ -12,7 +12,7 @@ using fits::PixelType;
 using test::add_image;
 using test::thrown_by;
 
-test::Thrown parsing(const test::Build& build) {
+test::Thrown parsing_preproc(const test::Build& build) {
   return thrown_by([&] { (void)formats::parse_preproc(test::in_memory(build)); });
 }
 
@@ -60,11 +60,11 @@ TEST(Preproc, ReadsIvarAndImageByPositionWhenTheyHaveNoNames) {
 }
 
 TEST(Preproc, APsfOrSpectraAreNotTakenForPixels) {
-  const auto psf = parsing([](FitsWriter& w) {
+  const auto psf = parsing_preproc([](FitsWriter& w) {
     add_image(w, "XTRACE", {5, 4});
     add_image(w, "YTRACE", {5, 4});
   });
-  const auto frame = parsing([](FitsWriter& w) {
+  const auto frame = parsing_preproc([](FitsWriter& w) {
     add_image(w, "FLUX", {5, 4});
     add_image(w, "IVAR", {5, 4});
   });
@@ -83,7 +83,7 @@ TEST(Preproc, MissingFileIsNotFoundAndNamesIt) {
 }
 
 TEST(Preproc, MissingIvarIsAMissingHduEvenWhenAMaskIsSecond) {
-  const auto thrown = parsing([](FitsWriter& w) {
+  const auto thrown = parsing_preproc([](FitsWriter& w) {
     add_image(w, "IMAGE", {5, 4});
     add_image(w, "MASK", {5, 4}, PixelType::kInt16);
   });
@@ -93,11 +93,11 @@ TEST(Preproc, MissingIvarIsAMissingHduEvenWhenAMaskIsSecond) {
 }
 
 TEST(Preproc, DisagreeingShapesNameBothHdus) {
-  const auto ivar = parsing([](FitsWriter& w) {
+  const auto ivar = parsing_preproc([](FitsWriter& w) {
     add_image(w, "IMAGE", {5, 4});
     add_image(w, "IVAR", {5, 3});
   });
-  const auto mask = parsing([](FitsWriter& w) {
+  const auto mask = parsing_preproc([](FitsWriter& w) {
     add_image(w, "IMAGE", {5, 4});
     add_image(w, "IVAR", {5, 4});
     add_image(w, "MASK", {4, 5}, PixelType::kInt16);
@@ -109,8 +109,9 @@ TEST(Preproc, DisagreeingShapesNameBothHdus) {
 }
 
 TEST(Preproc, ImageOfThreeAxesOrATableIsTheWrongShape) {
-  const auto cube = parsing([](FitsWriter& w) { add_image(w, "IMAGE", {5, 4, 2}); });
-  const auto table = parsing([](FitsWriter& w) { w.table("IMAGE", test::sample_fibermap(3)); });
+  const auto cube = parsing_preproc([](FitsWriter& w) { add_image(w, "IMAGE", {5, 4, 2}); });
+  const auto table =
+      parsing_preproc([](FitsWriter& w) { w.table("IMAGE", test::sample_fibermap(3)); });
 
   EXPECT_EQ(cube.status, Status::kWrongShape);
   EXPECT_TRUE(cube.says("shape 2 x 4 x 5, expected an image with 2 axes"));
@@ -118,7 +119,7 @@ TEST(Preproc, ImageOfThreeAxesOrATableIsTheWrongShape) {
 }
 
 TEST(Preproc, MaskOfFloatsIsTheWrongShape) {
-  const auto thrown = parsing([](FitsWriter& w) {
+  const auto thrown = parsing_preproc([](FitsWriter& w) {
     add_image(w, "IMAGE", {5, 4});
     add_image(w, "IVAR", {5, 4});
     add_image(w, "MASK", {5, 4}, PixelType::kFloat32);

@@ -46,7 +46,8 @@ std::vector<std::uint8_t> with(std::vector<std::uint8_t> bytes, const std::strin
 PsfFile parse(const std::vector<std::uint8_t>& bytes, const PsfReadOptions& options = {}) {
   return formats::parse_psf(fits::FitsReader::from_memory(bytes, "psf.fits"), options);
 }
-test::Thrown parsing(const std::vector<std::uint8_t>& bytes, const PsfReadOptions& options = {}) {
+test::Thrown parsing_psf(const std::vector<std::uint8_t>& bytes,
+                         const PsfReadOptions& options = {}) {
   return thrown_by([&] { (void)parse(bytes, options); });
 }
 
@@ -182,8 +183,8 @@ TEST(PsfFile, VersionsOneAndTwoHaveADomainInEachRow) {
 }
 
 TEST(PsfFile, OtherKindsAndVersionsAreUnsupported) {
-  const auto kind = parsing(with(psf_bytes(), "GAUSS-HERMITE", "PCA-PIX      "));
-  const auto version = parsing(old_psf("7"));
+  const auto kind = parsing_psf(with(psf_bytes(), "GAUSS-HERMITE", "PCA-PIX      "));
+  const auto version = parsing_psf(old_psf("7"));
 
   EXPECT_EQ(kind.status, Status::kUnsupported);
   EXPECT_TRUE(kind.says("PSFTYPE is PCA-PIX, supported is GAUSS-HERMITE")) << kind.message;
@@ -198,16 +199,16 @@ TEST(PsfFile, MissingPartsAreNamed) {
     EXPECT_TRUE(t.says(part)) << t.message;
   };
 
-  expect(parsing(with(good, "YTRACE", "WTRACE")), Status::kMissingHdu, "no HDU YTRACE");
-  expect(parsing(with(good, "GHSIGY  ", "OTHER   ")), Status::kMissingKeyword, "no row GHSIGY");
-  expect(parsing(with(good, "GH-2-1  ", "OTHER   ")), Status::kMissingKeyword, "no row GH-2-1");
-  expect(parsing(with(good, "NPIX_X", "XPIX_X")), Status::kMissingKeyword, "no keyword NPIX_X");
-  expect(parsing(with(good, "WAVEMIN ", "XAVEMIN ")), Status::kMissingKeyword,
+  expect(parsing_psf(with(good, "YTRACE", "WTRACE")), Status::kMissingHdu, "no HDU YTRACE");
+  expect(parsing_psf(with(good, "GHSIGY  ", "OTHER   ")), Status::kMissingKeyword, "no row GHSIGY");
+  expect(parsing_psf(with(good, "GH-2-1  ", "OTHER   ")), Status::kMissingKeyword, "no row GH-2-1");
+  expect(parsing_psf(with(good, "NPIX_X", "XPIX_X")), Status::kMissingKeyword, "no keyword NPIX_X");
+  expect(parsing_psf(with(good, "WAVEMIN ", "XAVEMIN ")), Status::kMissingKeyword,
          "WAVEMIN is missing");
-  expect(parsing(with(good, "'PARAM   '", "'PARAMS  '")), Status::kMissingKeyword, "PARAM");
-  expect(parsing(with(good, "'COEFF   '", "'COEFFS  '")), Status::kMissingKeyword, "COEFF");
-  expect(parsing(with(good, "PSFTYPE ", "XSFTYPE ")), Status::kMissingKeyword, "PSFTYPE");
-  expect(parsing(with(good, "TAILAMP ", "OTHER   "), {.tails = true}), Status::kMissingKeyword,
+  expect(parsing_psf(with(good, "'PARAM   '", "'PARAMS  '")), Status::kMissingKeyword, "PARAM");
+  expect(parsing_psf(with(good, "'COEFF   '", "'COEFFS  '")), Status::kMissingKeyword, "COEFF");
+  expect(parsing_psf(with(good, "PSFTYPE ", "XSFTYPE ")), Status::kMissingKeyword, "PSFTYPE");
+  expect(parsing_psf(with(good, "TAILAMP ", "OTHER   "), {.tails = true}), Status::kMissingKeyword,
          "no row TAILAMP");
 }
 
@@ -215,11 +216,11 @@ TEST(PsfFile, NonsenseInKeywordsIsCorruptAndNamed) {
   const auto good = psf_bytes();
 
   const auto hsize =
-      parsing(with(good, "HSIZEX  =                    4", "HSIZEX  =                  nan"));
+      parsing_psf(with(good, "HSIZEX  =                    4", "HSIZEX  =                  nan"));
   const auto wave =
-      parsing(with(good, "WAVEMAX =               6001.0", "WAVEMAX =                5.0E0"));
+      parsing_psf(with(good, "WAVEMAX =               6001.0", "WAVEMAX =                5.0E0"));
   const auto fibers =
-      parsing(with(good, "FIBERMAX=                    5", "FIBERMAX=                    4"));
+      parsing_psf(with(good, "FIBERMAX=                    5", "FIBERMAX=                    4"));
 
   EXPECT_EQ(hsize.status, Status::kCorrupt);
   EXPECT_TRUE(hsize.says("HSIZEX is nan, expected 1 to 200")) << hsize.message;
@@ -232,8 +233,8 @@ TEST(PsfFile, CoefficientsThatAreNoMultipleOfTheFibresAreTheWrongShape) {
   const auto bytes = with(psf_bytes(), "TFORM2  = '12D     '", "TFORM2  = '11D     '");
   const auto swapped = with(psf_bytes(), "'(2,6)   '", "'(6,2)   '");
 
-  EXPECT_EQ(parsing(bytes).status, Status::kCorrupt);  // the row does not add up
-  EXPECT_EQ(parsing(swapped).status, Status::kWrongShape);
+  EXPECT_EQ(parsing_psf(bytes).status, Status::kCorrupt);  // the row does not add up
+  EXPECT_EQ(parsing_psf(swapped).status, Status::kWrongShape);
 }
 
 TEST(PsfParity, ReadsTheRealPsf) {

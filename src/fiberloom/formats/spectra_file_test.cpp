@@ -16,7 +16,7 @@ using test::add_image;
 SpectraFile parsed(const test::Build& build) {
   return formats::parse_spectra(test::in_memory(build));
 }
-test::Thrown parsing(const test::Build& build) {
+test::Thrown parsing_spectra(const test::Build& build) {
   return test::thrown_by([&] { (void)parsed(build); });
 }
 
@@ -54,16 +54,16 @@ TEST(SpectraFile, NeedsNeitherMaskNorResolutionNorTables) {
 }
 
 TEST(SpectraFile, HalfACameraOrNoneIsNamed) {
-  const auto none = parsing([](FitsWriter& w) { add_image(w, "FLUX", {4, 2}); });
+  const auto none = parsing_spectra([](FitsWriter& w) { add_image(w, "FLUX", {4, 2}); });
   EXPECT_EQ(none.status, Status::kMissingHdu);
   EXPECT_EQ(none.message, "test.fits: no HDU B_WAVELENGTH; the file has FLUX");
-  const auto no_wave = parsing([](FitsWriter& w) {
+  const auto no_wave = parsing_spectra([](FitsWriter& w) {
     add_camera(w, "B", 3600, 2, 4);
     add_image(w, "Z_FLUX", {4, 2});
   });
   EXPECT_EQ(no_wave.status, Status::kMissingHdu);
   EXPECT_NE(no_wave.message.find("no HDU Z_WAVELENGTH"), std::string::npos) << no_wave.message;
-  const auto no_ivar = parsing([](FitsWriter& w) {
+  const auto no_ivar = parsing_spectra([](FitsWriter& w) {
     const std::vector<double> wave{1, 2};
     w.image("R_WAVELENGTH", std::span<const double>(wave), {2}, PixelType::kFloat64);
     add_image(w, "R_FLUX", {2, 2});
@@ -72,20 +72,20 @@ TEST(SpectraFile, HalfACameraOrNoneIsNamed) {
 }
 
 TEST(SpectraFile, ShapesThatDifferAreNamed) {
-  const auto spectra = parsing([](FitsWriter& w) {
+  const auto spectra = parsing_spectra([](FitsWriter& w) {
     add_camera(w, "B", 3600, 2, 4);
     add_camera(w, "R", 5600, 3, 4);
   });
   EXPECT_EQ(spectra.status, Status::kWrongShape);
   EXPECT_EQ(spectra.message, "test.fits: HDU 6 'R_FLUX': 3 spectra, but B_FLUX has 2");
-  const auto rows = parsing([](FitsWriter& w) {
+  const auto rows = parsing_spectra([](FitsWriter& w) {
     w.table("FIBERMAP", test::sample_fibermap(3));
     add_camera(w, "B", 3600, 2, 4);
   });
   EXPECT_EQ(rows.message,
             "test.fits: HDU 1 'FIBERMAP': 3 rows, expected one for each of 2 spectra");
   const auto with = [](const char* name, const std::vector<std::size_t>& axes) {
-    return parsing([&](FitsWriter& w) {
+    return parsing_spectra([&](FitsWriter& w) {
       add_image(w, name, axes);  // the first of a name counts
       add_camera(w, "B", 3600, 2, 4);
     });
@@ -98,7 +98,7 @@ TEST(SpectraFile, ShapesThatDifferAreNamed) {
 
 TEST(SpectraFile, WavelengthsThatDoNotIncreaseAreCorrupt) {
   for (const double second : {3600.0, 3599.0, std::nan("")}) {
-    const auto thrown = parsing([&](FitsWriter& w) {
+    const auto thrown = parsing_spectra([&](FitsWriter& w) {
       const std::vector<double> wave{3600, second, 3602, 3603};
       w.image("B_WAVELENGTH", std::span<const double>(wave), {4}, PixelType::kFloat64);
       add_camera(w, "B", 3600, 2, 4);

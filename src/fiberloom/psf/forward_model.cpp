@@ -13,6 +13,7 @@
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
+#include "loom/simd/isa_tables.hpp"
 
 namespace fiberloom {
 namespace {
@@ -203,34 +204,6 @@ Array2D<double> ForwardModel::adjoint(View2D<const double> image, Executor& exec
   return electrons;
 }
 
-namespace isa_generic {
-extern const ForwardKernels kForward;
-}
-#if defined(__x86_64__)
-namespace isa_v2 {
-extern const ForwardKernels kForward;
-}
-namespace isa_v3 {
-extern const ForwardKernels kForward;
-}
-namespace isa_v4 {
-extern const ForwardKernels kForward;
-}
-#endif
-
-const ForwardKernels& forward_kernels(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::kForward;
-    case Isa::kV3:
-      return isa_v3::kForward;
-    case Isa::kV4:
-      return isa_v4::kForward;
-#endif
-    default:
-      return isa_generic::kForward;
-  }
-}
+LOOM_ISA_TABLES(ForwardKernels, kForward, forward_kernels)
 
 }  // namespace fiberloom

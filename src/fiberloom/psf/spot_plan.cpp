@@ -9,6 +9,7 @@
 
 #include "fiberloom/psf/spots_lane.hpp"
 #include "loom/base/error.hpp"
+#include "loom/simd/isa_tables.hpp"
 
 namespace fiberloom {
 
@@ -172,34 +173,6 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   return trace;
 }
 
-namespace isa_generic {
-extern const SpotKernels kSpots;
-}
-#if defined(__x86_64__)
-namespace isa_v2 {
-extern const SpotKernels kSpots;
-}
-namespace isa_v3 {
-extern const SpotKernels kSpots;
-}
-namespace isa_v4 {
-extern const SpotKernels kSpots;
-}
-#endif
-
-const SpotKernels& spot_kernels(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::kSpots;
-    case Isa::kV3:
-      return isa_v3::kSpots;
-    case Isa::kV4:
-      return isa_v4::kSpots;
-#endif
-    default:
-      return isa_generic::kSpots;
-  }
-}
+LOOM_ISA_TABLES(SpotKernels, kSpots, spot_kernels)
 
 }  // namespace fiberloom

@@ -13,9 +13,9 @@ namespace fiberloom::redshift {
 namespace {
 
 /// Fits of one target and template at any number of redshifts.
-class Refiner {
+class PeerRefiner {
  public:
-  Refiner(const PreparedTarget& target, const Curve& curve)
+  PeerRefiner(const PreparedTarget& target, const Curve& curve)
       : target_(target), fitter_(*curve.fitter), pack_(fitter_.sampler().pack_size()) {}
 
   /// chi2 with the penalty.
@@ -59,7 +59,7 @@ bool near_one(double z, std::span<const Candidate> accepted, double limit_kms) {
 
 /// Coefficients at the parabola's z. A template that does not reach there is all right where that z
 /// lies outside the scan.
-void set_coefficients(Candidate& c, double z, const Curve& curve, Refiner& refiner) {
+void set_coefficients(Candidate& c, double z, const Curve& curve, PeerRefiner& refiner) {
   const Fitter& fitter = *curve.fitter;
   if (z > -1 && fitter.sampler().covers(z)) {
     c.coefficients = refiner.coefficients(z);
@@ -74,7 +74,8 @@ void set_coefficients(Candidate& c, double z, const Curve& curve, Refiner& refin
 }
 
 /// One minimum of the coarse scan, finer.
-Candidate refined(std::size_t at, const Curve& curve, std::size_t fine_points, Refiner& refiner) {
+Candidate refined(std::size_t at, const Curve& curve, std::size_t fine_points,
+                  PeerRefiner& refiner) {
   const std::vector<double>& grid = curve.z;
   Candidate c;
   c.fine_z =
@@ -128,7 +129,7 @@ std::vector<Candidate> of_template(const PreparedTarget& target, std::size_t ind
   const Curve& curve = *from.curve;
   const Template& source = curve.fitter->source();
   const double limit = source.least_separation_kms();
-  Refiner refiner(target, curve);
+  PeerRefiner refiner(target, curve);
   std::vector<Candidate> out;
   for (const std::size_t at : find_minima(values)) {
     if (out.size() == options.minima) break;

@@ -3,40 +3,13 @@
 #include "fiberloom/redshift/scan_kernels.hpp"
 
 #include "fiberloom/redshift/scan_lane.hpp"
+#include "loom/simd/isa_tables.hpp"
 
 namespace fiberloom {
 
-namespace isa_generic {
-extern const redshift::ScanKernels kScan;
-}
-#if defined(__x86_64__)
-namespace isa_v2 {
-extern const redshift::ScanKernels kScan;
-}
-namespace isa_v3 {
-extern const redshift::ScanKernels kScan;
-}
-namespace isa_v4 {
-extern const redshift::ScanKernels kScan;
-}
-#endif
+LOOM_ISA_TABLES(redshift::ScanKernels, kScan, redshift::scan_kernels)
 
 namespace redshift {
-
-const ScanKernels& scan_kernels(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::kScan;
-    case Isa::kV3:
-      return isa_v3::kScan;
-    case Isa::kV4:
-      return isa_v4::kScan;
-#endif
-    default:
-      return isa_generic::kScan;
-  }
-}
 
 const ScanKernels& scan_kernels_reference() {
   static constexpr ScanKernels table = lane::ScanTable<ScalarLane>::table();

@@ -47,7 +47,7 @@ std::string instead_of(const std::string& path) {
   return is_there(other) ? other : path;
 }
 
-fs::path folder_of(const std::string& path) {
+fs::path parent_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? fs::path(".") : folder;
 }
@@ -115,7 +115,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 
 void check_place(const std::string& path) {
   if (is_stream(path)) return;  // /dev/null replaces nothing in /dev
-  fs::path folder = folder_of(follow_links(path));
+  fs::path folder = parent_of(follow_links(path));
   std::error_code error;
   while (!is_there(folder) && (errno == ENOENT || errno == ENOTDIR) && folder.has_relative_path()) {
     folder = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
@@ -156,7 +156,7 @@ void make_folders(const std::string& path) {
 }
 
 void make_folder_of(const std::string& path) {
-  const std::string folder = folder_of(follow_links(path)).string();
+  const std::string folder = parent_of(follow_links(path)).string();
   if (!is_there(folder)) make_folders(folder);
 }
 

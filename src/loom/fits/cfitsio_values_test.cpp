@@ -17,8 +17,8 @@ namespace {
 
 using test::TempFolder;
 
-constexpr long kNx = 90, kNy = 40;
-constexpr std::size_t kPixels = kNx * kNy;
+constexpr long kWidth = 90, kHeight = 40;
+constexpr std::size_t kPixels = kWidth * kHeight;
 
 class FileOfCfitsio {
  public:
@@ -32,7 +32,7 @@ class FileOfCfitsio {
   FileOfCfitsio(const FileOfCfitsio&) = delete;
   FileOfCfitsio& operator=(const FileOfCfitsio&) = delete;
   void create(int type) {
-    long axes[2] = {kNx, kNy};
+    long axes[2] = {kWidth, kHeight};
     fits_create_img(file_, type, 2, axes, &status_);
   }
   template <class T>
@@ -235,7 +235,7 @@ std::vector<double> noise() {
     v[i] = 50 + 1e-4 * v[i];
     if (i % 50 == 7) v[i] = 0;
     if (i % 400 == 9) v[i] = kUndefined;
-    if (i / kNx == 20) v[i] = 3.25;
+    if (i / kWidth == 20) v[i] = 3.25;
   }
   return v;
 }

@@ -5,38 +5,11 @@
 #include <string>
 
 #include "loom/base/error.hpp"
+#include "loom/simd/isa_tables.hpp"
 
 namespace loom {
 
-namespace isa_generic {
-extern const BandedKernels kBanded;
-}
-#if defined(__x86_64__)
-namespace isa_v2 {
-extern const BandedKernels kBanded;
-}
-namespace isa_v3 {
-extern const BandedKernels kBanded;
-}
-namespace isa_v4 {
-extern const BandedKernels kBanded;
-}
-#endif
-
-const BandedKernels& banded_kernels(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::kBanded;
-    case Isa::kV3:
-      return isa_v3::kBanded;
-    case Isa::kV4:
-      return isa_v4::kBanded;
-#endif
-    default:
-      return isa_generic::kBanded;
-  }
-}
+LOOM_ISA_TABLES(BandedKernels, kBanded, banded_kernels)
 
 namespace {
 

@@ -2,10 +2,14 @@
 // CPU detection.
 #include "loom/simd/isa.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "loom/base/error.hpp"
+#include "loom/simd/built_isas.hpp"
 
 namespace loom {
 
@@ -32,21 +36,50 @@ Isa detect_isa() noexcept {
   return Isa::kGeneric;
 }
 
+#define LOOM_ISA_VALUE(level, value, unused) Isa::value,
+namespace {
+
+constexpr std::array kBuilt{LOOM_EACH_ISA(LOOM_ISA_VALUE, )};
+
+/// "generic, v2, v3 or v4"
+std::string names_of(const std::vector<Isa>& isas) {
+  std::string names;
+  for (std::size_t i = 0; i < isas.size(); ++i) {
+    if (i > 0) names += i + 1 == isas.size() ? " or " : ", ";
+    names += isa_name(isas[i]);
+  }
+  return names;
+}
+
+}  // namespace
+
 std::vector<Isa> available_isas() {
   std::vector<Isa> all;
-  for (int i = 0; i <= static_cast<int>(detect_isa()); ++i) all.push_back(static_cast<Isa>(i));
+  std::copy_if(kBuilt.begin(), kBuilt.end(), std::back_inserter(all),
+               [](Isa isa) { return isa <= detect_isa(); });
   return all;
 }
 
 Isa active_isa() {
+  const std::vector<Isa> all = available_isas();
+  if (all.empty()) {
+    throw Error(Status::kUnsupported, "built for processors of level " +
+                                          names_of({kBuilt.begin(), kBuilt.end()}) +
+                                          ", this one has " + std::string(isa_name(detect_isa())) +
+                                          ": build it here, or with FIBERLOOM_ISA_LEVELS=all");
+  }
   const char* wish = std::getenv("FIBERLOOM_ISA");
-  if (wish == nullptr || *wish == '\0') return detect_isa();
-  for (const Isa isa : available_isas()) {
+  if (wish == nullptr || *wish == '\0') return all.back();
+  for (const Isa isa : all) {
     if (isa_name(isa) == wish) return isa;
   }
-  throw Error(Status::kUsage, std::string("FIBERLOOM_ISA=") + wish +
-                                  ": expected generic, v2, v3 or v4, at most " +
-                                  std::string(isa_name(detect_isa())) + " on this processor");
+  throw Error(Status::kUsage, std::string("FIBERLOOM_ISA=") + wish + ": expected " + names_of(all) +
+                                  ", which this program has and this processor runs");
+}
+
+void throw_not_built(Isa isa) {
+  throw Error(Status::kInternal,
+              "level " + std::string(isa_name(isa)) + " is not built into this program");
 }
 
 }  // namespace loom

@@ -18,10 +18,12 @@ enum class Isa { kGeneric, kV2, kV3, kV4 };
 [[nodiscard]] std::string_view isa_name(Isa isa) noexcept;
 /// Best level of this processor.
 [[nodiscard]] Isa detect_isa() noexcept;
-/// detect_isa(), or what FIBERLOOM_ISA=generic|v2|v3|v4 asks for. Throws kUsage when it names no
-/// level or one that this processor does not have.
+/// The best level that runs here, or what FIBERLOOM_ISA=generic|v2|v3|v4 asks for. Throws kUsage
+/// when that is no level or one that does not run here, kUnsupported when none does: the program
+/// was built for other processors alone.
 [[nodiscard]] Isa active_isa();
-/// Every level that runs here, for tests and benchmarks.
+/// Every level that was built and that this processor has, lowest first.
 [[nodiscard]] std::vector<Isa> available_isas();
+[[noreturn]] void throw_not_built(Isa isa);
 
 }  // namespace loom

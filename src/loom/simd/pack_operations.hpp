@@ -27,6 +27,6 @@ struct LevelOperations {
   const PackOperations<float>* floats;
   void (*widen_and_back)(const float* in, double* wide, float* back, int count);
 };
-[[nodiscard]] LevelOperations pack_operations(Isa isa);
+[[nodiscard]] const LevelOperations& pack_operations(Isa isa);
 
 }  // namespace loom

@@ -9,39 +9,12 @@
 
 #include "loom/base/error.hpp"
 #include "loom/simd/isa.hpp"
+#include "loom/simd/isa_tables.hpp"
 #include "loom/simd/pack_operations.hpp"
 
 namespace loom {
 
-namespace isa_generic {
-extern const LevelOperations kOperations;
-}
-#if defined(__x86_64__)
-namespace isa_v2 {
-extern const LevelOperations kOperations;
-}
-namespace isa_v3 {
-extern const LevelOperations kOperations;
-}
-namespace isa_v4 {
-extern const LevelOperations kOperations;
-}
-#endif
-
-LevelOperations pack_operations(Isa isa) {
-  switch (isa) {
-#if defined(__x86_64__)
-    case Isa::kV2:
-      return isa_v2::kOperations;
-    case Isa::kV3:
-      return isa_v3::kOperations;
-    case Isa::kV4:
-      return isa_v4::kOperations;
-#endif
-    default:
-      return isa_generic::kOperations;
-  }
-}
+LOOM_ISA_TABLES(LevelOperations, kOperations, pack_operations)
 
 namespace {
 

@@ -16,7 +16,7 @@
 namespace fiberloom::night {
 namespace {
 
-constexpr const char* kSchema = "fiberloom-status-1";
+constexpr const char* kStatusSchema = "fiberloom-status-1";
 constexpr std::size_t kShownOutliers = 50;  // of the page; status.json has all
 
 /// Milliseconds are enough for an observer, and keep the page small.
@@ -113,7 +113,7 @@ std::map<std::string, std::size_t> count_states(const RunStatus& status) {
 
 /// All but frames and samples, under the names that both forms share.
 Json run_json(const RunStatus& s) {
-  return {{"schema", kSchema},
+  return {{"schema", kStatusSchema},
           {"title", s.title},
           {"program", s.program},
           {"host", s.host},

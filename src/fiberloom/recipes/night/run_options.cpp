@@ -19,7 +19,7 @@ namespace fiberloom::night {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kSchema = "fiberloom-options-1";
+constexpr const char* kOptionsSchema = "fiberloom-options-1";
 
 /// "key=value key=value".
 std::map<std::string, std::string> parse(const std::string& text) {
@@ -67,7 +67,7 @@ std::optional<std::string> remembered(const RunFolder& folder, char band) {
   if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text).value_or(Json());
-    if (json.at("schema").get<std::string>() != kSchema) return std::nullopt;
+    if (json.at("schema").get<std::string>() != kOptionsSchema) return std::nullopt;
     return json.at("options").get<std::string>();
   } catch (const JsonError&) {
     return std::nullopt;
@@ -106,7 +106,8 @@ void require_same(const RunFolder& folder, char band, const std::string& there,
 }
 
 std::string record(char band, const std::string& options) {
-  const Json json = {{"schema", kSchema}, {"band", std::string(1, band)}, {"options", options}};
+  const Json json = {
+      {"schema", kOptionsSchema}, {"band", std::string(1, band)}, {"options", options}};
   return json.dump(1) + "\n";
 }
 

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kLargestGap = 2;
 
-struct Stretch {
+struct FlaggedRun {
   std::size_t row = 0, first = 0, last = 0, bins = 0;
 };
 
-std::vector<Stretch> stretches(const Array2D<std::uint8_t>& flags, std::uint8_t bits) {
-  std::vector<Stretch> out;
+std::vector<FlaggedRun> stretches(const Array2D<std::uint8_t>& flags, std::uint8_t bits) {
+  std::vector<FlaggedRun> out;
   for (std::size_t s = 0; s < flags.rows(); ++s) {
     for (std::size_t j = 0; j < flags.cols(); ++j) {
       if ((flags(s, j) & bits) == 0) continue;
@@ -46,7 +46,7 @@ class Sets {
 }  // namespace
 
 std::vector<Cluster> clusters(const Array2D<std::uint8_t>& flags, std::uint8_t bits) {
-  const std::vector<Stretch> all = stretches(flags, bits);
+  const std::vector<FlaggedRun> all = stretches(flags, bits);
   Sets sets(all.size());
   std::size_t above = 0;  // first stretch of the row before that may still overlap
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -62,7 +62,7 @@ std::vector<Cluster> clusters(const Array2D<std::uint8_t>& flags, std::uint8_t b
   std::vector<Cluster> by_root(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     Cluster& c = by_root[sets.root(i)];
-    const Stretch& s = all[i];
+    const FlaggedRun& s = all[i];
     if (c.bins == 0) c.box = {s.row, s.row, s.first, s.last};
     c.bins += s.bins;
     c.box = {std::min(c.box.row, s.row), std::max(c.box.last_row, s.row),
