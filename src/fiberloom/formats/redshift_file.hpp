@@ -15,8 +15,8 @@ namespace fiberloom {
 /// HDUs REDSHIFTS, FIBERMAP, EXP_FIBERMAP, TSNR2.
 struct RedshiftFile {
   std::string path;
-  HeaderCards header;  ///< of the primary HDU: TEMNAMnn, SPGRP ...
-  Table redshifts;     ///< a row for each target: TARGETID, Z, ZWARN ...
+  HeaderCards header;                    ///< of the primary HDU: TEMNAMnn, SPGRP ...
+  Table redshifts;                       ///< a row for each target: TARGETID, Z, ZWARN ...
   std::optional<Table> fibermap, tsnr2;  ///< likewise
   std::optional<Table> exp_fibermap;     ///< a row for each exposure of each target
 };
@@ -31,8 +31,8 @@ void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrit
 
 /// Models of one camera.
 struct ModelCamera {
-  std::string name;          ///< "B"
-  std::vector<double> wave;  ///< Angstrom
+  std::string name;               ///< "B"
+  std::vector<double> wave;       ///< Angstrom
   std::span<const float> models;  ///< [row of `redshifts`][wave]
 };
 /// REDSHIFTS, then {CAMERA}_WAVELENGTH and {CAMERA}_MODEL of each camera.

@@ -13,8 +13,9 @@ RedshiftFile sample() {
   const std::vector<std::int64_t> ids{39627788403084375, -12, 3};
   const std::vector<double> z{0.5, 1.25, 0};
   const std::vector<std::int32_t> zwarn{0, 4, 512};
-  out.redshifts.add("TARGETID", std::span(ids)).add("Z", std::span(z)).add("ZWARN",
-                                                                           std::span(zwarn));
+  out.redshifts.add("TARGETID", std::span(ids))
+      .add("Z", std::span(z))
+      .add("ZWARN", std::span(zwarn));
   out.fibermap = to_table(test::sample_fibermap(3));
   out.exp_fibermap = to_table(test::sample_fibermap(7));
   out.tsnr2 = Table();
@@ -63,7 +64,8 @@ TEST(RedshiftFile, WhatIsMissingIsNamed) {
     w.table("REDSHIFTS", fits::TableBuilder(2).add("Z", z).build());
   });
   EXPECT_EQ(no_column.status, Status::kMissingKeyword);
-  EXPECT_EQ(no_column.message, "test.fits: HDU 1 'REDSHIFTS': no column TARGETID of single numbers");
+  EXPECT_EQ(no_column.message,
+            "test.fits: HDU 1 'REDSHIFTS': no column TARGETID of single numbers");
   const auto rows = reading([](fits::FitsWriter& w) {
     w.table("REDSHIFTS", to_raw_table(sample().redshifts));
     w.table("FIBERMAP", test::sample_fibermap(2));

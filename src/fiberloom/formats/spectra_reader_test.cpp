@@ -54,8 +54,9 @@ TEST(SpectraReader, TakesTheFrameOfOneCamera) {
 }
 
 TEST(SpectraReader, FaultsAreNamed) {
-  const auto none = test::thrown_by(
-      [] { (void)reader_of([](fits::FitsWriter& w) { test::add_image(w, "X", {4, 2}); }); });
+  const auto none = test::thrown_by([] {
+    (void)reader_of([](fits::FitsWriter& w) { test::add_image(w, "X", {4, 2}); });
+  });
   EXPECT_EQ(none.status, Status::kMissingHdu);
   const auto rows = test::thrown_by([] {
     (void)reader_of([](fits::FitsWriter& w) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of `fiberloom redshift`: ours, and every one of rrdesi.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/one_process.hpp"
+#include "fiberloom/recipes/redshift/redshift_job.hpp"
+
+namespace fiberloom::cli {
+
+struct RedshiftCommand {
+  RedshiftJob job;
+  std::size_t threads = 0;
+  RankChoice ranks;
+  std::string json, trace;
+  LogOptions log;
+};
+
+/// Declares all options; values land in `command`.
+void add_redshift_options(Options& options, RedshiftCommand& command);
+
+/// After parsing: one warning for each option that is accepted and does nothing. Throws kUsage for
+/// nonsense.
+void finish_redshift_options(const Given& given, const RedshiftCommand& command,
+                             const Observer& observer);
+
+}  // namespace fiberloom::cli
