@@ -151,9 +151,9 @@ struct Writer::Impl {
     if (!box.empty() && !empty) {
       H5Pset_chunk(how.get(), static_cast<int>(box.size()), box.data());
     }
-    Handle set(H5Dcreate2(id.get(), name.c_str(), type, space.get(), groups.get(), how.get(),
-                          H5P_DEFAULT),
-               H5Dclose);
+    Handle set(
+        H5Dcreate2(id.get(), name.c_str(), type, space.get(), groups.get(), how.get(), H5P_DEFAULT),
+        H5Dclose);
     if (!set.good()) cannot_write(path, name);
     return set;
   }
@@ -288,8 +288,7 @@ struct Reader::Impl {
     const auto dims = dims_of(name, set);
     std::vector<T> out(
         std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>()));
-    if (!out.empty() &&
-        H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
+    if (!out.empty() && H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
       throw Error(Status::kCorrupt, path + ": " + name + " cannot be read");
     }
     return out;
@@ -303,7 +302,8 @@ Reader::Reader(const std::string& path) {
   (void)ByteSource::open(path);  // names what is missing or may not be read
   const Lock lock;
   impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!impl_->id.good()) throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
+  if (!impl_->id.good())
+    throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
 }
 
 Reader::~Reader() {

@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 
+#include "fiberloom/recipes/redshift/details_file.hpp"
 #include "fiberloom/recipes/redshift/model_spool.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/templates/priors_file.hpp"
@@ -54,7 +55,8 @@ std::vector<redshift::Prior> priors_of(const RedshiftJob& job, const RedshiftInp
 /// What is written group by group.
 struct RedshiftSearch::Extras {
   std::vector<ModelSpool> models;  ///< of each grid; none: not wanted
-  std::size_t next = 0;            ///< the group that comes next
+  std::unique_ptr<DetailsWriter> details;
+  std::size_t next = 0;  ///< the group that comes next
 };
 
 std::vector<std::string> model_files(const RedshiftJob& job) {
@@ -98,6 +100,8 @@ void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more) {
   std::vector<NamedFile> outputs = outputs_of(job);
   outputs.insert(outputs.end(), more.begin(), more.end());
   check_distinct(outputs, inputs_of(job));
+  if (!job.details.empty()) hdf5::require_available("--details " + job.details);
+  if (!job.chi2_scan.empty()) hdf5::require_available("--chi2-scan " + job.chi2_scan);
   for (const NamedFile& file : outputs_of(job)) check_output(file.path, job.overwrite);
 }
 
@@ -107,8 +111,15 @@ RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
       models_(models),
       inputs_(job_, observer),
       priors_(priors_of(job_, inputs_, observer)) {
-  if (job_.model.empty()) return;
+  if (!job_.chi2_scan.empty()) scan_ = std::make_unique<ScanFile>(job_.chi2_scan, models_);
+  if (job_.model.empty() && job_.details.empty()) return;
   extras_ = std::make_unique<Extras>();
+  if (!job_.details.empty()) {
+    make_folder_of(job_.details);
+    extras_->details = std::make_unique<DetailsWriter>(
+        job_.details, job_.overwrite, inputs_.ids(), models_,
+        widest_shape(models_, job_.options, inputs_.grids().size()), points_of(job_.options));
+  }
   if (!job_.model.empty()) {
     for (const RedshiftInputs::Grid& grid : inputs_.grids()) {
       extras_->models.emplace_back(job_.model, grid.wave.size());
@@ -124,6 +135,8 @@ void RedshiftSearch::keep_extras(std::size_t group, const TargetFits& fits,
   if (group != extras_->next++) {
     throw Error(Status::kInternal, "groups of targets out of their order");
   }
+  const std::size_t first = inputs_.targets_of(group).first;
+  if (extras_->details) extras_->details->add(first, fits, fits.candidates);
   if (extras_->models.empty()) return;
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const bool none = (rows[t].best.zwarn & redshift::zwarn::kNoData) != 0;
@@ -161,16 +174,20 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     const auto [low, high] = inputs_.targets_of(g);
     const auto priors =
         std::span(priors_).subspan(priors_.empty() ? 0 : low, priors_.empty() ? 0 : high - low);
-    TargetFits fits = fit_targets(group.targets, models_, job_.options, priors, {}, executor);
+    const auto given = scan_ ? scan_->curves(std::span(inputs_.ids()).subspan(low, high - low))
+                             : std::vector<GivenCurve>{};
+    const bool details = extras_ && extras_->details;
+    TargetFits fits = fit_targets(group.targets, models_, job_.options, priors, given,
+                                  details ? KeepScan::kCoefficients : KeepScan::kNo, executor);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {
-      const auto& candidates = fits.candidates[t - low];
+      auto& candidates = fits.candidates[t - low];
+      for (redshift::Candidate& c : candidates) apply_verdict(inputs_.zwarn[t], c);
       RedshiftRow row{inputs_.ids()[t], candidates.front(), SIZE_MAX, 0};
       for (const redshift::Candidate& c : candidates) {
         row.fewest = std::min(row.fewest, c.coefficients.size());
         row.most = std::max(row.most, c.coefficients.size());
       }
-      apply_verdict(inputs_.zwarn[t], row.best);
       row.best.fine_z.clear();
       row.best.fine_chi2.clear();
       rows.push_back(std::move(row));
@@ -203,6 +220,7 @@ void RedshiftSearch::write(std::span<const RedshiftRow> rows, Tracer* tracer) {
     make_folder_of(job_.model);
     write_models(job_.model, file.header, file.redshifts, cameras, job_.overwrite);
   }
+  if (extras_ && extras_->details) extras_->details->commit();
   if (job_.output.empty()) return;
   make_folder_of(job_.output);
   write_redshifts(job_.output, file, job_.overwrite);

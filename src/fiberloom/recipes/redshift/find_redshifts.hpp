@@ -31,6 +31,8 @@ namespace fiberloom {
 /// kOutputExists, kUnwritable, kUnsupported where details are asked of a build without HDF5.
 void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more = {});
 
+class ScanFile;
+
 /// A search in steps, for whoever puts them in a row.
 class RedshiftSearch {
  public:
@@ -57,6 +59,7 @@ class RedshiftSearch {
   const RedshiftModels& models_;
   RedshiftInputs inputs_;
   std::vector<redshift::Prior> priors_;  ///< one a target, or none
+  std::unique_ptr<ScanFile> scan_;       ///< where chi2 comes from an earlier scan
   std::unique_ptr<Extras> extras_;       ///< details and models; null: not wanted
 };
 

@@ -82,16 +82,23 @@ std::vector<Curve> given_curves(const TargetSet& set, const RedshiftModels& mode
                                 const RedshiftOptions& options, std::span<const GivenCurve> given) {
   std::vector<Curve> curves = empty_curves(set, models.templates, scan_options(options));
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    const bool fits = given[k].z == curves[k].z && given[k].chi2.rows() == set.targets.size() &&
-                      given[k].penalty.rows() == set.targets.size();
-    if (!fits) {
-      throw Error(Status::kWrongShape,
-                  print("scan of %s: %zu redshifts, the template is tried at %zu, or at others",
-                        curves[k].fitter->source().full_type().c_str(), given[k].z.size(),
-                        curves[k].z.size()));
+    const GivenCurve& from = given[k];
+    Curve& to = curves[k];
+    to.chi2 = Array2D<double>(set.targets.size(), to.z.size());
+    to.penalty = Array2D<double>(set.targets.size(), to.z.size());
+    for (std::size_t i = 0; i < to.z.size(); ++i) {
+      const auto found = std::lower_bound(from.z.begin(), from.z.end(), to.z[i]);
+      const auto at = static_cast<std::size_t>(found - from.z.begin());
+      if (found == from.z.end() || *found != to.z[i]) {
+        throw Error(Status::kWrongShape,
+                    print("scan of %s: not at z = %.10g, where the template is tried",
+                          to.fitter->source().full_type().c_str(), to.z[i]));
+      }
+      for (std::size_t t = 0; t < set.targets.size(); ++t) {
+        to.chi2(t, i) = from.chi2(t, at);
+        to.penalty(t, i) = from.penalty(t, at);
+      }
     }
-    curves[k].chi2 = given[k].chi2;
-    curves[k].penalty = given[k].penalty;
   }
   return curves;
 }
@@ -116,12 +123,14 @@ std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& mode
 
 TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels& models,
                        const RedshiftOptions& options, std::span<const Prior> priors,
-                       std::span<const GivenCurve> given, Executor& executor) {
+                       std::span<const GivenCurve> given, KeepScan keep, Executor& executor) {
   check(options);
+  ScanOptions how = scan_options(options);
+  how.keep_coefficients = keep == KeepScan::kCoefficients;
   TargetFits out;
   out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
   const std::size_t minima = minima_of(options, models);
-  out.curves = given.empty() ? scan(*out.set, models.templates, scan_options(options), executor)
+  out.curves = given.empty() ? scan(*out.set, models.templates, how, executor)
                              : given_curves(*out.set, models, options, given);
   if (options.method == RedshiftMethod::kRedrock) {
     RedrockOptions rules;

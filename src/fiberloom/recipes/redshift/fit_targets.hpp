@@ -34,12 +34,16 @@ struct TargetFits {
   std::vector<std::vector<redshift::Candidate>> candidates;  ///< of each target, best first
 };
 
+/// What is kept of a scan for its own sake.
+enum class KeepScan { kNo, kCoefficients };
+
 /// Throws kUsage where an option is out of its range; kTemplateRange, kUnsupported, kWrongShape as
 /// its steps do. `priors`: one a target, or none. `given`: one a template, or none.
 [[nodiscard]] TargetFits fit_targets(std::span<const redshift::TargetView> targets,
                                      const RedshiftModels& models, const RedshiftOptions& options,
                                      std::span<const redshift::Prior> priors,
-                                     std::span<const GivenCurve> given, Executor& executor);
+                                     std::span<const GivenCurve> given, KeepScan keep,
+                                     Executor& executor);
 
 /// How many minima of each spectral type are kept.
 [[nodiscard]] std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models);
