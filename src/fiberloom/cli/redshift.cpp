@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "fiberloom/cli/exit_codes.hpp"
+#include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/cli/redshift_json.hpp"
-#include "fiberloom/cli/redshift_options.hpp"
+#include "fiberloom/cli/redshift_survey.hpp"
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "loom/base/print.hpp"
@@ -29,7 +30,9 @@ void report(const RedshiftSummary& s, const Observer& observer) {
 
 int run_redshift(const Given& given, RedshiftCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  const RankPart part = part_of_rank(command.ranks, "give one rank the file");
+  if (survey::is_folder_name(command.job.output)) return run_redshift_survey(given, command);
+  const RankChoice ranks{command.mpi == "auto" ? "" : command.mpi == "off" ? "off" : "on"};
+  const RankPart part = part_of_rank(ranks, "ranks share files where -o is a folder");
   if (!part.works) return 0;
   Console console(command.log.threshold());
   const Observer observer = console.observer();
@@ -75,12 +78,13 @@ Command make_redshift() {
           "Examples:\n"
           "  fiberloom redshift -i coadd-0-80613-thru20210324.fits \\\n"
           "      -o redrock-0-80613-thru20210324.fits -t redrock-templates\n"
-          "  fiberloom redshift -i cframe-?0-00000011.fits -o redrock.fits --model model.fits\n\n" +
-          exit_codes_of(
-              {.reads = true,
-               .matches = true,
-               .writes = true,
-               .more = {Status::kInterrupted, Status::kBadTemplate, Status::kTemplateRange}})};
+          "  fiberloom redshift -i cframe-?0-00000011.fits -o redrock.fits --model model.fits\n"
+          "  srun fiberloom redshift -i spectro/redux/healpix -o redshifts/\n\n" +
+          exit_codes_of({.reads = true,
+                         .matches = true,
+                         .writes = true,
+                         .more = {Status::kSomeFailed, Status::kInterrupted, Status::kBadTemplate,
+                                  Status::kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

@@ -73,12 +73,50 @@ void add_rows(Options& options, RedshiftJob& job, std::string_view group) {
   }
 }
 
+void add_survey_options(Options& options, RedshiftCommand& c) {
+  survey::PipelineOptions& o = c.pipeline;
+  options.group("Many files");
+  options.flag("--dry-run", &c.dry_run,
+               "list what would be done, what is there and what is missing; do nothing");
+  options.add("--retry", &o.retry, "try files that fail, or have failed before, N times more",
+              {.value = "N", .interval = between(0, 1000)});
+  options.flag("--verify", &c.verify_outputs, "read results again and compare their checksums");
+  const Interval threads = between(1, 256);
+  options.add("--readers", &o.readers, "threads that open files; default: by --threads",
+              {.value = "N", .interval = threads});
+  options.add("--writers", &o.writers, "threads that write; default: by --threads",
+              {.value = "N", .interval = threads});
+  options.add("--memory", &c.memory,
+              "for files in flight, such as 8G; default: two thirds of what is free",
+              {.value = "BYTES"});
+  options.add("--claim-timeout", &c.claims.timeout_s,
+              "seconds without a sign of life after which the work of another machine is taken "
+              "over",
+              {.interval = between(1.0, 1e6), .shows_default = true});
+  options.flag("--rebuild-ledger", &c.rebuild,
+               "make OUT/.fiberloom/ledger.sqlite anew from the receipts; nothing else");
+  options.group("Several processes (MPI)");
+  options.add("--mpi", &c.mpi,
+              "auto: when mpirun or srun started this; off: each process on its own. Of one file "
+              "on: rank 0 does it all",
+              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+  options.add("--rank-silence", &c.rank_silence_s,
+              "seconds without a sign of life after which a rank is dead and the job ends",
+              {.interval = between(2.0, 86400.0), .shows_default = true});
+  options.add("--part-overhead", &c.part_overhead_s,
+              "seconds that a part of a file must be worth, or it is not cut between ranks",
+              {.interval = between(0.0, 1e9), .shows_default = true});
+}
+
 void add_file_options(Options& options, RedshiftCommand& c) {
   options.group("Files");
   options.add("-i,--infiles", &c.job.inputs,
-              "spectra, coadds or frames; the spectra of one TARGETID belong together",
+              "spectra, coadds or frames; the spectra of one TARGETID belong together. Where -o is "
+              "a folder: each file on its own, also folders and lists (.txt) of files",
               {.required = true});
-  options.add("-o,--outfile", &c.job.output, "redshifts to write (.fits)");
+  options.add(
+      "-o,--outfile", &c.job.output,
+      "redshifts to write (.fits); a folder (there, or with a / at its end): one file each");
   options.add("-d,--details", &c.job.details, "chi2 at every redshift, all minima (.h5)");
   options.add("--model", &c.job.model, "best models to write (.fits)");
   add_rows(options, c.job, "Files");
@@ -100,8 +138,7 @@ void add_redshift_options(Options& options, RedshiftCommand& c) {
   options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   add_log_options(options, c.log);
-  options.group("Running");
-  add_rank_option(options, c.ranks);
+  add_survey_options(options, c);
   options.group("Accepted for rrdesi");
   const std::string ignored = "ignored: ";
   for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);

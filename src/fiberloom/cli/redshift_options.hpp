@@ -6,17 +6,21 @@
 #include <string>
 
 #include "fiberloom/cli/command.hpp"
-#include "fiberloom/cli/one_process.hpp"
-#include "fiberloom/recipes/redshift/redshift_job.hpp"
+#include "fiberloom/recipes/redshift/survey.hpp"
 
 namespace fiberloom::cli {
 
 struct RedshiftCommand {
   RedshiftJob job;
   std::size_t threads = 0;
-  RankChoice ranks;
   std::string json, trace;
   LogOptions log;
+  // Of many files alone.
+  survey::PipelineOptions pipeline;
+  survey::ClaimOptions claims;
+  std::string memory, mpi = "auto";
+  bool dry_run = false, verify_outputs = false, rebuild = false;
+  double part_overhead_s = 2, rank_silence_s = 20;
 };
 
 /// Declares all options; values land in `command`.

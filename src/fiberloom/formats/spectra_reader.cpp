@@ -67,11 +67,16 @@ void SpectraReader::add_camera(const std::string& name, const std::string& prefi
                       std::to_string(rows) + " spectra, but " + cameras_.front().name +
                           "_FLUX has " + std::to_string(nspec_));
   }
-  for (const Hdu* hdu : {parts.flux, parts.ivar, parts.mask, parts.resolution}) {
-    if (hdu != nullptr) file_.require_sums(*hdu);
-  }
   cameras_.push_back(std::move(camera));
   parts_.push_back(parts);
+}
+
+void SpectraReader::verify() const {
+  for (const Parts& parts : parts_) {
+    for (const Hdu* hdu : {parts.flux, parts.ivar, parts.mask, parts.resolution}) {
+      if (hdu != nullptr) file_.require_sums(*hdu);
+    }
+  }
 }
 
 template <class T>

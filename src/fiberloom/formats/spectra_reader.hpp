@@ -24,7 +24,7 @@ class SpectraReader {
     std::size_t ndiag = 0;     ///< of RESOLUTION; 0: none
   };
 
-  /// Checksums of the spectra are compared here, once. Throws as read_spectra() and read_frame().
+  /// Throws as read_spectra() and read_frame(). Checksums of tables are compared.
   explicit SpectraReader(const std::string& path, Verify verify = Verify::kYes)
       : SpectraReader(fits::FitsReader::open(path, verify)) {}
   explicit SpectraReader(fits::FitsReader file);
@@ -36,6 +36,9 @@ class SpectraReader {
   [[nodiscard]] std::size_t nspec() const noexcept { return nspec_; }
   /// A row for each spectrum; exp_fibermap, of coadds: a row for each exposure of each target.
   std::optional<Table> fibermap, scores, exp_fibermap;
+
+  /// Compares the checksums of the spectra: reads all of them once. Throws kCorrupt.
+  void verify() const;
 
   /// These spectra of a camera in this order, without tables. Bytes that are read: those of the
   /// rows, but for compressed images, which are unpacked once and kept.

@@ -19,8 +19,6 @@ using redshift::Candidate;
 
 /// Samples around a minimum that our own refinement keeps.
 constexpr std::size_t kOwnPoints = 7;
-/// Texts of a subtype, as redrock's tables have them.
-constexpr std::size_t kSubtype = 20;
 
 std::string lower(const char* name) {
   std::string out(name);
@@ -83,21 +81,6 @@ void put_samples(const Candidate& c, std::size_t points, bool chi2,
 }
 
 }  // namespace
-
-RedshiftShape widest_shape(const RedshiftModels& models, const RedshiftOptions& options,
-                           std::size_t cameras) {
-  RedshiftShape shape;
-  shape.archetypes = !models.archetypes.empty();
-  for (const redshift::Template& t : models.templates) {
-    shape.template_coefficients = std::max(shape.template_coefficients, t.nbasis());
-  }
-  const auto nearest = static_cast<std::size_t>(std::max(options.nearest, 1));
-  shape.coefficients = std::max(shape.template_coefficients, shape.archetypes ? nearest : 1);
-  shape.legendre = cameras * static_cast<std::size_t>(std::max(options.legendre_terms, 0));
-  if (options.no_legendre) shape.legendre = 0;
-  shape.subtype = shape.archetypes ? kSubtype * nearest : kSubtype;
-  return shape;
-}
 
 std::size_t points_of(const RedshiftOptions& options) {
   return options.method == RedshiftMethod::kRedrock ? static_cast<std::size_t>(options.fine_points)

@@ -55,9 +55,6 @@ class ScanFile {
   std::vector<std::vector<double>> redshifts_;  ///< of each template
 };
 
-/// Wide enough for whatever a job may find.
-[[nodiscard]] RedshiftShape widest_shape(const RedshiftModels& models,
-                                         const RedshiftOptions& options, std::size_t cameras);
 /// How many samples around a minimum are kept.
 [[nodiscard]] std::size_t points_of(const RedshiftOptions& options);
 

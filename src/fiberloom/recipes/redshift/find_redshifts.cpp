@@ -162,6 +162,10 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
       return inputs_.read(g);
     });
   };
+  if (first == 0) {  // of many who share the targets one looks at all bytes
+    const Span span(tracer, "verify");
+    inputs_.verify();
+  }
   std::future<TargetGroup> next = read(first);
   for (std::size_t g = first; g < last; ++g) {
     if (observer.stop_requested && observer.stop_requested()) {
@@ -207,7 +211,8 @@ void RedshiftSearch::write(std::span<const RedshiftRow> rows, Tracer* tracer) {
   }
   RedshiftFile file;
   file.header = redshift_header(models_, job_, inputs_.header());
-  file.redshifts = redshift_table(rows, shape_of(rows, models_));
+  file.redshifts = redshift_table(
+      rows, shape_of(rows, widest_shape(models_, job_.options, inputs_.grids().size())));
   file.fibermap = inputs_.fibermap;
   file.exp_fibermap = inputs_.exp_fibermap;
   file.tsnr2 = inputs_.tsnr2;

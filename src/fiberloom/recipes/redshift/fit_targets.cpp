@@ -87,9 +87,10 @@ std::vector<Curve> given_curves(const TargetSet& set, const RedshiftModels& mode
     to.chi2 = Array2D<double>(set.targets.size(), to.z.size());
     to.penalty = Array2D<double>(set.targets.size(), to.z.size());
     for (std::size_t i = 0; i < to.z.size(); ++i) {
-      const auto found = std::lower_bound(from.z.begin(), from.z.end(), to.z[i]);
+      constexpr double kSameRedshift = 1e-9;  // numpy rounds a grid otherwise
+      const auto found = std::lower_bound(from.z.begin(), from.z.end(), to.z[i] - kSameRedshift);
       const auto at = static_cast<std::size_t>(found - from.z.begin());
-      if (found == from.z.end() || *found != to.z[i]) {
+      if (found == from.z.end() || *found > to.z[i] + kSameRedshift) {
         throw Error(Status::kWrongShape,
                     print("scan of %s: not at z = %.10g, where the template is tried",
                           to.fitter->source().full_type().c_str(), to.z[i]));

@@ -138,6 +138,10 @@ std::pair<std::size_t, std::size_t> RedshiftInputs::targets_of(std::size_t g) co
   return {g * kTargetsOfGroup, std::min((g + 1) * kTargetsOfGroup, ids_.size())};
 }
 
+void RedshiftInputs::verify() const {
+  for (const SpectraReader& file : files_) file.verify();
+}
+
 TargetGroup RedshiftInputs::read(std::size_t group) const {
   const auto [first, last] = targets_of(group);
   TargetGroup out;
@@ -163,7 +167,9 @@ TargetGroup RedshiftInputs::read(std::size_t group) const {
         const std::size_t n = s->nwave(), nd = s->resolution.rows();
         redshift::CameraView camera{.wave = s->wave,
                                     .flux = std::span(s->flux.row(r), n),
-                                    .ivar = std::span(s->ivar.row(r), n)};
+                                    .ivar = std::span(s->ivar.row(r), n),
+                                    .mask = {},
+                                    .resolution = {}};
         if (!s->mask.empty()) camera.mask = {s->mask.row(r), n};
         if (!s->resolution.empty()) {
           camera.resolution = std::span<const float>(s->resolution.data() + r * nd * n, nd * n);

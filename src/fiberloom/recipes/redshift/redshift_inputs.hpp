@@ -39,6 +39,8 @@ class RedshiftInputs {
   }
   /// Targets of group g: [first, last).
   [[nodiscard]] std::pair<std::size_t, std::size_t> targets_of(std::size_t g) const noexcept;
+  /// Compares the checksums of all spectra. Throws kCorrupt.
+  void verify() const;
   /// Thread-safe.
   [[nodiscard]] TargetGroup read(std::size_t group) const;
 

@@ -52,13 +52,17 @@ const RedshiftColumn kColumns[] = {
      integer([](const Row& r) { return static_cast<std::int64_t>(r.best.coefficients.size()); })},
     {"DELTACHI2", Cell::kFloat32,
      number([](const Row& r, std::size_t) { return r.best.delta_chi2; })},
-    {"PCA_COEFF", Cell::kFloat64,
-     number([](const Row& r, std::size_t i) { return at(r.best.template_coefficients, i); }),
+    {"PCA_COEFF", Cell::kFloat64, number([](const Row& r, std::size_t i) {
+       const bool archetype = r.best.method == "ARCH";
+       return at(archetype ? r.best.template_coefficients : r.best.coefficients, i);
+     }),
      [](const Shape& s) { return s.archetypes ? s.template_coefficients : 0; }},
     {"PCA_SPECTYPE", Cell::kText, text([](const Row& r) { return r.best.spectype; }),
      [](const Shape& s) { return s.archetypes ? std::size_t{6} : 0; }},
-    {"PCA_SUBTYPE", Cell::kText, text([](const Row& r) { return r.best.template_subtype; }),
-     [](const Shape& s) { return s.archetypes ? std::size_t{6} : 0; }},
+    {"PCA_SUBTYPE", Cell::kText, text([](const Row& r) {
+       return r.best.method == "ARCH" ? r.best.template_subtype : r.best.subtype;
+     }),
+     [](const Shape& s) { return s.archetypes ? std::size_t{3} : 0; }},
 };
 
 template <class T>
@@ -87,6 +91,9 @@ void append_text(Column& column, const std::string& value) {
   column.data.insert(column.data.end(), column.width - n, std::uint8_t{' '});
 }
 
+/// Texts of a subtype, as redrock's tables have them.
+constexpr std::size_t kSubtype = 20;
+
 std::string numbered(const char* key, std::size_t i) { return print("%s%02zu", key, i); }
 
 }  // namespace
@@ -101,22 +108,35 @@ void apply_verdict(std::uint32_t zwarn, redshift::Candidate& c) {
   std::fill(c.coefficients.begin(), c.coefficients.end(), 0.0);
 }
 
-RedshiftShape shape_of(std::span<const RedshiftRow> rows, const RedshiftModels& models) {
+RedshiftShape widest_shape(const RedshiftModels& models, const RedshiftOptions& options,
+                           std::size_t cameras) {
   RedshiftShape shape;
   shape.archetypes = !models.archetypes.empty();
-  std::size_t widest = 0, fewest = SIZE_MAX, most = 0;
   for (const redshift::Template& t : models.templates) {
     shape.template_coefficients = std::max(shape.template_coefficients, t.nbasis());
   }
-  widest = shape.template_coefficients;
+  const auto nearest = static_cast<std::size_t>(std::max(options.nearest, 1));
+  const bool each = options.legendre_percamera != PerCamera::kNo && cameras > 1;
+  const auto terms = static_cast<std::size_t>(std::max(options.legendre_terms, 0));
+  shape.legendre = options.no_legendre ? 0 : terms * (each ? cameras : 1);
+  // redrock's rule: room for the archetypes with the terms of each camera
+  const std::size_t with_terms = nearest + (each ? shape.legendre : 0);
+  shape.coefficients = std::max(shape.template_coefficients, shape.archetypes ? with_terms : 1);
+  shape.subtype = shape.archetypes ? kSubtype * nearest : kSubtype;
+  return shape;
+}
+
+RedshiftShape shape_of(std::span<const RedshiftRow> rows, const RedshiftShape& widest) {
+  RedshiftShape shape = widest;
+  shape.subtype = 3;
+  std::size_t fewest = SIZE_MAX, most = 0;
   for (const RedshiftRow& row : rows) {
     fewest = std::min(fewest, row.fewest);
     most = std::max(most, row.most);
-    shape.legendre = std::max(shape.legendre, row.best.legendre.size());
     shape.subtype = std::max(shape.subtype, row.best.subtype.size());
   }
-  // redrock's rule: as wide as the widest template, but where all fits have equally many
-  shape.coefficients = fewest == most && most > 0 ? most : std::max({widest, most, std::size_t{1}});
+  // redrock's rule: as wide as anything might be, but where all fits have equally many
+  if (fewest == most && most > 0) shape.coefficients = most;
   return shape;
 }
 

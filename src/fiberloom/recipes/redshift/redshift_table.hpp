@@ -32,8 +32,12 @@ struct RedshiftShape {
   std::size_t coefficients = 1, legendre = 0, template_coefficients = 0, subtype = 3;
   bool archetypes = false;
 };
+/// Wide enough for whatever a job may find.
+[[nodiscard]] RedshiftShape widest_shape(const RedshiftModels& models,
+                                         const RedshiftOptions& options, std::size_t cameras);
+/// As wide as these rows need.
 [[nodiscard]] RedshiftShape shape_of(std::span<const RedshiftRow> rows,
-                                     const RedshiftModels& models);
+                                     const RedshiftShape& widest);
 
 /// A column of REDSHIFTS, and of the details under its name in lower case.
 struct RedshiftColumn {
