@@ -61,7 +61,7 @@ void put_number(Type type, double value, std::vector<std::uint8_t>& out) {
     case Type::kInt32:
       return put(static_cast<std::int32_t>(value), out);
     case Type::kFloat32:
-      return put(static_cast<float>(value), out);
+      return put(to_float(value), out);
     default:
       return put(value, out);
   }

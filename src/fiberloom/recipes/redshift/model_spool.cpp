@@ -5,9 +5,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "fiberloom/foundation.hpp"
@@ -50,7 +53,9 @@ ModelSpool::~ModelSpool() {
 void ModelSpool::append(const std::vector<double>& row) {
   std::vector<float> values(columns_, 0.0F);
   for (std::size_t i = 0; i < row.size() && i < columns_; ++i) {
-    values[i] = static_cast<float>(row[i]);
+    constexpr double kMost = std::numeric_limits<float>::max();
+    const double value = std::isfinite(row[i]) ? row[i] : 0;
+    values[i] = static_cast<float>(std::clamp(value, -kMost, kMost));
   }
   const char* at = reinterpret_cast<const char*>(values.data());
   std::size_t left = columns_ * sizeof(float);

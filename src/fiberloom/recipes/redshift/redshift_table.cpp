@@ -80,7 +80,7 @@ void append_integer(Column& column, std::int64_t value) {
 
 void append_number(Column& column, double value) {
   if (!std::isfinite(value)) value = 0;  // no NaN in the table
-  if (column.cell == Cell::kFloat32) return append(column, static_cast<float>(value));
+  if (column.cell == Cell::kFloat32) return append(column, to_float(value));
   append(column, value);
 }
 

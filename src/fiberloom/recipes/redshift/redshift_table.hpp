@@ -3,8 +3,9 @@
 // header that says what was fitted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <variant>
@@ -22,6 +23,12 @@ struct RedshiftRow {
   /// Numbers of coefficients among all its candidates: the width of a column depends on them.
   std::size_t fewest = 0, most = 0;
 };
+
+/// A number that a float holds, however absurd it is: no infinity in the files.
+[[nodiscard]] inline float to_float(double value) noexcept {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(value, -kMost, kMost));
+}
 
 /// Bits of a fibermap join those of the fit; where nothing was found the row is the one that says
 /// so: z 0, GALAXY, no coefficients, FITMETHOD NONE.
