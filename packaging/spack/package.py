@@ -29,6 +29,7 @@ class Fiberloom(CMakePackage):
     depends_on("eigen@3.3:", type="build", when="+patch")
     depends_on("intel-oneapi-tbb", when="+tbb")
     depends_on("sqlite")
+    depends_on("hdf5~mpi")
 
     with when("+python"):
         extends("python")

@@ -8,7 +8,7 @@
 
 Numbers are float64, flux is electron/Angstrom, wavelengths are vacuum Angstrom, pixels are
 [row][column] with an integer at the pixel's centre. `fiberloom.plot` draws, `fiberloom.compat` has
-the call signatures of gpu_specter and specter, `python -m fiberloom` is the command line.
+the call signatures of gpu_specter, specter and redrock, `python -m fiberloom` is the command line.
 """
 import importlib
 from typing import TYPE_CHECKING, Any, List
@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from ._join import join_frames as join_frames
     from ._psf import Psf as Psf
     from ._psf import Spots as Spots
+    from ._redshift import RedshiftFile as RedshiftFile
+    from ._redshift import Redshifts as Redshifts
+    from ._redshift import Spectra as Spectra
+    from ._redshift import SpectraOfCamera as SpectraOfCamera
+    from ._redshift import fit_redshifts as fit_redshifts
+    from ._redshift import read_redshifts as read_redshifts
+    from ._redshift import read_spectra as read_spectra
     from ._simulate import SimulatedFrame as SimulatedFrame
     from ._simulate import simulate as simulate
     from ._simulate import simulate_frame as simulate_frame
@@ -62,6 +69,8 @@ _HOME = {
     "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
     "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
     "Frame": "_frame", "join_frames": "_join", "Psf": "_psf", "Spots": "_psf",
+    "RedshiftFile": "_redshift", "Redshifts": "_redshift", "Spectra": "_redshift", "SpectraOfCamera": "_redshift",
+    "fit_redshifts": "_redshift", "read_redshifts": "_redshift", "read_spectra": "_redshift",
     "SimulatedFrame": "_simulate", "simulate": "_simulate", "simulate_frame": "_simulate",
 }
 _MODULES = ("compat", "plot")

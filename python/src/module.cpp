@@ -50,4 +50,5 @@ PYBIND11_MODULE(_core, m) {
   bind_files(m);
   bind_simulate(m);
   bind_compare(m);
+  bind_redshift(m);
 }

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 import fiberloom as fl
 import fiberloom.compat.gpu_specter
+import fiberloom.compat.redrock
 import fiberloom.compat.specter
 
 SMALL = fl.simulate_frame(nfiber=3, nwave=12, seed=5)
 FRAME = fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, SMALL.wave, model=True)
 IMG = {"image": SMALL.image, "ivar": SMALL.ivar}
-CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", *(
+CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", "Redshifts",
+                "RedshiftFile", "Spectra", "SpectraOfCamera", *(
     n for n in fl.__all__ if n.endswith("Error")))  # hold what they are given
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 MODERATE = st.one_of(
@@ -57,6 +59,10 @@ def calls(p):
         "compare_truth": (fl.compare_truth, {"frame": FRAME, "truth": p["none"]}),
         "simulate": (fl.simulate, {"directory": p["none"] + ".d", "psf": p["none"]}),
         "simulate_frame": (fl.simulate_frame, {"nfiber": 2, "nwave": 5}),
+        "fit_redshifts": (fl.fit_redshifts, {"flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave,
+                                             "templates": p["none"]}),
+        "read_spectra": (fl.read_spectra, {"path": p["frame"]}), "read_redshifts": (fl.read_redshifts, {"path": p["frame"]}),
+        "compat.redrock.rrdesi": (fiberloom.compat.redrock.rrdesi, {"options": ["-i", p["none"], "-o", p["out"]]}),
         "join_frames": (fl.join_frames, {"frames": [FRAME]}),
         "Frame.R": (FRAME.R, {"i": 1}),
         "Psf.project": (SMALL.psf.project, {"flux": np.ones((3, 12)), "wave": SMALL.wave}),
@@ -92,7 +98,7 @@ def test_the_table_has_every_public_function():
     public |= {"Frame." + name for name in vars(fl.Frame) if name[0] != "_" and inspect.isfunction(vars(fl.Frame)[name])}
     public |= {"plot." + name for name, value in vars(fl.plot).items()
                if name[0] != "_" and inspect.isfunction(value) and value.__module__ == "fiberloom.plot"}
-    for module in ("gpu_specter", "specter"):
+    for module in ("gpu_specter", "redrock", "specter"):
         home = getattr(fiberloom.compat, module)
         public |= {f"compat.{module}.{name}" for name, value in vars(home).items()
                    if name[0] != "_" and inspect.isfunction(value) and value.__module__ == home.__name__}

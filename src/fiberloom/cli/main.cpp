@@ -42,6 +42,7 @@ Command make_program() {
       make_extract(),
       make_expose(),
       make_night(),
+      make_redshift(),
       make_simulate(),
       make_compare(),
       make_info(),

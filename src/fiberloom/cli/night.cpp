@@ -12,6 +12,7 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
+#include "fiberloom/cli/rank_fault.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
@@ -81,24 +82,6 @@ int run_alone(NightCommand& command, Console& console) {
     write_text(command.json, night_json(report, command.job.request, tracer));
   }
   return end_night(report);
-}
-
-/// Prints, then ends all ranks: they would wait for this one.
-[[noreturn]] void abort_ranks(Ranks& ranks, const std::exception_ptr& thrown) {
-  int code = static_cast<int>(Status::kInternal);
-  const std::string who = "rank " + std::to_string(ranks.rank()) + ": ";
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    code = error.exit_code();
-    print_error(kProgram, ranks.rank() == 0 ? error.what() : who + error.what());
-  } catch (const std::exception& error) {
-    print_error(kProgram, who + "internal: " + error.what());
-  }
-  // Launchers drop what they have not read when the job is aborted.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  ranks.abort(code);
-  std::_Exit(code);
 }
 
 int run_on_ranks(NightCommand& command, const Launch& launch) {

@@ -115,6 +115,10 @@ struct SpectraFile {
 /// EXP_FIBERMAP, SCORES. Throws kMissingHdu without a camera or with half of one, kWrongShape where
 /// shapes or numbers of rows differ, kCorrupt where wavelengths do not increase.
 [[nodiscard]] SpectraFile read_spectra(const std::string& path, Verify verify = Verify::kYes);
+/// An empty primary HDU with `header`; FIBERMAP, EXP_FIBERMAP; of each camera WAVELENGTH (float64),
+/// FLUX and IVAR (float32), MASK (int32, 0 where there is none), RESOLUTION (float32, where there
+/// is one); SCORES. As write_frame otherwise. kInternal where shapes differ.
+void write_spectra(const std::string& path, const SpectraFile& file, Overwrite overwrite);
 
 /// HDUs of a FITS file, one line each, for `info`.
 struct HduSummary {

@@ -11,8 +11,6 @@ namespace formats {
 using fits::FitsReader;
 using fits::Hdu;
 
-namespace {
-
 std::vector<double> read_wave(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
   std::vector<double> wave = read_vector(file, hdu);
   if (wave.size() != flux.axes[0]) {
@@ -23,13 +21,18 @@ std::vector<double> read_wave(const FitsReader& file, const Hdu& hdu, const Hdu&
   return wave;
 }
 
-Array3D<float> read_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+void require_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
   require_image(file, hdu, 3);
-  if (hdu.axes[0] != flux.axes[0] || hdu.axes[2] != flux.axes[1] || hdu.axes[1] % 2 == 0) {
-    throw file.error(Status::kWrongShape, hdu,
-                     "shape " + hdu.shape() + ", expected " + std::to_string(flux.axes[1]) +
-                         " x (odd) x " + std::to_string(flux.axes[0]));
-  }
+  if (hdu.axes[0] == flux.axes[0] && hdu.axes[2] == flux.axes[1] && hdu.axes[1] % 2 == 1) return;
+  throw file.error(Status::kWrongShape, hdu,
+                   "shape " + hdu.shape() + ", expected " + std::to_string(flux.axes[1]) +
+                       " x (odd) x " + std::to_string(flux.axes[0]));
+}
+
+namespace {
+
+Array3D<float> read_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+  require_resolution(file, hdu, flux);
   Array3D<float> out(hdu.axes[2], hdu.axes[1], hdu.axes[0]);
   file.read_pixels<float>(hdu, {out.data(), out.size()});
   return out;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/formats/redshift_file.hpp"
 #include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom::formats {
@@ -14,6 +15,7 @@ namespace fiberloom::formats {
 [[nodiscard]] FrameFile parse_frame(const fits::FitsReader& file,
                                     FrameTables tables = FrameTables::kFibermap);
 [[nodiscard]] SpectraFile parse_spectra(const fits::FitsReader& file);
+[[nodiscard]] RedshiftFile parse_redshifts(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);
 
@@ -32,6 +34,20 @@ void require_image(const fits::FitsReader& file, const fits::Hdu& hdu, std::size
 /// The HDU, whose shape must be [nspec][nwave] of FLUX. Throws kWrongShape.
 const fits::Hdu& require_like_flux(const fits::FitsReader& file, const fits::Hdu& hdu,
                                    const fits::Hdu& flux);
+/// The same of an odd number of diagonals: [nspec][ndiag][nwave]. Throws kWrongShape.
+void require_resolution(const fits::FitsReader& file, const fits::Hdu& hdu, const fits::Hdu& flux);
+/// Wavelengths, as many as FLUX has bins. Throws kWrongShape.
+[[nodiscard]] std::vector<double> read_wave(const fits::FitsReader& file, const fits::Hdu& hdu,
+                                            const fits::Hdu& flux);
+/// Throws kCorrupt unless they are finite and increase.
+void require_increasing(const fits::FitsReader& file, const fits::Hdu& hdu,
+                        const std::vector<double>& wave);
+/// What stands before _WAVELENGTH in the names of HDUs, in the order of the file. Throws
+/// kMissingHdu where there is a {CAMERA}_FLUX without.
+[[nodiscard]] std::vector<std::string> find_cameras(const fits::FitsReader& file);
+/// A table with a row for each spectrum, or nullopt. Throws kWrongShape.
+[[nodiscard]] std::optional<Table> find_rows(const fits::FitsReader& file, const char* name,
+                                             std::size_t nspec);
 /// The table of this name, or nullopt.
 [[nodiscard]] std::optional<Table> find_table(const fits::FitsReader& file,
                                               const std::string& name);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "fiberloom/formats/formats_test_support.hpp"
 
@@ -106,6 +108,66 @@ TEST(SpectraFile, WavelengthsThatDoNotIncreaseAreCorrupt) {
     EXPECT_EQ(thrown.status, Status::kCorrupt) << second;
     EXPECT_NE(thrown.message.find("HDU 0 'B_WAVELENGTH': bin 1"), std::string::npos)
         << thrown.message;
+  }
+}
+
+TEST(SpectraFile, ComesBackAsItWasWritten) {
+  const test::TempFolder folder;
+  const SpectraFile file = parsed(test::add_coadd);
+  SpectraFile changed = file;
+  changed.header.set("SURVEY", "main");
+  changed.cameras[1].spectra.mask = {};
+  changed.cameras[1].spectra.resolution = {};
+
+  write_spectra(folder.file("a.fits"), changed, Overwrite::kNo);
+  write_spectra(folder.file("b.fits"), changed, Overwrite::kNo);
+  const SpectraFile back = read_spectra(folder.file("a.fits"));
+
+  EXPECT_EQ(back.header.text("SURVEY"), "main");
+  ASSERT_EQ(back.cameras.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    const Spectra &was = changed.cameras[c].spectra, &is = back.cameras[c].spectra;
+    EXPECT_EQ(back.cameras[c].name, changed.cameras[c].name);
+    EXPECT_EQ(is.wave, was.wave);
+    EXPECT_TRUE(std::equal(is.flux.data(), is.flux.data() + is.flux.size(), was.flux.data()));
+    EXPECT_TRUE(std::equal(is.ivar.data(), is.ivar.data() + is.ivar.size(), was.ivar.data()));
+    EXPECT_EQ(is.resolution.size(), was.resolution.size());
+  }
+  EXPECT_EQ(back.cameras[0].spectra.mask(1, 1), 2U);
+  EXPECT_EQ(back.cameras[1].spectra.mask(1, 1), 0U) << "none is written as zeros";
+  EXPECT_EQ(back.cameras[0].header.text("BUNIT"), "10**-17 erg/(s cm2 Angstrom)");
+  EXPECT_EQ(back.fibermap->column("FIBER"), file.fibermap->column("FIBER"));
+  EXPECT_EQ(back.exp_fibermap->rows, 5U);
+  EXPECT_EQ(back.scores->column("TSNR2_LRG"), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(test::read_bytes(folder.file("a.fits")), test::read_bytes(folder.file("b.fits")));
+}
+
+TEST(SpectraFile, AShapeThatDiffersIsNotWritten) {
+  const test::TempFolder folder;
+  SpectraFile file = parsed(test::add_coadd);
+  file.cameras[1].spectra.ivar = Array2D<double>(2, 2);
+  const auto thrown =
+      test::thrown_by([&] { write_spectra(folder.file("a.fits"), file, Overwrite::kNo); });
+  EXPECT_EQ(thrown.status, Status::kInternal);
+  EXPECT_NE(thrown.message.find("Z_IVAR has another shape"), std::string::npos) << thrown.message;
+  EXPECT_FALSE(std::filesystem::exists(folder.file("a.fits")));
+}
+
+TEST(SpectraFileParity, ARealCoaddComesBackWhole) {
+  const std::string path =
+      test::parity_file("coadd-4-80613-thru20210324.fits", "FIBERLOOM_TEMPLATES_DIR");
+  if (path.empty()) GTEST_SKIP() << "FIBERLOOM_TEMPLATES_DIR is not set";
+  const test::TempFolder folder;
+  const SpectraFile file = read_spectra(path);
+  write_spectra(folder.file("coadd.fits"), file, Overwrite::kNo);
+  const SpectraFile back = read_spectra(folder.file("coadd.fits"));
+  EXPECT_EQ(back.header.cards, file.header.cards);
+  EXPECT_EQ(back.fibermap->columns.size(), 81U);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const Spectra &was = file.cameras[c].spectra, &is = back.cameras[c].spectra;
+    EXPECT_TRUE(std::equal(is.flux.data(), is.flux.data() + is.flux.size(), was.flux.data()));
+    EXPECT_TRUE(std::equal(is.resolution.data(), is.resolution.data() + is.resolution.size(),
+                           was.resolution.data()));
   }
 }
 

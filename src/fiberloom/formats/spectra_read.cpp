@@ -21,17 +21,26 @@ std::string camera_of(const Hdu& hdu, std::string_view end) {
   return hdu.name.substr(0, hdu.name.size() - end.size());
 }
 
-void require_increasing(const FitsReader& file, const std::string& name,
-                        const std::vector<double>& wave) {
+SpectraFile::Camera read_camera(const FitsReader& file, const std::string& name) {
+  SpectraFile::Camera camera;
+  camera.name = name;
+  camera.spectra = read_spectra_hdus(file, name + "_");
+  camera.header = file.require(name + "_FLUX").user_header();
+  require_increasing(file, file.require(name + "_WAVELENGTH"), camera.spectra.wave);
+  return camera;
+}
+
+}  // namespace
+
+void require_increasing(const FitsReader& file, const Hdu& hdu, const std::vector<double>& wave) {
   for (std::size_t j = 0; j < wave.size(); ++j) {
     if (std::isfinite(wave[j]) && (j == 0 || wave[j] > wave[j - 1])) continue;
-    throw file.error(Status::kCorrupt, file.require(name),
+    throw file.error(Status::kCorrupt, hdu,
                      "bin " + std::to_string(j) + " is at " + std::to_string(wave[j]) +
                          " Angstrom, expected wavelengths that increase");
   }
 }
 
-/// A table with a row for each spectrum.
 std::optional<Table> find_rows(const FitsReader& file, const char* name, std::size_t nspec) {
   std::optional<Table> table = find_table(file, name);
   if (table && table->rows != nspec) {
@@ -42,34 +51,31 @@ std::optional<Table> find_rows(const FitsReader& file, const char* name, std::si
   return table;
 }
 
-SpectraFile::Camera read_camera(const FitsReader& file, const std::string& name) {
-  SpectraFile::Camera camera;
-  camera.name = name;
-  camera.spectra = read_spectra_hdus(file, name + "_");
-  camera.header = file.require(name + "_FLUX").user_header();
-  require_increasing(file, name + "_WAVELENGTH", camera.spectra.wave);
-  return camera;
+std::vector<std::string> find_cameras(const FitsReader& file) {
+  std::vector<std::string> names;
+  for (const Hdu& hdu : file.hdus()) {
+    const std::string name = camera_of(hdu, kWavelength);
+    if (name.empty() || file.find(hdu.name) != &hdu) continue;  // of equal names the first counts
+    names.push_back(name);
+  }
+  for (const Hdu& hdu : file.hdus()) {  // a camera without its wavelengths is none
+    const std::string name = camera_of(hdu, kFlux);
+    if (!name.empty()) static_cast<void>(file.require(name + "_WAVELENGTH"));
+  }
+  return names;
 }
-
-}  // namespace
 
 SpectraFile parse_spectra(const FitsReader& file) {
   SpectraFile out;
   out.path = file.path();
   out.header = file.hdus().front().user_header();
-  for (const Hdu& hdu : file.hdus()) {
-    const std::string name = camera_of(hdu, kWavelength);
-    if (name.empty() || file.find(hdu.name) != &hdu) continue;  // of equal names the first counts
+  for (const std::string& name : find_cameras(file)) {
     out.cameras.push_back(read_camera(file, name));
     const SpectraFile::Camera& camera = out.cameras.back();
     if (camera.spectra.nspec() == out.nspec()) continue;
     throw file.error(Status::kWrongShape, file.require(name + "_FLUX"),
                      std::to_string(camera.spectra.nspec()) + " spectra, but " +
                          out.cameras.front().name + "_FLUX has " + std::to_string(out.nspec()));
-  }
-  for (const Hdu& hdu : file.hdus()) {  // a camera without its wavelengths is none
-    const std::string name = camera_of(hdu, kFlux);
-    if (!name.empty()) static_cast<void>(file.require(name + "_WAVELENGTH"));
   }
   if (out.cameras.empty()) static_cast<void>(file.require("B_WAVELENGTH"));  // throws
   out.fibermap = find_rows(file, "FIBERMAP", out.nspec());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <string>
 
 #include "fiberloom/foundation.hpp"
@@ -45,6 +46,12 @@ void copy_values(const std::uint8_t* from, std::uint8_t* to, std::size_t bytes, 
   for (std::size_t at = 0; at < bytes; at += size) {
     std::reverse_copy(from + at, from + at + size, to + at);
   }
+}
+
+/// Unsigned integers have whole ones.
+void set_zero(HeaderCards& cards, const std::string& key, double zero) {
+  const bool whole = std::abs(zero) < 0x1p62 && zero == std::floor(zero);
+  whole ? cards.set(key, static_cast<std::int64_t>(zero)) : cards.set(key, zero);
 }
 
 std::size_t row_bytes_of(const Column& column) { return column.width * cell_bytes(column.cell); }
@@ -102,6 +109,9 @@ RawTable to_raw_table(const Table& table) {
     cards.set("TTYPE" + index, column.name, column.comment);
     cards.set("TFORM" + index, (one ? "" : std::to_string(column.width)) + letter);
     if (!column.unit.empty()) cards.set("TUNIT" + index, column.unit);
+    if (column.scale != 1) cards.set("TSCAL" + index, column.scale);
+    if (column.zero != 0) set_zero(cards, "TZERO" + index, column.zero);
+    if (column.undefined) cards.set("TNULL" + index, *column.undefined);
   }
   out.column_cards = std::move(cards.cards);
   out.data.resize(out.rows * out.row_bytes);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fiberloom/ccd/pixel_mask.hpp"
+#include "fiberloom/formats/redshift_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -163,6 +165,44 @@ Facts truth_facts(const std::string& path) {
   return facts;
 }
 
+Facts redshift_facts(const std::string& path) {
+  const RedshiftFile file = read_redshifts(path, Verify::kNo);
+  const Table& table = file.redshifts;
+  Facts facts;
+  for (const char* key :
+       {"RRVER", "RRMETHOD", "SURVEY", "PROGRAM", "TILEID", "SPGRP", "SPGRPVAL"}) {
+    if (const auto value = file.header.text(key)) facts.emplace_back(key, *value);
+  }
+  std::string templates;
+  for (int i = 0; i < 100; ++i) {
+    const auto name = file.header.text(print("TEMNAM%02d", i));
+    if (!name) break;
+    templates += (i == 0 ? "" : ", ") + *name;
+  }
+  if (!templates.empty()) facts.emplace_back("templates", templates);
+  facts.emplace_back("redshifts", print("%zu targets", table.rows));
+  std::map<std::string, std::size_t> types;
+  if (const auto names = table.text_column("SPECTYPE")) {
+    for (const std::string& name : *names) ++types[name];
+  }
+  std::string text;
+  for (const auto& [name, n] : types) {
+    text += (text.empty() ? "" : ", ") + name + " " + std::to_string(n);
+  }
+  if (!text.empty()) facts.emplace_back("types", text);
+  const auto zwarn = *table.integers("ZWARN", -1);
+  const auto sure = std::count(zwarn.begin(), zwarn.end(), 0);
+  facts.emplace_back("ZWARN 0", percent(static_cast<std::size_t>(sure), table.rows));
+  const auto z = *table.column("Z");
+  if (!z.empty()) {
+    const auto [low, high] = std::minmax_element(z.begin(), z.end());
+    facts.emplace_back("Z", print("%.6f to %.6f", *low, *high));
+  }
+  facts.emplace_back("fibermap", rows_fact(file.fibermap));
+  if (file.exp_fibermap) facts.emplace_back("exposures", rows_fact(file.exp_fibermap));
+  return facts;
+}
+
 /// Are there wavelengths and fluxes of a camera by name?
 bool has_camera(const std::vector<HduSummary>& hdus) {
   const auto ends = [&](const char* end) {
@@ -200,7 +240,9 @@ FileReport inspect_file(const std::string& path, Verify verify) {
     report.kind = kind;
     if (sound) report.facts = facts(path);
   };
-  if (has("FLUX") && has("IVAR")) {
+  if (has("REDSHIFTS")) {
+    is("redshifts", redshift_facts);
+  } else if (has("FLUX") && has("IVAR")) {
     is("frame", frame_facts);
   } else if (has("FLUX") && has("WAVELENGTH")) {
     is("truth", truth_facts);

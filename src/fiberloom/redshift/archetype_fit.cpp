@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "fiberloom/redshift/fitter.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::redshift {
 
@@ -162,6 +165,54 @@ ArchetypeFit ArchetypeFitter::fit(const PreparedTarget& target, double z) const 
   if (options_.nearest <= 1) return single[order.front()];
   order.resize(std::min(order.size(), options_.nearest));
   return fit_columns(target, columns, order);
+}
+
+std::vector<std::vector<double>> ArchetypeFitter::models(const PreparedTarget& target,
+                                                         const Candidate& candidate) const {
+  Columns columns;
+  for (const Block& block : target.blocks) {
+    columns.weight.insert(columns.weight.end(), block.pixels, 0.0);
+  }
+  add_legendre(target, columns);
+  add_archetypes(target, candidate.z, columns);
+  std::vector<double> sum(columns.weight.size(), 0.0);
+  const auto add = [&](double c, const std::vector<double>& column) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += c * column[i];
+  };
+  std::istringstream names(candidate.subtype);
+  std::size_t k = 0;
+  for (std::string name; std::getline(names, name, ';'); ++k) {
+    const auto found = std::find(archetypes_.subtypes.begin(), archetypes_.subtypes.end(), name);
+    if (found == archetypes_.subtypes.end() || k >= candidate.coefficients.size()) continue;
+    add(candidate.coefficients[k],
+        columns.archetypes[static_cast<std::size_t>(found - archetypes_.subtypes.begin())]);
+  }
+  for (std::size_t i = 0; i < columns.legendre.size() && i < candidate.legendre.size(); ++i) {
+    add(candidate.legendre[i], columns.legendre[i]);
+  }
+  std::vector<std::vector<double>> out;
+  auto at = sum.begin();
+  for (const Block& block : target.blocks) {
+    const auto end = at + static_cast<std::ptrdiff_t>(block.pixels);
+    out.emplace_back(at, end);
+    at = end;
+  }
+  return out;
+}
+
+void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter, Candidate& c) {
+  if (!fitter.covers(c.z)) {
+    throw Error(Status::kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
+                                              c.spectype.c_str(), c.z));
+  }
+  ArchetypeFit fit = fitter.fit(target, c.z);
+  c.method = "ARCH";
+  c.template_subtype = std::move(c.subtype);
+  c.subtype = std::move(fit.subtype);
+  c.chi2 = fit.chi2;
+  c.template_coefficients = std::move(c.coefficients);
+  c.coefficients = std::move(fit.coefficients);
+  c.legendre = std::move(fit.legendre);
 }
 
 }  // namespace fiberloom::redshift

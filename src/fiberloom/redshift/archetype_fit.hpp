@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/redshift/constrained.hpp"
 #include "fiberloom/redshift/sampler.hpp"
 
@@ -40,6 +41,9 @@ class ArchetypeFitter {
   [[nodiscard]] bool covers(double z) const noexcept;
   /// Precondition: covers(z).
   [[nodiscard]] ArchetypeFit fit(const PreparedTarget& target, double z) const;
+  /// The model of a candidate that has archetypes, on the pixels of each block.
+  [[nodiscard]] std::vector<std::vector<double>> models(const PreparedTarget& target,
+                                                        const Candidate& candidate) const;
 
  private:
   struct Columns;
@@ -54,5 +58,10 @@ class ArchetypeFitter {
   std::deque<Template> groups_;  ///< as many archetypes each as a kernel takes
   std::deque<Sampler> samplers_;
 };
+
+/// The best archetype takes the place of the candidate's template. Throws kTemplateRange where
+/// they do not reach over the spectra.
+void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter,
+                    Candidate& candidate);
 
 }  // namespace fiberloom::redshift

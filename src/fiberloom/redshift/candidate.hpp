@@ -39,6 +39,7 @@ struct Candidate {
   std::vector<double> coefficients;           ///< of vectors, or of archetypes
   std::vector<double> legendre;               ///< beside archetypes: camera after camera
   std::vector<double> template_coefficients;  ///< of the template that led to the archetype
+  std::string template_subtype;               ///< likewise
   long good_pixels = 0;
   double least_separation_kms = 0;        ///< nearer ones are the same redshift
   std::vector<double> fine_z, fine_chi2;  ///< the last scan around it

@@ -131,6 +131,17 @@ void reject_cosmics(std::span<Block* const> exposures, std::span<const double> w
   }
 }
 
+/// Row i of R where no exposure has a good pixel: their mean, so that a model is seen there too.
+void blur_unseen(std::span<Block* const> exposures, std::size_t i, Block& out) {
+  for (const Block* b : exposures) {
+    const std::size_t shift = out.ndiag / 2 - b->ndiag / 2;
+    for (std::size_t m = 0; m < b->ndiag; ++m) {
+      out.rows[i * out.ndiag + m + shift] +=
+          b->rows[i * b->ndiag + m] / static_cast<double>(exposures.size());
+    }
+  }
+}
+
 Block coadded(std::span<Block* const> exposures, std::span<const double> wave,
               const PrepareOptions& options) {
   Block out = *exposures[0];
@@ -168,6 +179,7 @@ Block coadded(std::span<Block* const> exposures, std::span<const double> wave,
       double& value = out.rows[i * out.ndiag + m];
       value = w > 0 ? value / w : 0;
     }
+    if (options.coadd == Coadd::kRows && !(out.weight[i] > 0)) blur_unseen(exposures, i, out);
   }
   return out;
 }

@@ -102,21 +102,6 @@ Candidate refined(std::size_t at, const Curve& curve, std::size_t fine_points,
   return c;
 }
 
-/// The best archetype takes the template's place.
-void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter, Candidate& c) {
-  if (!fitter.covers(c.z)) {
-    throw Error(kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
-                                      c.spectype.c_str(), c.z));
-  }
-  ArchetypeFit fit = fitter.fit(target, c.z);
-  c.method = "ARCH";
-  c.subtype = std::move(fit.subtype);
-  c.chi2 = fit.chi2;
-  c.template_coefficients = std::move(c.coefficients);
-  c.coefficients = std::move(fit.coefficients);
-  c.legendre = std::move(fit.legendre);
-}
-
 /// One template as far as it is to be refined.
 struct Source {
   const Curve* curve = nullptr;

@@ -43,6 +43,9 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
   for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
     curve.chi2(target, first + lane) = fit.chi2[lane];
     curve.penalty(target, first + lane) = fit.penalty[lane];
+    for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
+      curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
+    }
   }
 }
 
@@ -119,6 +122,10 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
   for (Curve& curve : curves) {
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
     curve.penalty = Array2D<double>(set.targets.size(), curve.z.size());
+    if (options.keep_coefficients) {
+      curve.coefficients =
+          Array3D<float>(set.targets.size(), curve.z.size(), curve.fitter->nbasis());
+    }
   }
   const ScanMode mode = mode_of(set, options);
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();

@@ -32,6 +32,7 @@ struct ScanOptions {
   FitOptions fit{};
   /// Steps wider than this get redshifts in between; 0: the template's own grid.
   double step_kms = 0;
+  bool keep_coefficients = false;  ///< Curve::coefficients
 };
 
 /// One template's share of a scan.
@@ -39,6 +40,7 @@ struct Curve {
   std::unique_ptr<Fitter> fitter;
   std::vector<double> z;
   Array2D<double> chi2, penalty;  ///< [target][z]
+  Array3D<float> coefficients;    ///< [target][z][vector]; empty unless they were asked for
 };
 
 /// One curve a template, in the order of the set. The values do not depend on the executor; those

@@ -141,6 +141,10 @@ void AtomicFile::open_temporary() {
     place_ = Place::kNameless;
     return;
   }
+  open_named();
+}
+
+void AtomicFile::open_named() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   for (;;) {
     std::string name = temporary_name(target_);
@@ -151,6 +155,15 @@ void AtomicFile::open_temporary() {
     }
     if (errno != EEXIST && errno != EINTR) fail(errno, path_, "cannot create");
   }
+}
+
+const std::string& AtomicFile::place() {
+  if (place_ == Place::kDevice) return target_;
+  if (place_ == Place::kNameless) {
+    open_named();
+    place_ = Place::kNamed;
+  }
+  return temporary_;
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes) {

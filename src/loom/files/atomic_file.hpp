@@ -24,6 +24,9 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// The temporary name, for a library that opens files itself: asked for before anything is
+  /// written. It may write there until commit(). Of a device the device.
+  [[nodiscard]] const std::string& place();
   void write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
   /// fsync, link or rename, fsync of the folder. With Overwrite::kNo an output that appeared
   /// meanwhile is not replaced (kOutputExists).
@@ -32,6 +35,7 @@ class AtomicFile {
  private:
   enum class Place { kNamed, kNameless, kDevice };
   void open_temporary();
+  void open_named();
   [[nodiscard]] int link_to(const std::string& name) const;
   void name_it();
   void publish();

@@ -32,13 +32,14 @@ void read_same(const ByteSource& source, std::uint64_t offset, std::span<T> out,
 }
 
 template <class File, class T>
-void read_as(const ByteSource& source, const Hdu& hdu, std::span<T> out, Checksum* sum) {
+void read_as(const ByteSource& source, const Hdu& hdu, std::uint64_t first, std::span<T> out,
+             Checksum* sum) {
   PixelScale scale{hdu.bscale, hdu.bzero, {}};
   if constexpr (std::is_integral_v<File>) scale.blank = hdu.blank;
+  std::uint64_t offset = hdu.data_offset + first * sizeof(File);
   if constexpr (std::is_floating_point_v<T> && std::is_same_v<File, T>) {
-    if (scale.trivial()) return read_same<T>(source, hdu.data_offset, out, sum);
+    if (scale.trivial()) return read_same<T>(source, offset, out, sum);
   }
-  std::uint64_t offset = hdu.data_offset;
   Buffer<File> chunk(std::min(out.size(), kChunk));
   while (!out.empty()) {
     const std::size_t n = std::min(out.size(), kChunk);
@@ -99,12 +100,12 @@ void FitsReader::read_pixels(const Hdu& hdu, std::span<T> out) const {
   check_scaling(hdu);
   if constexpr (std::is_integral_v<T>) check_bits(hdu);
   if (hdu.kind == HduKind::kCompressedImage) {
-    verify_unread(hdu);
+    require_sums(hdu);
     return read_compressed<T>(*source_, hdu, out);
   }
-  if (verify_ == Verify::kNo || !has_checksums(hdu)) return read_plain(hdu, out, nullptr);
+  if (verify_ == Verify::kNo || !has_checksums(hdu)) return read_plain(hdu, 0, out, nullptr);
   Checksum sum;
-  read_plain(hdu, out, &sum);
+  read_plain(hdu, 0, out, &sum);
   // Whole words were summed with the pixels; what is left of a word, and the padding:
   const std::uint64_t bytes = out.size() * static_cast<std::uint64_t>(std::abs(hdu.bitpix) / 8);
   add_bytes(sum, *source_, hdu.data_offset + bytes / 4 * 4, hdu.end());
@@ -113,22 +114,36 @@ void FitsReader::read_pixels(const Hdu& hdu, std::span<T> out) const {
 }
 
 template <class T>
-void FitsReader::read_plain(const Hdu& hdu, std::span<T> out, Checksum* sum) const {
+void FitsReader::read_range(const Hdu& hdu, std::size_t first, std::span<T> out) const {
+  if (first > hdu.pixels() || out.size() > hdu.pixels() - first) {
+    throw error(Status::kInternal, hdu, "a range beyond its pixels");
+  }
+  if (hdu.kind != HduKind::kImage) {
+    throw error(Status::kWrongShape, hdu, "is no plain image");
+  }
+  check_scaling(hdu);
+  if constexpr (std::is_integral_v<T>) check_bits(hdu);
+  read_plain(hdu, first, out, nullptr);
+}
+
+template <class T>
+void FitsReader::read_plain(const Hdu& hdu, std::size_t first, std::span<T> out,
+                            Checksum* sum) const {
   switch (hdu.bitpix) {
     case 8:
-      return read_as<std::uint8_t>(*source_, hdu, out, sum);
+      return read_as<std::uint8_t>(*source_, hdu, first, out, sum);
     case 16:
-      return read_as<std::int16_t>(*source_, hdu, out, sum);
+      return read_as<std::int16_t>(*source_, hdu, first, out, sum);
     case 32:
-      return read_as<std::int32_t>(*source_, hdu, out, sum);
+      return read_as<std::int32_t>(*source_, hdu, first, out, sum);
     case 64:
-      return read_as<std::int64_t>(*source_, hdu, out, sum);
+      return read_as<std::int64_t>(*source_, hdu, first, out, sum);
     default:
       break;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (hdu.bitpix == -32) return read_as<float>(*source_, hdu, out, sum);
-    return read_as<double>(*source_, hdu, out, sum);
+    if (hdu.bitpix == -32) return read_as<float>(*source_, hdu, first, out, sum);
+    return read_as<double>(*source_, hdu, first, out, sum);
   }
 }
 
@@ -137,7 +152,7 @@ std::optional<std::string> FitsReader::checksum_fault(const Hdu& hdu) const {
   return fits::checksum_fault(hdu, *source_);
 }
 
-void FitsReader::verify_unread(const Hdu& hdu) const {
+void FitsReader::require_sums(const Hdu& hdu) const {
   if (verify_ == Verify::kNo) return;
   if (const auto fault = checksum_fault(hdu); fault && !fault->empty()) damaged(hdu, *fault);
 }
@@ -170,6 +185,10 @@ void FitsReader::check_bits(const Hdu& hdu) const {
                   " make no integers, and a mask needs them");
 }
 
+template void FitsReader::read_range<float>(const Hdu&, std::size_t, std::span<float>) const;
+template void FitsReader::read_range<double>(const Hdu&, std::size_t, std::span<double>) const;
+template void FitsReader::read_range<std::uint32_t>(const Hdu&, std::size_t,
+                                                    std::span<std::uint32_t>) const;
 template void FitsReader::read_pixels<float>(const Hdu&, std::span<float>) const;
 template void FitsReader::read_pixels<double>(const Hdu&, std::span<double>) const;
 template void FitsReader::read_pixels<std::uint32_t>(const Hdu&, std::span<std::uint32_t>) const;
@@ -202,7 +221,7 @@ RawTable FitsReader::read_table(const Hdu& hdu) const {
                     std::to_string(columns.size()) + " and NAXIS1 " +
                     std::to_string(out.row_bytes));
   }
-  verify_unread(hdu);
+  require_sums(hdu);
   out.data = read_bytes(*source_, hdu.data_offset, std::uint64_t{out.rows} * out.row_bytes);
   out.heap =
       read_bytes(*source_, hdu.data_offset + hdu.heap_offset, hdu.data_bytes - hdu.heap_offset);

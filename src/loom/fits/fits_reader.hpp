@@ -42,6 +42,14 @@ class FitsReader {
   template <class T>
   void read_pixels(const Hdu& hdu, std::span<T> out) const;
 
+  /// Pixels [first, first + out.size()) of an image that is not compressed, converted likewise. A
+  /// part has no checksum of its own: require_sums() compares that of the whole, once.
+  template <class T>
+  void read_range(const Hdu& hdu, std::size_t first, std::span<T> out) const;
+
+  /// Reads the data unit for its sum alone, where sums are compared at all. Throws kCorrupt.
+  void require_sums(const Hdu& hdu) const;
+
   /// A whole binary table. Throws kWrongShape when the HDU is none, kCorrupt when its columns do
   /// not make up its rows.
   [[nodiscard]] RawTable read_table(const Hdu& hdu) const;
@@ -59,15 +67,18 @@ class FitsReader {
   void check_bits(const Hdu& hdu) const;
   FitsReader(std::shared_ptr<const ByteSource> source, Verify verify);
   template <class T>
-  void read_plain(const Hdu& hdu, std::span<T> out, Checksum* sum) const;
-  /// Reads the data unit for its sum alone: of tables and tiles, which are read here and there.
-  void verify_unread(const Hdu& hdu) const;
+  void read_plain(const Hdu& hdu, std::size_t first, std::span<T> out, Checksum* sum) const;
   [[noreturn]] void damaged(const Hdu& hdu, const std::string& fault) const;
   std::shared_ptr<const ByteSource> source_;
   Verify verify_;
   std::vector<Hdu> hdus_;
 };
 
+extern template void FitsReader::read_range<float>(const Hdu&, std::size_t, std::span<float>) const;
+extern template void FitsReader::read_range<double>(const Hdu&, std::size_t,
+                                                    std::span<double>) const;
+extern template void FitsReader::read_range<std::uint32_t>(const Hdu&, std::size_t,
+                                                           std::span<std::uint32_t>) const;
 extern template void FitsReader::read_pixels<float>(const Hdu&, std::span<float>) const;
 extern template void FitsReader::read_pixels<double>(const Hdu&, std::span<double>) const;
 extern template void FitsReader::read_pixels<std::uint32_t>(const Hdu&,

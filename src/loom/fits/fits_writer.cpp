@@ -221,9 +221,13 @@ void FitsWriter::image(const std::string& extname, std::span<const std::uint32_t
   typed_image(extname, pixels, axes, type, header);
 }
 
+void FitsWriter::primary(const HeaderCards& header) {
+  if (sink_.size() > 0) throw Error(Status::kInternal, "primary HDU: another one comes before it");
+  hdu(image_cards(true, PixelType::kInt16, {}).append(safe_cards(header)).cards(), 0, 1, {});
+}
+
 void FitsWriter::empty_primary() {
-  if (sink_.size() > 0) return;
-  hdu(image_cards(true, PixelType::kInt16, {}).cards(), 0, 1, {});
+  if (sink_.size() == 0) primary({});
 }
 
 void FitsWriter::compressed_mask(const std::string& extname, std::span<const std::uint32_t> pixels,

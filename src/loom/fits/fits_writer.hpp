@@ -38,6 +38,9 @@ class FitsWriter {
 
   void table(const std::string& extname, const RawTable& table);
 
+  /// A primary HDU of cards alone. Throws kInternal where it is not the first.
+  void primary(const HeaderCards& header);
+
  private:
   using Fill = std::function<void(std::size_t first, std::size_t n, std::uint8_t* out)>;
   template <class T>

@@ -10,6 +10,7 @@ import sys
 
 import rice
 import tiny_fits as fits
+import small_spectra
 from small_camera import NFIBER, NX, NY, Camera, psf_bytes
 
 GRID = "5020,5060,0.8"
@@ -21,6 +22,7 @@ GZ, FZ = IMAGE + ".gz", "in/preproc-r0-00000011.fits.fz"
 WIDE, NARROW = "in/preproc-wide.fits", "in/preproc-narrow.fits"  # the image in other types
 LIST, JOB = "in/list.txt", "in/job.toml"
 NIGHT = "in/night"
+COADD, TEMPLATE = "in/coadd.fits", "in/rrtemplate-GALAXY-None-v1.0.fits"
 EXTRACT_OPTIONS = ["-w", GRID, "--bundlesize", "5", "--threads", "1"]
 
 JOB_TEXT = f"""input = "{pathlib.Path(NIGHT).name}"
@@ -59,6 +61,10 @@ def extract(image=IMAGE, psf=PSF, output="out/frame.fits"):
 
 def night(source=NIGHT, output="out"):
     return ["night", source, "-q", "-o", output, "-w", GRID, "--bundlesize", "5", "--threads", "1"]
+
+
+def redshift(coadd=COADD, template=TEMPLATE, output="out/redrock.fits"):
+    return ["redshift", "-q", "-i", coadd, "-t", template, "-o", output, "--threads", "1"]
 
 
 def fibermap(nrow=NFIBER):
@@ -102,7 +108,8 @@ def small_images(camera):
              ("MJD-OBS", 61041.25), ("SPECGRPH", 0), ("RDNOISE", 3.0)]
     plain = camera.preproc_bytes()
     head = fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
-    return {**other_types(camera), IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0),
+    targets = small_spectra.Targets([("GALAXY", 0.03), ("GALAXY", 0.07), ("GALAXY", 0.1)])
+    return {**other_types(camera), COADD: targets.coadd(), TEMPLATE: small_spectra.template_bytes("GALAXY"), IMAGE: plain, GZ: gzip.compress(plain, 1, mtime=0),
             FZ: rice.packed_preproc(camera, NX, NY, cards), PSF: psf_bytes(), FIBERMAP: head + fibermap(), TRUTH: truth_bytes(), JOB: JOB_TEXT.encode(),
             LIST: f"# frames\n{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} one/frame.fits\n"
                   f"{pathlib.Path(IMAGE).name} {pathlib.Path(PSF).name} two/frame.fits # the same\n".encode()}

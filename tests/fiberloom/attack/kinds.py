@@ -5,8 +5,8 @@ import gzip
 import corpus
 import harm
 from case import Case
-from corpus import (FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, NARROW, OTHER, PSF, RESIDUAL, SUMMARY, TRUTH,
-                    WIDE)
+from corpus import (COADD, FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, NARROW, OTHER, PSF, RESIDUAL, SUMMARY, TEMPLATE,
+                    TRUTH, WIDE)
 
 FRAME_OUT = {"outputs": ["out/frame.fits"], "wanted": ["out/frame.fits"]}
 
@@ -163,6 +163,31 @@ def card_psf(c, rng, name):
 def card_fibermap(c, rng, name):
     c.place(IMAGE, PSF)
     return extract_case(name, harmed_file(harm.absurd_card, FIBERMAP, rng, c), FIBERMAP, more=["-f", FIBERMAP])
+
+
+REDSHIFT_OUT = {"outputs": ["out/redrock.fits", "out/model.fits", "out/details.h5"], "wanted": ["out/redrock.fits"]}
+
+
+def redshift_case(c, rng, name, how):
+    """Spectra or templates, harmed: a table without a number that is none, or one line."""
+    c.place(COADD, TEMPLATE)
+    harmed = rng.choice((COADD, COADD, TEMPLATE))
+    note = harmed_file(how, harmed, rng, c)
+    more = rng.choice(([], [], ["--model", "out/model.fits"], ["-d", "out/details.h5"], ["--method", "redrock"],
+                       ["--method", "exact", "--allspec"]))
+    return Case(name, [*corpus.redshift(), *more], note, at_fault=[harmed], **REDSHIFT_OUT)
+
+
+def bytes_redshift(c, rng, name):
+    return redshift_case(c, rng, name, flip_or_cut)
+
+
+def value_redshift(c, rng, name):
+    return redshift_case(c, rng, name, harm.absurd_values)
+
+
+def card_redshift(c, rng, name):
+    return redshift_case(c, rng, name, harm.absurd_card)
 
 
 def text_job(c, rng, name):

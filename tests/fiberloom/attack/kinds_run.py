@@ -8,7 +8,7 @@ import subprocess
 
 import corpus
 from case import Case
-from corpus import FIBERMAP, FRAME, IMAGE, JOB, LIST, MODEL, NIGHT, OTHER, PSF, RESIDUAL, SUMMARY, TRUTH
+from corpus import COADD, FIBERMAP, FRAME, IMAGE, JOB, LIST, MODEL, NIGHT, OTHER, PSF, RESIDUAL, SUMMARY, TEMPLATE, TRUTH
 from kinds import NIGHT_OUTPUTS
 
 INPUTS = (IMAGE, PSF, FIBERMAP, FRAME, OTHER, MODEL, RESIDUAL, SUMMARY, TRUTH, LIST, JOB)
@@ -29,6 +29,7 @@ def base_commands():
         "extract": (corpus.extract(), (IMAGE, PSF)),
         "night": (corpus.night(), (NIGHT,)),
         "expose": (["expose", below, "-q", "-o", "out", *grid], (NIGHT,)),
+        "redshift": (corpus.redshift(), (COADD, TEMPLATE)),
         "simulate": (["simulate", "-q", "-o", "out", "--nspec", "1", "--threads", "1"], (PSF,)),
         "compare": (["compare", FRAME, OTHER], (FRAME, OTHER)),
         "info": (["info", FRAME], (FRAME,)),
@@ -47,7 +48,7 @@ def place_all(c, names):
             c.place(name)
 
 
-COMMANDS = ("extract",) * 6 + ("night", "night", "expose", "compare", "report", "info", "simulate", "bench",
+COMMANDS = ("extract",) * 6 + ("redshift", "redshift", "night", "night", "expose", "compare", "report", "info", "simulate", "bench",
                                "completion", "manual")
 
 

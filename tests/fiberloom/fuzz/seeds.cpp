@@ -43,6 +43,34 @@ Bytes coadd() {
   return sink.bytes();
 }
 
+Bytes redshifts() {
+  return written([](const std::string& path) {
+    RedshiftFile file;
+    const std::vector<std::int64_t> ids{7, 8};
+    const std::vector<double> z{0.5, 1.5};
+    const std::vector<std::int32_t> zwarn{0, 4};
+    const std::vector<std::string> types{"GALAXY", "STAR"};
+    file.redshifts.add("TARGETID", std::span(ids)).add("Z", std::span(z));
+    file.redshifts.add("ZWARN", std::span(zwarn)).add("SPECTYPE", std::span(types), 6);
+    file.fibermap = to_table(test::sample_fibermap(2));
+    write_redshifts(path, file, Overwrite::kYes);
+  });
+}
+
+Bytes priors() {
+  const std::vector<std::int64_t> ids{7, 8};
+  const std::vector<double> z{0.5, 1.5}, sigma{0.1, 0.2};
+  const std::vector<std::string> function{"gaussian", "gaussian"};
+  MemorySink sink;
+  fits::FitsWriter(sink).table("PRIORS", fits::TableBuilder(2)
+                                             .add("TARGETID", ids)
+                                             .add("FUNCTION", function, 10)
+                                             .add("Z", z)
+                                             .add("SIGMA", sigma)
+                                             .build());
+  return sink.bytes();
+}
+
 }  // namespace
 
 std::vector<Seed> seeds() {
@@ -60,6 +88,8 @@ std::vector<Seed> seeds() {
           {"psf_v2", fuzz_psf, old_psf()},
           {"frame", fuzz_frame, frame},
           {"spectra", fuzz_spectra, coadd()},
+          {"redshifts", fuzz_redshifts, redshifts()},
+          {"priors", fuzz_redshifts, priors()},
           {"template", fuzz_template, templates::test::template_bytes()},
           {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};

@@ -2,6 +2,8 @@
 #include "tests/fiberloom/fuzz/targets.hpp"
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/formats/spectra_reader.hpp"
+#include "fiberloom/templates/priors_file.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/gzip.hpp"
@@ -58,6 +60,26 @@ void fuzz_spectra(std::span<const std::uint8_t> bytes) {
       (void)to_raw_table(*table);
     }
   });
+  try {
+    const SpectraReader reader(fits::FitsReader::from_memory(bytes, "fuzz.fits", kMaxUnpacked));
+    const std::size_t last = reader.nspec() - 1;
+    for (std::size_t c = 0; c < reader.cameras().size(); ++c) {
+      (void)reader.read(c, std::span(&last, 1));
+    }
+  } catch (const Error&) {
+  }
+}
+
+void fuzz_redshifts(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) {
+    const RedshiftFile redshifts = formats::parse_redshifts(file);
+    for (const Column& column : redshifts.redshifts.columns) {
+      (void)redshifts.redshifts.column(column.name);
+      (void)redshifts.redshifts.text_column(column.name);
+    }
+    (void)to_raw_table(redshifts.redshifts);
+  });
+  run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_priors(file); });
 }
 
 void fuzz_template(std::span<const std::uint8_t> bytes) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads files that the golden writer made the way astropy and desispec do, warnings being errors.
 
-    check_frame.py FOLDER     frame.fits, frame.fits.gz, preproc.fits, psf.fits from write_samples
+    check_frame.py FOLDER     frame.fits, frame.fits.gz, preproc.fits, psf.fits, coadd.fits from write_samples
 
 Exit 0 when all hold, 1 with one line for each that does not, 77 (skipped) without astropy.
 """
@@ -129,17 +129,33 @@ def check_psf(path):
               f"{path}: PSFVER")
 
 
+def check_coadd(path):
+    """desispec.io.read_spectra's rules, and redrock's."""
+    cameras = [f"{band}_{kind}" for band in "BZ" for kind in ("WAVELENGTH", "FLUX", "IVAR", "MASK", "RESOLUTION")]
+    dtypes = {"WAVELENGTH": "float64", "FLUX": "float32", "IVAR": "float32", "MASK": "int32", "RESOLUTION": "float32"}
+    with fits.open(path, uint=True, memmap=False) as f:
+        check([h.name for h in f] == ["PRIMARY", "FIBERMAP", "EXP_FIBERMAP", *cameras, "SCORES"],
+              f"{path}: HDUs {[h.name for h in f]}")
+        check(f[0].data is None, f"{path}: PRIMARY has data")
+        for name in cameras:
+            check(native(f[name].data.dtype) == dtypes[name.split("_")[1]], f"{path}: {name} is {f[name].data.dtype}")
+        check(f["B_FLUX"].header["BUNIT"] == "10**-17 erg/(s cm2 Angstrom)", f"{path}: BUNIT")
+        check(f["B_MASK"].data[1, 1] == 2 and f["Z_RESOLUTION"].shape == (3, 5, 15), f"{path}: values")
+        check(len(f["FIBERMAP"].data) == 3 and len(f["EXP_FIBERMAP"].data) == 5, f"{path}: rows")
+
+
 def main(folder):
     warnings.simplefilter("error")
     frame, packed = folder / "frame.fits", folder / "frame.fits.gz"
-    preproc, psf = folder / "preproc.fits", folder / "psf.fits"
-    for path in (frame, packed, preproc, psf):
+    preproc, psf, coadd = folder / "preproc.fits", folder / "psf.fits", folder / "coadd.fits"
+    for path in (frame, packed, preproc, psf, coadd):
         open_strictly(path)
         check_checksums(path)
     check_frame(frame)
     check_frame(packed)
     check_preproc(preproc)
     check_psf(psf)
+    check_coadd(coadd)
     check(packed.read_bytes()[4:8] == b"\0\0\0\0", f"{packed}: time in the gzip header")
     for failure in failures:
         print(failure)

@@ -19,5 +19,8 @@ int main(int argc, char** argv) {
   write_preproc((folder / "preproc.fits").string(), fiberloom::test::sample_preproc(),
                 Overwrite::kYes);
   write_psf((folder / "psf.fits").string(), fiberloom::test::sample_psf(), Overwrite::kYes);
+  write_spectra((folder / "coadd.fits").string(),
+                formats::parse_spectra(fiberloom::test::in_memory(fiberloom::test::add_coadd)),
+                Overwrite::kYes);
   return 0;
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// --json of `redshift`.
+#pragma once
+
+#include "fiberloom/cli/summary_json.hpp"
+#include "fiberloom/recipes/redshift/find_redshifts.hpp"
+
+namespace fiberloom::cli {
+
+[[nodiscard]] std::string redshift_json(const RedshiftSummary& summary, const RedshiftJob& job,
+                                        const RunFacts& facts, const Tracer& tracer);
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A script that calls rrdesi changes one word; here is what makes that true.
+#include "fiberloom/cli/redshift_options.hpp"
+
+#include <string_view>
+
+#include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "loom/base/error.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+/// Options of rrdesi that this program accepts and answers with a warning.
+struct Ignored {
+  const char* name;
+  const char* reason;
+};
+constexpr Ignored kIgnoredFlags[] = {
+    {"--gpu", "the CPU computes"},
+    {"--no-mpi-abort", "a fault ends the run with its exit code"},
+    {"--debug", "there is no Python behind this program; -v says more"},
+};
+constexpr Ignored kIgnoredValues[] = {
+    {"--mp", "--threads says how many threads there are"},
+    {"--ncpu", "--threads says how many threads there are"},
+    {"--max-gpuprocs", "the CPU computes"},
+};
+
+/// Declares the option of a row by the kind of its member.
+struct Declare {
+  Options& options;
+  const RedshiftOptionRow& row;
+  RedshiftJob& job;
+
+  void operator()(bool* member) const {
+    if (row.flag_clears) {
+      options.flag(
+          row.names, [member] { *member = false; }, row.text);
+    } else {
+      options.flag(row.names, member, row.text);
+    }
+  }
+  void operator()(int* member) const { plain(member); }
+  void operator()(double* member) const { plain(member); }
+  void operator()(std::string* member) const { plain(member); }
+  void operator()(std::vector<std::string>* member) const { plain(member); }
+  void operator()(RedshiftMethod*) const { by_text(redshift_methods()); }
+  void operator()(PerCamera*) const { by_text({"True", "False"}); }
+  template <class Other>
+  void operator()(Other*) const {
+    by_text({});
+  }
+
+ private:
+  template <class Member>
+  void plain(Member* member) const {
+    options.add(row.names, member, row.text,
+                {.value = row.value, .interval = row.interval, .shows_default = row.shows_default});
+  }
+  void by_text(std::vector<std::string> words) const {
+    options.add(row.names,
+                [this_row = &row, to = &job](const std::string& text) {
+                  set_redshift_option(*this_row, *to, text);
+                },
+                row.text, {.value = row.value, .words = std::move(words)});
+  }
+};
+
+void add_rows(Options& options, RedshiftJob& job, std::string_view group) {
+  options.group(std::string(group));
+  for (const RedshiftOptionRow& row : redshift_option_rows()) {
+    if (row.group == group) std::visit(Declare{options, row, job}, row.field(job));
+  }
+}
+
+void add_survey_options(Options& options, RedshiftCommand& c) {
+  survey::PipelineOptions& o = c.pipeline;
+  options.group("Many files");
+  options.flag("--dry-run", &c.dry_run,
+               "list what would be done, what is there and what is missing; do nothing");
+  options.add("--retry", &o.retry, "try files that fail, or have failed before, N times more",
+              {.value = "N", .interval = between(0, 1000)});
+  options.flag("--verify", &c.verify_outputs, "read results again and compare their checksums");
+  const Interval threads = between(1, 256);
+  options.add("--readers", &o.readers, "threads that open files; default: by --threads",
+              {.value = "N", .interval = threads});
+  options.add("--writers", &o.writers, "threads that write; default: by --threads",
+              {.value = "N", .interval = threads});
+  options.add("--memory", &c.memory,
+              "for files in flight, such as 8G; default: two thirds of what is free",
+              {.value = "BYTES"});
+  options.add("--claim-timeout", &c.claims.timeout_s,
+              "seconds without a sign of life after which the work of another machine is taken "
+              "over",
+              {.interval = between(1.0, 1e6), .shows_default = true});
+  options.flag("--rebuild-ledger", &c.rebuild,
+               "make OUT/.fiberloom/ledger.sqlite anew from the receipts; nothing else");
+  options.group("Several processes (MPI)");
+  options.add("--mpi", &c.mpi,
+              "auto: when mpirun or srun started this; off: each process on its own. Of one file "
+              "on: rank 0 does it all",
+              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+  options.add("--rank-silence", &c.rank_silence_s,
+              "seconds without a sign of life after which a rank is dead and the job ends",
+              {.interval = between(2.0, 86400.0), .shows_default = true});
+  options.add("--part-overhead", &c.part_overhead_s,
+              "seconds that a part of a file must be worth, or it is not cut between ranks",
+              {.interval = between(0.0, 1e9), .shows_default = true});
+}
+
+void add_file_options(Options& options, RedshiftCommand& c) {
+  options.group("Files");
+  options.add("-i,--infiles", &c.job.inputs,
+              "spectra, coadds or frames; the spectra of one TARGETID belong together. Where -o is "
+              "a folder: each file on its own, also folders and lists (.txt) of files",
+              {.required = true});
+  options.add(
+      "-o,--outfile", &c.job.output,
+      "redshifts to write (.fits); a folder (there, or with a / at its end): one file each");
+  options.add("-d,--details", &c.job.details, "chi2 at every redshift, all minima (.h5)");
+  options.add("--model", &c.job.model, "best models to write (.fits)");
+  add_rows(options, c.job, "Files");
+  options.flag(
+      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
+      "refuse to replace an existing output");
+  add_verify_option(options, c.job.verify);
+}
+
+}  // namespace
+
+void add_redshift_options(Options& options, RedshiftCommand& c) {
+  add_file_options(options, c);
+  add_rows(options, c.job, "Which targets");
+  add_rows(options, c.job, "Method");
+  add_rows(options, c.job, "Archetypes");
+  options.group("Running");
+  add_thread_option(options, c.threads);
+  options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
+  options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
+  add_log_options(options, c.log);
+  add_survey_options(options, c);
+  options.group("Accepted for rrdesi");
+  const std::string ignored = "ignored: ";
+  for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
+  for (const Ignored& value : kIgnoredValues) options.add(value.name, {}, ignored + value.reason);
+}
+
+void finish_redshift_options(const Given& given, const RedshiftCommand& command,
+                             const Observer& observer) {
+  validate(command.job);
+  const auto warn_ignored = [&](const Ignored& option) {
+    if (given.has(option.name)) {
+      observer.warn(std::string(option.name) + " is ignored: " + option.reason);
+    }
+  };
+  for (const Ignored& option : kIgnoredFlags) warn_ignored(option);
+  for (const Ignored& option : kIgnoredValues) warn_ignored(option);
+  if (command.job.options.method == RedshiftMethod::kRedrock) return;
+  for (const char* name : {"--zminfit-npoints", "--cosmics-nsig"}) {
+    if (given.has(name)) {
+      observer.warn(std::string(name) + " is ignored: only --method redrock follows that rule");
+    }
+  }
+}
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/formats/redshift_file.hpp"
+
+#include "fiberloom/formats/from_reader.hpp"
+#include "loom/fits/fits_writer.hpp"
+
+namespace fiberloom {
+namespace {
+
+using fits::FitsReader;
+using fits::FitsWriter;
+using fits::PixelType;
+
+void write_table(FitsWriter& writer, const char* name, const std::optional<Table>& table) {
+  if (table) writer.table(name, to_raw_table(*table));
+}
+
+RawTable with_cards(const Table& table, const HeaderCards& header) {
+  RawTable raw = to_raw_table(table);
+  raw.header.cards.insert(raw.header.cards.end(), header.cards.begin(), header.cards.end());
+  return raw;
+}
+
+}  // namespace
+
+namespace formats {
+
+RedshiftFile parse_redshifts(const FitsReader& file) {
+  RedshiftFile out;
+  out.path = file.path();
+  out.header = file.hdus().front().user_header();
+  const fits::Hdu& hdu = file.require("REDSHIFTS");
+  out.redshifts = to_table(file.read_table(hdu));
+  for (const char* name : {"TARGETID", "Z", "ZWARN"}) {
+    if (out.redshifts.column(name)) continue;
+    throw file.error(Status::kMissingKeyword, hdu,
+                     std::string("no column ") + name + " of single numbers");
+  }
+  out.fibermap = find_table(file, "FIBERMAP");
+  out.tsnr2 = find_table(file, "TSNR2");
+  out.exp_fibermap = find_table(file, "EXP_FIBERMAP");
+  const auto check = [&](const std::optional<Table>& table, const char* name) {
+    if (!table || table->rows == out.redshifts.rows) return;
+    throw file.error(Status::kWrongShape, file.require(name),
+                     std::to_string(table->rows) + " rows, expected one for each of " +
+                         std::to_string(out.redshifts.rows) + " targets");
+  };
+  check(out.fibermap, "FIBERMAP");
+  check(out.tsnr2, "TSNR2");
+  return out;
+}
+
+}  // namespace formats
+
+void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrite overwrite) {
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    writer.primary(file.header);
+    writer.table("REDSHIFTS", with_cards(file.redshifts, file.header));
+    write_table(writer, "FIBERMAP", file.fibermap);
+    write_table(writer, "EXP_FIBERMAP", file.exp_fibermap);
+    write_table(writer, "TSNR2", file.tsnr2);
+  });
+}
+
+RedshiftFile read_redshifts(const std::string& path, Verify verify) {
+  return formats::parse_redshifts(FitsReader::open(path, verify));
+}
+
+void write_models(const std::string& path, const HeaderCards& header, const Table& redshifts,
+                  std::span<const ModelCamera> cameras, Overwrite overwrite) {
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    writer.primary(header);
+    writer.table("REDSHIFTS", with_cards(redshifts, header));
+    HeaderCards wave;
+    wave.set("BUNIT", "Angstrom");
+    for (const ModelCamera& camera : cameras) {
+      writer.image(camera.name + "_WAVELENGTH", std::span<const double>(camera.wave),
+                   {camera.wave.size()}, PixelType::kFloat64, wave);
+      writer.image(camera.name + "_MODEL", camera.models, {camera.wave.size(), redshifts.rows},
+                   PixelType::kFloat32);
+    }
+  });
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spectra by rows: for files that are larger than what should be in memory. Any of DESI's files
+// that hold spectra: coadds, spectra, and the frames of one camera.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fiberloom/formats/formats.hpp"
+
+namespace fiberloom {
+
+/// An open file whose tables and wavelengths have been read, and whose spectra have not. Threads
+/// may share it.
+class SpectraReader {
+ public:
+  struct Camera {
+    std::string name;          ///< "B": what stands before _FLUX; of a frame by its CAMERA, or ""
+    std::vector<double> wave;  ///< Angstrom, increasing
+    std::size_t ndiag = 0;     ///< of RESOLUTION; 0: none
+  };
+
+  /// Throws as read_spectra() and read_frame(). Checksums of tables are compared.
+  explicit SpectraReader(const std::string& path, Verify verify = Verify::kYes)
+      : SpectraReader(fits::FitsReader::open(path, verify)) {}
+  explicit SpectraReader(fits::FitsReader file);
+
+  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
+  /// Of the primary HDU.
+  [[nodiscard]] const HeaderCards& header() const noexcept { return header_; }
+  [[nodiscard]] const std::vector<Camera>& cameras() const noexcept { return cameras_; }
+  [[nodiscard]] std::size_t nspec() const noexcept { return nspec_; }
+  /// A row for each spectrum; exp_fibermap, of coadds: a row for each exposure of each target.
+  std::optional<Table> fibermap, scores, exp_fibermap;
+
+  /// Compares the checksums of the spectra: reads all of them once. Throws kCorrupt.
+  void verify() const;
+
+  /// These spectra of a camera in this order, without tables. Bytes that are read: those of the
+  /// rows, but for compressed images, which are unpacked once and kept.
+  [[nodiscard]] Spectra read(std::size_t camera, std::span<const std::size_t> rows) const;
+
+ private:
+  struct Parts {
+    const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *resolution = nullptr;
+  };
+  void add_camera(const std::string& name, const std::string& prefix);
+  template <class T>
+  void read_rows(const fits::Hdu& hdu, std::span<const std::size_t> rows, T* out) const;
+
+  fits::FitsReader file_;
+  HeaderCards header_;
+  std::vector<Camera> cameras_;
+  std::vector<Parts> parts_;
+  std::size_t nspec_ = 0;
+  struct Unpacked;
+  std::shared_ptr<Unpacked> unpacked_;  ///< compressed images, once read
+};
+
+}  // namespace fiberloom

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DESI's files of spectra and coadds as desispec writes them: order, names and types of the HDUs
+// (docs/formats.md).
+#include "fiberloom/formats/formats.hpp"
+#include "loom/base/error.hpp"
+#include "loom/fits/fits_writer.hpp"
+
+namespace fiberloom {
+namespace {
+
+using fits::FitsWriter;
+using fits::PixelType;
+
+void require(bool good, const std::string& path, const std::string& what) {
+  if (!good) {
+    throw Error(Status::kInternal,
+                path + ": spectra to be written: " + what + " has another shape");
+  }
+}
+
+void check_shapes(const std::string& path, const SpectraFile& file) {
+  if (file.cameras.empty()) throw Error(Status::kInternal, path + ": spectra of no camera");
+  const std::size_t n = file.nspec();
+  for (const SpectraFile::Camera& camera : file.cameras) {
+    const Spectra& s = camera.spectra;
+    const std::size_t m = s.wave.size();
+    const auto same = [&](const auto& a) { return a.rows() == n && a.cols() == m; };
+    require(n > 0 && m > 0 && same(s.flux), path, camera.name + "_FLUX");
+    require(same(s.ivar), path, camera.name + "_IVAR");
+    require(s.mask.empty() || same(s.mask), path, camera.name + "_MASK");
+    require(s.resolution.empty() || (s.resolution.planes() == n && s.resolution.cols() == m), path,
+            camera.name + "_RESOLUTION");
+  }
+  require(!file.fibermap || file.fibermap->rows == n, path, "FIBERMAP");
+  require(!file.scores || file.scores->rows == n, path, "SCORES");
+}
+
+template <class T>
+void matrix(FitsWriter& writer, const std::string& name, const Array2D<T>& a, PixelType type,
+            const HeaderCards& header = {}) {
+  writer.image(name, std::span<const T>(a.data(), a.size()), {a.cols(), a.rows()}, type, header);
+}
+
+void write_camera(FitsWriter& writer, const SpectraFile::Camera& camera) {
+  const Spectra& s = camera.spectra;
+  const std::string prefix = camera.name + "_";
+  HeaderCards wave;
+  wave.set("BUNIT", "Angstrom");
+  writer.image(prefix + "WAVELENGTH", std::span<const double>(s.wave), {s.wave.size()},
+               PixelType::kFloat64, wave);
+  matrix(writer, prefix + "FLUX", s.flux, PixelType::kFloat32, camera.header);
+  matrix(writer, prefix + "IVAR", s.ivar, PixelType::kFloat32);
+  const Array2D<std::uint32_t> none(s.mask.empty() ? s.nspec() : 0, s.nwave(), 0U);
+  matrix(writer, prefix + "MASK", s.mask.empty() ? none : s.mask, PixelType::kInt32);
+  if (s.resolution.empty()) return;
+  writer.image(
+      prefix + "RESOLUTION", std::span<const float>(s.resolution.data(), s.resolution.size()),
+      {s.resolution.cols(), s.resolution.rows(), s.resolution.planes()}, PixelType::kFloat32);
+}
+
+}  // namespace
+
+void write_spectra(const std::string& path, const SpectraFile& file, Overwrite overwrite) {
+  check_shapes(path, file);
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    writer.primary(file.header);
+    if (file.fibermap) writer.table("FIBERMAP", to_raw_table(*file.fibermap));
+    if (file.exp_fibermap) writer.table("EXP_FIBERMAP", to_raw_table(*file.exp_fibermap));
+    for (const SpectraFile::Camera& camera : file.cameras) write_camera(writer, camera);
+    if (file.scores) writer.table("SCORES", to_raw_table(*file.scores));
+  });
+}
+
+}  // namespace fiberloom

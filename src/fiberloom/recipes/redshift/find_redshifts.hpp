@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipe of one set of files: read by groups, fit, write. Memory holds one group of targets and
+// the next one's spectra, a short row of each target, and the tables beside them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fiberloom/recipes/redshift/redshift_inputs.hpp"
+#include "fiberloom/recipes/redshift/redshift_table.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/runtime/usage.hpp"
+#include "loom/trace/trace.hpp"
+
+namespace fiberloom {
+
+/// Templates and archetypes that a job names. Throws as templates::load_templates().
+[[nodiscard]] RedshiftModels load_models(const RedshiftJob& job);
+
+/// The same for everybody who names the same files: a survey reads them once.
+[[nodiscard]] std::vector<std::string> model_files(const RedshiftJob& job);
+
+/// What a job reads and writes, with the words that name it in a message.
+[[nodiscard]] std::vector<NamedFile> inputs_of(const RedshiftJob& job);
+[[nodiscard]] std::vector<NamedFile> outputs_of(const RedshiftJob& job);
+/// Before any work: kUsage where two are one file (`more`: outputs of whoever runs the job),
+/// kOutputExists, kUnwritable, kUnsupported where details are asked of a build without HDF5.
+void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more = {});
+
+class ScanFile;
+
+/// A search in steps, for whoever puts them in a row.
+class RedshiftSearch {
+ public:
+  /// Opens inputs. `models` outlives it.
+  RedshiftSearch(RedshiftJob job, const RedshiftModels& models, const Observer& observer);
+  ~RedshiftSearch();
+  RedshiftSearch(const RedshiftSearch&) = delete;
+  RedshiftSearch& operator=(const RedshiftSearch&) = delete;
+
+  [[nodiscard]] const RedshiftInputs& inputs() const noexcept { return inputs_; }
+  /// Rows of the targets of groups [first, last), in their order. Of details and models it writes
+  /// what belongs to them, so then the groups come in their order, each once.
+  [[nodiscard]] std::vector<RedshiftRow> fit(std::size_t first, std::size_t last,
+                                             Executor& executor, const Observer& observer,
+                                             Tracer* tracer);
+  /// The files; the redshifts last. `rows`: of all targets, in their order.
+  void write(std::span<const RedshiftRow> rows, Tracer* tracer);
+
+ private:
+  struct Extras;
+  void keep_extras(std::size_t group, const TargetFits& fits, std::span<const RedshiftRow> rows);
+
+  RedshiftJob job_;
+  const RedshiftModels& models_;
+  RedshiftInputs inputs_;
+  std::vector<redshift::Prior> priors_;  ///< one a target, or none
+  std::unique_ptr<ScanFile> scan_;       ///< where chi2 comes from an earlier scan
+  std::unique_ptr<Extras> extras_;       ///< details and models; null: not wanted
+};
+
+/// For --json and the log.
+struct RedshiftSummary {
+  std::size_t targets = 0, sure = 0, ambiguous = 0, without_data = 0;
+  std::vector<std::pair<std::string, std::size_t>> types;
+  std::vector<std::string> grids;
+  StageTime read, compute, write;
+};
+
+/// All of it, with files as in the job.
+[[nodiscard]] RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor,
+                                             const Observer& observer, Tracer* tracer);
+[[nodiscard]] RedshiftSummary summarize(std::span<const RedshiftRow> rows);
+
+}  // namespace fiberloom

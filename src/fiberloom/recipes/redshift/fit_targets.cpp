@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/redshift/fit_targets.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "fiberloom/redshift/redrock.hpp"
+#include "fiberloom/redshift/refine.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom {
+namespace {
+
+using namespace redshift;
+
+PrepareOptions prepare_options(const RedshiftOptions& options) {
+  PrepareOptions out =
+      options.method == RedshiftMethod::kRedrock ? redrock_rules() : PrepareOptions{};
+  if (options.all_spectra) out.coadd = Coadd::kNone;
+  out.negative_nsig = options.negflux_nsig;
+  out.cosmic_nsig = options.cosmics_nsig;
+  out.mask_sky_lines = options.mask_sky;
+  return out;
+}
+
+ScanOptions scan_options(const RedshiftOptions& options) {
+  if (options.method == RedshiftMethod::kRedrock) return redrock_scan();
+  ScanOptions out;
+  out.mode = options.method == RedshiftMethod::kExact ? ScanMode::kExact : ScanMode::kFast;
+  return out;
+}
+
+ArchetypeOptions archetype_options(const TargetSet& set, const RedshiftOptions& options) {
+  ArchetypeOptions out;
+  out.constrained = options.method == RedshiftMethod::kRedrock ? Constrained::kNormalEquations
+                                                               : Constrained::kChi2;
+  out.legendre = options.no_legendre ? 0 : static_cast<std::size_t>(options.legendre_terms);
+  const bool one_camera = set.grids.size() < 2;
+  const bool each = options.legendre_percamera != PerCamera::kNo && !one_camera;
+  out.cameras = each && !options.no_legendre ? LegendreOf::kEachCamera : LegendreOf::kAllCameras;
+  out.prior_sigma = std::max(options.legendre_prior, 0.0);
+  out.nearest = static_cast<std::size_t>(std::max(options.nearest, 1));
+  return out;
+}
+
+/// Archetypes of a spectral type, or null.
+const Archetypes* archetypes_of(const RedshiftModels& models, const std::string& spectype) {
+  for (const Archetypes& a : models.archetypes) {
+    if (a.spectype == spectype) return &a;
+  }
+  return nullptr;
+}
+
+/// Archetypes say what the candidates of their types are, and the order follows.
+void apply_archetypes(TargetFits& fits, const RedshiftModels& models,
+                      const RedshiftOptions& options, std::size_t minima, Executor& executor) {
+  std::deque<ArchetypeFitter> fitters;
+  std::vector<const ArchetypeFitter*> of_curve;
+  for (const Curve& curve : fits.curves) {
+    const Template& t = curve.fitter->source();
+    const Archetypes* a = archetypes_of(models, t.spectype);
+    of_curve.push_back(a == nullptr ? nullptr
+                                    : &fitters.emplace_back(*fits.set, *a, t.igm,
+                                                            archetype_options(*fits.set, options)));
+  }
+  executor.run(fits.candidates.size(), [&](std::size_t t) {
+    const PreparedTarget& target = fits.set->targets[t];
+    for (Candidate& c : fits.candidates[t]) {
+      c.zwarn &= ~zwarn::kSmallDeltaChi2;
+      const ArchetypeFitter* fitter = of_curve[c.curve];
+      if (fitter == nullptr || target.good_pixels == 0 || !fitter->covers(c.z)) continue;
+      take_archetype(target, *fitter, c);
+      if (c.coefficients.front() <= 0) c.zwarn |= zwarn::kNegativeModel;
+    }
+    rank(fits.candidates[t], minima);
+  });
+}
+
+/// Values of an earlier scan instead of a new one.
+std::vector<Curve> given_curves(const TargetSet& set, const RedshiftModels& models,
+                                const RedshiftOptions& options, std::span<const GivenCurve> given) {
+  std::vector<Curve> curves = empty_curves(set, models.templates, scan_options(options));
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    const GivenCurve& from = given[k];
+    Curve& to = curves[k];
+    to.chi2 = Array2D<double>(set.targets.size(), to.z.size());
+    to.penalty = Array2D<double>(set.targets.size(), to.z.size());
+    for (std::size_t i = 0; i < to.z.size(); ++i) {
+      constexpr double kSameRedshift = 1e-9;  // numpy rounds a grid otherwise
+      const auto found = std::lower_bound(from.z.begin(), from.z.end(), to.z[i] - kSameRedshift);
+      const auto at = static_cast<std::size_t>(found - from.z.begin());
+      if (found == from.z.end() || *found > to.z[i] + kSameRedshift) {
+        throw Error(Status::kWrongShape,
+                    print("scan of %s: not at z = %.10g, where the template is tried",
+                          to.fitter->source().full_type().c_str(), to.z[i]));
+      }
+      for (std::size_t t = 0; t < set.targets.size(); ++t) {
+        to.chi2(t, i) = from.chi2(t, at);
+        to.penalty(t, i) = from.penalty(t, at);
+      }
+    }
+  }
+  return curves;
+}
+
+void check(const RedshiftOptions& options) {
+  const auto fail = [](const char* what, double value, const char* expected) {
+    throw Error(Status::kUsage, print("%s %g: expected %s", what, value, expected));
+  };
+  if (options.minima < 0) fail("nminima", options.minima, "1 or more");
+  if (options.fine_points < 3) fail("zminfit_npoints", options.fine_points, "3 or more");
+  if (options.legendre_terms < 0) fail("legendre terms", options.legendre_terms, "0 or more");
+  if (!(options.negflux_nsig >= 0)) fail("negflux_nsig", options.negflux_nsig, "0 or more");
+  if (!(options.cosmics_nsig >= 0)) fail("cosmics_nsig", options.cosmics_nsig, "0 or more");
+}
+
+}  // namespace
+
+std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models) {
+  if (options.minima > 0) return static_cast<std::size_t>(options.minima);
+  return models.archetypes.empty() ? 3 : 9;
+}
+
+TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels& models,
+                       const RedshiftOptions& options, std::span<const Prior> priors,
+                       std::span<const GivenCurve> given, KeepScan keep, Executor& executor) {
+  check(options);
+  ScanOptions how = scan_options(options);
+  how.keep_coefficients = keep == KeepScan::kCoefficients;
+  TargetFits out;
+  out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
+  const std::size_t minima = minima_of(options, models);
+  out.curves = given.empty() ? scan(*out.set, models.templates, how, executor)
+                             : given_curves(*out.set, models, options, given);
+  if (options.method == RedshiftMethod::kRedrock) {
+    RedrockOptions rules;
+    rules.minima = minima;
+    rules.fine_points = static_cast<std::size_t>(options.fine_points);
+    rules.archetypes = models.archetypes;
+    rules.archetype = archetype_options(*out.set, options);
+    out.candidates = find_redrock(*out.set, out.curves, priors, rules, executor);
+    return out;
+  }
+  RefineOptions rules;
+  rules.minima = minima;
+  rules.first_look = std::max(rules.first_look, minima);
+  out.candidates = refine(*out.set, out.curves, priors, rules, executor);
+  if (!models.archetypes.empty()) apply_archetypes(out, models, options, minima, executor);
+  return out;
+}
+
+std::vector<std::vector<double>> model_of(const TargetFits& fits, std::size_t t,
+                                          const Candidate& candidate, const RedshiftModels& models,
+                                          const RedshiftOptions& options) {
+  const PreparedTarget& target = fits.set->targets[t];
+  const Fitter& fitter = *fits.curves[candidate.curve].fitter;
+  std::vector<std::vector<double>> of_blocks;
+  if (candidate.method == "ARCH") {
+    const Archetypes& a = *archetypes_of(models, fitter.source().spectype);
+    of_blocks =
+        ArchetypeFitter(*fits.set, a, fitter.source().igm, archetype_options(*fits.set, options))
+            .models(target, candidate);
+  } else {
+    for (const Block& block : target.blocks) {
+      const bool reaches = candidate.z > -1 && fitter.sampler().covers(candidate.z);
+      of_blocks.push_back(reaches ? fitter.model(block, candidate.z, candidate.coefficients)
+                                  : std::vector<double>(block.pixels, 0.0));
+    }
+  }
+  std::vector<std::vector<double>> out(fits.set->grids.size());
+  for (std::size_t b = 0; b < target.blocks.size(); ++b) {
+    std::vector<double>& at = out[target.blocks[b].grid];
+    if (at.empty()) at = std::move(of_blocks[b]);  // exposures share a grid: the first one's R
+  }
+  return out;
+}
+
+}  // namespace fiberloom

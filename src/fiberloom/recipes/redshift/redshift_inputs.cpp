@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/redshift/redshift_inputs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom {
+namespace {
+
+constexpr std::int64_t kNoTarget = -1;
+
+/// TARGETID of each spectrum; numbers of rows where a file does not say it.
+std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& observer) {
+  std::optional<std::vector<std::int64_t>> ids;
+  if (file.fibermap) ids = file.fibermap->integers("TARGETID", kNoTarget);
+  if (ids) return *ids;
+  observer.warn(file.path() + ": " + (file.fibermap ? "FIBERMAP has no TARGETID" : "no FIBERMAP") +
+                ": targets are numbered by their rows");
+  std::vector<std::int64_t> rows(file.nspec());
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = static_cast<std::int64_t>(r);
+  return rows;
+}
+
+std::vector<std::int64_t> unique_of(const std::vector<std::int64_t>& ids) {
+  std::unordered_set<std::int64_t> seen;
+  std::vector<std::int64_t> out;
+  for (const std::int64_t id : ids) {
+    if (seen.insert(id).second) out.push_back(id);
+  }
+  return out;
+}
+
+/// Those of a file that a range of targets asks for.
+std::vector<std::int64_t> in_range(std::vector<std::int64_t> ids, const RedshiftJob& job,
+                                   const std::string& path) {
+  if (!job.first_target && !job.ntargets) return ids;
+  const std::size_t first = job.first_target.value_or(0);
+  const std::size_t count = job.ntargets.value_or(ids.size() - std::min(first, ids.size()));
+  if (first > ids.size() || count > ids.size() - first) {
+    throw Error(Status::kFiberRange,
+                path + print(": targets %zu to %zu asked for, the file has %zu", first,
+                             first + count, ids.size()));
+  }
+  const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
+  return {from, from + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// Columns of an exposure that frames have in their header alone.
+void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
+  const auto integers = [&](const char* column, const char* key) {
+    const auto value = header.integer(key);
+    if (!value || fibermap.find(column) != nullptr) return;
+    const std::vector<std::int32_t> all(fibermap.rows, static_cast<std::int32_t>(*value));
+    fibermap.add(column, std::span(all));
+  };
+  const auto numbers = [&](const char* column, const char* key, const char* unit) {
+    const auto value = header.number(key);
+    if (!value || fibermap.find(column) != nullptr) return;
+    const std::vector<double> all(fibermap.rows, *value);
+    fibermap.add(column, std::span(all), unit);
+  };
+  integers("NIGHT", "NIGHT");
+  integers("EXPID", "EXPID");
+  integers("TILEID", "TILEID");
+  numbers("MJD", "MJD-OBS", "d");
+  numbers("EXPTIME", "EXPTIME", "s");
+}
+
+/// Who an exposure of a target is, whichever camera's file tells of it.
+using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+}  // namespace
+
+RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer) {
+  for (const std::string& path : job.inputs) files_.emplace_back(path, job.verify);
+  index_targets(job, observer);
+  find_grids();
+  make_tables();
+}
+
+void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {
+  const std::unordered_set<std::int64_t> wanted(job.target_ids.begin(), job.target_ids.end());
+  std::unordered_map<std::int64_t, std::size_t> place;
+  std::size_t repeated = 0;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const std::vector<std::int64_t> all = ids_of(files_[f], observer);
+    const std::vector<std::int64_t> kept = in_range(unique_of(all), job, files_[f].path());
+    const std::unordered_set<std::int64_t> here(kept.begin(), kept.end());
+    std::unordered_set<std::int64_t> in_file;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (!here.contains(all[r]) || (!wanted.empty() && !wanted.contains(all[r]))) continue;
+      const auto [at, is_new] = place.emplace(all[r], ids_.size());
+      if (is_new) {
+        ids_.push_back(all[r]);
+        rows_of_.emplace_back();
+      }
+      if (!in_file.insert(all[r]).second && files_[f].exp_fibermap) ++repeated;
+      rows_of_[at->second].push_back({f, r});
+    }
+  }
+  if (repeated > 0) {
+    observer.warn(
+        print("%zu rows of coadds repeat a TARGETID: they are taken for exposures of one "
+              "target",
+              repeated));
+  }
+  std::size_t missing = 0;
+  for (const std::int64_t id : wanted) missing += !place.contains(id);
+  if (missing > 0 && !ids_.empty()) {
+    observer.warn(
+        print("%zu of %zu targets asked for are in none of the files", missing, wanted.size()));
+  }
+  if (ids_.empty()) {
+    throw Error(Status::kFiberRange, files_.front().path() + ": none of the targets asked for");
+  }
+}
+
+void RedshiftInputs::find_grids() {
+  std::map<std::string, int> used;
+  for (const SpectraReader& file : files_) {
+    for (const SpectraReader::Camera& camera : file.cameras()) {
+      const bool known = std::any_of(grids_.begin(), grids_.end(),
+                                     [&](const Grid& g) { return g.wave == camera.wave; });
+      if (known) continue;
+      const int n = ++used[camera.name];
+      grids_.push_back({camera.name + (n > 1 ? std::to_string(n) : ""), camera.wave});
+    }
+  }
+}
+
+std::pair<std::size_t, std::size_t> RedshiftInputs::targets_of(std::size_t g) const noexcept {
+  return {g * kTargetsOfGroup, std::min((g + 1) * kTargetsOfGroup, ids_.size())};
+}
+
+void RedshiftInputs::verify() const {
+  for (const SpectraReader& file : files_) file.verify();
+}
+
+TargetGroup RedshiftInputs::read(std::size_t group) const {
+  const auto [first, last] = targets_of(group);
+  TargetGroup out;
+  std::vector<std::vector<std::size_t>> rows(files_.size());
+  for (std::size_t t = first; t < last; ++t) {
+    for (const At& at : rows_of_[t]) rows[at.file].push_back(at.row);
+  }
+  std::vector<std::vector<const Spectra*>> cameras(files_.size());
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    std::sort(rows[f].begin(), rows[f].end());
+    for (std::size_t c = 0; c < files_[f].cameras().size() && !rows[f].empty(); ++c) {
+      cameras[f].push_back(&out.spectra.emplace_back(files_[f].read(c, rows[f])));
+    }
+  }
+  for (std::size_t t = first; t < last; ++t) {
+    redshift::TargetView& view = out.targets.emplace_back();
+    view.id = ids_[t];
+    for (const At& at : rows_of_[t]) {
+      const std::vector<std::size_t>& of_file = rows[at.file];
+      const auto r = static_cast<std::size_t>(
+          std::lower_bound(of_file.begin(), of_file.end(), at.row) - of_file.begin());
+      for (const Spectra* s : cameras[at.file]) {
+        const std::size_t n = s->nwave(), nd = s->resolution.rows();
+        redshift::CameraView camera{.wave = s->wave,
+                                    .flux = std::span(s->flux.row(r), n),
+                                    .ivar = std::span(s->ivar.row(r), n),
+                                    .mask = {},
+                                    .resolution = {}};
+        if (!s->mask.empty()) camera.mask = {s->mask.row(r), n};
+        if (!s->resolution.empty()) {
+          camera.resolution = std::span<const float>(s->resolution.data() + r * nd * n, nd * n);
+          camera.ndiag = nd;
+        }
+        view.spectra.push_back(camera);
+      }
+    }
+  }
+  return out;
+}
+
+void RedshiftInputs::make_tables() {
+  const bool coadds = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
+    return f.exp_fibermap || (f.fibermap && f.fibermap->find("COADD_FIBERSTATUS") != nullptr);
+  });
+  const bool maps = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
+    return f.fibermap && f.fibermap->find("TARGETID") != nullptr;
+  });
+  zwarn.assign(ids_.size(), 0U);
+  if (maps && coadds) stack_tables();
+  if (maps && !coadds) coadd_tables();
+  std::vector<const Table*> scores;
+  std::vector<std::vector<ScoreRow>> rows(ids_.size());
+  for (const SpectraReader& file : files_) scores.push_back(file.scores ? &*file.scores : nullptr);
+  for (std::size_t t = 0; t < ids_.size(); ++t) {
+    for (const At& at : rows_of_[t]) rows[t].push_back({at.file, at.row});
+  }
+  tsnr2 = sum_tsnr2(scores, ids_, rows);
+}
+
+/// Of coadds: the first row of each target, all exposures of all files.
+void RedshiftInputs::stack_tables() {
+  std::vector<std::vector<std::size_t>> first(files_.size());
+  std::vector<std::pair<std::size_t, std::size_t>> place(ids_.size());  // file, row of its part
+  for (std::size_t t = 0; t < ids_.size(); ++t) {
+    for (const At& at : rows_of_[t]) {
+      const std::vector<std::size_t> row{at.row};
+      zwarn[t] |= zwarn_of(files_[at.file].fibermap->take(row)).front();
+    }
+    const At& at = rows_of_[t].front();
+    place[t] = {at.file, first[at.file].size()};
+    first[at.file].push_back(at.row);
+  }
+  std::vector<Table> maps, exposures;
+  std::vector<std::size_t> offset;
+  std::size_t rows = 0;
+  const std::unordered_set<std::int64_t> wanted(ids_.begin(), ids_.end());
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    offset.push_back(rows);
+    rows += first[f].size();
+    maps.push_back(files_[f].fibermap->take(first[f]));
+    if (!files_[f].exp_fibermap) continue;
+    const auto ids = files_[f].exp_fibermap->integers("TARGETID", kNoTarget);
+    std::vector<std::size_t> kept;
+    for (std::size_t r = 0; ids && r < ids->size(); ++r) {
+      if (wanted.contains((*ids)[r])) kept.push_back(r);
+    }
+    exposures.push_back(files_[f].exp_fibermap->take(kept));
+  }
+  std::vector<std::size_t> order;
+  for (const auto& [file, row] : place) order.push_back(offset[file] + row);
+  fibermap = stack(maps).take(order);
+  if (!exposures.empty()) exp_fibermap = stack(exposures);
+}
+
+/// Of exposures: one row a target, as a coadd of them has it.
+void RedshiftInputs::coadd_tables() {
+  std::vector<std::vector<std::size_t>> rows(files_.size());
+  std::vector<std::vector<At>> used(ids_.size());
+  std::set<Exposure> seen;
+  std::vector<Table> maps;
+  for (const SpectraReader& file : files_) {
+    Table map = *file.fibermap;
+    map.heap.clear();
+    add_exposure_columns(file.header(), map);
+    maps.push_back(std::move(map));
+  }
+  std::vector<std::array<std::vector<std::int64_t>, 3>> keys;
+  for (const Table& map : maps) {
+    const auto key = [&](const char* name) {
+      return map.integers(name, -1).value_or(std::vector<std::int64_t>(map.rows, -1));
+    };
+    keys.push_back({key("EXPID"), key("TILEID"), key("FIBER")});
+  }
+  for (std::size_t t = 0; t < ids_.size(); ++t) {
+    for (const At& at : rows_of_[t]) {
+      const auto& key = keys[at.file];
+      const Exposure exposure{ids_[t], key[0][at.row], key[1][at.row], key[2][at.row]};
+      const bool known = key[0][at.row] >= 0 && !seen.insert(exposure).second;
+      if (known && files_.size() > 1) continue;  // another camera's file
+      used[t].push_back({at.file, at.row});
+    }
+  }
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> place;
+  for (std::size_t t = 0; t < ids_.size(); ++t) {
+    for (const At& at : used[t]) rows[at.file].push_back(at.row);
+  }
+  std::size_t n = 0;
+  std::vector<Table> parts;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    std::sort(rows[f].begin(), rows[f].end());
+    for (const std::size_t r : rows[f]) place[{f, r}] = n++;
+    parts.push_back(maps[f].take(rows[f]));
+  }
+  std::vector<std::vector<std::size_t>> rows_of(ids_.size());
+  for (std::size_t t = 0; t < ids_.size(); ++t) {
+    for (const At& at : used[t]) rows_of[t].push_back(place.at({at.file, at.row}));
+  }
+  CoaddedFibermap coadded = coadd_fibermap(stack(parts), rows_of);
+  fibermap = std::move(coadded.targets);
+  exp_fibermap = std::move(coadded.exposures);
+  zwarn = zwarn_of(*fibermap);
+}
+
+}  // namespace fiberloom

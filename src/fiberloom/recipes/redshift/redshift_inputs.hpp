@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files of a search for redshifts as targets: which rows of which files are whose, and spectra
+// by groups of targets. Tables are in memory, spectra of one group at a time are.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/formats/spectra_reader.hpp"
+#include "fiberloom/recipes/redshift/redshift_job.hpp"
+#include "fiberloom/recipes/redshift/tables_of_targets.hpp"
+#include "fiberloom/redshift/target.hpp"
+#include "loom/base/log.hpp"
+
+namespace fiberloom {
+
+/// Targets that are fitted together. It never depends on who computes: a scan of a group takes the
+/// mean resolution of its targets. 64 share the templates while these are in cache.
+inline constexpr std::size_t kTargetsOfGroup = 64;
+
+/// Spectra of some targets, and views of them.
+struct TargetGroup {
+  std::deque<Spectra> spectra;  ///< what the views look at
+  std::vector<redshift::TargetView> targets;
+};
+
+class RedshiftInputs {
+ public:
+  /// Opens all files and reads their tables. Throws kUsage, kFiberRange where targets are asked for
+  /// that are not there, and what the readers throw.
+  RedshiftInputs(const RedshiftJob& job, const Observer& observer);
+
+  /// In the order in which they first appear.
+  [[nodiscard]] const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
+  [[nodiscard]] std::size_t groups() const noexcept {
+    return (ids_.size() + kTargetsOfGroup - 1) / kTargetsOfGroup;
+  }
+  /// Targets of group g: [first, last).
+  [[nodiscard]] std::pair<std::size_t, std::size_t> targets_of(std::size_t g) const noexcept;
+  /// Compares the checksums of all spectra. Throws kCorrupt.
+  void verify() const;
+  /// Thread-safe.
+  [[nodiscard]] TargetGroup read(std::size_t group) const;
+
+  /// Cameras with different wavelengths, by name; two of one name get a number.
+  struct Grid {
+    std::string name;
+    std::vector<double> wave;
+  };
+  [[nodiscard]] const std::vector<Grid>& grids() const noexcept { return grids_; }
+  /// Of the primary HDU of the first file.
+  [[nodiscard]] const HeaderCards& header() const noexcept { return files_.front().header(); }
+
+  /// Bits of ZWARN that fibermaps give each target.
+  std::vector<std::uint32_t> zwarn;
+  std::optional<Table> fibermap, exp_fibermap, tsnr2;
+
+ private:
+  struct At {
+    std::size_t file, row;
+  };
+  void index_targets(const RedshiftJob& job, const Observer& observer);
+  void find_grids();
+  void make_tables();
+  void coadd_tables();
+  void stack_tables();
+
+  std::deque<SpectraReader> files_;
+  std::vector<std::int64_t> ids_;
+  std::vector<std::vector<At>> rows_of_;
+  std::vector<Grid> grids_;
+};
+
+}  // namespace fiberloom

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user asks of a search for redshifts: files, and how.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/redshift/grid.hpp"
+#include "loom/files/atomic_file.hpp"
+#include "loom/fits/fits_reader.hpp"
+
+namespace fiberloom {
+
+/// How redshifts are scanned and refined (docs/redshift-design.md).
+enum class RedshiftMethod {
+  kFast,     ///< products of matrices decide which minima are looked at with the fibre's own R
+  kExact,    ///< the fibre's own R at every redshift
+  kRedrock,  ///< the rules of redrock, to the letter
+};
+
+/// Legendre terms beside archetypes: of each camera, or for all; default by the number of cameras.
+enum class PerCamera { kDefault, kYes, kNo };
+
+/// All that the numbers depend on beside spectra and templates. Names and defaults are redrock's.
+struct RedshiftOptions {
+  RedshiftMethod method = RedshiftMethod::kFast;
+  int minima = 0;        ///< kept of each spectral type; 0: 3, with archetypes 9
+  int fine_points = 15;  ///< of kRedrock: samples around each minimum
+  redshift::GridRules grids;
+  double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
+  double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
+  bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  bool all_spectra = false;  ///< exposures each on their own instead of their coadd
+  int legendre_terms = 2;    ///< beside an archetype
+  PerCamera legendre_percamera = PerCamera::kDefault;
+  double legendre_prior = 0.1;  ///< sigma of their coefficients; not positive: none
+  int nearest = 0;              ///< archetypes that are fitted together; 0: the best one alone
+  bool no_legendre = false;
+};
+
+struct RedshiftJob {
+  std::vector<std::string> inputs;
+  std::string output, details, model;                 ///< empty: not wanted
+  std::vector<std::string> templates;                 ///< none: $RR_TEMPLATE_DIR
+  std::string archetypes;                             ///< file or folder; empty: none
+  std::string priors, chi2_scan;                      ///< empty: none
+  std::vector<std::int64_t> target_ids;               ///< empty: all
+  std::optional<std::size_t> first_target, ntargets;  ///< in each file
+  RedshiftOptions options;
+  Overwrite overwrite = Overwrite::kYes;
+  fits::Verify verify = fits::Verify::kYes;
+};
+
+}  // namespace fiberloom

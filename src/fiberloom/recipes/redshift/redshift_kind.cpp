@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/redshift/redshift_kind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/fits/verify.hpp"
+
+namespace fiberloom::survey {
+namespace {
+
+/// Bytes of one group: spectra of two of them, blocks, curves; measured.
+constexpr std::uint64_t kGroupBytes = std::uint64_t{300} << 20;
+/// Core-seconds a byte of input: 0.05 a target of 0.45 MB.
+constexpr double kSecondsOfByte = 1.2e-7;
+
+struct JobContent final : Opaque {
+  explicit JobContent(RedshiftJob its_job) : job(std::move(its_job)) {}
+  RedshiftJob job;
+};
+
+/// An open search.
+struct SearchMaterial final : Opaque {
+  SearchMaterial(const RedshiftJob& job, const RedshiftModels& models, const Observer& observer)
+      : search(job, models, observer) {}
+  RedshiftSearch search;
+};
+
+/// Rows of some groups, or of all.
+struct RowsPiece final : Opaque {
+  std::size_t first = 0;  ///< group
+  std::vector<RedshiftRow> rows;
+};
+
+/// May a job be cut?
+bool divisible(const RedshiftJob& job) { return job.details.empty() && job.model.empty(); }
+
+template <class Archive, class Struct>
+void job_fields(Archive& archive, Struct& job) {
+  auto& [inputs, output, details, model, templates, archetypes, priors, chi2_scan, target_ids,
+         first_target, ntargets, options, overwrite, verify] = job;
+  archive(inputs, output, details, model, templates, archetypes, priors, chi2_scan, target_ids,
+          first_target, ntargets, options, overwrite, verify);
+}
+
+/// All of a candidate: one that gains a member does not compile here until it travels.
+template <class Archive, class Struct>
+void row_fields(Archive& archive, Struct& row) {
+  auto& [id, best, fewest, most] = row;
+  auto& [curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, coefficients, legendre,
+         template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
+         fine_chi2] = best;
+  archive(id, fewest, most, curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn,
+          coefficients, legendre, template_coefficients, template_subtype, good_pixels,
+          least_separation_kms, fine_z, fine_chi2);
+}
+
+}  // namespace
+
+Task to_task(std::string name, RedshiftJob job) {
+  Task task;
+  task.name = std::move(name);
+  task.kind = kRedshiftKind;
+  task.labels = {{"spectra", job.inputs.front()}};
+  task.inputs = job.inputs;
+  for (const std::string& path : model_files(job)) task.inputs.push_back(path);
+  for (const std::string& path : {job.priors, job.chi2_scan}) {
+    if (!path.empty()) task.inputs.push_back(path);
+  }
+  for (const std::string& path : {job.output, job.details, job.model}) {
+    if (!path.empty()) task.outputs.push_back(path);
+  }
+  std::uint64_t bytes = 0, unpacked = 0;
+  for (const std::string& path : job.inputs) {
+    std::error_code missing;
+    const std::uint64_t size = std::filesystem::file_size(path, missing);
+    if (missing) continue;
+    bytes += size;
+    if (path.ends_with(".gz")) unpacked += 4 * size;
+  }
+  task.cost_s = 0.2 + kSecondsOfByte * static_cast<double>(bytes);
+  task.memory_bytes = kGroupBytes + unpacked + bytes / 50;
+  task.content = std::make_shared<const JobContent>(std::move(job));
+  return task;
+}
+
+const RedshiftJob& job_of(const Task& task) {
+  return static_cast<const JobContent&>(*task.content).job;
+}
+
+StageNames RedshiftKind::stages() const {
+  return {"redshift/read", "redshift/compute", "redshift/write", "redshift/join", "redshift/page"};
+}
+
+std::string RedshiftKind::fingerprint(const Task& task) const {
+  const RedshiftJob& job = job_of(task);
+  return redshift_options_text(job) + (job.archetypes.empty() ? "" : " archetypes=on");
+}
+
+void RedshiftKind::check(const Task& task) const { check_outputs(job_of(task)); }
+
+const RedshiftModels& RedshiftKind::models_of(const RedshiftJob& job) {
+  const std::lock_guard lock(mutex_);
+  if (!models_) models_ = std::make_unique<const RedshiftModels>(load_models(job));
+  return *models_;
+}
+
+std::unique_ptr<Opaque> RedshiftKind::read(const Task& task, const Observer& observer,
+                                           Tracer* /*tracer*/) {
+  const RedshiftJob& job = job_of(task);
+  return std::make_unique<SearchMaterial>(job, models_of(job), observer);
+}
+
+std::unique_ptr<Opaque> RedshiftKind::compute(const Task& task, const WorkUnit& unit,
+                                              Opaque& material, Executor& executor,
+                                              const Observer& observer, Tracer* tracer,
+                                              Outcome& /*outcome*/) {
+  RedshiftSearch& search = static_cast<SearchMaterial&>(material).search;
+  const std::size_t groups = search.inputs().groups();
+  const bool whole = unit.last_part < 0;
+  if (!whole && static_cast<std::size_t>(unit.parts) != groups) {
+    throw Error(Status::kChanged, job_of(task).inputs.front() +
+                                      print(": %zu groups of targets, %d when it was shared out",
+                                            groups, unit.parts));
+  }
+  Observer quiet = observer;  // of many files, how far one is tells nobody anything
+  quiet.progress = {};
+  auto piece = std::make_unique<RowsPiece>();
+  piece->first = whole ? 0 : static_cast<std::size_t>(unit.first_part);
+  const std::size_t last = whole ? groups : static_cast<std::size_t>(unit.last_part);
+  piece->rows = search.fit(piece->first, last, executor, quiet, tracer);
+  return piece;
+}
+
+void RedshiftKind::write(const Task& /*task*/, Opaque& material,
+                         std::vector<std::unique_ptr<Opaque>> pieces, Tracer* tracer,
+                         Outcome& outcome) const {
+  RedshiftSearch& search = static_cast<SearchMaterial&>(material).search;
+  std::vector<RowsPiece*> parts;
+  for (const auto& piece : pieces) parts.push_back(static_cast<RowsPiece*>(piece.get()));
+  std::sort(parts.begin(), parts.end(),
+            [](const RowsPiece* a, const RowsPiece* b) { return a->first < b->first; });
+  std::vector<RedshiftRow> rows;
+  for (RowsPiece* part : parts) {
+    std::move(part->rows.begin(), part->rows.end(), std::back_inserter(rows));
+  }
+  search.write(rows, tracer);
+  const RedshiftSummary summary = summarize(rows);
+  outcome.measures = {{"targets", static_cast<double>(summary.targets)},
+                      {"zwarn_0", static_cast<double>(summary.sure)},
+                      {"no_data", static_cast<double>(summary.without_data)}};
+  outcome.parts = static_cast<int>(search.inputs().groups());
+}
+
+void RedshiftKind::verify_output(const std::string& path) const {
+  if (!path.ends_with(".h5")) fits::verify_checksums(path);
+}
+
+void RedshiftKind::send(WireWriter& writer, const Opaque& content) const {
+  job_fields(writer, static_cast<const JobContent&>(content).job);
+}
+
+std::shared_ptr<const Opaque> RedshiftKind::receive(WireReader& reader) const {
+  RedshiftJob job;
+  job_fields(reader, job);
+  return std::make_shared<const JobContent>(std::move(job));
+}
+
+int RedshiftKind::count_parts(const Task& task) const {
+  const RedshiftJob& job = job_of(task);
+  if (!divisible(job)) return 1;
+  try {
+    return static_cast<int>(RedshiftInputs(job, {}).groups());
+  } catch (const std::exception&) {  // told of by who does the task, whole
+    return 1;
+  }
+}
+
+void RedshiftKind::send_piece(WireWriter& writer, const Opaque& piece) const {
+  const auto& part = static_cast<const RowsPiece&>(piece);
+  writer(part.first, part.rows.size());
+  for (const RedshiftRow& row : part.rows) row_fields(writer, row);
+}
+
+std::unique_ptr<Opaque> RedshiftKind::receive_piece(WireReader& reader) const {
+  auto piece = std::make_unique<RowsPiece>();
+  std::size_t n = 0;
+  reader(piece->first, n);
+  for (std::size_t i = 0; i < n; ++i) row_fields(reader, piece->rows.emplace_back());
+  return piece;
+}
+
+std::string RedshiftKind::size_of(const Task& task) const { return job_of(task).inputs.front(); }
+
+std::string RedshiftKind::smaller() const {
+  return "a file that is not gzipped is read by rows and needs less";
+}
+
+}  // namespace fiberloom::survey

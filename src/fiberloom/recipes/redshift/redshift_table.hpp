@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Results as the field keeps them: the columns of REDSHIFTS, one row of a list each, and the
+// header that says what was fitted.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fiberloom/formats/redshift_file.hpp"
+#include "fiberloom/recipes/redshift/fit_targets.hpp"
+
+namespace fiberloom {
+
+/// The answer for one target.
+struct RedshiftRow {
+  std::int64_t id = 0;
+  redshift::Candidate best;
+  /// Numbers of coefficients among all its candidates: the width of a column depends on them.
+  std::size_t fewest = 0, most = 0;
+};
+
+/// A number that a float holds, however absurd it is: no infinity in the files.
+[[nodiscard]] inline float to_float(double value) noexcept {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(value, -kMost, kMost));
+}
+
+/// Bits of a fibermap join those of the fit; where nothing was found the row is the one that says
+/// so: z 0, GALAXY, no coefficients, FITMETHOD NONE.
+void apply_verdict(std::uint32_t zwarn, redshift::Candidate& candidate);
+
+/// How wide columns of lists and text are, of all rows.
+struct RedshiftShape {
+  std::size_t coefficients = 1, legendre = 0, template_coefficients = 0, subtype = 3;
+  bool archetypes = false;
+};
+/// Wide enough for whatever a job may find.
+[[nodiscard]] RedshiftShape widest_shape(const RedshiftModels& models,
+                                         const RedshiftOptions& options, std::size_t cameras);
+/// As wide as these rows need.
+[[nodiscard]] RedshiftShape shape_of(std::span<const RedshiftRow> rows,
+                                     const RedshiftShape& widest);
+
+/// A column of REDSHIFTS, and of the details under its name in lower case.
+struct RedshiftColumn {
+  using Integer = std::int64_t (*)(const RedshiftRow&);
+  using Number = double (*)(const RedshiftRow&, std::size_t i);
+  using Text = std::string (*)(const RedshiftRow&);
+  const char* name;
+  Cell cell;
+  std::variant<Integer, Number, Text> value;
+  std::size_t (*width)(const RedshiftShape&) = nullptr;  ///< null: 1; 0 of it: no such column
+  const char* unit = "";
+};
+/// All of them, in redrock's order.
+[[nodiscard]] std::span<const RedshiftColumn> redshift_columns();
+
+[[nodiscard]] Table redshift_table(std::span<const RedshiftRow> rows, const RedshiftShape& shape);
+
+/// Templates with versions and hashes, what of the input's header travels, the program.
+[[nodiscard]] HeaderCards redshift_header(const RedshiftModels& models, const RedshiftJob& job,
+                                          const HeaderCards& input);
+
+}  // namespace fiberloom

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/redshift/survey.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/simd/isa.hpp"
+
+namespace fiberloom::survey {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file, and the folder below the output that its results go to.
+struct Found {
+  std::string path, below;
+};
+
+std::string without_ending(std::string name) {
+  for (const char* ending : {".gz", ".fz", ".fits"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  }
+  return name;
+}
+
+bool is_spectra(const fs::path& path, const char* prefix) {
+  const std::string name = path.filename().string();
+  const bool fits =
+      name.ends_with(".fits") || name.ends_with(".fits.gz") || name.ends_with(".fits.fz");
+  return name.starts_with(prefix) && fits;
+}
+
+void find_below(const std::string& folder, std::vector<Found>& out) {
+  std::vector<fs::path> all;
+  try {
+    for (const auto& entry : fs::recursive_directory_iterator(
+             folder, fs::directory_options::follow_directory_symlink)) {
+      if (entry.is_regular_file()) all.push_back(entry.path());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(Status::kNotFound, folder + ": " + error.code().message());
+  }
+  std::sort(all.begin(), all.end());
+  for (const char* prefix : {"coadd-", "spectra-"}) {
+    const std::size_t before = out.size();
+    for (const fs::path& path : all) {
+      if (!is_spectra(path, prefix)) continue;
+      out.push_back({path.string(), fs::relative(path.parent_path(), folder).string()});
+    }
+    if (out.size() > before) return;
+  }
+  throw Error(Status::kNotFound, folder + ": no coadd-*.fits and no spectra-*.fits below it");
+}
+
+void find_listed(const std::string& list, std::vector<Found>& out) {
+  const auto text = read_text_file(list);
+  if (!text) throw Error(Status::kNotFound, list + ": cannot be read");
+  std::istringstream lines(*text);
+  const std::size_t before = out.size();
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!(words >> name) || name.front() == '#') continue;
+    const fs::path path(name);
+    const fs::path file = path.is_absolute() ? path : fs::path(list).parent_path() / path;
+    out.push_back({file.string(), "."});
+  }
+  if (out.size() == before) throw Error(Status::kNotFound, list + ": names no file");
+}
+
+std::vector<Found> find_files(const RedshiftJob& job) {
+  std::vector<Found> out;
+  for (const std::string& path : job.inputs) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      find_below(path, out);
+    } else if (path.ends_with(".txt")) {
+      find_listed(path, out);
+    } else {
+      out.push_back({path, "."});
+    }
+  }
+  return out;
+}
+
+/// What the results of a file are called after: "0-80613-thru20210324" of a coadd's.
+std::string rest_of(const std::string& path) {
+  const std::string stem = without_ending(fs::path(path).filename().string());
+  for (const std::string_view prefix : {"coadd-", "spectra-"}) {
+    if (stem.starts_with(prefix)) return stem.substr(prefix.size());
+  }
+  return stem;
+}
+
+std::string task_name(const fs::path& place) {
+  std::string name;
+  for (const char c : place.lexically_normal().string()) {
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    name += good ? c : '-';
+  }
+  return name;
+}
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : fs::absolute(path).lexically_normal().string();
+}
+
+/// One job agrees on one instruction set, so that it does not matter who computes what.
+void take_isa(int isa) {
+  if (isa >= static_cast<int>(active_isa())) return;
+  ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
+}
+
+void check_files(const SurveyJob& job, const std::vector<Task>& tasks) {
+  const RunFolder folder = run_folder(job);
+  std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
+                                 {"status page", folder.output() + "/status.html"},
+                                 {"status", folder.output() + "/status.json"}};
+  std::vector<NamedFile> inputs;
+  for (const Task& task : tasks) {
+    for (const std::string& path : task.outputs)
+      outputs.push_back({"a result of " + task.name, path});
+  }
+  std::set<std::string> seen;
+  for (const Task& task : tasks) {
+    for (const std::string& path : task.inputs) {
+      if (seen.insert(path).second) inputs.push_back({"an input of " + task.name, path});
+    }
+  }
+  outputs.insert(outputs.end(), job.texts.begin(), job.texts.end());
+  check_distinct(outputs, inputs);
+}
+
+BatchJob batch_job(const SurveyJob& job) {
+  BatchJob batch{.folder = run_folder(job),
+                 .kinds = WorkKinds({std::make_shared<RedshiftKind>()}),
+                 .plan = [&job] { return plan_survey(job); },
+                 .watch = {},
+                 .find = {},
+                 .admit = {},
+                 .title = {},
+                 .pipeline = job.pipeline,
+                 .packing = Packing::kNo,
+                 .claims = job.claims,
+                 .monitor = {}};
+  batch.title = [&job](const std::vector<Task>&) {
+    return "redshifts of " + job.job.inputs.front();
+  };
+  batch.monitor.order = {"spectra"};
+  batch.monitor.ledger = ledger_shape();
+  batch.monitor.files = [](const RunStatus& status) {
+    return std::vector<StatusFile>{{"status.json", status_json(status)},
+                                   {"status.html", status_html(status)}};
+  };
+  return batch;
+}
+
+}  // namespace
+
+bool is_folder_name(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || fs::is_directory(path, ignored);
+}
+
+std::vector<Task> find_tasks(const RedshiftJob& job) {
+  static const std::regex kFrame(R"((c|s|)frame-([brz])(\d)-(\d+))");
+  std::vector<RedshiftJob> jobs;
+  std::vector<fs::path> places;
+  std::map<std::string, std::size_t> exposures;
+  for (const Found& file : find_files(job)) {
+    std::string rest = rest_of(file.path);
+    std::smatch match;
+    if (std::regex_match(rest, match, kFrame)) {
+      rest = match[1].str() + "frame-" + match[3].str() + "-" + match[4].str();
+      const std::string key = fs::path(file.path).parent_path().string() + "/" + rest;
+      const auto [known, is_new] = exposures.emplace(key, jobs.size());
+      if (!is_new) {
+        jobs[known->second].inputs.push_back(absolute(file.path));
+        continue;
+      }
+    }
+    RedshiftJob one = job;
+    one.inputs = {absolute(file.path)};
+    const fs::path below = fs::path(file.below).lexically_normal();
+    const auto in = [&](const std::string& folder, const std::string& name) {
+      return folder.empty() ? "" : absolute((fs::path(folder) / below / name).string());
+    };
+    one.output = in(job.output, "redrock-" + rest + ".fits");
+    one.details = in(job.details, "rrdetails-" + rest + ".h5");
+    one.model = in(job.model, "rrmodel-" + rest + ".fits");
+    for (std::string& path : one.templates) path = absolute(path);
+    one.archetypes = absolute(job.archetypes);
+    one.priors = absolute(job.priors);
+    one.chi2_scan = absolute(job.chi2_scan);
+    places.push_back(below / rest);
+    jobs.push_back(std::move(one));
+  }
+  std::map<std::string, std::string> names;
+  std::vector<Task> tasks;
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    std::string name = task_name(places[k]);
+    const auto [other, is_new] = names.emplace(name, jobs[k].inputs.front());
+    if (!is_new) {
+      throw Error(Status::kUsage, jobs[k].inputs.front() + " and " + other->second +
+                                      ": their redshifts would have the same name");
+    }
+    tasks.push_back(to_task(std::move(name), std::move(jobs[k])));
+  }
+  return tasks;
+}
+
+RunFolder run_folder(const SurveyJob& job) {
+  return {absolute(job.job.output + "/."), {"fiberloom", std::string(version())}};
+}
+
+LedgerShape ledger_shape() {
+  LedgerShape shape;
+  shape.table = "redshifts";
+  shape.labels = {{"spectra", LedgerShape::LabelColumn::Type::kText}};
+  shape.measures = {"targets", "zwarn_0", "no_data"};
+  return shape;
+}
+
+BatchPlan plan_survey(const SurveyJob& job) {
+  std::vector<Task> tasks = find_tasks(job.job);
+  check_files(job, tasks);
+  const WorkKinds kinds({std::make_shared<RedshiftKind>()});
+  return plan_batch(std::move(tasks), kinds, run_folder(job), job.pipeline.check);
+}
+
+BatchReport run_survey(const SurveyJob& job, const Observer& observer,
+                       const Monitor::Progress& progress, Tracer* tracer) {
+  return run_batch(batch_job(job), observer, progress, tracer);
+}
+
+RanksReport run_survey_on_ranks(Ranks& ranks, SurveyRanksJob job, const Observer& observer,
+                                const Monitor::Progress& progress, Tracer* tracer) {
+  RanksJob ranks_job{.batch = batch_job(job.survey),
+                     .dispatch = job.dispatch,
+                     .silence_s = job.silence_s,
+                     .launch_s = job.launch_s,
+                     .open_s = job.open_s,
+                     .isa = static_cast<int>(active_isa()),
+                     .device = 0,
+                     .agreed =
+                         [](int isa, int) {
+                           take_isa(isa);
+                           return std::size_t{0};
+                         },
+                     .fatal = std::move(job.fatal)};
+  return run_batch_on_ranks(ranks, std::move(ranks_job), observer, progress, tracer);
+}
+
+}  // namespace fiberloom::survey

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tables beside redshifts: fibermaps of exposures become one row a target as desispec's coadds
+// have them, scores are summed, and bits of a fibermap say what is wrong with a target.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fiberloom/spectrum/table.hpp"
+
+namespace fiberloom {
+
+/// What COADD_FIBERSTATUS (or FIBERSTATUS) and OBJTYPE of each row say, as bits of ZWARN; none
+/// where a column is missing. NODATA: nothing was found there, whatever the fit says.
+[[nodiscard]] std::vector<std::uint32_t> zwarn_of(const Table& fibermap);
+
+/// Rows of all tables one below the other: the columns of the first one that all others have with
+/// the same kind of value.
+[[nodiscard]] Table stack(std::span<const Table> tables);
+
+struct CoaddedFibermap {
+  Table targets;    ///< a row for each target
+  Table exposures;  ///< the columns that belong to an exposure, a row for each
+};
+/// `exposures`: a row for each exposure; `rows_of`: those of each target. A column that desispec
+/// computes is there where those that it is made of are.
+[[nodiscard]] CoaddedFibermap coadd_fibermap(const Table& exposures,
+                                             std::span<const std::vector<std::size_t>> rows_of);
+
+/// TARGETID and TSNR2 of each target: sums of the rows of `scores`, and over cameras where the
+/// input has no such column. nullopt where there is no TSNR2 at all.
+struct ScoreRow {
+  std::size_t table, row;
+};
+[[nodiscard]] std::optional<Table> sum_tsnr2(std::span<const Table* const> scores,
+                                             std::span<const std::int64_t> ids,
+                                             std::span<const std::vector<ScoreRow>> rows_of);
+
+}  // namespace fiberloom

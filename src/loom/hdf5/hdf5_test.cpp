@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/hdf5/hdf5.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "loom/base/error.hpp"
+#include "loom/testing/test_files.hpp"
+
+namespace loom::hdf5 {
+namespace {
+
+using loom::test::TempFolder;
+
+void write_sample(const std::string& path, Overwrite overwrite = Overwrite::kYes) {
+  Writer writer(path, overwrite);
+  writer.create("scan/GALAXY/chi2", Type::kFloat32, {4, 3}, {1, 3});
+  const std::vector<double> late{7, 8, 9, 10, 11, 12}, early{1, 2, 3, 4, 5, 6};
+  writer.write("scan/GALAXY/chi2", 2, std::span<const double>(late));
+  writer.write("scan/GALAXY/chi2", 0, std::span<const double>(early));
+  writer.create("ids", Type::kInt64, {2});
+  const std::vector<std::int64_t> ids{39627788403084375, -1};
+  writer.write("ids", 0, std::span<const std::int64_t>(ids));
+  const std::vector<Field> fields{{"z", Type::kFloat64}, {"type", Type::kText, 6}};
+  std::vector<std::uint8_t> rows(28, 0);
+  const double z = 0.5;
+  std::memcpy(rows.data(), &z, 8);
+  std::memcpy(rows.data() + 8, "GALAXY", 6);
+  writer.table("fit/12/fit", fields, 2, rows);
+  writer.commit();
+}
+
+Status thrown_by(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return Status::kOk;
+}
+
+class Hdf5 : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!available()) GTEST_SKIP() << "built without HDF5";
+  }
+  const TempFolder folder;
+};
+
+TEST_F(Hdf5, NumbersComeBackWhereTheyWerePut) {
+  const std::string path = folder.file("a.h5");
+  write_sample(path);
+  const Reader reader(path);
+  EXPECT_EQ(reader.children("/"), (std::vector<std::string>{"fit", "ids", "scan"}));
+  EXPECT_EQ(reader.shape("scan/GALAXY/chi2"), (std::vector<std::size_t>{4, 3}));
+  EXPECT_EQ(reader.read("scan/GALAXY/chi2"),
+            (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+  EXPECT_EQ(reader.read_row("scan/GALAXY/chi2", 2), (std::vector<double>{7, 8, 9}));
+  EXPECT_EQ(reader.read_integers("ids"), (std::vector<std::int64_t>{39627788403084375, -1}));
+  EXPECT_TRUE(reader.has("fit/12/fit"));
+  EXPECT_FALSE(reader.has("fit/13"));
+}
+
+TEST_F(Hdf5, TheSameBytesEveryTime) {
+  const auto bytes = [&](const std::string& name) {
+    write_sample(folder.file(name));
+    std::ifstream file(folder.file(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(bytes("a.h5"), bytes("b.h5"));
+}
+
+TEST_F(Hdf5, AFileAppearsWhenItIsWholeAndReplacesNoneUnasked) {
+  const std::string path = folder.file("a.h5");
+  {
+    Writer writer(path, Overwrite::kYes);
+    writer.create("x", Type::kFloat64, {2});
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path).parent_path()));
+  write_sample(path);
+  EXPECT_EQ(thrown_by([&] { write_sample(path, Overwrite::kNo); }), Status::kOutputExists);
+  EXPECT_EQ(thrown_by([&] { write_sample(folder.file("no/such/a.h5")); }), Status::kUnwritable);
+}
+
+TEST_F(Hdf5, FaultsHaveTheirStatus) {
+  const std::string path = folder.file("a.h5");
+  write_sample(path);
+  const Reader reader(path);
+  EXPECT_EQ(thrown_by([&] { (void)reader.read("nothing"); }), Status::kMissingHdu);
+  EXPECT_EQ(thrown_by([&] { (void)reader.children("nothing"); }), Status::kMissingHdu);
+  EXPECT_EQ(thrown_by([&] { (void)reader.read("fit/12/fit"); }), Status::kWrongShape);
+  EXPECT_EQ(thrown_by([&] { (void)reader.read_row("ids", 2); }), Status::kWrongShape);
+  EXPECT_EQ(thrown_by([&] { const Reader none(folder.file("none.h5")); }), Status::kNotFound);
+  const std::string text = folder.file("text.h5");
+  std::ofstream(text) << "no HDF5";
+  EXPECT_EQ(thrown_by([&] { const Reader none(text); }), Status::kCorrupt);
+}
+
+}  // namespace
+}  // namespace loom::hdf5

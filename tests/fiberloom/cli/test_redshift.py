@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fiberloom redshift end to end: files of spectra in, redshifts, models and details out; bad input."""
+import json
+import math
+import os
+import pathlib
+import shutil
+import struct
+import tempfile
+import unittest
+
+import tiny_fits
+from run_fiberloom import Case as FrameCase
+from small_spectra import CAMERAS, Targets, read_table, template_bytes
+
+TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955), ("STAR", -0.0005)]
+COLUMNS = ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE", "SUBTYPE", "NCOEFF",
+           "DELTACHI2"]
+SKY, LITTLE_COVERAGE, UNPLUGGED, BAD_TARGET, NODATA, POORDATA = 1, 2, 128, 256, 512, 2048
+
+
+class Case(FrameCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        cls.templates = cls.inputs / "templates"
+        cls.templates.mkdir()
+        (cls.templates / "rrtemplate-GALAXY-None-v1.0.fits").write_bytes(template_bytes("GALAXY"))
+        (cls.templates / "rrtemplate-STAR-A-v1.0.fits").write_bytes(template_bytes("STAR", "A"))
+        cls.targets = Targets(TRUTH)
+        cls.coadd = cls.inputs / "coadd-0-80613.fits"
+        cls.coadd.write_bytes(cls.targets.coadd())
+
+    def setUp(self):
+        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
+        self.addCleanup(shutil.rmtree, self.out)
+        self.result = self.out / "redrock.fits"
+
+    def redshift(self, *more, inputs=None, output=True, **how):
+        inputs = inputs if isinstance(inputs, list) else [inputs or self.coadd]
+        outputs = ["-o", self.result] if output else []
+        return self.program("redshift", "-i", *inputs, *outputs, "-t", self.templates, "--quiet", *more, **how)
+
+    def redshifts(self, *more, inputs=None):
+        result = self.redshift(*more, inputs=inputs)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.warnings = result.stderr
+        table = read_table(self.result, "REDSHIFTS")
+        for name, values in table.items():
+            flat = [v for row in values for v in (row if isinstance(row, list) else [row])]
+            self.assertTrue(all(math.isfinite(v) for v in flat if not isinstance(v, str)), name)
+        return table
+
+    def check_truth(self, table, truth=TRUTH):
+        self.assertEqual(table["SPECTYPE"], [kind for kind, _ in truth])
+        for z, error, (_, true) in zip(table["Z"], table["ZERR"], truth):
+            self.assertLess(abs(z - true), 5 * error + 1e-6)
+            self.assertLess(error, 3e-4)
+        self.assertEqual(set(table["ZWARN"]), {0})
+
+
+class Files(Case):
+    def test_every_method_finds_the_truth(self):
+        for method in ("fast", "exact", "redrock"):
+            table = self.redshifts("--method", method)
+            self.assertEqual(list(table), COLUMNS)
+            self.assertEqual(table["TARGETID"], self.targets.ids)
+            self.check_truth(table)
+            self.assertEqual(set(table["FITMETHOD"]), {"PCA"})
+
+    def test_the_file_has_what_redrocks_has(self):
+        self.redshifts()
+        hdus = tiny_fits.read(self.result)
+        self.assertEqual([h.name for h in hdus], ["", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP", "TSNR2"])
+        for hdu in hdus[:2]:
+            self.assertEqual(hdu.cards["TEMNAM00"] + hdu.cards["TEMFIL00"], "GALAXYrrtemplate-GALAXY-None-v1.0.fits")
+            self.assertEqual(hdu.cards["TEMNAM01"], "STAR:::A")
+            self.assertEqual(len(hdu.cards["TEMSHA01"]), 64)
+            self.assertEqual((hdu.cards["SPGRP"], hdu.cards["TILEID"]), ("cumulative", 80613))
+        forms = [str(hdus[1].cards[f"TFORM{i}"]).strip() for i in range(1, 13)]
+        self.assertEqual(forms, ["K", "D", "E", "J", "E", "4E", "4A", "J", "6A", "3A", "I", "E"])
+        scores = read_table(self.result, "TSNR2")
+        self.assertEqual(list(scores), ["TARGETID", "TSNR2_LRG_B", "TSNR2_LRG_R", "TSNR2_LRG"])
+        self.assertEqual(scores["TSNR2_LRG"][0], 3.5)
+        self.assertEqual(read_table(self.result, "FIBERMAP")["TARGETID"], self.targets.ids)
+
+    def test_models_are_the_spectra_without_noise(self):
+        for method in ("fast", "redrock"):
+            self.redshifts("--method", method, "--model", self.out / "model.fits")
+            hdus = tiny_fits.by_name(self.out / "model.fits")
+            self.assertEqual(list(hdus)[1:], ["REDSHIFTS", "B_WAVELENGTH", "B_MODEL", "R_WAVELENGTH", "R_MODEL"])
+            for name, (_, n) in CAMERAS.items():
+                models = hdus[name + "_MODEL"].values()
+                for t, flux in enumerate(self.targets.flux[name]):
+                    chi2 = sum(25 * (f - m) ** 2 for f, m in list(zip(flux, models[t * n:(t + 1) * n]))[8:-8])
+                    self.assertLess(abs(chi2 / (n - 16) - 1), 0.5, (name, t))
+
+    def test_a_frame_a_camera_and_exposures_are_one_target(self):
+        """cframes of two cameras and two exposures, and spectra of both exposures in one file."""
+        second = Targets(TRUTH, seed=2)
+        frames = []
+        for expid, targets in ((7, self.targets), (8, second)):
+            for name in CAMERAS:
+                n = CAMERAS[name][1]
+                flat = [v for row in targets.flux[name] for v in row]
+                head = [("EXTNAME", "FLUX"), ("CAMERA", name.lower() + "0"), ("EXPID", expid), ("NIGHT", 20261121)]
+                data = tiny_fits.image("", -32, (len(TRUTH), n), flat, head, first=True)
+                data += targets.camera_hdus(name, prefix="") + targets.fibermap(coadd=False)
+                frames.append(self.put(f"cframe-{name.lower()}0-{expid:08d}.fits", data))
+        table = self.redshifts(inputs=frames)
+        self.check_truth(table)
+        good = table["NPIXELS"][0]
+        self.assertEqual(table["TARGETID"], self.targets.ids)
+        exposures = read_table(self.result, "EXP_FIBERMAP")
+        self.assertEqual(exposures["EXPID"], [7] * 5 + [8] * 5)  # of each camera's file once
+        fibermap = read_table(self.result, "FIBERMAP")
+        self.assertEqual(fibermap["COADD_NUMEXP"], [2] * 5)
+        self.assertEqual(fibermap["COADD_NUMNIGHT"], [1] * 5)
+        separate = self.redshifts("--allspec", inputs=frames)
+        self.check_truth(separate)
+        self.assertEqual(separate["NPIXELS"][0], 2 * good)
+        one = self.redshifts(inputs=frames[:2])
+        self.assertGreater(one["ZERR"][0], table["ZERR"][0])
+
+    def test_targets_can_be_chosen(self):
+        ids = self.targets.ids
+        self.assertEqual(self.redshifts("--targetids", f"{ids[3]},{ids[1]}")["TARGETID"], [ids[1], ids[3]])
+        self.assertEqual(self.redshifts("--mintarget", "1", "-n", "3")["TARGETID"], ids[1:4])
+        self.assertEqual(self.redshifts("--ntargets", "2")["TARGETID"], ids[:2])
+        self.assertEqual(self.redshifts("--targetids", f"{ids[0]},5")["TARGETID"], ids[:1])
+        self.assertIn("1 of 2 targets asked for are in none", self.warnings)
+        self.result.unlink()
+        self.assert_fails(self.redshift("--targetids", "5"), 22, "none of the targets")
+        self.assert_fails(self.redshift("--mintarget", "4", "-n", "2"), 22, "4 to 6", "has 5")
+        self.assert_fails(self.redshift("--targetids", "5", "-n", "2"), 2, "--targetids")
+        self.assert_fails(self.redshift("--targetids", "5;6"), 2, "--targetids")
+
+    def test_tables_and_resolution_may_be_missing(self):
+        bare = self.put("bare.fits", self.targets.coadd(fibermap=False, scores=False))
+        table = self.redshifts(inputs=bare)
+        self.assertEqual(table["TARGETID"], list(range(5)))
+        self.assertIn("no FIBERMAP: targets are numbered by their rows", self.warnings)
+        self.check_truth(table)
+        self.assertEqual([h.name for h in tiny_fits.read(self.result)], ["", "REDSHIFTS"])
+        blurred = self.redshifts(inputs=self.put("no-r.fits", self.targets.coadd(with_resolution=False)))
+        self.assertEqual(blurred["SPECTYPE"], [kind for kind, _ in TRUTH])
+        camera = self.redshifts(inputs=self.put("b.fits", self.targets.coadd(cameras="B")))
+        self.assertLess(camera["NPIXELS"][0], table["NPIXELS"][0])
+
+    def test_fibermap_says_what_is_wrong(self):
+        status = {0: 1 << 10, 1: 1 << 2, 2: 1 << 23}
+        coadd = self.put("status.fits", self.targets.coadd(status=status, kinds={3: "SKY", 4: "BAD"}))
+        table = self.redshifts(inputs=coadd)
+        self.assertEqual(table["ZWARN"], [POORDATA, UNPLUGGED | NODATA, LITTLE_COVERAGE, SKY, BAD_TARGET | NODATA])
+        for t in (1, 4):
+            row = {name: values[t] for name, values in table.items()}
+            self.assertEqual((row["Z"], row["SPECTYPE"], row["SUBTYPE"], row["FITMETHOD"]), (0, "GALAXY", "", "NONE"))
+            self.assertEqual(row["COEFF"], [0] * 4)
+
+    def test_the_same_bytes_for_any_number_of_threads(self):
+        many = self.put("many.fits", Targets(TRUTH * 14).coadd())  # 70: more than one group
+        seen = set()
+        for threads in (1, 2, 5):
+            model, details = self.out / "m.fits", self.out / "d.h5"
+            more = ["-d", details] if self.has_hdf5() else []
+            self.redshifts("--threads", threads, "--model", model, *more, inputs=many)
+            seen.add(self.result.read_bytes() + model.read_bytes() + (details.read_bytes() if more else b""))
+        self.assertEqual(len(seen), 1)
+        self.assertEqual(read_table(self.result, "REDSHIFTS")["TARGETID"], Targets(TRUTH * 14).ids)
+
+    def has_hdf5(self):
+        probe = self.redshift("-d", self.out / "probe.h5")
+        found = (self.out / "probe.h5").exists()
+        (self.out / "probe.h5").unlink(missing_ok=True)
+        if not found:
+            self.assertEqual(probe.returncode, 15, probe.stderr)
+            self.assertIn("built without HDF5", probe.stderr)
+        return found
+
+    def test_details_are_a_scan_that_can_be_used_again(self):
+        if not self.has_hdf5():
+            self.skipTest("built without HDF5")
+        details = self.out / "details.h5"
+        first = self.redshifts("-d", details, "--method", "exact")
+        second = self.redshifts("--chi2-scan", details, "--method", "exact")
+        self.assertEqual(first, second)
+        self.assertEqual(details.read_bytes()[:8], b"\x89HDF\r\n\x1a\n")
+        self.result.unlink()
+        result = self.redshift("--chi2-scan", self.coadd)
+        self.assertEqual(result.returncode, 14, result.stderr)
+        cut = self.out / "cut.h5"
+        cut.write_bytes(details.read_bytes()[:3000])
+        result = self.redshift("--chi2-scan", cut)
+        self.assertIn(result.returncode, (11, 14), result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        try:
+            import h5py
+        except ImportError:
+            return
+        with h5py.File(details) as file:
+            self.assertEqual(list(file["targetids"]), self.targets.ids)
+            self.assertEqual(sorted(file["zscan"]), ["GALAXY", "STAR:::A"])
+            scan = file["zscan/GALAXY"]
+            self.assertEqual((scan["zchi2"].shape, scan["zchi2"].dtype, scan["zchi2"].chunks), ((5, 60), "f4", (1, 60)))
+            self.assertEqual(scan["zcoeff"].shape, (5, 60, 4))
+            fit = file[f"zfit/{self.targets.ids[0]}/zfit"]
+            self.assertEqual(list(fit["znum"]), list(range(len(fit))))
+            self.assertEqual(fit["z"][0], first["Z"][0])
+            self.assertEqual(file["zbest"]["spectype"][1], b"STAR")
+
+    def test_archetypes_say_what_an_object_is(self):
+        from small_spectra import FIRST, KNOTS, STEP, vectors
+        rows = [[sum(c * v for c, v in zip(mix, column)) for column in zip(*vectors("GALAXY"))]
+                for mix in ([2, .5, 1, .7], [1, -.5, 0, 1])]
+        data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+        data += tiny_fits.table("ARCHETYPES", [("ARCHETYPE", f"{KNOTS}E", f"{KNOTS}f", None), ("SUBTYPE", "3A", "3s", None)],
+                                [(row, name) for row, name in zip(rows, (b"ELG", b"LRG"))],
+                                [("CRVAL1", FIRST), ("CDELT1", STEP), ("LOGLAM", False), ("RRTYPE", "GALAXY"), ("VERSION", "1")])
+        archetypes = self.put("rrarchetype-galaxy.fits", data)
+        for method in ("fast", "redrock"):
+            table = self.redshifts("--archetypes", archetypes, "--method", method, "--model", self.out / "m.fits")
+            self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
+            self.assertEqual(table["SUBTYPE"][0], "ELG_0")
+            self.assertEqual([m for m in table["FITMETHOD"]], ["ARCH", "PCA", "ARCH", "ARCH", "PCA"])
+            self.assertEqual(len(table["LEGCOEFF"][0]), 4)
+            self.assertAlmostEqual(table["COEFF"][0][0], 1, delta=0.2)
+            self.assertEqual(len(table["PCA_COEFF"][0]), 4)
+
+    def test_priors_decide(self):
+        def prior(z, sigma, function=b"tophat"):
+            return tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)]) + tiny_fits.table(
+                "PRIORS", [("TARGETID", "K", "q", None), ("FUNCTION", "10A", "10s", None), ("Z", "D", "d", None),
+                           ("SIGMA", "D", "d", None)], [(self.targets.ids[0], function, z, sigma)])
+        table = self.redshifts("--priors", self.put("prior.fits", prior(0.08, 0.02)))
+        self.assertIn("4 of 5 targets", self.warnings)
+        self.assertTrue(0.07 <= table["Z"][0] <= 0.09, table["Z"][0])
+        self.check_truth({k: v[1:] for k, v in table.items()}, TRUTH[1:])
+        self.result.unlink()
+        self.assert_fails(self.redshift("--priors", self.put("bad.fits", prior(0.1, -1))), 14, "SIGMA")
+        self.assert_fails(self.redshift("--priors", self.put("bad.fits", prior(0.1, 1, b"box"))), 14, "FUNCTION")
+        self.assert_fails(self.redshift("--priors", self.coadd), 11, "PRIORS")
+
+    def test_options_of_rrdesi_are_taken(self):
+        table = self.redshifts("--mp", "3", "--ncpu", "2", "--gpu", "--max-gpuprocs", "1", "--no-mpi-abort", "--debug",
+                               "--nminima", "2", "--zscan-galaxy", "-0.005,1.7,3e-4", "--zscan-qso", "0.05,6.0,5e-4",
+                               "--zscan-star", "-0.002,0.00201,4e-5", "--negflux-nsig", "5", "--no-skymask",
+                               "--archetype-legendre-percamera", "False")
+        self.check_truth(table)
+        self.assertEqual(len(self.warnings.splitlines()), 6, self.warnings)
+        for name in ("--mp", "--ncpu", "--gpu", "--max-gpuprocs", "--no-mpi-abort", "--debug"):
+            self.assertIn(name + " is ignored", self.warnings)
+
+    def test_summary_tells_what_was_found(self):
+        self.redshifts("--json", self.out / "s.json", "--trace", self.out / "t.json")
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertEqual(summary["targets"], {"all": 5, "zwarn_0": 5, "small_delta_chi2": 0, "no_data": 0})
+        self.assertEqual(summary["types"], {"GALAXY": 3, "STAR": 2})
+        self.assertIn("fit", summary["timers"])
+        json.loads((self.out / "t.json").read_text())
+
+    def test_info_knows_the_files(self):
+        self.redshifts()
+        result = self.program("info", self.result)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for word in ("redshifts", "5 targets", "GALAXY 3", "STAR 2", "ZWARN 0"):
+            self.assertIn(word, result.stdout)
+
+
+class BadInput(Case):
+    def row(self, change):
+        targets = Targets(TRUTH)
+        change(targets)
+        return self.redshifts(inputs=self.put("changed.fits", targets.coadd()))
+
+    def test_targets_without_a_good_pixel_have_a_row(self):
+        def no_ivar(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [0.0] * len(t.ivar[name][1])
+
+        def nan(t):
+            for name in CAMERAS:
+                t.flux[name][1] = [math.nan] * len(t.flux[name][1])
+
+        def negative(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [-1.0] * len(t.ivar[name][1])
+
+        def infinite(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [math.inf] * len(t.ivar[name][1])
+        for change in (no_ivar, nan, negative, infinite):
+            for method in ("fast", "redrock"):
+                targets = Targets(TRUTH)
+                change(targets)
+                table = self.redshifts("--method", method, inputs=self.put("changed.fits", targets.coadd()))
+                self.assertEqual(table["ZWARN"][1] & NODATA, NODATA)
+                self.assertEqual((table["Z"][1], table["NPIXELS"][1], table["SPECTYPE"][1], table["FITMETHOD"][1]),
+                                 (0, 0, "GALAXY", "NONE"))
+                rest = {k: [v for i, v in enumerate(values) if i != 1] for k, values in table.items()}
+                self.check_truth(rest, TRUTH[:1] + TRUTH[2:])
+
+    def test_absurd_pixels_are_left_out(self):
+        def change(t):
+            t.flux["B"][0][100:104] = [math.nan, math.inf, -math.inf, -1e30]
+            t.ivar["R"][0][50:53] = [math.nan, math.inf, -5.0]
+            t.flux["R"][2][60] = 3e38
+            t.ivar["R"][2][60] = 0.0
+        clean = self.redshifts()
+        table = self.row(change)
+        self.check_truth(table)
+        self.assertEqual(table["NPIXELS"][0], clean["NPIXELS"][0] - 7)
+        self.assertEqual([table["Z"][i] for i in (1, 3, 4)], [clean["Z"][i] for i in (1, 3, 4)])
+
+    def test_a_repeated_targetid_is_one_target(self):
+        targets = Targets(TRUTH)
+        targets.ids[3] = targets.ids[2]
+        table = self.redshifts(inputs=self.put("repeated.fits", targets.coadd()))
+        self.assertEqual(len(table["TARGETID"]), 4)
+        self.assertIn("1 rows of coadds repeat a TARGETID", self.warnings)
+
+    def test_other_wavelengths_and_widths_of_r_go_together(self):
+        other = Targets(TRUTH, seed=5)
+        data = other.coadd(cameras="B")
+        plain = self.put("no-r.fits", self.targets.coadd(with_resolution=False))
+        table = self.redshifts(inputs=[self.put("b-only.fits", data), plain])
+        self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
+
+    def test_templates_that_are_none_are_named(self):
+        for name, code, words in (("text.fits", 14, ["text.fits"]), ("coadd.fits", 80, ["BASIS_VECTORS"])):
+            path = self.put(name, b"no template" if name == "text.fits" else self.coadd.read_bytes())
+            result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", path, "--quiet")
+            self.assert_fails(result, code, *words)
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", self.inputs / "none", "--quiet")
+        self.assert_fails(result, 10, "none")
+        far = self.put("far.fits", template_bytes("GALAXY", redshifts=[5 + 0.1 * i for i in range(9)]))
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", far, "--quiet")
+        self.assert_fails(result, 81, "covers")
+
+    def test_files_that_are_none_are_named(self):
+        self.assert_fails(self.redshift(inputs=self.inputs / "none.fits"), 10, "none.fits")
+        inside = next(h for h in tiny_fits.read(self.coadd) if h.name == "B_FLUX").start + 100
+        self.assert_fails(self.redshift(inputs=self.put("x.fits", self.coadd.read_bytes()[:inside])), 14, "x.fits")
+        self.assert_fails(self.redshift(inputs=self.templates / "rrtemplate-STAR-A-v1.0.fits"), 11, "B_WAVELENGTH")
+        signed = self.coadd.read_bytes()
+        hdus = tiny_fits.read(self.coadd)
+        flux = next(h for h in hdus if h.name == "B_FLUX")
+        start = signed.rindex(b"XTENSION", 0, flux.start)
+        end = flux.start + len(flux.data) + (-len(flux.data)) % 2880
+        broken = bytearray(tiny_fits.signed(signed[start:end]))
+        broken[-2880] ^= 1
+        damaged = self.put("damaged.fits", signed[:start] + bytes(broken) + signed[end:])
+        self.assert_fails(self.redshift(inputs=damaged), 14, "damaged.fits", "B_FLUX", "DATASUM")
+        self.assertEqual(self.redshift("--no-verify", inputs=damaged).returncode, 0)
+
+    def test_outputs_are_guarded(self):
+        self.assert_fails(self.redshift(output=False), 2, "-o")
+        self.assert_fails(self.redshift("--model", self.out / "m.fits", output=False), 2, "-o")
+        self.assert_fails(self.redshift("--model", self.coadd), 2, "coadd-0-80613.fits")
+        self.assert_fails(self.redshift("--model", self.result), 2, "redrock.fits")
+        self.redshifts()
+        before = self.result.read_bytes()
+        result = self.redshift("--no-clobber")
+        self.assertEqual(result.returncode, 32, result.stderr)
+        self.assertEqual(self.result.read_bytes(), before)
+        if os.geteuid() != 0:
+            self.assertEqual(self.redshift("--model", "/proc/m.fits").returncode, 30)
+
+    def test_absurd_options_are_one_line(self):
+        for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),
+                              ("--zscan-star", "a,b,c"), ("--mintarget", "-1"), ("-n", "0"), ("--method", "guess"),
+                              ("--archetype-nnearest", "1"), ("--archetype-legendre-percamera", "maybe"),
+                              ("--cosmics-nsig", "-1"), ("--negflux-nsig", "nan"), ("--archetype-legendre-degree", "-2")):
+            self.assert_fails(self.redshift(option, value), 2, option.lstrip("-").split("-")[0])
+
+
+class ManyFiles(Case):
+    def setUp(self):
+        super().setUp()
+        self.tree = self.out / "in"
+        for folder, seed in (("a", 1), ("b", 2)):
+            (self.tree / folder).mkdir(parents=True)
+            (self.tree / folder / f"coadd-{folder}.fits").write_bytes(Targets(TRUTH, seed=seed).coadd())
+        self.results = self.out / "out"
+
+    def survey(self, *more, inputs=None, code=0):
+        result = self.program("redshift", "-i", *(inputs or [self.tree]), "-o", f"{self.results}/", "-t", self.templates,
+                              *more)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result
+
+    def test_each_file_has_its_results_once(self):
+        self.survey("--model", f"{self.results}/", "--json", self.out / "s.json")
+        self.assertEqual(sorted(str(p.relative_to(self.results)) for p in self.results.rglob("*.fits")),
+                         ["a/redrock-a.fits", "a/rrmodel-a.fits", "b/redrock-b.fits", "b/rrmodel-b.fits"])
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertEqual(summary["counts"]["done"], 2)
+        self.assertEqual([f["targets"] for f in summary["files"]], [5, 5])
+        self.redshifts(inputs=self.tree / "a" / "coadd-a.fits")
+        self.assertEqual(self.result.read_bytes(), (self.results / "a" / "redrock-a.fits").read_bytes())
+        status = json.loads((self.results / "status.json").read_text())
+        self.assertEqual((status["finished"], status["counts"]), (True, {"done": 2}))
+        self.assertIn("a-a", (self.results / "status.html").read_text())
+        again = self.survey("--model", f"{self.results}/", "--dry-run")
+        self.assertEqual([line.split()[0] for line in again.stdout.splitlines()], ["up-to-date"] * 2)
+
+    def test_what_has_changed_is_done_again(self):
+        self.survey()
+        before = (self.results / "b" / "redrock-b.fits").read_bytes()
+        (self.tree / "b" / "coadd-b.fits").write_bytes(Targets(TRUTH, seed=9).coadd())
+        self.survey("--json", self.out / "s.json")
+        counts = json.loads((self.out / "s.json").read_text())["counts"]
+        self.assertEqual((counts["done"], counts["up_to_date"]), (1, 1))
+        self.assertNotEqual((self.results / "b" / "redrock-b.fits").read_bytes(), before)
+        self.survey("--nminima", "2", "--json", self.out / "s.json")
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["done"], 2)
+
+    def test_a_bad_file_is_set_aside_and_the_rest_goes_on(self):
+        bad = self.tree / "b" / "coadd-bad.fits"
+        bad.write_bytes(b"no spectra")
+        self.survey("--json", self.out / "s.json", code=3)
+        files = {f["name"]: f for f in json.loads((self.out / "s.json").read_text())["files"]}
+        self.assertEqual(files["b-bad"]["state"], "failed")
+        self.assertEqual(files["b-bad"]["exit_code"], 14)
+        self.assertEqual(files["a-a"]["state"], "done")
+        self.survey("--json", self.out / "s.json", code=3)
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["up_to_date"], 2)
+        bad.write_bytes(Targets(TRUTH, seed=3).coadd())
+        self.survey()
+        self.assertTrue((self.results / "b" / "redrock-bad.fits").exists())
+
+    def test_lists_and_names_that_clash(self):
+        names = self.out / "list.txt"
+        names.write_text("# two\nin/a/coadd-a.fits\nin/b/coadd-b.fits\n")
+        self.survey(inputs=[names])
+        self.assertTrue((self.results / "redrock-a.fits").exists())
+        shutil.copy(self.tree / "a" / "coadd-a.fits", self.tree / "b" / "spectra-a.fits")
+        clash = self.survey(inputs=[self.tree / "a" / "coadd-a.fits", self.tree / "b" / "spectra-a.fits"], code=2)
+        self.assertIn("same name", clash.stderr)
+        (self.out / "empty").mkdir()
+        self.survey(inputs=[self.out / "empty"], code=10)
+        self.survey("--details", self.out / "file.h5", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
