@@ -25,12 +25,12 @@ class SimulateTargets(unittest.TestCase):
         done = self.simulate("a", "--mpi", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("using the small built-in set physics-1", done.stderr)
-        coadd = fits.by_name((self.out / "a/coadd-0000.fits").read_bytes())
+        coadd = fits.by_name(self.out / "a/coadd-0000.fits")
         bands = [f"{band}_{kind}" for band in "BRZ"
                  for kind in ("WAVELENGTH", "FLUX", "IVAR", "MASK", "RESOLUTION")]
         self.assertEqual([n for n in coadd if n], ["FIBERMAP", "EXP_FIBERMAP", *bands, "SCORES"])
         self.assertEqual((coadd["R_RESOLUTION"].cards["NAXIS2"], coadd["R_RESOLUTION"].cards["NAXIS3"]), (11, 6))
-        truth = fits.by_name((self.out / "a/truth-0000.fits").read_bytes())
+        truth = fits.by_name(self.out / "a/truth-0000.fits")
         self.assertEqual(truth["TRUTH"].cards["NAXIS2"], 6)
         self.assertEqual(truth["TRUTH"].cards["TTYPE4"].strip(), "Z")
 
@@ -49,7 +49,7 @@ class SimulateTargets(unittest.TestCase):
                 (["--mix", "1,2,x,4"], 2, "--mix: found '1,2,x,4'"),
                 (["-t", "/nowhere/rrtemplate.fits"], 10, "/nowhere/rrtemplate.fits"),
         ):
-            done = self.simulate("a", *options)
+            done = self.simulate("a", "-q", *options)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
             self.assertIn(text, done.stderr)
