@@ -155,6 +155,7 @@ Candidate Refiner::finish(Basin b, int rounds) {
   c.method = name_of(source.method);
   c.z = e.z[0];
   c.chi2 = e.value[0];
+  c.evidence = e.fit.evidence[0];
   c.zerr = error_of(e);
   for (std::size_t a = 0; a < source.nbasis(); ++a) {
     c.coefficients.push_back(e.fit.coefficient(a, 0));
@@ -245,8 +246,17 @@ std::vector<std::vector<Candidate>> refine(const TargetSet& set, std::span<const
     if (set.targets[t].good_pixels > 0) {
       out[t] = of_target(set, t, curves, priors.empty() ? Prior{} : priors[t], options);
     }
+    const bool bayes = !curves.front().evidence.empty();
+    if (bayes) {
+      set_probabilities(t, curves, priors.empty() ? Prior{} : priors[t], options.probability,
+                        out[t]);
+    }
+    if (bayes && options.errors == Errors::kPosterior) {
+      for (Candidate& c : out[t]) c.zerr = std::max(c.zerr, c.posterior_zerr);
+    }
     if (out[t].empty()) out[t] = {no_fit(set.targets[t], curves.front().fitter->source())};
-    rank(out[t], options.minima);
+    rank(out[t], options.minima,
+         bayes && options.order == Order::kProbability ? RankBy::kProbability : RankBy::kChi2);
   });
   return out;
 }

@@ -42,6 +42,7 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
   for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
     curve.chi2(target, first + lane) = fit.chi2[lane];
     curve.penalty(target, first + lane) = fit.penalty[lane];
+    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
   }
 }
 
@@ -118,6 +119,9 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
   for (Curve& curve : curves) {
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
     curve.penalty = Array2D<double>(set.targets.size(), curve.z.size());
+    if (curve.fitter->has_evidence()) {
+      curve.evidence = Array2D<double>(set.targets.size(), curve.z.size());
+    }
   }
   const ScanMode mode = mode_of(set, options);
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();

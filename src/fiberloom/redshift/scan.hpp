@@ -39,6 +39,7 @@ struct Curve {
   std::unique_ptr<Fitter> fitter;
   std::vector<double> z;
   Array2D<double> chi2, penalty;  ///< [target][z]
+  Array2D<double> evidence;       ///< likewise; empty where it is not asked for
 };
 
 /// One curve a template, in the order of the set. The values do not depend on the executor; those
