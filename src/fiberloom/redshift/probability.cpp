@@ -72,46 +72,90 @@ std::size_t nearest(std::span<const double> z, double x) {
 /// Steps of the scan around a narrow peak that its own integral stands for.
 constexpr double kReplaced = 1.5;
 
-/// Is the peak too narrow for the scan? A sum at steps of 2 sigma has a Gaussian to 1 %.
-bool is_narrow(const Candidate& c, const Curve& curve) {
-  return c.zerr < 0.5 * step_at(curve.z, nearest(curve.z, c.z));
+/// Is a peak too narrow for a scan? A sum at steps of 2 sigma has a Gaussian to 1 %.
+bool is_narrow(const Candidate& c, std::span<const double> z) {
+  return c.zerr < 0.5 * step_at(z, nearest(z, c.z));
 }
 
-/// Everything that is probable enough to matter.
-std::vector<Mass> masses_of(std::size_t target, std::span<const Curve> curves, const Prior& prior,
-                            const RedshiftPrior& redshifts, std::span<const Candidate> candidates) {
-  std::vector<Mass> out;
-  for (const Candidate& c : candidates) {
-    if (curves[c.curve].z.empty() || !is_narrow(c, curves[c.curve])) continue;
-    out.push_back({c.curve, c.z,
-                   c.evidence + redshifts.log_density(c.curve, c.z) - 0.5 * prior_chi2(prior, c.z) +
-                       std::log(std::max(c.zerr, 1e-12) * std::sqrt(2 * std::numbers::pi)),
-                   c.zerr});
+/// All that the sums are made of.
+class Posterior {
+ public:
+  Posterior(std::span<const Curve> curves, const Prior& prior, const ProbabilityOptions& options)
+      : curves_(curves), prior_(prior), redshifts_(curves, options) {}
+
+  void add_peak(const Candidate& c) {
+    masses_.push_back({c.curve, c.z,
+                       c.evidence + outside(c.curve, c.z) +
+                           std::log(std::max(c.zerr, 1e-12) * std::sqrt(2 * std::numbers::pi)),
+                       c.zerr});
+    ++peaks_;
   }
-  const std::size_t peaks = out.size();
-  for (std::size_t k = 0; k < curves.size(); ++k) {
-    const Curve& curve = curves[k];
-    for (std::size_t i = 0; i < curve.z.size(); ++i) {
-      const double z = curve.z[i], step = step_at(curve.z, i);
-      const bool replaced = std::any_of(
-          out.begin(), out.begin() + static_cast<std::ptrdiff_t>(peaks), [&](const Mass& peak) {
-            return peak.curve == k && std::abs(peak.z - z) < kReplaced * step;
-          });
-      if (replaced) continue;
-      const double mass = curve.evidence(target, i) + redshifts.log_density(k, z) -
-                          0.5 * prior_chi2(prior, z) + std::log(std::max(step, 1e-12));
-      if (std::isfinite(mass)) out.push_back({k, z, mass, step / std::sqrt(12.0)});
+  /// The points of a scan, but for those that peaks stand for.
+  template <class Evidence, class Skip>
+  void add_scan(std::size_t curve, std::span<const double> z, const Evidence& evidence,
+                const Skip& skip) {
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const double step = step_at(z, i);
+      const bool replaced =
+          std::any_of(masses_.begin(), masses_.begin() + static_cast<std::ptrdiff_t>(peaks_),
+                      [&](const Mass& peak) {
+                        return peak.curve == curve && std::abs(peak.z - z[i]) < kReplaced * step;
+                      });
+      if (replaced || skip(z[i])) continue;
+      const double mass = evidence(i) + outside(curve, z[i]) + std::log(std::max(step, 1e-12));
+      if (std::isfinite(mass)) masses_.push_back({curve, z[i], mass, step / std::sqrt(12.0)});
     }
   }
-  return out;
+  [[nodiscard]] std::vector<Mass> masses() && { return std::move(masses_); }
+
+ private:
+  /// What is known without the spectrum.
+  [[nodiscard]] double outside(std::size_t curve, double z) const {
+    return redshifts_.log_density(curve, z) - 0.5 * prior_chi2(prior_, z);
+  }
+  std::span<const Curve> curves_;
+  const Prior& prior_;
+  RedshiftPrior redshifts_;
+  std::vector<Mass> masses_;
+  std::size_t peaks_ = 0;
+};
+
+std::vector<Mass> masses_of(std::size_t target, std::span<const Curve> curves, const Prior& prior,
+                            const ProbabilityOptions& options, std::span<const CloseScan> close,
+                            std::span<const Candidate> candidates) {
+  Posterior posterior(curves, prior, options);
+  const auto looked_at = [&](std::size_t k, double z) {
+    return std::any_of(close.begin(), close.end(),
+                       [&](const CloseScan& s) { return s.holds(k, z); });
+  };
+  for (const Candidate& c : candidates) {
+    if (curves[c.curve].z.empty()) continue;
+    const auto scan = std::find_if(close.begin(), close.end(),
+                                   [&](const CloseScan& s) { return s.holds(c.curve, c.z); });
+    if (is_narrow(c, scan == close.end() ? curves[c.curve].z : scan->z)) posterior.add_peak(c);
+  }
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    posterior.add_scan(
+        k, curves[k].z, [&](std::size_t i) { return curves[k].evidence(target, i); },
+        [&](double z) { return looked_at(k, z); });
+  }
+  for (std::size_t s = 0; s < close.size(); ++s) {  // where two overlap the first counts
+    posterior.add_scan(
+        close[s].curve, close[s].z, [&](std::size_t i) { return close[s].evidence[i]; },
+        [&](double z) {
+          return std::any_of(close.begin(), close.begin() + static_cast<std::ptrdiff_t>(s),
+                             [&](const CloseScan& o) { return o.holds(close[s].curve, z); });
+        });
+  }
+  return std::move(posterior).masses();
 }
 
 }  // namespace
 
 void set_probabilities(std::size_t target, std::span<const Curve> curves, const Prior& prior,
-                       const ProbabilityOptions& options, std::span<Candidate> candidates) {
-  const RedshiftPrior redshifts(curves, options);
-  std::vector<Mass> masses = masses_of(target, curves, prior, redshifts, candidates);
+                       const ProbabilityOptions& options, std::span<const CloseScan> close,
+                       std::span<Candidate> candidates) {
+  std::vector<Mass> masses = masses_of(target, curves, prior, options, close, candidates);
   if (masses.empty()) return;
   double most = -HUGE_VAL, total = 0;
   for (const Mass& m : masses) most = std::max(most, m.log_mass);

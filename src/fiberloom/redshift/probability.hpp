@@ -22,10 +22,21 @@ struct ProbabilityOptions {
   double window_kms = 1000;
 };
 
+/// A stretch of redshifts of one template, looked at more closely than in the scan.
+struct CloseScan {
+  std::size_t curve = 0;
+  std::vector<double> z, evidence;  ///< z increasing
+  [[nodiscard]] bool holds(std::size_t k, double x) const noexcept {
+    return k == curve && !z.empty() && x >= z.front() && x <= z.back();
+  }
+};
+
 /// Sets probability, class_probability and posterior_zerr of the candidates of one target; the
 /// curves must have evidence. The peaks of candidates are integrated with their own error where
-/// that is less than the steps of the scan; all else is the sum over the scan.
+/// that is less than the steps of the scan; all else is the sum over the scan, or over `close`
+/// where that has been.
 void set_probabilities(std::size_t target, std::span<const Curve> curves, const Prior& prior,
-                       const ProbabilityOptions& options, std::span<Candidate> candidates);
+                       const ProbabilityOptions& options, std::span<const CloseScan> close,
+                       std::span<Candidate> candidates);
 
 }  // namespace fiberloom::redshift

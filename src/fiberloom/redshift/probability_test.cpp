@@ -35,7 +35,7 @@ struct Fit {
   std::vector<std::vector<Candidate>> found;
 
   /// `count` galaxies of coefficients as in the training, at noise of 1 / ivar.
-  Fit(std::size_t count, double ivar, Errors errors = Errors::kPosterior) {
+  Fit(std::size_t count, double ivar) {
     const CounterRng rng(31, 7);
     for (std::size_t t = 0; t < count; ++t) {
       std::vector<double> c;
@@ -49,7 +49,7 @@ struct Fit {
     scan_options.fit.evidence = WithEvidence::kYes;
     curves = scan(set, templates, scan_options, executor);
     RefineOptions options;
-    options.errors = errors;
+    options.probability.star = 1e-3;  // the sample has none
     found = refine(set, curves, {}, options, executor);
   }
   std::vector<double> z;
@@ -85,13 +85,29 @@ TEST(Probability, SaysHowOftenItIsRight) {
   EXPECT_NEAR(right, expected, 3 * std::sqrt(doubt));
 }
 
+TEST(Probability, ErrorsKnowOfSecondPeaks) {
+  const Fit fit(60, 0.25);
+  double sum2 = 0, count = 0, wider = 0;
+  for (std::size_t t = 0; t < 60; ++t) {
+    const Candidate& best = fit.found[t].front();
+    EXPECT_GE(best.zerr, best.posterior_zerr);
+    if (std::abs(velocity_kms(best.z, fit.z[t])) > 1000) continue;
+    const double pull = (best.z - fit.z[t]) / best.zerr;
+    sum2 += pull * pull;
+    count += 1;
+    wider += best.zerr * kLightKms > 100;
+  }
+  EXPECT_NEAR(std::sqrt(sum2 / count), 1, 0.35);
+  EXPECT_GT(wider, 1);
+}
+
 TEST(Probability, APriorOfTypesMovesIt) {
   Fit fit(1, 0.02);
   std::vector<Candidate> even = fit.found[0], stars = even;
   ProbabilityOptions options;
-  set_probabilities(0, fit.curves, {}, options, even);
+  set_probabilities(0, fit.curves, {}, options, {}, even);
   options.star = 1000;
-  set_probabilities(0, fit.curves, {}, options, stars);
+  set_probabilities(0, fit.curves, {}, options, {}, stars);
   for (std::size_t k = 0; k < even.size(); ++k) {
     if (even[k].spectype == "STAR") {
       EXPECT_GT(stars[k].class_probability, even[k].class_probability);
