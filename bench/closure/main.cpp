@@ -15,9 +15,9 @@
 #include <fstream>
 
 #include "bench/closure/judge.hpp"
+#include "fiberloom/redshift/find.hpp"
 #include "fiberloom/redshift/prepare.hpp"
 #include "fiberloom/redshift/redrock.hpp"
-#include "fiberloom/redshift/refine.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "fiberloom/truth/survey.hpp"
 #include "loom/base/print.hpp"
@@ -40,6 +40,7 @@ struct Choices {
   std::vector<std::string> templates, fit_templates, archetypes;
   std::string mode = "fast", order = "probability", errors = "posterior", table;
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
+  double fine_step = 70, sure = 0.99;
   bool no_defects = false;
   truth::SurveyOptions survey;
   ScanOptions scan;
@@ -90,15 +91,22 @@ class Work {
     const double start = cpu_now();
     ScanOptions options = peer ? redrock_scan() : choices_.scan;
     options.mode = mode == "fast" ? ScanMode::kFast : ScanMode::kExact;
-    const std::vector<Curve> curves = scan(set, fitted_, options, *executor_);
-    const double scanned = cpu_now();
-    Found out = peer ? find_redrock(set, curves, {}, {}, *executor_)
-                     : refine(set, curves, {}, choices_.refine, *executor_);
-    scan_seconds += scanned - start;
-    refine_seconds += cpu_now() - scanned;
+    Found out;
+    if (peer) {
+      out = find_redrock(set, scan(set, fitted_, options, *executor_), {}, {}, *executor_);
+    } else {
+      FindOptions find{options, choices_.refine};
+      find.fine_step_kms = choices_.fine_step;
+      find.sure = choices_.sure;
+      FoundRedshifts found = find_redshifts(set, fitted_, {}, find, *executor_);
+      scanned_again += found.scanned_again;
+      out = std::move(found.candidates);
+    }
+    seconds += cpu_now() - start;
     return out;
   }
-  double scan_seconds = 0, refine_seconds = 0;
+  double seconds = 0;
+  std::size_t scanned_again = 0;
 
  private:
   const Choices& choices_;
@@ -146,6 +154,8 @@ void add_options(CLI::App& app, Choices& c) {
   app.add_option("--order", c.order)->check(CLI::IsMember({"chi2", "probability"}));
   app.add_option("--errors", c.errors)->check(CLI::IsMember({"chi2", "posterior"}));
   app.add_option("--step", c.scan.step_kms, "widest step of the scan, km/s");
+  app.add_option("--fine-step", c.fine_step, "of targets that are not sure, km/s; 0: none");
+  app.add_option("--sure", c.sure);
   app.add_option("--table", c.table, "one line a target");
   app.add_option("--threads", c.threads);
 }
@@ -180,8 +190,8 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
   }
   const auto n = static_cast<double>(c.targets);
-  std::printf("%zu targets, %s; CPU-seconds a target: scan %.4f, refinement %.4f\n", c.targets,
-              c.mode.c_str(), work.scan_seconds / n, work.refine_seconds / n);
+  std::printf("%zu targets, %s: %.4f CPU-s a target, %.1f %% scanned again\n", c.targets,
+              c.mode.c_str(), work.seconds / n, 100 * static_cast<double>(work.scanned_again) / n);
   if (c.mode == "both") {
     std::printf("fast and exact differ for %zu, %zu of them with ZWARN 0\n", differ, sure);
   }

@@ -167,7 +167,7 @@ void set_probabilities(std::size_t target, std::span<const Curve> curves, const 
       if (curves[m.curve].fitter->source().spectype != c.spectype) continue;
       const double share = std::exp(m.log_mass - most) / total;
       of_class += share;
-      if (std::abs(velocity_kms(m.z, c.z)) > options.window_kms) continue;
+      if (std::abs(velocity_kms(m.z, c.z)) > options.window_of(c.spectype)) continue;
       here += share;
       second += share * ((m.z - c.z) * (m.z - c.z) + m.sigma * m.sigma);
     }

@@ -20,6 +20,10 @@ struct ProbabilityOptions {
   double star_kms = 150;
   /// A probability is that of everything of the type within this of a redshift, as is an error.
   double window_kms = 1000;
+  double qso_window_kms = 3000;  ///< lines of quasars are that broad
+  [[nodiscard]] double window_of(const std::string& spectype) const noexcept {
+    return spectype == "QSO" ? qso_window_kms : window_kms;
+  }
 };
 
 /// A stretch of redshifts of one template, looked at more closely than in the scan.

@@ -67,7 +67,7 @@ class Refiner {
     if (&a != &b) narrow(b, std::span(z).last(kEach), std::span(value).last(kEach), step_b);
   }
 
-  /// Everything within `window_kms` of a candidate, kCloseKms apart.
+  /// Everything within `window_kms` of a candidate.
   [[nodiscard]] CloseScan look_closely(const Candidate& c, double window_kms, Basin& lowest);
 
   /// `rounds` of closing in, then all that is reported.
@@ -98,11 +98,14 @@ class Refiner {
 /// Minima that are closed in to the last: the others are known to a few km/s.
 constexpr std::size_t kLikely = 3;
 
-/// Peaks nearer to each other than this are one: no line is narrower than the cameras see it.
-constexpr double kCloseKms = 35;
+/// Points of a close look: 35 km/s apart for galaxies, since no line is narrower than the cameras
+/// see it, and 105 for quasars.
+constexpr double kClosePoints = 57;
 /// A candidate known better than this has no second peak near by: what makes z that sure rises far
 /// above any noise over the width of a line.
 constexpr double kSureKms = 6;
+/// A scan in finer steps has seen all there is: stars'.
+constexpr double kLeastStepKms = 35;
 /// Less probable candidates are not looked at closely.
 constexpr double kLeastProbability = 0.01;
 
@@ -111,7 +114,7 @@ CloseScan Refiner::look_closely(const Candidate& c, double window_kms, Basin& lo
   const double reach = window_kms / kLightKms * (1 + c.z);
   const double low = std::max(c.z - reach, curve.z.front());
   const double high = std::min(c.z + reach, curve.z.back());
-  const double wanted = (high - low) / (kCloseKms / kLightKms * (1 + c.z));
+  const double wanted = kClosePoints * (high - low) / (2 * reach);
   const auto packs = static_cast<std::size_t>(std::ceil((wanted + 1) / kLanes));
   const std::size_t n = packs * kLanes;
   const double step = (high - low) / static_cast<double>(n - 1);
@@ -264,9 +267,10 @@ void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
     const double zerr_kms = kLightKms * c.zerr / (1 + c.z);
     const double step_kms =
         velocity_kms(curve.z.back(), curve.z.front()) / static_cast<double>(curve.z.size());
-    if (c.probability < kLeastProbability || zerr_kms < kSureKms || step_kms < kCloseKms) continue;
+    if (c.probability < kLeastProbability || zerr_kms < kSureKms || step_kms < kLeastStepKms)
+      continue;
     Basin lowest;
-    close.push_back(refiner.look_closely(c, options.probability.window_kms, lowest));
+    close.push_back(refiner.look_closely(c, options.probability.window_of(c.spectype), lowest));
     if (lowest.value < c.chi2 - 1e-3) c = refiner.finish(lowest, 1);
   }
   if (!close.empty()) set_probabilities(t, curves, prior, options.probability, close, candidates);
