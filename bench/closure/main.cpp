@@ -40,7 +40,7 @@ struct Choices {
   std::vector<std::string> templates, fit_templates, archetypes;
   std::string mode = "fast", order = "probability", errors = "posterior", table;
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
-  double fine_step = 70, sure = 0.99;
+  double fine_step = 0, sure = 0.99;
   bool no_defects = false;
   truth::SurveyOptions survey;
   ScanOptions scan;
@@ -154,6 +154,8 @@ void add_options(CLI::App& app, Choices& c) {
   app.add_option("--order", c.order)->check(CLI::IsMember({"chi2", "probability"}));
   app.add_option("--errors", c.errors)->check(CLI::IsMember({"chi2", "posterior"}));
   app.add_option("--step", c.scan.step_kms, "widest step of the scan, km/s");
+  app.add_option("--hot-nsig", c.prepare.hot_pixel_nsig, "0: spikes stay");
+  app.add_option("--sky-share", c.prepare.sky_line_share, "0: ivar is believed on sky lines");
   app.add_option("--fine-step", c.fine_step, "of targets that are not sure, km/s; 0: none");
   app.add_option("--sure", c.sure);
   app.add_option("--table", c.table, "one line a target");

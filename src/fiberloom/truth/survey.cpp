@@ -288,7 +288,12 @@ redshift::TargetSet prepared(const std::vector<Spectra>& cameras, std::size_t co
                                   kDiagonals});
     }
   }
-  return redshift::prepare(views, {.least_row_sum = 0, .negative_nsig = 0, .mask_sky_lines = false},
+  return redshift::prepare(views,
+                           {.least_row_sum = 0,
+                            .negative_nsig = 0,
+                            .hot_pixel_nsig = 0,
+                            .sky_line_share = 0,
+                            .mask_sky_lines = false},
                            executor);
 }
 
