@@ -48,7 +48,7 @@ Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& 
       kernels_(kernels),
       options_(options),
       halo_(set.halo()),
-      sampler_(source, set.grids, halo_, kernels) {
+      sampler_(source, set.grids, halo_, kernels, options.igm_edge) {
   if (source.nbasis() > static_cast<std::size_t>(kMostBasis)) {
     throw Error(Status::kUnsupported, source.file + ": " + std::to_string(source.nbasis()) +
                                           " vectors, at most " + std::to_string(kMostBasis) +

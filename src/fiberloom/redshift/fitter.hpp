@@ -26,6 +26,7 @@ struct FitOptions {
   Constrained constrained = Constrained::kChi2;
   OiiPenalty oii_penalty = OiiPenalty::kYes;
   WithEvidence evidence = WithEvidence::kNo;
+  IgmEdge igm_edge = IgmEdge::kShared;
 };
 
 /// Fits at kLanes redshifts.

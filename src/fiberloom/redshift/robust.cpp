@@ -30,7 +30,8 @@ double median(std::vector<double>& values) {
 bool is_spike(const Block& b, long first, long width, double nsig, std::vector<double>& around) {
   const auto n = static_cast<long>(b.pixels);
   const long low = first - 1, high = first + width;
-  if (low < 0 || high >= n) return false;
+  const auto reach = static_cast<long>(b.ndiag / 2);  // nearer to the ends rows have lost light
+  if (low < reach || high >= n - reach) return false;
   const auto weight = [&](long i) { return b.weight[static_cast<std::size_t>(i)]; };
   const auto flux = [&](long i) { return b.flux[static_cast<std::size_t>(i)]; };
   if (!(weight(low) > 0) || !(weight(high) > 0)) return false;
