@@ -31,7 +31,7 @@ class Redshifts(Shown):
     z, zerr, chi2, deltachi2 : array
         Redshift, its error, chi2 of the best fit, and by how much the next one at another redshift is worse.
     zwarn : array of uint32
-        0, or bits of what is doubtful (docs/formats.md).
+        0, or bits of what is doubtful (docs/fiberloom/formats.md).
     spectype, subtype : list of str
     npixels : array
         Good pixels.

@@ -144,8 +144,13 @@ std::vector<double> draw_coefficients(const Template& t, double u) {
 Sample draw(const TemplateSet& templates, std::span<const Archetypes> archetypes,
             const parity::CoaddFile& base, const SampleOptions& options) {
   SerialExecutor executor;
-  const TargetSet set = prepare(
-      base.views(), {.least_row_sum = 0, .negative_nsig = 0, .mask_sky_lines = false}, executor);
+  const TargetSet set = prepare(base.views(),
+                                {.least_row_sum = 0,
+                                 .negative_nsig = 0,
+                                 .hot_pixel_nsig = 0,
+                                 .sky_line_share = 0,
+                                 .mask_sky_lines = false},
+                                executor);
   const Sources sources(set, templates, archetypes);
   Sample out;
   for (const parity::CoaddCamera& c : base.cameras) {

@@ -10,6 +10,7 @@
 #include "fiberloom/cli/redshift_survey.hpp"
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
@@ -83,8 +84,8 @@ Command make_redshift() {
           exit_codes_of({.reads = true,
                          .matches = true,
                          .writes = true,
-                         .more = {Status::kSomeFailed, Status::kInterrupted, Status::kBadTemplate,
-                                  Status::kTemplateRange}})};
+                         .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate,
+                                  kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom simulate`: a camera without any outside file.
+// `fiberloom simulate`: a camera without any outside file, or spectra of known redshift.
+#include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/recipes/simulate_camera.hpp"
+#include "fiberloom/recipes/simulate_targets.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
 
@@ -14,10 +17,45 @@ namespace {
 
 struct SimulateCommand {
   SimulateJob job;
+  SimulateTargetsJob targets;
+  std::string snr = "0.5,20", mix = "50,20,20,10";
+  bool no_defects = false;
   std::size_t threads = 0;
   RankChoice ranks;
   LogOptions log;
 };
+
+/// "1,2,3" as `count` numbers. Throws kUsage.
+std::vector<double> numbers(const std::string& option, const std::string& text, std::size_t count) {
+  std::vector<double> out;
+  const char* at = text.c_str();
+  while (true) {
+    char* end = nullptr;
+    out.push_back(std::strtod(at, &end));
+    const bool good = end != at && std::isfinite(out.back());
+    if (good && *end == ',' && out.size() < count) {
+      at = end + 1;
+      continue;
+    }
+    if (good && *end == '\0' && out.size() == count) return out;
+    throw Error(Status::kUsage, option + ": found '" + text + "', expected " +
+                                    std::to_string(count) + " numbers with commas between");
+  }
+}
+
+SimulateTargetsJob targets_job(const SimulateCommand& command) {
+  SimulateTargetsJob job = command.targets;
+  job.directory = command.job.directory;
+  job.overwrite = command.job.overwrite;
+  job.survey.seed = command.job.seed;
+  const std::vector<double> snr = numbers("--snr", command.snr, 2);
+  const std::vector<double> mix = numbers("--mix", command.mix, 4);
+  job.survey.least_snr = snr[0];
+  job.survey.most_snr = snr[1];
+  job.survey.mix = {.galaxy = mix[0], .qso = mix[1], .star = mix[2], .sky = mix[3]};
+  if (command.no_defects) job.survey = truth::without_defects(job.survey);
+  return job;
+}
 
 int run_simulate(const SimulateCommand& command) {
   const RankPart part = part_of_rank(
@@ -27,6 +65,12 @@ int run_simulate(const SimulateCommand& command) {
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
   if (!part.note.empty()) observer.info(part.note);
+  if (command.targets.targets > 0) {
+    for (const std::string& file : simulate_targets(targets_job(command), *executor, observer)) {
+      observer.info("wrote " + file);
+    }
+    return 0;
+  }
   const SimulateSummary summary = simulate_cameras(command.job, *executor, observer);
   for (const std::string& file : summary.files) observer.info("wrote " + file);
   return 0;
@@ -37,10 +81,13 @@ int run_simulate(const SimulateCommand& command) {
 Command make_simulate() {
   Command command{
       .name = "simulate",
-      .text = "make a camera: PSF, preprocessed frames, fibermap and truth",
+      .text =
+          "make a camera: PSF, preprocessed frames, fibermap and truth; or spectra of known "
+          "redshift",
       .footer =
           "Example:\n"
-          "  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n\n" +
+          "  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n"
+          "  fiberloom simulate -o truth --targets 500\n\n" +
           exit_codes_of(
               {.reads = true, .matches = true, .writes = true, .more = {Status::kInterrupted}})};
   const auto state = std::make_shared<SimulateCommand>();
@@ -70,6 +117,20 @@ Command make_simulate() {
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
       "refuse to replace existing files");
+  SimulateTargetsJob& targets = state->targets;
+  options.group("Targets of known redshift, as spectra");
+  options.add("--targets", &targets.targets,
+              "write coadd-NNNN.fits and truth-NNNN.fits with so many targets, 500 a file, instead "
+              "of cameras");
+  options.add("-t,--templates", &targets.templates,
+              "templates to draw from; none: $RR_TEMPLATE_DIR, else a small built-in set");
+  options.add("--archetypes", &targets.archetypes, "archetypes to draw from as well");
+  options.add("--snr", &state->snr, "lowest and highest S/N, median over pixels",
+              {.value = "LOW,HIGH", .shows_default = true});
+  options.add("--mix", &state->mix, "shares of galaxies, quasars, stars and sky fibres",
+              {.value = "G,Q,S,SKY", .shows_default = true});
+  options.flag("--no-defects", &state->no_defects,
+               "no sky residuals, bad or hot pixels or missing cameras");
   options.group("Running");
   add_thread_option(options, state->threads);
   add_rank_option(options, state->ranks);

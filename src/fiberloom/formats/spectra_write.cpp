@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DESI's files of spectra and coadds as desispec writes them: order, names and types of the HDUs
-// (docs/formats.md).
+// (docs/fiberloom/formats.md).
 #include "fiberloom/formats/formats.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"

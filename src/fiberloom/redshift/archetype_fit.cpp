@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "fiberloom/redshift/fitter.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -202,7 +203,7 @@ std::vector<std::vector<double>> ArchetypeFitter::models(const PreparedTarget& t
 
 void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter, Candidate& c) {
   if (!fitter.covers(c.z)) {
-    throw Error(Status::kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
+    throw Error(kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
                                               c.spectype.c_str(), c.z));
   }
   ArchetypeFit fit = fitter.fit(target, c.z);

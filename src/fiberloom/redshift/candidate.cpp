@@ -50,7 +50,7 @@ void set_delta_chi2(std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-void rank(std::vector<Candidate>& candidates, std::size_t most) {
+void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by) {
   for (Candidate& c : candidates) {
     if (c.good_pixels == 0) c.zwarn |= zwarn::kNoData;
     if (c.good_pixels < kPixelsOfCoefficient * static_cast<long>(c.coefficients.size())) {
@@ -60,6 +60,13 @@ void rank(std::vector<Candidate>& candidates, std::size_t most) {
   sort_by_fit(candidates);
   std::map<std::string, std::size_t> kept;
   std::erase_if(candidates, [&](const Candidate& c) { return ++kept[c.spectype] > most; });
+  if (by == RankBy::kProbability) {
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) {
+                       if (is_good(a) != is_good(b)) return is_good(a);
+                       return a.probability > b.probability;
+                     });
+  }
   set_delta_chi2(candidates);
 }
 

@@ -36,8 +36,13 @@ struct Candidate {
   double z = 0, zerr = 0, chi2 = 0;
   double delta_chi2 = 0;  ///< to the next that is another redshift; 0 where none is
   std::uint32_t zwarn = 0;
-  std::vector<double> coefficients;           ///< of vectors, or of archetypes
-  std::vector<double> legendre;               ///< beside archetypes: camera after camera
+  /// Where probabilities were asked for (probability.hpp), else all 0.
+  double evidence = 0;     ///< log p(spectra | template, z), up to what the target adds to all
+  double probability = 0;  ///< of this type within 1000 km/s (QSO 3000) of this redshift
+  double class_probability = 0;      ///< of this type at any redshift
+  double posterior_zerr = 0;         ///< rms of the redshifts of that type within as much
+  std::vector<double> coefficients;  ///< of vectors, or of archetypes
+  std::vector<double> legendre;      ///< beside archetypes: camera after camera
   std::vector<double> template_coefficients;  ///< of the template that led to the archetype
   std::string template_subtype;               ///< likewise
   long good_pixels = 0;
@@ -45,10 +50,13 @@ struct Candidate {
   std::vector<double> fine_z, fine_chi2;  ///< the last scan around it
 };
 
+enum class RankBy { kChi2, kProbability };
+
 /// Sorts the candidates of one target: good fits first, then by chi2; keeps `most` of each spectral
-/// type; sets NODATA, LITTLE_COVERAGE, DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2
-/// stay in their order.
-void rank(std::vector<Candidate>& candidates, std::size_t most);
+/// type; sorts again by probability where that is asked for (DELTACHI2 may then be negative); sets
+/// NODATA, LITTLE_COVERAGE, DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2 stay in their
+/// order.
+void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by = RankBy::kChi2);
 
 /// The one candidate of a target without a fit: z 0, kHugeChi2, NODATA where it has no good pixel,
 /// else Z_FITLIMIT and BAD_MINFIT (a prior left no redshift).

@@ -48,12 +48,14 @@ Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& 
       kernels_(kernels),
       options_(options),
       halo_(set.halo()),
-      sampler_(source, set.grids, halo_, kernels) {
+      sampler_(source, set.grids, halo_, kernels, options.igm_edge) {
   if (source.nbasis() > static_cast<std::size_t>(kMostBasis)) {
     throw Error(Status::kUnsupported, source.file + ": " + std::to_string(source.nbasis()) +
                                           " vectors, at most " + std::to_string(kMostBasis) +
                                           " supported");
   }
+  if (options.evidence == WithEvidence::kYes)
+    evidence_ = evidence_table(coefficient_shapes(source));
   if (options.oii_penalty == OiiPenalty::kYes && source.spectype == "GALAXY" &&
       source.method == Method::kPca) {
     oii_ = oii_sums(source);
@@ -91,9 +93,17 @@ void Fitter::finish(const PreparedTarget& target, const double* normal, PackFit&
   const std::size_t nb = nbasis();
   out.coefficients.assign(nb * kLanes, 0.0);
   out.penalty.fill(0);
+  out.evidence.fill(0);
   if (target.good_pixels == 0) {
     out.chi2.fill(kHugeChi2);
     return;
+  }
+  if (has_evidence()) {
+    Buffer<double> parts(
+        static_cast<std::size_t>(3 * kLanes * kBrightnesses * evidence_.components));
+    kernels_.evidence(static_cast<int>(nb), normal, evidence_.components, evidence_.numbers.data(),
+                      parts.data());
+    finish_evidence(evidence_, parts.data(), out.evidence.data());
   }
   if (source_.method == Method::kNmf) {
     finish_nonnegative(target, normal, out);

@@ -10,6 +10,7 @@
 
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/redshift/constrained.hpp"
+#include "fiberloom/redshift/evidence.hpp"
 #include "fiberloom/redshift/sampler.hpp"
 #include "fiberloom/redshift/scan_kernels.hpp"
 
@@ -18,14 +19,20 @@ namespace fiberloom::redshift {
 /// A penalty on galaxies whose model has negative [OII] flux, in units of the template: the peer's.
 enum class OiiPenalty { kNo, kYes };
 
+/// The likelihood with coefficients integrated out (evidence.hpp).
+enum class WithEvidence { kNo, kYes };
+
 struct FitOptions {
   Constrained constrained = Constrained::kChi2;
   OiiPenalty oii_penalty = OiiPenalty::kYes;
+  WithEvidence evidence = WithEvidence::kNo;
+  IgmEdge igm_edge = IgmEdge::kShared;
 };
 
 /// Fits at kLanes redshifts.
 struct PackFit {
   ZPack chi2{}, penalty{};
+  ZPack evidence{};  ///< its logarithm, up to what no template changes; 0 where it is not asked for
   std::vector<double> coefficients;  ///< [nbasis][kLanes]
   [[nodiscard]] double coefficient(std::size_t a, std::size_t lane) const noexcept {
     return coefficients[a * kLanes + lane];
@@ -42,6 +49,7 @@ class Fitter {
   [[nodiscard]] const Template& source() const noexcept { return source_; }
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] const ScanKernels& kernels() const noexcept { return kernels_; }
+  [[nodiscard]] bool has_evidence() const noexcept { return evidence_.components > 0; }
   [[nodiscard]] std::size_t nbasis() const noexcept { return sampler_.nbasis(); }
   /// Doubles of the normal equations of kLanes fits.
   [[nodiscard]] std::size_t normal_doubles() const noexcept;
@@ -67,6 +75,7 @@ class Fitter {
   FitOptions options_;
   std::size_t halo_;
   Sampler sampler_;
+  EvidenceTable evidence_;   ///< of no component: it is not asked for
   std::vector<double> oii_;  ///< sum of each vector around [OII]; empty: no penalty
 };
 

@@ -112,8 +112,8 @@ double damped_continuum(double x, double z) {
 
 }  // namespace
 
-IgmTable::IgmTable(Igm model, std::span<const double> wave)
-    : model_(model), wave_(wave.begin(), wave.end()) {
+IgmTable::IgmTable(Igm model, std::span<const double> wave, IgmEdge edge)
+    : model_(model), edge_(edge), wave_(wave.begin(), wave.end()) {
   const auto fill = [&](const auto& lines, const auto& depth) {
     for (const auto& line : lines) lines_.push_back(line.wave);
     sums_.reserve(wave_.size() * (lines.size() + 1));
@@ -136,7 +136,8 @@ std::size_t IgmTable::absorbed(double z) const noexcept {
   const double limit = lines_.front();
   const auto at = std::partition_point(wave_.begin(), wave_.end(),
                                        [&](double w) { return w / (1 + z) < limit; });
-  return static_cast<std::size_t>(at - wave_.begin());
+  const auto whole = static_cast<std::size_t>(at - wave_.begin());
+  return edge_ == IgmEdge::kShared ? std::min(whole + 1, wave_.size()) : whole;
 }
 
 double IgmTable::continuum(std::size_t i, double z) const noexcept {
@@ -145,15 +146,35 @@ double IgmTable::continuum(std::size_t i, double z) const noexcept {
   return forest_continuum(x, z) + damped_continuum(x, z);
 }
 
+double IgmTable::depth(std::size_t i, std::size_t lines, double z) const noexcept {
+  return sums_[i * (lines_.size() + 1) + lines] + continuum(i, z);
+}
+
 double IgmTable::transmission(std::size_t i, double z) const noexcept {
   if (lines_.empty()) return 1;
-  const double rest = wave_[i] / (1 + z);
-  const auto passed =
-      std::partition_point(lines_.begin(), lines_.end(), [&](double line) { return rest < line; });
-  const auto n = static_cast<std::size_t>(passed - lines_.begin());
-  if (n == 0) return 1;
-  const double tau = sums_[i * (lines_.size() + 1) + n] + continuum(i, z);
-  return lane_math::exp(ScalarLane(-tau)).v;  // the same on every machine, unlike libm's
+  const auto passed = [&](double wave) {  // lines redwards of it
+    const double rest = wave / (1 + z);
+    const auto at = std::partition_point(lines_.begin(), lines_.end(),
+                                         [&](double line) { return rest < line; });
+    return static_cast<std::size_t>(at - lines_.begin());
+  };
+  const auto through = [&](std::size_t lines) {  // exp is the same on every machine, unlike libm's
+    return lines == 0 ? 1 : lane_math::exp(ScalarLane(-depth(i, lines, z))).v;
+  };
+  const std::size_t n = passed(wave_[i]);
+  if (edge_ == IgmEdge::kAtMiddle) return through(n);
+  const double low = i > 0 ? 0.5 * (wave_[i - 1] + wave_[i]) : wave_[i];
+  const double high = i + 1 < wave_.size() ? 0.5 * (wave_[i] + wave_[i + 1]) : wave_[i];
+  const std::size_t most = passed(low), least = passed(high);
+  if (most == least) return through(n);
+  double sum = 0, from = low;  // stretches between the edges, from the blue
+  for (std::size_t lines = most; lines > least; --lines) {
+    const double edge = lines_[lines - 1] * (1 + z);
+    sum += (edge - from) * through(lines);
+    from = edge;
+  }
+  sum += (high - from) * through(least);
+  return sum / (high - low);
 }
 
 }  // namespace fiberloom::redshift

@@ -16,10 +16,16 @@ namespace fiberloom::redshift {
 /// No absorption at longer rest-frame wavelengths, Angstrom.
 inline constexpr double kLymanAlpha = 1215.67;
 
+/// The pixel that holds the edge of the strongest line.
+enum class IgmEdge {
+  kAtMiddle,  ///< absorbed where its middle is, as the peer: chi2(z) jumps when an edge passes it
+  kShared,    ///< absorbed in the share of it that lies bluewards: chi2(z) is continuous
+};
+
 class IgmTable {
  public:
   /// `wave`: observed, Angstrom.
-  IgmTable(Igm model, std::span<const double> wave);
+  IgmTable(Igm model, std::span<const double> wave, IgmEdge edge = IgmEdge::kAtMiddle);
   /// Transmission of pixel i for a source at z.
   [[nodiscard]] double transmission(std::size_t i, double z) const noexcept;
   /// Pixels below this index may be absorbed at z; all others are let through.
@@ -27,7 +33,9 @@ class IgmTable {
 
  private:
   [[nodiscard]] double continuum(std::size_t i, double z) const noexcept;
+  [[nodiscard]] double depth(std::size_t i, std::size_t lines, double z) const noexcept;
   Igm model_;
+  IgmEdge edge_;
   std::vector<double> wave_;
   std::vector<double> lines_;  ///< wavelengths, decreasing
   std::vector<double> sums_;   ///< [pixel][nline + 1]: optical depth of the first lines

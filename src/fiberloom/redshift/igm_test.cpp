@@ -162,5 +162,26 @@ TEST(Igm, LetsThroughWhatIsRedwardOfLymanAlphaAndAllWithoutAModel) {
   EXPECT_EQ(none.transmission(0, 6), 1);
 }
 
+TEST(Igm, ASharedEdgeMakesItContinuousInRedshift) {
+  std::vector<double> wave;
+  for (double w = 3600; w < 5000; w += 0.8) wave.push_back(w);
+  for (const Igm model : {Igm::kCalura12, Igm::kKamble20, Igm::kInoue14}) {
+    const auto largest_jump = [&](IgmEdge edge) {
+      const IgmTable table(model, wave, edge);
+      double last = 0, largest = 0;
+      for (int step = 0; step < 400; ++step) {
+        const double z = 2.6 + 2e-6 * step;  // one pixel is 6.6e-4
+        double sum = 0;
+        for (std::size_t i = 0; i < table.absorbed(z); ++i) sum += 1 - table.transmission(i, z);
+        if (step > 0) largest = std::max(largest, std::abs(sum - last));
+        last = sum;
+      }
+      return largest;
+    };
+    EXPECT_GT(largest_jump(IgmEdge::kAtMiddle), 0.15);
+    EXPECT_LT(largest_jump(IgmEdge::kShared), 0.01);
+  }
+}
+
 }  // namespace
 }  // namespace fiberloom::redshift

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/redshift/robust.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -203,6 +204,7 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   for (std::size_t s = 0; s < view.spectra.size(); ++s) {
     exposures.push_back(one_block(view.spectra[s], options));
     exposures.back().grid = grid_of[s];
+    drop_hot_pixels(exposures.back(), options.hot_pixel_nsig);
   }
   if (options.coadd == Coadd::kNone) {
     out.blocks = std::move(exposures);
@@ -221,6 +223,7 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   }
   for (Block& b : out.blocks) {
     drop_lost_pixels(b, grids[b.grid].wave, options);
+    widen_sky_lines(b, options.sky_line_share);
     for (std::size_t i = 0; i < b.pixels; ++i) {
       out.weight_flux2 += b.weight[i] * b.flux[i] * b.flux[i];
       if (b.weight[i] > 0) ++out.good_pixels;

@@ -23,14 +23,20 @@ struct PrepareOptions {
   /// is evaluated. The peer takes 0.99 of columns that bad pixels emptied, and so loses four good
   /// pixels beside each bad one; rows lose theirs at the ends of a grid alone.
   double least_row_sum = 0.9;
-  double negative_nsig = 5;    ///< pixels below -n sigma are dropped; 0: none
-  double cosmic_nsig = 0;      ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
+  double negative_nsig = 5;  ///< pixels below -n sigma are dropped; 0: none
+  double cosmic_nsig = 0;    ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
+  /// Spikes narrower than the resolution are dropped (robust.hpp); 0: none. What has no resolution
+  /// has no such pixels.
+  double hot_pixel_nsig = 5;
+  /// Variance is added on lines of the sky (robust.hpp); 0: none.
+  double sky_line_share = 0.15;
   bool mask_sky_lines = true;  ///< 5572-5582 and 9792-9795 Angstrom are dropped
 };
 
 /// The rules of redrock 0.22.
 [[nodiscard]] inline PrepareOptions redrock_rules() {
-  return {.coadd = Coadd::kColumns, .least_row_sum = 0.99};
+  return {
+      .coadd = Coadd::kColumns, .least_row_sum = 0.99, .hot_pixel_nsig = 0, .sky_line_share = 0};
 }
 
 /// Pixels that are not finite, have no positive ivar or a mask bit count as missing: weight 0.

@@ -7,15 +7,28 @@
 #include <vector>
 
 #include "fiberloom/redshift/candidate.hpp"
+#include "fiberloom/redshift/probability.hpp"
 #include "fiberloom/redshift/scan.hpp"
 
 namespace fiberloom::redshift {
+
+/// What the candidates are ordered by. The best by chi2 has the most vectors as often as not.
+enum class Order { kChi2, kProbability };
+/// Where errors come from.
+enum class Errors {
+  kChi2,       ///< half the interval in which chi2 stays within 1 of its minimum
+  kPosterior,  ///< rms over all peaks within 1000 km/s; wants evidence
+};
 
 struct RefineOptions {
   std::size_t minima = 3;  ///< kept per spectral type
   /// Minima of the scan that are looked at per spectral type: the scan may have them in the wrong
   /// order, since it jumps over narrow ones and takes a mean resolution.
   std::size_t first_look = 6;
+  /// The next three count only where the scan has evidence (FitOptions::evidence).
+  ProbabilityOptions probability;
+  Order order = Order::kProbability;
+  Errors errors = Errors::kPosterior;
 };
 
 /// Candidates of every target, best first; the values of `curves` decide which minima are looked

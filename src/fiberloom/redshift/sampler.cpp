@@ -58,7 +58,7 @@ KnotTable Integrals::table() const noexcept {
 }
 
 Sampler::Sampler(const Template& source, std::span<const WaveGrid> grids, std::size_t halo,
-                 const ScanKernels& kernels)
+                 const ScanKernels& kernels, IgmEdge edge)
     : integrals_(source.wave, source.flux.view()),
       grids_(grids),
       kernels_(kernels),
@@ -71,7 +71,7 @@ Sampler::Sampler(const Template& source, std::span<const WaveGrid> grids, std::s
     size_ += (padded + 2 * halo) * nbasis() * kLanes;
     lowest_ = std::min(lowest_, g.edges.front());
     highest_ = std::max(highest_, g.edges.back());
-    igm_.emplace_back(source.igm, g.wave);
+    igm_.emplace_back(source.igm, g.wave, edge);
   }
 }
 

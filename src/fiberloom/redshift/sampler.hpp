@@ -46,7 +46,7 @@ class Integrals {
 class Sampler {
  public:
   Sampler(const Template& source, std::span<const WaveGrid> grids, std::size_t halo,
-          const ScanKernels& kernels);
+          const ScanKernels& kernels, IgmEdge edge = IgmEdge::kAtMiddle);
   [[nodiscard]] std::size_t nbasis() const noexcept { return integrals_.nbasis(); }
   /// Doubles in a pack: for each grid [halo + padded + halo][nbasis][kLanes], zeros outside.
   [[nodiscard]] std::size_t pack_size() const noexcept { return size_; }

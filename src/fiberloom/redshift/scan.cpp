@@ -46,6 +46,7 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
     for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
       curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
     }
+    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
   }
 }
 
@@ -125,6 +126,9 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     if (options.keep_coefficients) {
       curve.coefficients =
           Array3D<float>(set.targets.size(), curve.z.size(), curve.fitter->nbasis());
+    }
+    if (curve.fitter->has_evidence()) {
+      curve.evidence = Array2D<double>(set.targets.size(), curve.z.size());
     }
   }
   const ScanMode mode = mode_of(set, options);

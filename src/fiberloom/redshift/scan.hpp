@@ -41,6 +41,7 @@ struct Curve {
   std::vector<double> z;
   Array2D<double> chi2, penalty;  ///< [target][z]
   Array3D<float> coefficients;    ///< [target][z][vector]; empty unless they were asked for
+  Array2D<double> evidence;       ///< likewise; empty where it is not asked for
 };
 
 /// One curve a template, in the order of the set. The values do not depend on the executor; those

@@ -45,6 +45,10 @@ struct KnotTable {
 /// Doubles of a row: a multiple of a cache line, and room for packs that are loaded past its end.
 [[nodiscard]] constexpr long knot_stride(int nb) noexcept { return (1 + 3 * nb + 7) / 8 * 8; }
 
+/// Brightnesses at which evidence() is taken: exp(0.4) apart, around the one that fits.
+inline constexpr int kBrightnesses = 7;
+[[nodiscard]] constexpr int evidence_doubles(int nb) noexcept { return 2 * nb + triangle(nb); }
+
 struct ScanKernels {
   /// Means over pixels, out[edges - 1][nb][kLanes], of what the table holds, at kLanes redshifts.
   /// log_edges: log10 of edges. Precondition: edges / (1 + z) lie within the table.
@@ -69,6 +73,11 @@ struct ScanKernels {
   /// 1e-13 of it says nothing new and gets c = 0. gain[kLanes] = y c, so that chi2 = f W f - gain;
   /// c [nb][kLanes]; rank[kLanes] the vectors that count.
   void (*solve)(int nb, const double* normal, double* gain, double* c, double* rank);
+  /// Integrals over coefficients with a Gaussian prior (evidence.hpp). table: of each component
+  /// mean[nb], the precision's triangle, precision x mean [nb] (evidence_doubles(nb) in all).
+  /// out [component][kBrightnesses][3][kLanes]: the gain of the penalised fit, and the ratio of the
+  /// determinants of M + precision and diag(precision), in two factors.
+  void (*evidence)(int nb, const double* normal, int components, const double* table, double* out);
 };
 
 [[nodiscard]] const ScanKernels& scan_kernels(Isa isa);

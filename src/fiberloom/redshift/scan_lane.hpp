@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fiberloom/foundation.hpp"
+#include "fiberloom/redshift/evidence_lane.hpp"
 #include "fiberloom/redshift/scan_kernels.hpp"
 #include "loom/linalg/lane_loops.hpp"
 
@@ -344,8 +345,14 @@ struct ScanTable {
       lane::solve<V>(nb, normal + i, gain + i, c + i, rank + i);
     }
   }
+  static void evidence(int nb, const double* normal, int components, const double* table,
+                       double* out) {
+    for (int i = 0; i < kLanes; i += V::width) {
+      lane::evidence<V>(nb, normal + i, components, table, out + i);
+    }
+  }
   static constexpr ScanKernels table() {
-    return {rebin, blur, accumulate, products, gather, solve};
+    return {rebin, blur, accumulate, products, gather, solve, evidence};
   }
 };
 

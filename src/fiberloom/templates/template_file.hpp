@@ -10,6 +10,7 @@
 
 #include "fiberloom/redshift/grid.hpp"
 #include "fiberloom/redshift/template.hpp"
+#include "loom/files/atomic_file.hpp"
 #include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom::templates {
@@ -42,5 +43,23 @@ using redshift::TemplateSet;
 /// would silently take the place of the first.
 [[nodiscard]] TemplateSet load_templates(std::span<const std::string> files,
                                          const GridRules& rules = {});
+
+/// What to fit with, and a line for the user where that is not what was asked for.
+struct ChosenTemplates {
+  TemplateSet set;
+  std::string note;  ///< empty, or that no template was named and the built-in set is used
+};
+
+/// load_templates(find_templates(paths, folders)); but built_in_set() where `paths` and `folders`
+/// are empty and $RR_TEMPLATE_DIR is not set: the program does something real without any file.
+[[nodiscard]] ChosenTemplates choose_templates(std::span<const std::string> paths,
+                                               std::span<const std::string> folders = {},
+                                               const GridRules& rules = {});
+
+/// A template as files have it: BASIS_VECTORS (float64), REDSHIFTS where they are not those of
+/// `rules`, ARCHETYPE_COEFF where it has training. Wavelengths must be equally spaced, they or
+/// their log10 (kInternal). Byte-reproducible, atomic, as every writer.
+void write_template(const std::string& path, const Template& t, loom::Overwrite overwrite,
+                    const GridRules& rules = {});
 
 }  // namespace fiberloom::templates

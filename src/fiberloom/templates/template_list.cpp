@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "fiberloom/status.hpp"
+#include "fiberloom/templates/built_in.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
@@ -102,6 +103,16 @@ std::vector<std::string> find_templates(std::span<const std::string> paths,
   }
   throw Error(Status::kNotFound,
               "no templates: neither given nor in RR_TEMPLATE_DIR, which is not set");
+}
+
+ChosenTemplates choose_templates(std::span<const std::string> paths,
+                                 std::span<const std::string> folders, const GridRules& rules) {
+  if (!paths.empty() || !folders.empty() || variable("RR_TEMPLATE_DIR") != nullptr) {
+    return {load_templates(find_templates(paths, folders), rules), ""};
+  }
+  return {built_in_set(rules),
+          "no templates named and RR_TEMPLATE_DIR not set: using the small built-in set " +
+              std::string(kBuiltInVersion) + ", made from textbook physics"};
 }
 
 std::vector<std::string> find_archetypes(const std::string& path) {

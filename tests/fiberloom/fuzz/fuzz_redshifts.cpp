@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fuzz/targets.hpp"
+#include "tests/fiberloom/fuzz/targets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fiberloom::fuzz::fuzz_redshifts({data, size});

@@ -9,6 +9,7 @@
 #include "fiberloom/recipes/redshift/details_file.hpp"
 #include "fiberloom/recipes/redshift/model_spool.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/status.hpp"
 #include "fiberloom/templates/priors_file.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
@@ -77,7 +78,7 @@ RedshiftModels load_models(const RedshiftJob& job) {
     const std::string& type = out.archetypes.back().spectype;
     const auto same = std::count_if(out.archetypes.begin(), out.archetypes.end(),
                                     [&](const auto& a) { return a.spectype == type; });
-    if (same > 1) throw Error(Status::kBadTemplate, path + ": a second file of type " + type);
+    if (same > 1) throw Error(kBadTemplate, path + ": a second file of type " + type);
   }
   return out;
 }

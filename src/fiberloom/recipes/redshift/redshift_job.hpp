@@ -13,7 +13,7 @@
 
 namespace fiberloom {
 
-/// How redshifts are scanned and refined (docs/redshift-design.md).
+/// How redshifts are scanned and refined (docs/fiberloom/redshift-design.md).
 enum class RedshiftMethod {
   kFast,     ///< products of matrices decide which minima are looked at with the fibre's own R
   kExact,    ///< the fibre's own R at every redshift

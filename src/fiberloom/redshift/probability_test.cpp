@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/redshift/probability.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fiberloom/redshift/refine.hpp"
+#include "fiberloom/redshift/test_spectra.hpp"
+
+namespace fiberloom::redshift {
+namespace {
+
+/// A galaxy template with training, and a star's without lines.
+TemplateSet two_types() {
+  TemplateSet set{test::line_template(3, 1), test::line_template(2, 8)};
+  const CounterRng rng(2, 2);
+  set[0].training = Array2D<double>(60, 3, 1.0);
+  for (std::size_t i = 0; i < 60; ++i) {
+    for (std::size_t a = 1; a < 3; ++a) set[0].training(i, a) = 0.5 + 0.4 * rng.uniform(3 * i + a);
+  }
+  set[0].redshifts = denser(set[0].redshifts, 70);
+  set[1].spectype = "STAR";
+  set[1].redshifts.clear();
+  for (double z = -0.002; z < 0.002; z += 1e-4) set[1].redshifts.push_back(z);
+  return set;
+}
+
+struct Fit {
+  TemplateSet templates = two_types();
+  std::vector<test::Target> targets;
+  TargetSet set;
+  SerialExecutor executor;
+  std::vector<Curve> curves;
+  std::vector<std::vector<Candidate>> found;
+
+  /// `count` galaxies of coefficients as in the training, at noise of 1 / ivar.
+  Fit(std::size_t count, double ivar) {
+    const CounterRng rng(31, 7);
+    for (std::size_t t = 0; t < count; ++t) {
+      std::vector<double> c;
+      const auto row = static_cast<std::size_t>(60 * rng.uniform(3 * t));
+      for (std::size_t a = 0; a < 3; ++a) c.push_back(templates[0].training(row, a));
+      z.push_back(std::exp(std::log(1.19) * rng.uniform(3 * t + 1)) - 1);
+      targets.push_back(test::make_target(templates[0], c, z.back(), ivar, 100 + t));
+    }
+    set = test::prepared(targets);
+    ScanOptions scan_options;
+    scan_options.fit.evidence = WithEvidence::kYes;
+    curves = scan(set, templates, scan_options, executor);
+    RefineOptions options;
+    options.probability.star = 1e-3;  // the sample has none
+    found = refine(set, curves, {}, options, executor);
+  }
+  std::vector<double> z;
+};
+
+TEST(Probability, OfABrightTargetIsOne) {
+  const Fit fit(4, 100);
+  for (std::size_t t = 0; t < 4; ++t) {
+    const Candidate& best = fit.found[t].front();
+    EXPECT_EQ(best.spectype, "GALAXY");
+    EXPECT_NEAR(best.probability, 1, 1e-6);
+    EXPECT_NEAR(best.class_probability, 1, 1e-6);
+    EXPECT_LT(std::abs(best.z - fit.z[t]), 5 * best.zerr);
+    for (std::size_t k = 1; k < fit.found[t].size(); ++k) {
+      EXPECT_LT(fit.found[t][k].probability, 1e-6);
+    }
+  }
+}
+
+TEST(Probability, SaysHowOftenItIsRight) {
+  constexpr std::size_t kTargets = 150;
+  const Fit fit(kTargets, 0.25);
+  double expected = 0, right = 0, doubt = 0;
+  for (std::size_t t = 0; t < kTargets; ++t) {
+    const Candidate& best = fit.found[t].front();
+    EXPECT_GE(best.probability, 0);
+    EXPECT_LE(best.probability, best.class_probability + 1e-12);
+    expected += best.probability;
+    doubt += best.probability * (1 - best.probability);
+    right += best.spectype == "GALAXY" && std::abs(velocity_kms(best.z, fit.z[t])) < 1000;
+  }
+  EXPECT_GT(doubt, 3) << "the sample is too easy to tell anything";
+  EXPECT_NEAR(right, expected, 3 * std::sqrt(doubt));
+}
+
+TEST(Probability, ErrorsKnowOfSecondPeaks) {
+  const Fit fit(60, 0.25);
+  double sum2 = 0, count = 0, wider = 0;
+  for (std::size_t t = 0; t < 60; ++t) {
+    const Candidate& best = fit.found[t].front();
+    EXPECT_GE(best.zerr, best.posterior_zerr);
+    if (std::abs(velocity_kms(best.z, fit.z[t])) > 1000) continue;
+    const double pull = (best.z - fit.z[t]) / best.zerr;
+    sum2 += pull * pull;
+    count += 1;
+    wider += best.zerr * kLightKms > 100;
+  }
+  EXPECT_NEAR(std::sqrt(sum2 / count), 1, 0.35);
+  EXPECT_GT(wider, 1);
+}
+
+TEST(Probability, APriorOfTypesMovesIt) {
+  Fit fit(1, 0.02);
+  std::vector<Candidate> even = fit.found[0], stars = even;
+  ProbabilityOptions options;
+  set_probabilities(0, fit.curves, {}, options, {}, even);
+  options.star = 1000;
+  set_probabilities(0, fit.curves, {}, options, {}, stars);
+  for (std::size_t k = 0; k < even.size(); ++k) {
+    if (even[k].spectype == "STAR") {
+      EXPECT_GT(stars[k].class_probability, even[k].class_probability);
+    } else {
+      EXPECT_LT(stars[k].class_probability, even[k].class_probability);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fiberloom::redshift

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`simulate --targets`: spectra of known redshift without any file from outside."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import tiny_fits as fits
+from run_fiberloom import PROGRAM
+
+
+class SimulateTargets(unittest.TestCase):
+    def setUp(self):
+        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
+        self.addCleanup(shutil.rmtree, self.out)
+
+    def simulate(self, folder, *options, **environment):
+        env = {k: v for k, v in os.environ.items() if k != "RR_TEMPLATE_DIR"} | environment
+        return subprocess.run([PROGRAM, "simulate", "-o", str(self.out / folder), "--targets", "6", *options],
+                              capture_output=True, text=True, env=env, check=False)
+
+    def test_writes_a_coadd_and_its_truth_and_says_what_it_drew_from(self):
+        done = self.simulate("a", "--mpi", "off")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("using the small built-in set physics-1", done.stderr)
+        coadd = fits.by_name(self.out / "a/coadd-0000.fits")
+        bands = [f"{band}_{kind}" for band in "BRZ"
+                 for kind in ("WAVELENGTH", "FLUX", "IVAR", "MASK", "RESOLUTION")]
+        self.assertEqual([n for n in coadd if n], ["FIBERMAP", "EXP_FIBERMAP", *bands, "SCORES"])
+        self.assertEqual((coadd["R_RESOLUTION"].cards["NAXIS2"], coadd["R_RESOLUTION"].cards["NAXIS3"]), (11, 6))
+        truth = fits.by_name(self.out / "a/truth-0000.fits")
+        self.assertEqual(truth["TRUTH"].cards["NAXIS2"], 6)
+        self.assertEqual(truth["TRUTH"].cards["TTYPE4"].strip(), "Z")
+
+    def test_same_seed_same_bytes_for_any_threads(self):
+        for folder, options in (("a", ["--threads", "1"]), ("b", ["--threads", "3"]), ("c", ["--seed", "2"])):
+            self.assertEqual(self.simulate(folder, *options).returncode, 0)
+        for name in ("coadd-0000.fits", "truth-0000.fits"):
+            first = (self.out / "a" / name).read_bytes()
+            self.assertEqual(first, (self.out / "b" / name).read_bytes())
+            self.assertNotEqual(first, (self.out / "c" / name).read_bytes())
+
+    def test_faults_are_one_line_with_a_code(self):
+        for options, code, text in (
+                (["--snr", "2"], 2, "--snr: found '2', expected 2 numbers"),
+                (["--snr", "5,2"], 2, "lowest S/N"),
+                (["--mix", "1,2,x,4"], 2, "--mix: found '1,2,x,4'"),
+                (["-t", "/nowhere/rrtemplate.fits"], 10, "/nowhere/rrtemplate.fits"),
+        ):
+            done = self.simulate("a", "-q", *options)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
