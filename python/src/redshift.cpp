@@ -56,9 +56,9 @@ redshift::TargetView view_of(const std::vector<Camera>& cameras, std::int64_t id
 struct Fits {
   std::vector<std::vector<redshift::Candidate>> candidates;
   std::vector<std::string> templates;
-  std::vector<std::vector<double>> z;   ///< of each template
-  std::vector<Array2D<double>> chi2;    ///< [target][z], penalty added; where it is wanted
-  std::vector<Array2D<float>> models;   ///< of each camera; where they are wanted
+  std::vector<std::vector<double>> z;  ///< of each template
+  std::vector<Array2D<double>> chi2;   ///< [target][z], penalty added; where it is wanted
+  std::vector<Array2D<float>> models;  ///< of each camera; where they are wanted
 };
 
 Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& ids,
@@ -81,8 +81,7 @@ Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& id
     const std::size_t last = std::min(first + kTargetsOfGroup, ids.size());
     std::vector<redshift::TargetView> views;
     for (std::size_t t = first; t < last; ++t) views.push_back(view_of(cameras, ids[t], t));
-    TargetFits fits =
-        fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor);
+    TargetFits fits = fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor);
     for (std::size_t k = 0; scan && k < fits.curves.size(); ++k) {
       const redshift::Curve& curve = fits.curves[k];
       std::size_t at = 0;

@@ -81,11 +81,11 @@ Command make_redshift() {
           "      -o redrock-0-80613-thru20210324.fits -t redrock-templates\n"
           "  fiberloom redshift -i cframe-?0-00000011.fits -o redrock.fits --model model.fits\n"
           "  srun fiberloom redshift -i spectro/redux/healpix -o redshifts/\n\n" +
-          exit_codes_of({.reads = true,
-                         .matches = true,
-                         .writes = true,
-                         .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate,
-                                  kTemplateRange}})};
+          exit_codes_of(
+              {.reads = true,
+               .matches = true,
+               .writes = true,
+               .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate, kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/status.hpp"
 
 namespace fiberloom {
 
@@ -106,8 +107,8 @@ Spectra SpectraReader::read(std::size_t camera, std::span<const std::size_t> row
   const Parts& parts = parts_.at(camera);
   for (const std::size_t row : rows) {
     if (row < nspec_) continue;
-    throw file_.error(Status::kFiberRange, "spectrum " + std::to_string(row) + " of " +
-                                               std::to_string(nspec_) + " wanted");
+    throw file_.error(kFiberRange, "spectrum " + std::to_string(row) + " of " +
+                                       std::to_string(nspec_) + " wanted");
   }
   const std::size_t n = rows.size(), m = cameras_[camera].wave.size();
   Spectra out;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/status.hpp"
 
 namespace fiberloom {
 namespace {
@@ -68,7 +69,7 @@ TEST(SpectraReader, FaultsAreNamed) {
   EXPECT_EQ(rows.message, "test.fits: HDU 6 'R_FLUX': 3 spectra, but B_FLUX has 2");
   const SpectraReader reader = reader_of(test::add_coadd);
   const std::vector<std::size_t> beyond{3};
-  EXPECT_EQ(test::thrown_by([&] { (void)reader.read(0, beyond); }).status, Status::kFiberRange);
+  EXPECT_EQ(test::thrown_by([&] { (void)reader.read(0, beyond); }).status, kFiberRange);
 }
 
 }  // namespace

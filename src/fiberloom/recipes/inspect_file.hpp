@@ -12,7 +12,8 @@ namespace fiberloom {
 
 struct FileReport {
   std::string path;
-  std::string kind;  ///< "preproc image", "PSF", "frame", "truth", "coadd", "redshifts" ... or "FITS file"
+  std::string
+      kind;  ///< "preproc image", "PSF", "frame", "truth", "coadd", "redshifts" ... or "FITS file"
   std::vector<HduSummary> hdus;
   std::vector<std::pair<std::string, std::string>> facts;  ///< name, value with unit
 };

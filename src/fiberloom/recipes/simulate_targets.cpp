@@ -16,7 +16,7 @@ namespace {
 
 using truth::TrueTarget;
 
-constexpr std::int64_t kNight = 20200101, kTile = 1, kExposure = 1;
+constexpr std::int64_t kFileNight = 20200101, kFileTile = 1, kFileExposure = 1;
 /// Coefficients in the truth: as many as redrock's COEFF has.
 constexpr std::size_t kCoefficients = 10;
 
@@ -59,9 +59,9 @@ Table exposures_of(const std::vector<TrueTarget>& targets) {
     return each<std::int32_t>(targets, [value](const TrueTarget&) { return value; });
   };
   table.add("TARGETID", ids_of(targets))
-      .add("NIGHT", all(kNight))
-      .add("EXPID", all(kExposure))
-      .add("TILEID", all(kTile))
+      .add("NIGHT", all(kFileNight))
+      .add("EXPID", all(kFileExposure))
+      .add("TILEID", all(kFileTile))
       .add("FIBER", each<std::int32_t>(targets, [](const TrueTarget& t) { return t.fiber; }))
       .add("FIBERSTATUS", all(0));
   return table;
@@ -137,8 +137,8 @@ SpectraFile survey_file(truth::Survey&& survey, const truth::Spectrograph& spect
                         const truth::SurveyOptions& options) {
   SpectraFile file;
   file.header.set("SPGRP", "cumulative");
-  file.header.set("SPGRPVAL", kNight);
-  file.header.set("TILEID", kTile);
+  file.header.set("SPGRPVAL", kFileNight);
+  file.header.set("TILEID", kFileTile);
   file.header.set("PETAL", std::int64_t{0});
   file.header.set("SURVEY", "sim", "simulated targets");
   file.header.set("SIMSEED", static_cast<std::int64_t>(options.seed), "seed of the simulation");

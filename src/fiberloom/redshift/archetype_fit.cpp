@@ -204,7 +204,7 @@ std::vector<std::vector<double>> ArchetypeFitter::models(const PreparedTarget& t
 void take_archetype(const PreparedTarget& target, const ArchetypeFitter& fitter, Candidate& c) {
   if (!fitter.covers(c.z)) {
     throw Error(kTemplateRange, print("archetypes of %s do not cover the spectra at z = %g",
-                                              c.spectype.c_str(), c.z));
+                                      c.spectype.c_str(), c.z));
   }
   ArchetypeFit fit = fitter.fit(target, c.z);
   c.method = "ARCH";

@@ -39,10 +39,10 @@ struct Candidate {
   /// Where probabilities were asked for (probability.hpp), else all 0.
   double evidence = 0;     ///< log p(spectra | template, z), up to what the target adds to all
   double probability = 0;  ///< of this type within 1000 km/s (QSO 3000) of this redshift
-  double class_probability = 0;      ///< of this type at any redshift
-  double posterior_zerr = 0;         ///< rms of the redshifts of that type within as much
-  std::vector<double> coefficients;  ///< of vectors, or of archetypes
-  std::vector<double> legendre;      ///< beside archetypes: camera after camera
+  double class_probability = 0;               ///< of this type at any redshift
+  double posterior_zerr = 0;                  ///< rms of the redshifts of that type within as much
+  std::vector<double> coefficients;           ///< of vectors, or of archetypes
+  std::vector<double> legendre;               ///< beside archetypes: camera after camera
   std::vector<double> template_coefficients;  ///< of the template that led to the archetype
   std::string template_subtype;               ///< likewise
   long good_pixels = 0;

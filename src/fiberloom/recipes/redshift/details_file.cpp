@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -220,8 +221,8 @@ std::vector<GivenCurve> ScanFile::curves(std::span<const std::int64_t> ids) cons
     for (std::size_t t = 0; t < ids.size(); ++t) {
       const auto found = rows_.find(ids[t]);
       if (found == rows_.end()) {
-        throw Error(Status::kFiberRange, file_.path() + print(": no scan of target %lld",
-                                                              static_cast<long long>(ids[t])));
+        throw Error(kFiberRange, file_.path() + print(": no scan of target %lld",
+                                                      static_cast<long long>(ids[t])));
       }
       const redshift::Template& source = models_.templates[k];
       const auto chi2 = file_.read_row(scan_name(source, "zchi2"), found->second);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -43,9 +44,8 @@ std::vector<std::int64_t> in_range(std::vector<std::int64_t> ids, const Redshift
   const std::size_t first = job.first_target.value_or(0);
   const std::size_t count = job.ntargets.value_or(ids.size() - std::min(first, ids.size()));
   if (first > ids.size() || count > ids.size() - first) {
-    throw Error(Status::kFiberRange,
-                path + print(": targets %zu to %zu asked for, the file has %zu", first,
-                             first + count, ids.size()));
+    throw Error(kFiberRange, path + print(": targets %zu to %zu asked for, the file has %zu", first,
+                                          first + count, ids.size()));
   }
   const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
   return {from, from + static_cast<std::ptrdiff_t>(count)};
@@ -117,7 +117,7 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
         print("%zu of %zu targets asked for are in none of the files", missing, wanted.size()));
   }
   if (ids_.empty()) {
-    throw Error(Status::kFiberRange, files_.front().path() + ": none of the targets asked for");
+    throw Error(kFiberRange, files_.front().path() + ": none of the targets asked for");
   }
 }
 

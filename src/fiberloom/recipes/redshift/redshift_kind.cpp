@@ -50,12 +50,13 @@ void job_fields(Archive& archive, Struct& job) {
 template <class Archive, class Struct>
 void row_fields(Archive& archive, Struct& row) {
   auto& [id, best, fewest, most] = row;
-  auto& [curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, coefficients, legendre,
-         template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
-         fine_chi2] = best;
+  auto& [curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, evidence, probability,
+         class_probability, posterior_zerr, coefficients, legendre, template_coefficients,
+         template_subtype, good_pixels, least_separation_kms, fine_z, fine_chi2] = best;
   archive(id, fewest, most, curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn,
-          coefficients, legendre, template_coefficients, template_subtype, good_pixels,
-          least_separation_kms, fine_z, fine_chi2);
+          evidence, probability, class_probability, posterior_zerr, coefficients, legendre,
+          template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
+          fine_chi2);
 }
 
 }  // namespace

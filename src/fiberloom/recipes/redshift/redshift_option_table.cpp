@@ -301,8 +301,10 @@ std::string redshift_options_text(const RedshiftJob& job) {
   std::string text;
   for (const RedshiftOptionRow& row : kRows) {
     if (!row.decides_numbers) continue;
-    text += (text.empty() ? "" : " ") + std::string(row.key) + "=" +
-            std::visit(Teller{}, row.field(copy));
+    if (!text.empty()) text += ' ';
+    text += row.key;
+    text += '=';
+    text += std::visit(Teller{}, row.field(copy));
   }
   return text;
 }
