@@ -115,7 +115,9 @@ class Deliberate(Harness):
 
     def test_what_a_command_is_told_to_write(self):
         for argv, asked in ((["extract", "-i", "in/a", "-o", "out/b", "--model=in/c"], {"out/b", "in/c"}),
-                            (["extract", "-i", "in/a", "-o", "in/a"], set()), (["night", "in/job.toml", "--json", "in/psf.fits"], set())):
+                            (["extract", "-i", "in/a", "-o", "in/a"], set()), (["night", "in/job.toml", "--json", "in/psf.fits"], set()),
+                            (["night", "in/night", "-o", "out", "--json=in/c"], {"out", "in/c"}),
+                            (["night", "in/night", "-o", "out", "--json", "in/night/c"], {"out"})):
             self.assertEqual(checks.written(argv), asked)
 
     def test_outputs(self):
