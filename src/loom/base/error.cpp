@@ -32,7 +32,7 @@ std::string_view status_name(Status status) noexcept {
     case Status::kUsage:
       return "wrong command line";
     case Status::kSomeFailed:
-      return "night, expose: some frames failed or are missing";
+      return "many frames or files: some failed or are missing";
     case Status::kNotFound:
       return "input file missing or unreadable";
     case Status::kMissingHdu:
