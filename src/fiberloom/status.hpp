@@ -26,7 +26,7 @@ inline constexpr Status kTemplateRange{81};
   if (status == kBadTemplate) return "template file foreign or wrong";
   if (status == kTemplateRange) return "templates do not cover the spectra";
   if (status == Status::kDifferent) return "compare: beyond the limits";
-  if (status == Status::kSomeFailed) return "night, expose: some frames failed or are missing";
+  if (status == Status::kSomeFailed) return "many frames or files: some failed or are missing";
   return status_name(status);
 }
 

@@ -19,7 +19,7 @@ TEST(ExitCodes, OfACommandAreFewLinesOfItsOwn) {
 TEST(ExitCodes, OfFiberloomsOwnHaveTheirNumbersAndNames) {
   const std::string table = exit_code_table();
   for (const char* line : {"   1  compare: beyond the limits\n",
-                           "   3  night, expose: some frames failed or are missing\n",
+                           "   3  many frames or files: some failed or are missing\n",
                            "  20  PSF does not cover the wavelength grid\n",
                            "  21  sizes of IMAGE, IVAR, MASK or PSF disagree\n",
                            "  22  fibre range outside the PSF\n"}) {

@@ -13,6 +13,7 @@
 #include "fiberloom/status.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
+#include "loom/program/heap.hpp"
 #include "loom/runtime/executors.hpp"
 #include "loom/simd/isa.hpp"
 
@@ -41,6 +42,7 @@ int run_redshift(const Given& given, RedshiftCommand& command) {
   const std::array<NamedFile, 2> texts{{{"--json", command.json}, {"--trace", command.trace}}};
   check_outputs(command.job, texts);
   check_text_outputs(texts);
+  return_large_blocks();         // groups come and go, of blocks that fit into no other's holes
   const Isa isa = active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
   Tracer tracer(!command.trace.empty());
@@ -77,15 +79,17 @@ Command make_redshift() {
       .text = "find what each target is, and its redshift",
       .footer =
           "Examples:\n"
-          "  fiberloom redshift -i coadd-0-80613-thru20210324.fits \\\n"
-          "      -o redrock-0-80613-thru20210324.fits -t redrock-templates\n"
-          "  fiberloom redshift -i cframe-?0-00000011.fits -o redrock.fits --model model.fits\n"
-          "  srun fiberloom redshift -i spectro/redux/healpix -o redshifts/\n\n" +
-          exit_codes_of(
-              {.reads = true,
-               .matches = true,
-               .writes = true,
-               .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate, kTemplateRange}})};
+          "  fiberloom redshift -i coadd-0-80613-thru20210324.fits -t redrock-templates \\\n"
+          "      -o redrock-0-80613-thru20210324.fits --model model.fits\n"
+          "  fiberloom redshift -i cframe-b0-00000011.fits cframe-r0-00000011.fits \\\n"
+          "      -t redrock-templates -o redrock.fits\n"
+          "  srun fiberloom redshift -i spectro/redux/healpix -t redrock-templates -o "
+          "redshifts/\n\n" +
+          exit_codes_of({.reads = true,
+                         .matches = true,
+                         .writes = true,
+                         .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate,
+                                  kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

@@ -11,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+import test_redshift
 import tiny_fits as fits
 from run_fiberloom import PROGRAM, Case
 from small_camera import NFIBER, NX, NY, psf_bytes, trace_x
@@ -285,6 +286,46 @@ class Stopped(AbsurdCase):
                 self.frame.unlink()
                 self.assertLess(self.cpu_of(command + options, 0.3), 0.7 * whole)
                 self.assertEqual(self.files(), [])
+
+
+class Spectra(test_redshift.Case):
+    """The same of spectra: a table of numbers, whatever one target holds, and the others do not know."""
+
+    ABSURD = (math.nan, math.inf, -math.inf, 3e38, -3e38, 1e-45, 0.0, -1.0, 1e30)
+
+    def check(self, change, method="fast"):
+        targets = test_redshift.Targets(test_redshift.TRUTH)
+        change(targets)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        table = self.redshifts("--method", method, "--model", self.out / "model.fits",
+                               inputs=self.put("absurd.fits", targets.coadd()))
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, SECONDS)
+        for name, hdu in fits.by_name(self.out / "model.fits").items():
+            if name.endswith("_MODEL"):
+                self.assertTrue(all(map(math.isfinite, hdu.values())), name)
+        rest = {k: [v for i, v in enumerate(values) if i != 1] for k, values in table.items()}
+        self.check_truth(rest, test_redshift.TRUTH[:1] + test_redshift.TRUTH[2:])
+
+    def test_any_number_in_any_pixel(self):
+        for what in ("flux", "ivar"):
+            def each(t, what=what):
+                getattr(t, what)["B"][1][100:100 + len(self.ABSURD)] = self.ABSURD
+            self.check(each)
+            for value in self.ABSURD[:5]:
+                def all_of_it(t, what=what, value=value):
+                    for name in getattr(t, what):
+                        getattr(t, what)[name][1] = [value] * len(getattr(t, what)[name][1])
+                with self.subTest(value=value, what=what):
+                    self.check(all_of_it, "redrock")
+
+    def test_any_number_in_a_template_is_a_line_or_a_table(self):
+        for value in self.ABSURD:
+            data = bytearray(test_redshift.template_bytes("GALAXY"))
+            hdu = fits.by_name(self.templates / "rrtemplate-GALAXY-None-v1.0.fits")["BASIS_VECTORS"]
+            struct.pack_into(">d", data, hdu.start + 8 * 1500, value)
+            path = self.put("rrtemplate-GALAXY-odd.fits", bytes(data))
+            result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", path, "--quiet")
+            self.assertEqual(result.returncode, 0 if math.isfinite(value) else 80, result.stderr)
 
 
 if __name__ == "__main__":

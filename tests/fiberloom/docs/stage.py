@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import small_camera  # noqa: E402
+import small_spectra  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
 GRIDS = {"b": (3600.0, 5800.0), "r": (5760.0, 7620.0), "z": (7520.0, 9824.0)}
@@ -38,6 +39,22 @@ def camera_bytes(name):
     return psf.replace(b"'r0      '", card), image.replace(b"'r0      '", card), truth
 
 
+def spectra(put):
+    """Templates and spectra for the pages about redshifts."""
+    for kind, subtype in (("GALAXY", ""), ("STAR", "A")):
+        put(f"redrock-templates/rrtemplate-{kind}-{subtype or None}-v1.0.fits", small_spectra.template_bytes(kind, subtype))
+    targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
+    put("coadd-0-80613-thru20210324.fits", targets.coadd())
+    put("spectro/redux/healpix/main/dark/100/10016/coadd-main-dark-10016.fits", targets.coadd())
+    for name, (_, n) in small_spectra.CAMERAS.items():
+        for expid in (11, 12):
+            flux = [v for row in targets.flux[name] for v in row]
+            head = [("EXTNAME", "FLUX"), ("CAMERA", name.lower() + "0"), ("EXPID", expid)]
+            put(f"cframe-{name.lower()}0-{expid:08d}.fits",
+                fits.image("", -32, (2, n), flux, head, first=True) + targets.camera_hdus(name, prefix="") +
+                targets.fibermap(coadd=False))
+
+
 def prepare(folder, program):
     """Fills `folder`; program(arguments) runs fiberloom in it."""
     made = {name: camera_bytes(name) for name in ("b0", "r0", "z0")}
@@ -47,6 +64,7 @@ def prepare(folder, program):
         path = folder / path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
+    spectra(put)
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
             put(path, psf)

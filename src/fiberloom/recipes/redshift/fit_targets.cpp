@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/redshift/fit_targets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "fiberloom/redshift/redrock.hpp"
@@ -18,7 +19,7 @@ PrepareOptions prepare_options(const RedshiftOptions& options) {
   PrepareOptions out =
       options.method == RedshiftMethod::kRedrock ? redrock_rules() : PrepareOptions{};
   if (options.all_spectra) out.coadd = Coadd::kNone;
-  out.negative_nsig = options.negflux_nsig;
+  out.negative_nsig = std::abs(options.negflux_nsig);
   out.cosmic_nsig = options.cosmics_nsig;
   out.mask_sky_lines = options.mask_sky;
   return out;
@@ -111,7 +112,7 @@ void check(const RedshiftOptions& options) {
   if (options.minima < 0) fail("nminima", options.minima, "1 or more");
   if (options.fine_points < 3) fail("zminfit_npoints", options.fine_points, "3 or more");
   if (options.legendre_terms < 0) fail("legendre terms", options.legendre_terms, "0 or more");
-  if (!(options.negflux_nsig >= 0)) fail("negflux_nsig", options.negflux_nsig, "0 or more");
+  if (!std::isfinite(options.negflux_nsig)) fail("negflux_nsig", options.negflux_nsig, "a number");
   if (!(options.cosmics_nsig >= 0)) fail("cosmics_nsig", options.cosmics_nsig, "0 or more");
 }
 
