@@ -18,6 +18,7 @@ inline constexpr const char* kProgram = "fiberloom";
 [[nodiscard]] Command make_simulate();
 [[nodiscard]] Command make_compare();
 [[nodiscard]] Command make_info();
+[[nodiscard]] Command make_templates();
 [[nodiscard]] Command make_report();
 [[nodiscard]] Command make_bench();
 

@@ -46,6 +46,7 @@ Command make_program() {
       make_simulate(),
       make_compare(),
       make_info(),
+      make_templates(),
       make_report(),
       make_bench(),
       make_completion("Example:\n  source <(fiberloom completion bash)\n\n" + codes),

@@ -85,11 +85,11 @@ Command make_redshift() {
           "      -t redrock-templates -o redrock.fits\n"
           "  srun fiberloom redshift -i spectro/redux/healpix -t redrock-templates -o "
           "redshifts/\n\n" +
-          exit_codes_of({.reads = true,
-                         .matches = true,
-                         .writes = true,
-                         .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate,
-                                  kTemplateRange}})};
+          exit_codes_of(
+              {.reads = true,
+               .matches = true,
+               .writes = true,
+               .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate, kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

@@ -70,6 +70,19 @@ void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by) {
   set_delta_chi2(candidates);
 }
 
+void set_quality(Candidate& c) {
+  const bool sure = c.zwarn == 0;
+  c.quality = 0;
+  if (sure && c.delta_chi2 > 40) c.quality |= quality::kBgs;
+  if (sure && c.delta_chi2 > 15 && c.z < 1.5) c.quality |= quality::kLrg;
+  if (sure && c.spectype == "QSO") c.quality |= quality::kQso;
+  const auto oii = std::find_if(c.lines.begin(), c.lines.end(),
+                                [](const LineFlux& line) { return line.name == "OII"; });
+  if (oii == c.lines.end() || !(oii->flux > 0) || !(oii->ivar > 0) || !(c.delta_chi2 > 0)) return;
+  const double snr = oii->flux * std::sqrt(oii->ivar);
+  if (std::log10(snr) > 0.9 - 0.2 * std::log10(c.delta_chi2)) c.quality |= quality::kElg;
+}
+
 Candidate no_fit(const PreparedTarget& target, const Template& source) {
   Candidate c;
   c.spectype = source.spectype;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/redshift/lines.hpp"
 #include "fiberloom/redshift/target.hpp"
 #include "fiberloom/redshift/template.hpp"
 
@@ -41,6 +42,8 @@ struct Candidate {
   double probability = 0;  ///< of this type within 1000 km/s (QSO 3000) of this redshift
   double class_probability = 0;               ///< of this type at any redshift
   double posterior_zerr = 0;                  ///< rms of the redshifts of that type within as much
+  std::vector<LineFlux> lines;                ///< of the best candidate, where asked for
+  std::uint32_t quality = 0;                  ///< users' cuts (lines.hpp) that it passes: likewise
   std::vector<double> coefficients;           ///< of vectors, or of archetypes
   std::vector<double> legendre;               ///< beside archetypes: camera after camera
   std::vector<double> template_coefficients;  ///< of the template that led to the archetype
@@ -57,6 +60,9 @@ enum class RankBy { kChi2, kProbability };
 /// NODATA, LITTLE_COVERAGE, DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2 stay in their
 /// order.
 void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by = RankBy::kChi2);
+
+/// Sets `quality` from the rest.
+void set_quality(Candidate& candidate);
 
 /// The one candidate of a target without a fit: z 0, kHugeChi2, NODATA where it has no good pixel,
 /// else Z_FITLIMIT and BAD_MINFIT (a prior left no redshift).

@@ -317,6 +317,10 @@ std::vector<std::vector<Candidate>> refine(const TargetSet& set, std::span<const
     if (out[t].empty()) out[t] = {no_fit(set.targets[t], curves.front().fitter->source())};
     rank(out[t], options.minima,
          bayes && options.order == Order::kProbability ? RankBy::kProbability : RankBy::kChi2);
+    if (options.lines == WithLines::kNo) return;
+    Candidate& best = out[t].front();
+    best.lines = line_fluxes(set.targets[t], set.grids, best.z);
+    set_quality(best);
   });
   return out;
 }

@@ -20,6 +20,8 @@ enum class Errors {
   kPosterior,  ///< rms over all peaks within 1000 km/s; wants evidence
 };
 
+enum class WithLines { kNo, kYes };
+
 struct RefineOptions {
   std::size_t minima = 3;  ///< kept per spectral type
   /// Minima of the scan that are looked at per spectral type: the scan may have them in the wrong
@@ -29,6 +31,8 @@ struct RefineOptions {
   ProbabilityOptions probability;
   Order order = Order::kProbability;
   Errors errors = Errors::kPosterior;
+  /// Line fluxes of the best candidate, and the users' cuts.
+  WithLines lines = WithLines::kYes;
 };
 
 /// Candidates of every target, best first; the values of `curves` decide which minima are looked

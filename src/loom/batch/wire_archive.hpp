@@ -39,6 +39,7 @@ class WireWriter {
   }
   template <class T>
   void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
     put(values.size());
     raw(values.data(), values.size() * sizeof(T));
   }

@@ -11,7 +11,7 @@ import tiny_fits as fits
 from run_fiberloom import PROGRAM
 
 
-class SimulateTargets(unittest.TestCase):
+class Simulates(unittest.TestCase):
     def setUp(self):
         self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
         self.addCleanup(shutil.rmtree, self.out)
@@ -21,6 +21,8 @@ class SimulateTargets(unittest.TestCase):
         return subprocess.run([PROGRAM, "simulate", "-o", str(self.out / folder), "--targets", "6", *options],
                               capture_output=True, text=True, env=env, check=False)
 
+
+class SimulateTargets(Simulates):
     def test_writes_a_coadd_and_its_truth_and_says_what_it_drew_from(self):
         done = self.simulate("a", "--mpi", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -53,6 +55,40 @@ class SimulateTargets(unittest.TestCase):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
             self.assertIn(text, done.stderr)
+
+
+class Templates(Simulates):
+    """`templates info` and `make`."""
+
+    def templates(self, *arguments):
+        env = {k: v for k, v in os.environ.items() if k != "RR_TEMPLATE_DIR"}
+        return subprocess.run([PROGRAM, "templates", *map(str, arguments)], capture_output=True, text=True, env=env,
+                              check=False)
+
+    def test_info_describes_the_built_in_set(self):
+        done = self.templates("info")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 6)
+        self.assertIn("built-in set physics-1", lines[0])
+        self.assertIn("GALAXY, 6 vectors, PCA, IGM Inoue14", lines[1])
+        self.assertIn("80 training spectra", lines[1])
+
+    def test_make_writes_a_template_that_info_reads(self):
+        self.assertEqual(self.simulate("a", "-q", "--targets", "20", "--mix", "0,0,1,0", "--snr", "5,20").returncode, 0)
+        made = self.out / "rrtemplate-star.fits"
+        for method, vectors in (("PCA", 3), ("NMF", 2)):
+            done = self.templates("make", self.out / "a/coadd-0000.fits", "--redshifts",
+                                  self.out / "a/truth-0000.fits", "--type", "STAR", "--method", method,
+                                  "--nbasis", vectors, "-o", made)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{vectors} vectors of 20 spectra", done.stdout)
+            self.assertIn(f"STAR, {vectors} vectors, {method}", self.templates("info", made).stdout)
+
+    def test_make_says_what_it_lacks(self):
+        done = self.templates("make", "coadd.fits", "-o", self.out / "x.fits")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
+        self.assertIn("--redshifts", done.stderr)
 
 
 if __name__ == "__main__":

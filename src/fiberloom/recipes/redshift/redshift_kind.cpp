@@ -46,17 +46,32 @@ void job_fields(Archive& archive, Struct& job) {
           first_target, ntargets, options, overwrite, verify);
 }
 
+template <class Archive, class Lines>
+void line_fields(Archive& archive, Lines& lines) {
+  constexpr std::size_t kMost = 100;
+  std::size_t count = lines.size();
+  archive(count);
+  if (count > kMost) throw Error(Status::kInternal, "a candidate's lines do not read back");
+  if constexpr (!std::is_const_v<Lines>) lines.resize(count);
+  for (auto& line : lines) {
+    auto& [name, flux, ivar, sigma_kms] = line;
+    archive(name, flux, ivar, sigma_kms);
+  }
+}
+
 /// All of a candidate: one that gains a member does not compile here until it travels.
 template <class Archive, class Struct>
 void row_fields(Archive& archive, Struct& row) {
   auto& [id, best, fewest, most] = row;
   auto& [curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, evidence, probability,
-         class_probability, posterior_zerr, coefficients, legendre, template_coefficients,
-         template_subtype, good_pixels, least_separation_kms, fine_z, fine_chi2] = best;
+         class_probability, posterior_zerr, lines, quality, coefficients, legendre,
+         template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
+         fine_chi2] = best;
   archive(id, fewest, most, curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn,
-          evidence, probability, class_probability, posterior_zerr, coefficients, legendre,
+          evidence, probability, class_probability, posterior_zerr, quality, coefficients, legendre,
           template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
           fine_chi2);
+  line_fields(archive, lines);
 }
 
 }  // namespace
