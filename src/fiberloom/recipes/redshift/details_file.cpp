@@ -97,6 +97,7 @@ DetailsWriter::DetailsWriter(const std::string& path, Overwrite overwrite,
       points_(points),
       file_(path, overwrite) {
   const std::size_t n = ids_.size();
+  best_.reserve(n * 2 * sizeof(RedshiftRow));
   file_.create("targetids", Type::kInt64, {n});
   file_.write("targetids", 0, std::span<const std::int64_t>(ids_));
   for (const redshift::Template& t : models.templates) {
@@ -161,8 +162,11 @@ void DetailsWriter::add(std::size_t first, const TargetFits& fits,
     const redshift::Template& t = models_.templates[k];
     const std::size_t nz = t.redshifts.size(), nb = t.nbasis();
     // a redshift at which the template does not cover the spectra has no fit
-    std::vector<double> chi2(n * nz, redshift::kHugeChi2), penalty(n * nz, 0.0);
-    std::vector<float> coefficients(n * nz * nb, 0.0F);
+    std::vector<double>&chi2 = chi2_, &penalty = penalty_;
+    std::vector<float>& coefficients = coefficients_;
+    chi2.assign(n * nz, redshift::kHugeChi2);
+    penalty.assign(n * nz, 0.0);
+    coefficients.assign(n * nz * nb, 0.0F);
     std::size_t at = 0;
     for (std::size_t i = 0; i < nz && at < curve.z.size(); ++i) {
       if (t.redshifts[i] != curve.z[at]) continue;

@@ -37,6 +37,9 @@ class DetailsWriter {
   std::size_t points_;
   hdf5::Writer file_;
   std::vector<std::uint8_t> best_;  ///< rows of /zbest
+  // Of one group, kept: blocks that come and go leave holes which fit nothing.
+  std::vector<double> chi2_, penalty_;
+  std::vector<float> coefficients_;
 };
 
 /// A details file of ours or redrock's, as the scan of its targets.

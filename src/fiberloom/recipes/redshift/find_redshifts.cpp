@@ -157,6 +157,8 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
                                              Executor& executor, const Observer& observer,
                                              Tracer* tracer) {
   std::vector<RedshiftRow> out;
+  if (first >= last) return out;
+  out.reserve(inputs_.targets_of(last - 1).second - inputs_.targets_of(first).first);
   const auto read = [&](std::size_t g) {
     return std::async(std::launch::async, [this, g, tracer] {
       const Span span(tracer, "read");
