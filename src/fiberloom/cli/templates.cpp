@@ -22,6 +22,9 @@ int run_templates(const TemplatesCommand& command) {
     for (const std::string& line : describe_templates(command.files)) put(line + "\n");
     return 0;
   }
+  if (command.action != "make") {
+    throw Error(Status::kUsage, "templates: found '" + command.action + "', expected info or make");
+  }
   MakeTemplateJob job = command.job;
   job.spectra = command.files;
   if (job.output.empty() || job.spectra.empty() || job.redshifts.empty()) {
@@ -46,8 +49,7 @@ Command make_templates() {
   const auto state = std::make_shared<TemplatesCommand>();
   MakeTemplateJob& job = state->job;
   Options& options = command.options;
-  options.add("ACTION", &state->action, "what to do",
-              {.words = {"info", "make"}, .required = true});
+  options.add("ACTION", &state->action, "info or make", {.required = true});
   options.add("FILE", &state->files,
               "info: templates, a list or a folder; none: what redshifts are fitted with. make: "
               "files of spectra or coadds");
