@@ -43,6 +43,7 @@ def spectra(put):
     """Templates and spectra for the pages about redshifts."""
     for kind, subtype in (("GALAXY", ""), ("STAR", "A")):
         put(f"redrock-templates/rrtemplate-{kind}-{subtype or None}-v1.0.fits", small_spectra.template_bytes(kind, subtype))
+    put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
     put("spectro/redux/healpix/main/dark/100/10016/coadd-main-dark-10016.fits", targets.coadd())
@@ -65,6 +66,7 @@ def prepare(folder, program):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
+    program("simulate", "-o", ".", "--targets", "60", "--quiet")
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
             put(path, psf)
