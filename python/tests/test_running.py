@@ -124,8 +124,11 @@ def test_a_daemon_thread_in_the_middle_of_a_call_does_not_disturb_the_end(thread
     """)
     done = python("import atexit\natexit.register(lambda: last())\n" + code)
     assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stderr)
-    assert done.stdout.startswith("going\nstopped\n") and "finished" not in done.stdout, done.stdout
-    assert "at the end <fiberloom.SimulatedFrame" in done.stdout, done.stdout
+    # Which of the two writes first once the call has stopped, and whether the thread still may, is the interpreter's.
+    lines = done.stdout.splitlines()
+    assert lines[0] == "going" and "finished" not in lines, done.stdout
+    rest = [line for line in lines[1:] if line != "stopped"]
+    assert len(rest) == 1 and rest[0].startswith("at the end <fiberloom.SimulatedFrame"), done.stdout
 
 
 def test_a_forked_child_does_not_wait_for_the_calls_of_its_parent():
