@@ -219,23 +219,23 @@ void products(int nb, long count, const double* b, double* out) {
 template <class V>
 inline constexpr int kRegisterTargets = V::width == 8 ? kGatherTargets : kGatherTargets / 2;
 
-template <class V>
-void gather(long count, int columns, const double* value, const double* group, double* normal,
-            long stride) {
+template <class V, int columns>
+void gather_columns(long count, const double* value, const double* group, double* normal,
+                    long stride) {
   constexpr int targets = kRegisterTargets<V>;
   for (int first = 0; first < kGatherTargets; first += targets) {
-    V sum[targets * kGatherColumns];
+    V sum[targets * columns];
     FL_UNROLL_ALL
     for (V& s : sum) s = V(0.0);
     const double* from = group;
     const double* v = value + first;
     for (long i = 0; i < count; ++i) {
       FL_UNROLL
-      for (int c = 0; c < kGatherColumns; ++c) {
+      for (int c = 0; c < columns; ++c) {
         const V column = at<V>(from, c);
         FL_UNROLL
         for (int t = 0; t < targets; ++t) {
-          sum[t * kGatherColumns + c] = fma(V(v[t]), column, sum[t * kGatherColumns + c]);
+          sum[t * columns + c] = fma(V(v[t]), column, sum[t * columns + c]);
         }
       }
       from += kGatherColumns * kLanes;
@@ -243,8 +243,29 @@ void gather(long count, int columns, const double* value, const double* group, d
     }
     for (int t = 0; t < targets; ++t) {
       double* const to = normal + (first + t) * stride;
-      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * kGatherColumns + c]);
+      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * columns + c]);
     }
+  }
+}
+
+/// The last group has fewer columns; their zeros would cost as much as numbers.
+template <class V>
+void gather(long count, int columns, const double* value, const double* group, double* normal,
+            long stride) {
+  static_assert(kGatherColumns == 6);
+  switch (columns) {
+    case 1:
+      return gather_columns<V, 1>(count, value, group, normal, stride);
+    case 2:
+      return gather_columns<V, 2>(count, value, group, normal, stride);
+    case 3:
+      return gather_columns<V, 3>(count, value, group, normal, stride);
+    case 4:
+      return gather_columns<V, 4>(count, value, group, normal, stride);
+    case 5:
+      return gather_columns<V, 5>(count, value, group, normal, stride);
+    default:
+      return gather_columns<V, 6>(count, value, group, normal, stride);
   }
 }
 
