@@ -38,6 +38,10 @@ struct RedshiftOptions {
   double legendre_prior = 0.1;  ///< sigma of their coefficients; not positive: none
   int nearest = 0;              ///< archetypes that are fitted together; 0: the best one alone
   bool no_legendre = false;
+  /// Probabilities, errors that know of second peaks, line fluxes and users' cuts; candidates in
+  /// the order of probability. Never of kRedrock, nor of a scan that was made before.
+  bool evidence = true;
+  int candidates = 5;  ///< of each target in the table of candidates; 0: no such table
 };
 
 struct RedshiftJob {

@@ -50,6 +50,8 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"skymask", "false"},
                                                  {"method", "exact"},
                                                  {"nminima", "5"},
+                                                 {"evidence", "false"},
+                                                 {"candidates", "2"},
                                                  {"zminfit_npoints", "9"},
                                                  {"zscan_galaxy", "0,1,1e-3"},
                                                  {"zscan_qso", "0,1,1e-3"},
