@@ -131,6 +131,23 @@ class Files(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("built-in set physics-1", result.stderr)
 
+    def test_two_files_of_redshifts_are_compared(self):
+        self.redshifts()
+        other = self.out / "other.fits"
+        other.write_bytes(self.result.read_bytes())
+        same = self.program("compare", self.result, other)
+        self.assertEqual(same.returncode, 0, same.stderr)
+        self.assertIn("in A 5, in B 5, in both 5, of which the same 5", same.stdout)
+        self.redshifts("--targetids", str(self.targets.ids[4]), "--zscan-star", "-0.002,0.0021,1e-4")
+        part = self.program("compare", self.result, other)
+        self.assertEqual(part.returncode, 0, part.stderr)
+        self.assertIn("1 targets in both, only in A 0, only in B 4", part.stdout)
+        wrong = Targets([("STAR", 0.0), *TRUTH[1:]], seed=3)
+        self.redshifts(inputs=self.put("wrong.fits", wrong.coadd()))
+        different = self.program("compare", self.result, other)
+        self.assertEqual(different.returncode, 1, different.stderr)
+        self.assertIn(f"{self.targets.ids[0]}: STAR", different.stdout)
+
     def test_models_are_the_spectra_without_noise(self):
         for method in ("fast", "redrock"):
             self.redshifts("--method", method, "--model", self.out / "model.fits")
