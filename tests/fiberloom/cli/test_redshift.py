@@ -11,7 +11,7 @@ import unittest
 
 import tiny_fits
 from run_fiberloom import Case as FrameCase
-from small_spectra import CAMERAS, Targets, read_table, template_bytes
+from small_spectra import CAMERAS, SIGMA, Targets, read_table, template_bytes
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955), ("STAR", -0.0005)]
 COLUMNS = ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE", "SUBTYPE", "NCOEFF",
@@ -211,6 +211,29 @@ class Files(Case):
         camera = self.redshifts(inputs=self.put("b.fits", self.targets.coadd(cameras="B")))
         self.assertLess(camera["NPIXELS"][0], table["NPIXELS"][0])
 
+    def test_a_width_takes_the_place_of_the_resolution(self):
+        """Of each bin as an HDU SIGMA, of each bin of each spectrum, or one for all."""
+        true = self.redshifts()
+        bare = self.targets.coadd(with_resolution=False)
+        none = self.redshifts(inputs=self.put("none.fits", bare))
+
+        def sigma(name, rows):
+            n = CAMERAS[name][1]
+            return tiny_fits.image(name + "_SIGMA", -32, (rows, n) if rows else (n,), [SIGMA] * (n * max(rows, 1)))
+        bins = self.put("bins.fits", bare + sigma("B", 0) + sigma("R", 0))
+        every = self.put("every.fits", bare + sigma("B", 5) + sigma("R", 5))
+        for inputs, *more in [[bins], [every], [self.put("none.fits", bare), "--resolution-sigma", str(SIGMA)]]:
+            table = self.redshifts(*more, inputs=inputs)
+            for k in range(5):
+                self.assertLess(abs(table["Z"][k] - true["Z"][k]), 0.3 * true["ZERR"][k])
+            off, off_none = (sum(abs(a - b) for a, b in zip(t["CHI2"], true["CHI2"])) for t in (table, none))
+            self.assertLess(off, 0.5 * off_none)
+        odd = self.put("odd.fits", bare + tiny_fits.image("B_SIGMA", -32, (7,), [1.0] * 7))
+        self.result.unlink()
+        self.assert_fails(self.redshift(inputs=odd), 13, "B_SIGMA")
+        wide = self.redshift("--resolution-sigma", "20", inputs=self.put("none.fits", bare))
+        self.assert_fails(wide, 13, "sigma of 20 bins")
+
     def test_fibermap_says_what_is_wrong(self):
         status = {0: 1 << 10, 1: 1 << 2, 2: 1 << 23}
         coadd = self.put("status.fits", self.targets.coadd(status=status, kinds={3: "SKY", 4: "BAD"}))
@@ -240,6 +263,21 @@ class Files(Case):
             self.assertEqual(probe.returncode, 15, probe.stderr)
             self.assertIn("built without HDF5", probe.stderr)
         return found
+
+    def test_memory_does_not_grow_with_the_targets(self):
+        """Spectra and blocks of such a target are 3 MB, of which 270 kB once stayed behind."""
+        made = self.program("simulate", "-o", self.out, "--targets", "320", "--quiet", env={"RR_TEMPLATE_DIR": ""})
+        self.assertEqual(made.returncode, 0, made.stderr)
+        few_redshifts = ["--zscan-star", "-2e-4,2e-4,1e-4", "--zscan-galaxy", "0.1,0.102,3e-4", "--zscan-qso", "1,1.002,5e-4"]
+        details = ["-d", self.out / "d.h5"] if self.has_hdf5() else []
+        peaks = []
+        for count in ("128", "320"):
+            result = self.program("redshift", "-i", self.out / "coadd-0000.fits", "-o", self.result, *details, "-n", count,
+                                  *few_redshifts, "--threads", "1", "--quiet", "--json", self.out / "s.json",
+                                  env={"RR_TEMPLATE_DIR": ""})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            peaks.append(json.loads((self.out / "s.json").read_text())["peak_memory_bytes"])
+        self.assertLess((peaks[1] - peaks[0]) / (320 - 128), 100e3)
 
     def test_details_are_a_scan_that_can_be_used_again(self):
         if not self.has_hdf5():

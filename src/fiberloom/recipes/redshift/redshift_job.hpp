@@ -31,6 +31,7 @@ struct RedshiftOptions {
   redshift::GridRules grids;
   double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
   double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
+  double sigma_aa = 0;       ///< of spectra without any resolution: that of a Gaussian; 0: none
   bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
   bool all_spectra = false;  ///< exposures each on their own instead of their coadd
   int legendre_terms = 2;    ///< beside an archetype

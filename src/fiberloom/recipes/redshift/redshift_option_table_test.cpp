@@ -52,6 +52,7 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"nminima", "5"},
                                                  {"evidence", "false"},
                                                  {"candidates", "2"},
+                                                 {"resolution_sigma", "1.5"},
                                                  {"zminfit_npoints", "9"},
                                                  {"zscan_galaxy", "0,1,1e-3"},
                                                  {"zscan_qso", "0,1,1e-3"},
