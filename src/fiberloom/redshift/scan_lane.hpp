@@ -76,6 +76,10 @@ template <class V, int NB>
   }
 }
 
+/// Pixels ahead whose knots are asked for: rows of a finely sampled template are kilobytes apart,
+/// and no cache holds all of them.
+inline constexpr int kPixelsAhead = 4;
+
 /// Here a lane is a vector of the template, until to_lanes().
 template <class V, int NB>
 void rebin(const KnotTable& table, const double* z, long count, const double* edges,
@@ -91,7 +95,18 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
   double x[kLanes];
   int k[kLanes] = {};
   for (long e = 0; e < count; ++e) {
+    int before[kLanes];
+    for (int l = 0; l < kLanes; ++l) before[l] = k[l];
     finder.find(table, edges[e], log_edges[e], x, k);
+    for (int l = 0; l < kLanes && e > 0; ++l) {
+      const long ahead = k[l] + static_cast<long>(kPixelsAhead) * (k[l] - before[l]);
+      const char* const next =
+          reinterpret_cast<const char*>(rows + (ahead < table.last ? ahead : table.last) * stride);
+      FL_UNROLL
+      for (int line = 0; line < (NB > 0 ? static_cast<int>(knot_stride(NB)) / 8 : 1); ++line) {
+        __builtin_prefetch(next + line * 64);
+      }
+    }
     const double per_width = e == 0 ? 1 : 1 / (edges[e] - edges[e - 1]);
     FL_UNROLL
     for (int l = 0; l < kLanes; ++l) {
