@@ -28,6 +28,10 @@ std::string redshift_json(const RedshiftSummary& s, const RedshiftJob& job, cons
                      {"zwarn_0", s.sure},
                      {"small_delta_chi2", s.ambiguous},
                      {"no_data", s.without_data}};
+  if (has_evidence(job.options)) {
+    json["targets"]["probability_above_0.95"] = s.probable;
+    for (const auto& [name, count] : s.cuts) json["cuts"][name] = count;
+  }
   json["types"] = Json::object();
   for (const auto& [type, count] : s.types) json["types"][type] = count;
   json["cameras"] = Json::array();

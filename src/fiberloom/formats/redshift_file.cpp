@@ -39,6 +39,7 @@ RedshiftFile parse_redshifts(const FitsReader& file) {
   out.fibermap = find_table(file, "FIBERMAP");
   out.tsnr2 = find_table(file, "TSNR2");
   out.exp_fibermap = find_table(file, "EXP_FIBERMAP");
+  out.candidates = find_table(file, "CANDIDATES");
   const auto check = [&](const std::optional<Table>& table, const char* name) {
     if (!table || table->rows == out.redshifts.rows) return;
     throw file.error(Status::kWrongShape, file.require(name),
@@ -59,6 +60,7 @@ void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrit
     write_table(writer, "FIBERMAP", file.fibermap);
     write_table(writer, "EXP_FIBERMAP", file.exp_fibermap);
     write_table(writer, "TSNR2", file.tsnr2);
+    write_table(writer, "CANDIDATES", file.candidates);
   });
 }
 

@@ -12,13 +12,14 @@
 
 namespace fiberloom {
 
-/// HDUs REDSHIFTS, FIBERMAP, EXP_FIBERMAP, TSNR2.
+/// HDUs REDSHIFTS, FIBERMAP, EXP_FIBERMAP, TSNR2, CANDIDATES.
 struct RedshiftFile {
   std::string path;
   HeaderCards header;                    ///< of the primary HDU: TEMNAMnn, SPGRP ...
   Table redshifts;                       ///< a row for each target: TARGETID, Z, ZWARN ...
   std::optional<Table> fibermap, tsnr2;  ///< likewise
   std::optional<Table> exp_fibermap;     ///< a row for each exposure of each target
+  std::optional<Table> candidates;       ///< a row for each candidate of each target, best first
 };
 
 /// The tables as they are; REDSHIFTS gets the header's cards too.

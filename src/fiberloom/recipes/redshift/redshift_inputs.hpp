@@ -67,6 +67,7 @@ class RedshiftInputs {
   void coadd_tables();
   void stack_tables();
 
+  double sigma_aa_ = 0;  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
   std::vector<std::int64_t> ids_;
   std::vector<std::vector<At>> rows_of_;
