@@ -77,9 +77,12 @@ int report_redshifts(const ReportCommand& c, std::size_t threads) {
   redshift_page::PageJob job = c.targets;
   job.verify = c.verify;
   for (std::size_t i = 0; i < n; ++i) {
-    redshift_page::PageInput input{c.frames[i], {}, nth(c.details, i), nth(c.models, i)};
+    const auto of_file = [i](const std::vector<std::string>& values) {
+      return i < values.size() ? values[i] : std::string();
+    };
+    redshift_page::PageInput input{c.frames[i], {}, of_file(c.details), of_file(c.models)};
     if (n == 1) input.spectra = c.spectra;
-    if (n > 1 && !nth(c.spectra, i).empty()) input.spectra.push_back(nth(c.spectra, i));
+    if (n > 1 && !of_file(c.spectra).empty()) input.spectra.push_back(of_file(c.spectra));
     job.inputs.push_back(redshift_page::with_neighbours(std::move(input)));
   }
   check_files(c, redshift_page::files_of(job));

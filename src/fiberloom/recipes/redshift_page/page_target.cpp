@@ -95,12 +95,14 @@ ShownFit fit_of_row(const Table& table, std::size_t row) {
   return out;
 }
 
-std::vector<ShownFit> ordered_fits(ShownFit best, std::vector<ShownFit> others) {
+bool same_fit(const redshift::Candidate& a, const redshift::Candidate& b) {
   constexpr double kSameKms = 100;
-  const auto same = std::find_if(others.begin(), others.end(), [&](const ShownFit& o) {
-    return o.fit.spectype == best.fit.spectype &&
-           std::abs(redshift::velocity_kms(o.fit.z, best.fit.z)) < kSameKms;
-  });
+  return a.spectype == b.spectype && std::abs(redshift::velocity_kms(a.z, b.z)) < kSameKms;
+}
+
+std::vector<ShownFit> ordered_fits(ShownFit best, std::vector<ShownFit> others) {
+  const auto same = std::find_if(others.begin(), others.end(),
+                                 [&](const ShownFit& o) { return same_fit(o.fit, best.fit); });
   if (same != others.end()) others.erase(same);
   others.insert(others.begin(), std::move(best));
   return others;

@@ -44,7 +44,10 @@ struct PageTarget {
 /// without them.
 [[nodiscard]] ShownFit fit_of_row(const Table& table, std::size_t row);
 
-/// Puts `best` first and drops the one of `others` that is the same: of its type, within 100 km/s.
+/// Of one type, within 100 km/s: one fit for who looks at it.
+[[nodiscard]] bool same_fit(const redshift::Candidate& a, const redshift::Candidate& b);
+
+/// Puts `best` first and drops the one of `others` that is the same.
 [[nodiscard]] std::vector<ShownFit> ordered_fits(ShownFit best, std::vector<ShownFit> others);
 
 /// Curves of one spectral type on one grid become one, the least of them at each redshift.

@@ -236,7 +236,7 @@
     if (asked.smooth && SMOOTH.includes(asked.smooth)) setSmooth(asked.smooth);
     const rows = table.rows(), first = rows.find(Targets.has);
     const wanted = asked.id === undefined ? undefined : Array.from({length: meta.rows}, (_, row) => row).find((row) => table.text('TARGETID', row) === asked.id);
-    await show(wanted !== undefined ? wanted : first !== undefined ? first : rows[0], wanted !== undefined ? asked : {});
+    await show(wanted !== undefined ? wanted : first !== undefined ? first : rows[0], wanted !== undefined || asked.id === undefined ? asked : {});
   }
 
   start().catch((error) => {

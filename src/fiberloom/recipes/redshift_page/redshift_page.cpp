@@ -196,18 +196,22 @@ bool is_redshift_file(const std::string& path) {
 
 PageInput with_neighbours(PageInput input) {
   const std::string rest = rest_of(input.redshifts);
-  if (rest.empty()) return input;
   const std::string& path = input.redshifts;
+  const auto find = [&](std::string& file, const std::vector<std::string>& names) {
+    if (file.empty() && !rest.empty()) file = beside(path, names);
+    if (file == "-") file.clear();
+  };
+  std::string spectra;
   if (input.spectra.empty()) {
-    const std::string found =
-        beside(path, {"coadd-" + rest + ".fits", "coadd-" + rest + ".fits.gz",
-                      "spectra-" + rest + ".fits", "spectra-" + rest + ".fits.gz"});
-    if (!found.empty()) input.spectra.push_back(found);
+    find(spectra, {"coadd-" + rest + ".fits", "coadd-" + rest + ".fits.gz",
+                   "spectra-" + rest + ".fits", "spectra-" + rest + ".fits.gz"});
+    if (!spectra.empty()) input.spectra.push_back(spectra);
   }
-  if (input.details.empty() && hdf5::available()) {
-    input.details = beside(path, {"rrdetails-" + rest + ".h5"});
+  std::erase(input.spectra, "-");
+  if (hdf5::available() || !input.details.empty()) {
+    find(input.details, {"rrdetails-" + rest + ".h5"});
   }
-  if (input.model.empty()) input.model = beside(path, {"rrmodel-" + rest + ".fits"});
+  find(input.model, {"rrmodel-" + rest + ".fits"});
   return input;
 }
 

@@ -15,7 +15,7 @@ namespace fiberloom::redshift_page {
 
 /// A file of redshifts and what belongs to it. All but the first may be empty: then what lies
 /// beside it is taken, by the names that `redshift` and the field give (coadd-X, spectra-X,
-/// rrdetails-X.h5, rrmodel-X for redrock-X).
+/// rrdetails-X.h5, rrmodel-X for redrock-X); "-" stands for none.
 struct PageInput {
   std::string redshifts;
   std::vector<std::string> spectra;

@@ -43,6 +43,8 @@ TEST_F(Page, WhatLiesBesideItIsFound) {
   EXPECT_EQ(found.spectra, (std::vector<std::string>{folder.file("coadd-4-80613.fits")}));
   EXPECT_EQ(found.model, folder.file("rrmodel-4-80613.fits"));
   EXPECT_EQ(with_neighbours({path, {"mine.fits"}, {}, "other.fits"}).model, "other.fits");
+  EXPECT_TRUE(with_neighbours({path, {"-"}, {}, "-"}).spectra.empty());
+  EXPECT_EQ(with_neighbours({path, {"-"}, {}, "-"}).model, "");
   EXPECT_TRUE(with_neighbours({redshifts("other.fits"), {}, {}, {}}).spectra.empty());
 }
 

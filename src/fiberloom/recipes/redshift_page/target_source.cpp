@@ -185,6 +185,16 @@ class Source {
     return {};
   }
 
+  /// Models of the fit that was made here at the same redshift: where coefficients of a file are of
+  /// other templates.
+  [[nodiscard]] std::vector<std::vector<double>> models_anew(std::size_t t, const ShownFit& shown) {
+    if (!made_here_) return {};
+    for (const Candidate& c : fits_.candidates[t]) {
+      if (same_fit(c, shown.fit)) return models_of(t, {c, std::nullopt}, false);
+    }
+    return {};
+  }
+
   /// The best model as its file has it, on a grid of the set.
   [[nodiscard]] std::vector<double> model_from_file(std::int64_t id,
                                                     const std::vector<double>& wave) const {
@@ -202,6 +212,7 @@ class Source {
     std::vector<std::vector<std::vector<double>>> models;
     for (std::size_t k = 0; k < shown.size(); ++k) {
       models.push_back(models_of(t, shown[k], k == 0 || !made_here_));
+      if (models.back().empty()) models.back() = models_anew(t, shown[k]);
     }
     std::vector<CameraSpectrum> out;
     for (const redshift::Block& block : set.targets[t].blocks) {
@@ -237,7 +248,8 @@ class Source {
   void tell() {
     for (const std::string& type : other_templates_) {
       notes_.push_back(files_.redshifts.path + ": coefficients of " + type +
-                       " are of other templates than those given: no such models");
+                       " are of other templates than those given: models are of a fit made anew, "
+                       "or left out");
     }
     if (!has_models_ && other_templates_.empty()) {
       notes_.push_back(files_.redshifts.path +
