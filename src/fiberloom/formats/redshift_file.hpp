@@ -40,4 +40,26 @@ struct ModelCamera {
 void write_models(const std::string& path, const HeaderCards& header, const Table& redshifts,
                   std::span<const ModelCamera> cameras, Overwrite overwrite);
 
+/// An open file of models, ours or redrock's: tables and wavelengths have been read, models are by
+/// the row. Threads may share it.
+class ModelReader {
+ public:
+  struct Camera {
+    std::string name;
+    std::vector<double> wave;
+  };
+  /// Throws as read_redshifts(); kMissingHdu without a model, kWrongShape where sizes disagree.
+  /// All bytes are compared with their checksums.
+  explicit ModelReader(const std::string& path, Verify verify = Verify::kYes);
+
+  [[nodiscard]] const Table& redshifts() const noexcept { return redshifts_; }
+  [[nodiscard]] const std::vector<Camera>& cameras() const noexcept { return cameras_; }
+  [[nodiscard]] std::vector<double> read(std::size_t camera, std::size_t row) const;
+
+ private:
+  fits::FitsReader file_;
+  Table redshifts_;
+  std::vector<Camera> cameras_;
+};
+
 }  // namespace fiberloom

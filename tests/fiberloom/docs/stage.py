@@ -67,6 +67,7 @@ def prepare(folder, program):
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
+    program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
             put(path, psf)

@@ -190,4 +190,18 @@ std::vector<std::vector<double>> model_of(const TargetFits& fits, std::size_t t,
   return out;
 }
 
+TargetFits ready_spectra(std::span<const TargetView> targets, const RedshiftOptions& options,
+                         Executor& executor) {
+  TargetFits out;
+  out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
+  return out;
+}
+
+TargetFits ready_targets(std::span<const TargetView> targets, const RedshiftModels& models,
+                         const RedshiftOptions& options, Executor& executor) {
+  TargetFits out = ready_spectra(targets, options, executor);
+  out.curves = empty_curves(*out.set, models.templates, scan_options(options));
+  return out;
+}
+
 }  // namespace fiberloom
