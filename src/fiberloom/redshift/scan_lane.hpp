@@ -102,7 +102,6 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
       const long ahead = k[l] + static_cast<long>(kPixelsAhead) * (k[l] - before[l]);
       const char* const next =
           reinterpret_cast<const char*>(rows + (ahead < table.last ? ahead : table.last) * stride);
-      FL_UNROLL
       for (int line = 0; line < (NB > 0 ? static_cast<int>(knot_stride(NB)) / 8 : 1); ++line) {
         __builtin_prefetch(next + line * 64);
       }

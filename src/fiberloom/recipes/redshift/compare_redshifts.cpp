@@ -5,13 +5,12 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "fiberloom/recipes/redshift/redshift_inputs.hpp"
 #include "fiberloom/redshift/probability.hpp"
 #include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom {
 namespace {
-
-constexpr std::int64_t kNoTarget = -1;
 
 const fits::Hdu* table_of(const fits::FitsReader& file) {
   const fits::Hdu* hdu = file.find("REDSHIFTS");

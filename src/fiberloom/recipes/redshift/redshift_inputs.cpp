@@ -15,8 +15,6 @@
 namespace fiberloom {
 namespace {
 
-constexpr std::int64_t kNoTarget = -1;
-
 /// TARGETID of each spectrum; numbers of rows where a file does not say it.
 std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& observer) {
   std::optional<std::vector<std::int64_t>> ids;

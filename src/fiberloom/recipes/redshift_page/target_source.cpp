@@ -188,7 +188,7 @@ class Source {
   /// Models of the fit that was made here at the same redshift: where coefficients of a file are of
   /// other templates.
   [[nodiscard]] std::vector<std::vector<double>> models_anew(std::size_t t, const ShownFit& shown) {
-    if (!made_here_) return {};
+    if (fits_.candidates.empty()) return {};
     for (const Candidate& c : fits_.candidates[t]) {
       if (same_fit(c, shown.fit)) return models_of(t, {c, std::nullopt}, false);
     }
