@@ -135,9 +135,9 @@ def test_files_come_back_and_rrdesi_writes_them(templates, coadd, tmp_path, caps
     assert np.array_equal(mine.redshifts["Z"], arrays.z) and list(mine.redshifts["TARGETID"]) == [5, 7, -9]
     with fits.open(out, checksum=True) as hdus:
         hdus.verify("exception")
-        assert [h.name for h in hdus] == ["PRIMARY", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP"]
+        assert [h.name for h in hdus] == ["PRIMARY", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP", "CANDIDATES"]
         data = hdus["REDSHIFTS"].data
-        assert data.columns.names == ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE",
+        assert data.columns.names[:12] == ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE",
                                       "SUBTYPE", "NCOEFF", "DELTACHI2"]
         assert data["COEFF"].shape == (3, 4) and data["SPECTYPE"][1] == "STAR"
         check_truth(fl.Redshifts(None, data["Z"], data["ZERR"], data["ZWARN"], None, None, list(data["SPECTYPE"]), [], None,
