@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -138,10 +139,9 @@ def test_files_come_back_and_rrdesi_writes_them(templates, coadd, tmp_path, caps
         assert [h.name for h in hdus] == ["PRIMARY", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP", "CANDIDATES"]
         data = hdus["REDSHIFTS"].data
         assert data.columns.names[:12] == ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE",
-                                      "SUBTYPE", "NCOEFF", "DELTACHI2"]
+                                           "SUBTYPE", "NCOEFF", "DELTACHI2"]
         assert data["COEFF"].shape == (3, 4) and data["SPECTYPE"][1] == "STAR"
-        check_truth(fl.Redshifts(None, data["Z"], data["ZERR"], data["ZWARN"], None, None, list(data["SPECTYPE"]), [], None,
-                                 [], {}, {}))
+        check_truth(types.SimpleNamespace(z=data["Z"], zerr=data["ZERR"], zwarn=data["ZWARN"], spectype=list(data["SPECTYPE"])))
     with fits.open(model) as hdus:
         assert hdus["R_MODEL"].data.shape == (3, 260)
     with pytest.raises(fl.NotFoundError) as error:
