@@ -38,7 +38,6 @@ set(known
   "PkgConfig::TOMLPP|pkg_check_modules(TOMLPP REQUIRED QUIET IMPORTED_TARGET tomlplusplus)|tomlplusplus"
   "PkgConfig::HDF5|pkg_check_modules(HDF5 REQUIRED QUIET IMPORTED_TARGET hdf5)|hdf5"
   "SQLite::SQLite3|find_dependency(SQLite3)|sqlite3"
-  "TBB::tbb|find_dependency(TBB)|tbb"
   "Threads::Threads|find_dependency(Threads)|"
   "CUDA::cudart_static|find_dependency(CUDAToolkit)|"
   "CUDA::cudart|find_dependency(CUDAToolkit)|"
@@ -158,6 +157,6 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libtbb-dev, libsqlite3-dev, libtomlplusplus-dev")
+    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libsqlite3-dev, libtomlplusplus-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers, CMake package and pkg-config file of Fiberloom.")
 include(CPack)

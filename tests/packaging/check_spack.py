@@ -8,7 +8,7 @@ import sys
 import types
 
 NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "erfa": "erfa", "Eigen3": "eigen", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
-         "TBB": "intel-oneapi-tbb", "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
+         "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
          "Python": "python"}
 OPTIONAL = {"tomlplusplus", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}
 
