@@ -42,14 +42,17 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
     }
   }
   if (around.size() < 6) return false;
-  const double base = median(around);
-  double height = 0, variance = 0;
+  double mean = 0, variance = 0;
   for (long i = first; i < high; ++i) {
     if (!(weight(i) > 0)) return false;
-    height += (flux(i) - base) / static_cast<double>(width);
+    mean += flux(i) / static_cast<double>(width);
     variance += 1 / weight(i) / static_cast<double>(width * width);
   }
-  if (!(height > nsig * std::sqrt(variance))) return false;
+  const double highest_base = mean - nsig * std::sqrt(variance);
+  const auto below =
+      std::count_if(around.begin(), around.end(), [&](double f) { return f < highest_base; });
+  if (2 * below <= static_cast<long>(around.size())) return false;  // nor is their median
+  const double base = median(around), height = mean - base;
   // What a line in the middle of the pixel, or between the two, gives its neighbours; of a Gaussian
   // the second is the square of the first.
   const double* row = b.rows.data() + static_cast<std::size_t>(first) * b.ndiag;
