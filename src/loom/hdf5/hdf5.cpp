@@ -1,79 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only file that knows the library. It is not made for threads: one lock for all of it.
+// Writing. The library is not made for threads: one lock for all of it (hdf5_library.hpp).
 #include "loom/hdf5/hdf5.hpp"
-
-#include <hdf5.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "loom/base/error.hpp"
-#include "loom/files/byte_source.hpp"
 #include "loom/files/output_files.hpp"
+#include "loom/hdf5/hdf5_library.hpp"
 
 namespace loom::hdf5 {
 namespace {
 
-/// The library's lock; its own messages, which it would print, are kept silent.
-class Lock {
- public:
-  Lock() : lock_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  std::lock_guard<std::mutex> lock_;
-};
-
-/// Something of the library's that must be closed.
-class Handle {
- public:
-  using Close = herr_t (*)(hid_t);
-  Handle(hid_t id, Close close) : id_(id), close_(close) {}
-  Handle(Handle&& o) noexcept : id_(std::exchange(o.id_, -1)), close_(o.close_) {}
-  Handle& operator=(Handle&& o) noexcept {
-    reset();
-    id_ = std::exchange(o.id_, -1);
-    close_ = o.close_;
-    return *this;
-  }
-  ~Handle() { reset(); }
-  [[nodiscard]] hid_t get() const noexcept { return id_; }
-  [[nodiscard]] bool good() const noexcept { return id_ >= 0; }
-  herr_t reset() {
-    const herr_t result = id_ >= 0 ? close_(id_) : 0;
-    id_ = -1;
-    return result;
-  }
-
- private:
-  hid_t id_;
-  Close close_;
-};
-
 [[noreturn]] void cannot_write(const std::string& path, const std::string& name) {
   const int error = errno == 0 ? EIO : errno;
   throw Error(write_status(error), path + ": cannot write " + name, error);
-}
-
-hid_t native(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return H5T_NATIVE_INT8;
-    case Type::kInt32:
-      return H5T_NATIVE_INT32;
-    case Type::kInt64:
-      return H5T_NATIVE_INT64;
-    case Type::kFloat32:
-      return H5T_NATIVE_FLOAT;
-    default:
-      return H5T_NATIVE_DOUBLE;
-  }
 }
 
 /// As the file has it: little-endian on every machine.
@@ -87,6 +30,12 @@ hid_t stored(Type type) {
       return H5T_STD_I64LE;
     case Type::kFloat32:
       return H5T_IEEE_F32LE;
+    case Type::kUint8:
+      return H5T_STD_U8LE;
+    case Type::kUint16:
+      return H5T_STD_U16LE;
+    case Type::kUint32:
+      return H5T_STD_U32LE;
     default:
       return H5T_IEEE_F64LE;
   }
@@ -94,6 +43,14 @@ hid_t stored(Type type) {
 
 std::vector<hsize_t> sizes(const std::vector<std::size_t>& shape) {
   return {shape.begin(), shape.end()};
+}
+
+/// A text of just this length.
+Handle text_type(std::size_t length) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), std::max<std::size_t>(length, 1));
+  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+  return type;
 }
 
 /// The type of a table's row, in memory or in the file.
@@ -126,8 +83,12 @@ void require_available(const std::string& /*what*/) {}
 std::size_t Field::bytes() const noexcept {
   switch (type) {
     case Type::kInt8:
+    case Type::kUint8:
     case Type::kText:
       return width;
+    case Type::kUint16:
+      return 2 * width;
+    case Type::kUint32:
     case Type::kInt32:
     case Type::kFloat32:
       return 4 * width;
@@ -225,6 +186,39 @@ void Writer::write(const std::string& name, std::size_t first,
   impl_->write(name, first, values, H5T_NATIVE_INT64);
 }
 
+void Writer::write(const std::string& name, std::size_t first,
+                   std::span<const std::uint16_t> values) {
+  impl_->write(name, first, values, H5T_NATIVE_UINT16);
+}
+
+void Writer::text(const std::string& name, const std::string& value) {
+  const Lock lock;
+  errno = 0;
+  const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(how.get(), false);
+  const Handle set(H5Dcreate2(impl_->id.get(), name.c_str(), type.get(), space.get(),
+                              impl_->groups.get(), how.get(), H5P_DEFAULT),
+                   H5Dclose);
+  if (!set.good() ||
+      H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.c_str()) < 0) {
+    cannot_write(impl_->path, name);
+  }
+}
+
+void Writer::describe(const std::string& name, const std::string& attribute,
+                      const std::string& value) {
+  const Lock lock;
+  errno = 0;
+  const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle made(H5Acreate_by_name(impl_->id.get(), name.c_str(), attribute.c_str(), type.get(),
+                                      space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                    H5Aclose);
+  if (!made.good() || H5Awrite(made.get(), type.get(), value.c_str()) < 0) {
+    cannot_write(impl_->path, name + ":" + attribute);
+  }
+}
+
 void Writer::table(const std::string& name, std::span<const Field> fields, std::size_t rows,
                    std::span<const std::uint8_t> bytes) {
   const Lock lock;
@@ -252,123 +246,6 @@ void Writer::commit() {
     }
   }
   impl_->file.commit();
-}
-
-struct Reader::Impl {
-  Impl(std::string its_path, hid_t its_id) : path(std::move(its_path)), id(its_id, H5Fclose) {}
-
-  [[nodiscard]] Handle open(const std::string& name) const {
-    Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!set.good()) throw Error(Status::kMissingHdu, path + ": no data set " + name);
-    return set;
-  }
-  [[nodiscard]] std::vector<hsize_t> dims_of(const std::string& name, const Handle& set) const {
-    const Handle type(H5Dget_type(set.get()), H5Tclose);
-    const H5T_class_t kind = H5Tget_class(type.get());
-    const Handle space(H5Dget_space(set.get()), H5Sclose);
-    const int axes = H5Sget_simple_extent_ndims(space.get());
-    if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || axes < 1) {
-      throw Error(Status::kWrongShape, path + ": " + name + ": expected an array of numbers");
-    }
-    std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
-    H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
-    hsize_t all = 1;
-    for (const hsize_t n : dims) {
-      if (n > 0 && all > (hsize_t{1} << 31) / n) {
-        throw Error(Status::kWrongShape, path + ": " + name + ": more than 2^31 numbers");
-      }
-      all *= n;
-    }
-    return dims;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> read(const std::string& name, hid_t type) const {
-    const Lock lock;
-    const Handle set = open(name);
-    const auto dims = dims_of(name, set);
-    std::vector<T> out(
-        std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>()));
-    if (!out.empty() && H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
-      throw Error(Status::kCorrupt, path + ": " + name + " cannot be read");
-    }
-    return out;
-  }
-
-  std::string path;
-  Handle id;
-};
-
-Reader::Reader(const std::string& path) {
-  (void)ByteSource::open(path);  // names what is missing or may not be read
-  const Lock lock;
-  impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!impl_->id.good())
-    throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
-}
-
-Reader::~Reader() {
-  const Lock lock;
-  if (impl_) impl_->id.reset();
-}
-
-const std::string& Reader::path() const noexcept { return impl_->path; }
-
-bool Reader::has(const std::string& name) const {
-  const Lock lock;
-  const Handle set(H5Oopen(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
-  return set.good();
-}
-
-std::vector<std::string> Reader::children(const std::string& group) const {
-  const Lock lock;
-  const Handle id(H5Gopen2(impl_->id.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (!id.good()) throw Error(Status::kMissingHdu, impl_->path + ": no group " + group);
-  std::vector<std::string> out;
-  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  if (H5Literate(id.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &out) < 0) {
-    throw Error(Status::kCorrupt, impl_->path + ": group " + group + " cannot be read");
-  }
-  return out;
-}
-
-std::vector<std::size_t> Reader::shape(const std::string& name) const {
-  const Lock lock;
-  const auto dims = impl_->dims_of(name, impl_->open(name));
-  return {dims.begin(), dims.end()};
-}
-
-std::vector<double> Reader::read(const std::string& name) const {
-  return impl_->read<double>(name, H5T_NATIVE_DOUBLE);
-}
-
-std::vector<std::int64_t> Reader::read_integers(const std::string& name) const {
-  return impl_->read<std::int64_t>(name, H5T_NATIVE_INT64);
-}
-
-std::vector<double> Reader::read_row(const std::string& name, std::size_t row) const {
-  const Lock lock;
-  const Handle set = impl_->open(name);
-  std::vector<hsize_t> count = impl_->dims_of(name, set);
-  if (row >= count[0]) {
-    throw Error(Status::kWrongShape, impl_->path + ": " + name + ": no row " + std::to_string(row));
-  }
-  std::vector<hsize_t> start(count.size(), 0);
-  start[0] = row;
-  count[0] = 1;
-  const Handle space(H5Dget_space(set.get()), H5Sclose);
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
-  std::vector<double> out(
-      std::accumulate(count.begin(), count.end(), std::size_t{1}, std::multiplies<>()));
-  const auto n = static_cast<hsize_t>(out.size());
-  const Handle memory(H5Screate_simple(1, &n, nullptr), H5Sclose);
-  if (n > 0 && H5Dread(set.get(), H5T_NATIVE_DOUBLE, memory.get(), space.get(), H5P_DEFAULT,
-                       out.data()) < 0) {
-    throw Error(Status::kCorrupt, impl_->path + ": " + name + " cannot be read");
-  }
-  return out;
 }
 
 }  // namespace loom::hdf5

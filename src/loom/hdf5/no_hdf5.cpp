@@ -25,6 +25,9 @@ void Writer::create(const std::string&, Type, const std::vector<std::size_t>&,
 void Writer::write(const std::string&, std::size_t, std::span<const float>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const double>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const std::int64_t>) {}
+void Writer::write(const std::string&, std::size_t, std::span<const std::uint16_t>) {}
+void Writer::text(const std::string&, const std::string&) {}
+void Writer::describe(const std::string&, const std::string&, const std::string&) {}
 void Writer::table(const std::string&, std::span<const Field>, std::size_t,
                    std::span<const std::uint8_t>) {}
 void Writer::commit() {}
@@ -38,5 +41,16 @@ std::vector<std::size_t> Reader::shape(const std::string&) const { return {}; }
 std::vector<double> Reader::read(const std::string&) const { return {}; }
 std::vector<std::int64_t> Reader::read_integers(const std::string&) const { return {}; }
 std::vector<double> Reader::read_row(const std::string&, std::size_t) const { return {}; }
+
+std::vector<std::size_t> Reader::extent(const std::string&) const { return {}; }
+std::optional<Type> Reader::type(const std::string&) const { return std::nullopt; }
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<float>) const {}
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<std::uint16_t>) const {}
+std::optional<std::string> Reader::text(const std::string&) const { return std::nullopt; }
+std::optional<std::string> Reader::description(const std::string&, const std::string&) const {
+  return std::nullopt;
+}
 
 }  // namespace loom::hdf5
