@@ -13,6 +13,7 @@
 #include "loom/runtime/memory_limit.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/reconstruct/centre.hpp"
 #include "tomoloom/status.hpp"
 
@@ -116,16 +117,14 @@ void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& pl
   }
 }
 
+/// What decided the numbers: the options, and what was found where they leave it open.
 std::vector<VolumeNote> notes_of(const ReconJob& job, const ReconSummary& summary) {
-  const auto& names = filter_names();
-  const auto named = std::find_if(names.begin(), names.end(), [&](const FilterName& name) {
-    return name.filter == job.filter.filter;
-  });
-  return {{"method", job.method == Method::kExact ? "exact" : "gridrec"},
-          {"filter", named->name},
-          {"center", print("%.17g", summary.centre)},
-          {"stripe", job.stripe == Stripe::kSf ? "sf" : "none"},
-          {"mask", print("%.17g", job.mask)}};
+  std::vector<VolumeNote> notes;
+  for (const auto& [key, text] : option_texts(recon_option_rows(), job, true)) {
+    notes.push_back({key, text});
+  }
+  notes.push_back({"axis", print("%.17g", summary.centre)});
+  return notes;
 }
 
 StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
