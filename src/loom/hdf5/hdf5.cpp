@@ -2,9 +2,14 @@
 // Writing. The library is not made for threads: one lock for all of it (hdf5_library.hpp).
 #include "loom/hdf5/hdf5.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "loom/base/error.hpp"
@@ -97,12 +102,57 @@ std::size_t Field::bytes() const noexcept {
   }
 }
 
+std::string part_name(const std::string& path) { return follow_links(path) + ".part"; }
+
+namespace {
+
+/// All that belongs to a file or a folder, on the disk.
+void flush_to_disk(const std::string& place, const std::string& path) {
+  const int fd = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool good = fd >= 0 && ::fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!good) throw Error(write_status(error), path + ": cannot be written", error);
+}
+
+/// A file that stayed gets its name.
+void publish_part(const std::string& path, Overwrite overwrite) {
+  const std::string part = part_name(path), target = follow_links(path);
+  flush_to_disk(part, path);
+  if (overwrite == Overwrite::kNo) {
+    if (::link(part.c_str(), target.c_str()) != 0) {
+      const int error = errno;
+      throw Error(error == EEXIST ? Status::kOutputExists : write_status(error),
+                  path + (error == EEXIST ? ": exists already" : ": cannot be written"), error);
+    }
+    ::unlink(part.c_str());
+  } else if (::rename(part.c_str(), target.c_str()) != 0) {
+    throw Error(write_status(errno), path + ": cannot be written", errno);
+  }
+  const std::filesystem::path folder = std::filesystem::path(target).parent_path();
+  flush_to_disk(folder.empty() ? "." : folder.string(), path);
+}
+
+}  // namespace
+
 struct Writer::Impl {
-  Impl(const std::string& its_path, Overwrite overwrite)
-      : path(its_path), file(its_path, overwrite), id(-1, H5Fclose), groups(-1, H5Pclose) {}
+  Impl(const std::string& its_path, Overwrite its_overwrite, Unfinished unfinished)
+      : path(its_path),
+        overwrite(its_overwrite),
+        place(part_name(its_path)),
+        id(-1, H5Fclose),
+        groups(-1, H5Pclose) {
+    if (unfinished == Unfinished::kVanishes) {
+      file.emplace(its_path, overwrite);
+      place = file->place();
+    } else if (overwrite == Overwrite::kNo && ::access(its_path.c_str(), F_OK) == 0) {
+      throw Error(Status::kOutputExists, its_path + ": exists already");
+    }
+  }
   [[nodiscard]] Handle new_set(const std::string& name, hid_t type,
                                const std::vector<std::size_t>& shape,
-                               const std::vector<std::size_t>& chunk) const {
+                               const std::vector<std::size_t>& chunk,
+                               Room room = Room::kAsWritten) const {
     const auto dims = sizes(shape), box = sizes(chunk);
     const Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
                        H5Sclose);
@@ -111,6 +161,10 @@ struct Writer::Impl {
     const bool empty = std::find(dims.begin(), dims.end(), 0U) != dims.end();
     if (!box.empty() && !empty) {
       H5Pset_chunk(how.get(), static_cast<int>(box.size()), box.data());
+    }
+    if (room == Room::kAtOnce) {
+      H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
+      H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER);
     }
     Handle set(
         H5Dcreate2(id.get(), name.c_str(), type, space.get(), groups.get(), how.get(), H5P_DEFAULT),
@@ -145,17 +199,23 @@ struct Writer::Impl {
   }
 
   std::string path;
-  AtomicFile file;
+  Overwrite overwrite;
+  std::string place;               ///< where the library writes
+  std::optional<AtomicFile> file;  ///< none: of a file that stays
   Handle id, groups;
+  bool continues = false;
 };
 
-Writer::Writer(const std::string& path, Overwrite overwrite)
-    : impl_(std::make_unique<Impl>(path, overwrite)) {
+Writer::Writer(const std::string& path, Overwrite overwrite, Unfinished unfinished)
+    : impl_(std::make_unique<Impl>(path, overwrite, unfinished)) {
   const Lock lock;
   errno = 0;
   const Handle how(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(how.get(), false);
-  impl_->id = {H5Fcreate(impl_->file.place().c_str(), H5F_ACC_TRUNC, how.get(), H5P_DEFAULT),
+  impl_->continues = unfinished == Unfinished::kStays && ::access(impl_->place.c_str(), F_OK) == 0;
+  impl_->id = {impl_->continues
+                   ? H5Fopen(impl_->place.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
+                   : H5Fcreate(impl_->place.c_str(), H5F_ACC_TRUNC, how.get(), H5P_DEFAULT),
                H5Fclose};
   if (!impl_->id.good()) cannot_write(path, "an HDF5 file");
   impl_->groups = {H5Pcreate(H5P_LINK_CREATE), H5Pclose};
@@ -169,10 +229,10 @@ Writer::~Writer() {
 }
 
 void Writer::create(const std::string& name, Type type, const std::vector<std::size_t>& shape,
-                    const std::vector<std::size_t>& chunk) {
+                    const std::vector<std::size_t>& chunk, Room room) {
   const Lock lock;
   errno = 0;
-  (void)impl_->new_set(name, stored(type), shape, chunk);
+  (void)impl_->new_set(name, stored(type), shape, chunk, room);
 }
 
 void Writer::write(const std::string& name, std::size_t first, std::span<const float> values) {
@@ -236,6 +296,19 @@ void Writer::table(const std::string& name, std::span<const Field> fields, std::
   }
 }
 
+bool Writer::continues() const noexcept { return impl_->continues; }
+
+void Writer::sync() {
+  {
+    const Lock lock;
+    errno = 0;
+    if (H5Fflush(impl_->id.get(), H5F_SCOPE_GLOBAL) < 0) {
+      cannot_write(impl_->path, "an HDF5 file");
+    }
+  }
+  flush_to_disk(impl_->place, impl_->path);
+}
+
 void Writer::commit() {
   {
     const Lock lock;
@@ -245,7 +318,11 @@ void Writer::commit() {
       cannot_write(impl_->path, "an HDF5 file");
     }
   }
-  impl_->file.commit();
+  if (impl_->file) {
+    impl_->file->commit();
+  } else {
+    publish_part(impl_->path, impl_->overwrite);
+  }
 }
 
 }  // namespace loom::hdf5

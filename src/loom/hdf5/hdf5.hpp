@@ -41,12 +41,28 @@ struct Field {
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
+/// What becomes of a file that is not committed.
+enum class Unfinished {
+  kVanishes,
+  kStays,  ///< under part_name(), to be filled further by another Writer
+};
+
+/// Where an unfinished file lies that stays: PATH.part, where PATH is no link.
+[[nodiscard]] std::string part_name(const std::string& path);
+
+/// When the room of a data set is taken.
+enum class Room {
+  kAsWritten,
+  kAtOnce,  ///< what is written later changes no other byte of the file: it can be gone on with
+};
+
 /// A file that appears when it is whole. Byte-reproducible: no times in it. Of a process any number
 /// may be open, the library does one thing at a time.
 class Writer {
  public:
   /// Throws kOutputExists, kUnwritable.
-  Writer(const std::string& path, Overwrite overwrite);
+  Writer(const std::string& path, Overwrite overwrite,
+         Unfinished unfinished = Unfinished::kVanishes);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -55,7 +71,7 @@ class Writer {
   /// many axes as `shape`; empty: contiguous. Groups on the way are made. Throws kDiskFull,
   /// kUnwritable.
   void create(const std::string& name, Type type, const std::vector<std::size_t>& shape,
-              const std::vector<std::size_t>& chunk = {});
+              const std::vector<std::size_t>& chunk = {}, Room room = Room::kAsWritten);
   /// Rows [first, ...) of the first axis, converted to the type of the data set. A whole number of
   /// them; kInternal otherwise.
   void write(const std::string& name, std::size_t first, std::span<const float> values);
@@ -69,6 +85,10 @@ class Writer {
   /// A table: rows of packed members in the machine's byte order.
   void table(const std::string& name, std::span<const Field> fields, std::size_t rows,
              std::span<const std::uint8_t> bytes);
+  /// Whether a file that stayed is filled further: its data sets are there.
+  [[nodiscard]] bool continues() const noexcept;
+  /// Of a file that stays: what was written so far outlives the process and the machine's.
+  void sync();
   /// Throws kDiskFull, kUnwritable, kOutputExists.
   void commit();
 
@@ -91,6 +111,8 @@ class Reader {
   [[nodiscard]] std::vector<std::string> children(const std::string& group) const;
   /// Sizes of a data set of numbers, however many they are. Throws kMissingHdu, kWrongShape.
   [[nodiscard]] std::vector<std::size_t> extent(const std::string& name) const;
+  /// The box that is stored and unpacked at once; empty: rows lie one after the other.
+  [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const;
   /// How its numbers are stored; nullopt: as none of the types.
   [[nodiscard]] std::optional<Type> type(const std::string& name) const;
   /// A box of a data set, converted. Throws kWrongShape where it does not lie within, kCorrupt.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading.
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -169,6 +170,15 @@ std::vector<std::size_t> Reader::extent(const std::string& name) const {
   const Lock lock;
   const auto dims = impl_->dims_of(name, impl_->open(name), kAnyNumber);
   return {dims.begin(), dims.end()};
+}
+
+std::vector<std::size_t> Reader::chunk(const std::string& name) const {
+  const Lock lock;
+  const Handle set = impl_->open(name), how(H5Dget_create_plist(set.get()), H5Pclose);
+  if (H5Pget_layout(how.get()) != H5D_CHUNKED) return {};
+  std::vector<hsize_t> box(H5S_MAX_RANK);
+  const int axes = H5Pget_chunk(how.get(), static_cast<int>(box.size()), box.data());
+  return {box.begin(), box.begin() + std::max(axes, 0)};
 }
 
 std::optional<Type> Reader::type(const std::string& name) const {

@@ -98,6 +98,41 @@ TEST_F(Hdf5, BoxesTypesAndTextsComeBack) {
       Status::kWrongShape);
 }
 
+TEST_F(Hdf5, AFileThatStaysIsFilledByAnotherWriterAndIsTheSame) {
+  const std::string path = folder.file("late.h5");
+  const std::vector<float> one(6, 1), two(6, 2);
+  const auto begin = [&](Writer& writer) {
+    writer.create("data", Type::kFloat32, {2, 2, 3}, {1, 2, 3}, Room::kAtOnce);
+    writer.describe("data", "units", "counts");
+  };
+  {
+    Writer writer(path, Overwrite::kNo, Unfinished::kStays);
+    EXPECT_FALSE(writer.continues());
+    begin(writer);
+    writer.write("data", 1, std::span<const float>(two));
+    writer.sync();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    Writer writer(path, Overwrite::kNo, Unfinished::kStays);
+    EXPECT_TRUE(writer.continues());
+    writer.write("data", 0, std::span<const float>(one));
+    writer.commit();
+  }
+  EXPECT_FALSE(std::filesystem::exists(part_name(path)));
+  EXPECT_EQ(Reader(path).chunk("data"), (std::vector<std::size_t>{1, 2, 3}));
+  {
+    Writer writer(folder.file("at-once.h5"), Overwrite::kYes);
+    begin(writer);
+    writer.write("data", 0, std::span<const float>(one));
+    writer.write("data", 1, std::span<const float>(two));
+    writer.commit();
+  }
+  EXPECT_EQ(loom::test::read_bytes(path), loom::test::read_bytes(folder.file("at-once.h5")));
+  EXPECT_EQ(thrown_by([&] { Writer(path, Overwrite::kNo, Unfinished::kStays); }),
+            Status::kOutputExists);
+}
+
 TEST_F(Hdf5, TheSameBytesEveryTime) {
   const auto bytes = [&](const std::string& name) {
     write_sample(folder.file(name));

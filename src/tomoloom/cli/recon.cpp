@@ -44,16 +44,17 @@ std::string summary_text(const ReconSummary& summary, const ReconJob& job, std::
   }
   json["scan"] = {{"angles", layout.angles}, {"rows", layout.rows},   {"columns", layout.columns},
                   {"flats", layout.flats},   {"darks", layout.darks}, {"type", layout.type}};
-  json["volume"] = {{"first_row", summary.first_row},
-                    {"slices", summary.slices},
-                    {"center", summary.centre},
-                    {"grid", summary.grid},
-                    {"blind_pixels", summary.blind}};
+  json["volume"] = {{"first_row", summary.first_row}, {"slices", summary.slices},
+                    {"center", summary.centre},       {"grid", summary.grid},
+                    {"blind_pixels", summary.blind},  {"resumed_slices", summary.resumed}};
   json["seconds"] = {{"wall", wall_s},
                      {"read", seconds(summary.read)},
                      {"compute", seconds(summary.compute)},
                      {"write", seconds(summary.write)}};
-  json["memory"] = {{"estimate_bytes", summary.memory}, {"peak_bytes", peak_memory_bytes()}};
+  json["memory"] = {{"estimate_bytes", summary.memory},
+                    {"peak_bytes", peak_memory_bytes()},
+                    {"overlap", summary.overlap},
+                    {"spooled", summary.spooled}};
   return json.dump(2) + "\n";
 }
 
@@ -84,6 +85,8 @@ void add_files(Options& options, ReconCommand& command) {
   options.add("-o,--output", &job.output, "the volume (HDF5)", {.required = true});
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; }, "refuse to replace the output");
+  options.flag("--resume", &job.resume,
+               "keep what is done when interrupted (OUTPUT.part), and go on from there");
   options.add("--json", &command.json, "summary as JSON; - is standard output");
 }
 

@@ -134,13 +134,13 @@ void ScanReader::find_angles() {
   }
 }
 
-void ScanReader::read(const std::string& name, std::size_t frames, std::size_t first,
-                      std::size_t rows, FrameBlock& out) const {
+void ScanReader::frames(const std::string& name, std::size_t frame, std::size_t frames,
+                        std::size_t first, std::size_t rows, FrameBlock& out) const {
   out.frames = frames;
   out.rows = rows;
   out.columns = layout_.columns;
   const std::size_t size = frames * rows * layout_.columns;
-  std::vector<std::size_t> start{0, first, 0}, count{frames, rows, layout_.columns};
+  std::vector<std::size_t> start{frame, first, 0}, count{frames, rows, layout_.columns};
   if (reader_.extent(name).size() == 2) {
     start.erase(start.begin());
     count.erase(count.begin());
@@ -155,13 +155,13 @@ void ScanReader::read(const std::string& name, std::size_t frames, std::size_t f
 }
 
 void ScanReader::projections(std::size_t first, std::size_t rows, FrameBlock& out) const {
-  read(layout_.data, layout_.angles, first, rows, out);
+  frames(layout_.data, 0, layout_.angles, first, rows, out);
 }
 void ScanReader::flats(std::size_t first, std::size_t rows, FrameBlock& out) const {
-  read(layout_.white, layout_.flats, first, rows, out);
+  frames(layout_.white, 0, layout_.flats, first, rows, out);
 }
 void ScanReader::darks(std::size_t first, std::size_t rows, FrameBlock& out) const {
-  read(layout_.dark, layout_.darks, first, rows, out);
+  frames(layout_.dark, 0, layout_.darks, first, rows, out);
 }
 
 }  // namespace tomoloom

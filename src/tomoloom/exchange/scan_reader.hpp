@@ -51,14 +51,18 @@ class ScanReader {
   void projections(std::size_t first, std::size_t rows, FrameBlock& out) const;
   void flats(std::size_t first, std::size_t rows, FrameBlock& out) const;
   void darks(std::size_t first, std::size_t rows, FrameBlock& out) const;
+  /// Rows of some frames of a data set of the layout.
+  void frames(const std::string& name, std::size_t frame, std::size_t frames, std::size_t first,
+              std::size_t rows, FrameBlock& out) const;
+  /// The box in which it is stored; empty where rows lie one after the other.
+  [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const {
+    return reader_.chunk(name);
+  }
 
  private:
   void find_angles();
   [[nodiscard]] std::size_t find_frames(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;
-  void read(const std::string& name, std::size_t frames, std::size_t first, std::size_t rows,
-            FrameBlock& out) const;
-
   hdf5::Reader reader_;
   ScanLayout layout_;
 };

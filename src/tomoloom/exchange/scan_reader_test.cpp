@@ -152,7 +152,7 @@ TEST_F(ScanFiles, AVolumeSaysWhichRowsItIsOf) {
   const std::string path = folder.file("volume.h5");
   const std::vector<VolumeNote> notes{{"method", "exact"}};
   {
-    VolumeWriter writer(path, Overwrite::kYes, 3, 2, 40, notes);
+    VolumeWriter writer(path, Overwrite::kYes, {.slices = 3, .width = 2, .first_row = 40}, notes);
     const std::vector<float> late{9, 10, 11, 12}, early{1, 2, 3, 4, 5, 6, 7, 8};
     writer.write(2, late);
     writer.write(0, early);

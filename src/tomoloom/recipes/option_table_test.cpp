@@ -64,7 +64,7 @@ TEST(OptionRows, NameTheOptionThatIsWrong) {
     EXPECT_EQ(thrown.status, Status::kUsage);
     return thrown.message;
   };
-  EXPECT_EQ(refusal("stripe_size", "0"), "--stripe-size 0: expected a number from 1 to 10000");
+  EXPECT_EQ(refusal("outlier_size", "1"), "--outlier-size 1: expected a number from 2 to 99");
   EXPECT_EQ(refusal("stripe_size", "5x"), "--stripe-size 5x: expected an integer, 0 or more");
   EXPECT_EQ(refusal("rows", "10"), "--rows 10: expected FIRST:END, such as 100:132");
   EXPECT_EQ(refusal("mask", "nan"), "--mask nan: expected a number");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 
 namespace tomoloom {
@@ -26,14 +27,10 @@ void copy_finite(std::span<const float> in, std::span<float> out) {
 
 }  // namespace
 
-RawBlock read_block(const ScanReader& reader, InputKind input, std::size_t first,
-                    std::size_t rows) {
+RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
+                    const Observer& observer) {
   RawBlock block{.first = first, .rows = rows, .projections = {}, .flats = {}, .darks = {}};
-  reader.projections(first, rows, block.projections);
-  if (input == InputKind::kCounts) {
-    if (!reader.layout().white.empty()) reader.flats(first, rows, block.flats);
-    if (!reader.layout().dark.empty()) reader.darks(first, rows, block.darks);
-  }
+  source.read(first, rows, block.projections, block.flats, block.darks, observer);
   return block;
 }
 
@@ -55,6 +52,9 @@ std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const R
   const Gain gain = gain_of(job, layout, block);
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
+  // zingers are looked for among transmissions, before the logarithm
+  const bool zingers = job.outlier > 0 && job.input != InputKind::kIntegrals;
+  const Logarithm first_pass = zingers ? Logarithm::kNone : Logarithm::kMinusLog;
   const std::size_t tasks = (layout.angles + kFramesPerTask - 1) / kFramesPerTask;
   const FrameBlock& raw = block.projections;
   executor.run(tasks, [&](std::size_t task) {
@@ -67,23 +67,32 @@ std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const R
           std::transform(in.begin(), in.end(), out.begin(),
                          [](std::uint16_t value) { return static_cast<float>(value); });
         } else {
-          normalize(in, gain, Logarithm::kMinusLog, out);
+          normalize(in, gain, first_pass, out);
         }
       } else if (job.input == InputKind::kIntegrals) {
         copy_finite({raw.floats.data() + a * pixels, pixels}, out);
       } else {
-        normalize(std::span<const float>(raw.floats.data() + a * pixels, pixels), gain,
-                  Logarithm::kMinusLog, out);
+        normalize(std::span<const float>(raw.floats.data() + a * pixels, pixels), gain, first_pass,
+                  out);
       }
     }
   });
-  if (job.stripe != Stripe::kSf) return gain.blind;
+  if (!zingers && job.stripe.method == Stripe::kNone) return gain.blind;
+  const Gain unit =
+      make_gain(std::vector<float>(layout.columns, 1), std::vector<float>(layout.columns, 0));
   executor.run(block.rows, [&](std::size_t row) {
-    remove_stripe_sf({.data = integrals.data() + row * layout.columns,
-                      .angles = layout.angles,
-                      .columns = layout.columns,
-                      .stride = pixels},
-                     job.stripe_size);
+    const SinogramView sinogram{.data = integrals.data() + row * layout.columns,
+                                .angles = layout.angles,
+                                .columns = layout.columns,
+                                .stride = pixels};
+    if (zingers) {
+      (void)remove_outlier(sinogram, static_cast<float>(job.outlier), job.outlier_size);
+      for (std::size_t a = 0; a < layout.angles; ++a) {
+        const std::span<float> line(sinogram.data + a * pixels, layout.columns);
+        normalize(std::span<const float>(line), unit, Logarithm::kMinusLog, line);
+      }
+    }
+    remove_stripe(sinogram, job.stripe);
   });
   return gain.blind;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loom/base/executor.hpp"
-#include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/block_source.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/reconstruct/direct.hpp"
 
@@ -17,8 +17,8 @@ struct RawBlock {
   std::size_t first = 0, rows = 0;
   FrameBlock projections, flats, darks;
 };
-[[nodiscard]] RawBlock read_block(const ScanReader& reader, InputKind input, std::size_t first,
-                                  std::size_t rows);
+[[nodiscard]] RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
+                                  const Observer& observer);
 
 /// Counts -> line integrals [angle][row][column], stripes removed; returns how many pixels are
 /// blind.

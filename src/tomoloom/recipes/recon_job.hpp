@@ -11,6 +11,7 @@
 #include "loom/runtime/usage.hpp"
 #include "tomoloom/exchange/scan_reader.hpp"
 #include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 
 namespace tomoloom {
@@ -18,7 +19,6 @@ namespace tomoloom {
 enum class Method { kExact, kGridrec };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
-enum class Stripe { kNone, kSf };
 
 struct ReconJob {
   std::string scan, group = "exchange", output;
@@ -30,11 +30,13 @@ struct ReconJob {
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
   Averaging averaging = Averaging::kMean;
-  Stripe stripe = Stripe::kNone;
-  std::size_t stripe_size = 5;
+  double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
+  std::size_t outlier_size = 3;
+  StripeChoice stripe = {};
   double mask = 1;           ///< of the circle within a slice; 0: none
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine grants
   Overwrite overwrite = Overwrite::kYes;
+  bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };
 
 struct ReconSummary {
@@ -43,7 +45,10 @@ struct ReconSummary {
   std::size_t blind = 0;  ///< pixels of the rows whose flat is not above their dark
   double centre = 0;
   StageTime read, compute, write;
-  std::uint64_t memory = 0;  ///< estimate that was held against the grant
+  std::uint64_t memory = 0;  ///< bound that was held against the grant
+  bool overlap = true;       ///< reading, computing and writing went on at the same time
+  bool spooled = false;      ///< rows went through a temporary file
+  std::size_t resumed = 0;   ///< slices that an earlier run had left
 };
 
 }  // namespace tomoloom

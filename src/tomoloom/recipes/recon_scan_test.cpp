@@ -129,7 +129,7 @@ TEST_F(ReconScan, AnyNumberOfThreadsWritesTheSameBytes) {
   scan.detector.photons = 5000;
   simulate(scan);
   ReconJob job = recon(scan, "one.h5");
-  job.stripe = Stripe::kSf;
+  job.stripe.method = Stripe::kSf;
   run(job);
   job.output = folder.file("three.h5");
   const auto threads = make_thread_executor(3);
@@ -146,9 +146,24 @@ TEST_F(ReconScan, StripesAreLessWhenTheyAreRemoved) {
   ReconJob job = recon(scan);
   run(job);
   const double with_rings = error(volume(job.output), truth, 27);
-  job.stripe = Stripe::kSf;
+  job.stripe.method = Stripe::kSf;
   run(job);
   EXPECT_LT(error(volume(job.output), truth, 27), 0.6 * with_rings);
+}
+
+TEST_F(ReconScan, ZingersAreLessWhenTheyAreRemoved) {
+  SimulateJob scan = small();
+  scan.phantom = "ball";
+  scan.detector.zingers = 0.002;
+  scan.detector.photons = 100000;
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  run(job);
+  const double with_zingers = error(volume(job.output), truth, 27);
+  job.outlier = 0.2;
+  run(job);
+  EXPECT_LT(error(volume(job.output), truth, 27), 0.5 * with_zingers);
 }
 
 TEST_F(ReconScan, WhatDoesNotFitIsOneLineAndLeavesNothing) {
@@ -214,6 +229,93 @@ TEST_F(ReconScan, IntegralsAreTakenAsTheyAre) {
   EXPECT_NEAR(slice[32 * 64 + 32], 1, 0.02);
   EXPECT_NEAR(slice[24 * 64 + 40], 1, 0.02);
   for (const double value : slice) ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST_F(ReconScan, AScanInChunksOfFramesIsUnpackedOnceAndGivesTheSameVolume) {
+  SimulateJob scan = small();
+  scan.rows = 70;
+  scan.columns = 32;
+  scan.detector.photons = 5000;
+  simulate(scan);
+  const std::string chunked = folder.file("chunked.h5");
+  {
+    const ScanReader reader(scan.output, "exchange");
+    const ScanLayout& layout = reader.layout();
+    hdf5::Writer writer(chunked, Overwrite::kYes);
+    FrameBlock block;
+    const auto copy = [&](const std::string& name, std::size_t frames,
+                          const std::vector<std::size_t>& chunk) {
+      writer.create(name, hdf5::Type::kUint16, {frames, 70, 32}, chunk);
+      reader.frames(name, 0, frames, 0, 70, block);
+      writer.write(name, 0, std::span<const std::uint16_t>(block.counts));
+    };
+    copy(layout.data, layout.angles, {3, 48, 32});
+    copy(layout.white, layout.flats, {1, 70, 32});
+    copy(layout.dark, layout.darks, {1, 32, 32});
+    writer.create("exchange/theta", hdf5::Type::kFloat64, {layout.angles});
+    writer.write("exchange/theta", 0, std::span<const double>(layout.theta_deg));
+    writer.commit();
+  }
+  for (const bool find : {false, true}) {
+    ReconJob job = recon(scan);
+    job.find_centre = find;
+    EXPECT_FALSE(run(job).spooled);
+    job.first_row = 5;  // blocks begin within chunks
+    job.end_row = 69;
+    run(job);
+    const auto plain = volume(job.output);
+    job.scan = chunked;
+    EXPECT_TRUE(run(job).spooled);
+    EXPECT_EQ(volume(job.output), plain);
+  }
+}
+
+TEST_F(ReconScan, AnInterruptedRunIsGoneOnWithAndGivesTheSameBytes) {
+  SimulateJob scan = small();
+  scan.rows = 100;  // four blocks
+  simulate(scan);
+  run(recon(scan, "whole.h5"));
+  ReconJob job = recon(scan);
+  job.resume = true;
+  const auto interrupted = [&] {
+    std::size_t done = 0;
+    Observer observer;
+    observer.progress = [&](const char*, std::size_t n, std::size_t) { done = n; };
+    observer.stop_requested = [&] { return done >= 64; };
+    return thrown_by([&] { (void)reconstruct_scan(job, serial, observer); });
+  };
+  EXPECT_EQ(interrupted().status, Status::kInterrupted);
+  EXPECT_FALSE(std::filesystem::exists(job.output));
+  ASSERT_TRUE(std::filesystem::exists(hdf5::part_name(job.output)));
+  const ReconSummary summary = run(job);
+  EXPECT_EQ(summary.resumed, 64U);
+  EXPECT_EQ(read_bytes(job.output), read_bytes(folder.file("whole.h5")));
+  EXPECT_FALSE(std::filesystem::exists(hdf5::part_name(job.output)));
+  EXPECT_FALSE(std::filesystem::exists(hdf5::part_name(job.output) + ".done"));
+  // what another command has left is not taken for one's own
+  EXPECT_EQ(interrupted().status, Status::kInterrupted);
+  job.filter.filter = Filter::kHann;
+  EXPECT_EQ(run(job).resumed, 0U);
+  EXPECT_NE(read_bytes(job.output), read_bytes(folder.file("whole.h5")));
+}
+
+TEST_F(ReconScan, LittleMemoryMeansOneBlockAtATimeAndTheSameBytes) {
+  SimulateJob scan = small();
+  scan.columns = 256;
+  scan.rows = 70;
+  scan.angles = 64;
+  simulate(scan);
+  ReconJob job = recon(scan, "much.h5");
+  const ReconSummary much = run(job);
+  EXPECT_TRUE(much.overlap);
+  job.output = folder.file("little.h5");
+  job.memory = much.memory - 1;
+  const ReconSummary little = run(job);
+  EXPECT_FALSE(little.overlap);
+  EXPECT_LT(little.memory, much.memory);
+  EXPECT_EQ(read_bytes(folder.file("much.h5")), read_bytes(job.output));
+  job.memory = little.memory - 1;
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kMemory);
 }
 
 TEST_F(ReconScan, InfoSaysWhatFilesAre) {

@@ -76,7 +76,7 @@ void write_scan(const SimulateJob& job, const Phantom& body, const Sight& sight,
 void write_truth(const SimulateJob& job, const Phantom& body, const Sight& sight,
                  Executor& executor, const Observer& observer) {
   const std::vector<VolumeNote> notes{{"phantom", job.phantom}};
-  VolumeWriter writer(job.truth, job.overwrite, job.rows, job.columns, 0, notes);
+  VolumeWriter writer(job.truth, job.overwrite, {.slices = job.rows, .width = job.columns}, notes);
   for (std::size_t first = 0; first < job.rows; first += kFramesAtOnce) {
     stop_if_asked(observer);
     const std::size_t n = std::min(kFramesAtOnce, job.rows - first);

@@ -49,6 +49,13 @@ DirectEngine::DirectEngine(const GridPlan& plan, Isa isa)
       row_work_(kRowsPerTask * row_elements(plan) * kElementFloats + grid_.work_size()),
       column_work_(grid_.work_size()) {}
 
+std::size_t DirectEngine::thread_bytes(const GridPlan& plan) noexcept {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;  // what a piece may be rounded up to
+  const std::size_t line = plan.columns + 2 * plan.padded, column = 2 * plan.grid;
+  const std::size_t rows = kRowsPerTask * row_elements(plan) + 2 * plan.grid;
+  return (line + column + rows) * kElementFloats * sizeof(float) + 3 * kHugePage;
+}
+
 void DirectEngine::reconstruct(const StackView& projections, const VolumeView& slices,
                                Executor& executor) {
   transform_projections(projections, executor);

@@ -42,6 +42,9 @@ class DirectEngine {
  public:
   explicit DirectEngine(const GridPlan& plan, Isa isa = active_isa());
 
+  /// What each thread takes beside the plan's group_bytes().
+  [[nodiscard]] static std::size_t thread_bytes(const GridPlan& plan) noexcept;
+
   /// Up to kSlicesPerGroup slices, columns as the plan has them. O(angles radii width^2 + grid^2
   /// log grid) for all slices of the group together.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor);

@@ -63,6 +63,34 @@ class Recon(Case):
         self.assertEqual(run.returncode, 50, errors)
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["big.h5"])
 
+    def test_the_peak_is_not_above_the_estimate(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
+        for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4")):
+            self.ok("recon", big, "-o", self.volume, "--quiet", "--json", self.out / "s.json", *more)
+            memory = json.loads((self.out / "s.json").read_text())["memory"]
+            self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)
+            self.assertGreater(memory["peak_bytes"], 0.5 * memory["estimate_bytes"], more)
+
+    def test_a_run_that_was_killed_is_gone_on_with(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 128, "--angles", 30, "--photons", 0, "--quiet")
+        command = ("recon", big, "-o", self.volume, "--quiet", "--resume", "--threads", "1")
+        run = subprocess.Popen([PROGRAM, *map(str, command)], stderr=subprocess.DEVNULL)
+        done = self.out / "volume.h5.part.done"
+        while run.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.002)
+        run.kill()
+        run.wait()
+        if self.volume.exists():
+            self.skipTest("done before it was killed")
+        self.ok(*command, "--json", self.out / "s.json")
+        self.assertGreater(json.loads((self.out / "s.json").read_text())["volume"]["resumed_slices"], 0)
+        resumed = self.volume.read_bytes()
+        self.ok("recon", big, "-o", self.volume, "--quiet")
+        self.assertEqual(self.volume.read_bytes(), resumed)
+        self.assertEqual([p.name for p in self.out.glob("*.part*")], [])
+
     def test_the_same_seed_makes_the_same_scan(self):
         scans = []
         for seed in (1, 1, 2):
