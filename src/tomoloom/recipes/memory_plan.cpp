@@ -55,4 +55,11 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Grid
   return memory;
 }
 
+std::uint64_t least_memory(const ScanLayout& layout, std::size_t block_rows) {
+  // weights and places of each sample, integrals; slices
+  const std::uint64_t each = sizeof(float) * (std::uint64_t{block_rows} + 12);
+  return layout.columns *
+         (layout.angles * each + std::uint64_t{block_rows} * layout.columns * sizeof(float));
+}
+
 }  // namespace tomoloom
