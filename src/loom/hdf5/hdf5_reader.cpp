@@ -141,7 +141,7 @@ Reader::Reader(const std::string& path) {
   const Lock lock;
   impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!impl_->id.good())
-    throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
+    throw Error(Status::kCorrupt, path + ": is no HDF5 file, a damaged one, or being written");
 }
 
 Reader::~Reader() {

@@ -174,5 +174,26 @@ TEST_F(ScanReplay, AFileThatEndsAnywhereIsCorrupt) {
   EXPECT_EQ(volumes, 0U);
 }
 
+TEST_F(ScanReplay, BytesThatWereChangedGiveAVolumeOfNumbersOrAnError) {
+  simulate_scan({.output = scan, .truth = {}, .columns = 16, .rows = 3, .angles = 12}, serial);
+  const std::vector<std::uint8_t> whole = read_bytes(scan);
+  const std::size_t all = rounds(200);
+  for (std::size_t i = 0; i < all; ++i) {
+    SCOPED_TRACE(i);
+    Dice dice(i);
+    std::vector<std::uint8_t> bytes = whole;
+    for (std::size_t n = 1 + dice.below(20); n > 0; --n) {
+      const std::size_t at = dice.below(dice.one_in(2) ? bytes.size() : 3000);  // groups, headers
+      bytes[at] = static_cast<std::uint8_t>(
+          dice.one_in(2) ? dice.below(256) : bytes[at] ^ (std::size_t{1} << dice.below(8)));
+    }
+    write_bytes(scan, bytes);
+    reconstruct({.scan = scan, .output = volume, .memory = std::uint64_t{1} << 30});
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(volumes, 0U);
+  EXPECT_LT(volumes, all);
+}
+
 }  // namespace
 }  // namespace tomoloom
