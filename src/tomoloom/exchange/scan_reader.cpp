@@ -113,7 +113,7 @@ std::size_t ScanReader::find_frames(const std::string& name) const {
   const auto shape = reader_.extent(name);
   const bool one = shape.size() == 2;  // a single frame
   if ((one || shape.size() == 3) && shape[shape.size() - 2] == layout_.rows &&
-      shape.back() == layout_.columns && shape[0] > 0) {
+      shape.back() == layout_.columns && shape[0] > 0 && shape[0] <= kMostOfAnAxis) {
     return one ? 1 : shape[0];
   }
   throw Error(kScanMismatch,

@@ -25,6 +25,7 @@ struct MemoryPlan {
                                      std::uint64_t granted);
 
 /// Less than any run takes: known before tables are made, which may not fit themselves.
-[[nodiscard]] std::uint64_t least_memory(const ScanLayout& layout, std::size_t block_rows);
+[[nodiscard]] std::uint64_t least_memory(const ReconJob& job, const ScanLayout& layout,
+                                         std::size_t block_rows);
 
 }  // namespace tomoloom

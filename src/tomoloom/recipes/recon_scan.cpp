@@ -113,7 +113,7 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
   const std::uint64_t granted =
       job.memory > 0 ? job.memory : memory_share(find_memory_limits(process_environment()));
   const std::uint64_t least =
-      least_memory(summary.layout, std::min(kSlicesPerGroup, summary.slices));
+      least_memory(job, summary.layout, std::min(kSlicesPerGroup, summary.slices));
   if (least > granted) too_little(summary.layout, least, granted);
   return granted;
 }

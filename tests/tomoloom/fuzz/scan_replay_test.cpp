@@ -3,6 +3,7 @@
 // volume of numbers or one error that names the file. FIBERLOOM_REPLAY_ROUNDS asks for more.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -55,7 +56,9 @@ class ScanReplay : public testing::Test {
                       const std::vector<std::size_t>& shape, double step) {
     const bool chunked = shape.size() == 3 && dice.one_in(2);
     std::vector<std::size_t> chunk;
-    for (const std::size_t n : shape) chunk.push_back(1 + dice.below(std::max<std::size_t>(n, 1)));
+    for (const std::size_t n : shape) {
+      chunk.push_back(1 + dice.below(std::clamp<std::size_t>(n, 1, 64)));
+    }
     if (!chunked) chunk.clear();
     writer.create(name, kTypes[dice.below(kTypes.size())], shape, chunk);
     std::size_t all = 1;
