@@ -4,24 +4,35 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# --- the program's texts, made by itself
-set(texts ${PROJECT_BINARY_DIR}/texts)
-if(NOT CMAKE_CROSSCOMPILING AND NOT FIBERLOOM_SANITIZE)
-  add_custom_command(OUTPUT ${texts}/fiberloom.1
+# --- the texts of a program, made by itself
+function(fiberloom_install_texts program component)
+  set(texts ${PROJECT_BINARY_DIR}/texts)
+  add_custom_command(OUTPUT ${texts}/${program}.1
     COMMAND ${CMAKE_COMMAND} -E make_directory ${texts}
-    COMMAND fiberloom manual > ${texts}/fiberloom.1
-    COMMAND fiberloom completion bash > ${texts}/fiberloom.bash
-    COMMAND fiberloom completion zsh > ${texts}/_fiberloom
-    COMMAND fiberloom completion fish > ${texts}/fiberloom.fish
-    DEPENDS fiberloom COMMENT "Manual page and completions" VERBATIM)
-  add_custom_target(fiberloom_texts ALL DEPENDS ${texts}/fiberloom.1)
-  install(FILES ${texts}/fiberloom.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${texts}/fiberloom.bash RENAME fiberloom
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${texts}/_fiberloom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-  install(FILES ${texts}/fiberloom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-endif()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    COMMAND ${program} manual > ${texts}/${program}.1
+    COMMAND ${program} completion bash > ${texts}/${program}.bash
+    COMMAND ${program} completion zsh > ${texts}/_${program}
+    COMMAND ${program} completion fish > ${texts}/${program}.fish
+    DEPENDS ${program} COMMENT "Manual page and completions of ${program}" VERBATIM)
+  add_custom_target(${program}_texts ALL DEPENDS ${texts}/${program}.1)
+  install(FILES ${texts}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  install(FILES ${texts}/${program}.bash RENAME ${program}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
+  install(FILES ${texts}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${component})
+  install(FILES ${texts}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    COMPONENT ${component})
+endfunction()
+
+set(program_component_of_fiberloom program)
+set(program_component_of_tomoloom tomoloom)
+foreach(program IN LISTS FIBERLOOM_PROGRAMS)
+  set(component ${program_component_of_${program}})
+  if(NOT CMAKE_CROSSCOMPILING AND NOT FIBERLOOM_SANITIZE)
+    fiberloom_install_texts(${program} ${component})
+  endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component}
+    DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${program})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
@@ -64,7 +75,9 @@ function(fiberloom_describe_dependency name line pc links)
   set(${links} OFF PARENT_SCOPE)
 endfunction()
 
-if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
+set(FIBERLOOM_WITH_LIBRARY OFF)
+if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE AND "fiberloom" IN_LIST FIBERLOOM_PROGRAMS)
+  set(FIBERLOOM_WITH_LIBRARY ON)
   set(archives "")
   set(external "")
   foreach(module IN LISTS FIBERLOOM_MODULES)
@@ -131,10 +144,11 @@ if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
     COMPONENT development)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/loom ${PROJECT_SOURCE_DIR}/src/fiberloom ${PROJECT_BINARY_DIR}/generated/fiberloom
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "*test*" EXCLUDE PATTERN "*_lane.hpp" EXCLUDE PATTERN "isa_tables.hpp" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "*test*" EXCLUDE PATTERN "*_lane.hpp" EXCLUDE PATTERN "isa_tables.hpp" EXCLUDE
+    PATTERN "*_library.hpp" EXCLUDE)  # those that include a library which users of the headers need not have
 endif()
 
-# --- packages: fiberloom and libfiberloom-dev
+# --- packages: fiberloom, tomoloom and libfiberloom-dev
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fiberloom)
 set(CPACK_PACKAGE_VENDOR "Fiberloom developers")
@@ -145,8 +159,11 @@ model of the PSF. Reads and writes the files of the DESI pipeline.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL program)
-if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE)
+set(CPACK_COMPONENTS_ALL "")
+foreach(program IN LISTS FIBERLOOM_PROGRAMS)
+  list(APPEND CPACK_COMPONENTS_ALL ${program_component_of_${program}})
+endforeach()
+if(FIBERLOOM_WITH_LIBRARY)
   list(APPEND CPACK_COMPONENTS_ALL development)
 endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -154,6 +171,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME fiberloom)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOMOLOOM_PACKAGE_NAME tomoloom)
+set(CPACK_DEBIAN_TOMOLOOM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_TOMOLOOM_DESCRIPTION "X-ray tomography: turns parallel-beam scans (Data Exchange) into volumes.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS

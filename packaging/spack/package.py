@@ -40,6 +40,7 @@ class Fiberloom(CMakePackage):
 
     def cmake_args(self):
         return [
+            self.define("FIBERLOOM_PROGRAMS", "fiberloom"),
             self.define("FIBERLOOM_TESTS", self.run_tests),
             self.define("FIBERLOOM_BENCH", False),
             self.define_from_variant("FIBERLOOM_ORACLE", "patch"),

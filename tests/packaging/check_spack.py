@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads the Spack recipe with stand-ins for Spack's directives, where there is no Spack: it must execute, use only
+"""Loads the Spack recipes with stand-ins for Spack's directives, where there is no Spack: it must execute, use only
 variants that it declares and CMake options that exist, and depend on all that the build looks for."""
 import contextlib
 import pathlib
@@ -10,6 +10,9 @@ import types
 NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "erfa": "erfa", "Eigen3": "eigen", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
          "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
          "Python": "python"}
+# Which of them a program alone asks for.
+OF_PROGRAM = {"fiberloom": set(NEEDS), "tomoloom": set(NEEDS) - {"cfitsio", "erfa", "Eigen3", "pybind11", "Python"}}
+RECIPES = {"fiberloom": "packaging/spack/package.py", "tomoloom": "packaging/spack/tomoloom/package.py"}
 OPTIONAL = {"tomlplusplus", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}
 
 
@@ -55,27 +58,36 @@ class Recorder:
         return spack
 
 
-def main(root):
-    recipe = root / "packaging/spack/package.py"
+def check(root, program):
+    recipe = root / RECIPES[program]
     record = Recorder()
     sys.modules["spack"] = types.ModuleType("spack")
     sys.modules["spack.package"] = record.module()
     names = {"__name__": "package"}
     exec(compile(recipe.read_text(), str(recipe), "exec"), names)
-    names["Fiberloom"]().cmake_args()
+    names[program.capitalize()]().cmake_args()
     lists = [root / "CMakeLists.txt", *(root / "cmake").glob("*.cmake"), root / "python/CMakeLists.txt"]
     cmake = "\n".join(path.read_text() for path in lists)
-    options = set(re.findall(r"option\((FIBERLOOM_\w+)", cmake))
+    options = set(re.findall(r"option\((FIBERLOOM_\w+)", cmake)) | set(re.findall(r"set\((FIBERLOOM_\w+) .* CACHE", cmake))
     assert record.defines and set(record.defines) <= options, f"no such option: {set(record.defines) - options}"
+    assert record.defines["FIBERLOOM_PROGRAMS"] == program, "builds other programs than its own"
     assert set(record.of_variants.values()) == set(record.variants), "a variant that changes nothing"
     used = {word[1:] for condition in record.conditions if condition for word in re.findall(r"[+~]\w+", condition)}
     assert used <= set(record.variants), f"no such variant: {used - set(record.variants)}"
     wanted = set(re.findall(r"find_package\((\w+)", cmake)) | set(re.findall(r"IMPORTED_TARGET (\w+)", cmake))
     unknown = wanted - set(NEEDS) - OPTIONAL
     assert not unknown, f"the build looks for {unknown}: a dependency of the recipe, or optional?"
-    missing = {NEEDS[name] for name in wanted & set(NEEDS)} - record.packages
-    assert not missing, f"the build looks for {missing}, the recipe does not depend on it"
+    missing = {NEEDS[name] for name in wanted & OF_PROGRAM[program]} - record.packages
+    assert not missing, f"{recipe}: the build looks for {missing}, the recipe does not depend on it"
+    foreign = {NEEDS[name] for name in set(NEEDS) - OF_PROGRAM[program]} & record.packages
+    assert not foreign, f"{recipe}: depends on {foreign}, which {program} does not ask for"
     assert record.versions, "no version"
+    return cmake
+
+
+def main(root):
+    for program in RECIPES:
+        cmake = check(root, program)
     assert "COMPONENT python" in cmake, "the recipe installs the component python"
 
 

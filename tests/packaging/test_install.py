@@ -47,7 +47,7 @@ class Installed(unittest.TestCase):
         headers = [p.relative_to(self.prefix).as_posix() for p in self.prefix.rglob("*.hpp")]
         self.assertIn("include/fiberloom/extract/extract.hpp", headers)
         self.assertIn("include/fiberloom/recipes/version.hpp", headers)
-        self.assertFalse([h for h in headers if "test" in h or "/cli/" in h])
+        self.assertFalse([h for h in headers if "test" in h or "/cli/" in h or h.endswith("_library.hpp")])
         for pattern in ("*.cmake", "*.pc", "*.hpp"):
             for file in self.prefix.rglob(pattern):
                 for path in (str(BUILD), str(SOURCE), str(self.root / "first")):
@@ -98,6 +98,19 @@ class Debian(unittest.TestCase):
         self.assertRegex(depends, r"libdeflate0")
         self.assertRegex(depends, r"liberfa\d")
         self.assertRegex(run("dpkg-deb", "-f", self.packages["fiberloom"], "Version"), r"^\d+\.\d+\.\d+")
+
+    def test_tomography_is_a_package_of_its_own(self):
+        if "tomoloom" not in self.packages:
+            self.skipTest("fiberloom is built alone")
+        tree = self.root / "tomography"
+        run("dpkg-deb", "-x", self.packages["tomoloom"], tree)
+        self.assertRegex(run(tree / "usr/bin/tomoloom", "--version"), r"^tomoloom ")
+        self.assertTrue(list(tree.glob("usr/share/man/man1/tomoloom.1*")))
+        self.assertTrue((tree / "usr/share/doc/tomoloom/copyright").exists())
+        self.assertFalse(list(tree.rglob("*fiberloom*")))
+        depends = run("dpkg-deb", "-f", self.packages["tomoloom"], "Depends")
+        self.assertNotRegex(depends, r"cfitsio|erfa")
+        self.assertNotIn("tomoloom", run("dpkg-deb", "-c", self.packages["fiberloom"]))
 
     def test_the_library_is_a_package_of_its_own(self):
         content = run("dpkg-deb", "-c", self.packages["libfiberloom-dev"])

@@ -112,24 +112,6 @@ MpiChoice mpi_choice(const std::string& text) {
   return MpiChoice::kAuto;
 }
 
-std::uint64_t parse_bytes(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const std::string unit(end);
-  double factor = 1;
-  bool good = end != text.c_str() && std::isfinite(value) && value > 0;
-  if (!unit.empty()) {
-    const std::size_t power = std::string("KMGT").find(static_cast<char>(std::toupper(unit[0])));
-    const std::string rest = unit.substr(1);
-    good = good && power != std::string::npos && (rest.empty() || rest == "B" || rest == "iB");
-    if (good) factor = std::pow(1024.0, static_cast<double>(power + 1));
-  }
-  if (!good || value * factor > 1e18) {
-    throw Error(Status::kUsage, "--memory " + text + ": expected bytes, such as 500M or 8G");
-  }
-  return static_cast<std::uint64_t>(value * factor);
-}
-
 void add_night_options(Options& options, NightCommand& command) {
   const JobOptions to{command.job.request.job, command.wavelength, "the band's grid in production"};
   add_files(options, command, to);

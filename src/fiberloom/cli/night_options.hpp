@@ -37,7 +37,6 @@ void add_night_options(Options& options, NightCommand& command);
 /// After parsing: reads the job file, turns text into numbers. Throws kUsage and what reading does.
 void finish_night_options(const Given& given, NightCommand& command);
 
-/// "4G", "500M", "1073741824": bytes. Throws kUsage.
-[[nodiscard]] std::uint64_t parse_bytes(const std::string& text);
+using loom::parse_bytes;
 
 }  // namespace fiberloom::cli

@@ -1,79 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only file that knows the library. It is not made for threads: one lock for all of it.
+// Writing. The library is not made for threads: one lock for all of it (hdf5_library.hpp).
 #include "loom/hdf5/hdf5.hpp"
 
-#include <hdf5.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
+#include <filesystem>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "loom/base/error.hpp"
-#include "loom/files/byte_source.hpp"
 #include "loom/files/output_files.hpp"
+#include "loom/hdf5/hdf5_library.hpp"
 
 namespace loom::hdf5 {
 namespace {
 
-/// The library's lock; its own messages, which it would print, are kept silent.
-class Lock {
- public:
-  Lock() : lock_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  std::lock_guard<std::mutex> lock_;
-};
-
-/// Something of the library's that must be closed.
-class Handle {
- public:
-  using Close = herr_t (*)(hid_t);
-  Handle(hid_t id, Close close) : id_(id), close_(close) {}
-  Handle(Handle&& o) noexcept : id_(std::exchange(o.id_, -1)), close_(o.close_) {}
-  Handle& operator=(Handle&& o) noexcept {
-    reset();
-    id_ = std::exchange(o.id_, -1);
-    close_ = o.close_;
-    return *this;
-  }
-  ~Handle() { reset(); }
-  [[nodiscard]] hid_t get() const noexcept { return id_; }
-  [[nodiscard]] bool good() const noexcept { return id_ >= 0; }
-  herr_t reset() {
-    const herr_t result = id_ >= 0 ? close_(id_) : 0;
-    id_ = -1;
-    return result;
-  }
-
- private:
-  hid_t id_;
-  Close close_;
-};
-
 [[noreturn]] void cannot_write(const std::string& path, const std::string& name) {
   const int error = errno == 0 ? EIO : errno;
   throw Error(write_status(error), path + ": cannot write " + name, error);
-}
-
-hid_t native(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return H5T_NATIVE_INT8;
-    case Type::kInt32:
-      return H5T_NATIVE_INT32;
-    case Type::kInt64:
-      return H5T_NATIVE_INT64;
-    case Type::kFloat32:
-      return H5T_NATIVE_FLOAT;
-    default:
-      return H5T_NATIVE_DOUBLE;
-  }
 }
 
 /// As the file has it: little-endian on every machine.
@@ -87,6 +35,12 @@ hid_t stored(Type type) {
       return H5T_STD_I64LE;
     case Type::kFloat32:
       return H5T_IEEE_F32LE;
+    case Type::kUint8:
+      return H5T_STD_U8LE;
+    case Type::kUint16:
+      return H5T_STD_U16LE;
+    case Type::kUint32:
+      return H5T_STD_U32LE;
     default:
       return H5T_IEEE_F64LE;
   }
@@ -94,6 +48,14 @@ hid_t stored(Type type) {
 
 std::vector<hsize_t> sizes(const std::vector<std::size_t>& shape) {
   return {shape.begin(), shape.end()};
+}
+
+/// A text of just this length.
+Handle text_type(std::size_t length) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), std::max<std::size_t>(length, 1));
+  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+  return type;
 }
 
 /// The type of a table's row, in memory or in the file.
@@ -141,8 +103,12 @@ void require_available(const std::string& /*what*/) {}
 std::size_t Field::bytes() const noexcept {
   switch (type) {
     case Type::kInt8:
+    case Type::kUint8:
     case Type::kText:
       return width;
+    case Type::kUint16:
+      return 2 * width;
+    case Type::kUint32:
     case Type::kInt32:
     case Type::kFloat32:
       return 4 * width;
@@ -151,12 +117,57 @@ std::size_t Field::bytes() const noexcept {
   }
 }
 
+std::string part_name(const std::string& path) { return follow_links(path) + ".part"; }
+
+namespace {
+
+/// All that belongs to a file or a folder, on the disk.
+void flush_to_disk(const std::string& place, const std::string& path) {
+  const int fd = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool good = fd >= 0 && ::fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!good) throw Error(write_status(error), path + ": cannot be written", error);
+}
+
+/// A file that stayed gets its name.
+void publish_part(const std::string& path, Overwrite overwrite) {
+  const std::string part = part_name(path), target = follow_links(path);
+  flush_to_disk(part, path);
+  if (overwrite == Overwrite::kNo) {
+    if (::link(part.c_str(), target.c_str()) != 0) {
+      const int error = errno;
+      throw Error(error == EEXIST ? Status::kOutputExists : write_status(error),
+                  path + (error == EEXIST ? ": exists already" : ": cannot be written"), error);
+    }
+    ::unlink(part.c_str());
+  } else if (::rename(part.c_str(), target.c_str()) != 0) {
+    throw Error(write_status(errno), path + ": cannot be written", errno);
+  }
+  const std::filesystem::path folder = std::filesystem::path(target).parent_path();
+  flush_to_disk(folder.empty() ? "." : folder.string(), path);
+}
+
+}  // namespace
+
 struct Writer::Impl {
-  Impl(const std::string& its_path, Overwrite overwrite)
-      : path(its_path), file(its_path, overwrite), id(-1, H5Fclose), groups(-1, H5Pclose) {}
+  Impl(const std::string& its_path, Overwrite its_overwrite, Unfinished unfinished)
+      : path(its_path),
+        overwrite(its_overwrite),
+        place(part_name(its_path)),
+        id(-1, H5Fclose),
+        groups(-1, H5Pclose) {
+    if (unfinished == Unfinished::kVanishes) {
+      file.emplace(its_path, overwrite);
+      place = file->place();
+    } else if (overwrite == Overwrite::kNo && ::access(its_path.c_str(), F_OK) == 0) {
+      throw Error(Status::kOutputExists, its_path + ": exists already");
+    }
+  }
   [[nodiscard]] Handle new_set(const std::string& name, hid_t type,
                                const std::vector<std::size_t>& shape,
-                               const std::vector<std::size_t>& chunk) const {
+                               const std::vector<std::size_t>& chunk,
+                               Room room = Room::kAsWritten) const {
     const auto dims = sizes(shape), box = sizes(chunk);
     const Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
                        H5Sclose);
@@ -165,6 +176,10 @@ struct Writer::Impl {
     const bool empty = std::find(dims.begin(), dims.end(), 0U) != dims.end();
     if (!box.empty() && !empty) {
       H5Pset_chunk(how.get(), static_cast<int>(box.size()), box.data());
+    }
+    if (room == Room::kAtOnce) {
+      H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
+      H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER);
     }
     Handle set(
         H5Dcreate2(id.get(), name.c_str(), type, space.get(), groups.get(), how.get(), H5P_DEFAULT),
@@ -199,18 +214,24 @@ struct Writer::Impl {
   }
 
   std::string path;
-  AtomicFile file;
+  Overwrite overwrite;
+  std::string place;               ///< where the library writes
+  std::optional<AtomicFile> file;  ///< none: of a file that stays
   Handle id, groups;
+  bool continues = false;
 };
 
-Writer::Writer(const std::string& path, Overwrite overwrite)
-    : impl_(std::make_unique<Impl>(path, overwrite)) {
+Writer::Writer(const std::string& path, Overwrite overwrite, Unfinished unfinished)
+    : impl_(std::make_unique<Impl>(path, overwrite, unfinished)) {
   const Lock lock;
   errno = 0;
   const Handle how(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(how.get(), false);
   const Handle access = write_access();
-  impl_->id = {H5Fcreate(impl_->file.place().c_str(), H5F_ACC_TRUNC, how.get(), access.get()),
+  impl_->continues = unfinished == Unfinished::kStays && ::access(impl_->place.c_str(), F_OK) == 0;
+  impl_->id = {impl_->continues
+                   ? H5Fopen(impl_->place.c_str(), H5F_ACC_RDWR, access.get())
+                   : H5Fcreate(impl_->place.c_str(), H5F_ACC_TRUNC, how.get(), access.get()),
                H5Fclose};
   if (!impl_->id.good()) cannot_write(path, "an HDF5 file");
   impl_->groups = {H5Pcreate(H5P_LINK_CREATE), H5Pclose};
@@ -224,10 +245,10 @@ Writer::~Writer() {
 }
 
 void Writer::create(const std::string& name, Type type, const std::vector<std::size_t>& shape,
-                    const std::vector<std::size_t>& chunk) {
+                    const std::vector<std::size_t>& chunk, Room room) {
   const Lock lock;
   errno = 0;
-  (void)impl_->new_set(name, stored(type), shape, chunk);
+  (void)impl_->new_set(name, stored(type), shape, chunk, room);
 }
 
 void Writer::write(const std::string& name, std::size_t first, std::span<const float> values) {
@@ -239,6 +260,39 @@ void Writer::write(const std::string& name, std::size_t first, std::span<const d
 void Writer::write(const std::string& name, std::size_t first,
                    std::span<const std::int64_t> values) {
   impl_->write(name, first, values, H5T_NATIVE_INT64);
+}
+
+void Writer::write(const std::string& name, std::size_t first,
+                   std::span<const std::uint16_t> values) {
+  impl_->write(name, first, values, H5T_NATIVE_UINT16);
+}
+
+void Writer::text(const std::string& name, const std::string& value) {
+  const Lock lock;
+  errno = 0;
+  const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(how.get(), false);
+  const Handle set(H5Dcreate2(impl_->id.get(), name.c_str(), type.get(), space.get(),
+                              impl_->groups.get(), how.get(), H5P_DEFAULT),
+                   H5Dclose);
+  if (!set.good() ||
+      H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.c_str()) < 0) {
+    cannot_write(impl_->path, name);
+  }
+}
+
+void Writer::describe(const std::string& name, const std::string& attribute,
+                      const std::string& value) {
+  const Lock lock;
+  errno = 0;
+  const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle made(H5Acreate_by_name(impl_->id.get(), name.c_str(), attribute.c_str(), type.get(),
+                                      space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                    H5Aclose);
+  if (!made.good() || H5Awrite(made.get(), type.get(), value.c_str()) < 0) {
+    cannot_write(impl_->path, name + ":" + attribute);
+  }
 }
 
 void Writer::table(const std::string& name, std::span<const Field> fields, std::size_t rows,
@@ -258,6 +312,19 @@ void Writer::table(const std::string& name, std::span<const Field> fields, std::
   }
 }
 
+bool Writer::continues() const noexcept { return impl_->continues; }
+
+void Writer::sync() {
+  {
+    const Lock lock;
+    errno = 0;
+    if (H5Fflush(impl_->id.get(), H5F_SCOPE_GLOBAL) < 0) {
+      cannot_write(impl_->path, "an HDF5 file");
+    }
+  }
+  flush_to_disk(impl_->place, impl_->path);
+}
+
 void Writer::commit() {
   {
     const Lock lock;
@@ -267,215 +334,11 @@ void Writer::commit() {
       cannot_write(impl_->path, "an HDF5 file");
     }
   }
-  impl_->file.commit();
-}
-
-struct Reader::Impl {
-  Impl(std::string its_path, hid_t its_id) : path(std::move(its_path)), id(its_id, H5Fclose) {}
-
-  [[nodiscard]] Handle open(const std::string& name) const {
-    Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!set.good()) throw Error(Status::kMissingHdu, path + ": no data set " + name);
-    return set;
+  if (impl_->file) {
+    impl_->file->commit();
+  } else {
+    publish_part(impl_->path, impl_->overwrite);
   }
-  [[nodiscard]] std::vector<hsize_t> dims_of(const std::string& name, const Handle& set) const {
-    const Handle type(H5Dget_type(set.get()), H5Tclose);
-    const H5T_class_t kind = H5Tget_class(type.get());
-    const Handle space(H5Dget_space(set.get()), H5Sclose);
-    const int axes = H5Sget_simple_extent_ndims(space.get());
-    if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || axes < 1) {
-      throw Error(Status::kWrongShape, path + ": " + name + ": expected an array of numbers");
-    }
-    std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
-    H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
-    hsize_t all = 1;
-    for (const hsize_t n : dims) {
-      if (n > 0 && all > (hsize_t{1} << 31) / n) {
-        throw Error(Status::kWrongShape, path + ": " + name + ": more than 2^31 numbers");
-      }
-      all *= n;
-    }
-    return dims;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> read(const std::string& name, hid_t type) const {
-    const Lock lock;
-    const Handle set = open(name);
-    const auto dims = dims_of(name, set);
-    std::vector<T> out(
-        std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>()));
-    if (!out.empty() && H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
-      throw Error(Status::kCorrupt, path + ": " + name + " cannot be read");
-    }
-    return out;
-  }
-
-  /// Rows of a table whose type is `table`; 0 where it has no member `field`.
-  [[nodiscard]] std::size_t rows_with(const std::string& name, const Handle& set,
-                                      const Handle& table, const std::string& field) const {
-    const Handle space(H5Dget_space(set.get()), H5Sclose);
-    const hssize_t rows = H5Sget_simple_extent_npoints(space.get());
-    if (H5Tget_class(table.get()) != H5T_COMPOUND || rows < 0 || rows > kMostRows) {
-      throw Error(Status::kWrongShape, path + ": " + name + ": expected a table of at most " +
-                                           std::to_string(kMostRows) + " rows");
-    }
-    const int count = H5Tget_nmembers(table.get());
-    for (int m = 0; m < count; ++m) {
-      char* const found = H5Tget_member_name(table.get(), static_cast<unsigned>(m));
-      const bool same = found != nullptr && field == found;
-      H5free_memory(found);
-      if (same) return static_cast<std::size_t>(rows);
-    }
-    return 0;
-  }
-  /// All rows of one member, as `type` in memory.
-  template <class T>
-  [[nodiscard]] std::vector<T> read_member(const std::string& name, const Handle& set,
-                                           const std::string& field, hid_t type,
-                                           std::size_t count) const {
-    const Handle row(H5Tcreate(H5T_COMPOUND, H5Tget_size(type)), H5Tclose);
-    H5Tinsert(row.get(), field.c_str(), 0, type);
-    std::vector<T> out(count);
-    if (H5Dread(set.get(), row.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
-      throw Error(Status::kCorrupt, path + ": " + name + ": " + field + " cannot be read");
-    }
-    return out;
-  }
-
-  static constexpr hssize_t kMostRows = hssize_t{1} << 20;
-  std::string path;
-  Handle id;
-};
-
-Reader::Reader(const std::string& path) {
-  (void)ByteSource::open(path);  // names what is missing or may not be read
-  const Lock lock;
-  impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!impl_->id.good())
-    throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
-}
-
-Reader::~Reader() {
-  const Lock lock;
-  if (impl_) impl_->id.reset();
-}
-
-const std::string& Reader::path() const noexcept { return impl_->path; }
-
-bool Reader::has(const std::string& name) const {
-  const Lock lock;
-  const Handle set(H5Oopen(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
-  return set.good();
-}
-
-std::vector<std::string> Reader::children(const std::string& group) const {
-  const Lock lock;
-  const Handle id(H5Gopen2(impl_->id.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (!id.good()) throw Error(Status::kMissingHdu, impl_->path + ": no group " + group);
-  std::vector<std::string> out;
-  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  if (H5Literate(id.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &out) < 0) {
-    throw Error(Status::kCorrupt, impl_->path + ": group " + group + " cannot be read");
-  }
-  return out;
-}
-
-std::vector<std::size_t> Reader::shape(const std::string& name) const {
-  const Lock lock;
-  const auto dims = impl_->dims_of(name, impl_->open(name));
-  return {dims.begin(), dims.end()};
-}
-
-std::vector<double> Reader::read(const std::string& name) const {
-  return impl_->read<double>(name, H5T_NATIVE_DOUBLE);
-}
-
-std::vector<std::int64_t> Reader::read_integers(const std::string& name) const {
-  return impl_->read<std::int64_t>(name, H5T_NATIVE_INT64);
-}
-
-std::vector<double> Reader::read_row(const std::string& name, std::size_t row) const {
-  const Lock lock;
-  const Handle set = impl_->open(name);
-  std::vector<hsize_t> count = impl_->dims_of(name, set);
-  if (row >= count[0]) {
-    throw Error(Status::kWrongShape, impl_->path + ": " + name + ": no row " + std::to_string(row));
-  }
-  std::vector<hsize_t> start(count.size(), 0);
-  start[0] = row;
-  count[0] = 1;
-  const Handle space(H5Dget_space(set.get()), H5Sclose);
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
-  std::vector<double> out(
-      std::accumulate(count.begin(), count.end(), std::size_t{1}, std::multiplies<>()));
-  const auto n = static_cast<hsize_t>(out.size());
-  const Handle memory(H5Screate_simple(1, &n, nullptr), H5Sclose);
-  if (n > 0 && H5Dread(set.get(), H5T_NATIVE_DOUBLE, memory.get(), space.get(), H5P_DEFAULT,
-                       out.data()) < 0) {
-    throw Error(Status::kCorrupt, impl_->path + ": " + name + " cannot be read");
-  }
-  return out;
-}
-
-std::vector<double> Reader::read_field(const std::string& name, const std::string& field) const {
-  constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
-  const Lock lock;
-  const Handle set = impl_->open(name);
-  const Handle table(H5Dget_type(set.get()), H5Tclose);
-  const std::size_t rows = impl_->rows_with(name, set, table, field);
-  if (rows == 0) return {};
-  const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
-  const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
-  const auto is_number = [](hid_t type) {
-    const H5T_class_t kind = H5Tget_class(type);
-    return kind == H5T_INTEGER || kind == H5T_FLOAT;
-  };
-  if (is_number(stored.get())) {
-    return impl_->read_member<double>(name, set, field, H5T_NATIVE_DOUBLE, rows);
-  }
-  if (H5Tget_class(stored.get()) != H5T_ARRAY) return {};
-  const Handle element(H5Tget_super(stored.get()), H5Tclose);
-  const int axes = H5Tget_array_ndims(stored.get());
-  if (!is_number(element.get()) || axes < 1) return {};
-  std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
-  H5Tget_array_dims2(stored.get(), dims.data());
-  const std::size_t width =
-      H5Tget_size(stored.get()) / std::max<std::size_t>(1, H5Tget_size(element.get()));
-  if (width > kMostNumbers / rows) {
-    throw Error(Status::kWrongShape, impl_->path + ": " + name + ": " + field + " is too large");
-  }
-  const Handle wanted(H5Tarray_create2(H5T_NATIVE_DOUBLE, static_cast<unsigned>(axes), dims.data()),
-                      H5Tclose);
-  return impl_->read_member<double>(name, set, field, wanted.get(), rows * width);
-}
-
-std::vector<std::string> Reader::read_text_field(const std::string& name,
-                                                 const std::string& field) const {
-  const Lock lock;
-  const Handle set = impl_->open(name);
-  const Handle table(H5Dget_type(set.get()), H5Tclose);
-  const std::size_t rows = impl_->rows_with(name, set, table, field);
-  if (rows == 0) return {};
-  const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
-  const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
-  constexpr std::size_t kMostLetters = 4096;
-  const std::size_t size = H5Tget_size(stored.get());
-  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) > 0 ||
-      size > kMostLetters) {
-    return {};
-  }
-  const auto letters = impl_->read_member<char>(name, set, field, stored.get(), rows * size);
-  std::vector<std::string> out;
-  for (std::size_t r = 0; r < rows; ++r) {
-    std::string text(letters.data() + r * size, size);
-    text.erase(std::min(text.find('\0'), text.size()));
-    text.erase(text.find_last_not_of(' ') + 1);
-    out.push_back(std::move(text));
-  }
-  return out;
 }
 
 }  // namespace loom::hdf5

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,17 @@ namespace loom::hdf5 {
 /// Throws kUnsupported, with what was asked for, where it is not.
 void require_available(const std::string& what);
 
-enum class Type { kInt8, kInt32, kInt64, kFloat32, kFloat64, kText };
+enum class Type {
+  kInt8,
+  kInt32,
+  kInt64,
+  kFloat32,
+  kFloat64,
+  kText,
+  kUint8,
+  kUint16,
+  kUint32,
+};
 
 /// A member of a table's rows: `width` numbers, or a text of so many characters.
 struct Field {
@@ -30,12 +41,28 @@ struct Field {
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
+/// What becomes of a file that is not committed.
+enum class Unfinished {
+  kVanishes,
+  kStays,  ///< under part_name(), to be filled further by another Writer
+};
+
+/// Where an unfinished file lies that stays: PATH.part, where PATH is no link.
+[[nodiscard]] std::string part_name(const std::string& path);
+
+/// When the room of a data set is taken.
+enum class Room {
+  kAsWritten,
+  kAtOnce,  ///< what is written later changes no other byte of the file: it can be gone on with
+};
+
 /// A file that appears when it is whole. Byte-reproducible: no times in it. Of a process any number
 /// may be open, the library does one thing at a time.
 class Writer {
  public:
   /// Throws kOutputExists, kUnwritable.
-  Writer(const std::string& path, Overwrite overwrite);
+  Writer(const std::string& path, Overwrite overwrite,
+         Unfinished unfinished = Unfinished::kVanishes);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -44,15 +71,24 @@ class Writer {
   /// many axes as `shape`; empty: contiguous. Groups on the way are made. Throws kDiskFull,
   /// kUnwritable.
   void create(const std::string& name, Type type, const std::vector<std::size_t>& shape,
-              const std::vector<std::size_t>& chunk = {});
+              const std::vector<std::size_t>& chunk = {}, Room room = Room::kAsWritten);
   /// Rows [first, ...) of the first axis, converted to the type of the data set. A whole number of
   /// them; kInternal otherwise.
   void write(const std::string& name, std::size_t first, std::span<const float> values);
   void write(const std::string& name, std::size_t first, std::span<const double> values);
   void write(const std::string& name, std::size_t first, std::span<const std::int64_t> values);
+  void write(const std::string& name, std::size_t first, std::span<const std::uint16_t> values);
+  /// A text by itself.
+  void text(const std::string& name, const std::string& value);
+  /// A text that describes a data set or a group.
+  void describe(const std::string& name, const std::string& attribute, const std::string& value);
   /// A table: rows of packed members in the machine's byte order.
   void table(const std::string& name, std::span<const Field> fields, std::size_t rows,
              std::span<const std::uint8_t> bytes);
+  /// Whether a file that stayed is filled further: its data sets are there.
+  [[nodiscard]] bool continues() const noexcept;
+  /// Of a file that stays: what was written so far outlives the process and the machine's.
+  void sync();
   /// Throws kDiskFull, kUnwritable, kOutputExists.
   void commit();
 
@@ -73,6 +109,21 @@ class Reader {
   [[nodiscard]] bool has(const std::string& name) const;
   /// Names of what is in a group, in their order. Throws kMissingHdu where there is no such group.
   [[nodiscard]] std::vector<std::string> children(const std::string& group) const;
+  /// Sizes of a data set of numbers, however many they are. Throws kMissingHdu, kWrongShape.
+  [[nodiscard]] std::vector<std::size_t> extent(const std::string& name) const;
+  /// The box that is stored and unpacked at once; empty: rows lie one after the other.
+  [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const;
+  /// How its numbers are stored; nullopt: as none of the types.
+  [[nodiscard]] std::optional<Type> type(const std::string& name) const;
+  /// A box of a data set, converted. Throws kWrongShape where it does not lie within, kCorrupt.
+  void read_box(const std::string& name, std::span<const std::size_t> start,
+                std::span<const std::size_t> count, std::span<float> out) const;
+  void read_box(const std::string& name, std::span<const std::size_t> start,
+                std::span<const std::size_t> count, std::span<std::uint16_t> out) const;
+  /// A text by itself, or the text that describes something; nullopt where there is none.
+  [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
+  [[nodiscard]] std::optional<std::string> description(const std::string& name,
+                                                       const std::string& attribute) const;
   /// Throws kMissingHdu (no such data set), kWrongShape (no numbers, or more than 2^31 of them).
   [[nodiscard]] std::vector<std::size_t> shape(const std::string& name) const;
   [[nodiscard]] std::vector<double> read(const std::string& name) const;

@@ -64,6 +64,75 @@ TEST_F(Hdf5, NumbersComeBackWhereTheyWerePut) {
   EXPECT_FALSE(reader.has("fit/13"));
 }
 
+TEST_F(Hdf5, BoxesTypesAndTextsComeBack) {
+  const std::string path = folder.file("box.h5");
+  {
+    Writer writer(path, Overwrite::kYes);
+    writer.create("exchange/data", Type::kUint16, {3, 2, 4}, {1, 2, 4});
+    std::vector<std::uint16_t> counts(24);
+    for (std::size_t i = 0; i < 24; ++i) counts[i] = static_cast<std::uint16_t>(65500 + i);
+    writer.write("exchange/data", 0, std::span<const std::uint16_t>(counts));
+    writer.describe("exchange/data", "units", "counts");
+    writer.text("implements", "exchange:measurement");
+    writer.text("nothing", "");
+    writer.commit();
+  }
+  const Reader reader(path);
+  EXPECT_EQ(reader.extent("exchange/data"), (std::vector<std::size_t>{3, 2, 4}));
+  EXPECT_EQ(reader.type("exchange/data"), Type::kUint16);
+  const std::vector<std::size_t> start{1, 1, 2}, count{2, 1, 2};
+  std::vector<float> floats(4);
+  reader.read_box("exchange/data", start, count, std::span<float>(floats));
+  EXPECT_EQ(floats, (std::vector<float>{65514, 65515, 65522, 65523}));
+  std::vector<std::uint16_t> counts(4);
+  reader.read_box("exchange/data", start, count, std::span<std::uint16_t>(counts));
+  EXPECT_EQ(counts, (std::vector<std::uint16_t>{65514, 65515, 65522, 65523}));
+  EXPECT_EQ(reader.text("implements"), "exchange:measurement");
+  EXPECT_EQ(reader.text("nothing"), "");
+  EXPECT_EQ(reader.text("exchange/data"), std::nullopt);
+  EXPECT_EQ(reader.description("exchange/data", "units"), "counts");
+  EXPECT_EQ(reader.description("exchange/data", "axes"), std::nullopt);
+  const std::vector<std::size_t> beyond{2, 1, 3};
+  EXPECT_EQ(
+      thrown_by([&] { reader.read_box("exchange/data", beyond, count, std::span<float>(floats)); }),
+      Status::kWrongShape);
+}
+
+TEST_F(Hdf5, AFileThatStaysIsFilledByAnotherWriterAndIsTheSame) {
+  const std::string path = folder.file("late.h5");
+  const std::vector<float> one(6, 1), two(6, 2);
+  const auto begin = [&](Writer& writer) {
+    writer.create("data", Type::kFloat32, {2, 2, 3}, {1, 2, 3}, Room::kAtOnce);
+    writer.describe("data", "units", "counts");
+  };
+  {
+    Writer writer(path, Overwrite::kNo, Unfinished::kStays);
+    EXPECT_FALSE(writer.continues());
+    begin(writer);
+    writer.write("data", 1, std::span<const float>(two));
+    writer.sync();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    Writer writer(path, Overwrite::kNo, Unfinished::kStays);
+    EXPECT_TRUE(writer.continues());
+    writer.write("data", 0, std::span<const float>(one));
+    writer.commit();
+  }
+  EXPECT_FALSE(std::filesystem::exists(part_name(path)));
+  EXPECT_EQ(Reader(path).chunk("data"), (std::vector<std::size_t>{1, 2, 3}));
+  {
+    Writer writer(folder.file("at-once.h5"), Overwrite::kYes);
+    begin(writer);
+    writer.write("data", 0, std::span<const float>(one));
+    writer.write("data", 1, std::span<const float>(two));
+    writer.commit();
+  }
+  EXPECT_EQ(loom::test::read_bytes(path), loom::test::read_bytes(folder.file("at-once.h5")));
+  EXPECT_EQ(thrown_by([&] { Writer(path, Overwrite::kNo, Unfinished::kStays); }),
+            Status::kOutputExists);
+}
+
 TEST_F(Hdf5, MembersOfTablesComeBackOneByOne) {
   const std::string path = folder.file("a.h5");
   {

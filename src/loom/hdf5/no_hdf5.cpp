@@ -18,15 +18,24 @@ void require_available(const std::string& what) {
 
 std::size_t Field::bytes() const noexcept { return 0; }
 
-Writer::Writer(const std::string& path, Overwrite /*overwrite*/) { require_available(path); }
+std::string part_name(const std::string& path) { return path + ".part"; }
+
+Writer::Writer(const std::string& path, Overwrite /*overwrite*/, Unfinished /*unfinished*/) {
+  require_available(path);
+}
 Writer::~Writer() = default;
 void Writer::create(const std::string&, Type, const std::vector<std::size_t>&,
-                    const std::vector<std::size_t>&) {}
+                    const std::vector<std::size_t>&, Room) {}
 void Writer::write(const std::string&, std::size_t, std::span<const float>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const double>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const std::int64_t>) {}
+void Writer::write(const std::string&, std::size_t, std::span<const std::uint16_t>) {}
+void Writer::text(const std::string&, const std::string&) {}
+void Writer::describe(const std::string&, const std::string&, const std::string&) {}
 void Writer::table(const std::string&, std::span<const Field>, std::size_t,
                    std::span<const std::uint8_t>) {}
+bool Writer::continues() const noexcept { return false; }
+void Writer::sync() {}
 void Writer::commit() {}
 
 Reader::Reader(const std::string& path) { require_available(path); }
@@ -41,6 +50,18 @@ std::vector<double> Reader::read_row(const std::string&, std::size_t) const { re
 std::vector<double> Reader::read_field(const std::string&, const std::string&) const { return {}; }
 std::vector<std::string> Reader::read_text_field(const std::string&, const std::string&) const {
   return {};
+}
+
+std::vector<std::size_t> Reader::extent(const std::string&) const { return {}; }
+std::vector<std::size_t> Reader::chunk(const std::string&) const { return {}; }
+std::optional<Type> Reader::type(const std::string&) const { return std::nullopt; }
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<float>) const {}
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<std::uint16_t>) const {}
+std::optional<std::string> Reader::text(const std::string&) const { return std::nullopt; }
+std::optional<std::string> Reader::description(const std::string&, const std::string&) const {
+  return std::nullopt;
 }
 
 }  // namespace loom::hdf5

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/program/common_options.hpp"
 
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <map>
+
+#include "loom/base/error.hpp"
 
 namespace loom {
 
@@ -29,6 +34,24 @@ void add_thread_option(Options& options, std::size_t& threads) {
               "number of threads; default: affinity mask, cgroup quota or SLURM_CPUS_PER_TASK, "
               "divided among local MPI ranks",
               {.value = "N", .interval = between(1, 4096)});
+}
+
+std::uint64_t parse_bytes(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit(end);
+  double factor = 1;
+  bool good = end != text.c_str() && std::isfinite(value) && value > 0;
+  if (!unit.empty()) {
+    const std::size_t power = std::string("KMGT").find(static_cast<char>(std::toupper(unit[0])));
+    const std::string rest = unit.substr(1);
+    good = good && power != std::string::npos && (rest.empty() || rest == "B" || rest == "iB");
+    if (good) factor = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  if (!good || value * factor > 1e18) {
+    throw Error(Status::kUsage, "--memory " + text + ": expected bytes, such as 500M or 8G");
+  }
+  return static_cast<std::uint64_t>(value * factor);
 }
 
 }  // namespace loom

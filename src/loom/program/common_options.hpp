@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "loom/base/log.hpp"
@@ -22,5 +23,8 @@ void add_log_options(Options& options, LogOptions& log);
 
 /// --threads; 0: what the machine and the batch system grant.
 void add_thread_option(Options& options, std::size_t& threads);
+
+/// What follows --memory, "500M" or "8G", in bytes. Throws kUsage.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text);
 
 }  // namespace loom

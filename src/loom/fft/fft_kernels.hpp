@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a transform's plan hands to the kernels of an ISA level. For fft.cpp and *_cpu.cpp alone.
+#pragma once
+
+#include <cstddef>
+
+#include "loom/simd/isa.hpp"
+
+namespace loom::fft {
+
+/// One Stockham pass: `groups` times `stride` butterflies of this radix.
+struct Pass {
+  int radix = 2;
+  std::size_t groups = 0, stride = 1;
+  std::size_t twiddles = 0;  ///< where its (cos, sin) begin: radix - 1 pairs a group
+};
+
+/// Plain pointers: a container's own functions must not be compiled into an ISA level.
+template <class Real>
+struct PlanView {
+  std::size_t length = 0, pass_count = 0;
+  int sign = -1;
+  const Pass* passes = nullptr;
+  const Real* twiddles = nullptr;
+};
+
+/// Transforms `count` elements, `step` elements apart, the rest of the length being zero. Returns
+/// where in `work` the result stands.
+template <class Real>
+using Transform = Real* (*)(const PlanView<Real>& plan, const Real* in, std::size_t step,
+                            std::size_t count, Real* work);
+
+struct Kernels {
+  Transform<float> floats;
+  Transform<double> doubles;
+};
+
+[[nodiscard]] const Kernels& kernels(Isa isa);
+
+}  // namespace loom::fft

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows of a job's option table as options of a command.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "loom/program/options.hpp"
+#include "tomoloom/recipes/option_row.hpp"
+
+namespace tomoloom::cli {
+
+/// Declares the option of one row.
+struct DeclareRow {
+  Options& options;
+  std::string names, text;
+  OptionTraits traits;
+  std::function<void(const std::string&)> set;
+
+  void operator()(bool* member) { options.flag(names, member, text); }
+  void operator()(const WordField& field) {
+    traits.words = field.words;
+    traits.word_case = WordCase::kAny;
+    options.add(names, set, text, traits);
+  }
+  void operator()(const TextField& /*field*/) { options.add(names, set, text, traits); }
+  template <class Member>
+  void operator()(Member* member) {
+    options.add(names, member, text, traits);
+  }
+};
+
+/// Declares the rows under this heading, and begins it. The job must outlive the parsing.
+template <class Job>
+void add_rows(Options& options, std::span<const OptionRow<Job>> rows, const char* group, Job& job) {
+  options.group(group);
+  for (const OptionRow<Job>& row : rows) {
+    if (std::string_view(row.group) != group) continue;
+    std::visit(
+        DeclareRow{
+            options,
+            row.names,
+            row.text,
+            {.value = row.value, .interval = row.interval, .shows_default = row.shows_default},
+            [&row, &job](const std::string& text) { set_option(row, job, text); }},
+        row.field(job));
+  }
+}
+
+}  // namespace tomoloom::cli

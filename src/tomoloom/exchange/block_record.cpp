@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/exchange/block_record.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+
+#include "loom/base/error.hpp"
+#include "loom/files/output_files.hpp"
+
+namespace tomoloom {
+
+BlockRecord::BlockRecord(std::string path, std::string making)
+    : path_(std::move(path)), making_(std::move(making)) {
+  std::ifstream in(path_, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  std::string line;
+  bool first = true;
+  while (std::getline(all, line) && !all.eof()) {  // a last line without an end is left out
+    if (first) {
+      if (line != making_) return;
+      continues_ = true;
+    } else {
+      std::istringstream words(line);
+      std::size_t from = 0, count = 0;
+      if (words >> from >> count) done_.emplace_back(from, count);
+    }
+    first = false;
+  }
+}
+
+bool BlockRecord::done(std::size_t first, std::size_t count) const {
+  return std::find(done_.begin(), done_.end(), std::pair(first, count)) != done_.end();
+}
+
+std::size_t BlockRecord::slices_done() const {
+  std::size_t sum = 0;
+  for (const auto& block : done_) sum += block.second;
+  return sum;
+}
+
+void BlockRecord::append(const std::string& line, int flags) const {
+  const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  const bool good = fd >= 0 &&
+                    ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+                    ::fdatasync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!good) throw Error(write_status(error), path_ + ": cannot be written", error);
+}
+
+void BlockRecord::start() {
+  done_.clear();
+  append(making_ + "\n", O_TRUNC);
+}
+
+void BlockRecord::add(std::size_t first, std::size_t count) {
+  append(std::to_string(first) + " " + std::to_string(count) + "\n", O_APPEND);
+  done_.emplace_back(first, count);
+}
+
+void BlockRecord::remove() const { ::unlink(path_.c_str()); }
+
+}  // namespace tomoloom

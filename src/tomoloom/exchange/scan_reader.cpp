@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/exchange/scan_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+constexpr const char* kAcquisition = "process/acquisition/";
+constexpr std::size_t kMostOfAnAxis = std::size_t{1} << 20;  ///< no detector, no scan has more
+
+/// Numbers of any other kind are converted too.
+const char* type_name(std::optional<hdf5::Type> type) {
+  if (!type) return "other numbers";
+  switch (*type) {
+    case hdf5::Type::kInt8:
+      return "int8";
+    case hdf5::Type::kInt32:
+      return "int32";
+    case hdf5::Type::kInt64:
+      return "int64";
+    case hdf5::Type::kFloat32:
+      return "float32";
+    case hdf5::Type::kUint8:
+      return "uint8";
+    case hdf5::Type::kUint16:
+      return "uint16";
+    case hdf5::Type::kUint32:
+      return "uint32";
+    default:
+      return "float64";
+  }
+}
+
+std::string sizes_of(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  return text;
+}
+
+/// Numbers of a data set; the largest number where they are more.
+std::size_t count_of(const std::vector<std::size_t>& shape) {
+  std::size_t all = 1;
+  for (const std::size_t n : shape) {
+    if (n > 0 && all > SIZE_MAX / n) return SIZE_MAX;
+    all *= n;
+  }
+  return all;
+}
+
+}  // namespace
+
+ScanReader::ScanReader(const std::string& path, const std::string& group) : reader_(path) {
+  layout_.path = path;
+  layout_.group = group;
+  layout_.data = group + "/data";
+  const auto shape = reader_.extent(layout_.data);
+  const std::string what = path + ": " + layout_.data;
+  if (shape.size() != 3 || shape[0] == 0 || shape[1] == 0 || shape[2] < 2) {
+    throw Error(Status::kWrongShape, what + ": found " + sizes_of(shape) +
+                                         ", expected angles x rows x columns, at least 1 x 1 x 2");
+  }
+  if (*std::max_element(shape.begin(), shape.end()) > kMostOfAnAxis) {
+    throw Error(Status::kWrongShape, what + ": found " + sizes_of(shape) + ", expected at most " +
+                                         std::to_string(kMostOfAnAxis) + " along an axis");
+  }
+  layout_.angles = shape[0];
+  layout_.rows = shape[1];
+  layout_.columns = shape[2];
+  layout_.type = type_name(reader_.type(layout_.data));
+  layout_.counts = are_counts(layout_.data);
+  const auto frames = [&](const char* name, std::string& set, std::size_t& count,
+                          const std::string& value_name, bool& has, double& value) {
+    set = group + "/" + name;
+    if (reader_.has(set)) {
+      count = find_frames(set);
+      layout_.counts = layout_.counts && are_counts(set);  // averaged flats are floats
+      return;
+    }
+    set.clear();
+    has = reader_.has(value_name);
+    if (has) value = number(value_name);
+  };
+  frames("data_white", layout_.white, layout_.flats,
+         std::string(kAcquisition) + "flat_fields/flat_field_value", layout_.has_flat_value,
+         layout_.flat_value);
+  frames("data_dark", layout_.dark, layout_.darks,
+         std::string(kAcquisition) + "dark_fields/dark_field_value", layout_.has_dark_value,
+         layout_.dark_value);
+  find_angles();
+}
+
+bool ScanReader::are_counts(const std::string& name) const {
+  const std::optional<hdf5::Type> type = reader_.type(name);
+  return type == hdf5::Type::kUint16 || type == hdf5::Type::kUint8;
+}
+
+double ScanReader::number(const std::string& name) const {
+  const double value = count_of(reader_.extent(name)) == 1 ? reader_.read(name)[0] : NAN;
+  if (!std::isfinite(value)) {
+    throw Error(Status::kWrongShape, layout_.path + ": " + name + ": expected one number");
+  }
+  return value;
+}
+
+std::size_t ScanReader::find_frames(const std::string& name) const {
+  const auto shape = reader_.extent(name);
+  const bool one = shape.size() == 2;  // a single frame
+  if ((one || shape.size() == 3) && shape[shape.size() - 2] == layout_.rows &&
+      shape.back() == layout_.columns && shape[0] > 0 && shape[0] <= kMostOfAnAxis) {
+    return one ? 1 : shape[0];
+  }
+  throw Error(kScanMismatch,
+              print("%s: %s: found %s, expected frames of %zu x %zu", layout_.path.c_str(),
+                    name.c_str(), sizes_of(shape).c_str(), layout_.rows, layout_.columns));
+}
+
+void ScanReader::find_angles() {
+  const std::string theta = layout_.group + "/theta",
+                    rotation = std::string(kAcquisition) + "rotation/";
+  if (reader_.has(theta)) {
+    const std::size_t found = count_of(reader_.extent(theta));
+    if (found != layout_.angles) {
+      throw Error(kScanMismatch, print("%s: %s: found %zu angles, expected %zu, one a projection",
+                                       layout_.path.c_str(), theta.c_str(), found, layout_.angles));
+    }
+    layout_.theta_deg = reader_.read(theta);
+    for (const double t : layout_.theta_deg) {
+      if (!std::isfinite(t)) {
+        throw Error(kScanMismatch, layout_.path + ": " + theta + ": an angle is not a number");
+      }
+    }
+    return;
+  }
+  layout_.theta_deg.resize(layout_.angles);
+  double start = 0, step = layout_.angles > 1 ? 180.0 / static_cast<double>(layout_.angles - 1) : 0;
+  layout_.source = AngleSource::kAssumed;
+  if (reader_.has(rotation + "rotation_start") && reader_.has(rotation + "rotation_step")) {
+    start = number(rotation + "rotation_start");
+    step = number(rotation + "rotation_step");
+    layout_.source = AngleSource::kRotation;
+  }
+  for (std::size_t a = 0; a < layout_.angles; ++a) {
+    layout_.theta_deg[a] = start + step * static_cast<double>(a);
+  }
+}
+
+void ScanReader::frames(const std::string& name, std::size_t frame, std::size_t frames,
+                        std::size_t first, std::size_t rows, FrameBlock& out) const {
+  out.frames = frames;
+  out.rows = rows;
+  out.columns = layout_.columns;
+  const std::size_t size = frames * rows * layout_.columns;
+  std::vector<std::size_t> start{frame, first, 0}, count{frames, rows, layout_.columns};
+  if (reader_.extent(name).size() == 2) {
+    start.erase(start.begin());
+    count.erase(count.begin());
+  }
+  if (layout_.counts) {
+    out.counts.resize(size);
+    reader_.read_box(name, start, count, std::span<std::uint16_t>(out.counts));
+  } else {
+    out.floats.resize(size);
+    reader_.read_box(name, start, count, std::span<float>(out.floats));
+  }
+}
+
+void ScanReader::projections(std::size_t first, std::size_t rows, FrameBlock& out) const {
+  frames(layout_.data, 0, layout_.angles, first, rows, out);
+}
+void ScanReader::flats(std::size_t first, std::size_t rows, FrameBlock& out) const {
+  frames(layout_.white, 0, layout_.flats, first, rows, out);
+}
+void ScanReader::darks(std::size_t first, std::size_t rows, FrameBlock& out) const {
+  frames(layout_.dark, 0, layout_.darks, first, rows, out);
+}
+
+}  // namespace tomoloom

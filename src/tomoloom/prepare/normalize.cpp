@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/prepare/normalize.hpp"
+
+#include <algorithm>
+
+#include "loom/simd/isa_tables.hpp"
+#include "tomoloom/prepare/normalize_kernels.hpp"
+
+namespace tomoloom {
+
+LOOM_ISA_TABLES(NormalizeKernels, kNormalize, normalize_kernels_of)
+
+const NormalizeKernels& normalize_kernels(Isa isa) { return normalize_kernels_of(isa); }
+
+namespace {
+
+template <class Counts>
+std::vector<float> average(std::span<const Counts> frames, std::size_t pixels,
+                           Averaging averaging) {
+  const std::size_t n = frames.size() / pixels;
+  std::vector<float> out(pixels);
+  if (averaging == Averaging::kMean) {
+    std::vector<double> sum(pixels, 0);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      sum[i % pixels] += static_cast<double>(frames[i]);
+    }
+    for (std::size_t i = 0; i < pixels; ++i) {
+      out[i] = static_cast<float>(sum[i] / static_cast<double>(n));
+    }
+    return out;
+  }
+  std::vector<double> column(n);
+  for (std::size_t i = 0; i < pixels; ++i) {
+    for (std::size_t k = 0; k < n; ++k) column[k] = static_cast<double>(frames[k * pixels + i]);
+    std::sort(column.begin(), column.end());
+    out[i] = static_cast<float>((column[(n - 1) / 2] + column[n / 2]) / 2);
+  }
+  return out;
+}
+
+template <class Counts>
+void normalize_with(std::span<const Counts> counts, const Gain& gain, Logarithm logarithm,
+                    std::span<float> out, Isa isa) {
+  const NormalizeKernels& kernels = normalize_kernels(isa);
+  if constexpr (sizeof(Counts) == 2) {
+    kernels.from_counts(counts.data(), gain.dark.data(), gain.scale.data(), out.size(), out.data());
+  } else {
+    kernels.from_floats(counts.data(), gain.dark.data(), gain.scale.data(), out.size(), out.data());
+  }
+  if (logarithm == Logarithm::kMinusLog) kernels.minus_log(out.data(), out.size());
+}
+
+}  // namespace
+
+std::vector<float> average_frames(std::span<const float> frames, std::size_t pixels,
+                                  Averaging averaging) {
+  return average(frames, pixels, averaging);
+}
+std::vector<float> average_frames(std::span<const std::uint16_t> frames, std::size_t pixels,
+                                  Averaging averaging) {
+  return average(frames, pixels, averaging);
+}
+
+Gain make_gain(std::span<const float> flat, std::span<const float> dark) {
+  Gain gain{.dark = {dark.begin(), dark.end()}, .scale = std::vector<float>(flat.size(), 0)};
+  for (std::size_t i = 0; i < flat.size(); ++i) {
+    const float light = flat[i] - dark[i];
+    if (light > 0) {
+      gain.scale[i] = 1 / light;
+    } else {
+      ++gain.blind;
+    }
+  }
+  return gain;
+}
+
+void normalize(std::span<const std::uint16_t> counts, const Gain& gain, Logarithm logarithm,
+               std::span<float> out, Isa isa) {
+  normalize_with(counts, gain, logarithm, out, isa);
+}
+void normalize(std::span<const float> counts, const Gain& gain, Logarithm logarithm,
+               std::span<float> out, Isa isa) {
+  normalize_with(counts, gain, logarithm, out, isa);
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From counts to line integrals: dark subtracted, divided by the flat, minus the logarithm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "loom/simd/isa.hpp"
+#include "tomoloom/foundation.hpp"
+
+namespace tomoloom {
+
+enum class Averaging { kMean, kMedian };
+
+/// The mean or median of frames, pixel by pixel; frames [frame][pixel], at least one.
+[[nodiscard]] std::vector<float> average_frames(std::span<const float> frames, std::size_t pixels,
+                                                Averaging averaging);
+[[nodiscard]] std::vector<float> average_frames(std::span<const std::uint16_t> frames,
+                                                std::size_t pixels, Averaging averaging);
+
+/// What a pixel's counts are subtracted from and multiplied by to be its transmission.
+struct Gain {
+  std::vector<float> dark;
+  std::vector<float> scale;  ///< 1 / (flat - dark); 0 where the pixel is blind
+  std::size_t blind = 0;     ///< pixels whose flat is not above their dark
+};
+[[nodiscard]] Gain make_gain(std::span<const float> flat, std::span<const float> dark);
+
+/// What becomes of transmissions.
+enum class Logarithm { kMinusLog, kNone };
+
+/// Transmissions below this count as this: no light, or less than none after the dark, says only
+/// that the line integral is large. Of a blind pixel, and of values that are not numbers, the
+/// transmission is 1.
+inline constexpr float kLeastTransmission = 1e-6F;
+
+/// One frame -> transmissions or line integrals; always finite. The logarithm is good to 3e-7.
+void normalize(std::span<const std::uint16_t> counts, const Gain& gain, Logarithm logarithm,
+               std::span<float> out, Isa isa = active_isa());
+void normalize(std::span<const float> counts, const Gain& gain, Logarithm logarithm,
+               std::span<float> out, Isa isa = active_isa());
+
+}  // namespace tomoloom

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/inspect_file.hpp"
+
+#include <algorithm>
+
+#include "loom/base/print.hpp"
+#include "loom/hdf5/hdf5.hpp"
+#include "tomoloom/exchange/scan_reader.hpp"
+
+namespace tomoloom {
+namespace {
+
+std::string frames(std::size_t count, bool has_value, double value) {
+  if (count > 0) return std::to_string(count);
+  return has_value ? print("none, but the value %g", value) : "none";
+}
+
+FileReport report_volume(const std::string& path, const hdf5::Reader& reader,
+                         const std::string& data) {
+  FileReport report{.path = path, .kind = "volume", .facts = {}};
+  const auto shape = reader.extent(data);
+  report.facts.emplace_back("slices", std::to_string(shape.at(0)));
+  if (shape.size() == 3) {
+    report.facts.emplace_back("rows x columns", print("%zu x %zu", shape[1], shape[2]));
+  }
+  for (const std::string& name : reader.children("process/tomoloom")) {
+    const auto text = reader.text("process/tomoloom/" + name);
+    if (text) report.facts.emplace_back(name, *text);
+  }
+  return report;
+}
+
+}  // namespace
+
+FileReport inspect_file(const std::string& path, const std::string& group) {
+  {
+    const hdf5::Reader reader(path);
+    const std::string data = group + "/data";
+    if (reader.has("process/tomoloom") && reader.has(data)) {
+      return report_volume(path, reader, data);
+    }
+  }
+  const ScanReader scan(path, group);
+  const ScanLayout& layout = scan.layout();
+  FileReport report{.path = path, .kind = "scan", .facts = {}};
+  report.facts.emplace_back("projections", print("%zu of %zu rows x %zu columns, %s", layout.angles,
+                                                 layout.rows, layout.columns, layout.type.c_str()));
+  const auto [low, high] = std::minmax_element(layout.theta_deg.begin(), layout.theta_deg.end());
+  const char* const from = layout.source == AngleSource::kTheta      ? ""
+                           : layout.source == AngleSource::kRotation ? " (start and step)"
+                                                                     : " (assumed)";
+  report.facts.emplace_back("angles", print("%.6g to %.6g degrees%s", *low, *high, from));
+  report.facts.emplace_back("flats",
+                            frames(layout.flats, layout.has_flat_value, layout.flat_value));
+  report.facts.emplace_back("darks",
+                            frames(layout.darks, layout.has_dark_value, layout.dark_value));
+  return report;
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/memory_plan.hpp"
+
+#include <algorithm>
+
+#include "tomoloom/reconstruct/direct.hpp"
+
+namespace tomoloom {
+namespace {
+
+/// The program, its libraries and the small change of its heap; a thread's stack and arena.
+constexpr std::uint64_t kProgram = std::uint64_t{32} << 20;
+constexpr std::uint64_t kThread = std::uint64_t{1} << 20;
+/// Of the search for the axis, an angle and pixel: rows, transforms of eight of them in double.
+constexpr std::uint64_t kCentreBytes = 288;
+
+/// What is freed stays with the heap of the thread that took it, up to so much (glibc's largest
+/// threshold for memory of its own): reading and writing have threads of their own.
+constexpr std::uint64_t kHeapKeeps = std::uint64_t{32} << 20;
+
+/// Of a thread that removes stripes or zingers, a value of a sinogram: copies, sorted ones, their
+/// order, wavelets.
+constexpr std::uint64_t kStripeBytes = 48;
+
+std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
+  const bool copies =
+      job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
+  return copies ? layout.angles * layout.columns * kStripeBytes : 0;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const GridPlan& plan,
+                       std::size_t block_rows, std::uint64_t read_buffers, std::size_t threads,
+                       std::uint64_t granted) {
+  const std::uint64_t frame = std::uint64_t{block_rows} * layout.columns;
+  const std::uint64_t value = layout.counts ? sizeof(std::uint16_t) : sizeof(float);
+  const bool flats = job.input == InputKind::kCounts;
+  const std::uint64_t frames = layout.angles + (flats ? layout.flats + layout.darks : 0);
+  const std::uint64_t raw = frames * frame * value;
+  const std::uint64_t averages = frame * (sizeof(double) + 6 * sizeof(float));
+  const std::uint64_t integrals = layout.angles * frame * sizeof(float);
+  const std::uint64_t slices = std::uint64_t{block_rows} * plan.image * plan.image * sizeof(float);
+  const std::uint64_t always =
+      kProgram +
+      threads * (kThread + sinogram_bytes(job, layout) + DirectEngine::thread_bytes(plan)) +
+      plan.table_bytes() + plan.group_bytes() + read_buffers + averages + integrals +
+      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
+  const std::uint64_t centre =
+      job.find_centre ? kProgram + layout.angles * layout.columns * kCentreBytes : 0;
+  MemoryPlan memory;
+  memory.bytes = std::max(centre, always + 2 * raw + 2 * slices);
+  memory.overlap = memory.bytes <= granted;
+  if (!memory.overlap) memory.bytes = std::max(centre, always + raw + slices);
+  return memory;
+}
+
+std::uint64_t least_memory(const ReconJob& job, const ScanLayout& layout, std::size_t block_rows) {
+  const std::uint64_t rows = block_rows, value = sizeof(float);
+  const std::uint64_t of_angle = value * (rows + 12);  // integrals; weights and places of samples
+  const std::uint64_t flats = job.input == InputKind::kCounts ? layout.flats + layout.darks : 0;
+  const std::uint64_t of_flat = rows * sizeof(std::uint16_t), of_slice_row = rows * value;
+  return layout.columns *
+         (layout.angles * of_angle + flats * of_flat + layout.columns * of_slice_row);
+}
+
+}  // namespace tomoloom

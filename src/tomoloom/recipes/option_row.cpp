@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/option_row.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "loom/base/print.hpp"
+
+namespace tomoloom {
+namespace {
+
+struct Setter {
+  const std::string& name;
+  const std::optional<Interval>& interval;
+  const std::string& text;
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw Error(Status::kUsage, name + " " + text + ": expected " + expected);
+  }
+  void check(double value) const {
+    if (interval && !interval->contains(value)) fail("a number " + interval->words());
+  }
+  template <class Number>
+  [[nodiscard]] Number number(const char* expected) const {
+    Number value{};
+    const char* const end = text.data() + text.size();
+    const auto [rest, bad] = std::from_chars(text.data(), end, value);
+    if (bad != std::errc() || rest != end) fail(expected);
+    return value;
+  }
+  void operator()(bool* to) const {
+    if (text != "true" && text != "false") fail("true or false");
+    *to = text == "true";
+  }
+  void operator()(std::size_t* to) const {
+    const auto value = number<std::size_t>("an integer, 0 or more");
+    check(static_cast<double>(value));
+    *to = value;
+  }
+  void operator()(double* to) const { *to = real(); }
+  void operator()(std::optional<double>* to) const {
+    if (text == "none") {
+      to->reset();
+    } else {
+      *to = real();
+    }
+  }
+  void operator()(std::string* to) const { *to = text; }
+  void operator()(const WordField& field) const {
+    const auto found = std::find(field.words.begin(), field.words.end(), text);
+    if (found == field.words.end()) {
+      std::string all;
+      for (const std::string& word : field.words) all += (all.empty() ? "" : ", ") + word;
+      fail("one of " + all);
+    }
+    field.set(static_cast<std::size_t>(found - field.words.begin()));
+  }
+  void operator()(const TextField& field) const {
+    try {
+      field.set(text);
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+  }
+
+ private:
+  [[nodiscard]] double real() const {
+    const auto value = number<double>("a number");
+    if (!std::isfinite(value)) fail("a number");
+    check(value);
+    return value;
+  }
+};
+
+struct Teller {
+  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const std::size_t* v) const { return std::to_string(*v); }
+  std::string operator()(const double* v) const { return print("%.17g", *v); }
+  std::string operator()(const std::optional<double>* v) const {
+    return *v ? print("%.17g", **v) : "none";
+  }
+  std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const WordField& field) const { return field.words[field.get()]; }
+  std::string operator()(const TextField& field) const { return field.get(); }
+};
+
+}  // namespace
+
+std::string long_name(std::string_view names) {
+  const std::size_t start = names.find("--");
+  return std::string(names.substr(start, names.find(',', start) - start));
+}
+
+void set_field(const std::string& name, const OptionField& field,
+               const std::optional<Interval>& interval, const std::string& text) {
+  std::visit(Setter{name, interval, text}, field);
+}
+
+std::string field_text(const OptionField& field) { return std::visit(Teller{}, field); }
+
+}  // namespace tomoloom

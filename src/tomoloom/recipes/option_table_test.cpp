@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "loom/testing/test_files.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/simulate_option_table.hpp"
+
+namespace tomoloom {
+namespace {
+
+using loom::test::thrown_by;
+
+template <class Job>
+void check_rows(std::span<const OptionRow<Job>> rows) {
+  std::set<std::string> keys, names;
+  for (const auto& row : rows) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+    EXPECT_TRUE(names.insert(long_name(row.names)).second) << row.names;
+    // what a row tells of a default job is what it takes
+    Job job;
+    const std::string text = field_text(row.field(job));
+    set_option(row, job, text);
+    EXPECT_EQ(field_text(row.field(job)), text) << row.key;
+    if (row.interval) {
+      EXPECT_EQ(thrown_by([&] { set_option(row, job, "-1e9"); }).status, Status::kUsage) << row.key;
+    }
+  }
+}
+
+TEST(OptionRows, TakeWhatTheyTell) {
+  check_rows(recon_option_rows());
+  check_rows(simulate_option_rows());
+}
+
+TEST(OptionRows, SetTheMembersOfAJob) {
+  ReconJob job;
+  const auto set = [&](const char* key, const char* text) {
+    set_option(recon_option_rows(), job, key, text);
+  };
+  set("rows", "3:9");
+  EXPECT_EQ(job.first_row, 3U);
+  EXPECT_EQ(job.end_row, 9U);
+  set("rows", "all");
+  EXPECT_FALSE(job.end_row);
+  set("center", "31.25");
+  EXPECT_EQ(job.centre, 31.25);
+  set("center", "auto");
+  EXPECT_TRUE(job.find_centre);
+  EXPECT_FALSE(job.centre);
+  set("center", "middle");
+  EXPECT_FALSE(job.find_centre);
+  set("filter", "hann");
+  EXPECT_EQ(job.filter.filter, Filter::kHann);
+  set("method", "gridrec");
+  EXPECT_EQ(job.method, Method::kGridrec);
+}
+
+TEST(OptionRows, NameTheOptionThatIsWrong) {
+  ReconJob job;
+  const auto refusal = [&](const char* key, const char* text) {
+    const auto thrown = thrown_by([&] { set_option(recon_option_rows(), job, key, text); });
+    EXPECT_EQ(thrown.status, Status::kUsage);
+    return thrown.message;
+  };
+  EXPECT_EQ(refusal("outlier_size", "1"), "--outlier-size 1: expected a number from 2 to 99");
+  EXPECT_EQ(refusal("stripe_size", "5x"), "--stripe-size 5x: expected an integer, 0 or more");
+  EXPECT_EQ(refusal("rows", "10"), "--rows 10: expected FIRST:END, such as 100:132");
+  EXPECT_EQ(refusal("mask", "nan"), "--mask nan: expected a number");
+  EXPECT_EQ(refusal("averaging", "mode"), "--averaging mode: expected one of mean, median");
+  EXPECT_EQ(refusal("center", "inf"),
+            "--center inf: expected a column, such as 515.4, or middle or auto");
+  EXPECT_EQ(refusal("nothing", "1"), "there is no option nothing");
+}
+
+}  // namespace
+}  // namespace tomoloom

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/recon_block.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/prepare/stripe.hpp"
+
+namespace tomoloom {
+namespace {
+
+constexpr std::size_t kFramesPerTask = 8;
+
+std::vector<float> averaged(const FrameBlock& block, double otherwise, Averaging averaging,
+                            std::size_t pixels) {
+  if (block.frames == 0) return std::vector<float>(pixels, static_cast<float>(otherwise));
+  return block.counts.empty() ? average_frames(block.floats, pixels, averaging)
+                              : average_frames(block.counts, pixels, averaging);
+}
+
+/// Numbers that are none, or whose sums would be none, become 0: one of them would spread over its
+/// slice and the one beside it.
+void copy_finite(std::span<const float> in, std::span<float> out) {
+  constexpr float kMost = 1e20F;
+  std::transform(in.begin(), in.end(), out.begin(),
+                 [](float value) { return std::abs(value) < kMost ? value : 0.0F; });
+}
+
+}  // namespace
+
+RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
+                    const Observer& observer) {
+  RawBlock block{.first = first, .rows = rows, .projections = {}, .flats = {}, .darks = {}};
+  source.read(first, rows, block.projections, block.flats, block.darks, observer);
+  return block;
+}
+
+namespace {
+
+Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block) {
+  const std::size_t pixels = block.rows * layout.columns;
+  if (job.input != InputKind::kCounts) {
+    return make_gain(std::vector<float>(pixels, 1), std::vector<float>(pixels, 0));
+  }
+  return make_gain(averaged(block.flats, layout.flat_value, job.averaging, pixels),
+                   averaged(block.darks, layout.dark_value, job.averaging, pixels));
+}
+
+}  // namespace
+
+std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                          Executor& executor, std::vector<float>& integrals) {
+  const Gain gain = gain_of(job, layout, block);
+  const std::size_t pixels = block.rows * layout.columns;
+  integrals.resize(layout.angles * pixels);
+  // zingers are looked for among transmissions, before the logarithm
+  const bool zingers = job.outlier > 0 && job.input != InputKind::kIntegrals;
+  const Logarithm first_pass = zingers ? Logarithm::kNone : Logarithm::kMinusLog;
+  const std::size_t tasks = (layout.angles + kFramesPerTask - 1) / kFramesPerTask;
+  const FrameBlock& raw = block.projections;
+  executor.run(tasks, [&](std::size_t task) {
+    const std::size_t end = std::min(layout.angles, (task + 1) * kFramesPerTask);
+    for (std::size_t a = task * kFramesPerTask; a < end; ++a) {
+      const std::span<float> out(integrals.data() + a * pixels, pixels);
+      if (!raw.counts.empty()) {
+        const std::span<const std::uint16_t> in(raw.counts.data() + a * pixels, pixels);
+        if (job.input == InputKind::kIntegrals) {
+          std::transform(in.begin(), in.end(), out.begin(),
+                         [](std::uint16_t value) { return static_cast<float>(value); });
+        } else {
+          normalize(in, gain, first_pass, out);
+        }
+      } else if (job.input == InputKind::kIntegrals) {
+        copy_finite({raw.floats.data() + a * pixels, pixels}, out);
+      } else {
+        normalize(std::span<const float>(raw.floats.data() + a * pixels, pixels), gain, first_pass,
+                  out);
+      }
+    }
+  });
+  if (!zingers && job.stripe.method == Stripe::kNone) return gain.blind;
+  const Gain unit =
+      make_gain(std::vector<float>(layout.columns, 1), std::vector<float>(layout.columns, 0));
+  executor.run(block.rows, [&](std::size_t row) {
+    const SinogramView sinogram{.data = integrals.data() + row * layout.columns,
+                                .angles = layout.angles,
+                                .columns = layout.columns,
+                                .stride = pixels};
+    if (zingers) {
+      (void)remove_outlier(sinogram, static_cast<float>(job.outlier), job.outlier_size);
+      for (std::size_t a = 0; a < layout.angles; ++a) {
+        const std::span<float> line(sinogram.data + a * pixels, layout.columns);
+        normalize(std::span<const float>(line), unit, Logarithm::kMinusLog, line);
+      }
+    }
+    remove_stripe(sinogram, job.stripe);
+  });
+  return gain.blind;
+}
+
+BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
+                                         const GridPlan& plan)
+    : job_(job), layout_(layout), engine_(plan), image_(plan.image) {}
+
+std::vector<float> BlockReconstruction::run(const RawBlock& block, Executor& executor,
+                                            std::size_t& blind) {
+  blind += prepare_block(job_, layout_, block, executor, integrals_);
+  const std::size_t slice = image_ * image_;
+  std::vector<float> out(block.rows * slice);
+  engine_.reconstruct({.data = integrals_.data(),
+                       .slices = block.rows,
+                       .angle_stride = block.rows * layout_.columns,
+                       .slice_stride = layout_.columns},
+                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor);
+  if (job_.mask > 0) {
+    executor.run(block.rows, [&](std::size_t s) {
+      mask_circle(std::span<float>(out).subspan(s * slice, slice), image_, job_.mask);
+    });
+  }
+  return out;
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A block of rows on its way from counts to slices.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "loom/base/executor.hpp"
+#include "tomoloom/exchange/block_source.hpp"
+#include "tomoloom/recipes/recon_job.hpp"
+#include "tomoloom/reconstruct/direct.hpp"
+
+namespace tomoloom {
+
+/// What is read of a block.
+struct RawBlock {
+  std::size_t first = 0, rows = 0;
+  FrameBlock projections, flats, darks;
+};
+[[nodiscard]] RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
+                                  const Observer& observer);
+
+/// Counts -> line integrals [angle][row][column], stripes removed; returns how many pixels are
+/// blind.
+std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                          Executor& executor, std::vector<float>& integrals);
+
+/// Blocks -> slices, one after the other, in memory of its own.
+class BlockReconstruction {
+ public:
+  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const GridPlan& plan);
+
+  /// [slice][row][column]. Adds the block's blind pixels to `blind`.
+  [[nodiscard]] std::vector<float> run(const RawBlock& block, Executor& executor,
+                                       std::size_t& blind);
+
+ private:
+  const ReconJob& job_;
+  const ScanLayout& layout_;
+  DirectEngine engine_;
+  std::vector<float> integrals_;  ///< [angle][row][column]
+  std::size_t image_;
+};
+
+}  // namespace tomoloom

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/recon_option_table.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "loom/base/print.hpp"
+
+namespace tomoloom {
+namespace {
+
+using ReconRow = OptionRow<ReconJob>;
+using Field = OptionField;
+
+constexpr Word<InputKind> kInputs[] = {{"counts", InputKind::kCounts},
+                                       {"transmissions", InputKind::kTransmissions},
+                                       {"integrals", InputKind::kIntegrals}};
+constexpr Word<Averaging> kAveragings[] = {{"mean", Averaging::kMean},
+                                           {"median", Averaging::kMedian}};
+constexpr Word<Stripe> kStripes[] = {
+    {"none", Stripe::kNone},       {"sf", Stripe::kSf},
+    {"ti", Stripe::kTi},           {"fw", Stripe::kFw},
+    {"sorting", Stripe::kSorting}, {"filtering", Stripe::kFiltering},
+    {"fitting", Stripe::kFitting}, {"interpolation", Stripe::kInterpolation},
+    {"large", Stripe::kLarge},     {"dead", Stripe::kDead},
+    {"all", Stripe::kAll}};
+constexpr Word<Method> kMethods[] = {{"exact", Method::kExact}, {"gridrec", Method::kGridrec}};
+
+[[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
+
+/// The whole of a text as a number.
+template <class Number>
+bool parse(std::string_view text, Number& value) {
+  const auto [rest, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return bad == std::errc() && rest == text.data() + text.size();
+}
+
+Field rows_field(ReconJob& job) {
+  return TextField{[&job](const std::string& text) {
+                     if (text == "all") {
+                       job.first_row = 0;
+                       job.end_row.reset();
+                       return;
+                     }
+                     const std::size_t colon = text.find(':');
+                     std::size_t first = 0, end = 0;
+                     const std::string_view all(text);
+                     if (colon == std::string::npos || !parse(all.substr(0, colon), first) ||
+                         !parse(all.substr(colon + 1), end)) {
+                       expected("FIRST:END, such as 100:132");
+                     }
+                     job.first_row = first;
+                     job.end_row = end;
+                   },
+                   [&job] {
+                     if (!job.end_row) return std::string("all");
+                     return std::to_string(job.first_row) + ":" + std::to_string(*job.end_row);
+                   }};
+}
+
+Field centre_field(ReconJob& job) {
+  return TextField{[&job](const std::string& text) {
+                     job.find_centre = text == "auto";
+                     job.centre.reset();
+                     if (job.find_centre || text == "middle") return;
+                     double column = 0;
+                     if (!parse(text, column) || !std::isfinite(column)) {
+                       expected("a column, such as 515.4, or middle or auto");
+                     }
+                     job.centre = column;
+                   },
+                   [&job] {
+                     if (job.find_centre) return std::string("auto");
+                     return job.centre ? print("%.17g", *job.centre) : std::string("middle");
+                   }};
+}
+
+Field filter_field(ReconJob& job) {
+  WordField field;
+  for (const FilterName& name : filter_names()) field.words.emplace_back(name.name);
+  field.set = [&job](std::size_t i) { job.filter.filter = filter_names()[i].filter; };
+  field.get = [&job] {
+    std::size_t i = 0;
+    while (filter_names()[i].filter != job.filter.filter) ++i;
+    return i;
+  };
+  return field;
+}
+
+const ReconRow kReconRows[] = {
+    {.key = "group",
+     .names = "--group",
+     .group = kScanOptions,
+     .text = "group of the scan: exchange, exchange1 ...",
+     .field = [](ReconJob& j) -> Field { return &j.group; },
+     .shows_default = true},
+    {.key = "rows",
+     .names = "--rows",
+     .group = kScanOptions,
+     .text = "rows FIRST to END - 1 of the projections; default: all",
+     .field = rows_field,
+     .value = "FIRST:END"},
+    {.key = "input",
+     .names = "--input",
+     .group = kPreparationOptions,
+     .text = "what the numbers are; of counts flats and darks are used",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.input, kInputs); }},
+    {.key = "averaging",
+     .names = "--averaging",
+     .group = kPreparationOptions,
+     .text = "of flats and of darks",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.averaging, kAveragings); }},
+    {.key = "outlier",
+     .names = "--outlier",
+     .group = kPreparationOptions,
+     .text = "zingers: transmissions so far above the median around them become it; 0: none",
+     .field = [](ReconJob& j) -> Field { return &j.outlier; },
+     .interval = at_least(0),
+     .shows_default = true},
+    {.key = "outlier_size",
+     .names = "--outlier-size",
+     .group = kPreparationOptions,
+     .text = "angles and columns of that median",
+     .field = [](ReconJob& j) -> Field { return &j.outlier_size; },
+     .value = "N",
+     .interval = between(2, 99),
+     .shows_default = true},
+    {.key = "stripe",
+     .names = "--stripe",
+     .group = kPreparationOptions,
+     .text = "how to remove stripes, which become rings; TomoPy's by name",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.stripe.method, kStripes); }},
+    {.key = "stripe_size",
+     .names = "--stripe-size",
+     .group = kPreparationOptions,
+     .text = "columns of the running mean (sf) or median; 0: as TomoPy",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.size; },
+     .value = "N",
+     .interval = between(0, 10000),
+     .shows_default = true},
+    {.key = "stripe_large_size",
+     .names = "--stripe-large-size",
+     .group = kPreparationOptions,
+     .text = "of the median that finds large stripes, of all; 0: as TomoPy",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.large_size; },
+     .value = "N",
+     .interval = between(0, 10000),
+     .shows_default = true},
+    {.key = "stripe_snr",
+     .names = "--stripe-snr",
+     .group = kPreparationOptions,
+     .text = "interpolation, large, dead, all: greater is less sensitive",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.snr; },
+     .interval = above(0),
+     .shows_default = true},
+    {.key = "stripe_drop",
+     .names = "--stripe-drop",
+     .group = kPreparationOptions,
+     .text = "interpolation, large: fraction of ranks that do not count",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.drop_ratio; },
+     .interval = between(0, 0.8),
+     .shows_default = true},
+    {.key = "stripe_sigma",
+     .names = "--stripe-sigma",
+     .group = kPreparationOptions,
+     .text = "fw, filtering: width in frequencies; 0: as TomoPy",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.sigma; },
+     .interval = at_least(0),
+     .shows_default = true},
+    {.key = "stripe_sigma_x",
+     .names = "--stripe-sigma-x",
+     .group = kPreparationOptions,
+     .text = "fitting: width in frequencies along the row",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.sigma_x; },
+     .interval = above(0),
+     .shows_default = true},
+    {.key = "stripe_sigma_y",
+     .names = "--stripe-sigma-y",
+     .group = kPreparationOptions,
+     .text = "fitting: and along angles",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.sigma_y; },
+     .interval = above(0),
+     .shows_default = true},
+    {.key = "stripe_order",
+     .names = "--stripe-order",
+     .group = kPreparationOptions,
+     .text = "fitting: degree of the polynomial",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.order; },
+     .value = "N",
+     .interval = between(0, 20),
+     .shows_default = true},
+    {.key = "stripe_alpha",
+     .names = "--stripe-alpha",
+     .group = kPreparationOptions,
+     .text = "ti: damping",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.alpha; },
+     .interval = at_least(0),
+     .shows_default = true},
+    {.key = "stripe_blocks",
+     .names = "--stripe-blocks",
+     .group = kPreparationOptions,
+     .text = "ti: blocks of angles; 0: all together",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.blocks; },
+     .value = "N",
+     .interval = between(0, 10000),
+     .shows_default = true},
+    {.key = "stripe_level",
+     .names = "--stripe-level",
+     .group = kPreparationOptions,
+     .text = "fw: levels of wavelets; 0: as many as fit",
+     .field = [](ReconJob& j) -> Field { return &j.stripe.level; },
+     .value = "N",
+     .interval = between(0, 20),
+     .shows_default = true},
+    {.key = "method",
+     .names = "--method",
+     .group = kReconstructionOptions,
+     .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.method, kMethods); }},
+    {.key = "filter",
+     .names = "--filter",
+     .group = kReconstructionOptions,
+     .text = "as TomoPy names them",
+     .field = filter_field},
+    {.key = "filter_cutoff",
+     .names = "--filter-cutoff",
+     .group = kReconstructionOptions,
+     .text = "cycles a pixel, of hann, hamming, parzen, butterworth",
+     .field = [](ReconJob& j) -> Field { return &j.filter.cutoff; },
+     .interval = between(1e-3, 100),
+     .shows_default = true},
+    {.key = "filter_order",
+     .names = "--filter-order",
+     .group = kReconstructionOptions,
+     .text = "of butterworth",
+     .field = [](ReconJob& j) -> Field { return &j.filter.order; },
+     .interval = between(0.1, 100),
+     .shows_default = true},
+    {.key = "center",
+     .names = "--center",
+     .group = kReconstructionOptions,
+     .text = "column that the axis is projected to; middle: of the row (default); auto: found in "
+             "the scan",
+     .field = centre_field,
+     .value = "COLUMN|middle|auto"},
+    {.key = "mask",
+     .names = "--mask",
+     .group = kReconstructionOptions,
+     .text = "radius of what is shown in half widths of a slice; 0: all",
+     .field = [](ReconJob& j) -> Field { return &j.mask; },
+     .interval = between(0, 2),
+     .shows_default = true},
+};
+
+}  // namespace
+
+std::span<const ReconRow> recon_option_rows() { return kReconRows; }
+
+}  // namespace tomoloom

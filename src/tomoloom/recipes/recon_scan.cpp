@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/recon_scan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <numbers>
+#include <utility>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/runtime/memory_limit.hpp"
+#include "loom/simd/isa.hpp"
+#include "tomoloom/exchange/volume_writer.hpp"
+#include "tomoloom/recipes/memory_plan.hpp"
+#include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/version.hpp"
+#include "tomoloom/reconstruct/centre.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+/// Rows and axis that were asked for, or what the scan has. Throws kSliceRange, kCentreRange.
+void settle_rows(const ReconJob& job, ReconSummary& summary) {
+  const ScanLayout& layout = summary.layout;
+  const std::size_t end = job.end_row.value_or(layout.rows);
+  if (job.first_row >= end || end > layout.rows) {
+    throw Error(kSliceRange, print("%s: rows %zu to %zu: the scan has rows 0 to %zu",
+                                   layout.path.c_str(), job.first_row, end, layout.rows));
+  }
+  summary.first_row = job.first_row;
+  summary.slices = end - job.first_row;
+  const double last = static_cast<double>(layout.columns) - 1;
+  summary.centre = job.centre.value_or(last / 2);
+  if (!(summary.centre >= 0 && summary.centre <= last)) {
+    throw Error(kCentreRange, print("%s: --center %g: expected a column from 0 to %g",
+                                    layout.path.c_str(), summary.centre, last));
+  }
+}
+
+void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer) {
+  if (layout.source == AngleSource::kAssumed) {
+    observer.warn(
+        layout.path + ": no " + layout.group +
+        "/theta and no rotation_start, rotation_step: angles taken to be 0 to 180 degrees, "
+        "both included");
+  }
+  if (job.input != InputKind::kCounts) return;
+  if (layout.white.empty() && !layout.has_flat_value) {
+    throw Error(kScanMismatch, layout.path + ": no flats (" + layout.group +
+                                   "/data_white): expected some, or --input transmissions or "
+                                   "integrals where the data are such");
+  }
+  if (layout.dark.empty() && !layout.has_dark_value) {
+    observer.warn(layout.path + ": no darks (" + layout.group + "/data_dark): taken to be 0");
+  }
+}
+
+std::vector<double> radians(const ScanLayout& layout) {
+  std::vector<double> theta;
+  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  return theta;
+}
+
+/// The axis from rows spread over those that were asked for, searched in the middle half of the
+/// row.
+void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& summary,
+                     Executor& executor, const Observer& observer) {
+  const ScanLayout& layout = summary.layout;
+  const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
+  std::vector<float> rows(layout.angles * count * n), one;
+  for (std::size_t r = 0; r < count; ++r) {
+    stop_if_asked(observer);
+    const std::size_t row = summary.first_row + (2 * r + 1) * summary.slices / (2 * count);
+    (void)prepare_block(job, layout, read_block(source, row, 1, observer), executor, one);
+    for (std::size_t a = 0; a < layout.angles; ++a) {
+      std::copy_n(one.data() + a * n, n, rows.data() + (a * count + r) * n);
+    }
+  }
+  const double width = static_cast<double>(n);
+  const auto found = find_centre(
+      {.data = rows.data(), .slices = count, .angle_stride = count * n, .slice_stride = n}, n,
+      radians(layout), width / 4, 3 * width / 4, executor);
+  if (!found) {
+    throw Error(Status::kUnsupported,
+                layout.path + ": --center auto wants angles over 180 degrees: give the column");
+  }
+  summary.centre = *found;
+  observer.info(print("axis found at column %.2f", summary.centre));
+}
+
+GridPlan plan_of(const ReconJob& job, const ReconSummary& summary) {
+  const Geometry geometry{.columns = summary.layout.columns,
+                          .theta = radians(summary.layout),
+                          .centre = summary.centre};
+  return job.method == Method::kExact ? plan_exact(geometry, job.filter)
+                                      : plan_gridrec(geometry, job.filter);
+}
+
+[[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
+                             std::uint64_t granted) {
+  throw Error(Status::kMemory,
+              print("%s: a block of rows takes %s, %s are granted (--memory)", layout.path.c_str(),
+                    gigabytes(wanted).c_str(), gigabytes(granted).c_str()));
+}
+
+/// What may be taken. Throws kMemory where it is too little in any case.
+std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
+  const std::uint64_t granted =
+      job.memory > 0 ? job.memory : memory_share(find_memory_limits(process_environment()));
+  const std::uint64_t least =
+      least_memory(job, summary.layout, std::min(kSlicesPerGroup, summary.slices));
+  if (least > granted) too_little(summary.layout, least, granted);
+  return granted;
+}
+
+/// Throws kMemory where not even one block at a time fits.
+void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& plan,
+                  const BlockSource& source, std::size_t threads, std::uint64_t granted) {
+  const MemoryPlan memory =
+      plan_memory(job, summary.layout, plan, std::min(kSlicesPerGroup, summary.slices),
+                  source.buffer_bytes(), threads, granted);
+  summary.memory = memory.bytes;
+  summary.overlap = memory.overlap;
+  summary.spooled = source.spools();
+  if (summary.memory > granted) too_little(summary.layout, summary.memory, granted);
+}
+
+/// What decided the numbers: the options, and what was found where they leave it open.
+std::vector<VolumeNote> notes_of(const ReconJob& job, const ReconSummary& summary) {
+  std::vector<VolumeNote> notes;
+  for (const auto& [key, text] : option_texts(recon_option_rows(), job, true)) {
+    notes.push_back({key, text});
+  }
+  notes.push_back({"axis", print("%.17g", summary.centre)});
+  return notes;
+}
+
+StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
+
+/// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
+std::string making_of(const ReconJob& job, std::span<const VolumeNote> notes) {
+  const std::filesystem::path scan = std::filesystem::absolute(job.scan);
+  const auto when = std::filesystem::last_write_time(scan).time_since_epoch().count();
+  std::string text = "tomoloom " + std::string(version()) + " " +
+                     std::string(isa_name(active_isa())) + " scan=" + scan.string() +
+                     " size=" + std::to_string(std::filesystem::file_size(scan)) +
+                     " time=" + std::to_string(when);
+  for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// Blocks of rows on their way: read, worked on, written.
+class BlockRun {
+ public:
+  BlockRun(const ReconJob& job, const GridPlan& plan, BlockSource& source, VolumeWriter& writer,
+           ReconSummary& summary, const Observer& observer)
+      : source_(source),
+        writer_(writer),
+        summary_(summary),
+        observer_(observer),
+        work_(job, summary.layout, plan) {
+    for (std::size_t done = 0; done < summary.slices; done += kSlicesPerGroup) {
+      const Block block{done, std::min(kSlicesPerGroup, summary.slices - done)};
+      if (!writer.done(block.first, block.count)) blocks_.push_back(block);
+    }
+    summary.resumed = writer.slices_done();
+  }
+
+  /// The next block is read and the last one written while one is worked on, where memory allows.
+  void run(Executor& executor) {
+    std::size_t slices = summary_.resumed;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      stop_if_asked(observer_);
+      if (!next_.valid()) begin_read(i);
+      auto [raw, read_time] = next_.get();
+      summary_.read = summary_.read + read_time;
+      if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
+      StageClock clock;
+      std::vector<float> out = work_.run(raw, executor, summary_.blind);
+      raw = {};
+      summary_.compute = summary_.compute + clock.lap();
+      finish_write();
+      begin_write(blocks_[i].first, std::move(out));
+      if (!summary_.overlap) finish_write();
+      slices += blocks_[i].count;
+      if (observer_.progress) observer_.progress("slices", slices, summary_.slices);
+    }
+    finish_write();
+  }
+  /// Of the blocks of this run.
+  [[nodiscard]] std::size_t pixels() const {
+    std::size_t rows = 0;
+    for (const Block& block : blocks_) rows += block.count;
+    return rows * summary_.layout.columns;
+  }
+
+ private:
+  struct Block {
+    std::size_t first, count;
+  };
+  void begin_read(std::size_t i) {
+    next_ = std::async(std::launch::async, [this, block = blocks_[i]] {
+      StageClock clock(CpuOf::kThread);
+      RawBlock raw = read_block(source_, summary_.first_row + block.first, block.count, observer_);
+      return std::pair(std::move(raw), clock.lap());
+    });
+  }
+  void begin_write(std::size_t first, std::vector<float> slices) {
+    written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)] {
+      StageClock clock(CpuOf::kThread);
+      writer_.write(first, slices);
+      return clock.lap();
+    });
+  }
+  void finish_write() {
+    if (written_.valid()) summary_.write = summary_.write + written_.get();
+  }
+
+  BlockSource& source_;
+  VolumeWriter& writer_;
+  ReconSummary& summary_;
+  const Observer& observer_;
+  BlockReconstruction work_;
+  std::vector<Block> blocks_;
+  std::future<std::pair<RawBlock, StageTime>> next_;
+  std::future<StageTime> written_;
+};
+
+/// Throws kScanMismatch where most flats are not above their darks.
+void check_blind(const ReconJob& job, std::size_t blind, std::size_t pixels,
+                 const Observer& observer) {
+  if (2 * blind > pixels) {
+    throw Error(kScanMismatch,
+                print("%s: flats are not brighter than darks in %zu of %zu pixels: exchanged?",
+                      job.scan.c_str(), blind, pixels));
+  }
+  if (blind > 0) {
+    observer.warn(
+        print("%s: %zu of %zu pixels have a flat that is not above their dark: taken to "
+              "see nothing between",
+              job.scan.c_str(), blind, pixels));
+  }
+}
+
+/// Whether another run may succeed from where this one ended.
+bool can_go_on(const Error& error) {
+  return error.status() == Status::kInterrupted || error.status() == Status::kDiskFull;
+}
+
+}  // namespace
+
+ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Observer& observer) {
+  const std::vector<NamedFile> outputs{{"-o", job.output}}, inputs{{"the scan", job.scan}};
+  check_distinct(outputs, inputs);
+  check_place(job.output);
+  const ScanReader reader(job.scan, job.group);
+  ReconSummary summary;
+  summary.layout = reader.layout();
+  settle_rows(job, summary);
+  check_frames(job, summary.layout, observer);
+  const std::uint64_t granted = granted_memory(job, summary);
+  const std::string folder = std::filesystem::path(job.output).parent_path().string();
+  BlockSource source(
+      reader, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
+      folder, job.input != InputKind::kCounts);
+  make_folder_of(job.output);
+  if (job.find_centre) look_for_centre(job, source, summary, executor, observer);
+  const GridPlan plan = plan_of(job, summary);
+  summary.grid = plan.grid;
+  check_memory(job, summary, plan, source, executor.concurrency(), granted);
+  const std::vector<VolumeNote> notes = notes_of(job, summary);
+  const std::optional<std::string> making =
+      job.resume ? std::optional(making_of(job, notes)) : std::nullopt;
+  VolumeWriter writer(
+      job.output, job.overwrite,
+      {.slices = summary.slices, .width = plan.image, .first_row = summary.first_row}, notes,
+      making);
+  try {
+    BlockRun run(job, plan, source, writer, summary, observer);
+    if (summary.resumed > 0) {
+      observer.info(print("%s: %zu of %zu slices are there from an earlier run", job.output.c_str(),
+                          summary.resumed, summary.slices));
+    }
+    run.run(executor);
+    check_blind(job, summary.blind, run.pixels(), observer);
+    writer.commit();
+  } catch (const Error& error) {
+    if (job.resume && can_go_on(error)) {
+      observer.warn(hdf5::part_name(job.output) + " stays: the same command goes on from there");
+    } else {
+      writer.discard();
+    }
+    throw;
+  }
+  return summary;
+}
+
+}  // namespace tomoloom

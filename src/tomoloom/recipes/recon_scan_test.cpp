@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A scan that is simulated, reconstructed and compared with what it is of.
+#include "tomoloom/recipes/recon_scan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "loom/runtime/executors.hpp"
+#include "loom/testing/test_files.hpp"
+#include "tomoloom/exchange/scan_writer.hpp"
+#include "tomoloom/recipes/inspect_file.hpp"
+#include "tomoloom/recipes/simulate_scan.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+using loom::test::read_bytes;
+using loom::test::TempFolder;
+using loom::test::thrown_by;
+
+class ReconScan : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  }
+  SimulateJob small(const char* name = "scan.h5") const {
+    SimulateJob job{.output = folder.file(name), .truth = folder.file("truth.h5")};
+    job.columns = 64;
+    job.rows = 40;
+    job.angles = 100;
+    job.detector.photons = 0;
+    return job;
+  }
+  ReconJob recon(const SimulateJob& scan, const char* output = "volume.h5") const {
+    ReconJob job{.scan = scan.output, .output = folder.file(output)};
+    job.centre = scan.centre;
+    return job;
+  }
+  void simulate(const SimulateJob& job) { simulate_scan(job, serial); }
+  ReconSummary run(const ReconJob& job) { return reconstruct_scan(job, serial); }
+  static std::vector<double> volume(const std::string& path) {
+    return hdf5::Reader(path).read("exchange/data");
+  }
+  /// Root of the mean square difference within a circle, in units of the largest truth.
+  static double error(const std::vector<double>& got, const std::vector<double>& want,
+                      double radius) {
+    const std::size_t n = 64;
+    double sum = 0, count = 0, most = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const double u = static_cast<double>(i % n) - 31.5;
+      const double v = static_cast<double>(i / n % n) - 31.5;
+      most = std::max(most, want[i]);
+      if (u * u + v * v > radius * radius) continue;
+      sum += (got[i] - want[i]) * (got[i] - want[i]);
+      ++count;
+    }
+    return std::sqrt(sum / count) / most;
+  }
+
+  const TempFolder folder;
+  SerialExecutor serial;
+};
+
+TEST_F(ReconScan, TheVolumeIsWhatTheScanIsOf) {
+  SimulateJob scan = small();
+  scan.phantom = "ball";
+  simulate(scan);
+  const ReconSummary summary = run(recon(scan));
+  EXPECT_EQ(summary.slices, 40U);
+  EXPECT_EQ(summary.blind, 0U);
+  EXPECT_LT(error(volume(folder.file("volume.h5")), volume(scan.truth), 30), 0.03);
+}
+
+TEST_F(ReconScan, AnAxisElsewhereGivesTheSameVolumeAndTheWrongOneDoesNot) {
+  SimulateJob scan = small();
+  scan.phantom = "ball";
+  scan.centre = 33.3;
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  run(recon(scan));
+  EXPECT_LT(error(volume(folder.file("volume.h5")), truth, 27), 0.03);
+  ReconJob wrong = recon(scan);
+  wrong.centre = 31.5;
+  run(wrong);
+  EXPECT_GT(error(volume(folder.file("volume.h5")), truth, 27), 0.06);
+}
+
+TEST_F(ReconScan, TheAxisIsFoundInAScanWithNoiseAndRings) {
+  SimulateJob scan = small();
+  scan.columns = 128;
+  scan.angles = 180;
+  scan.centre = 66.8;
+  scan.detector.photons = 20000;
+  scan.detector.rings = 0.01;
+  simulate(scan);
+  ReconJob job = recon(scan);
+  job.find_centre = true;
+  EXPECT_NEAR(run(job).centre, 66.8, 0.1);
+  job.first_row = 20;
+  job.end_row = 21;
+  EXPECT_NEAR(run(job).centre, 66.8, 0.2);
+}
+
+TEST_F(ReconScan, RowsAreTheSameSlicesAsInTheWholeVolume) {
+  const SimulateJob scan = small();
+  simulate(scan);
+  run(recon(scan));
+  ReconJob some = recon(scan, "some.h5");
+  some.first_row = 3;
+  some.end_row = 9;
+  run(some);
+  const auto all = volume(folder.file("volume.h5")), part = volume(folder.file("some.h5"));
+  ASSERT_EQ(part.size(), 6U * 64 * 64);
+  double worst = 0, most = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    worst = std::max(worst, std::abs(part[i] - all[3 * 64 * 64 + i]));
+    most = std::max(most, std::abs(part[i]));
+  }
+  EXPECT_LT(worst, 2e-6 * most);  // slices that share a transform share its rounding
+  EXPECT_EQ(hdf5::Reader(folder.file("some.h5")).read_integers("exchange/row").front(), 3);
+}
+
+TEST_F(ReconScan, AnyNumberOfThreadsWritesTheSameBytes) {
+  SimulateJob scan = small();
+  scan.detector.photons = 5000;
+  simulate(scan);
+  ReconJob job = recon(scan, "one.h5");
+  job.stripe.method = Stripe::kSf;
+  run(job);
+  job.output = folder.file("three.h5");
+  const auto threads = make_executor(3);
+  (void)reconstruct_scan(job, *threads);
+  EXPECT_EQ(read_bytes(folder.file("one.h5")), read_bytes(folder.file("three.h5")));
+}
+
+TEST_F(ReconScan, StripesAreLessWhenTheyAreRemoved) {
+  SimulateJob scan = small();
+  scan.phantom = "ball";
+  scan.detector.rings = 0.03;
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  run(job);
+  const double with_rings = error(volume(job.output), truth, 27);
+  job.stripe.method = Stripe::kSf;
+  run(job);
+  EXPECT_LT(error(volume(job.output), truth, 27), 0.6 * with_rings);
+}
+
+TEST_F(ReconScan, ZingersAreLessWhenTheyAreRemoved) {
+  SimulateJob scan = small();
+  scan.phantom = "ball";
+  scan.detector.zingers = 0.002;
+  scan.detector.photons = 100000;
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  run(job);
+  const double with_zingers = error(volume(job.output), truth, 27);
+  job.outlier = 0.2;
+  run(job);
+  EXPECT_LT(error(volume(job.output), truth, 27), 0.5 * with_zingers);
+}
+
+TEST_F(ReconScan, WhatDoesNotFitIsOneLineAndLeavesNothing) {
+  SimulateJob scan = small();
+  scan.rows = 4;
+  simulate(scan);
+  const auto says = [&](const std::function<void(ReconJob&)>& change, Status status,
+                        const std::string& part) {
+    ReconJob job = recon(scan, "none.h5");
+    change(job);
+    const auto thrown = thrown_by([&] { (void)run(job); });
+    EXPECT_EQ(thrown.status, status) << thrown.message;
+    EXPECT_TRUE(thrown.says(part)) << thrown.message;
+  };
+  says([](ReconJob& job) { job.centre = 64; }, kCentreRange, "from 0 to 63");
+  says([](ReconJob& job) { job.end_row = 5; }, kSliceRange, "rows 0 to 4");
+  says([](ReconJob& job) { job.first_row = 4; }, kSliceRange, "rows 4 to 4");
+  says([](ReconJob& job) { job.memory = 1000; }, Status::kMemory, "--memory");
+  says([](ReconJob& job) { job.group = "exchange2"; }, Status::kMissingHdu, "exchange2/data");
+  says([](ReconJob& job) { job.output = job.scan; }, Status::kUsage, "scan");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("none.h5")));
+}
+
+TEST_F(ReconScan, DarksThatOutshineFlatsAreNotTakenForAScan) {
+  const std::string path = folder.file("exchanged.h5");
+  const std::vector<double> theta{0, 90};
+  {
+    ScanWriter writer(path, Overwrite::kYes,
+                      {.angles = 2, .rows = 1, .columns = 8, .flats = 1, .darks = 1}, theta);
+    const std::vector<std::uint16_t> low(8, 100), high(8, 40000);
+    writer.projection(0, low);
+    writer.projection(1, low);
+    writer.flat(0, low);
+    writer.dark(0, high);
+    writer.commit();
+  }
+  ReconJob job{.scan = path, .output = folder.file("none.h5")};
+  const auto thrown = thrown_by([&] { (void)run(job); });
+  EXPECT_EQ(thrown.status, kScanMismatch);
+  EXPECT_TRUE(thrown.says("8 of 8 pixels")) << thrown.message;
+  EXPECT_FALSE(std::filesystem::exists(job.output));
+}
+
+TEST_F(ReconScan, IntegralsAreTakenAsTheyAre) {
+  const std::string path = folder.file("integrals.h5");
+  {
+    hdf5::Writer writer(path, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {90, 1, 64});
+    std::vector<float> values(std::size_t{90} * 64, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {  // a disc of radius 20 and value 1
+      const double t = static_cast<double>(i % 64) - 31.5;
+      values[i] = t * t < 400 ? static_cast<float>(2 * std::sqrt(400 - t * t)) : 0;
+    }
+    values[60] = std::nanf("");  // beside the disc: counts as nothing
+    writer.write("exchange/data", 0, std::span<const float>(values));
+    writer.commit();
+  }
+  ReconJob job{.scan = path, .output = folder.file("volume.h5")};
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, kScanMismatch);  // no flats
+  job.input = InputKind::kIntegrals;
+  run(job);
+  const auto slice = volume(job.output);
+  EXPECT_NEAR(slice[32 * 64 + 32], 1, 0.02);
+  EXPECT_NEAR(slice[24 * 64 + 40], 1, 0.02);
+  for (const double value : slice) ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST_F(ReconScan, AScanInChunksOfFramesIsUnpackedOnceAndGivesTheSameVolume) {
+  SimulateJob scan = small();
+  scan.rows = 70;
+  scan.columns = 32;
+  scan.detector.photons = 5000;
+  simulate(scan);
+  const std::string chunked = folder.file("chunked.h5");
+  {
+    const ScanReader reader(scan.output, "exchange");
+    const ScanLayout& layout = reader.layout();
+    hdf5::Writer writer(chunked, Overwrite::kYes);
+    FrameBlock block;
+    const auto copy = [&](const std::string& name, std::size_t frames,
+                          const std::vector<std::size_t>& chunk) {
+      writer.create(name, hdf5::Type::kUint16, {frames, 70, 32}, chunk);
+      reader.frames(name, 0, frames, 0, 70, block);
+      writer.write(name, 0, std::span<const std::uint16_t>(block.counts));
+    };
+    copy(layout.data, layout.angles, {3, 48, 32});
+    copy(layout.white, layout.flats, {1, 70, 32});
+    copy(layout.dark, layout.darks, {1, 32, 32});
+    writer.create("exchange/theta", hdf5::Type::kFloat64, {layout.angles});
+    writer.write("exchange/theta", 0, std::span<const double>(layout.theta_deg));
+    writer.commit();
+  }
+  for (const bool find : {false, true}) {
+    ReconJob job = recon(scan);
+    job.find_centre = find;
+    EXPECT_FALSE(run(job).spooled);
+    job.first_row = 5;  // blocks begin within chunks
+    job.end_row = 69;
+    run(job);
+    const auto plain = volume(job.output);
+    job.scan = chunked;
+    EXPECT_TRUE(run(job).spooled);
+    EXPECT_EQ(volume(job.output), plain);
+  }
+}
+
+TEST_F(ReconScan, AnInterruptedRunIsGoneOnWithAndGivesTheSameBytes) {
+  SimulateJob scan = small();
+  scan.rows = 100;  // four blocks
+  simulate(scan);
+  run(recon(scan, "whole.h5"));
+  ReconJob job = recon(scan);
+  job.resume = true;
+  const auto interrupted = [&] {
+    std::size_t done = 0;
+    Observer observer;
+    observer.progress = [&](const char*, std::size_t n, std::size_t) { done = n; };
+    observer.stop_requested = [&] { return done >= 64; };
+    return thrown_by([&] { (void)reconstruct_scan(job, serial, observer); });
+  };
+  EXPECT_EQ(interrupted().status, Status::kInterrupted);
+  EXPECT_FALSE(std::filesystem::exists(job.output));
+  ASSERT_TRUE(std::filesystem::exists(hdf5::part_name(job.output)));
+  const ReconSummary summary = run(job);
+  EXPECT_EQ(summary.resumed, 64U);
+  EXPECT_EQ(read_bytes(job.output), read_bytes(folder.file("whole.h5")));
+  EXPECT_FALSE(std::filesystem::exists(hdf5::part_name(job.output)));
+  EXPECT_FALSE(std::filesystem::exists(hdf5::part_name(job.output) + ".done"));
+  // what another command has left is not taken for one's own
+  EXPECT_EQ(interrupted().status, Status::kInterrupted);
+  job.filter.filter = Filter::kHann;
+  EXPECT_EQ(run(job).resumed, 0U);
+  EXPECT_NE(read_bytes(job.output), read_bytes(folder.file("whole.h5")));
+}
+
+TEST_F(ReconScan, LittleMemoryMeansOneBlockAtATimeAndTheSameBytes) {
+  SimulateJob scan = small();
+  scan.columns = 256;
+  scan.rows = 70;
+  scan.angles = 64;
+  simulate(scan);
+  ReconJob job = recon(scan, "much.h5");
+  const ReconSummary much = run(job);
+  EXPECT_TRUE(much.overlap);
+  job.output = folder.file("little.h5");
+  job.memory = much.memory - 1;
+  const ReconSummary little = run(job);
+  EXPECT_FALSE(little.overlap);
+  EXPECT_LT(little.memory, much.memory);
+  EXPECT_EQ(read_bytes(folder.file("much.h5")), read_bytes(job.output));
+  job.memory = little.memory - 1;
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kMemory);
+}
+
+TEST_F(ReconScan, InfoSaysWhatFilesAre) {
+  SimulateJob scan = small();
+  scan.rows = 3;
+  simulate(scan);
+  run(recon(scan));
+  const FileReport report = inspect_file(scan.output, "exchange");
+  EXPECT_EQ(report.kind, "scan");
+  EXPECT_EQ(report.facts.at(0).second, "100 of 3 rows x 64 columns, uint16");
+  EXPECT_EQ(inspect_file(folder.file("volume.h5"), "exchange").kind, "volume");
+}
+
+}  // namespace
+}  // namespace tomoloom

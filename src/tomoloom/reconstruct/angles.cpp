@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/reconstruct/angles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+
+namespace tomoloom {
+namespace {
+
+constexpr double kWedge = 4;  ///< gaps so many times the median are no part of the scan
+
+/// In [0, pi). Angles that a turn apart should be equal but are not to the last digits must not
+/// come to lie at both ends.
+double folded(double theta) {
+  double t = std::fmod(theta, std::numbers::pi);
+  if (t < 0) t += std::numbers::pi;
+  return t > std::numbers::pi - 1e-9 ? 0 : t;
+}
+
+}  // namespace
+
+std::vector<double> angle_weights(std::span<const double> theta) {
+  const std::size_t n = theta.size();
+  std::vector<double> at(n), weights(n, std::numbers::pi);
+  if (n < 2) return weights;
+  std::transform(theta.begin(), theta.end(), at.begin(), folded);
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return at[a] < at[b]; });
+  // runs of the same line: they share what one of them would have
+  constexpr double kSame = 1e-9;
+  std::vector<double> lines;
+  std::vector<std::size_t> line_of(n), count;
+  for (const std::size_t i : order) {
+    if (lines.empty() || at[i] - lines.back() > kSame) {
+      lines.push_back(at[i]);
+      count.push_back(0);
+    }
+    line_of[i] = lines.size() - 1;
+    ++count.back();
+  }
+  const std::size_t m = lines.size();
+  if (m == 1) return std::vector<double>(n, std::numbers::pi / static_cast<double>(n));
+  std::vector<double> gap(m);  // from line k to the next one
+  for (std::size_t k = 0; k + 1 < m; ++k) gap[k] = lines[k + 1] - lines[k];
+  gap[m - 1] = lines[0] + std::numbers::pi - lines[m - 1];
+  std::vector<double> sorted = gap;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(m / 2),
+                   sorted.end());
+  const double median = sorted[m / 2];
+  for (double& g : gap) {
+    if (g > kWedge * median) g = median;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t k = line_of[i];
+    weights[i] = (gap[k] + gap[(k + m - 1) % m]) / 2 / static_cast<double>(count[k]);
+  }
+  return weights;
+}
+
+}  // namespace tomoloom

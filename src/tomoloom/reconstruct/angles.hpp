@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much of the half turn each projection stands for.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tomoloom/foundation.hpp"
+
+namespace tomoloom {
+
+/// For each angle (radians, any order, any number of turns) half the way to its neighbours on both
+/// sides, modulo pi: the weights of the integral over a half turn. Angles that see the same line
+/// share its weight. A gap above four times the median is a missing wedge: nothing stands for it,
+/// and its edges count as if the median gap followed. Of one angle the weight is pi.
+[[nodiscard]] std::vector<double> angle_weights(std::span<const double> theta);
+
+}  // namespace tomoloom

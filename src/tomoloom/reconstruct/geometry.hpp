@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a parallel-beam scan looks like from above. Knows no files.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tomoloom/foundation.hpp"
+
+namespace tomoloom {
+
+/// Pixel x of a projection (0, 1, ..., columns - 1 are the pixels' middles) sees, at angle theta,
+/// the line u cos(theta) + v sin(theta) = x - centre. Of a reconstructed slice u grows with the
+/// column and v falls with the row. Lengths are in pixels of the detector.
+struct Geometry {
+  std::size_t columns = 0;
+  std::vector<double> theta;  ///< radians, in any order
+  double centre = 0;          ///< where the rotation axis is projected to
+};
+
+/// Numbers side by side: slices of one group, whose projections are spread and transformed as one.
+inline constexpr std::size_t kSlicesPerGroup = 32;
+
+/// Projections of a group of slices: value (angle, slice, x), x contiguous, all of them finite.
+struct StackView {
+  const float* data = nullptr;
+  std::size_t slices = 0, angle_stride = 0, slice_stride = 0;
+};
+
+/// Slices: value (slice, row, column), column contiguous.
+struct VolumeView {
+  float* data = nullptr;
+  std::size_t slice_stride = 0, row_stride = 0;
+};
+
+}  // namespace tomoloom

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A scan into a volume, by the program."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from run_tomoloom import PROGRAM, Case
+
+
+class Recon(Case):
+    def recon(self, *more, output=None):
+        return self.ok("recon", self.scan, "-o", output or self.volume, "--quiet", *more)
+
+    def test_every_row_becomes_a_slice(self):
+        self.recon("--json", self.out / "summary.json")
+        summary = json.loads((self.out / "summary.json").read_text())
+        self.assertEqual(summary["volume"]["slices"], 70)
+        self.assertEqual(summary["volume"]["center"], 31.5)
+        self.assertEqual(summary["scan"]["type"], "uint16")
+        for stage in ("read", "compute", "write"):
+            self.assertGreater(summary["seconds"][stage]["wall_s"], 0)
+        self.assertGreater(summary["memory"]["peak_bytes"], 0)
+        said = self.ok("info", self.volume).stdout
+        self.assertIn("volume", said)
+        self.assertRegex(said, r"slices +70")
+        self.assertRegex(said, r"method +exact")
+
+    def test_any_number_of_threads_writes_the_same_bytes(self):
+        for threads in (1, 2, 5):
+            self.recon("--threads", threads, "--stripe", "sf", output=self.out / f"{threads}.h5")
+        first = (self.out / "1.h5").read_bytes()
+        self.assertEqual((self.out / "2.h5").read_bytes(), first)
+        self.assertEqual((self.out / "5.h5").read_bytes(), first)
+
+    def test_every_filter_and_both_methods(self):
+        seen = set()
+        for method in ("exact", "gridrec"):
+            for name in ("shepp", "none", "ramlak", "cosine", "hann", "hamming", "parzen", "butterworth"):
+                self.recon("--method", method, "--filter", name, "--rows", "30:34")
+                seen.add(self.volume.read_bytes())
+        self.assertEqual(len(seen), 16)
+
+    def test_an_output_that_is_there_is_replaced_or_kept(self):
+        self.volume.write_text("before")
+        self.fails(32, "volume.h5", "recon", self.scan, "-o", self.volume, "--no-clobber")
+        self.assertEqual(self.volume.read_text(), "before")
+        self.recon()
+        self.assertNotEqual(self.volume.read_bytes()[:6], b"before")
+
+    def test_an_interrupted_run_leaves_nothing(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 512, "--rows", 96, "--angles", 30, "--photons", 0, "--quiet")
+        run = subprocess.Popen([PROGRAM, "recon", str(big), "-o", str(self.volume), "--quiet", "--threads", "1"],
+                               stderr=subprocess.PIPE, text=True)
+        time.sleep(0.15)
+        run.send_signal(signal.SIGTERM)
+        errors = run.communicate(timeout=60)[1]
+        if run.returncode == 0:
+            self.skipTest("done before the signal came")
+        self.assertEqual(run.returncode, 50, errors)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["big.h5"])
+
+    @unittest.skipIf("FIBERLOOM_TEST_SLOWER" in os.environ, "a sanitizer keeps what was freed")
+    def test_the_peak_is_not_above_the_estimate(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
+        for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4")):
+            self.ok("recon", big, "-o", self.volume, "--quiet", "--json", self.out / "s.json", *more)
+            memory = json.loads((self.out / "s.json").read_text())["memory"]
+            self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)
+            self.assertGreater(memory["peak_bytes"], 0.5 * memory["estimate_bytes"], more)
+
+    def test_a_run_that_was_killed_is_gone_on_with(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 128, "--angles", 30, "--photons", 0, "--quiet")
+        command = ("recon", big, "-o", self.volume, "--quiet", "--resume", "--threads", "1")
+        run = subprocess.Popen([PROGRAM, *map(str, command)], stderr=subprocess.DEVNULL)
+        done = self.out / "volume.h5.part.done"
+        while run.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.002)
+        run.kill()
+        run.wait()
+        if self.volume.exists():
+            self.skipTest("done before it was killed")
+        self.ok(*command, "--json", self.out / "s.json")
+        self.assertGreater(json.loads((self.out / "s.json").read_text())["volume"]["resumed_slices"], 0)
+        resumed = self.volume.read_bytes()
+        self.ok("recon", big, "-o", self.volume, "--quiet")
+        self.assertEqual(self.volume.read_bytes(), resumed)
+        self.assertEqual([p.name for p in self.out.glob("*.part*")], [])
+
+    def test_the_same_seed_makes_the_same_scan(self):
+        scans = []
+        for seed in (1, 1, 2):
+            self.ok("simulate", "-o", self.out / "a.h5", "--columns", 32, "--rows", 2, "--angles", 5, "--seed", seed,
+                    "--quiet")
+            scans.append((self.out / "a.h5").read_bytes())
+        self.assertEqual(scans[0], scans[1])
+        self.assertNotEqual(scans[0], scans[2])
+
+
+class BadInput(Case):
+    def test_what_is_wrong_is_named(self):
+        recon = lambda *more: ("recon", *more, "-o", self.volume)
+        self.fails(10, "absent.h5", *recon(self.out / "absent.h5"))
+        text = self.out / "text.h5"
+        text.write_text("no HDF5")
+        self.fails(14, "text.h5", *recon(text))
+        cut = self.out / "cut.h5"
+        cut.write_bytes(self.scan.read_bytes()[:5000])
+        self.fails(14, "cut.h5", *recon(cut))
+        self.fails(11, "exchange3/data", *recon(self.scan, "--group", "exchange3"))
+        self.fails(21, "from 0 to 63", *recon(self.scan, "--center", "64"))
+        self.fails(2, "or auto", *recon(self.scan, "--center", "nowhere"))
+        self.fails(22, "rows 0 to 70", *recon(self.scan, "--rows", "10:71"))
+        self.fails(2, "FIRST:END", *recon(self.scan, "--rows", "10"))
+        self.fails(61, "--memory", *recon(self.scan, "--memory", "100K"))
+        self.fails(2, "--memory", *recon(self.scan, "--memory", "much"))
+        self.fails(30, "nowhere", "recon", self.scan, "-o", "/proc/nowhere/volume.h5")
+        self.assertFalse(pathlib.Path(self.volume).exists())
+
+    def test_a_scan_of_one_projection_is_reconstructed(self):
+        one = self.out / "one.h5"
+        self.ok("simulate", "-o", one, "--columns", 33, "--rows", 1, "--angles", 1, "--quiet")
+        self.ok("recon", one, "-o", self.volume, "--quiet")
+
+
+if __name__ == "__main__":
+    unittest.main()
