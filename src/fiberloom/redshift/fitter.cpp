@@ -43,8 +43,7 @@ ZPack pack_of(std::span<const double> z) noexcept {
 
 Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& kernels,
                const FitOptions& options)
-    : set_(set),
-      source_(source),
+    : source_(source),
       kernels_(kernels),
       options_(options),
       halo_(set.halo()),

@@ -69,7 +69,6 @@ class Fitter {
  private:
   void finish_nonnegative(const PreparedTarget& target, const double* normal, PackFit& out) const;
 
-  const TargetSet& set_;
   const Template& source_;
   const ScanKernels& kernels_;
   FitOptions options_;

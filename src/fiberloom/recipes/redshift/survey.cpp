@@ -172,14 +172,14 @@ bool is_folder_name(const std::string& path) {
 }
 
 std::vector<Task> find_tasks(const RedshiftJob& job) {
-  static const std::regex kFrame(R"((c|s|)frame-([brz])(\d)-(\d+))");
+  static const std::regex frame_name(R"((c|s|)frame-([brz])(\d)-(\d+))");
   std::vector<RedshiftJob> jobs;
   std::vector<fs::path> places;
   std::map<std::string, std::size_t> exposures;
   for (const Found& file : find_files(job)) {
     std::string rest = rest_of(file.path);
     std::smatch match;
-    if (std::regex_match(rest, match, kFrame)) {
+    if (std::regex_match(rest, match, frame_name)) {
       rest = match[1].str() + "frame-" + match[3].str() + "-" + match[4].str();
       const std::string key = fs::path(file.path).parent_path().string() + "/" + rest;
       const auto [known, is_new] = exposures.emplace(key, jobs.size());
