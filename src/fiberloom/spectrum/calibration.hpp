@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The nouns of calibration that files keep: what spectra are divided by, and what is taken away
+// from them. Knows neither how they are found nor what files hold them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fiberloom/spectrum/table.hpp"
+#include "loom/base/array.hpp"
+
+namespace fiberloom {
+
+/// Bits of Spectra::mask (desispec's specmask) that calibration sets.
+enum CalibrationMask : std::uint32_t {
+  kBadFiberFlat = 1U << 4,
+  kBadSky = 1U << 6,
+  kBadFiber = 1U << 9,
+};
+
+/// How much of a lamp's light each fibre passes, against the median fibre.
+struct FiberFlat {
+  std::vector<double> wave;           ///< [nwave] Angstrom
+  loom::Array2D<double> flat;         ///< [nspec][nwave] data / mean; a guess where ivar is 0
+  loom::Array2D<double> ivar;         ///< [nspec][nwave]
+  loom::Array2D<std::uint32_t> mask;  ///< [nspec][nwave] kBadFiberFlat where ivar is 0
+  std::vector<double> mean;           ///< [nwave] the lamp's deconvolved spectrum
+  std::optional<Table> fibermap;      ///< of the lamp's exposure
+};
+
+}  // namespace fiberloom
