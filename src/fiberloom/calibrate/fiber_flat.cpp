@@ -24,14 +24,10 @@ struct Points {
   }
 };
 
-bool any_above_zero(std::span<const double> row) {
-  return std::any_of(row.begin(), row.end(), [](double v) { return v > 0; });
-}
-
 /// The three passes; each leaves `ivar_`, `smooth_` and `mean_` for the next.
-class Fit {
+class FlatFitting {
  public:
-  Fit(const Spectra& lamp, char band, const FiberFlatOptions& options, Executor& executor)
+  FlatFitting(const Spectra& lamp, char band, const FiberFlatOptions& options, Executor& executor)
       : lamp_(lamp),
         o_(options),
         executor_(executor),
@@ -321,20 +317,6 @@ class Fit {
   FiberFlatFit out_;
 };
 
-void require_same_grid(const Spectra& spectra, const FiberFlat& flat) {
-  bool same = spectra.nspec() == flat.flat.rows() && spectra.nwave() == flat.wave.size();
-  for (std::size_t i = 0; same && i < flat.wave.size(); ++i) {
-    same = std::abs(spectra.wave[i] - flat.wave[i]) <= 1e-8 + 1e-5 * std::abs(flat.wave[i]);
-  }
-  if (same) return;
-  throw Error(Status::kWrongShape, "fibre flat of " + std::to_string(flat.flat.rows()) +
-                                       " spectra and " + std::to_string(flat.wave.size()) +
-                                       " wavelengths, expected those of the spectra, " +
-                                       std::to_string(spectra.nspec()) + " and " +
-                                       std::to_string(spectra.nwave()) +
-                                       ", and the same wavelengths");
-}
-
 /// What the spectrograph's flat is at wavelengths that were multiplied by heliocor.
 void shift_flat(std::span<double> flat, std::span<const double> ivar, std::span<const double> wave,
                 double heliocor) {
@@ -360,11 +342,11 @@ FiberFlatFit compute_fiber_flat(const Spectra& lamp, char band, const FiberFlatO
   if (lamp.resolution.empty() || lamp.nspec() == 0) {
     throw Error(Status::kWrongShape, "fibre flat: spectra without resolution, expected a frame");
   }
-  return Fit(lamp, band, options, executor).run();
+  return FlatFitting(lamp, band, options, executor).run();
 }
 
 void apply_fiber_flat(Spectra& spectra, const FiberFlat& flat, double heliocor) {
-  require_same_grid(spectra, flat);
+  require_same_grid("fibre flat", flat.wave, flat.flat.rows(), spectra);
   const std::size_t n = spectra.nwave();
   if (spectra.mask.empty()) spectra.mask = Array2D<std::uint32_t>(spectra.nspec(), n, 0U);
   std::vector<double> c(n);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/calibrate/usable.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::calibrate {
 
@@ -43,6 +48,27 @@ Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band) 
     }
   }
   return ivar;
+}
+
+void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,
+                       const Spectra& spectra) {
+  const std::string wanted =
+      std::to_string(spectra.nspec()) + " spectra of " + std::to_string(spectra.nwave()) + " bins";
+  if (nspec != spectra.nspec() || wave.size() != spectra.nwave()) {
+    throw Error(Status::kWrongShape, std::string(what) + ": " + std::to_string(nspec) +
+                                         " spectra of " + std::to_string(wave.size()) +
+                                         " bins, expected those of the frame, " + wanted);
+  }
+  for (std::size_t i = 0; i < wave.size(); ++i) {
+    if (std::abs(wave[i] - spectra.wave[i]) <= 1e-5 * std::abs(spectra.wave[i])) continue;
+    throw Error(Status::kWrongShape,
+                print("%s: bin %zu lies at %.4f Angstrom, expected that of the frame, %.4f", what,
+                      i, wave[i], spectra.wave[i]));
+  }
+}
+
+bool any_above_zero(std::span<const double> weights) noexcept {
+  return std::any_of(weights.begin(), weights.end(), [](double v) { return v > 0; });
 }
 
 }  // namespace fiberloom::calibrate

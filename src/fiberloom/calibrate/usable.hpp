@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fiberloom/foundation.hpp"
@@ -41,5 +42,13 @@ enum class Purpose { kFlat, kSky, kStars, kFlux };
 /// ivar, 0 where it is no positive number, flux is none, a mask bit is set, or the fibre is
 /// forbidden.
 [[nodiscard]] Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band);
+
+/// Throws kWrongShape unless `what` (of `nspec` spectra at `wave`) is made for the spectra's grid,
+/// wavelengths within 1e-5 of each other: files may keep them in single precision.
+void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,
+                       const Spectra& spectra);
+
+/// Whether any weight is above 0.
+[[nodiscard]] bool any_above_zero(std::span<const double> weights) noexcept;
 
 }  // namespace fiberloom::calibrate

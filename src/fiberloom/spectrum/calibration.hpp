@@ -29,4 +29,15 @@ struct FiberFlat {
   std::optional<Table> fibermap;      ///< of the lamp's exposure
 };
 
+/// The sky as each fibre of a flat-fielded frame sees it.
+struct SkyModel {
+  std::vector<double> wave;           ///< [nwave] Angstrom
+  loom::Array2D<double> flux;         ///< [nspec][nwave] blurred by each fibre's own resolution
+  loom::Array2D<double> ivar;         ///< [nspec][nwave]; 0 where there is no sky to be had
+  loom::Array2D<std::uint32_t> mask;  ///< [nspec][nwave]
+  loom::Array2D<double> stat_ivar;    ///< [nspec][nwave] of the fit's noise alone; empty: not kept
+  std::vector<double> throughput;     ///< [nspec] factor on the lines of each fibre; empty: 1
+  std::vector<std::int64_t> sky_targets;  ///< TARGETID of the fibres that it was made of
+};
+
 }  // namespace fiberloom
