@@ -82,6 +82,11 @@ std::vector<Seed> seeds() {
   const Bytes frame = written([](const std::string& path) {
     write_frame(path, test::sample_frame(2, 12), Overwrite::kYes);
   });
+  const Bytes flat = written([](const std::string& path) {
+    write_fiber_flat(path, test::sample_fiber_flat(2, 12), Overwrite::kYes);
+  });
+  const Bytes sky = written(
+      [](const std::string& path) { write_sky(path, test::sample_sky(2, 12), Overwrite::kYes); });
   return {{"preproc", fuzz_preproc, preproc},
           {"preproc_gz", fuzz_preproc, gzip(preproc)},
           {"psf", fuzz_psf, psf},
@@ -90,6 +95,8 @@ std::vector<Seed> seeds() {
           {"spectra", fuzz_spectra, coadd()},
           {"redshifts", fuzz_redshifts, redshifts()},
           {"priors", fuzz_redshifts, priors()},
+          {"calibration", fuzz_calibration, flat},
+          {"calibration_sky", fuzz_calibration, sky},
           {"template", fuzz_template, templates::test::template_bytes()},
           {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};
