@@ -7,6 +7,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
 import small_spectra  # noqa: E402
 import tiny_fits as fits  # noqa: E402
@@ -56,6 +57,15 @@ def spectra(put):
                 targets.fibermap(coadd=False))
 
 
+def calibration(put, program):
+    """A lamp's frame, one of the sky, and what the pages' steps make of them."""
+    lamp, science, flat = "frame-z0-00000001.fits", "frame-z0-00000011.fits", "fiberflat-z0-00000001.fits"
+    put(lamp, small_calibration.frame_bytes(small_calibration.lamp_light(), "flat", 1))
+    put(science, small_calibration.frame_bytes(small_calibration.sky_light(), "science", 2))
+    program("fiberflat", "-i", lamp, "-o", flat, "-q")
+    program("sky", "-i", science, "--fiberflat", flat, "-o", "sky-z0-00000011.fits", "-q")
+
+
 def prepare(folder, program):
     """Fills `folder`; program(arguments) runs fiberloom in it."""
     made = {name: camera_bytes(name) for name in ("b0", "r0", "z0")}
@@ -66,6 +76,7 @@ def prepare(folder, program):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
+    calibration(put, program)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
