@@ -151,7 +151,6 @@ struct Rule {
 void flats(const Setting& setting, Executor& executor) {
   const Rule<FiberFlatOptions> rules[] = {
       {"desispec", [](FiberFlatOptions&) {}},
-      {"flat: spline weights", [](auto& o) { o.weight = calibrate::SplineWeight::kIvar; }},
       {"flat: median of smooth", [](auto& o) { o.median = calibrate::MedianOf::kSmooth; }}};
   std::vector<Figures> figures(std::size(rules));
   each_exposure(setting, [&](const auto& spectrograph, std::size_t camera, std::uint64_t number,
@@ -175,7 +174,6 @@ void skies(const Setting& setting, Executor& executor) {
   const Rule<SkyOptions> rules[] = {
       {"desispec", [](SkyOptions&) {}},
       {"sky: modelled weights", [](auto& o) { o.weight = calibrate::SkyWeight::kModel; }},
-      {"sky: variance of each R", [](auto& o) { o.variance = calibrate::VarianceThrough::kOwn; }},
       {"sky: fibres with pixels", [](auto& o) { o.line_fibers = calibrate::LineFibers::kSeen; }}};
   std::vector<Figures> figures(std::size(rules));
   each_exposure(setting, [&](const auto& spectrograph, std::size_t camera, std::uint64_t number,

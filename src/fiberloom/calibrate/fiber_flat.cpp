@@ -14,13 +14,14 @@
 namespace fiberloom::calibrate {
 namespace {
 
-/// Pixels of one fibre that a smooth flat goes through.
+/// Pixels of one fibre that a smooth flat goes through, weighed by the square of their ivar as by
+/// desispec. The ivar itself was tried: no nearer to the truth.
 struct Points {
   std::vector<double> x, y, weight;
-  void add(double at, double value, double ivar, SplineWeight how) {
+  void add(double at, double value, double ivar) {
     x.push_back(at);
     y.push_back(value);
-    weight.push_back(how == SplineWeight::kIvar ? ivar : ivar * ivar);
+    weight.push_back(ivar * ivar);
   }
 };
 
@@ -116,8 +117,7 @@ class FlatFitting {
     Points points;
     for (std::size_t i = 0; i < n_; ++i) {
       if (model[i] == 0 || !(ivar_(s, i) > 0)) continue;
-      points.add(lamp_.wave[i], flux_(s, i) / model[i], ivar_(s, i) * model[i] * model[i],
-                 o_.weight);
+      points.add(lamp_.wave[i], flux_(s, i) / model[i], ivar_(s, i) * model[i] * model[i]);
     }
     auto flat = fit_spline(lamp_.wave, points.x, points.y, points.weight, o_.spacing_aa);
     if (!flat) {
@@ -244,7 +244,7 @@ class FlatFitting {
     while (masked < kMost) {
       Points points;
       for (std::size_t i = 0; i < n_; ++i) {
-        if (ivar[i] > 0) points.add(lamp_.wave[i], flat[i], ivar[i], o_.weight);
+        if (ivar[i] > 0) points.add(lamp_.wave[i], flat[i], ivar[i]);
       }
       if (points.x.size() < kFewest) break;
       const auto smooth = fit_spline(lamp_.wave, points.x, points.y, points.weight, o_.spacing_aa);
@@ -297,7 +297,7 @@ class FlatFitting {
       run = hole ? run + 1 : 0;
       longest = std::max(longest, run);
       if (hole) holes.push_back(i), ivar[i] = 0;
-      if (!hole) points.add(bins[i], flat[i], ivar[i], o_.weight);
+      if (!hole) points.add(bins[i], flat[i], ivar[i]);
     }
     if (holes.empty() || points.x.empty()) return;
     constexpr std::size_t kCoarse = 100;  // bins
@@ -332,7 +332,6 @@ void shift_flat(std::span<double> flat, std::span<const double> ivar, std::span<
 
 FiberFlatOptions desispec_fiber_flat() {
   FiberFlatOptions o;
-  o.weight = SplineWeight::kIvarSquared;
   o.median = MedianOf::kPixels;
   return o;
 }

@@ -20,17 +20,12 @@ struct FiberFlatFit : FiberFlat {
   std::size_t lost_fibers = 0;  ///< without a single good pixel
 };
 
-/// What weighs the pixels of the smooth flats. kIvar: their inverse variance. kIvarSquared: its
-/// square, as desispec.
-enum class SplineWeight { kIvar, kIvarSquared };
-
 /// Whose median over fibres is 1 at each wavelength. kSmooth: the smooth flats', from which the
 /// lamp's spectrum follows. kPixels: that of the flats as they are, as desispec: one fibre's noise
 /// then goes into all of them.
 enum class MedianOf { kSmooth, kPixels };
 
 struct FiberFlatOptions {
-  SplineWeight weight = SplineWeight::kIvar;
   MedianOf median = MedianOf::kSmooth;
   double clip_nsig = 10;
   double least = 0.1, most = 10;  ///< of the median fibre; pixels beyond are bad

@@ -184,12 +184,11 @@ class SkyFitting {
     out_.flux = Array2D<double>(nspec, n_);
     out_.ivar = Array2D<double>(nspec, n_);
     const Array2D<float> mean = mean_resolution();
-    const std::vector<double> shared = variance_through(banded(mean), sky.covariance);
+    // of all fibres: through each fibre's own R was tried, and no nearer to the truth
+    const std::vector<double> variance = variance_through(banded(mean), sky.covariance);
     executor_.run(nspec, [&](std::size_t s) {
       const Banded<const float> r = banded(spectra_.resolution, s);
       multiply(r, std::span<const double>(sky.value), out_.flux.view().row_span(s));
-      const std::vector<double> variance =
-          o_.variance == VarianceThrough::kMean ? shared : variance_through(r, sky.covariance);
       for (std::size_t i = 0; i < n_; ++i) out_.ivar(s, i) = variance[i] > 0 ? 1 / variance[i] : 0;
     });
     out_.stat_ivar = out_.ivar;
@@ -243,7 +242,6 @@ class SkyFitting {
 SkyOptions desispec_sky() {
   SkyOptions o;
   o.weight = SkyWeight::kGiven;
-  o.variance = VarianceThrough::kMean;
   o.line_fibers = LineFibers::kAll;
   return o;
 }

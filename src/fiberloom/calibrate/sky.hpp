@@ -13,9 +13,6 @@
 
 namespace fiberloom::calibrate {
 
-/// Whose resolution the covariance of the sky is seen through. kOwn: each fibre's. kMean: the mean
-/// of all, the same error for each fibre, as desispec.
-enum class VarianceThrough { kOwn, kMean };
 /// What weighs the sky fibres' pixels. kModel: the median over fibres at each wavelength times the
 /// fibre's own median, so that a pixel's noise does not choose its weight. kGiven: their ivar.
 enum class SkyWeight { kModel, kGiven };
@@ -26,7 +23,6 @@ enum class LineFibers { kSeen, kAll };
 
 struct SkyOptions {
   SkyWeight weight = SkyWeight::kModel;
-  VarianceThrough variance = VarianceThrough::kOwn;
   LineFibers line_fibers = LineFibers::kSeen;
   double clip_nsig = 4, fiber_nsig = 7;
   int least_iterations = 5, most_iterations = 100;
@@ -48,10 +44,10 @@ struct SkyFit : SkyModel {
 /// have no FIBERMAP with OBJTYPE.
 [[nodiscard]] std::vector<std::size_t> sky_rows(const Spectra& spectra);
 
-/// D_f = R_f S + n over the sky fibres, outliers clipped; variance diag(R Cov R^T), and near lines
-/// what makes the residuals' chi2 right: (line_share S)^2 + (shift dS/dlambda)^2. `flat_fielded`
-/// has been divided by its flat. Throws kMissingKeyword, kWrongShape, kNumerical where there is no
-/// sky fibre with light.
+/// D_f = R_f S + n over the sky fibres, outliers clipped; variance diag(R Cov R^T) of the mean R,
+/// and near lines what makes the residuals' chi2 right: (line_share S)^2 + (shift dS/dlambda)^2.
+/// `flat_fielded` has been divided by its flat. Throws kMissingKeyword, kWrongShape, kNumerical
+/// where there is no sky fibre with light.
 [[nodiscard]] SkyFit compute_sky(const Spectra& flat_fielded, char band, const SkyOptions& options,
                                  Executor& executor);
 
