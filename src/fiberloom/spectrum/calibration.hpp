@@ -40,4 +40,14 @@ struct SkyModel {
   std::vector<std::int64_t> sky_targets;  ///< TARGETID of the fibres that it was made of
 };
 
+/// Electrons that a flux of 1 gives in each fibre, of a point source.
+struct FluxCalibration {
+  std::vector<double> wave;           ///< [nwave] Angstrom
+  loom::Array2D<double> calib;        ///< [nspec][nwave] as a flat spectrum shows it behind R
+  loom::Array2D<double> ivar;         ///< [nspec][nwave]; 0 where there is none to be had
+  loom::Array2D<std::uint32_t> mask;  ///< [nspec][nwave]
+  std::vector<double> deconvolved;    ///< [nwave] before R: telluric lines are sharp
+  std::vector<double> flat_to_psf;    ///< [nspec] of the calib: a point's light against a lamp's
+};
+
 }  // namespace fiberloom
