@@ -83,6 +83,46 @@ SkyFile parse_sky(const FitsReader& file) {
   return out;
 }
 
+StandardStarFile parse_standard_stars(const FitsReader& file) {
+  const Hdu& flux = file.require("FLUX");
+  StandardStarFile out;
+  out.path = file.path();
+  out.header = flux.user_header();
+  out.flux = read_matrix(file, flux);
+  out.wave = read_increasing(file, flux);
+  const Hdu& fibers = file.require("FIBERS");
+  for (const double f : read_vector(file, fibers)) {
+    constexpr double kMost = 1e9;
+    if (!(f >= 0 && f < kMost)) {
+      throw file.error(Status::kCorrupt, fibers,
+                       "a fibre that is no number of one, expected 0 or more");
+    }
+    out.fibers.push_back(static_cast<std::int64_t>(f));
+  }
+  if (out.fibers.size() == out.flux.rows()) return out;
+  throw file.error(Status::kWrongShape, fibers,
+                   std::to_string(out.fibers.size()) + " fibres, expected one for each of " +
+                       std::to_string(out.flux.rows()) + " stars");
+}
+
+FluxCalibrationFile parse_flux_calibration(const FitsReader& file) {
+  const Hdu& calib = file.require("FLUXCALIB");
+  FluxCalibrationFile out;
+  out.path = file.path();
+  out.header = calib.user_header();
+  out.calib = read_matrix(file, calib);
+  out.ivar = read_like(file, "IVAR", calib);
+  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), calib));
+  out.wave = read_increasing(file, calib);
+  const Hdu* sharp = file.find("DECONVOLVED_CALIB");
+  if (sharp != nullptr) out.deconvolved = read_wave(file, *sharp, calib);
+  const std::optional<Table> corrections = find_rows(file, "FIBERCORR", out.calib.rows());
+  if (corrections)
+    out.flat_to_psf = corrections->column("FLAT_TO_PSF_FLUX").value_or(std::vector<double>());
+  out.stars = find_table(file, "STDSTAR_FIBERMAP");
+  return out;
+}
+
 }  // namespace formats
 
 FiberFlatFile read_fiber_flat(const std::string& path, Verify verify) {
@@ -91,6 +131,14 @@ FiberFlatFile read_fiber_flat(const std::string& path, Verify verify) {
 
 SkyFile read_sky(const std::string& path, Verify verify) {
   return formats::parse_sky(FitsReader::open(path, verify));
+}
+
+StandardStarFile read_standard_stars(const std::string& path, Verify verify) {
+  return formats::parse_standard_stars(FitsReader::open(path, verify));
+}
+
+FluxCalibrationFile read_flux_calibration(const std::string& path, Verify verify) {
+  return formats::parse_flux_calibration(FitsReader::open(path, verify));
 }
 
 void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwrite overwrite) {
@@ -130,6 +178,36 @@ void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite
       formats::write_matrix(writer, "STATIVAR", file.stat_ivar, PixelType::kFloat32);
     }
     if (!file.throughput.empty()) write_vector(writer, "THRPUTCORR", file.throughput);
+  });
+}
+
+void write_flux_calibration(const std::string& path, const FluxCalibrationFile& file,
+                            Overwrite overwrite) {
+  require_shape(like(file.ivar, file.calib), path, "IVAR");
+  require_shape(like(file.mask, file.calib), path, "MASK");
+  require_shape(file.wave.size() == file.calib.cols(), path, "WAVELENGTH");
+  require_shape(file.deconvolved.empty() || file.deconvolved.size() == file.calib.cols(), path,
+                "DECONVOLVED_CALIB");
+  require_shape(file.flat_to_psf.empty() || file.flat_to_psf.size() == file.calib.rows(), path,
+                "FIBERCORR");
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    HeaderCards header = file.header, sharp;
+    header.set("BUNIT", "10**+17 cm2 count s / erg");
+    sharp.set("BUNIT", "10**+17 cm2 count s / erg");
+    formats::write_matrix(writer, "FLUXCALIB", file.calib, PixelType::kFloat64, header);
+    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
+    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    formats::write_wave(writer, "WAVELENGTH", file.wave);
+    if (!file.flat_to_psf.empty()) {
+      Table corrections;
+      corrections.add("FLAT_TO_PSF_FLUX", std::span<const double>(file.flat_to_psf));
+      writer.table("FIBERCORR", to_raw_table(corrections));
+    }
+    if (file.stars) writer.table("STDSTAR_FIBERMAP", to_raw_table(*file.stars));
+    if (!file.deconvolved.empty()) {
+      writer.image("DECONVOLVED_CALIB", std::span<const double>(file.deconvolved),
+                   {file.deconvolved.size()}, PixelType::kFloat64, sharp);
+    }
   });
 }
 

@@ -88,5 +88,47 @@ TEST(SkyFile, AFactorForEachSpectrum) {
   EXPECT_NE(thrown.message.find("THRPUTCORR"), std::string::npos) << thrown.message;
 }
 
+TEST(FluxCalibrationFile, ComesBackAsItWasWrittenAndWithoutWhatNeedNotBeThere) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("fluxcalib-r0-00000011.fits");
+  FluxCalibrationFile file = test::sample_flux_calibration();
+  write_flux_calibration(path, file, Overwrite::kYes);
+  FluxCalibrationFile back = read_flux_calibration(path);
+  EXPECT_EQ(back.calib(2, 5), file.calib(2, 5)) << "float64";
+  EXPECT_EQ(back.ivar(2, 5), file.ivar(2, 5));
+  EXPECT_EQ(back.deconvolved, file.deconvolved);
+  EXPECT_EQ(back.flat_to_psf, file.flat_to_psf);
+  EXPECT_EQ(back.stars->rows, 1U);
+  EXPECT_EQ(back.header.text("CAMERA"), "r0");
+  std::string names;
+  for (const HduSummary& hdu : list_hdus(path)) names += hdu.name + " ";
+  EXPECT_EQ(names, "FLUXCALIB IVAR MASK WAVELENGTH FIBERCORR STDSTAR_FIBERMAP DECONVOLVED_CALIB ");
+  file.stars.reset();
+  file.deconvolved.clear();
+  file.flat_to_psf.clear();
+  write_flux_calibration(path, file, Overwrite::kYes);
+  back = read_flux_calibration(path);
+  EXPECT_TRUE(back.deconvolved.empty() && back.flat_to_psf.empty() && !back.stars);
+  file.deconvolved.assign(3, 1.0);
+  EXPECT_EQ(test::thrown_by([&] { write_flux_calibration(path, file, Overwrite::kYes); }).status,
+            Status::kInternal);
+}
+
+TEST(StandardStarFile, HasAFiberForEachStar) {
+  const auto reading = [](const std::vector<double>& fibers) {
+    return test::in_memory(
+        [&](fits::FitsWriter& w) { test::add_standard_stars(w, 2, 30, fibers); });
+  };
+  const StandardStarFile stars = formats::parse_standard_stars(reading({7, 311}));
+  EXPECT_EQ(stars.fibers, (std::vector<std::int64_t>{7, 311}));
+  EXPECT_EQ(stars.flux(1, 29), 12.5);
+  EXPECT_EQ(stars.wave.size(), 30U);
+  const auto status = [&](const std::vector<double>& fibers) {
+    return test::thrown_by([&] { (void)formats::parse_standard_stars(reading(fibers)); }).status;
+  };
+  EXPECT_EQ(status({7}), Status::kWrongShape);
+  EXPECT_EQ(status({7, -1}), Status::kCorrupt);
+}
+
 }  // namespace
 }  // namespace fiberloom

@@ -56,7 +56,8 @@ std::int64_t fiber_min(const FrameFile& frame) {
 void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   const Spectra& r = frame;
   HeaderCards header = frame.header;
-  header.set("BUNIT", "electron/Angstrom");
+  const bool is_flux = header.text("BUNIT").value_or("").starts_with("10**-17");  // calibrated
+  if (!is_flux) header.set("BUNIT", "electron/Angstrom");
   header.set("FIBERMIN", fiber_min(frame));
   formats::write_matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
   formats::write_matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);

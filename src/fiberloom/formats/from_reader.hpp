@@ -19,6 +19,8 @@ namespace fiberloom::formats {
 [[nodiscard]] RedshiftFile parse_redshifts(const fits::FitsReader& file);
 [[nodiscard]] FiberFlatFile parse_fiber_flat(const fits::FitsReader& file);
 [[nodiscard]] SkyFile parse_sky(const fits::FitsReader& file);
+[[nodiscard]] StandardStarFile parse_standard_stars(const fits::FitsReader& file);
+[[nodiscard]] FluxCalibrationFile parse_flux_calibration(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);
 
