@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whose rule of the calibration is nearer to the truth, ours or desispec's? Each of ours alone
-// replaces desispec's, on simulated exposures of 500 fibres whose flat and sky are known:
+// replaces desispec's, on simulated exposures of 500 fibres whose flat, sky and flux are known:
 //   bench_calibration [--seeds 2] [--nspec 500] [--exptime 900] [--threads N]
 // A rule is better where it lowers the rms error of the result by 1 % or the error of its width of
 // pulls by 0.005 somewhere, and raises neither by as much anywhere: on continuum and lines, with
@@ -13,7 +13,9 @@
 #include <string>
 
 #include "fiberloom/calibrate/fiber_flat.hpp"
+#include "fiberloom/calibrate/flux_calibration.hpp"
 #include "fiberloom/calibrate/sky.hpp"
+#include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/truth/exposures.hpp"
 #include "loom/base/median.hpp"
 #include "loom/runtime/executors.hpp"
@@ -22,6 +24,7 @@ namespace {
 
 using namespace fiberloom;
 using calibrate::FiberFlatOptions;
+using calibrate::FluxOptions;
 using calibrate::SkyOptions;
 
 /// Errors of many values: against a noise that is the same for all rules, and against their own.
@@ -82,6 +85,24 @@ void judge_sky(const calibrate::SkyFit& sky, const truth::Exposure& field, doubl
       if (std::abs(residual) > 10 * std::sqrt(variance + 1 / sky.ivar(f, i))) continue;  // hot
       left.add(residual / std::sqrt(variance), residual / std::sqrt(variance + 1 / sky.ivar(f, i)));
     }
+  }
+}
+
+/// (C - truth) of a fibre in the middle: in units of 1 %, and of its error.
+void judge_flux(const calibrate::FluxFit& got, const truth::Exposure& field,
+                const std::string& where, Figures& figures) {
+  constexpr std::size_t kEdge = 5;
+  const std::size_t f = got.calib.rows() / 2, n = got.calib.cols();
+  const Banded<const float> r = banded(field.spectra.resolution, f);
+  const std::vector<double> sums = row_sums(r);
+  std::vector<double> seen(n);
+  multiply(r, std::span<const double>(field.calibration), std::span<double>(seen));
+  for (std::size_t i = kEdge; i + kEdge < n; ++i) {
+    const double wave = got.wave[i];
+    const bool gas = std::abs(wave - 3952) < 25 || std::abs(wave - 5894) < 12;  // bridged
+    if (gas || !(got.ivar(f, i) > 0)) continue;
+    const double c = seen[i] / sums[i], error = got.calib(f, i) - c;
+    figures["flux, " + where].add(100 * error / c, error * std::sqrt(got.ivar(f, i)));
   }
 }
 
@@ -199,6 +220,39 @@ void skies(const Setting& setting, Executor& executor) {
   }
 }
 
+/// Flat and sky are known: that is not the question here.
+void fluxes(const Setting& setting, Executor& executor) {
+  const Rule<FluxOptions> rules[] = {
+      {"desispec", [](FluxOptions&) {}},
+      {"flux: final weights", [](auto& o) { o.weights = calibrate::FluxWeights::kFinal; }},
+      {"flux: 20 % of the model", [](auto& o) { o.clip = calibrate::FluxClip::kModel; }}};
+  std::vector<Figures> figures(std::size(rules));
+  each_exposure(setting, [&](const auto& spectrograph, std::size_t camera, std::uint64_t number,
+                             const auto& o, const std::string& where) {
+    const truth::Exposure field = field_exposure(spectrograph, camera, o, number, executor);
+    Spectra frame = field.spectra;
+    for (std::size_t k = 0; k < frame.flux.size(); ++k) {
+      const double through = field.throughput.data()[k];
+      frame.flux.data()[k] = (frame.flux.data()[k] - field.sky.data()[k]) / through;
+      frame.ivar.data()[k] *= through * through;
+    }
+    calibrate::StarModels models{frame.wave, {}};
+    for (const std::size_t s : calibrate::standard_star_rows(frame)) {
+      models.stars.push_back({s, {field.flux.row(s), field.flux.row(s) + frame.nwave()}});
+    }
+    for (std::size_t r = 0; r < std::size(rules); ++r) {
+      FluxOptions options = calibrate::desispec_flux();
+      rules[r].take(options);
+      judge_flux(compute_flux_calibration(frame, models, options, executor), field, where,
+                 figures[r]);
+    }
+  });
+  for (std::size_t r = 0; r < std::size(rules); ++r) {
+    print_rows(rules[r].name, figures[r]);
+    if (r > 0) print_verdict(rules[r].name, figures[0], figures[r]);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -209,10 +263,11 @@ int main(int argc, char** argv) {
   app.add_option("--nspec", setting.exposure.nspec);
   app.add_option("--exptime", setting.exptime_s, "seconds");
   app.add_option("--threads", setting.threads);
-  app.add_option("--only", only, "flat or sky");
+  app.add_option("--only", only, "flat, sky or flux");
   CLI11_PARSE(app, argc, argv);
   const auto executor = make_executor(setting.threads);
-  if (only != "sky") flats(setting, *executor);
-  if (only != "flat") skies(setting, *executor);
+  if (only.empty() || only == "flat") flats(setting, *executor);
+  if (only.empty() || only == "sky") skies(setting, *executor);
+  if (only.empty() || only == "flux") fluxes(setting, *executor);
   return 0;
 }
