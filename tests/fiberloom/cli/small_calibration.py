@@ -31,11 +31,40 @@ def sky_light():
     return [50 + sum(h * math.exp(-2 * (i - at) ** 2) for at, h in LINES) for i in range(BINS)]
 
 
-def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables=True, flux=None, wave=None):
+STARS = {f: 30.0 + 5 * f for f in range(1, FIBERS, 4)}  # fibre: flux at the first wavelength
+
+
+def star_flux(fiber):
+    """1e-17 erg/(s cm2 Angstrom)."""
+    return [STARS[fiber] * (1 - 0.001 * i) for i in range(BINS)]
+
+
+def throughput():
+    """Electrons of a flux of 1, with a telluric line."""
+    return [20 + 0.05 * i - (9 if i in (70, 71) else 0) for i in range(BINS)]
+
+
+def star_light():
+    """What each fibre of a field with standard stars sees beside the sky."""
+    return {f: [c * t for c, t in zip(throughput(), star_flux(f))] for f in STARS}
+
+
+def models_bytes(fibers=None):
+    """The stars' spectra as desi_fit_stdstars leaves them, four times finer than the frames."""
+    wave = [WAVE[0] - 8 + 0.2 * i for i in range(4 * BINS + 80)]
+    rows = [v * (1 - 0.001 * (w - WAVE[0]) / 0.8) for v in STARS.values() for w in wave]
+    return (fits.image("FLUX", -32, (len(STARS), len(wave)), rows, (), first=True)
+            + fits.image("WAVELENGTH", -64, (len(wave),), wave)
+            + fits.image("FIBERS", 32, (len(STARS),), fibers or list(STARS)))
+
+
+def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables=True, flux=None, wave=None, more=None):
+    """`more`: fibre -> light beside `light`; such fibres are standard stars."""
     rng = random.Random(seed)
     values, ivar, resolution = [], [], []
     for f in range(FIBERS):
-        for x in seen(f, light):
+        both = [a + b for a, b in zip(light, (more or {}).get(f, [0] * BINS))]
+        for x in seen(f, both):
             variance = FLAT[f] * x + 25
             values.append(FLAT[f] * x + math.sqrt(variance) * rng.gauss(0, 1))
             ivar.append(1 / variance)
@@ -43,9 +72,9 @@ def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables
         resolution += [k[2 * HALF - row] for row in range(2 * HALF + 1) for _ in range(BINS)]
     head = [("CAMERA", "r0"), ("FLAVOR", flavor), ("EXPID", 11), *cards]
     kinds = objtype or ["SKY" if s else "TGT" for s in SKY]
-    rows = [(100 + f, f, kinds[f].encode(), (status or {}).get(f, 0)) for f in range(FIBERS)]
+    rows = [(100 + f, f, kinds[f].encode(), (status or {}).get(f, 0), (f in (more or {})) << 33) for f in range(FIBERS)]
     table = fits.table("FIBERMAP", [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),
-                                    ("FIBERSTATUS", "J", "i", None)], rows)
+                                    ("FIBERSTATUS", "J", "i", None), ("DESI_TARGET", "K", "q", None)], rows)
     return (fits.image("FLUX", -32, (FIBERS, BINS), flux or values, head, first=True)
             + fits.image("IVAR", -32, (FIBERS, BINS), ivar) + fits.image("MASK", 32, (FIBERS, BINS), [0] * (FIBERS * BINS))
             + fits.image("WAVELENGTH", -64, (BINS,), wave or WAVE)

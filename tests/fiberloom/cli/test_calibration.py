@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`fiberflat`, `sky` and `calibrate` on a small camera whose flat and sky are known."""
+"""`fiberflat`, `sky`, `fluxcalib` and `calibrate` on a small camera whose flat and sky are known."""
 import json
 import math
 import os
@@ -11,7 +11,8 @@ import unittest
 
 import tiny_fits as fits
 from run_fiberloom import PROGRAM
-from small_calibration import BINS, FIBERS, FLAT, SKY, WAVE, frame_bytes, lamp_light, sky_light
+from small_calibration import (BINS, FIBERS, FLAT, SKY, STARS, WAVE, frame_bytes, lamp_light, models_bytes, sky_light, star_flux,
+                               star_light, throughput)
 
 BAD_FLAT, BAD_SKY, BROKEN = 1 << 4, 1 << 6, 1 << 2
 
@@ -80,6 +81,64 @@ class Calibration(unittest.TestCase):
                 self.assertLess(abs(sum(pulls) / len(pulls)), 0.15)
                 self.assertLess(abs(math.sqrt(sum(p * p for p in pulls) / len(pulls)) - 1), 0.15)
 
+    def flux_chain(self, *more, models=None):
+        """Frame, flat and sky -> flux calibration -> frame in flux."""
+        stars = self.put("stars.fits", frame_bytes(sky_light(), "science", 8, more=star_light()))
+        self.chain(stars)
+        self.flux = self.out / "fluxcalib.fits"
+        taken = ("-i", stars, "--fiberflat", self.flat, "--sky", self.sky)
+        result = self.done("fluxcalib", *taken, "--models", models or self.put("stdstars.fits", models_bytes()), "-o", self.flux,
+                           *more)
+        self.done("calibrate", *taken, "--fluxcalib", self.flux, "-o", self.result, "-q")
+        return result
+
+    def test_electrons_become_flux(self):
+        for method in ("fiberloom", "desispec"):
+            with self.subTest(method):
+                self.flux_chain("--method", method)
+                flux = fits.by_name(self.flux)
+                self.assertEqual(list(flux), ["FLUXCALIB", "IVAR", "MASK", "WAVELENGTH", "FIBERCORR", "STDSTAR_FIBERMAP",
+                                              "DECONVOLVED_CALIB"])
+                sharp, truth = flux["DECONVOLVED_CALIB"].values(), [c * FLAT[7] for c in throughput()]  # of the median fibre
+                for bins in (range(20, 36), range(110, 126)):  # one bin rings: what R blurs is not known
+                    self.assertAlmostEqual(sum(sharp[i] for i in bins) / sum(truth[i] for i in bins), 1, delta=0.03)
+                hdus = fits.by_name(self.result)
+                self.assertEqual(hdus["FLUX"].cards["BUNIT"], "10**-17 erg/(s cm2 Angstrom)")
+                pulls = []
+                r = hdus["RESOLUTION"].values()
+                for f in STARS:
+                    star = star_flux(f)
+                    for i in [*range(10, 35), *range(50, 90), *range(110, 150)]:  # R' of the true spectrum
+                        there = sum(r[(f * 11 + 5 - d) * BINS + i + d] * star[i + d] for d in range(-5, 6))
+                        pulls.append((hdus["FLUX"].values()[f * BINS + i] - there)
+                                     * math.sqrt(hdus["IVAR"].values()[f * BINS + i]))
+                width = math.sqrt(sum(p * p for p in pulls) / len(pulls))  # below 1: they made the calibration
+                self.assertTrue(0.6 < width < 1.1, width)
+
+    def test_models_of_no_standard_star_are_left_out(self):
+        fibers = list(STARS)
+        result = self.flux_chain(models=self.put("other.fits", models_bytes([2, *fibers[1:]])))
+        self.assertIn("1 of 4 models are of no standard star", result.stderr)
+        self.assertEqual(len(fibers), 4)
+        stars = self.inputs / "stars.fits"
+        self.assert_refused(40, ["none.fits", "no model of a standard star"], "fluxcalib", "-i", stars, "--models",
+                            self.put("none.fits", models_bytes([0, 2, 4, 6])), "-o", self.out / "x.fits", "-q")
+        self.assert_refused(12, ["nomap.fits", "DESI_TARGET"], "fluxcalib", "-i",
+                            self.put("nomap.fits", frame_bytes(sky_light(), "science", 6, tables=False)), "--models",
+                            self.put("stdstars.fits", models_bytes()), "-o", self.out / "x.fits", "-q")
+
+    def test_stars_too_faint_take_the_average_or_are_an_error(self):
+        self.flux_chain("-q")
+        faint = {f: [0.001 * x for x in light] for f, light in star_light().items()}
+        path = self.put("faint.fits", frame_bytes(sky_light(), "science", 9, more=faint))
+        command = ["fluxcalib", "-i", path, "--fiberflat", self.flat, "--sky", self.sky, "--models",
+                   self.put("stdstars.fits", models_bytes()), "-o", self.out / "average.fits"]
+        self.assert_refused(40, ["faint.fits", "median S/N", "average"], *command, "-q")
+        self.assertIn("error 100 %", self.done(*command, "--average", self.flux).stderr)
+        hdus = fits.by_name(self.out / "average.fits")
+        self.assertEqual(set(hdus["MASK"].values()), {1})
+        self.assertAlmostEqual(hdus["IVAR"].values()[50] * hdus["FLUXCALIB"].values()[50] ** 2, 1, delta=1e-5)
+
     def test_any_number_of_threads_writes_the_same_bytes(self):
         self.chain(None, None, "--threads", "1")
         first = [p.read_bytes() for p in (self.flat, self.sky, self.result)]
@@ -93,6 +152,7 @@ class Calibration(unittest.TestCase):
         told = json.loads(summary.read_text())
         self.assertEqual(told["program"], "fiberloom sky")
         self.assertEqual(told["result"]["sky_fibers"], sum(SKY))
+        self.assertEqual(told["settings"], {"method": "fiberloom"})
         self.assertEqual(told["input"]["fiberflat"], str(self.flat))
         self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q", "--json", summary)
         self.assertEqual(json.loads(summary.read_text())["result"]["lost_fibers"], 0)
@@ -137,7 +197,7 @@ class Calibration(unittest.TestCase):
                 (12, ["wild.fits", "HELIOCOR"], ["sky", "-i", wild, *flat, *out]),
                 (11, ["lamp.fits", "SKY"], ["calibrate", "-i", self.science, "--sky", self.lamp, *out]),
                 (10, ["nothing.fits"], ["calibrate", "-i", self.science, "--sky", self.out / "nothing.fits", *out]),
-                (2, ["--fiberflat or --sky"], ["calibrate", "-i", self.science, *out]),
+                (2, ["--fiberflat, --sky or --fluxcalib"], ["calibrate", "-i", self.science, *out]),
                 (2, ["--acc"], ["fiberflat", "-i", self.lamp, *out, "--acc", "0"]),
                 (2, [], ["fiberflat", "-i", self.lamp, "-o", self.lamp]),
                 (32, ["--no-clobber"], ["fiberflat", "-i", self.lamp, "-o", self.flat, "--no-clobber"])):

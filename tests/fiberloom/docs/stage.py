@@ -61,9 +61,14 @@ def calibration(put, program):
     """A lamp's frame, one of the sky, and what the pages' steps make of them."""
     lamp, science, flat = "frame-z0-00000001.fits", "frame-z0-00000011.fits", "fiberflat-z0-00000001.fits"
     put(lamp, small_calibration.frame_bytes(small_calibration.lamp_light(), "flat", 1))
-    put(science, small_calibration.frame_bytes(small_calibration.sky_light(), "science", 2))
+    stars = small_calibration.star_light()
+    put(science, small_calibration.frame_bytes(small_calibration.sky_light(), "science", 2, more=stars))
+    put("stdstars-0-00000011.fits", small_calibration.models_bytes())
     program("fiberflat", "-i", lamp, "-o", flat, "-q")
     program("sky", "-i", science, "--fiberflat", flat, "-o", "sky-z0-00000011.fits", "-q")
+    program("calibrate", "-i", science, "--fiberflat", flat, "--sky", "sky-z0-00000011.fits", "-o", "sframe-z0-00000011.fits", "-q")
+    program("fluxcalib", "-i", "sframe-z0-00000011.fits", "--models", "stdstars-0-00000011.fits", "-o",
+            "fluxcalib-z0-00000011.fits", "-q")
 
 
 def prepare(folder, program):
