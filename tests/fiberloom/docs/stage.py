@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
+import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
@@ -48,6 +49,7 @@ def spectra(put):
     put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
+    put("spectra-0-80613.fits", small_exposures.spectra_bytes(small_exposures.exposures()))
     put("spectro/redux/healpix/main/dark/100/10016/coadd-main-dark-10016.fits", targets.coadd())
     for name, (_, n) in small_spectra.CAMERAS.items():
         for expid in (11, 12):
