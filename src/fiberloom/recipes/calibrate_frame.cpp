@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
+#include <span>
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
@@ -72,18 +74,40 @@ void subtract(FrameFile& frame, const CalibrationJob& job) {
   about(job.sky, [&] { calibrate::subtract_sky(frame, sky, band_of(frame.header)); });
 }
 
+/// Models that stop within the frame would make light of its ends nothing.
+void check_reach(const StandardStarFile& models, const std::string& path, const Spectra& frame) {
+  if (models.wave.empty() || frame.wave.empty()) return;  // the fit says so
+  if (models.wave.front() <= frame.wave.front() && models.wave.back() >= frame.wave.back()) return;
+  throw Error(Status::kWrongShape,
+              print("%s: WAVELENGTH: %.4f to %.4f Angstrom, expected to reach over the frame's, "
+                    "%.4f to %.4f",
+                    path.c_str(), models.wave.front(), models.wave.back(), frame.wave.front(),
+                    frame.wave.back()));
+}
+
+/// Whether `flux` is a star's: numbers, and light somewhere.
+bool shines(std::span<const double> flux) {
+  bool any = false;
+  for (const double f : flux) {
+    if (!std::isfinite(f)) return false;
+    any = any || f > 0;
+  }
+  return any;
+}
+
 /// Rows of the frame's standard stars that have a model; fibres count within a petal, as
 /// desispec's.
 calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& job,
                                 const Observer& observer) {
   constexpr std::int64_t kOfPetal = 500;
   const StandardStarFile file = read_standard_stars(job.models, job.verify);
+  check_reach(file, job.models, frame);
   const std::vector<std::size_t> standards =
       about(job.input, [&] { return calibrate::standard_star_rows(frame); });
   const auto fiber = frame.fibermap->integers("FIBER", -1);
   calibrate::StarModels out;
   out.wave = file.wave;
-  std::size_t unknown = 0;
+  std::size_t unknown = 0, dark = 0;
   for (std::size_t m = 0; m < file.fibers.size(); ++m) {
     const auto same = [&](std::size_t row) {
       const std::int64_t number = fiber ? (*fiber)[row] : static_cast<std::int64_t>(row);
@@ -94,12 +118,22 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
       ++unknown;
       continue;
     }
-    const double* flux = file.flux.row(m);
-    out.stars.push_back({*found, {flux, flux + file.wave.size()}});
+    const std::span<const double> flux(file.flux.row(m), file.wave.size());
+    if (shines(flux)) {
+      out.stars.push_back({*found, {flux.begin(), flux.end()}});
+    } else {
+      ++dark;
+    }
   }
   if (out.stars.empty()) {
     throw Error(Status::kNumerical, job.models + ": no model of a standard star of " + job.input +
-                                        ", expected FIBERS of rows that DESI_TARGET names so");
+                                        ", expected FIBERS of rows that DESI_TARGET names so, and "
+                                        "FLUX above 0");
+  }
+  if (dark > 0) {
+    observer.warn(
+        print("%s: FLUX: %zu of %zu models are no light (NaN, or nowhere above 0); not used",
+              job.models.c_str(), dark, file.fibers.size()));
   }
   if (unknown > 0) {
     observer.warn(print("%s: %zu of %zu models are of no standard star of %s; not used",
@@ -236,7 +270,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   return out;
 }
 
-CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer&) {
+CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
   FrameFile frame = read_frame(job.input, job.verify, FrameTables::kAll);
   if (!job.flat.empty()) divide(frame, job);
   if (!job.sky.empty()) subtract(frame, job);
@@ -244,10 +278,19 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer&) {
   if (!job.flux.empty()) {
     const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
     about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
+    if (flux.deconvolved.empty()) {
+      observer.warn(job.flux +
+                    ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "
+                    "not that of the flux where the calibration has lines");
+    }
     frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
   }
   write_frame(job.output, frame, job.overwrite);
-  return {frame.nspec(), frame.nwave(), zeros(frame.ivar)};
+  const CalibrateSummary out{frame.nspec(), frame.nwave(), zeros(frame.ivar)};
+  if (out.without == frame.ivar.size()) {
+    observer.warn(job.output + ": IVAR is 0 everywhere: nothing is left of " + job.input);
+  }
+  return out;
 }
 
 }  // namespace fiberloom

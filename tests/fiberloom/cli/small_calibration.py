@@ -49,10 +49,10 @@ def star_light():
     return {f: [c * t for c, t in zip(throughput(), star_flux(f))] for f in STARS}
 
 
-def models_bytes(fibers=None):
-    """The stars' spectra as desi_fit_stdstars leaves them, four times finer than the frames."""
-    wave = [WAVE[0] - 8 + 0.2 * i for i in range(4 * BINS + 80)]
-    rows = [v * (1 - 0.001 * (w - WAVE[0]) / 0.8) for v in STARS.values() for w in wave]
+def models_bytes(fibers=None, first=WAVE[0] - 8, scale=None):
+    """The stars' spectra as desi_fit_stdstars leaves them, four times finer than the frames; `scale`: star -> factor."""
+    wave = [first + 0.2 * i for i in range(4 * BINS + 80)]
+    rows = [(scale or {}).get(s, 1) * v * (1 - 0.001 * (w - WAVE[0]) / 0.8) for s, v in enumerate(STARS.values()) for w in wave]
     return (fits.image("FLUX", -32, (len(STARS), len(wave)), rows, (), first=True)
             + fits.image("WAVELENGTH", -64, (len(wave),), wave)
             + fits.image("FIBERS", 32, (len(STARS),), fibers or list(STARS)))

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import small_spectra
 import tiny_fits as fits
 from run_fiberloom import PROGRAM
 from small_calibration import (BINS, FIBERS, FLAT, SKY, STARS, WAVE, frame_bytes, lamp_light, models_bytes, sky_light, star_flux,
@@ -126,6 +127,29 @@ class Calibration(unittest.TestCase):
         self.assert_refused(12, ["nomap.fits", "DESI_TARGET"], "fluxcalib", "-i",
                             self.put("nomap.fits", frame_bytes(sky_light(), "science", 6, tables=False)), "--models",
                             self.put("stdstars.fits", models_bytes()), "-o", self.out / "x.fits", "-q")
+
+    def test_models_that_are_no_light_are_left_out_and_short_ones_refused(self):
+        good = self.flux_chain(models=self.put("three.fits", models_bytes(scale={1: math.nan})))
+        self.assertIn("three.fits: FLUX: 1 of 4 models are no light", good.stderr)
+        self.assertEqual(len(small_spectra.read_table(self.flux, "STDSTAR_FIBERMAP")["FIBER"]), 3)
+        stars = self.inputs / "stars.fits"
+        for code, words, models in ((13, ["short.fits", "WAVELENGTH: 6060.0"], models_bytes(first=WAVE[0] + 60)),
+                                    (40, ["dark.fits", "FLUX above 0"], models_bytes(scale=dict.fromkeys(range(4), -1)))):
+            self.assert_refused(code, words, "fluxcalib", "-i", stars, "--models", self.put(words[0], models), "-o",
+                                self.out / "x.fits", "-q")
+
+    def test_a_flux_calibration_without_a_sharp_one_or_without_any_is_told_of(self):
+        self.flux_chain("-q")
+        data = self.flux.read_bytes()
+        stars = self.inputs / "stars.fits"
+        old = self.put("old.fits", data.replace(b"DECONVOLVED_CALIB", b"SOMETHING_ELSE_XX"))
+        result = self.done("calibrate", "-i", stars, "--fluxcalib", old, "-o", self.result, "--no-verify")
+        self.assertIn("no HDU DECONVOLVED_CALIB", result.stderr)
+        first = fits.read(self.flux)[0]
+        at = data.index(first.data)
+        none = self.put("none.fits", data[:at] + b"\0" * len(first.data) + data[at + len(first.data):])
+        result = self.done("calibrate", "-i", stars, "--fluxcalib", none, "-o", self.result, "--no-verify")
+        self.assertIn("IVAR is 0 everywhere", result.stderr)
 
     def test_stars_too_faint_take_the_average_or_are_an_error(self):
         self.flux_chain("-q")
