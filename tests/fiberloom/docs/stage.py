@@ -7,7 +7,9 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
+import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
@@ -47,6 +49,7 @@ def spectra(put):
     put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
+    put("spectra-0-80613.fits", small_exposures.spectra_bytes(small_exposures.exposures()))
     put("spectro/redux/healpix/main/dark/100/10016/coadd-main-dark-10016.fits", targets.coadd())
     for name, (_, n) in small_spectra.CAMERAS.items():
         for expid in (11, 12):
@@ -55,6 +58,20 @@ def spectra(put):
             put(f"cframe-{name.lower()}0-{expid:08d}.fits",
                 fits.image("", -32, (2, n), flux, head, first=True) + targets.camera_hdus(name, prefix="") +
                 targets.fibermap(coadd=False))
+
+
+def calibration(put, program):
+    """A lamp's frame, one of the sky, and what the pages' steps make of them."""
+    lamp, science, flat = "frame-z0-00000001.fits", "frame-z0-00000011.fits", "fiberflat-z0-00000001.fits"
+    put(lamp, small_calibration.frame_bytes(small_calibration.lamp_light(), "flat", 1))
+    stars = small_calibration.star_light()
+    put(science, small_calibration.frame_bytes(small_calibration.sky_light(), "science", 2, more=stars))
+    put("stdstars-0-00000011.fits", small_calibration.models_bytes())
+    program("fiberflat", "-i", lamp, "-o", flat, "-q")
+    program("sky", "-i", science, "--fiberflat", flat, "-o", "sky-z0-00000011.fits", "-q")
+    program("calibrate", "-i", science, "--fiberflat", flat, "--sky", "sky-z0-00000011.fits", "-o", "sframe-z0-00000011.fits", "-q")
+    program("fluxcalib", "-i", "sframe-z0-00000011.fits", "--models", "stdstars-0-00000011.fits", "-o",
+            "fluxcalib-z0-00000011.fits", "-q")
 
 
 def prepare(folder, program):
@@ -67,6 +84,7 @@ def prepare(folder, program):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
+    calibration(put, program)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
     program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
     for name in ("redrock-ours.fits", "redrock-theirs.fits"):

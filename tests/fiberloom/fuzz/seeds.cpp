@@ -57,6 +57,13 @@ Bytes redshifts() {
   });
 }
 
+Bytes stars() {
+  MemorySink sink;
+  fits::FitsWriter writer(sink);
+  test::add_standard_stars(writer, 2, 12, {3, 4});
+  return sink.bytes();
+}
+
 Bytes priors() {
   const std::vector<std::int64_t> ids{7, 8};
   const std::vector<double> z{0.5, 1.5}, sigma{0.1, 0.2};
@@ -82,6 +89,14 @@ std::vector<Seed> seeds() {
   const Bytes frame = written([](const std::string& path) {
     write_frame(path, test::sample_frame(2, 12), Overwrite::kYes);
   });
+  const Bytes flat = written([](const std::string& path) {
+    write_fiber_flat(path, test::sample_fiber_flat(2, 12), Overwrite::kYes);
+  });
+  const Bytes sky = written(
+      [](const std::string& path) { write_sky(path, test::sample_sky(2, 12), Overwrite::kYes); });
+  const Bytes flux = written([](const std::string& path) {
+    write_flux_calibration(path, test::sample_flux_calibration(2, 12), Overwrite::kYes);
+  });
   return {{"preproc", fuzz_preproc, preproc},
           {"preproc_gz", fuzz_preproc, gzip(preproc)},
           {"psf", fuzz_psf, psf},
@@ -90,6 +105,10 @@ std::vector<Seed> seeds() {
           {"spectra", fuzz_spectra, coadd()},
           {"redshifts", fuzz_redshifts, redshifts()},
           {"priors", fuzz_redshifts, priors()},
+          {"calibration", fuzz_calibration, flat},
+          {"calibration_sky", fuzz_calibration, sky},
+          {"calibration_stars", fuzz_calibration, stars()},
+          {"calibration_flux", fuzz_calibration, flux},
           {"template", fuzz_template, templates::test::template_bytes()},
           {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};

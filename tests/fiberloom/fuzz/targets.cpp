@@ -82,6 +82,13 @@ void fuzz_redshifts(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_priors(file); });
 }
 
+void fuzz_calibration(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_fiber_flat(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_sky(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_standard_stars(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_flux_calibration(file); });
+}
+
 void fuzz_template(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_template(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_archetypes(file); });
