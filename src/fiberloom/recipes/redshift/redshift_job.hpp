@@ -29,12 +29,13 @@ struct RedshiftOptions {
   int minima = 0;        ///< kept of each spectral type; 0: 3, with archetypes 9
   int fine_points = 15;  ///< of kRedrock: samples around each minimum
   redshift::GridRules grids;
-  double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
-  double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
-  double sigma_aa = 0;       ///< of spectra without any resolution: that of a Gaussian; 0: none
-  bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
-  bool all_spectra = false;  ///< exposures each on their own instead of their coadd
-  int legendre_terms = 2;    ///< beside an archetype
+  double cosmics_nsig = 0;    ///< of kRedrock: rejection in the coadd; 0: none
+  double negflux_nsig = 5;    ///< pixels below -n sigma are dropped
+  double sigma_aa = 0;        ///< of spectra without any resolution: that of a Gaussian; 0: none
+  bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
+  bool all_spectra = false;   ///< exposures each on their own instead of their coadd
+  int legendre_terms = 2;  ///< beside an archetype
   PerCamera legendre_percamera = PerCamera::kDefault;
   double legendre_prior = 0.1;  ///< sigma of their coefficients; not positive: none
   int nearest = 0;              ///< archetypes that are fitted together; 0: the best one alone

@@ -94,6 +94,11 @@ const RedshiftOptionRow kRows[] = {
      .text = "keep 5572-5582 and 9792-9795 Angstrom, where the sky is brightest",
      .field = [](RedshiftJob& j) -> Field { return &j.options.mask_sky; },
      .flag_clears = true},
+    {.key = "use_andmask",
+     .names = "--use-andmask",
+     .group = kTargets,
+     .text = "of SDSS's spectra: drop pixels with any bit in ANDMASK, not only those without ivar",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.use_and_mask; }},
     {.key = "method",
      .names = "--method",
      .group = kMethod,
@@ -336,6 +341,13 @@ void validate(const RedshiftJob& job) {
   if (job.inputs.empty()) usage("no input: give -i");
   if (job.output.empty() && job.details.empty()) {
     usage("no output: give -o, or --details");  // as redrock: a model alone is none
+  }
+  for (const char* hdf5 : {".h5", ".hdf5"}) {
+    if (!job.output.ends_with(hdf5)) continue;
+    usage("-o " + job.output + ": redshifts are FITS, expected .fits; --details writes HDF5");
+  }
+  if (job.details.ends_with(".fits")) {
+    usage("--details " + job.details + ": details are HDF5, expected .h5");
   }
   if (!job.target_ids.empty() && (job.first_target || job.ntargets)) {
     usage("--targetids, and a range of targets (--mintarget, --ntargets): give one of them");
