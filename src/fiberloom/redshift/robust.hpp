@@ -4,6 +4,8 @@
 // say.
 #pragma once
 
+#include <span>
+
 #include "fiberloom/redshift/target.hpp"
 
 namespace fiberloom::redshift {
@@ -13,9 +15,9 @@ namespace fiberloom::redshift {
 /// that by 0.6 nsig sigma. Up to two pixels side by side. Returns how many.
 std::size_t drop_hot_pixels(Block& block, double nsig);
 
-/// Adds to the variance of pixels where it stands above its running median over 101 pixels, which
-/// are those on lines of the sky: median variance x (share x (variance / median - 1))^2. A share of
-/// 0.15 is what 1 % of the sky comes to in half an hour.
-void widen_sky_lines(Block& block, double share);
+/// Adds to the variance of pixels where it stands above its running median (sky_residual.hpp),
+/// which are those on lines of the sky: median variance x (share x (variance / median - 1))^2. A
+/// share of 0.15 is what 1 % of the sky comes to in half an hour.
+void widen_sky_lines(Block& block, std::span<const double> usual, double share);
 
 }  // namespace fiberloom::redshift
