@@ -92,6 +92,7 @@ std::vector<double> usual_variance(const Block& b) {
 std::vector<std::vector<double>> sky_shapes(const Block& b, std::span<const double> usual) {
   std::vector<double> lines(b.pixels, 0.0), slope(b.pixels, 0.0);
   std::size_t above = 0;
+  if (b.pixels < 4 * kMedianHalf) return {};  // too short to tell a sky from chance
   for (std::size_t i = 0; i < b.pixels; ++i) {
     if (!(b.weight[i] > 0) || !(usual[i] > 0)) continue;
     const double variance = 1 / b.weight[i];
