@@ -16,13 +16,6 @@ constexpr double kShare = 0.6;
 /// A spike need not be narrow as surely as it is high.
 constexpr double kNarrow = 0.6;
 
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Pixels [first, first + width) as one spike: its height above the surroundings and what stands
 /// beside it, against what R would put there.
 bool is_spike(const Block& b, long first, long width, double nsig, std::vector<double>& around) {
@@ -40,7 +33,7 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
     }
   }
   if (around.size() < 6) return false;
-  const double base = median(around);
+  const double base = median_of(around);
   double height = 0, variance = 0;
   for (long i = first; i < high; ++i) {
     if (!(weight(i) > 0)) return false;
@@ -60,6 +53,13 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
 }
 
 }  // namespace
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 std::size_t drop_hot_pixels(Block& block, double nsig) {
   if (block.ndiag < 3 || !(nsig > 0)) return 0;

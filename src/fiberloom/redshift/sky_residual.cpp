@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "fiberloom/redshift/robust.hpp"
+
 namespace fiberloom::redshift {
 namespace {
 
@@ -21,13 +23,6 @@ constexpr double kLeastShare = 0.01;
 /// Less above the usual variance may be the object's own light: it is not as narrow and bright.
 constexpr double kLeastExcess = 1.5;
 
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Running median over 2 half + 1 pixels of the values that `counts` takes, one every kEvery.
 template <class Counts>
 std::vector<double> running_median(std::span<const double> values, long half,
@@ -42,7 +37,7 @@ std::vector<double> running_median(std::span<const double> values, long half,
         const auto at = static_cast<std::size_t>(k);
         if (counts(at)) near.push_back(values[at]);
       }
-      last = median(near);
+      last = median_of(near);
     }
     out[static_cast<std::size_t>(i)] = last;
   }
