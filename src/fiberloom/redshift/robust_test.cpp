@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "fiberloom/redshift/sky_residual.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
 
 namespace fiberloom::redshift {
@@ -69,12 +70,12 @@ TEST(SkyLines, WeighLessTheBrighterTheyAre) {
   Block b = blank(400, 1);
   b.weight[100] = 1.0 / 3;
   b.weight[200] = 1.0 / 101;
-  widen_sky_lines(b, 0.15);
+  widen_sky_lines(b, usual_variance(b), 0.15);
   EXPECT_EQ(b.weight[50], 1);
   EXPECT_NEAR(1 / b.weight[100], 3 + 0.09, 1e-12);
   EXPECT_NEAR(1 / b.weight[200], 101 + 225, 1e-9);
   b.weight.fill(0);
-  widen_sky_lines(b, 0.15);
+  widen_sky_lines(b, usual_variance(b), 0.15);
   EXPECT_EQ(b.weight[7], 0);
 }
 
