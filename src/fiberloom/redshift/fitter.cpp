@@ -50,7 +50,8 @@ ZPack pack_of(std::span<const double> z) noexcept {
 
 Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& kernels,
                const FitOptions& options)
-    : source_(source),
+    : set_(set),
+      source_(source),
       kernels_(kernels),
       options_(options),
       halo_(set.halo()),

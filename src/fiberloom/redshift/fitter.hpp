@@ -73,6 +73,7 @@ class Fitter {
  private:
   void finish_nonnegative(double none, const double* normal, PackFit& out) const;
 
+  const TargetSet& set_;
   const Template& source_;
   const ScanKernels& kernels_;
   FitOptions options_;
