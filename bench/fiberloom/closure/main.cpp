@@ -159,8 +159,8 @@ void add_options(CLI::App& app, Choices& c) {
   app.add_option("--step", c.scan.step_kms, "widest step of the scan, km/s");
   app.add_option("--hot-nsig", c.prepare.hot_pixel_nsig, "0: spikes stay");
   app.add_option("--sky-share", c.prepare.sky_line_share, "0: ivar is believed on sky lines");
-  app.add_flag_callback("--keep-sky-residual",
-                        [&c] { c.prepare.sky_residual = SkyResidual::kKeep; });
+  app.add_flag_callback("--subtract-sky-residual",
+                        [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; });
   app.add_option("--fine-step", c.fine_step, "of targets that are not sure, km/s; 0: none");
   app.add_option("--sure", c.sure);
   app.add_option("--least-coverage", c.scan.least_coverage,

@@ -58,7 +58,7 @@ void set_zero(HeaderCards& cards, const std::string& key, double zero) {
 
 std::string dimensions(const std::vector<std::size_t>& shape) {
   std::string text;
-  for (const std::size_t n : shape) text += (text.empty() ? "(" : ",") + std::to_string(n);
+  for (const std::size_t n : shape) (text += text.empty() ? '(' : ',') += std::to_string(n);
   return text + ")";
 }
 

@@ -33,8 +33,8 @@ struct PrepareOptions {
   double hot_pixel_nsig = 5;
   /// Variance is added on lines of the sky (robust.hpp); 0: none.
   double sky_line_share = 0.15;
-  SkyResidual sky_residual = SkyResidual::kSubtract;  ///< where sky_line_share is not 0
-  bool mask_sky_lines = true;  ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  SkyResidual sky_residual = SkyResidual::kKeep;  ///< kSubtract: where sky_line_share is not 0
+  bool mask_sky_lines = true;                     ///< 5572-5582 and 9792-9795 Angstrom are dropped
 };
 
 /// The rules of redrock 0.22.

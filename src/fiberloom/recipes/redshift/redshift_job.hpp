@@ -33,7 +33,7 @@ struct RedshiftOptions {
   double negflux_nsig = 5;    ///< pixels below -n sigma are dropped
   double sigma_aa = 0;        ///< of spectra without any resolution: that of a Gaussian; 0: none
   bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
-  bool subtract_sky = true;   ///< what is left of the sky's lines; kRedrock never does
+  bool subtract_sky = false;  ///< what is left of the sky's lines; kRedrock never does
   bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
   bool all_spectra = false;   ///< exposures each on their own instead of their coadd
   /// Share of the pixels that a template has to reach at a redshift at which it is tried; below 1 a
