@@ -115,7 +115,7 @@ void ArchetypeFitter::add_archetypes(const PreparedTarget& target, double z,
 }
 
 ArchetypeFit ArchetypeFitter::fit_columns(const PreparedTarget& target, const Columns& columns,
-                                          std::vector<std::size_t> archetypes) const {
+                                          const std::vector<std::size_t>& archetypes) const {
   std::vector<const std::vector<double>*> used;
   for (const std::size_t a : archetypes) used.push_back(&columns.archetypes[a]);
   for (const std::vector<double>& column : columns.legendre) used.push_back(&column);

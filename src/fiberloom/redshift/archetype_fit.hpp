@@ -52,7 +52,7 @@ class ArchetypeFitter {
   struct Columns;
   void add_archetypes(const PreparedTarget& target, double z, Columns& columns) const;
   [[nodiscard]] ArchetypeFit fit_columns(const PreparedTarget& target, const Columns& columns,
-                                         std::vector<std::size_t> archetypes) const;
+                                         const std::vector<std::size_t>& archetypes) const;
 
   const TargetSet& set_;
   const Archetypes& archetypes_;

@@ -27,7 +27,6 @@ class Case(FrameCase):
     @classmethod
     def setUpClass(cls):
         cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-        cls.addClassCleanup(shutil.rmtree, cls.inputs)
         cls.templates = cls.inputs / "templates"
         cls.templates.mkdir()
         (cls.templates / "rrtemplate-GALAXY-None-v1.0.fits").write_bytes(template_bytes("GALAXY"))

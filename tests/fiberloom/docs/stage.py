@@ -83,7 +83,7 @@ def sdss(put):
     for path in (plate.plate, *plate.specs):
         put(path.name, path.read_bytes())
     put(f"boss/spectro/redux/v5_13_2/3586/{plate.plate.name}", plate.plate.read_bytes())
-    plate.doClassCleanups()
+    plate.tearDownClass()
 
 
 def prepare(folder, program):

@@ -119,7 +119,8 @@ void join_cameras(SpectraFile& file) {
     cameras.push_back(std::move(c.spectra));
   }
   joint.spectra = calibrate::coadd_cameras(cameras);
-  file.cameras.assign(1, std::move(joint));
+  file.cameras.clear();
+  file.cameras.push_back(std::move(joint));
 }
 
 }  // namespace
