@@ -39,7 +39,8 @@ def test_a_target_is_drawn_with_its_model_lines_and_chi2(fitted):
     found, flux, ivar = fitted
     figure = fl.plot_redshift(found, flux, ivar, CAMERAS, 0)
     top, bottom = figure.axes
-    assert top.get_title().startswith("5: GALAXY, z = 0.0310") and "ZWARN 0" in top.get_title()
+    assert top.get_title().startswith(f"5: GALAXY, z = {found.z[0]:.5f} ") and "ZWARN 0" in top.get_title()
+    assert found.z[0] == pytest.approx(TRUTH[0][1], abs=5 * found.zerr[0])
     curves = {line.get_label(): line for line in top.lines if not line.get_label().startswith("_")}
     assert {"flux", "mean of 5 pixels", "best model"} <= set(curves)
     assert np.array_equal(curves["best model"].get_ydata(), found.models["B"][0])
