@@ -47,6 +47,18 @@ TEST(HotPixels, SpikesAreDroppedAndNothingElseOfNoise) {
   EXPECT_EQ(of_noise, 0U);
 }
 
+TEST(HotPixels, WhatStandsAroundCountsByItsMedian) {
+  const auto dropped = [](std::initializer_list<std::size_t> bright) {  // of twelve around 500
+    Block b = blank(1000, 4);
+    b.flux[500] += 60;
+    for (const std::size_t i : bright) b.flux[i] += 1000;
+    (void)drop_hot_pixels(b, 5);
+    return b.weight[500] == 0;
+  };
+  EXPECT_TRUE(dropped({503, 504, 505, 506, 507}));
+  EXPECT_FALSE(dropped({493, 502, 503, 504, 505, 506, 507}));
+}
+
 TEST(HotPixels, TheNarrowestLinesStayHoweverBright) {
   for (const double bright : {10.0, 100.0, 1e4, 1e6}) {
     for (double at = 100; at < 101; at += 0.1) {
