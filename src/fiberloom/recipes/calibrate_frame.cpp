@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <span>
 
 #include "fiberloom/calibrate/usable.hpp"
@@ -16,8 +15,6 @@
 
 namespace fiberloom {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What `step` throws, with the file that it is about.
 template <class Step>
@@ -182,11 +179,7 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
                                          {"average", job.average},
                                          {"flux calibration", job.flux}}};
   check_distinct(outputs, inputs);
-  std::error_code ignored;
-  if (job.overwrite == Overwrite::kNo && fs::exists(job.output, ignored)) {
-    throw Error(Status::kOutputExists, job.output + ": exists, and --no-clobber was given");
-  }
-  check_place(job.output);
+  check_output(job.output, job.overwrite);
 }
 
 FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,

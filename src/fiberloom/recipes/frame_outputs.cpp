@@ -17,18 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_output(const std::string& path, Overwrite overwrite) {
-  std::error_code ignored;
-  if (overwrite == Overwrite::kNo && fs::exists(path, ignored)) {
-    throw Error(Status::kOutputExists, path + ": exists, and --no-clobber was given");
-  }
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    throw Error(Status::kUnwritable,
-                path + ": is not a regular file and cannot be replaced by one");
-  }
-  check_place(path);
-}
-
 /// Removes what was newly written when a later step throws.
 class NewFiles {
  public:
@@ -67,9 +55,7 @@ void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
   auto all = outputs;
   all.insert(all.end(), more.begin(), more.end());
   check_distinct(all, inputs_of(job));
-  for (const NamedFile& output : outputs) {
-    if (!output.path.empty()) check_output(output.path, job.overwrite);
-  }
+  for (const NamedFile& output : outputs) check_output(output.path, job.overwrite);
 }
 
 Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model) {

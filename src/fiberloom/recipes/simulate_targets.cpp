@@ -7,6 +7,7 @@
 
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/fits_writer.hpp"
@@ -72,10 +73,7 @@ float median_snr(const Spectra& s, std::size_t target) {
   for (std::size_t i = 0; i < s.nwave(); ++i) {
     if (s.ivar(target, i) > 0) snr.push_back(s.flux(target, i) * std::sqrt(s.ivar(target, i)));
   }
-  if (snr.empty()) return 0;
-  const auto middle = snr.begin() + static_cast<std::ptrdiff_t>(snr.size() / 2);
-  std::nth_element(snr.begin(), middle, snr.end());
-  return static_cast<float>(*middle);
+  return static_cast<float>(upper_median(snr));
 }
 
 Table scores_of(const SpectraFile& file, const std::vector<TrueTarget>& targets) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "loom/base/median.hpp"
+
 namespace fiberloom::redshift {
 namespace {
 
@@ -43,7 +45,7 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
   const auto below =
       std::count_if(around.begin(), around.end(), [&](double f) { return f < highest_base; });
   if (2 * below <= static_cast<long>(around.size())) return false;  // nor is their median
-  const double base = median_of(around), height = mean - base;
+  const double base = upper_median(around), height = mean - base;
   // What a line in the middle of the pixel, or between the two, gives its neighbours; of a Gaussian
   // the second is the square of the first.
   const double* row = b.rows.data() + static_cast<std::size_t>(first) * b.ndiag;
@@ -56,13 +58,6 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
 }
 
 }  // namespace
-
-double median_of(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::size_t drop_hot_pixels(Block& block, double nsig) {
   if (block.ndiag < 3 || !(nsig > 0)) return 0;

@@ -11,9 +11,6 @@
 
 namespace fiberloom::redshift {
 
-/// The middle one, whose order it changes; 0 of none.
-[[nodiscard]] double median_of(std::vector<double>& values);
-
 /// Drops pixels that stand `nsig` sigma above their surroundings and whose neighbours do not share
 /// the light as a row of R says the narrowest line would: their mean is less than 0.6 of
 /// that by 0.6 nsig sigma. Up to two pixels side by side. Returns how many.

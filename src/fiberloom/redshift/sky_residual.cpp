@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "fiberloom/redshift/robust.hpp"
+#include "loom/base/median.hpp"
 
 namespace fiberloom::redshift {
 namespace {
@@ -37,7 +37,7 @@ std::vector<double> running_median(std::span<const double> values, long half,
         const auto at = static_cast<std::size_t>(k);
         if (counts(at)) near.push_back(values[at]);
       }
-      last = median_of(near);
+      last = upper_median(near);
     }
     out[static_cast<std::size_t>(i)] = last;
   }

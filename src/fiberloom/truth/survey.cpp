@@ -8,6 +8,7 @@
 #include "fiberloom/redshift/fitter.hpp"
 #include "fiberloom/redshift/prepare.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 #include "loom/base/rng.hpp"
 
 namespace fiberloom::truth {
@@ -130,13 +131,6 @@ std::vector<double> draw_coefficients(const Template& t, double spread, const Co
   return c;
 }
 
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 using Models = std::vector<std::vector<double>>;  ///< [camera][pixel]
 
 double variance_at(const CameraModel& camera, std::size_t i, double flux) {
@@ -157,7 +151,7 @@ double snr_of(const Spectrograph& spectrograph, const Models& models, double sca
     }
   }
   mean /= static_cast<double>(values.size());
-  return std::max(median(values), 0.5 * mean);
+  return std::max(upper_median(values), 0.5 * mean);
 }
 
 /// S/N grows between the root of the scale and the scale itself: a few steps close in on it.

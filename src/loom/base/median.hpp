@@ -16,4 +16,13 @@ namespace loom {
   return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
+/// The middle one, of an even number the upper of the two, and 0 of none; reorders them.
+template <class T>
+[[nodiscard]] T upper_median(std::vector<T>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace loom

@@ -19,7 +19,13 @@ TEST(Median, IsThatOfTheSortedValuesForAnyNumberOfThemWithRepetitions) {
     EXPECT_EQ(median_of(values), 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])) << n;
     std::sort(values.begin(), values.end());
     EXPECT_EQ(values, sorted) << "no value may be lost";
+    EXPECT_EQ(upper_median(all), sorted[n / 2]) << n;
   }
+}
+
+TEST(Median, OfNothingIsZeroWhereOneAsksForTheUpper) {
+  std::vector<float> none;
+  EXPECT_EQ(upper_median(none), 0.0F);
 }
 
 }  // namespace

@@ -241,11 +241,12 @@ void prepare_outputs(const Task& task, const WorkKind& kind) {
 }
 
 void write_output(const Task& task, Opaque& material, std::vector<std::unique_ptr<Opaque>> pieces,
-                  std::vector<FileStamp> inputs, const PipelineContext& context, Outcome& outcome) {
+                  const std::vector<FileStamp>& inputs, const PipelineContext& context,
+                  Outcome& outcome) {
   const RunFolder& folder = context.folder;
   StageClock clock(CpuOf::kThread);
   context.kinds.of(task).write(task, material, std::move(pieces), context.tracer, outcome);
-  auto receipt = record_of<Receipt>(task, context, std::move(inputs));
+  auto receipt = record_of<Receipt>(task, context, inputs);
   receipt.output = made_file(task.outputs.front(), folder);
   outcome.bytes_out = receipt.output.stamp.size;
   for (std::size_t i = 1; i < task.outputs.size(); ++i) {

@@ -68,7 +68,8 @@ void prepare_outputs(const Task& task, const WorkKind& kind);
 /// Writes a task that is computed, then its receipt, removes its failure of earlier, and makes its
 /// page where one is asked for. Fills in what the outcome says of it. Throws what its kind throws.
 void write_output(const Task& task, Opaque& material, std::vector<std::unique_ptr<Opaque>> pieces,
-                  std::vector<FileStamp> inputs, const PipelineContext& context, Outcome& outcome);
+                  const std::vector<FileStamp>& inputs, const PipelineContext& context,
+                  Outcome& outcome);
 
 /// Notes that a task failed, with the message, exit code and attempts of the outcome. Whether that
 /// is quarantine follows from them (fault_of).

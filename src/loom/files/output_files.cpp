@@ -132,6 +132,20 @@ void check_place(const std::string& path) {
   }
 }
 
+void check_output(const std::string& path, Overwrite overwrite) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  const bool there = fs::exists(path, ignored);
+  if (there && overwrite == Overwrite::kNo) {
+    throw Error(Status::kOutputExists, path + ": exists, and --no-clobber was given");
+  }
+  if (there && !fs::is_regular_file(path, ignored)) {
+    throw Error(Status::kUnwritable,
+                path + ": is not a regular file and cannot be replaced by one");
+  }
+  check_place(path);
+}
+
 void check_stream(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;

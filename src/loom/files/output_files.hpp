@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "loom/base/error.hpp"
+#include "loom/files/atomic_file.hpp"
 
 namespace loom {
 
@@ -43,6 +44,10 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 
 /// Throws kUnwritable when the folder of `path` neither may be written nor can be made.
 void check_place(const std::string& path);
+
+/// check_place(), and throws kOutputExists where a file is there that is to stay, kUnwritable where
+/// something is there that is no regular file. Nothing for an empty path.
+void check_output(const std::string& path, Overwrite overwrite);
 
 /// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would
 /// wait for ever.

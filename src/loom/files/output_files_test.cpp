@@ -2,6 +2,7 @@
 #include "loom/files/output_files.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -47,6 +48,28 @@ TEST(FileIdentity, IsOneForAllNamesOfAFileThatIsNotThere) {
   }
   EXPECT_FALSE(file_identity(folder.file("a")) == identity);
   EXPECT_FALSE(file_identity(folder.file("new/b")) == identity);
+}
+
+TEST(CheckOutput, ReplacesFilesAloneAndThemOnlyWhereAsked) {
+  const TempFolder folder;
+  const std::string file = folder.file("a"), link = folder.file("link"), pipe = folder.file("pipe");
+  test::write_bytes(file, kByte);
+  ASSERT_EQ(::symlink("a", link.c_str()), 0);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+
+  for (const std::string& name : {file, link}) {
+    EXPECT_NO_THROW(check_output(name, Overwrite::kYes)) << name;
+    EXPECT_EQ(thrown_by([&] { check_output(name, Overwrite::kNo); }).status, Status::kOutputExists);
+  }
+  for (const std::string& name : {pipe, folder.path().string(), std::string("/dev/null")}) {
+    EXPECT_EQ(thrown_by([&] { check_output(name, Overwrite::kYes); }).status, Status::kUnwritable)
+        << name;
+  }
+  for (const std::string& name : {folder.file("b"), folder.file("new/b"), std::string()}) {
+    EXPECT_NO_THROW(check_output(name, Overwrite::kNo)) << name;
+  }
+  EXPECT_EQ(thrown_by([&] { check_output(file + "/b", Overwrite::kYes); }).status,
+            Status::kUnwritable);
 }
 
 TEST(FollowLinks, StopsInACircleAndAtWhatIsNoLink) {

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "loom/base/median.hpp"
+
 namespace tomoloom {
 namespace {
 
@@ -49,9 +51,7 @@ std::vector<double> angle_weights(std::span<const double> theta) {
   for (std::size_t k = 0; k + 1 < m; ++k) gap[k] = lines[k + 1] - lines[k];
   gap[m - 1] = lines[0] + std::numbers::pi - lines[m - 1];
   std::vector<double> sorted = gap;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(m / 2),
-                   sorted.end());
-  const double median = sorted[m / 2];
+  const double median = upper_median(sorted);
   for (double& g : gap) {
     if (g > kWedge * median) g = median;
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <unordered_map>
 
 #include "fiberloom/calibrate/coadd.hpp"
@@ -130,11 +129,7 @@ void check_outputs(const CoaddJob& job, std::span<const NamedFile> more) {
   outputs.insert(outputs.end(), more.begin(), more.end());
   for (const std::string& path : job.inputs) inputs.push_back({"input", path});
   check_distinct(outputs, inputs);
-  std::error_code ignored;
-  if (job.overwrite == Overwrite::kNo && std::filesystem::exists(job.output, ignored)) {
-    throw Error(Status::kOutputExists, job.output + ": exists, and --no-clobber was given");
-  }
-  check_place(job.output);
+  check_output(job.output, job.overwrite);
 }
 
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {

@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <future>
 #include <map>
 
@@ -17,21 +16,6 @@
 
 namespace fiberloom {
 namespace {
-
-namespace fs = std::filesystem;
-
-void check_output(const std::string& path, Overwrite overwrite) {
-  if (path.empty()) return;
-  std::error_code ignored;
-  if (overwrite == Overwrite::kNo && fs::exists(path, ignored)) {
-    throw Error(Status::kOutputExists, path + ": exists, and --no-clobber was given");
-  }
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    throw Error(Status::kUnwritable,
-                path + ": is not a regular file and cannot be replaced by one");
-  }
-  check_place(path);
-}
 
 std::vector<redshift::Prior> priors_of(const RedshiftJob& job, const RedshiftInputs& inputs,
                                        const Observer& observer) {

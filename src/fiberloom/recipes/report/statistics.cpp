@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "loom/base/median.hpp"
+
 namespace fiberloom::report {
 namespace {
 
@@ -197,12 +199,7 @@ Array2D<float> resolution_sigma(const Spectra& frame, const Array2D<std::uint8_t
   return out;
 }
 
-double median(std::vector<float>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+double median(std::vector<float>& values) { return upper_median(values); }
 
 std::vector<BundleStatistics> bundle_statistics(const FrameFile& frame,
                                                 const Array2D<std::uint8_t>& flags,
