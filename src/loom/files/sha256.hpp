@@ -10,6 +10,8 @@ namespace loom {
 
 /// 64 lower-case hexadecimal digits, as `sha256sum` prints them.
 [[nodiscard]] std::string sha256(std::span<const std::uint8_t> bytes);
+/// The same without the processor's own instructions for it: for tests.
+[[nodiscard]] std::string sha256_anywhere(std::span<const std::uint8_t> bytes);
 /// The same of a file's bytes as they lie on disk. Throws kNotFound.
 [[nodiscard]] std::string sha256_file(const std::string& path);
 

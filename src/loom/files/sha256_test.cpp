@@ -34,5 +34,13 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
             Status::kNotFound);
 }
 
+TEST(Sha256, IsTheSameWithAndWithoutInstructionsForIt) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t n = 0; n < 400; ++n) {
+    EXPECT_EQ(sha256(bytes), sha256_anywhere(bytes)) << n;
+    bytes.push_back(static_cast<std::uint8_t>(37 * n + n / 7));
+  }
+}
+
 }  // namespace
 }  // namespace loom
