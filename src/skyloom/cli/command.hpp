@@ -11,4 +11,6 @@ namespace skyloom::cli {
 
 inline constexpr const char* kProgram = "skyloom";
 
+[[nodiscard]] Command make_simulate();
+
 }  // namespace skyloom::cli

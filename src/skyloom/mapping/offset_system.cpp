@@ -68,6 +68,7 @@ void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
   diagonal_.assign(weights_.size(), 0.0);  // good samples, for now
   for (std::size_t s = 0; s < streams.size(); ++s) {
     Stream& stream = streams[s];
+    stream.keep_signal_alone();
     std::size_t from = 0, to = 0;
     for (Segment& segment : stream.segments) {
       const std::size_t end = from + segment.runs;
@@ -78,14 +79,14 @@ void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
       for (; from < end; ++from) {
         const Run& run = stream.runs[from];
         if (!(inverse[run.place].ii > 0)) continue;
-        signal_[baseline] += stream.products[from].d;
+        signal_[baseline] += stream.signal[from];
         diagonal_[baseline] += run.n;
         stream.runs[to++] = run;
         ++segment.runs;
       }
     }
     stream.runs.resize(to);
-    std::vector<RunProducts>().swap(stream.products);
+    std::vector<double>().swap(stream.signal);
   }
 }
 

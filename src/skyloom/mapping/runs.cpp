@@ -11,6 +11,15 @@ constexpr double kMostSamples = 1 << 24;  // of a run: counted exactly in float
 
 }  // namespace
 
+void Stream::keep_signal_alone() {
+  if (products.empty()) return;
+  signal.resize(products.size());
+  for (std::size_t i = 0; i < products.size(); ++i) signal[i] = products[i].d;
+  std::vector<RunProducts>().swap(products);
+  runs.shrink_to_fit();
+  segments.shrink_to_fit();
+}
+
 RunBuilder::RunBuilder(const TileGrid& tiles, std::size_t step, double weight)
     : tiles_(tiles), step_(step) {
   stream_.weight = weight;

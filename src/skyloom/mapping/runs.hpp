@@ -37,11 +37,15 @@ struct Segment {
 /// One detector's samples of one observation.
 struct Stream {
   std::vector<Run> runs;
-  std::vector<RunProducts> products;  ///< as many as runs
+  std::vector<RunProducts> products;  ///< as many as runs, until they are in the sky's sums
+  std::vector<double> signal;         ///< then their d alone
   std::vector<Segment> segments;
   std::vector<std::uint32_t> lengths;  ///< samples of each baseline, good or not
   double weight = 0;                   ///< of a sample, 1 / K^2
   std::size_t good = 0, flagged = 0, not_finite = 0;
+
+  /// Products become signal: a sixth of their bytes.
+  void keep_signal_alone();
 };
 
 /// Samples as they follow one another.

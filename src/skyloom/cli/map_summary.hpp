@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What map-making tells of itself: a line for the console, JSON for who asks.
+#pragma once
+
+#include <string>
+
+#include "loom/json/json.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+
+namespace skyloom::cli {
+
+[[nodiscard]] std::string summary_line(const MapSummary& summary);
+[[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job);
+
+}  // namespace skyloom::cli
