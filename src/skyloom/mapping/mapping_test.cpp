@@ -35,9 +35,10 @@ struct Case {
     std::vector<Stokes> out(static_cast<std::size_t>(sums.sky().pixels()));
     for (std::size_t h = 0; h < system.hit_tiles().size(); ++h) {
       const auto tile = system.tile_map(h, a);
+      const auto number = static_cast<std::size_t>(system.hit_tiles()[h]);
       for (std::size_t p = 0; p < tile.size(); ++p) {
-        out[static_cast<std::size_t>(
-            sums.tiles().pixel(static_cast<std::size_t>(system.hit_tiles()[h]), p))] = tile[p];
+        const Pixel pixel = sums.tiles().pixel(number, sums.tile(number)[p].place);
+        out[static_cast<std::size_t>(pixel)] = tile[p];
       }
     }
     return out;
@@ -122,9 +123,9 @@ TEST(Destriping, RecoversASkyWithoutNoise) {
   std::size_t good = 0;
   for (std::size_t h = 0; h < found.system.hit_tiles().size(); ++h) {
     const auto inverse = found.system.inverse(h);
+    const auto number = static_cast<std::size_t>(found.system.hit_tiles()[h]);
     for (std::size_t p = 0; p < inverse.size(); ++p) {
-      const Pixel pixel =
-          found.sums.tiles().pixel(static_cast<std::size_t>(found.system.hit_tiles()[h]), p);
+      const Pixel pixel = found.sums.tiles().pixel(number, found.sums.tile(number)[p].place);
       const Stokes truth = test::smooth_sky(sky, pixel), at = map[static_cast<std::size_t>(pixel)];
       if (!(inverse[p].ii > 0)) {
         EXPECT_EQ(at.i, 0);
@@ -281,7 +282,7 @@ TEST(SkySums, DoNotDependOnHowStreamsAreCutIntoCalls) {
   whole.add(streams, one);
   for (const Stream& stream : streams) parts.add({&stream, 1}, one);
   ASSERT_EQ(whole.hit_tiles(), parts.hit_tiles());
-  double hits = 0;
+  std::size_t hits = 0;
   for (const std::int32_t tile : whole.hit_tiles()) {
     const auto a = whole.tile(static_cast<std::size_t>(tile));
     const auto b = parts.tile(static_cast<std::size_t>(tile));
@@ -292,7 +293,7 @@ TEST(SkySums, DoNotDependOnHowStreamsAreCutIntoCalls) {
       EXPECT_EQ(a[p].signal.u, b[p].signal.u);
     }
   }
-  EXPECT_EQ(hits, 14 * 6000);
+  EXPECT_EQ(hits, 14U * 6000U);
 }
 
 TEST(Symmetric3, InvertsAndKnowsTheCondition) {

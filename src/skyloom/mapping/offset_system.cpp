@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "loom/base/array.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kMostPixels = 256;  // of a tile
 constexpr std::size_t kRunsOfTask = 1 << 14;
 constexpr std::size_t kBaselinesOfTask = 1 << 12;
 
@@ -41,13 +41,12 @@ void OffsetSystem::invert_tiles(const SkySums& sums, const SolveOptions& options
     inverses_[h].resize(pixels.size());
     auto& [good, cut, samples] = counts[h];
     for (std::size_t p = 0; p < pixels.size(); ++p) {
-      if (!(pixels[p].hits > 0)) continue;
       inverses_[h][p] = invert(pixels[p].weights, options.least_reciprocal).inverse;
       if (inverses_[h][p].ii > 0) {
         ++good;
       } else {
         ++cut;
-        samples += static_cast<std::size_t>(pixels[p].hits);
+        samples += pixels[p].hits;
       }
     }
   });
@@ -73,11 +72,12 @@ void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
     for (Segment& segment : stream.segments) {
       const std::size_t end = from + segment.runs;
       const std::size_t baseline = firsts_[s] + segment.baseline;
-      const auto& inverse =
-          inverses_[static_cast<std::size_t>(hit_number_[static_cast<std::size_t>(segment.tile)])];
+      const auto tile = static_cast<std::size_t>(segment.tile);
+      const auto& inverse = inverses_[static_cast<std::size_t>(hit_number_[tile])];
       segment.runs = 0;
       for (; from < end; ++from) {
-        const Run& run = stream.runs[from];
+        Run run = stream.runs[from];
+        run.place = static_cast<std::uint16_t>(*sums_.find(tile, run.place));
         if (!(inverse[run.place].ii > 0)) continue;
         signal_[baseline] += stream.signal[from];
         diagonal_[baseline] += run.n;
@@ -179,9 +179,10 @@ void OffsetSystem::take_tile(std::size_t tile, const Stokes* m, double* parts) c
 }
 
 void OffsetSystem::over_tiles(Executor& executor,
-                              const std::function<void(std::size_t)>& task) const {
+                              const std::function<void(std::size_t, Stokes*)>& task) const {
   executor.run(groups_.size() - 1, [&](std::size_t g) {
-    for (std::size_t tile = groups_[g]; tile < groups_[g + 1]; ++tile) task(tile);
+    std::vector<Stokes> scratch(sums_.tiles().pixels());
+    for (std::size_t tile = groups_[g]; tile < groups_[g + 1]; ++tile) task(tile, scratch.data());
   });
 }
 
@@ -203,8 +204,8 @@ void OffsetSystem::collect(const double* parts, std::span<const double> from, st
 
 void OffsetSystem::make_right_side(Executor& executor) {
   Buffer<double> parts(std::max<std::size_t>(parts_.size(), 1));
-  over_tiles(executor, [&](std::size_t tile) {
-    Stokes m[kMostPixels];
+  over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
+    Stokes* const m = scratch;
     const auto pixels = sums_.tile(static_cast<std::size_t>(hit_tiles_[tile]));
     for (std::size_t p = 0; p < pixels.size(); ++p) m[p] = inverses_[tile][p] * pixels[p].signal;
     take_tile(tile, m, parts.data());
@@ -218,11 +219,12 @@ void OffsetSystem::make_right_side(Executor& executor) {
 void OffsetSystem::apply(std::span<const double> a, std::span<double> out,
                          Executor& executor) const {
   Buffer<double> parts(std::max<std::size_t>(parts_.size(), 1));
-  over_tiles(executor, [&](std::size_t tile) {
-    Stokes z[kMostPixels];
-    add_tile(tile, a, 1, z);
-    for (std::size_t p = 0; p < inverses_[tile].size(); ++p) z[p] = inverses_[tile][p] * z[p];
-    take_tile(tile, z, parts.data());
+  over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
+    const std::vector<Symmetric3>& inverse = inverses_[tile];
+    std::fill(scratch, scratch + inverse.size(), Stokes{});
+    add_tile(tile, a, 1, scratch);
+    for (std::size_t p = 0; p < inverse.size(); ++p) scratch[p] = inverse[p] * scratch[p];
+    take_tile(tile, scratch, parts.data());
   });
   for (std::size_t b = 0; b < out.size(); ++b) out[b] = diagonal_[b] * a[b];
   collect(parts.data(), out, out, executor);

@@ -61,22 +61,22 @@ class OffsetSystem {
   void make_right_side(Executor& executor);
   void add_tile(std::size_t tile, std::span<const double> a, double sign, Stokes* z) const;
   void take_tile(std::size_t tile, const Stokes* m, double* parts) const;
-  void over_tiles(Executor& executor, const std::function<void(std::size_t)>& task) const;
+  void over_tiles(Executor& executor, const std::function<void(std::size_t, Stokes*)>& task) const;
   void collect(const double* parts, std::span<const double> from, std::span<double> out,
                Executor& executor) const;
 
   const SkySums& sums_;
   std::vector<std::int32_t> hit_tiles_;
   std::vector<std::int32_t> hit_number_;           ///< of each tile; -1: not hit
-  std::vector<std::vector<Symmetric3>> inverses_;  ///< of hit tiles; 0 where cut or not hit
+  std::vector<std::vector<Symmetric3>> inverses_;  ///< of the pixels of hit tiles; 0 where cut
   std::vector<double> weights_;      ///< of each baseline's samples; 0 where it is left out
   std::vector<double> signal_;       ///< sum of each baseline's good samples, during set-up
   std::vector<std::size_t> groups_;  ///< where each group of hit tiles begins: a task of a step
   std::vector<double> diagonal_, right_side_;
   std::vector<std::size_t> firsts_;
-  std::vector<Run> runs_;                    ///< by tile
-  std::vector<Part> parts_;                  ///< by tile
-  std::vector<std::size_t> tile_parts_;      ///< where each hit tile's parts begin
+  std::vector<Run> runs_;                ///< by tile; places are those in the tile's list of pixels
+  std::vector<Part> parts_;              ///< by tile
+  std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
   std::vector<std::uint32_t> part_places_;
   std::size_t cut_pixels_ = 0, cut_samples_ = 0, left_baselines_ = 0;

@@ -8,7 +8,7 @@ namespace {
 
 void add_run(const Run& run, const RunProducts& more, double weight, PixelSums& to) {
   const double n = run.n;
-  to.hits += n;
+  to.hits += static_cast<std::uint32_t>(run.n);
   to.weights.ii += weight * n;
   to.weights.iq += weight * run.q;
   to.weights.iu += weight * run.u;
@@ -46,18 +46,23 @@ void SkySums::add(std::span<const Stream> streams, Executor& executor) {
   for (std::size_t i = 0; i < visits.size(); ++i) {
     if (i == 0 || visits[i].tile != visits[i - 1].tile) {
       starts.push_back(i);
-      Buffer<PixelSums>& sums = sums_[static_cast<std::size_t>(visits[i].tile)];
-      if (sums.empty()) sums = Buffer<PixelSums>(tiles_.pixels(), PixelSums{});
     }
   }
   starts.push_back(visits.size());
   executor.run(starts.size() - 1, [&](std::size_t t) {
-    PixelSums* const sums = sums_[static_cast<std::size_t>(visits[starts[t]].tile)].data();
+    Tile& tile = sums_[static_cast<std::size_t>(visits[starts[t]].tile)];
+    if (tile.numbers.empty()) tile.numbers.assign(tiles_.pixels(), kNotHit);
     for (std::size_t i = starts[t]; i < starts[t + 1]; ++i) {
       const Stream& stream = streams[visits[i].stream];
       const std::size_t end = visits[i].first_run + stream.segments[visits[i].segment].runs;
       for (std::size_t r = visits[i].first_run; r < end; ++r) {
-        add_run(stream.runs[r], stream.products[r], stream.weight, sums[stream.runs[r].place]);
+        const std::uint16_t place = stream.runs[r].place;
+        std::uint16_t& number = tile.numbers[place];
+        if (number == kNotHit) {
+          number = static_cast<std::uint16_t>(tile.pixels.size());
+          tile.pixels.push_back({.place = place, .hits = 0, .weights = {}, .signal = {}});
+        }
+        add_run(stream.runs[r], stream.products[r], stream.weight, tile.pixels[number]);
       }
     }
   });
@@ -66,14 +71,17 @@ void SkySums::add(std::span<const Stream> streams, Executor& executor) {
 std::vector<std::int32_t> SkySums::hit_tiles() const {
   std::vector<std::int32_t> out;
   for (std::size_t t = 0; t < sums_.size(); ++t) {
-    if (!sums_[t].empty()) out.push_back(static_cast<std::int32_t>(t));
+    if (!sums_[t].pixels.empty()) out.push_back(static_cast<std::int32_t>(t));
   }
   return out;
 }
 
 std::size_t SkySums::bytes() const noexcept {
   std::size_t sum = 0;
-  for (const auto& tile : sums_) sum += tile.size() * sizeof(PixelSums);
+  for (const Tile& tile : sums_) {
+    sum += sizeof(Tile) + tile.pixels.capacity() * sizeof(PixelSums) +
+           tile.numbers.capacity() * sizeof(std::uint16_t);
+  }
   return sum;
 }
 

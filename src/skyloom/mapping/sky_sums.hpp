@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "loom/base/array.hpp"
 #include "loom/base/executor.hpp"
 #include "skyloom/mapping/runs.hpp"
 #include "skyloom/mapping/symmetric3.hpp"
@@ -14,7 +15,8 @@
 namespace skyloom {
 
 struct PixelSums {
-  double hits = 0;
+  std::uint32_t place = 0;  ///< of the pixel in its tile
+  std::uint32_t hits = 0;
   Symmetric3 weights;  ///< P^T N^-1 P
   Stokes signal;       ///< P^T N^-1 d
 };
@@ -39,9 +41,19 @@ class SkySums {
   /// Adds streams. A pixel's sums have the order in which streams are given, whatever the threads
   /// and however they are cut into calls.
   void add(std::span<const Stream> streams, Executor& executor);
-  /// The pixels of a tile; empty where nothing hit it.
+  /// The pixels of a tile that were hit, in the order of their first hits.
   [[nodiscard]] std::span<const PixelSums> tile(std::size_t number) const noexcept {
-    return {sums_[number].data(), sums_[number].size()};
+    return sums_[number].pixels;
+  }
+  /// Where a pixel stands in its tile's list; nullopt where nothing hit it.
+  [[nodiscard]] std::optional<std::size_t> find(Pixel pixel) const noexcept {
+    return find(static_cast<std::size_t>(tiles_.tile(pixel)), tiles_.place(pixel));
+  }
+  [[nodiscard]] std::optional<std::size_t> find(std::size_t tile,
+                                                std::size_t place) const noexcept {
+    const Tile& at = sums_[tile];
+    if (at.numbers.empty() || at.numbers[place] == kNotHit) return std::nullopt;
+    return at.numbers[place];
   }
   /// Numbers of tiles that were hit, growing.
   [[nodiscard]] std::vector<std::int32_t> hit_tiles() const;
@@ -50,7 +62,12 @@ class SkySums {
  private:
   Healpix sky_;
   TileGrid tiles_;
-  std::vector<Buffer<PixelSums>> sums_;
+  static constexpr std::uint16_t kNotHit = 0xffff;
+  struct Tile {
+    std::vector<std::uint16_t> numbers;  ///< of each place
+    std::vector<PixelSums> pixels;
+  };
+  std::vector<Tile> sums_;
 };
 
 }  // namespace skyloom

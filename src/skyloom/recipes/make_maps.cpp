@@ -105,9 +105,9 @@ class MapWriter {
     file.ordering = job_.ordering;
     const std::size_t n = file.columns.size();
     write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
-      const auto tile = sums_.tile(static_cast<std::size_t>(sums_.tiles().tile(pixel)));
-      const std::size_t place = sums_.tiles().place(pixel);
-      if (tile.empty() || !(tile[place].hits > 0) || !value(tile[place], out)) {
+      const auto at = sums_.find(pixel);
+      const auto tile = static_cast<std::size_t>(sums_.tiles().tile(pixel));
+      if (!at || !value(sums_.tile(tile)[*at], out)) {
         std::fill(out, out + n, empty);
       }
     });
@@ -126,12 +126,12 @@ class MapWriter {
                        .ordering = job_.ordering};
     write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
       const std::int32_t h = place_of[static_cast<std::size_t>(sums_.tiles().tile(pixel))];
-      const std::size_t at = sums_.tiles().place(pixel);
-      if (h < 0 || !(system.inverse(static_cast<std::size_t>(h))[at].ii > 0)) {
+      const auto at = sums_.find(pixel);
+      if (!at || !(system.inverse(static_cast<std::size_t>(h))[*at].ii > 0)) {
         std::fill(out, out + 3, kUnseen);
         return;
       }
-      const Stokes& value = tiles[static_cast<std::size_t>(h)][at];
+      const Stokes& value = tiles[static_cast<std::size_t>(h)][*at];
       out[0] = value.i;
       out[1] = value.q;
       out[2] = value.u;
@@ -210,9 +210,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   summary.sums_bytes = sums.bytes();
   summary.system_bytes = system.bytes();
   for (const std::int32_t tile : system.hit_tiles()) {
-    for (const PixelSums& at : sums.tile(static_cast<std::size_t>(tile))) {
-      summary.hit_pixels += at.hits > 0 ? 1 : 0;
-    }
+    summary.hit_pixels += sums.tile(static_cast<std::size_t>(tile)).size();
   }
   summary.set_up = clock.lap();
   Solution solution;
