@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# loom_module(NAME SOURCES ... DEPS ... PRIVATE_DEPS ...): one static library a folder.
+# loom_module(NAME [COLD] SOURCES ... DEPS ... PRIVATE_DEPS ...): one static library a folder; COLD: see below.
 # loom_isa_sources(TARGET file_cpu.cpp ...): compile each file once for every ISA level.
 # loom_test(NAME SOURCES ... DEPS ... LABELS ...): one GoogleTest program, found by CTest.
 
@@ -15,7 +15,7 @@ endif()
 # Files of one target are compiled several at a time: headers are read once for all of them.
 function(loom_together target)
   if(FIBERLOOM_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     # g++ takes every file that another one includes for a header, where this would be a fault.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     get_target_property(sources ${target} SOURCES)
@@ -24,14 +24,18 @@ function(loom_together target)
   endif()
 endfunction()
 
+# Code that calls others and has no loop of its own over pixels or samples: what -O3 adds there is time to compile (a third
+# of the program's) and none that runs less.
+set(LOOM_COLD "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>")
+
 function(loom_module name)
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(A "COLD" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   if(A_SOURCES)
     add_library(${name} STATIC ${A_SOURCES})
     loom_together(${name})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(${name} PUBLIC ${A_DEPS} PRIVATE ${A_PRIVATE_DEPS})
-    target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${FIBERLOOM_WARNINGS}>")
+    target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${FIBERLOOM_WARNINGS}>" $<$<BOOL:${A_COLD}>:${LOOM_COLD}>)
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -92,7 +96,7 @@ function(loom_test name)
   add_executable(${name} ${A_SOURCES})
   loom_together(${name})
   target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${FIBERLOOM_WARNINGS})
+  target_compile_options(${name} PRIVATE ${FIBERLOOM_WARNINGS} ${LOOM_COLD})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 600)

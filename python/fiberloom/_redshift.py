@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # One array, or one for each camera by name.
 PerCamera = Union[npt.ArrayLike, Mapping[str, npt.ArrayLike]]
 _METHODS = ("fast", "exact", "redrock")
+# Bits of "quality" in their order.
+_CUTS = ("BGS", "LRG", "ELG", "QSO")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -35,9 +37,14 @@ class Redshifts(Shown):
     spectype, subtype : list of str
     npixels : array
         Good pixels.
+    probability, class_probability : array
+        Of this type near this redshift, and of this type at any; 0 without evidence.
+    good : dict
+        {"BGS", "LRG", "ELG", "QSO": array of bool}: who passes each survey's cut (docs/fiberloom/formats.md).
     candidates : list of list of dict
         All minima that were kept, best first: spectype, subtype, method, z, zerr, chi2, deltachi2, zwarn, npixels,
-        coeff, legcoeff.
+        coeff, legcoeff, probability, class_probability, posterior_zerr, log_evidence, quality; of the best one lines:
+        {"OII": {"flux", "ivar", "sigma_kms"} ...}.
     scan : dict
         {"GALAXY": (redshifts [nz], chi2 [ntarget][nz])}, where it was asked for.
     models : dict
@@ -54,6 +61,9 @@ class Redshifts(Shown):
     spectype: List[str]
     subtype: List[str]
     npixels: Array
+    probability: Array
+    class_probability: Array
+    good: Dict[str, Array]
     candidates: List[List[Dict[str, Any]]]
     scan: Dict[str, Tuple[Array, Array]]
     models: Dict[str, Array]
@@ -125,14 +135,15 @@ class Spectra(Shown):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class RedshiftFile(Shown):
-    """A file of redshifts: redshifts, fibermap, exp_fibermap, tsnr2 are tables (or None), header that of the primary
-    HDU."""
+    """A file of redshifts: redshifts, fibermap, exp_fibermap, tsnr2, candidates are tables (or None), header that of
+    the primary HDU."""
 
     redshifts: "Table"
     header: "Header"
     fibermap: "Optional[Table]" = None
     exp_fibermap: "Optional[Table]" = None
     tsnr2: "Optional[Table]" = None
+    candidates: "Optional[Table]" = None
     path: Optional[str] = None
 
     def __len__(self) -> int:
@@ -197,7 +208,7 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
                   templates: Union[None, PathLike, Sequence[PathLike]] = None, *, mask: Optional[PerCamera] = None,
                   targetid: Optional[npt.ArrayLike] = None, archetypes: Optional[PathLike] = None,
                   method: Literal["fast", "exact", "redrock"] = "fast", nminima: Optional[int] = None,
-                  scan: bool = False, models: bool = False, threads: Optional[int] = None,
+                  evidence: bool = True, scan: bool = False, models: bool = False, threads: Optional[int] = None,
                   progress: Progress = None) -> Redshifts:
     """Finds what each target is, and its redshift.
 
@@ -210,7 +221,7 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
     resolution : array [ntarget][ndiag][nwave], or {camera: array}, optional
         Diagonals of R as DESI stores them; without them spectra are taken as they are.
     templates : path or list of paths, optional
-        Files, a list (.txt) or a folder; default $RR_TEMPLATE_DIR.
+        Files, a list (.txt) or a folder; default $RR_TEMPLATE_DIR, else the small built-in set.
     mask : array of integers, optional
         Not zero: the pixel is bad.
     targetid : array of integers, optional
@@ -221,6 +232,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         As the command's --method.
     nminima : int, optional
         Minima kept of each spectral type.
+    evidence : bool
+        Probabilities, line fluxes and cuts, and candidates in the order of probability; never of "redrock".
     scan, models : bool
         Keep chi2 at every redshift, and the best models.
     threads : int, optional
@@ -261,6 +274,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         options["archetypes"] = [check.path("archetypes", archetypes)]
     if nminima is not None:
         options["nminima"] = [str(check.integer("nminima", nminima, 1))]
+    if not check.flag("evidence", evidence):
+        options["evidence"] = ["false"]
     want_scan, want_models = check.flag("scan", scan), check.flag("models", models)
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable, got {type(progress).__name__}")
@@ -274,7 +289,10 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         targetid=ids.astype(np.int64), z=column("z", float), zerr=column("zerr", float),
         zwarn=column("zwarn", np.uint32), chi2=column("chi2", float), deltachi2=column("deltachi2", float),
         spectype=[b["spectype"] for b in best], subtype=[b["subtype"] for b in best],
-        npixels=column("npixels", np.int64), candidates=got["candidates"], scan=got["scan"],
+        npixels=column("npixels", np.int64), probability=column("probability", float),
+        class_probability=column("class_probability", float),
+        good={name: (column("quality", np.uint32) >> bit & 1).astype(bool) for bit, name in enumerate(_CUTS)},
+        candidates=got["candidates"], scan=got["scan"],
         models=dict(zip(cameras, got["models"])))
 
 

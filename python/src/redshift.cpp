@@ -125,6 +125,20 @@ py::dict candidate_dict(const redshift::Candidate& c) {
   out["zwarn"] = c.zwarn;
   out["npixels"] = c.good_pixels;
   out["coeff"] = to_numpy(std::vector<double>(c.coefficients));
+  out["probability"] = c.probability;
+  out["class_probability"] = c.class_probability;
+  out["posterior_zerr"] = c.posterior_zerr;
+  out["log_evidence"] = c.evidence;
+  out["quality"] = c.quality;
+  py::dict lines;
+  for (const redshift::LineFlux& line : c.lines) {
+    py::dict values;
+    values["flux"] = line.flux;
+    values["ivar"] = line.ivar;
+    values["sigma_kms"] = line.sigma_kms;
+    lines[py::str(line.name)] = values;
+  }
+  out["lines"] = lines;
   out["legcoeff"] = to_numpy(std::vector<double>(c.legendre));
   return out;
 }
@@ -191,6 +205,7 @@ py::dict read_redshift_file(const std::string& path, bool verify) {
   out["fibermap"] = optional_table(to_raw_table(file.fibermap));
   out["exp_fibermap"] = optional_table(to_raw_table(file.exp_fibermap));
   out["tsnr2"] = optional_table(to_raw_table(file.tsnr2));
+  out["candidates"] = optional_table(to_raw_table(file.candidates));
   return out;
 }
 

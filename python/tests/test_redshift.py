@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -135,13 +136,12 @@ def test_files_come_back_and_rrdesi_writes_them(templates, coadd, tmp_path, caps
     assert np.array_equal(mine.redshifts["Z"], arrays.z) and list(mine.redshifts["TARGETID"]) == [5, 7, -9]
     with fits.open(out, checksum=True) as hdus:
         hdus.verify("exception")
-        assert [h.name for h in hdus] == ["PRIMARY", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP"]
+        assert [h.name for h in hdus] == ["PRIMARY", "REDSHIFTS", "FIBERMAP", "EXP_FIBERMAP", "CANDIDATES"]
         data = hdus["REDSHIFTS"].data
-        assert data.columns.names == ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE",
-                                      "SUBTYPE", "NCOEFF", "DELTACHI2"]
+        assert data.columns.names[:12] == ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE",
+                                           "SUBTYPE", "NCOEFF", "DELTACHI2"]
         assert data["COEFF"].shape == (3, 4) and data["SPECTYPE"][1] == "STAR"
-        check_truth(fl.Redshifts(None, data["Z"], data["ZERR"], data["ZWARN"], None, None, list(data["SPECTYPE"]), [], None,
-                                 [], {}, {}))
+        check_truth(types.SimpleNamespace(z=data["Z"], zerr=data["ZERR"], zwarn=data["ZWARN"], spectype=list(data["SPECTYPE"])))
     with fits.open(model) as hdus:
         assert hdus["R_MODEL"].data.shape == (3, 260)
     with pytest.raises(fl.NotFoundError) as error:

@@ -8,6 +8,7 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/recipes/compare_truth.hpp"
+#include "fiberloom/recipes/redshift/compare_redshifts.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/standard_output.hpp"
@@ -19,7 +20,7 @@ struct CompareCommand {
   std::string a, b, truth;
   Verify verify = Verify::kYes;
   CompareOptions options;
-  double max_pull = 0.1, max_mask_percent = 0.1;
+  double max_pull = 0.1, max_mask_percent = 0.1, max_other_percent = 1;
   std::optional<double> max_ivar, max_resolution, max_mean, max_width_error;
   int bundle_size = 25;
 };
@@ -117,9 +118,36 @@ bool is_truth(const std::string& path) {
   return has("FLUX") && has("WAVELENGTH") && !has("IVAR");
 }
 
+int compare_two_redshifts(const CompareCommand& command) {
+  const RedshiftAnswers a = read_answers(command.a, command.verify);
+  const RedshiftAnswers b = read_answers(command.b, command.verify);
+  const RedshiftComparison c =
+      compare_redshifts(a, b, std::max<std::size_t>(command.options.list, 5));
+  put(print("A %s\n%s %s\n", a.path.c_str(), b.is_truth ? "truth" : "B", b.path.c_str()));
+  put(print("%zu targets in both, only in A %zu, only in B %zu\n\n", c.both, c.only_a, c.only_b));
+  put(print("same SPECTYPE %33zu  %8.3f %%\n", c.same_type, percent(c.same_type, c.both)));
+  for (std::size_t t = 0; t < c.nearer.size(); ++t) {
+    put(print("  and |velocity| < %6g km/s %17zu  %8.3f %%\n", RedshiftComparison::kThresholds[t],
+              c.nearer[t], percent(c.nearer[t], c.both)));
+  }
+  put(print("same type and redshift (1000 km/s, QSO 3000) %zu of %zu\n", c.agree, c.both));
+  put(print("ZWARN 0: in A %zu, in B %zu, in both %zu, of which the same %zu\n", c.sure_a, c.sure_b,
+            c.sure, c.sure_agree));
+  for (const RedshiftDifference& d : c.list) {
+    put(print("  %lld: %s %.6f, %s %.6f\n", static_cast<long long>(d.id), d.spectype_a.c_str(),
+              d.z_a, d.spectype_b.c_str(), d.z_b));
+  }
+  const bool good =
+      judge("other answers with ZWARN 0", 100 * c.difference(), command.max_other_percent, "%");
+  return static_cast<int>(good ? Status::kOk : Status::kDifferent);
+}
+
 int run_compare(const CompareCommand& command) {
   if (command.b.empty() == command.truth.empty()) {
     throw Error(Status::kUsage, "give a second file or --truth (see: fiberloom compare --help)");
+  }
+  if (!command.b.empty() && has_redshifts(command.a) && has_redshifts(command.b)) {
+    return compare_two_redshifts(command);
   }
   if (!command.truth.empty()) return compare_with_truth(command, command.truth);
   if (is_truth(command.b)) return compare_with_truth(command, command.b);
@@ -133,6 +161,10 @@ void add_limits(Options& options, CompareCommand& c) {
               {.shows_default = true});
   options.add("--max-ivar", &c.max_ivar, "relative difference of ivar");
   options.add("--max-resolution", &c.max_resolution, "difference of RESOLUTION entries");
+  options.add(
+      "--max-other", &c.max_other_percent,
+      "of redshifts: targets with ZWARN 0 in both that are another type or redshift, percent",
+      {.shows_default = true});
   options.add("--max-mean", &c.max_mean, "with a truth: |mean pull|");
   options.add("--max-width-error", &c.max_width_error, "with a truth: |width of pulls - 1|");
 }
@@ -142,16 +174,19 @@ void add_limits(Options& options, CompareCommand& c) {
 Command make_compare() {
   Command command{
       .name = "compare",
-      .text = "compare two frames, or a frame with the truth it was simulated from",
+      .text =
+          "compare two frames or two files of redshifts, or one with the truth it was simulated "
+          "from",
       .footer =
           "Examples:\n  fiberloom compare ours.fits theirs.fits --max-pull 0.01 --list 20\n"
-          "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n\n" +
+          "  fiberloom compare frame-r0-00000001.fits truth-r0-00000001.fits\n"
+          "  fiberloom compare redrock-0000.fits truth-0000.fits\n\n" +
           exit_codes_of(
               {.reads = true, .matches = true, .writes = true, .more = {Status::kDifferent}})};
   const auto state = std::make_shared<CompareCommand>();
   Options& options = command.options;
-  options.add("A", &state->a, "frame", {.required = true});
-  options.add("B", &state->b, "frame, or truth as `simulate` writes it");
+  options.add("A", &state->a, "frame, or redshifts", {.required = true});
+  options.add("B", &state->b, "the same, or truth as `simulate` writes it");
   options.add("--truth", &state->truth, "truth file");
   options.add("--list", &state->options.list, "name so many bins masked on one side only",
               {.shows_default = true});

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fiberloom/cli/device_json.hpp"
+#include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/night/extract_kind.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
@@ -31,8 +32,6 @@ double busy(double seconds, double wall, std::size_t threads) {
   return wall > 0 && threads > 0 ? 100 * seconds / wall / static_cast<double>(threads) : 0;
 }
 
-Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
-
 Json frame_json(const night::Task& its_task, const night::Outcome& o) {
   const night::FrameTask& task = night::frame_of(its_task);
   Json json = {{"name", task.name},
@@ -54,8 +53,9 @@ Json frame_json(const night::Task& its_task, const night::Outcome& o) {
   json["taken_over_by_cpu"] = {{"bundles", by_cpu.bundles}, {"device_failure", by_cpu.failure}};
   json["start_s"] = o.start_s;
   json["end_s"] = o.end_s;
-  json["seconds"] = {
-      {"read", stage(o.read)}, {"compute", stage(o.compute)}, {"write", stage(o.write)}};
+  json["seconds"] = {{"read", stage_json(o.read)},
+                     {"compute", stage_json(o.compute)},
+                     {"write", stage_json(o.write)}};
   json["bytes_in"] = o.bytes_in;
   json["bytes_out"] = o.bytes_out;
   json["crc32"] = o.output_checksum;

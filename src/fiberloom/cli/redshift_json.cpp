@@ -2,17 +2,13 @@
 // The JSON text; names are a contract with scripts.
 #include "fiberloom/cli/redshift_json.hpp"
 
+#include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/json/json.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
-namespace {
-
-Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
-
-}  // namespace
 
 std::string redshift_json(const RedshiftSummary& s, const RedshiftJob& job, const RunFacts& facts,
                           const Tracer& tracer) {
@@ -32,13 +28,17 @@ std::string redshift_json(const RedshiftSummary& s, const RedshiftJob& job, cons
                      {"zwarn_0", s.sure},
                      {"small_delta_chi2", s.ambiguous},
                      {"no_data", s.without_data}};
+  if (has_evidence(job.options)) {
+    json["targets"]["probability_above_0.95"] = s.probable;
+    for (const auto& [name, count] : s.cuts) json["cuts"][name] = count;
+  }
   json["types"] = Json::object();
   for (const auto& [type, count] : s.types) json["types"][type] = count;
   json["cameras"] = Json::array();
   for (const std::string& grid : s.grids) json["cameras"].push_back(grid);
-  json["seconds"] = {{"read", stage(s.read)},
-                     {"compute", stage(s.compute)},
-                     {"write", stage(s.write)},
+  json["seconds"] = {{"read", stage_json(s.read)},
+                     {"compute", stage_json(s.compute)},
+                     {"write", stage_json(s.write)},
                      {"all", {{"wall_s", facts.wall_s}, {"cpu_s", cpu_seconds()}}}};
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["timers"] = Json::object();

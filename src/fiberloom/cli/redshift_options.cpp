@@ -27,7 +27,7 @@ constexpr Ignored kIgnoredValues[] = {
 };
 
 /// Declares the option of a row by the kind of its member.
-struct Declare {
+struct DeclareRedshift {
   Options& options;
   const RedshiftOptionRow& row;
   RedshiftJob& job;
@@ -69,7 +69,7 @@ struct Declare {
 void add_rows(Options& options, RedshiftJob& job, std::string_view group) {
   options.group(std::string(group));
   for (const RedshiftOptionRow& row : redshift_option_rows()) {
-    if (row.group == group) std::visit(Declare{options, row, job}, row.field(job));
+    if (row.group == group) std::visit(DeclareRedshift{options, row, job}, row.field(job));
   }
 }
 

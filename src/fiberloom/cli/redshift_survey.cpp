@@ -109,6 +109,7 @@ int run_dry(const survey::SurveyJob& job) {
 int run_alone(const Given& given, RedshiftCommand& command, const survey::SurveyJob& job,
               Console& console) {
   const Observer observer = console.observer();
+  warn_of_fallback(job.job, observer);
   Tracer tracer(!command.trace.empty());
   const survey::BatchReport report = survey::run_survey(
       job, observer, [&](const survey::RunStatus& s) { console.line(progress_text(s)); }, &tracer);
@@ -128,6 +129,7 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
   const bool first = ranks->rank() == 0;
   Console console(first ? command.log.threshold() : LogLevel::kWarning);
   const Observer observer = console.observer();
+  if (first) warn_of_fallback(survey_job.job, observer);
   std::function<int()> end = [] { return 0; };  // rank 0 tells how it went
   try {
     Tracer tracer(!command.trace.empty());

@@ -3,14 +3,13 @@
 #include "fiberloom/cli/summary_json.hpp"
 
 #include "fiberloom/cli/device_json.hpp"
+#include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/json/json.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
 namespace {
-
-Json stage(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
 
 Json pixels(const MaskCounts& counts) {
   return {{"all", counts.pixels},
@@ -56,9 +55,9 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["spectra"] = {{"specmin", s.spec_min}, {"nspec", s.nspec},  {"nwave", s.nwave},
                      {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]},
                      {"heliocor", s.heliocor}};
-  json["seconds"] = {{"read", stage(s.read)},
-                     {"compute", stage(s.compute)},
-                     {"write", stage(s.write)},
+  json["seconds"] = {{"read", stage_json(s.read)},
+                     {"compute", stage_json(s.compute)},
+                     {"write", stage_json(s.write)},
                      {"all", {{"wall_s", facts.wall_s}, {"cpu_s", cpu_seconds()}}}};
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["memory"] = {{"estimated_bytes", s.memory.estimated_bytes},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/formats/redshift_file.hpp"
 
+#include <string_view>
+
 #include "fiberloom/formats/from_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -39,6 +41,7 @@ RedshiftFile parse_redshifts(const FitsReader& file) {
   out.fibermap = find_table(file, "FIBERMAP");
   out.tsnr2 = find_table(file, "TSNR2");
   out.exp_fibermap = find_table(file, "EXP_FIBERMAP");
+  out.candidates = find_table(file, "CANDIDATES");
   const auto check = [&](const std::optional<Table>& table, const char* name) {
     if (!table || table->rows == out.redshifts.rows) return;
     throw file.error(Status::kWrongShape, file.require(name),
@@ -59,6 +62,7 @@ void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrit
     write_table(writer, "FIBERMAP", file.fibermap);
     write_table(writer, "EXP_FIBERMAP", file.exp_fibermap);
     write_table(writer, "TSNR2", file.tsnr2);
+    write_table(writer, "CANDIDATES", file.candidates);
   });
 }
 
@@ -80,6 +84,40 @@ void write_models(const std::string& path, const HeaderCards& header, const Tabl
                    PixelType::kFloat32);
     }
   });
+}
+
+ModelReader::ModelReader(const std::string& path, Verify verify)
+    : file_(FitsReader::open(path, verify)), redshifts_(formats::parse_redshifts(file_).redshifts) {
+  constexpr std::string_view kWave = "_WAVELENGTH";
+  for (const fits::Hdu& hdu : file_.hdus()) {
+    if (!hdu.name.ends_with(kWave)) continue;
+    Camera camera{hdu.name.substr(0, hdu.name.size() - kWave.size()), {}};
+    const fits::Hdu& model = file_.require(camera.name + "_MODEL");
+    formats::require_image(file_, model, 2);
+    camera.wave = formats::read_wave(file_, hdu, model);
+    formats::require_increasing(file_, hdu, camera.wave);
+    if (model.axes[1] != redshifts_.rows) {
+      throw file_.error(Status::kWrongShape, model,
+                        std::to_string(model.axes[1]) + " models, expected one for each of " +
+                            std::to_string(redshifts_.rows) + " targets");
+    }
+    if (model.kind == fits::HduKind::kCompressedImage) {
+      throw file_.error(Status::kUnsupported, model, "compressed models");
+    }
+    file_.require_sums(model);
+    cameras_.push_back(std::move(camera));
+  }
+  if (cameras_.empty()) throw file_.error(Status::kMissingHdu, "no HDU {CAMERA}_MODEL");
+}
+
+std::vector<double> ModelReader::read(std::size_t camera, std::size_t row) const {
+  const Camera& of = cameras_.at(camera);
+  std::vector<double> out(of.wave.size());
+  if (row >= redshifts_.rows) {
+    throw file_.error(Status::kWrongShape, "no model in row " + std::to_string(row));
+  }
+  file_.read_range<double>(file_.require(of.name + "_MODEL"), row * out.size(), out);
+  return out;
 }
 
 }  // namespace fiberloom

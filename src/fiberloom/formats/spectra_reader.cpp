@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
 
 namespace fiberloom {
@@ -57,9 +58,11 @@ void SpectraReader::add_camera(const std::string& name, const std::string& prefi
   if (parts.resolution != nullptr) {
     formats::require_resolution(file_, *parts.resolution, *parts.flux);
   }
+  if (parts.resolution == nullptr) add_sigma(prefix + "SIGMA", *parts.flux, parts);
   const Hdu& wave = file_.require(prefix + "WAVELENGTH");
   Camera camera{name, formats::read_wave(file_, wave, *parts.flux),
-                parts.resolution == nullptr ? 0 : parts.resolution->axes[1]};
+                parts.resolution == nullptr ? 0 : parts.resolution->axes[1],
+                parts.sigma != nullptr};
   formats::require_increasing(file_, wave, camera.wave);
   const std::size_t rows = parts.flux->axes[1];
   if (cameras_.empty()) nspec_ = rows;
@@ -72,9 +75,31 @@ void SpectraReader::add_camera(const std::string& name, const std::string& prefi
   parts_.push_back(parts);
 }
 
+/// One number a bin, or one a bin of each spectrum.
+void SpectraReader::add_sigma(const std::string& name, const Hdu& flux, Parts& parts) const {
+  parts.sigma = file_.find(name);
+  if (parts.sigma == nullptr) return;
+  const bool one = parts.sigma->axes.size() == 1 && parts.sigma->axes[0] == flux.axes[0];
+  if (!one) formats::require_like_flux(file_, *parts.sigma, flux);
+}
+
+Array2D<double> SpectraReader::read_sigma(const Parts& parts,
+                                          std::span<const std::size_t> rows) const {
+  const std::size_t m = parts.sigma->axes[0];
+  Array2D<double> out(rows.size(), m);
+  if (parts.sigma->axes.size() > 1) {
+    read_rows(*parts.sigma, rows, out.data());
+    return out;
+  }
+  std::vector<double> all(m);
+  file_.read_pixels<double>(*parts.sigma, all);
+  for (std::size_t r = 0; r < rows.size(); ++r) std::copy(all.begin(), all.end(), out.row(r));
+  return out;
+}
+
 void SpectraReader::verify() const {
   for (const Parts& parts : parts_) {
-    for (const Hdu* hdu : {parts.flux, parts.ivar, parts.mask, parts.resolution}) {
+    for (const Hdu* hdu : {parts.flux, parts.ivar, parts.mask, parts.resolution, parts.sigma}) {
       if (hdu != nullptr) file_.require_sums(*hdu);
     }
   }
@@ -124,6 +149,8 @@ Spectra SpectraReader::read(std::size_t camera, std::span<const std::size_t> row
   if (parts.resolution != nullptr) {
     out.resolution = Array3D<float>(n, parts.resolution->axes[1], m);
     read_rows(*parts.resolution, rows, out.resolution.data());
+  } else if (parts.sigma != nullptr) {
+    out.resolution = gaussian_resolution(out.wave, read_sigma(parts, rows));
   }
   return out;
 }

@@ -22,6 +22,7 @@ class SpectraReader {
     std::string name;          ///< "B": what stands before _FLUX; of a frame by its CAMERA, or ""
     std::vector<double> wave;  ///< Angstrom, increasing
     std::size_t ndiag = 0;     ///< of RESOLUTION; 0: none
+    bool has_sigma = false;    ///< SIGMA stands for RESOLUTION
   };
 
   /// Throws as read_spectra() and read_frame(). Checksums of tables are compared.
@@ -40,15 +41,20 @@ class SpectraReader {
   /// Compares the checksums of the spectra: reads all of them once. Throws kCorrupt.
   void verify() const;
 
-  /// These spectra of a camera in this order, without tables. Bytes that are read: those of the
-  /// rows, but for compressed images, which are unpacked once and kept.
+  /// Resolution of Gaussians where a file has SIGMA (Angstrom, of each bin, or of each bin of each
+  /// spectrum) and no RESOLUTION. These spectra of a camera in this order, without tables. Bytes
+  /// that are read: those of the rows, but for compressed images, which are unpacked once and kept.
   [[nodiscard]] Spectra read(std::size_t camera, std::span<const std::size_t> rows) const;
 
  private:
   struct Parts {
-    const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *resolution = nullptr;
+    const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *resolution = nullptr,
+                    *sigma = nullptr;
   };
   void add_camera(const std::string& name, const std::string& prefix);
+  void add_sigma(const std::string& name, const fits::Hdu& flux, Parts& parts) const;
+  [[nodiscard]] Array2D<double> read_sigma(const Parts& parts,
+                                           std::span<const std::size_t> rows) const;
   template <class T>
   void read_rows(const fits::Hdu& hdu, std::span<const std::size_t> rows, T* out) const;
 

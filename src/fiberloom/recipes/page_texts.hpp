@@ -26,7 +26,18 @@ namespace fiberloom::texts {
 [[nodiscard]] std::string_view report_search_js() noexcept;
 [[nodiscard]] std::string_view report_spectrum_js() noexcept;
 [[nodiscard]] std::string_view report_tables_js() noexcept;
+[[nodiscard]] std::string_view report_unpack_js() noexcept;
 [[nodiscard]] std::string_view report_verdict_js() noexcept;
+[[nodiscard]] std::string_view redshift_html() noexcept;
+[[nodiscard]] std::string_view redshift_css() noexcept;
+[[nodiscard]] std::string_view redshift_js() noexcept;
+[[nodiscard]] std::string_view redshift_charts_js() noexcept;
+[[nodiscard]] std::string_view redshift_curve_js() noexcept;
+[[nodiscard]] std::string_view redshift_filter_js() noexcept;
+[[nodiscard]] std::string_view redshift_inspect_js() noexcept;
+[[nodiscard]] std::string_view redshift_lines_js() noexcept;
+[[nodiscard]] std::string_view redshift_table_js() noexcept;
+[[nodiscard]] std::string_view redshift_unpack_js() noexcept;
 [[nodiscard]] std::string_view report_js() noexcept;
 
 }  // namespace fiberloom::texts

@@ -2,6 +2,7 @@
 // A redshift that a target may have, and the order among several: the result of a fit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,11 @@ inline constexpr std::uint32_t kSky = 1U << 0, kLittleCoverage = 1U << 1, kSmall
 /// A fit with one of these comes after all others.
 inline constexpr std::uint32_t kBadFit =
     kNegativeModel | kManyOutliers | kFitLimit | kNegativeEmission | kBadMinimum;
+/// Names of bits 0 to 11, for people.
+inline constexpr std::array<const char*, 12> kNames{
+    "SKY",           "LITTLE_COVERAGE", "SMALL_DELTA_CHI2",  "NEGATIVE_MODEL",
+    "MANY_OUTLIERS", "Z_FITLIMIT",      "NEGATIVE_EMISSION", "UNPLUGGED",
+    "BAD_TARGET",    "NODATA",          "BAD_MINFIT",        "POORDATA"};
 }  // namespace zwarn
 
 struct Candidate {

@@ -12,7 +12,7 @@
 namespace fiberloom::redshift {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 Candidate make(const char* type, double z, double chi2, std::uint32_t zwarn = 0) {
   Candidate c;
@@ -30,7 +30,7 @@ TEST(FindMinima, TakesEndsAndPlateausLowestFirst) {
   using Indices = std::vector<std::size_t>;
   EXPECT_EQ(find_minima(std::vector<double>{1, 1, 1, 2, 2, 2}), (Indices{0, 1, 2, 4, 5}));
   EXPECT_EQ(find_minima(std::vector<double>{5, 3, 4, 2, 6, 1}), (Indices{5, 3, 1}));
-  EXPECT_EQ(find_minima(std::vector<double>{kNan, HUGE_VAL, 2, 1, 3, HUGE_VAL, kNan}),
+  EXPECT_EQ(find_minima(std::vector<double>{kNoValue, HUGE_VAL, 2, 1, 3, HUGE_VAL, kNoValue}),
             (Indices{3}));
   EXPECT_EQ(find_minima(std::vector<double>{7}), (Indices{0}));
   EXPECT_TRUE(find_minima({}).empty());

@@ -129,6 +129,14 @@ IgmTable::IgmTable(Igm model, std::span<const double> wave, IgmEdge edge)
   if (model == Igm::kCalura12) fill(kCalura, power);
   if (model == Igm::kKamble20) fill(kKamble, power);
   if (model == Igm::kInoue14) fill(kInoue, inoue_line);
+  const std::size_t n = wave_.size(), counts = lines_.empty() ? 0 : lines_.size() + 1;
+  clear_.resize(n * counts, 1.0);
+  for (std::size_t k = 1; k < counts; ++k) {
+    for (std::size_t i = 0; i < n; ++i) {
+      // exp is the same on every machine, unlike libm's
+      clear_[k * n + i] = lane_math::exp(ScalarLane(-sums_[i * counts + k])).v;
+    }
+  }
 }
 
 std::size_t IgmTable::absorbed(double z) const noexcept {
@@ -146,10 +154,6 @@ double IgmTable::continuum(std::size_t i, double z) const noexcept {
   return forest_continuum(x, z) + damped_continuum(x, z);
 }
 
-double IgmTable::depth(std::size_t i, std::size_t lines, double z) const noexcept {
-  return sums_[i * (lines_.size() + 1) + lines] + continuum(i, z);
-}
-
 double IgmTable::transmission(std::size_t i, double z) const noexcept {
   if (lines_.empty()) return 1;
   const auto passed = [&](double wave) {  // lines redwards of it
@@ -158,8 +162,10 @@ double IgmTable::transmission(std::size_t i, double z) const noexcept {
                                          [&](double line) { return rest < line; });
     return static_cast<std::size_t>(at - lines_.begin());
   };
-  const auto through = [&](std::size_t lines) {  // exp is the same on every machine, unlike libm's
-    return lines == 0 ? 1 : lane_math::exp(ScalarLane(-depth(i, lines, z))).v;
+  const auto through = [&](std::size_t lines) {
+    const double more = lines == 0 ? 0 : continuum(i, z);
+    if (more == 0) return clear_[lines * wave_.size() + i];
+    return lane_math::exp(ScalarLane(-(sums_[i * (lines_.size() + 1) + lines] + more))).v;
   };
   const std::size_t n = passed(wave_[i]);
   if (edge_ == IgmEdge::kAtMiddle) return through(n);
@@ -175,6 +181,50 @@ double IgmTable::transmission(std::size_t i, double z) const noexcept {
   }
   sum += (high - from) * through(least);
   return sum / (high - low);
+}
+
+IgmWalk::IgmWalk(const IgmTable& table, double z) noexcept : table_(table), z_(z) {
+  if (!table.lines_.empty()) enter(table.absorbed(z));
+}
+
+void IgmWalk::enter(std::size_t end) noexcept {
+  const std::vector<double>&wave = table_.wave_, &lines = table_.lines_;
+  if (end == 0) return;
+  const bool shared = table_.edge_ == IgmEdge::kShared;
+  // what of a pixel is reddest, and what is bluest, as transmission() has it
+  const auto reddest = [&](std::size_t i) {
+    return shared && i + 1 < wave.size() ? 0.5 * (wave[i] + wave[i + 1]) : wave[i];
+  };
+  const auto bluest = [&](std::size_t i) {
+    return shared && i > 0 ? 0.5 * (wave[i - 1] + wave[i]) : wave[i];
+  };
+  const double rest = reddest(end - 1) / (1 + z_);
+  std::size_t passed = 0;
+  while (passed < lines.size() && rest < lines[passed]) ++passed;
+  clear_ = table_.clear_.data() + passed * wave.size();
+  bluest_ = passed == lines.size();
+  const auto is_beyond = [&](std::size_t i) {
+    if (!bluest_) return bluest(i) / (1 + z_) < lines[passed];
+    return table_.model_ == Igm::kInoue14 && wave[i] < kLymanLimit * (1 + z_);
+  };
+  std::size_t low = 0, high = end;  // the first that is not beyond
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (is_beyond(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  change_ = static_cast<long>(low) - 1;
+}
+
+double IgmWalk::at_change(std::size_t i) noexcept {
+  if (bluest_) return table_.transmission(i, z_);
+  const double here = table_.transmission(i, z_);
+  // an edge lies in this pixel, or just redwards of its middle: the stretch begins behind it
+  enter(table_.edge_ == IgmEdge::kShared ? i : i + 1);
+  return here;
 }
 
 }  // namespace fiberloom::redshift

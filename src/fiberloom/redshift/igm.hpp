@@ -3,7 +3,8 @@
 //
 // All models have the form tau = sum over lines j with lambda_j > lambda / (1 + z) of a function of
 // the observed wavelength alone, plus (Inoue14) the Lyman continuum. So the sums over lines are
-// tabulated once for a wavelength grid, and a redshift costs one look-up and one exponential.
+// tabulated once for a wavelength grid, and so is the transmission but for the continuum: between
+// two edges of lines a redshift costs one look-up (IgmWalk).
 #pragma once
 
 #include <span>
@@ -32,6 +33,7 @@ class IgmTable {
   [[nodiscard]] std::size_t absorbed(double z) const noexcept;
 
  private:
+  friend class IgmWalk;
   [[nodiscard]] double continuum(std::size_t i, double z) const noexcept;
   [[nodiscard]] double depth(std::size_t i, std::size_t lines, double z) const noexcept;
   Igm model_;
@@ -39,6 +41,27 @@ class IgmTable {
   std::vector<double> wave_;
   std::vector<double> lines_;  ///< wavelengths, decreasing
   std::vector<double> sums_;   ///< [pixel][nline + 1]: optical depth of the first lines
+  std::vector<double> clear_;  ///< [nline + 1][pixel]: what they let through without the continuum
+};
+
+/// transmission() at one redshift, bit by bit the same, for pixels one after the other towards the
+/// blue: at(absorbed(z) - 1), at(absorbed(z) - 2) ...
+class IgmWalk {
+ public:
+  IgmWalk(const IgmTable& table, double z) noexcept;
+  [[nodiscard]] double at(std::size_t i) noexcept {
+    return static_cast<long>(i) > change_ ? clear_[i] : at_change(i);
+  }
+
+ private:
+  /// The stretch of pixels below `end` that lie bluewards of equally many lines.
+  void enter(std::size_t end) noexcept;
+  [[nodiscard]] double at_change(std::size_t i) noexcept;
+  const IgmTable& table_;
+  double z_;
+  bool bluest_ = false;            ///< the stretch ends where the continuum begins
+  const double* clear_ = nullptr;  ///< of the stretch
+  long change_ = -1;               ///< pixels up to this one do not belong to it
 };
 
 }  // namespace fiberloom::redshift

@@ -183,5 +183,22 @@ TEST(Igm, ASharedEdgeMakesItContinuousInRedshift) {
   }
 }
 
+TEST(IgmWalk, IsTheTransmissionOfEveryPixelToTheLastBit) {
+  std::vector<double> wave;
+  for (int i = 0; i < 900; ++i) wave.push_back(3600 + 2.3 * i + 0.001 * i * i);
+  for (const Igm model : {Igm::kNone, Igm::kCalura12, Igm::kKamble20, Igm::kInoue14}) {
+    for (const IgmEdge edge : {IgmEdge::kAtMiddle, IgmEdge::kShared}) {
+      const IgmTable table(model, wave, edge);
+      for (int k = 0; k < 400; ++k) {
+        const double z = 1.5 + 0.0137 * k;
+        IgmWalk walk(table, z);
+        for (std::size_t i = table.absorbed(z); i-- > 0;) {
+          ASSERT_EQ(walk.at(i), table.transmission(i, z)) << z << " " << i;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fiberloom::redshift

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "fiberloom/redshift/line_list.hpp"
 #include "fiberloom/redshift/template.hpp"
 #include "loom/linalg/bounded.hpp"
 
@@ -21,12 +22,12 @@ struct Line {
   std::size_t window;  ///< lines of one window are fitted at once
 };
 constexpr std::array<Line, 6> kLines{{
-    {"OII", {{{3727.09, 0.43}, {3729.88, 0.57}}}, 0},
-    {"HBETA", {{{4862.68, 1}, {4862.68, 0}}}, 1},
-    {"OIII", {{{4960.30, 0.2513}, {5008.24, 0.7487}}}, 2},
-    {"HALPHA", {{{6564.61, 1}, {6564.61, 0}}}, 3},
-    {"NII", {{{6549.86, 0.2469}, {6585.27, 0.7531}}}, 3},
-    {"MGII", {{{2796.35, 0.55}, {2803.53, 0.45}}}, 4},
+    {"OII", {{{line::kOii3727, 0.43}, {line::kOii3730, 0.57}}}, 0},
+    {"HBETA", {{{line::kHBeta, 1}, {line::kHBeta, 0}}}, 1},
+    {"OIII", {{{line::kOiii4960, 0.2513}, {line::kOiii5008, 0.7487}}}, 2},
+    {"HALPHA", {{{line::kHAlpha, 1}, {line::kHAlpha, 0}}}, 3},
+    {"NII", {{{line::kNii6550, 0.2469}, {line::kNii6585, 0.7531}}}, 3},
+    {"MGII", {{{line::kMgIi2796, 0.55}, {line::kMgIi2803, 0.45}}}, 4},
 }};
 constexpr double kWindowKms = 2500;
 /// Widths, and how likely each is beforehand.

@@ -35,8 +35,9 @@ struct Fit {
   std::vector<std::vector<Candidate>> found;
 
   /// `count` galaxies of coefficients as in the training, at noise of 1 / ivar.
-  Fit(std::size_t count, double ivar) {
+  Fit(std::size_t count, double ivar, const char* type = "GALAXY") {
     const CounterRng rng(31, 7);
+    templates[0].spectype = type;
     for (std::size_t t = 0; t < count; ++t) {
       std::vector<double> c;
       const auto row = static_cast<std::size_t>(60 * rng.uniform(3 * t));
@@ -99,6 +100,19 @@ TEST(Probability, ErrorsKnowOfSecondPeaks) {
   }
   EXPECT_NEAR(std::sqrt(sum2 / count), 1, 0.35);
   EXPECT_GT(wider, 1);
+}
+
+TEST(Probability, AMinimumIsOneCandidate) {  // also where a close look moves others into it
+  const Fit fit(60, 0.25, "QSO");
+  for (const auto& candidates : fit.found) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const Candidate &a = candidates[i], &b = candidates[j];
+        if (a.curve != b.curve) continue;
+        EXPECT_GE(std::abs(velocity_kms(a.z, b.z)), a.least_separation_kms);
+      }
+    }
+  }
 }
 
 TEST(Probability, APriorOfTypesMovesIt) {

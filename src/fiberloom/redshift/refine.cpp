@@ -277,6 +277,22 @@ void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
   for (Candidate& c : candidates) c.zerr = std::max(c.zerr, c.posterior_zerr);
 }
 
+/// A close look may have moved candidates to where a lower one of their template is: the lower
+/// stays.
+void drop_doubles(std::span<const Curve> curves, std::vector<Candidate>& candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.chi2 < b.chi2; });
+  std::vector<Candidate> kept;
+  for (Candidate& c : candidates) {
+    const double separation = curves[c.curve].fitter->source().least_separation_kms();
+    const bool again = std::any_of(kept.begin(), kept.end(), [&](const Candidate& k) {
+      return k.curve == c.curve && std::abs(velocity_kms(c.z, k.z)) < separation;
+    });
+    if (!again) kept.push_back(std::move(c));
+  }
+  candidates = std::move(kept);
+}
+
 std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<const Curve> curves,
                                  const Prior& prior, const RefineOptions& options) {
   const PreparedTarget& target = set.targets[t];
@@ -299,7 +315,10 @@ std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<
   for (std::size_t i = 0; i < basins.size(); ++i) {
     out.push_back(refiner.finish(basins[i], i < kLikely ? 2 : 1));
   }
-  if (!curves.front().evidence.empty()) weigh(t, curves, prior, options, refiner, out);
+  if (!curves.front().evidence.empty()) {
+    weigh(t, curves, prior, options, refiner, out);
+    drop_doubles(curves, out);
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "fiberloom/redshift/sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fiberloom::redshift {
@@ -89,12 +90,27 @@ void Sampler::sample(const ZPack& z, double* pack) const noexcept {
     std::fill(first + n * pixel_stride, pack + end, 0.0);
     kernels_.rebin(integrals_.table(), z.data(), static_cast<long>(n + 1), grids_[g].edges.data(),
                    grids_[g].log_edges.data(), first);
+    absorb(igm_[g], z, first);
+  }
+}
+
+void Sampler::absorb(const IgmTable& igm, const ZPack& z, double* pixels) const noexcept {
+  std::array<std::size_t, kLanes> count;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) count[lane] = igm.absorbed(z[lane]);
+  std::size_t i = *std::max_element(count.begin(), count.end());
+  if (i == 0) return;
+  const std::size_t nb = nbasis();
+  const auto walk = [&](std::size_t lane) { return IgmWalk(igm, z[lane]); };
+  std::array<IgmWalk, kLanes> walks{walk(0), walk(1), walk(2), walk(3),
+                                    walk(4), walk(5), walk(6), walk(7)};
+  while (i-- > 0) {
+    std::array<double, kLanes> factor;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      for (std::size_t i = igm_[g].absorbed(z[lane]); i-- > 0;) {
-        const double factor = igm_[g].transmission(i, z[lane]);
-        double* pixel = first + i * pixel_stride + lane;
-        for (std::size_t a = 0; a < nbasis(); ++a) pixel[a * kLanes] *= factor;
-      }
+      factor[lane] = i < count[lane] ? walks[lane].at(i) : 1.0;
+    }
+    double* const pixel = pixels + i * nb * kLanes;
+    for (std::size_t a = 0; a < nb; ++a) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) pixel[a * kLanes + lane] *= factor[lane];
     }
   }
 }

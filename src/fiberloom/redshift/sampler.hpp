@@ -57,6 +57,8 @@ class Sampler {
   [[nodiscard]] bool covers(double z) const noexcept;
 
  private:
+  /// Multiplies pixels [pixel][nbasis][kLanes] of a grid with what the hydrogen lets through.
+  void absorb(const IgmTable& igm, const ZPack& z, double* pixels) const noexcept;
   Integrals integrals_;
   std::span<const WaveGrid> grids_;
   const ScanKernels& kernels_;

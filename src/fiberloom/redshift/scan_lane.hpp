@@ -76,6 +76,10 @@ template <class V, int NB>
   }
 }
 
+/// Pixels ahead whose knots are asked for: rows of a finely sampled template are kilobytes apart,
+/// and no cache holds all of them.
+inline constexpr int kPixelsAhead = 4;
+
 /// Here a lane is a vector of the template, until to_lanes().
 template <class V, int NB>
 void rebin(const KnotTable& table, const double* z, long count, const double* edges,
@@ -91,7 +95,17 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
   double x[kLanes];
   int k[kLanes] = {};
   for (long e = 0; e < count; ++e) {
+    int before[kLanes];
+    for (int l = 0; l < kLanes; ++l) before[l] = k[l];
     finder.find(table, edges[e], log_edges[e], x, k);
+    for (int l = 0; l < kLanes && e > 0; ++l) {
+      const long ahead = k[l] + static_cast<long>(kPixelsAhead) * (k[l] - before[l]);
+      const char* const next =
+          reinterpret_cast<const char*>(rows + (ahead < table.last ? ahead : table.last) * stride);
+      for (int line = 0; line < (NB > 0 ? static_cast<int>(knot_stride(NB)) / 8 : 1); ++line) {
+        __builtin_prefetch(next + line * 64);
+      }
+    }
     const double per_width = e == 0 ? 1 : 1 / (edges[e] - edges[e - 1]);
     FL_UNROLL
     for (int l = 0; l < kLanes; ++l) {
@@ -219,23 +233,23 @@ void products(int nb, long count, const double* b, double* out) {
 template <class V>
 inline constexpr int kRegisterTargets = V::width == 8 ? kGatherTargets : kGatherTargets / 2;
 
-template <class V>
-void gather(long count, int columns, const double* value, const double* group, double* normal,
-            long stride) {
+template <class V, int columns>
+void gather_columns(long count, const double* value, const double* group, double* normal,
+                    long stride) {
   constexpr int targets = kRegisterTargets<V>;
   for (int first = 0; first < kGatherTargets; first += targets) {
-    V sum[targets * kGatherColumns];
+    V sum[targets * columns];
     FL_UNROLL_ALL
     for (V& s : sum) s = V(0.0);
     const double* from = group;
     const double* v = value + first;
     for (long i = 0; i < count; ++i) {
       FL_UNROLL
-      for (int c = 0; c < kGatherColumns; ++c) {
+      for (int c = 0; c < columns; ++c) {
         const V column = at<V>(from, c);
         FL_UNROLL
         for (int t = 0; t < targets; ++t) {
-          sum[t * kGatherColumns + c] = fma(V(v[t]), column, sum[t * kGatherColumns + c]);
+          sum[t * columns + c] = fma(V(v[t]), column, sum[t * columns + c]);
         }
       }
       from += kGatherColumns * kLanes;
@@ -243,8 +257,29 @@ void gather(long count, int columns, const double* value, const double* group, d
     }
     for (int t = 0; t < targets; ++t) {
       double* const to = normal + (first + t) * stride;
-      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * kGatherColumns + c]);
+      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * columns + c]);
     }
+  }
+}
+
+/// The last group has fewer columns; their zeros would cost as much as numbers.
+template <class V>
+void gather(long count, int columns, const double* value, const double* group, double* normal,
+            long stride) {
+  static_assert(kGatherColumns == 6);
+  switch (columns) {
+    case 1:
+      return gather_columns<V, 1>(count, value, group, normal, stride);
+    case 2:
+      return gather_columns<V, 2>(count, value, group, normal, stride);
+    case 3:
+      return gather_columns<V, 3>(count, value, group, normal, stride);
+    case 4:
+      return gather_columns<V, 4>(count, value, group, normal, stride);
+    case 5:
+      return gather_columns<V, 5>(count, value, group, normal, stride);
+    default:
+      return gather_columns<V, 6>(count, value, group, normal, stride);
   }
 }
 

@@ -44,6 +44,12 @@ using redshift::TemplateSet;
 [[nodiscard]] TemplateSet load_templates(std::span<const std::string> files,
                                          const GridRules& rules = {});
 
+/// Is there nothing but the built-in set? No path, no folder, and $RR_TEMPLATE_DIR not set.
+[[nodiscard]] bool falls_back(std::span<const std::string> paths,
+                              std::span<const std::string> folders = {});
+/// The line that says so and names the set as what it is.
+[[nodiscard]] std::string fallback_note();
+
 /// What to fit with, and a line for the user where that is not what was asked for.
 struct ChosenTemplates {
   TemplateSet set;

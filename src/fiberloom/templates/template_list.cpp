@@ -105,14 +105,19 @@ std::vector<std::string> find_templates(std::span<const std::string> paths,
               "no templates: neither given nor in RR_TEMPLATE_DIR, which is not set");
 }
 
+bool falls_back(std::span<const std::string> paths, std::span<const std::string> folders) {
+  return paths.empty() && folders.empty() && variable("RR_TEMPLATE_DIR") == nullptr;
+}
+
+std::string fallback_note() {
+  return "no templates named and RR_TEMPLATE_DIR not set: using the small built-in set " +
+         std::string(kBuiltInVersion) + ", made from textbook physics, which is no survey's";
+}
+
 ChosenTemplates choose_templates(std::span<const std::string> paths,
                                  std::span<const std::string> folders, const GridRules& rules) {
-  if (!paths.empty() || !folders.empty() || variable("RR_TEMPLATE_DIR") != nullptr) {
-    return {load_templates(find_templates(paths, folders), rules), ""};
-  }
-  return {built_in_set(rules),
-          "no templates named and RR_TEMPLATE_DIR not set: using the small built-in set " +
-              std::string(kBuiltInVersion) + ", made from textbook physics"};
+  if (falls_back(paths, folders)) return {built_in_set(rules), fallback_note()};
+  return {load_templates(find_templates(paths, folders), rules), ""};
 }
 
 std::vector<std::string> find_archetypes(const std::string& path) {

@@ -15,13 +15,13 @@ namespace loom::fits {
 namespace {
 
 /// Pixels handled at once: raw and converted stay in the second-level cache.
-constexpr std::size_t kChunk = 32768;
+constexpr std::size_t kReadAtOnce = 32768;
 
 /// The type in the file is the type in memory.
 template <class T>
 void read_same(const ByteSource& source, std::uint64_t offset, std::span<T> out, Checksum* sum) {
   while (!out.empty()) {
-    const auto part = out.first(std::min(out.size(), kChunk));
+    const auto part = out.first(std::min(out.size(), kReadAtOnce));
     auto* bytes = reinterpret_cast<std::uint8_t*>(part.data());
     source.read(offset, {bytes, part.size_bytes()});
     if (sum != nullptr) sum->add({bytes, part.size_bytes()});
@@ -40,9 +40,9 @@ void read_as(const ByteSource& source, const Hdu& hdu, std::uint64_t first, std:
   if constexpr (std::is_floating_point_v<T> && std::is_same_v<File, T>) {
     if (scale.trivial()) return read_same<T>(source, offset, out, sum);
   }
-  Buffer<File> chunk(std::min(out.size(), kChunk));
+  Buffer<File> chunk(std::min(out.size(), kReadAtOnce));
   while (!out.empty()) {
-    const std::size_t n = std::min(out.size(), kChunk);
+    const std::size_t n = std::min(out.size(), kReadAtOnce);
     auto* bytes = reinterpret_cast<std::uint8_t*>(chunk.data());
     source.read(offset, {bytes, n * sizeof(File)});
     if (sum != nullptr) sum->add({bytes, n * sizeof(File)});

@@ -12,7 +12,7 @@
 namespace loom::fits {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{364} * kBlock;  // about 1 MB
+constexpr std::size_t kVerifiedAtOnce = std::size_t{364} * kBlock;  // about 1 MB
 
 std::string card_or_nothing(const Hdu& hdu, const char* key) {
   const std::string text = hdu.header.text(key).value_or("");
@@ -27,7 +27,7 @@ bool has_checksums(const Hdu& hdu) {
 
 void add_bytes(Checksum& sum, const ByteSource& source, std::uint64_t first, std::uint64_t last) {
   std::vector<std::uint8_t> chunk(
-      static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, last - first)));
+      static_cast<std::size_t>(std::min<std::uint64_t>(kVerifiedAtOnce, last - first)));
   while (first < last) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), last - first));
     const std::uint64_t there = std::max(source.size(), first) - first;

@@ -80,6 +80,21 @@ Handle row_type(std::span<const Field> fields, std::size_t bytes, bool in_file) 
   return row;
 }
 
+/// How a file is written: what describes its data goes to disk soon. The library would keep 32 MB
+/// of that before it lets go of any.
+Handle write_access() {
+  constexpr std::size_t kLeast = 1 << 20, kMost = 2 << 20;
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5AC_cache_config_t cache;
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  if (H5Pget_mdc_config(access.get(), &cache) < 0) return access;
+  cache.set_initial_size = true;
+  cache.initial_size = cache.min_size = kLeast;
+  cache.max_size = kMost;
+  H5Pset_mdc_config(access.get(), &cache);
+  return access;
+}
+
 }  // namespace
 
 bool available() noexcept { return true; }
@@ -212,10 +227,11 @@ Writer::Writer(const std::string& path, Overwrite overwrite, Unfinished unfinish
   errno = 0;
   const Handle how(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(how.get(), false);
+  const Handle access = write_access();
   impl_->continues = unfinished == Unfinished::kStays && ::access(impl_->place.c_str(), F_OK) == 0;
   impl_->id = {impl_->continues
-                   ? H5Fopen(impl_->place.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
-                   : H5Fcreate(impl_->place.c_str(), H5F_ACC_TRUNC, how.get(), H5P_DEFAULT),
+                   ? H5Fopen(impl_->place.c_str(), H5F_ACC_RDWR, access.get())
+                   : H5Fcreate(impl_->place.c_str(), H5F_ACC_TRUNC, how.get(), access.get()),
                H5Fclose};
   if (!impl_->id.good()) cannot_write(path, "an HDF5 file");
   impl_->groups = {H5Pcreate(H5P_LINK_CREATE), H5Pclose};

@@ -131,6 +131,14 @@ class Reader {
   /// Row r of the first axis.
   [[nodiscard]] std::vector<double> read_row(const std::string& name, std::size_t row) const;
 
+  /// A member of a table's rows: of each row as many numbers as its list holds, or texts of fixed
+  /// length without what fills them up. Empty where the rows have no such member, or one of another
+  /// kind. Throws kMissingHdu; kWrongShape where it is no table, or one of more than 2^20 rows.
+  [[nodiscard]] std::vector<double> read_field(const std::string& name,
+                                               const std::string& field) const;
+  [[nodiscard]] std::vector<std::string> read_text_field(const std::string& name,
+                                                         const std::string& field) const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

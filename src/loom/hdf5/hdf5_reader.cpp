@@ -99,6 +99,39 @@ struct Reader::Impl {
     return out;
   }
 
+  /// Rows of a table whose type is `table`; 0 where it has no member `field`.
+  [[nodiscard]] std::size_t rows_with(const std::string& name, const Handle& set,
+                                      const Handle& table, const std::string& field) const {
+    const Handle space(H5Dget_space(set.get()), H5Sclose);
+    const hssize_t rows = H5Sget_simple_extent_npoints(space.get());
+    if (H5Tget_class(table.get()) != H5T_COMPOUND || rows < 0 || rows > kMostRows) {
+      throw Error(Status::kWrongShape, path + ": " + name + ": expected a table of at most " +
+                                           std::to_string(kMostRows) + " rows");
+    }
+    const int count = H5Tget_nmembers(table.get());
+    for (int m = 0; m < count; ++m) {
+      char* const found = H5Tget_member_name(table.get(), static_cast<unsigned>(m));
+      const bool same = found != nullptr && field == found;
+      H5free_memory(found);
+      if (same) return static_cast<std::size_t>(rows);
+    }
+    return 0;
+  }
+  /// All rows of one member, as `type` in memory.
+  template <class T>
+  [[nodiscard]] std::vector<T> read_member(const std::string& name, const Handle& set,
+                                           const std::string& field, hid_t type,
+                                           std::size_t count) const {
+    const Handle row(H5Tcreate(H5T_COMPOUND, H5Tget_size(type)), H5Tclose);
+    H5Tinsert(row.get(), field.c_str(), 0, type);
+    std::vector<T> out(count);
+    if (H5Dread(set.get(), row.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
+      throw Error(Status::kCorrupt, path + ": " + name + ": " + field + " cannot be read");
+    }
+    return out;
+  }
+
+  static constexpr hssize_t kMostRows = hssize_t{1} << 20;
   std::string path;
   Handle id;
 };
@@ -108,7 +141,7 @@ Reader::Reader(const std::string& path) {
   const Lock lock;
   impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!impl_->id.good())
-    throw Error(Status::kCorrupt, path + ": is no HDF5 file, or a damaged one");
+    throw Error(Status::kCorrupt, path + ": is no HDF5 file, a damaged one, or being written");
 }
 
 Reader::~Reader() {
@@ -199,6 +232,64 @@ void Reader::read_box(const std::string& name, std::span<const std::size_t> star
 void Reader::read_box(const std::string& name, std::span<const std::size_t> start,
                       std::span<const std::size_t> count, std::span<std::uint16_t> out) const {
   impl_->read_box(name, start, count, out, H5T_NATIVE_UINT16);
+}
+
+std::vector<double> Reader::read_field(const std::string& name, const std::string& field) const {
+  constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
+  const Lock lock;
+  const Handle set = impl_->open(name);
+  const Handle table(H5Dget_type(set.get()), H5Tclose);
+  const std::size_t rows = impl_->rows_with(name, set, table, field);
+  if (rows == 0) return {};
+  const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
+  const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
+  const auto is_number = [](hid_t type) {
+    const H5T_class_t kind = H5Tget_class(type);
+    return kind == H5T_INTEGER || kind == H5T_FLOAT;
+  };
+  if (is_number(stored.get())) {
+    return impl_->read_member<double>(name, set, field, H5T_NATIVE_DOUBLE, rows);
+  }
+  if (H5Tget_class(stored.get()) != H5T_ARRAY) return {};
+  const Handle element(H5Tget_super(stored.get()), H5Tclose);
+  const int axes = H5Tget_array_ndims(stored.get());
+  if (!is_number(element.get()) || axes < 1) return {};
+  std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
+  H5Tget_array_dims2(stored.get(), dims.data());
+  const std::size_t width =
+      H5Tget_size(stored.get()) / std::max<std::size_t>(1, H5Tget_size(element.get()));
+  if (width > kMostNumbers / rows) {
+    throw Error(Status::kWrongShape, impl_->path + ": " + name + ": " + field + " is too large");
+  }
+  const Handle wanted(H5Tarray_create2(H5T_NATIVE_DOUBLE, static_cast<unsigned>(axes), dims.data()),
+                      H5Tclose);
+  return impl_->read_member<double>(name, set, field, wanted.get(), rows * width);
+}
+
+std::vector<std::string> Reader::read_text_field(const std::string& name,
+                                                 const std::string& field) const {
+  const Lock lock;
+  const Handle set = impl_->open(name);
+  const Handle table(H5Dget_type(set.get()), H5Tclose);
+  const std::size_t rows = impl_->rows_with(name, set, table, field);
+  if (rows == 0) return {};
+  const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
+  const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
+  constexpr std::size_t kMostLetters = 4096;
+  const std::size_t size = H5Tget_size(stored.get());
+  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) > 0 ||
+      size > kMostLetters) {
+    return {};
+  }
+  const auto letters = impl_->read_member<char>(name, set, field, stored.get(), rows * size);
+  std::vector<std::string> out;
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::string text(letters.data() + r * size, size);
+    text.erase(std::min(text.find('\0'), text.size()));
+    text.erase(text.find_last_not_of(' ') + 1);
+    out.push_back(std::move(text));
+  }
+  return out;
 }
 
 std::optional<std::string> Reader::text(const std::string& name) const {

@@ -133,6 +133,37 @@ TEST_F(Hdf5, AFileThatStaysIsFilledByAnotherWriterAndIsTheSame) {
             Status::kOutputExists);
 }
 
+TEST_F(Hdf5, MembersOfTablesComeBackOneByOne) {
+  const std::string path = folder.file("a.h5");
+  {
+    Writer writer(path, Overwrite::kYes);
+    const std::vector<Field> fields{
+        {"z", Type::kFloat64}, {"coeff", Type::kFloat32, 2, true}, {"type", Type::kText, 6}};
+    std::vector<std::uint8_t> rows(2 * 22, 0);
+    const double z[] = {0.5, -1};
+    const float coeff[] = {1, 2, 3, 4};
+    for (std::size_t r = 0; r < 2; ++r) {
+      std::memcpy(rows.data() + 22 * r, &z[r], 8);
+      std::memcpy(rows.data() + 22 * r + 8, &coeff[2 * r], 8);
+      std::memcpy(rows.data() + 22 * r + 16, r == 0 ? "GALAXY" : "QSO   ", 6);
+    }
+    writer.table("fit", fields, 2, rows);
+    const std::vector<double> plain{1};
+    writer.create("plain", Type::kFloat64, {1});
+    writer.write("plain", 0, std::span<const double>(plain));
+    writer.commit();
+  }
+  const Reader reader(path);
+  EXPECT_EQ(reader.read_field("fit", "z"), (std::vector<double>{0.5, -1}));
+  EXPECT_EQ(reader.read_field("fit", "coeff"), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(reader.read_text_field("fit", "type"), (std::vector<std::string>{"GALAXY", "QSO"}));
+  EXPECT_TRUE(reader.read_field("fit", "nothing").empty());
+  EXPECT_TRUE(reader.read_field("fit", "type").empty());
+  EXPECT_TRUE(reader.read_text_field("fit", "z").empty());
+  EXPECT_EQ(thrown_by([&] { (void)reader.read_field("plain", "z"); }), Status::kWrongShape);
+  EXPECT_EQ(thrown_by([&] { (void)reader.read_field("none", "z"); }), Status::kMissingHdu);
+}
+
 TEST_F(Hdf5, TheSameBytesEveryTime) {
   const auto bytes = [&](const std::string& name) {
     write_sample(folder.file(name));

@@ -47,6 +47,10 @@ std::vector<std::size_t> Reader::shape(const std::string&) const { return {}; }
 std::vector<double> Reader::read(const std::string&) const { return {}; }
 std::vector<std::int64_t> Reader::read_integers(const std::string&) const { return {}; }
 std::vector<double> Reader::read_row(const std::string&, std::size_t) const { return {}; }
+std::vector<double> Reader::read_field(const std::string&, const std::string&) const { return {}; }
+std::vector<std::string> Reader::read_text_field(const std::string&, const std::string&) const {
+  return {};
+}
 
 std::vector<std::size_t> Reader::extent(const std::string&) const { return {}; }
 std::vector<std::size_t> Reader::chunk(const std::string&) const { return {}; }

@@ -39,7 +39,7 @@ struct BandedKernels {
 };
 
 [[nodiscard]] const BandedKernels& banded_kernels(Isa isa);
-/// The same text on ScalarLane, one lane after the other: the oracle of the others.
+/// The same text on ScalarLane, one lane after the other: the others' oracle, in the tests.
 [[nodiscard]] const BandedKernels& banded_kernels_reference();
 
 }  // namespace loom

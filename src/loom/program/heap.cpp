@@ -22,7 +22,7 @@ void keep_freed_memory() noexcept {
 
 void return_large_blocks() noexcept {
   mallopt(M_MMAP_MAX, 1 << 16);
-  mallopt(M_MMAP_THRESHOLD, kLargeBlock);
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_ARENA_MAX, 1);  // what one thread frees is there for the next
 }
 

@@ -87,7 +87,8 @@ class Options {
   /// One of a few words, which stand for values; the first is the default.
   template <class T>
   Option& choice(std::string_view names, T* value,
-                 const std::vector<std::pair<std::string, T>>& meanings, std::string text,
+                 const std::vector<std::pair<std::string, T>>& meanings,
+                 std::string text,  // NOLINT(performance-unnecessary-value-param): it is moved
                  OptionTraits traits = {}) {
     for (const auto& meaning : meanings) traits.words.push_back(meaning.first);
     traits.word_case = WordCase::kAny;

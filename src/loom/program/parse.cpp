@@ -92,12 +92,16 @@ CLI::Option* declare(CLI::App& app, const Option& row) {
   return option;
 }
 
-Node build(const Command& command, CLI::App& app) {
+/// Of commands that no word names only what help lists is declared: their options cost every start
+/// more than all else here.
+Node build(const Command& command, CLI::App& app, const std::vector<std::string>& words) {
   Node node{&command, &app, {}, {}};
   app.footer(command.footer);
   for (const Option& row : command.options.rows()) node.options.push_back(declare(app, row));
   for (const Command& part : command.parts) {
-    node.parts.push_back(build(part, *app.add_subcommand(part.name, part.text)));
+    CLI::App& its = *app.add_subcommand(part.name, part.text);
+    const bool meant = std::find(words.begin(), words.end(), part.name) != words.end();
+    node.parts.push_back(meant ? build(part, its, words) : Node{&part, &its, {}, {}});
   }
   if (!command.parts.empty()) app.require_subcommand(1);
   return node;
@@ -137,7 +141,7 @@ std::variant<Chosen, std::string> parse(const Command& program,
   CLI::App app(program.text, program.name);
   app.get_formatter()->column_width(kNamesWidth);
   app.option_defaults()->take_last();  // of an option that is given twice
-  const Node root = build(program, app);
+  const Node root = build(program, app, words);
   std::string path;
   try {
     app.parse(std::move(words));

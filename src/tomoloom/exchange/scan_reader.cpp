@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/exchange/scan_reader.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "loom/base/error.hpp"
@@ -14,9 +13,12 @@ namespace tomoloom {
 namespace {
 
 constexpr const char* kAcquisition = "process/acquisition/";
+constexpr std::size_t kMostOfAnAxis = std::size_t{1} << 20;  ///< no detector, no scan has more
 
-const char* type_name(hdf5::Type type) {
-  switch (type) {
+/// Numbers of any other kind are converted too.
+const char* type_name(std::optional<hdf5::Type> type) {
+  if (!type) return "other numbers";
+  switch (*type) {
     case hdf5::Type::kInt8:
       return "int8";
     case hdf5::Type::kInt32:
@@ -42,6 +44,16 @@ std::string sizes_of(const std::vector<std::size_t>& shape) {
   return text;
 }
 
+/// Numbers of a data set; the largest number where they are more.
+std::size_t count_of(const std::vector<std::size_t>& shape) {
+  std::size_t all = 1;
+  for (const std::size_t n : shape) {
+    if (n > 0 && all > SIZE_MAX / n) return SIZE_MAX;
+    all *= n;
+  }
+  return all;
+}
+
 }  // namespace
 
 ScanReader::ScanReader(const std::string& path, const std::string& group) : reader_(path) {
@@ -54,21 +66,21 @@ ScanReader::ScanReader(const std::string& path, const std::string& group) : read
     throw Error(Status::kWrongShape, what + ": found " + sizes_of(shape) +
                                          ", expected angles x rows x columns, at least 1 x 1 x 2");
   }
+  if (*std::max_element(shape.begin(), shape.end()) > kMostOfAnAxis) {
+    throw Error(Status::kWrongShape, what + ": found " + sizes_of(shape) + ", expected at most " +
+                                         std::to_string(kMostOfAnAxis) + " along an axis");
+  }
   layout_.angles = shape[0];
   layout_.rows = shape[1];
   layout_.columns = shape[2];
-  const std::optional<hdf5::Type> type = reader_.type(layout_.data);
-  if (!type) {
-    throw Error(Status::kUnsupported,
-                what + ": expected integers of 8, 16 or 32 bits, or floats of 32 or 64");
-  }
-  layout_.type = type_name(*type);
-  layout_.counts = *type == hdf5::Type::kUint16 || *type == hdf5::Type::kUint8;
+  layout_.type = type_name(reader_.type(layout_.data));
+  layout_.counts = are_counts(layout_.data);
   const auto frames = [&](const char* name, std::string& set, std::size_t& count,
                           const std::string& value_name, bool& has, double& value) {
     set = group + "/" + name;
     if (reader_.has(set)) {
       count = find_frames(set);
+      layout_.counts = layout_.counts && are_counts(set);  // averaged flats are floats
       return;
     }
     set.clear();
@@ -84,19 +96,24 @@ ScanReader::ScanReader(const std::string& path, const std::string& group) : read
   find_angles();
 }
 
+bool ScanReader::are_counts(const std::string& name) const {
+  const std::optional<hdf5::Type> type = reader_.type(name);
+  return type == hdf5::Type::kUint16 || type == hdf5::Type::kUint8;
+}
+
 double ScanReader::number(const std::string& name) const {
-  const std::vector<double> values = reader_.read(name);
-  if (values.size() != 1 || !std::isfinite(values[0])) {
+  const double value = count_of(reader_.extent(name)) == 1 ? reader_.read(name)[0] : NAN;
+  if (!std::isfinite(value)) {
     throw Error(Status::kWrongShape, layout_.path + ": " + name + ": expected one number");
   }
-  return values[0];
+  return value;
 }
 
 std::size_t ScanReader::find_frames(const std::string& name) const {
   const auto shape = reader_.extent(name);
   const bool one = shape.size() == 2;  // a single frame
   if ((one || shape.size() == 3) && shape[shape.size() - 2] == layout_.rows &&
-      shape.back() == layout_.columns && shape[0] > 0) {
+      shape.back() == layout_.columns && shape[0] > 0 && shape[0] <= kMostOfAnAxis) {
     return one ? 1 : shape[0];
   }
   throw Error(kScanMismatch,
@@ -108,12 +125,12 @@ void ScanReader::find_angles() {
   const std::string theta = layout_.group + "/theta",
                     rotation = std::string(kAcquisition) + "rotation/";
   if (reader_.has(theta)) {
-    layout_.theta_deg = reader_.read(theta);
-    if (layout_.theta_deg.size() != layout_.angles) {
+    const std::size_t found = count_of(reader_.extent(theta));
+    if (found != layout_.angles) {
       throw Error(kScanMismatch, print("%s: %s: found %zu angles, expected %zu, one a projection",
-                                       layout_.path.c_str(), theta.c_str(),
-                                       layout_.theta_deg.size(), layout_.angles));
+                                       layout_.path.c_str(), theta.c_str(), found, layout_.angles));
     }
+    layout_.theta_deg = reader_.read(theta);
     for (const double t : layout_.theta_deg) {
       if (!std::isfinite(t)) {
         throw Error(kScanMismatch, layout_.path + ": " + theta + ": an angle is not a number");

@@ -42,8 +42,8 @@ struct FrameBlock {
 class ScanReader {
  public:
   /// Throws kNotFound, kCorrupt, kMissingHdu (no GROUP/data), kWrongShape (not
-  /// [angle][row][column], or empty), kScanMismatch (flats, darks or angles that do not fit),
-  /// kUnsupported (numbers of another kind).
+  /// [angle][row][column], empty, or far too large), kScanMismatch (flats, darks or angles that do
+  /// not fit).
   ScanReader(const std::string& path, const std::string& group);
 
   [[nodiscard]] const ScanLayout& layout() const noexcept { return layout_; }
@@ -62,6 +62,7 @@ class ScanReader {
  private:
   void find_angles();
   [[nodiscard]] std::size_t find_frames(const std::string& name) const;
+  [[nodiscard]] bool are_counts(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;
   hdf5::Reader reader_;
   ScanLayout layout_;

@@ -118,6 +118,24 @@ TEST_F(ScanFiles, ValuesStandForFlatsAndDarks) {
   EXPECT_EQ(reader.layout().dark_value, 100);
 }
 
+TEST_F(ScanFiles, FlatsOfFractionsBesideCountsStayFractions) {
+  const std::string path = file(
+      "mixed.h5", 2,
+      [](hdf5::Writer& w) {
+        w.create("exchange/data_white", hdf5::Type::kFloat32, {2, 3});
+        const std::vector<float> white{0.25F, 70000.5F, 3, 4, 5, 6};
+        w.write("exchange/data_white", 0, std::span<const float>(white));
+      },
+      "exchange", hdf5::Type::kUint16);
+  const ScanReader reader(path, "exchange");
+  EXPECT_EQ(reader.layout().type, "uint16");
+  FrameBlock block;
+  reader.flats(0, 1, block);
+  EXPECT_EQ(block.floats, (std::vector<float>{0.25F, 70000.5F, 3}));
+  reader.projections(1, 1, block);
+  EXPECT_EQ(block.floats, (std::vector<float>{3, 4, 5, 9, 10, 11}));
+}
+
 TEST_F(ScanFiles, WhatDoesNotFitIsOneLineAndACode) {
   const auto open = [](const std::string& path, const std::string& group = "exchange") {
     return thrown_by([&] { ScanReader reader(path, group); });
@@ -146,6 +164,25 @@ TEST_F(ScanFiles, WhatDoesNotFitIsOneLineAndACode) {
     writer.commit();
   }
   EXPECT_EQ(open(flat).status, Status::kWrongShape);
+}
+
+TEST_F(ScanFiles, SizesThatNoScanHasAreRefusedBeforeAnythingIsRead) {
+  const auto open = [](const std::string& path) {
+    return thrown_by([&] { ScanReader reader(path, "exchange"); });
+  };
+  const auto theta = open(file("theta.h5", 2, [](hdf5::Writer& w) {
+    w.create("exchange/theta", hdf5::Type::kFloat64, {std::size_t{1} << 40, 1 << 20});
+  }));
+  EXPECT_EQ(theta.status, kScanMismatch);
+  EXPECT_TRUE(theta.says("expected 2, one a projection")) << theta.message;
+  const std::string wide = folder.file("wide.h5");
+  {
+    hdf5::Writer writer(wide, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kUint16, {3, 4, std::size_t{1} << 40});
+    writer.commit();
+  }
+  EXPECT_EQ(open(wide).status, Status::kWrongShape);
+  EXPECT_TRUE(open(wide).says("found 3 x 4 x 1099511627776")) << open(wide).message;
 }
 
 TEST_F(ScanFiles, AVolumeSaysWhichRowsItIsOf) {

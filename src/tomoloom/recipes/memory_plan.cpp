@@ -55,4 +55,13 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Grid
   return memory;
 }
 
+std::uint64_t least_memory(const ReconJob& job, const ScanLayout& layout, std::size_t block_rows) {
+  const std::uint64_t rows = block_rows, value = sizeof(float);
+  const std::uint64_t of_angle = value * (rows + 12);  // integrals; weights and places of samples
+  const std::uint64_t flats = job.input == InputKind::kCounts ? layout.flats + layout.darks : 0;
+  const std::uint64_t of_flat = rows * sizeof(std::uint16_t), of_slice_row = rows * value;
+  return layout.columns *
+         (layout.angles * of_angle + flats * of_flat + layout.columns * of_slice_row);
+}
+
 }  // namespace tomoloom

@@ -24,4 +24,8 @@ struct MemoryPlan {
                                      std::uint64_t read_buffers, std::size_t threads,
                                      std::uint64_t granted);
 
+/// Less than any run takes: known before tables are made, which may not fit themselves.
+[[nodiscard]] std::uint64_t least_memory(const ReconJob& job, const ScanLayout& layout,
+                                         std::size_t block_rows);
+
 }  // namespace tomoloom

@@ -2,6 +2,7 @@
 #include "tomoloom/recipes/recon_block.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/outlier.hpp"
@@ -19,10 +20,12 @@ std::vector<float> averaged(const FrameBlock& block, double otherwise, Averaging
                               : average_frames(block.counts, pixels, averaging);
 }
 
-/// Numbers that are none become 0: one of them would spread over its slice and the one beside it.
+/// Numbers that are none, or whose sums would be none, become 0: one of them would spread over its
+/// slice and the one beside it.
 void copy_finite(std::span<const float> in, std::span<float> out) {
+  constexpr float kMost = 1e20F;
   std::transform(in.begin(), in.end(), out.begin(),
-                 [](float value) { return value - value == 0 ? value : 0.0F; });
+                 [](float value) { return std::abs(value) < kMost ? value : 0.0F; });
 }
 
 }  // namespace

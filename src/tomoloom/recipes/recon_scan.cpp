@@ -101,23 +101,33 @@ GridPlan plan_of(const ReconJob& job, const ReconSummary& summary) {
                                       : plan_gridrec(geometry, job.filter);
 }
 
-/// Throws kMemory where not even one block at a time fits.
-void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& plan,
-                  const BlockSource& source, std::size_t threads) {
+[[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
+                             std::uint64_t granted) {
+  throw Error(Status::kMemory,
+              print("%s: a block of rows takes %s, %s are granted (--memory)", layout.path.c_str(),
+                    gigabytes(wanted).c_str(), gigabytes(granted).c_str()));
+}
+
+/// What may be taken. Throws kMemory where it is too little in any case.
+std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
   const std::uint64_t granted =
       job.memory > 0 ? job.memory : memory_share(find_memory_limits(process_environment()));
+  const std::uint64_t least =
+      least_memory(job, summary.layout, std::min(kSlicesPerGroup, summary.slices));
+  if (least > granted) too_little(summary.layout, least, granted);
+  return granted;
+}
+
+/// Throws kMemory where not even one block at a time fits.
+void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& plan,
+                  const BlockSource& source, std::size_t threads, std::uint64_t granted) {
   const MemoryPlan memory =
       plan_memory(job, summary.layout, plan, std::min(kSlicesPerGroup, summary.slices),
                   source.buffer_bytes(), threads, granted);
   summary.memory = memory.bytes;
   summary.overlap = memory.overlap;
   summary.spooled = source.spools();
-  if (summary.memory > granted) {
-    throw Error(Status::kMemory,
-                print("%s: a block of rows takes %s, %s are granted (--memory)",
-                      summary.layout.path.c_str(), gigabytes(summary.memory).c_str(),
-                      gigabytes(granted).c_str()));
-  }
+  if (summary.memory > granted) too_little(summary.layout, summary.memory, granted);
 }
 
 /// What decided the numbers: the options, and what was found where they leave it open.
@@ -254,6 +264,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   summary.layout = reader.layout();
   settle_rows(job, summary);
   check_frames(job, summary.layout, observer);
+  const std::uint64_t granted = granted_memory(job, summary);
   const std::string folder = std::filesystem::path(job.output).parent_path().string();
   BlockSource source(
       reader, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
@@ -262,7 +273,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   if (job.find_centre) look_for_centre(job, source, summary, executor, observer);
   const GridPlan plan = plan_of(job, summary);
   summary.grid = plan.grid;
-  check_memory(job, summary, plan, source, executor.concurrency());
+  check_memory(job, summary, plan, source, executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);
   const std::optional<std::string> making =
       job.resume ? std::optional(making_of(job, notes)) : std::nullopt;

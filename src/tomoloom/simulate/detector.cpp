@@ -38,6 +38,7 @@ void Detector::expose(std::uint64_t stream, std::span<const double> light,
                       std::span<std::uint16_t> out) const {
   const CounterRng rng(options_.seed, stream);
   const bool noisy = options_.photons > 0;
+  const bool hit = options_.zingers > 0 && stream >= kProjections;
   const double a_photon = noisy ? kWhite / options_.photons : 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     double counts = kDark + kWhite * light[i];
@@ -45,8 +46,8 @@ void Detector::expose(std::uint64_t stream, std::span<const double> light,
       // photons as a normal deviate of the same variance: there are many
       const auto [a, b] = rng.normal2(2 * i);
       counts += a * std::sqrt(std::max(kWhite * light[i], 0.0) * a_photon) + b * kReadNoise;
-      if (rng.uniform(2 * i + 1) < options_.zingers && stream >= kProjections) counts = kMost;
     }
+    if (hit && rng.uniform(2 * i + 1) < options_.zingers) counts = kMost;
     out[i] = static_cast<std::uint16_t>(std::clamp(std::round(counts), 0.0, kMost));
   }
 }

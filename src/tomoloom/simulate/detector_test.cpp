@@ -67,11 +67,14 @@ TEST(Detector, ADriftingBeamFadesAlongTheScan) {
   EXPECT_NEAR(measured(expose(options, 0, 10, 11)).first, -std::log(0.9), 1e-4);
 }
 
-TEST(Detector, ZingersHitSoManyPixelsOfProjectionsAlone) {
-  const Frames frames = expose({.zingers = 0.05}, 1.0);
+TEST(Detector, ZingersHitSoManyPixelsOfProjectionsAloneWithAndWithoutNoise) {
   const auto hit = [](const Frame& frame) { return std::count(frame.begin(), frame.end(), 65535); };
-  EXPECT_NEAR(static_cast<double>(hit(frames.projection)) / kPixels, 0.05, 0.02);
-  EXPECT_EQ(hit(frames.flat), 0);
+  for (const double photons : {20000.0, 0.0}) {
+    const Frames frames = expose({.photons = photons, .zingers = 0.05}, 1.0);
+    EXPECT_NEAR(static_cast<double>(hit(frames.projection)) / kPixels, 0.05, 0.02) << photons;
+    EXPECT_EQ(hit(frames.flat), 0) << photons;
+    EXPECT_EQ(hit(frames.dark), 0) << photons;
+  }
 }
 
 TEST(Detector, AFrameIsAFunctionOfTheSeedAndItsNumber) {

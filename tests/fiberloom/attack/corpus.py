@@ -23,6 +23,7 @@ WIDE, NARROW = "in/preproc-wide.fits", "in/preproc-narrow.fits"  # the image in 
 LIST, JOB = "in/list.txt", "in/job.toml"
 NIGHT = "in/night"
 COADD, TEMPLATE = "in/coadd.fits", "in/rrtemplate-GALAXY-None-v1.0.fits"
+REDROCK, RRMODEL, RRDETAILS = "in/redrock.fits", "in/rrmodel.fits", "in/rrdetails.h5"
 EXTRACT_OPTIONS = ["-w", GRID, "--bundlesize", "5", "--threads", "1"]
 
 JOB_TEXT = f"""input = "{pathlib.Path(NIGHT).name}"
@@ -65,6 +66,11 @@ def night(source=NIGHT, output="out"):
 
 def redshift(coadd=COADD, template=TEMPLATE, output="out/redrock.fits"):
     return ["redshift", "-q", "-i", coadd, "-t", template, "-o", output, "--threads", "1"]
+
+
+def page(output="out/page.html"):
+    """The page of redshifts, with all that belongs to it."""
+    return ["report", REDROCK, "--spectra", COADD, "--details", RRDETAILS, "--model", RRMODEL, "-t", TEMPLATE, "-o", output, "--threads", "1"]
 
 
 def fibermap(nrow=NFIBER):
@@ -137,6 +143,9 @@ class Corpus:
         self.files.update({name: (self.folder / path).read_bytes() for name, path in made.items()})
         self.run(*extract(output="out/other.fits"), "--psferr", "0.05")
         self.files[OTHER] = (self.folder / "out/other.fits").read_bytes()
+        self.run(*redshift(), "--model", "out/model.fits", "-d", "out/details.h5")
+        made = {REDROCK: "out/redrock.fits", RRMODEL: "out/model.fits", RRDETAILS: "out/details.h5"}
+        self.files.update({name: (self.folder / path).read_bytes() for name, path in made.items()})
         self.make_night()
 
     def clear(self):

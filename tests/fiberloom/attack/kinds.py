@@ -5,7 +5,7 @@ import gzip
 import corpus
 import harm
 from case import Case
-from corpus import (COADD, FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, NARROW, OTHER, PSF, RESIDUAL, SUMMARY, TEMPLATE,
+from corpus import (COADD, FIBERMAP, FRAME, FZ, GZ, IMAGE, JOB, LIST, MODEL, NARROW, OTHER, PSF, REDROCK, RESIDUAL, RRDETAILS, RRMODEL, SUMMARY, TEMPLATE,
                     TRUTH, WIDE)
 
 FRAME_OUT = {"outputs": ["out/frame.fits"], "wanted": ["out/frame.fits"]}
@@ -188,6 +188,31 @@ def value_redshift(c, rng, name):
 
 def card_redshift(c, rng, name):
     return redshift_case(c, rng, name, harm.absurd_card)
+
+
+def page_case(c, rng, name, how, harmable=(REDROCK, REDROCK, COADD, RRMODEL, TEMPLATE)):
+    """A page of redshifts one of whose files is harmed; sometimes without the files that it could do without."""
+    c.place(REDROCK, COADD, RRMODEL, RRDETAILS, TEMPLATE)
+    harmed = rng.choice(harmable)
+    note = harmed_file(how, harmed, rng, c)
+    argv = corpus.page()
+    for option, file in (("--details", RRDETAILS), ("--model", RRMODEL), ("-t", TEMPLATE)):
+        if file != harmed and rng.random() < 0.4:
+            at = argv.index(option)
+            del argv[at:at + 2]
+    return Case(name, argv, note, ["out/page.html"], ["out/page.html"], [harmed])
+
+
+def bytes_page(c, rng, name):
+    return page_case(c, rng, name, flip_or_cut, (REDROCK, REDROCK, COADD, RRMODEL, RRDETAILS, RRDETAILS, TEMPLATE))
+
+
+def value_page(c, rng, name):
+    return page_case(c, rng, name, harm.absurd_values)
+
+
+def card_page(c, rng, name):
+    return page_case(c, rng, name, harm.absurd_card)
 
 
 def text_job(c, rng, name):

@@ -124,6 +124,7 @@ def read_table(path, name):
         values, at = struct.unpack(code, hdu.data[r * size:(r + 1) * size]), 0
         for n, count, letter in names:
             part = values[at:at + count]
+            part = [value == b"T" for value in part] if letter == "L" else part
             out[n].append(part[0].decode().rstrip("\0 ") if letter == "A" else part[0] if count == 1 else list(part))
             at += count
     return out

@@ -43,6 +43,7 @@ def spectra(put):
     """Templates and spectra for the pages about redshifts."""
     for kind, subtype in (("GALAXY", ""), ("STAR", "A")):
         put(f"redrock-templates/rrtemplate-{kind}-{subtype or None}-v1.0.fits", small_spectra.template_bytes(kind, subtype))
+    put("rrtemplate-STAR-CV-v0.1.fits", small_spectra.template_bytes("STAR", "CV"))
     put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
@@ -67,6 +68,10 @@ def prepare(folder, program):
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
+    program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
+    for name in ("redrock-ours.fits", "redrock-theirs.fits"):
+        shutil.copyfile(folder / "redrock-0-80613-thru20210324.fits", folder / name)
+    program("redshift", "-i", "coadd-0000.fits", "-o", "redrock-0000.fits", "-q")
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
             put(path, psf)

@@ -19,11 +19,11 @@ test::SmallPsf five_fibers(double pitch, int nbin) {
   return o;
 }
 
-struct Problem {
+struct MarginalProblem {
   TestBundle bundle;
   Windows windows;
   int band;
-  Problem(double pitch, int nbin, int skirt, int s_band)
+  MarginalProblem(double pitch, int nbin, int skirt, int s_band)
       : bundle(test::make_psf(five_fibers(pitch, nbin)), test::make_grid(nbin, 0.9)),
         windows(cut_windows(nbin, skirt)),
         band(s_band) {
@@ -39,7 +39,7 @@ struct Problem {
 };
 
 /// S of each fibre, from the cores of its windows; entries beyond the band are zero.
-std::vector<test::Dense> sweep(Problem& p, Sweeps sweeps = Sweeps::kBoth) {
+std::vector<test::Dense> sweep(MarginalProblem& p, Sweeps sweeps = Sweeps::kBoth) {
   TestBundle& b = p.bundle;
   std::vector<test::Dense> all(5, test::Dense(b.nbin()));
   int next = 4;
@@ -62,7 +62,7 @@ std::vector<test::Dense> sweep(Problem& p, Sweeps sweeps = Sweeps::kBoth) {
 }
 
 /// Largest difference from `want` within the band, relative to its diagonal.
-double difference(const Problem& p, const test::Dense& got, const test::Dense& want) {
+double difference(const MarginalProblem& p, const test::Dense& got, const test::Dense& want) {
   double worst = 0;
   for (std::size_t r = 0; r < want.n; ++r) {
     for (std::size_t c = r; c < std::min(want.n, r + static_cast<std::size_t>(p.band) + 1); ++c)
@@ -71,7 +71,7 @@ double difference(const Problem& p, const test::Dense& got, const test::Dense& w
   return worst;
 }
 
-void expect_dense_schur(Problem& p, double tolerance) {
+void expect_dense_schur(MarginalProblem& p, double tolerance) {
   const test::Dense inverse = test::inverse(p.bundle.dense_of_normal());
   const std::vector<test::Dense> s = sweep(p);
   const std::size_t n = p.bundle.nbin();
@@ -85,27 +85,27 @@ void expect_dense_schur(Problem& p, double tolerance) {
 }
 
 TEST(MarginalPrecisions, AreDenseSchurComplements) {
-  Problem p(5.2, 30, 30, 24);
+  MarginalProblem p(5.2, 30, 30, 24);
   p.keep_next_neighbours_only();
   ASSERT_EQ(p.windows.count, 1);
   expect_dense_schur(p, 1e-11);
 }
 
 TEST(MarginalPrecisions, AreDenseSchurComplementsWithSecondNeighboursInPairs) {
-  Problem p(4.0, 26, 26, 24);
+  MarginalProblem p(4.0, 26, 26, 24);
   ASSERT_EQ(p.reach(), 2);
   expect_dense_schur(p, 1e-9);
 }
 
 TEST(MarginalPrecisions, OfWindowsAreThoseOfTheWholeWithinWhatASkirtLeaves) {
-  Problem p(5.2, 120, 24, 16);
+  MarginalProblem p(5.2, 120, 24, 16);
   p.keep_next_neighbours_only();
   ASSERT_EQ(p.windows.count, 2);
   expect_dense_schur(p, 1e-7);
 }
 
 TEST(MarginalPrecisions, WithoutSweepsAreTheFibresOwnAndWithOneTheSideThatItHasSeen) {
-  Problem p(5.2, 30, 30, 24);
+  MarginalProblem p(5.2, 30, 30, 24);
   p.keep_next_neighbours_only();
   const test::Dense n = p.bundle.dense_of_normal(), inverse = test::inverse(n);
   const std::vector<test::Dense> none = sweep(p, Sweeps::kNone), left = sweep(p, Sweeps::kLeftOnly);
@@ -116,7 +116,7 @@ TEST(MarginalPrecisions, WithoutSweepsAreTheFibresOwnAndWithOneTheSideThatItHasS
 }
 
 TEST(MarginalPrecisions, HearAStop) {
-  Problem p(5.2, 30, 30, 8);
+  MarginalProblem p(5.2, 30, 30, 8);
   Observer observer;
   observer.stop_requested = [] { return true; };
   EXPECT_THROW(marginal_precisions(p.bundle.normal(), 1, p.windows, 8, p.bundle.banded(),

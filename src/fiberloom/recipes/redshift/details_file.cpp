@@ -21,8 +21,7 @@ using redshift::Candidate;
 /// Samples around a minimum that our own refinement keeps.
 constexpr std::size_t kOwnPoints = 7;
 
-std::string lower(const char* name) {
-  std::string out(name);
+std::string lower(std::string out) {
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
@@ -32,7 +31,7 @@ std::string scan_name(const redshift::Template& t, const char* what) {
 }
 
 Type type_of(const RedshiftColumn& column) {
-  if (std::string_view(column.name) == "NCOEFF") return Type::kInt8;
+  if (column.name == "NCOEFF" || column.cell == Cell::kTruth) return Type::kInt8;
   switch (column.cell) {
     case Cell::kInt64:
       return Type::kInt64;
@@ -110,10 +109,17 @@ DetailsWriter::DetailsWriter(const std::string& path, Overwrite overwrite,
   }
 }
 
+RedshiftShape DetailsWriter::shape_with(bool number) const {
+  RedshiftShape shape = shape_;
+  shape.lines &= !number;  // they are measured at the best redshift alone
+  return shape;
+}
+
 std::vector<Field> DetailsWriter::fields(bool with_number) const {
+  const RedshiftShape shape = shape_with(with_number);
   std::vector<Field> out;
   for (const RedshiftColumn& column : redshift_columns()) {
-    const std::size_t width = column.width == nullptr ? 1 : column.width(shape_);
+    const std::size_t width = column.values(shape);
     if (width == 0) continue;
     const bool list = column.width != nullptr && column.cell != Cell::kText;
     out.push_back({lower(column.name), type_of(column), width, list});
@@ -128,9 +134,10 @@ std::vector<Field> DetailsWriter::fields(bool with_number) const {
 
 void DetailsWriter::append(std::int64_t id, const Candidate& candidate, int number,
                            bool with_number, std::vector<std::uint8_t>& out) const {
-  const RedshiftRow row{id, candidate, 0, 0};
+  const RedshiftShape shape = shape_with(with_number);
+  const RedshiftEntry row{id, candidate};
   for (const RedshiftColumn& column : redshift_columns()) {
-    const std::size_t width = column.width == nullptr ? 1 : column.width(shape_);
+    const std::size_t width = column.values(shape);
     if (width == 0) continue;
     const Type type = type_of(column);
     if (const auto* get = std::get_if<RedshiftColumn::Integer>(&column.value)) {
@@ -144,11 +151,11 @@ void DetailsWriter::append(std::int64_t id, const Candidate& candidate, int numb
       const auto number_of_row = std::get<RedshiftColumn::Number>(column.value);
       for (std::size_t i = 0; i < width; ++i) put_number(type, number_of_row(row, i), out);
     }
-    if (std::string_view(column.name) == "CHI2") {
+    if (column.name == "CHI2") {
       put_samples(candidate, points_, false, out);
       put_samples(candidate, points_, true, out);
     }
-    if (std::string_view(column.name) == "NCOEFF" && with_number) {
+    if (column.name == "NCOEFF" && with_number) {
       put(static_cast<std::int8_t>(std::min(number, 127)), out);
     }
   }

@@ -27,6 +27,7 @@ class DetailsWriter {
   void commit();
 
  private:
+  [[nodiscard]] RedshiftShape shape_with(bool number) const;
   [[nodiscard]] std::vector<hdf5::Field> fields(bool with_number) const;
   void append(std::int64_t id, const redshift::Candidate& candidate, int number, bool with_number,
               std::vector<std::uint8_t>& out) const;

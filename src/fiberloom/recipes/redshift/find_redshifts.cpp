@@ -51,6 +51,24 @@ std::vector<redshift::Prior> priors_of(const RedshiftJob& job, const RedshiftInp
   return out;
 }
 
+/// What no table of all targets has: memory holds a row of each target.
+void forget_scan(redshift::Candidate& c) {
+  c.fine_z = {};
+  c.fine_chi2 = {};
+}
+
+/// What the table of candidates has beside the best.
+void keep_others(std::span<const redshift::Candidate> all, const RedshiftOptions& options,
+                 RedshiftRow& row) {
+  if ((row.best.zwarn & redshift::zwarn::kNoData) != 0) return;  // all of them say so
+  const auto most = static_cast<std::size_t>(std::max(options.candidates, 0));
+  const std::size_t kept = has_evidence(options) ? std::min(most, all.size()) : 0;
+  for (std::size_t k = 1; k < kept; ++k) {
+    row.others.push_back(all[k]);
+    forget_scan(row.others.back());
+  }
+}
+
 }  // namespace
 
 /// What is written group by group.
@@ -61,17 +79,21 @@ struct RedshiftSearch::Extras {
 };
 
 std::vector<std::string> model_files(const RedshiftJob& job) {
-  std::vector<std::string> out = templates::find_templates(job.templates);
+  std::vector<std::string> out;
+  if (!templates::falls_back(job.templates)) out = templates::find_templates(job.templates);
   if (job.archetypes.empty()) return out;
   const std::vector<std::string> more = templates::find_archetypes(job.archetypes);
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
+void warn_of_fallback(const RedshiftJob& job, const Observer& observer) {
+  if (templates::falls_back(job.templates)) observer.warn(templates::fallback_note());
+}
+
 RedshiftModels load_models(const RedshiftJob& job) {
   RedshiftModels out;
-  out.templates =
-      templates::load_templates(templates::find_templates(job.templates), job.options.grids);
+  out.templates = templates::choose_templates(job.templates, {}, job.options.grids).set;
   if (job.archetypes.empty()) return out;
   for (const std::string& path : templates::find_archetypes(job.archetypes)) {
     out.archetypes.push_back(templates::read_archetypes(path));
@@ -112,6 +134,7 @@ RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
       models_(models),
       inputs_(job_, observer),
       priors_(priors_of(job_, inputs_, observer)) {
+  if (!job_.chi2_scan.empty()) job_.options.evidence = false;  // that scan has none
   if (!job_.chi2_scan.empty()) scan_ = std::make_unique<ScanFile>(job_.chi2_scan, models_);
   if (job_.model.empty() && job_.details.empty()) return;
   extras_ = std::make_unique<Extras>();
@@ -190,13 +213,13 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     for (std::size_t t = low; t < high; ++t) {
       auto& candidates = fits.candidates[t - low];
       for (redshift::Candidate& c : candidates) apply_verdict(inputs_.zwarn[t], c);
-      RedshiftRow row{inputs_.ids()[t], candidates.front(), SIZE_MAX, 0};
+      RedshiftRow row{inputs_.ids()[t], candidates.front(), SIZE_MAX, 0, {}};
       for (const redshift::Candidate& c : candidates) {
         row.fewest = std::min(row.fewest, c.coefficients.size());
         row.most = std::max(row.most, c.coefficients.size());
       }
-      row.best.fine_z.clear();
-      row.best.fine_chi2.clear();
+      keep_others(candidates, job_.options, row);
+      forget_scan(row.best);
       rows.push_back(std::move(row));
     }
     keep_extras(g, fits, rows);
@@ -214,8 +237,12 @@ void RedshiftSearch::write(std::span<const RedshiftRow> rows, Tracer* tracer) {
   }
   RedshiftFile file;
   file.header = redshift_header(models_, job_, inputs_.header());
-  file.redshifts = redshift_table(
-      rows, shape_of(rows, widest_shape(models_, job_.options, inputs_.grids().size())));
+  const RedshiftShape shape =
+      shape_of(rows, widest_shape(models_, job_.options, inputs_.grids().size()));
+  file.redshifts = redshift_table(rows, shape);
+  if (has_evidence(job_.options) && job_.options.candidates > 0) {
+    file.candidates = candidate_table(rows, shape);
+  }
   file.fibermap = inputs_.fibermap;
   file.exp_fibermap = inputs_.exp_fibermap;
   file.tsnr2 = inputs_.tsnr2;
@@ -243,6 +270,10 @@ RedshiftSummary summarize(std::span<const RedshiftRow> rows) {
     out.sure += row.best.zwarn == 0;
     out.ambiguous += (row.best.zwarn & zw::kSmallDeltaChi2) != 0;
     out.without_data += (row.best.zwarn & zw::kNoData) != 0;
+    out.probable += row.best.probability > kProbable;
+    for (std::size_t bit = 0; bit < out.cuts.size(); ++bit) {
+      out.cuts[bit].second += (row.best.quality >> bit) & 1U;
+    }
     if ((row.best.zwarn & zw::kNoData) == 0) ++types[row.best.spectype];
   }
   out.types.assign(types.begin(), types.end());
@@ -252,6 +283,7 @@ RedshiftSummary summarize(std::span<const RedshiftRow> rows) {
 RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor, const Observer& observer,
                                Tracer* tracer) {
   validate(job);
+  warn_of_fallback(job, observer);
   StageClock clock;
   const RedshiftModels models = load_models(job);
   RedshiftSearch search(job, models, observer);

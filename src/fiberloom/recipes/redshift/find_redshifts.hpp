@@ -3,6 +3,7 @@
 // the next one's spectra, a short row of each target, and the tables beside them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,8 +19,12 @@
 
 namespace fiberloom {
 
-/// Templates and archetypes that a job names. Throws as templates::load_templates().
+/// Templates and archetypes that a job names, or the built-in set. Throws as
+/// templates::load_templates().
 [[nodiscard]] RedshiftModels load_models(const RedshiftJob& job);
+
+/// Says so where there is nothing but the built-in set.
+void warn_of_fallback(const RedshiftJob& job, const Observer& observer);
 
 /// The same for everybody who names the same files: a survey reads them once.
 [[nodiscard]] std::vector<std::string> model_files(const RedshiftJob& job);
@@ -63,10 +68,16 @@ class RedshiftSearch {
   std::unique_ptr<Extras> extras_;       ///< details and models; null: not wanted
 };
 
+inline constexpr double kProbable = 0.95;
+
 /// For --json and the log.
 struct RedshiftSummary {
   std::size_t targets = 0, sure = 0, ambiguous = 0, without_data = 0;
+  std::size_t probable = 0;  ///< whose PROBABILITY is above kProbable
   std::vector<std::pair<std::string, std::size_t>> types;
+  /// Who passes the users' cuts, in the order of their bits (redshift/lines.hpp).
+  std::array<std::pair<const char*, std::size_t>, 4> cuts{
+      {{"BGS", 0}, {"LRG", 0}, {"ELG", 0}, {"QSO", 0}}};
   std::vector<std::string> grids;
   StageTime read, compute, write;
 };

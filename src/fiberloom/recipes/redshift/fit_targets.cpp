@@ -29,6 +29,7 @@ ScanOptions scan_options(const RedshiftOptions& options) {
   if (options.method == RedshiftMethod::kRedrock) return redrock_scan();
   ScanOptions out;
   out.mode = options.method == RedshiftMethod::kExact ? ScanMode::kExact : ScanMode::kFast;
+  out.fit.evidence = options.evidence ? WithEvidence::kYes : WithEvidence::kNo;
   return out;
 }
 
@@ -78,10 +79,19 @@ void apply_archetypes(TargetFits& fits, const RedshiftModels& models,
   });
 }
 
+/// Line fluxes of the best candidates, and the users' cuts.
+void measure_lines(TargetFits& fits, Executor& executor) {
+  executor.run(fits.candidates.size(), [&](std::size_t t) {
+    Candidate& best = fits.candidates[t].front();
+    best.lines = line_fluxes(fits.set->targets[t], fits.set->grids, best.z);
+    set_quality(best);
+  });
+}
+
 /// Values of an earlier scan instead of a new one.
 std::vector<Curve> given_curves(const TargetSet& set, const RedshiftModels& models,
-                                const RedshiftOptions& options, std::span<const GivenCurve> given) {
-  std::vector<Curve> curves = empty_curves(set, models.templates, scan_options(options));
+                                const ScanOptions& how, std::span<const GivenCurve> given) {
+  std::vector<Curve> curves = empty_curves(set, models.templates, how);
   for (std::size_t k = 0; k < curves.size(); ++k) {
     const GivenCurve& from = given[k];
     Curve& to = curves[k];
@@ -129,11 +139,12 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   check(options);
   ScanOptions how = scan_options(options);
   how.keep_coefficients = keep == KeepScan::kCoefficients;
+  if (!given.empty()) how.fit.evidence = WithEvidence::kNo;  // that scan has none
   TargetFits out;
   out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
   const std::size_t minima = minima_of(options, models);
   out.curves = given.empty() ? scan(*out.set, models.templates, how, executor)
-                             : given_curves(*out.set, models, options, given);
+                             : given_curves(*out.set, models, how, given);
   if (options.method == RedshiftMethod::kRedrock) {
     RedrockOptions rules;
     rules.minima = minima;
@@ -146,8 +157,10 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   RefineOptions rules;
   rules.minima = minima;
   rules.first_look = std::max(rules.first_look, minima);
+  rules.lines = WithLines::kNo;  // archetypes may yet change which one is the best
   out.candidates = refine(*out.set, out.curves, priors, rules, executor);
   if (!models.archetypes.empty()) apply_archetypes(out, models, options, minima, executor);
+  if (options.evidence) measure_lines(out, executor);
   return out;
 }
 
@@ -174,6 +187,20 @@ std::vector<std::vector<double>> model_of(const TargetFits& fits, std::size_t t,
     std::vector<double>& at = out[target.blocks[b].grid];
     if (at.empty()) at = std::move(of_blocks[b]);  // exposures share a grid: the first one's R
   }
+  return out;
+}
+
+TargetFits ready_spectra(std::span<const TargetView> targets, const RedshiftOptions& options,
+                         Executor& executor) {
+  TargetFits out;
+  out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
+  return out;
+}
+
+TargetFits ready_targets(std::span<const TargetView> targets, const RedshiftModels& models,
+                         const RedshiftOptions& options, Executor& executor) {
+  TargetFits out = ready_spectra(targets, options, executor);
+  out.curves = empty_curves(*out.set, models.templates, scan_options(options));
   return out;
 }
 

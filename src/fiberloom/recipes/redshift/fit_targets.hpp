@@ -45,6 +45,15 @@ enum class KeepScan { kNo, kCoefficients };
                                      std::span<const GivenCurve> given, KeepScan keep,
                                      Executor& executor);
 
+/// Spectra and templates made ready as for a fit, and nothing fitted: curves without values, no
+/// candidates. For models of fits that were made before. Throws what fit_targets() throws.
+[[nodiscard]] TargetFits ready_targets(std::span<const redshift::TargetView> targets,
+                                       const RedshiftModels& models, const RedshiftOptions& options,
+                                       Executor& executor);
+/// The spectra alone.
+[[nodiscard]] TargetFits ready_spectra(std::span<const redshift::TargetView> targets,
+                                       const RedshiftOptions& options, Executor& executor);
+
 /// How many minima of each spectral type are kept.
 [[nodiscard]] std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models);
 

@@ -7,14 +7,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
-
-constexpr std::int64_t kNoTarget = -1;
 
 /// TARGETID of each spectrum; numbers of rows where a file does not say it.
 std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& observer) {
@@ -77,7 +76,8 @@ using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64
 
 }  // namespace
 
-RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer) {
+RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
+    : sigma_aa_(job.options.sigma_aa) {
   for (const std::string& path : job.inputs) files_.emplace_back(path, job.verify);
   index_targets(job, observer);
   find_grids();
@@ -153,7 +153,12 @@ TargetGroup RedshiftInputs::read(std::size_t group) const {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     std::sort(rows[f].begin(), rows[f].end());
     for (std::size_t c = 0; c < files_[f].cameras().size() && !rows[f].empty(); ++c) {
-      cameras[f].push_back(&out.spectra.emplace_back(files_[f].read(c, rows[f])));
+      Spectra& spectra = out.spectra.emplace_back(files_[f].read(c, rows[f]));
+      if (spectra.resolution.empty() && sigma_aa_ > 0) {
+        const Array2D<double> sigma(spectra.nspec(), spectra.nwave(), sigma_aa_);
+        spectra.resolution = gaussian_resolution(spectra.wave, sigma);
+      }
+      cameras[f].push_back(&spectra);
     }
   }
   for (std::size_t t = first; t < last; ++t) {

@@ -3,6 +3,7 @@
 // by groups of targets. Tables are in memory, spectra of one group at a time are.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@
 #include "loom/base/log.hpp"
 
 namespace fiberloom {
+
+inline constexpr std::int64_t kNoTarget = -1;  ///< TARGETID of a row without one
 
 /// Targets that are fitted together. It never depends on who computes: a scan of a group takes the
 /// mean resolution of its targets. 64 share the templates while these are in cache.
@@ -67,6 +70,7 @@ class RedshiftInputs {
   void coadd_tables();
   void stack_tables();
 
+  double sigma_aa_ = 0;  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
   std::vector<std::int64_t> ids_;
   std::vector<std::vector<At>> rows_of_;

@@ -31,6 +31,7 @@ struct RedshiftOptions {
   redshift::GridRules grids;
   double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
   double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
+  double sigma_aa = 0;       ///< of spectra without any resolution: that of a Gaussian; 0: none
   bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
   bool all_spectra = false;  ///< exposures each on their own instead of their coadd
   int legendre_terms = 2;    ///< beside an archetype
@@ -38,6 +39,10 @@ struct RedshiftOptions {
   double legendre_prior = 0.1;  ///< sigma of their coefficients; not positive: none
   int nearest = 0;              ///< archetypes that are fitted together; 0: the best one alone
   bool no_legendre = false;
+  /// Probabilities, errors that know of second peaks, line fluxes and users' cuts; candidates in
+  /// the order of probability. Never of kRedrock, nor of a scan that was made before.
+  bool evidence = true;
+  int candidates = 5;  ///< of each target in the table of candidates; 0: no such table
 };
 
 struct RedshiftJob {

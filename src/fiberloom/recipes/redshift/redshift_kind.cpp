@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/templates/built_in.hpp"
+#include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/fits/verify.hpp"
@@ -46,32 +48,39 @@ void job_fields(Archive& archive, Struct& job) {
           first_target, ntargets, options, overwrite, verify);
 }
 
-template <class Archive, class Lines>
-void line_fields(Archive& archive, Lines& lines) {
-  constexpr std::size_t kMost = 100;
-  std::size_t count = lines.size();
+/// A short list, one after the other.
+template <class Archive, class List, class Fields>
+void list_fields(Archive& archive, List& list, const Fields& fields) {
+  constexpr std::size_t kMost = 1000;
+  std::size_t count = list.size();
   archive(count);
-  if (count > kMost) throw Error(Status::kInternal, "a candidate's lines do not read back");
-  if constexpr (!std::is_const_v<Lines>) lines.resize(count);
-  for (auto& line : lines) {
-    auto& [name, flux, ivar, sigma_kms] = line;
-    archive(name, flux, ivar, sigma_kms);
-  }
+  if (count > kMost) throw Error(Status::kInternal, "a list of redshifts does not read back");
+  if constexpr (!std::is_const_v<List>) list.resize(count);
+  for (auto& element : list) fields(element);
 }
 
 /// All of a candidate: one that gains a member does not compile here until it travels.
 template <class Archive, class Struct>
-void row_fields(Archive& archive, Struct& row) {
-  auto& [id, best, fewest, most] = row;
+void candidate_fields(Archive& archive, Struct& candidate) {
   auto& [curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, evidence, probability,
          class_probability, posterior_zerr, lines, quality, coefficients, legendre,
          template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
-         fine_chi2] = best;
-  archive(id, fewest, most, curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn,
-          evidence, probability, class_probability, posterior_zerr, quality, coefficients, legendre,
-          template_coefficients, template_subtype, good_pixels, least_separation_kms, fine_z,
-          fine_chi2);
-  line_fields(archive, lines);
+         fine_chi2] = candidate;
+  archive(curve, spectype, subtype, method, z, zerr, chi2, delta_chi2, zwarn, evidence, probability,
+          class_probability, posterior_zerr, quality, coefficients, legendre, template_coefficients,
+          template_subtype, good_pixels, least_separation_kms, fine_z, fine_chi2);
+  list_fields(archive, lines, [&](auto& line) {
+    auto& [name, flux, ivar, sigma_kms] = line;
+    archive(name, flux, ivar, sigma_kms);
+  });
+}
+
+template <class Archive, class Struct>
+void row_fields(Archive& archive, Struct& row) {
+  auto& [id, best, fewest, most, others] = row;
+  archive(id, fewest, most);
+  candidate_fields(archive, best);
+  list_fields(archive, others, [&](auto& other) { candidate_fields(archive, other); });
 }
 
 }  // namespace
@@ -113,7 +122,12 @@ StageNames RedshiftKind::stages() const {
 
 std::string RedshiftKind::fingerprint(const Task& task) const {
   const RedshiftJob& job = job_of(task);
-  return redshift_options_text(job) + (job.archetypes.empty() ? "" : " archetypes=on");
+  std::string text = redshift_options_text(job);
+  if (!job.archetypes.empty()) text += " archetypes=on";
+  if (templates::falls_back(job.templates)) {  // no file of it could change
+    text += std::string(" templates=") + templates::kBuiltInVersion;
+  }
+  return text;
 }
 
 void RedshiftKind::check(const Task& task) const { check_outputs(job_of(task)); }

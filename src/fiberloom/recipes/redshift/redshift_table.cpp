@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -16,7 +17,7 @@ double at(const std::vector<double>& values, std::size_t i) {
   return i < values.size() ? values[i] : 0;
 }
 
-using Row = RedshiftRow;
+using Entry = RedshiftEntry;
 using Shape = RedshiftShape;
 using Integer = RedshiftColumn::Integer;
 using Number = RedshiftColumn::Number;
@@ -26,43 +27,93 @@ constexpr Integer integer(Integer f) { return f; }
 constexpr Number number(Number f) { return f; }
 constexpr Text text(Text f) { return f; }
 
+constexpr bool with_probabilities(const Shape& s) { return s.probabilities; }
+constexpr bool with_lines(const Shape& s) { return s.lines; }
+
+/// A number that evidence gives.
+RedshiftColumn probability(const char* name, Number value, const char* unit = "") {
+  return {name, Cell::kFloat64, value, nullptr, unit, with_probabilities};
+}
+
+/// A cut of users.
+RedshiftColumn cut(const char* name, Integer value) {
+  return {name, Cell::kTruth, value, nullptr, "", with_lines};
+}
+template <std::uint32_t bit>
+std::int64_t passes(const Entry& r) {
+  return (r.fit.quality & bit) != 0;
+}
+
+template <std::size_t line, double redshift::LineFlux::*member>
+double of_line(const Entry& r, std::size_t) {
+  return line < r.fit.lines.size() ? r.fit.lines[line].*member : 0;
+}
+
+constexpr std::size_t kLineNames = 6;
+
+/// Flux, its inverse variance and the width of each line, as desispec names them.
+template <std::size_t... line>
+void add_lines(std::vector<RedshiftColumn>& out, std::index_sequence<line...>) {
+  using redshift::LineFlux;
+  const std::vector<std::string> names = redshift::line_names();
+  const auto add = [&](std::size_t at, const char* what, Number value, const char* unit) {
+    out.push_back({names.at(at) + what, Cell::kFloat32, value, nullptr, unit, with_lines});
+  };
+  ((add(line, "_FLUX", of_line<line, &LineFlux::flux>, ""),
+    add(line, "_FLUX_IVAR", of_line<line, &LineFlux::ivar>, ""),
+    add(line, "_SIGMA", of_line<line, &LineFlux::sigma_kms>, "km/s")),
+   ...);
+}
+
 /// A new column is a row here.
 const RedshiftColumn kColumns[] = {
-    {"TARGETID", Cell::kInt64, integer([](const Row& r) { return r.id; })},
-    {"Z", Cell::kFloat64, number([](const Row& r, std::size_t) { return r.best.z; })},
-    {"ZERR", Cell::kFloat32, number([](const Row& r, std::size_t) { return r.best.zerr; })},
+    {"TARGETID", Cell::kInt64, integer([](const Entry& r) { return r.id; })},
+    {"Z", Cell::kFloat64, number([](const Entry& r, std::size_t) { return r.fit.z; })},
+    {"ZERR", Cell::kFloat32, number([](const Entry& r, std::size_t) { return r.fit.zerr; })},
     {"ZWARN", Cell::kInt32,
-     integer([](const Row& r) { return static_cast<std::int64_t>(r.best.zwarn); })},
-    {"CHI2", Cell::kFloat32, number([](const Row& r, std::size_t) { return r.best.chi2; })},
+     integer([](const Entry& r) { return static_cast<std::int64_t>(r.fit.zwarn); })},
+    {"CHI2", Cell::kFloat32, number([](const Entry& r, std::size_t) { return r.fit.chi2; })},
     {"COEFF", Cell::kFloat32,
-     number([](const Row& r, std::size_t i) { return at(r.best.coefficients, i); }),
+     number([](const Entry& r, std::size_t i) { return at(r.fit.coefficients, i); }),
      [](const Shape& s) { return s.coefficients; }},
     {"LEGCOEFF", Cell::kFloat64,
-     number([](const Row& r, std::size_t i) { return at(r.best.legendre, i); }),
+     number([](const Entry& r, std::size_t i) { return at(r.fit.legendre, i); }),
      [](const Shape& s) { return s.archetypes ? s.legendre : 0; }},
-    {"FITMETHOD", Cell::kText, text([](const Row& r) { return r.best.method; }),
+    {"FITMETHOD", Cell::kText, text([](const Entry& r) { return r.fit.method; }),
      [](const Shape&) { return std::size_t{4}; }},
     {"NPIXELS", Cell::kInt32,
-     integer([](const Row& r) { return static_cast<std::int64_t>(r.best.good_pixels); })},
-    {"SPECTYPE", Cell::kText, text([](const Row& r) { return r.best.spectype; }),
+     integer([](const Entry& r) { return static_cast<std::int64_t>(r.fit.good_pixels); })},
+    {"SPECTYPE", Cell::kText, text([](const Entry& r) { return r.fit.spectype; }),
      [](const Shape&) { return std::size_t{6}; }},
-    {"SUBTYPE", Cell::kText, text([](const Row& r) { return r.best.subtype; }),
+    {"SUBTYPE", Cell::kText, text([](const Entry& r) { return r.fit.subtype; }),
      [](const Shape& s) { return s.subtype; }},
     {"NCOEFF", Cell::kInt16,
-     integer([](const Row& r) { return static_cast<std::int64_t>(r.best.coefficients.size()); })},
+     integer([](const Entry& r) { return static_cast<std::int64_t>(r.fit.coefficients.size()); })},
+    {"ZNUM", Cell::kInt16,
+     integer([](const Entry& r) { return static_cast<std::int64_t>(r.number); }), nullptr, "",
+     [](const Shape& s) { return s.number; }},
     {"DELTACHI2", Cell::kFloat32,
-     number([](const Row& r, std::size_t) { return r.best.delta_chi2; })},
-    {"PCA_COEFF", Cell::kFloat64, number([](const Row& r, std::size_t i) {
-       const bool archetype = r.best.method == "ARCH";
-       return at(archetype ? r.best.template_coefficients : r.best.coefficients, i);
+     number([](const Entry& r, std::size_t) { return r.fit.delta_chi2; })},
+    {"PCA_COEFF", Cell::kFloat64, number([](const Entry& r, std::size_t i) {
+       const bool archetype = r.fit.method == "ARCH";
+       return at(archetype ? r.fit.template_coefficients : r.fit.coefficients, i);
      }),
      [](const Shape& s) { return s.archetypes ? s.template_coefficients : 0; }},
-    {"PCA_SPECTYPE", Cell::kText, text([](const Row& r) { return r.best.spectype; }),
+    {"PCA_SPECTYPE", Cell::kText, text([](const Entry& r) { return r.fit.spectype; }),
      [](const Shape& s) { return s.archetypes ? std::size_t{6} : 0; }},
-    {"PCA_SUBTYPE", Cell::kText, text([](const Row& r) {
-       return r.best.method == "ARCH" ? r.best.template_subtype : r.best.subtype;
+    {"PCA_SUBTYPE", Cell::kText, text([](const Entry& r) {
+       return r.fit.method == "ARCH" ? r.fit.template_subtype : r.fit.subtype;
      }),
      [](const Shape& s) { return s.archetypes ? std::size_t{3} : 0; }},
+    probability("PROBABILITY", [](const Entry& r, std::size_t) { return r.fit.probability; }),
+    probability("CLASS_PROBABILITY",
+                [](const Entry& r, std::size_t) { return r.fit.class_probability; }),
+    probability("POSTERIOR_ZERR", [](const Entry& r, std::size_t) { return r.fit.posterior_zerr; }),
+    probability("LOG_EVIDENCE", [](const Entry& r, std::size_t) { return r.fit.evidence; }),
+    cut("GOOD_Z_BGS", passes<redshift::quality::kBgs>),
+    cut("GOOD_Z_LRG", passes<redshift::quality::kLrg>),
+    cut("GOOD_Z_ELG", passes<redshift::quality::kElg>),
+    cut("GOOD_Z_QSO", passes<redshift::quality::kQso>),
 };
 
 template <class T>
@@ -73,6 +124,7 @@ void append(Column& column, T value) {
 }
 
 void append_integer(Column& column, std::int64_t value) {
+  if (column.cell == Cell::kTruth) return append(column, value != 0 ? 'T' : 'F');
   if (column.cell == Cell::kInt16) return append(column, static_cast<std::int16_t>(value));
   if (column.cell == Cell::kInt32) return append(column, static_cast<std::int32_t>(value));
   append(column, value);
@@ -94,13 +146,38 @@ void append_text(Column& column, const std::string& value) {
 /// Texts of a subtype, as redrock's tables have them.
 constexpr std::size_t kSubtype = 20;
 
+Table table_of(std::span<const RedshiftEntry> rows, const RedshiftShape& shape) {
+  Table out;
+  out.rows = rows.size();
+  for (const RedshiftColumn& rule : redshift_columns()) {
+    const std::size_t width = rule.values(shape);
+    if (width == 0) continue;
+    Column column{.name = rule.name, .unit = rule.unit, .cell = rule.cell, .width = width};
+    for (const RedshiftEntry& row : rows) {
+      if (const auto* get = std::get_if<Integer>(&rule.value)) append_integer(column, (*get)(row));
+      if (const auto* get = std::get_if<Text>(&rule.value)) append_text(column, (*get)(row));
+      if (const auto* get = std::get_if<Number>(&rule.value)) {
+        for (std::size_t i = 0; i < width; ++i) append_number(column, (*get)(row, i));
+      }
+    }
+    out.columns.push_back(std::move(column));
+  }
+  return out;
+}
+
 std::string numbered(const char* key, std::size_t i) { return print("%s%02zu", key, i); }
 
 }  // namespace
 
 void apply_verdict(std::uint32_t zwarn, redshift::Candidate& c) {
   c.zwarn |= zwarn;
-  if ((c.zwarn & redshift::zwarn::kNoData) == 0) return;
+  if ((c.zwarn & redshift::zwarn::kNoData) == 0) {
+    if (!c.lines.empty()) set_quality(c);  // ZWARN decides them
+    return;
+  }
+  c.evidence = c.probability = c.class_probability = c.posterior_zerr = 0;
+  c.lines.clear();
+  c.quality = 0;
   c.z = 0;
   c.spectype = "GALAXY";
   c.subtype.clear();
@@ -108,10 +185,15 @@ void apply_verdict(std::uint32_t zwarn, redshift::Candidate& c) {
   std::fill(c.coefficients.begin(), c.coefficients.end(), 0.0);
 }
 
+bool has_evidence(const RedshiftOptions& options) {
+  return options.evidence && options.method != RedshiftMethod::kRedrock;
+}
+
 RedshiftShape widest_shape(const RedshiftModels& models, const RedshiftOptions& options,
                            std::size_t cameras) {
   RedshiftShape shape;
   shape.archetypes = !models.archetypes.empty();
+  shape.probabilities = shape.lines = has_evidence(options);
   for (const redshift::Template& t : models.templates) {
     shape.template_coefficients = std::max(shape.template_coefficients, t.nbasis());
   }
@@ -140,25 +222,34 @@ RedshiftShape shape_of(std::span<const RedshiftRow> rows, const RedshiftShape& w
   return shape;
 }
 
-std::span<const RedshiftColumn> redshift_columns() { return kColumns; }
+std::span<const RedshiftColumn> redshift_columns() {
+  static const std::vector<RedshiftColumn> all = [] {
+    std::vector<RedshiftColumn> out(std::begin(kColumns), std::end(kColumns));
+    add_lines(out, std::make_index_sequence<kLineNames>());
+    return out;
+  }();
+  return all;
+}
 
 Table redshift_table(std::span<const RedshiftRow> rows, const RedshiftShape& shape) {
-  Table out;
-  out.rows = rows.size();
-  for (const RedshiftColumn& rule : kColumns) {
-    const std::size_t width = rule.width == nullptr ? 1 : rule.width(shape);
-    if (width == 0) continue;
-    Column column{.name = rule.name, .unit = rule.unit, .cell = rule.cell, .width = width};
-    for (const RedshiftRow& row : rows) {
-      if (const auto* get = std::get_if<Integer>(&rule.value)) append_integer(column, (*get)(row));
-      if (const auto* get = std::get_if<Text>(&rule.value)) append_text(column, (*get)(row));
-      if (const auto* get = std::get_if<Number>(&rule.value)) {
-        for (std::size_t i = 0; i < width; ++i) append_number(column, (*get)(row, i));
-      }
+  std::vector<RedshiftEntry> entries;
+  entries.reserve(rows.size());
+  for (const RedshiftRow& row : rows) entries.push_back({row.id, row.best, 0});
+  return table_of(entries, shape);
+}
+
+Table candidate_table(std::span<const RedshiftRow> rows, RedshiftShape shape) {
+  shape.lines = false;
+  shape.number = true;
+  std::vector<RedshiftEntry> entries;
+  for (const RedshiftRow& row : rows) {
+    entries.push_back({row.id, row.best, 0});
+    for (std::size_t k = 0; k < row.others.size(); ++k) {
+      entries.push_back({row.id, row.others[k], k + 1});
+      shape.subtype = std::max(shape.subtype, row.others[k].subtype.size());
     }
-    out.columns.push_back(std::move(column));
   }
-  return out;
+  return table_of(entries, shape);
 }
 
 HeaderCards redshift_header(const RedshiftModels& models, const RedshiftJob& job,
@@ -171,7 +262,7 @@ HeaderCards redshift_header(const RedshiftModels& models, const RedshiftJob& job
     const redshift::Template& t = models.templates[i];
     out.set(numbered("TEMNAM", i), t.full_type());
     out.set(numbered("TEMVER", i), t.version);
-    out.set(numbered("TEMFIL", i), t.file);
+    out.set(numbered("TEMFIL", i), t.file.empty() ? "built-in" : t.file);
     out.set(numbered("TEMSHA", i), t.hash, "SHA-256");
   }
   for (std::size_t i = 0; i < models.archetypes.size(); ++i) {

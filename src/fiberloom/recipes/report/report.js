@@ -146,7 +146,7 @@
   function showFigures() {
     maps = [Figures.makeMap(frame, 0, pick), Figures.makeMap(frame, 1, pick)];
     byId('maps').replaceChildren(...maps.map((map) => map.card));
-    pictures = frame.meta.pictures.map((p) => Ccd.make(frame, p, (s, wave) => pick(s, Store.binOf(frame, wave))));
+    pictures = frame.meta.pictures.map((p) => Ccd.make(frame, p, (s, wave) => pick(s, Unpack.binOf(frame, wave))));
     byId('traces-label').hidden = !frame.traces || pictures.length === 0;
     byId('pictures').replaceChildren(...pictures.map((picture) => picture.card));
     byId('traces').checked = true;

@@ -185,36 +185,47 @@ const Axes = (() => {
     g.stroke();
   }
 
-  /** chi2 of the bins on a logarithmic scale from 1/4 to 4, below the panels. */
-  function chi2Strip({g, area, x, view}, top, tall, rows) {
-    const y = (v) => top + tall * (0.5 - Math.max(-2, Math.min(2, Math.log2(v))) / 4);
+  /** A number of each bin as dots on a scale of its own, below the panels: value(row, j), NaN for none. */
+  function strip({g, area, x, view}, top, tall, rows, {y, ticks, label, value}) {
     g.strokeStyle = colour('--line');
     g.fillStyle = colour('--soft');
     g.textAlign = 'right';
     g.textBaseline = 'middle';
     g.beginPath();
-    for (const v of [0.25, 1, 4]) {
+    for (const [v, text] of ticks) {
       g.moveTo(area.x, Math.round(y(v)) + 0.5);
       g.lineTo(area.x + area.w, Math.round(y(v)) + 0.5);
-      g.fillText(v === 0.25 ? '¼' : String(v), area.x - 6, y(v));
+      g.fillText(text, area.x - 6, y(v));
     }
     g.stroke();
-    g.fillText('chi2', 30, top + tall / 2);
+    g.fillText(label, 30, top + tall / 2);
     g.textBaseline = 'alphabetic';
     g.save();
     g.beginPath();
     g.rect(area.x, top - 2, area.w, tall + 4);
     g.clip();
     g.fillStyle = colour('--amber');
-    for (const {frame, row} of rows) {
-      const base = row * frame.m, [j0, j1] = bins(frame, view), size = Math.max(1.4, Math.min(3, area.w / (j1 - j0 + 1)));
+    for (const one of rows) {
+      const {frame, row} = one, base = row * frame.m, [j0, j1] = bins(frame, view), size = Math.max(1.4, Math.min(3, area.w / (j1 - j0 + 1)));
       for (let j = j0; j <= j1; j += 1) {
-        const v = frame.chi2(base + j);
+        const v = value(one, j);
         if (Number.isFinite(v) && !(frame.flags[base + j] & Flag.REJECTED)) g.fillRect(x(frame.wave[j]) - size / 2, y(v) - size / 2, size, size);
       }
     }
     g.restore();
   }
 
-  return {colour, bins, fluxRange, fluxScale, fluxAxis, waveAxis, shade, band, line, skyLines, chi2Strip};
+  /** chi2 of the bins on a logarithmic scale from 1/4 to 4. */
+  function chi2Strip(plot, top, tall, rows) {
+    strip(plot, top, tall, rows, {y: (v) => top + tall * (0.5 - Math.max(-2, Math.min(2, Math.log2(v))) / 4), ticks: [[0.25, '¼'], [1, '1'], [4, '4']],
+      label: 'chi2', value: ({frame, row}, j) => frame.chi2(row * frame.m + j)});
+  }
+
+  /** (flux - model) / sigma of curves {frame, row, series}, to six sigma. */
+  function residualStrip(plot, top, tall, rows) {
+    strip(plot, top, tall, rows, {y: (v) => top + tall * (0.5 - Math.max(-6, Math.min(6, v)) / 12.5), ticks: [[-5, '−5'], [0, '0'], [5, '5']],
+      label: 'σ', value: ({series}, j) => (series.flux[j] - series.model[j]) / series.sigma[j]});
+  }
+
+  return {colour, bins, fluxRange, fluxScale, fluxAxis, waveAxis, shade, band, line, skyLines, chi2Strip, residualStrip};
 })();

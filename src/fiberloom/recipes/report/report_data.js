@@ -1,48 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arrays of a frame, unpacked when the frame is shown: base64, gzip (the browser's own), halves to floats.
+// The arrays of a frame, unpacked when the frame is shown.
 'use strict';
-
-const Flag = {SOME: 1, ALL: 2, FIT: 4, OTHER: 8, NO_IVAR: 16, REJECTED: 2 | 16};
 
 const Store = (() => {
   const {byId} = Page;
+  const {bytes, floats, waves} = Unpack;
   const NONE = 255;
-  let table = null;
-
-  /** Every half as a float. */
-  function halves() {
-    if (table) return table;
-    table = new Float32Array(65536);
-    for (let h = 0; h < 65536; h += 1) {
-      const exponent = (h >> 10) & 31, mantissa = h & 1023;
-      const size = exponent === 31 ? (mantissa ? NaN : Infinity) :
-        exponent === 0 ? mantissa * 2 ** -24 : (1024 + mantissa) * 2 ** (exponent - 25);
-      table[h] = h & 32768 ? -size : size;
-    }
-    return table;
-  }
-
-  async function bytes(id) {
-    const element = byId(id);
-    if (!element) return null;
-    const text = atob(element.textContent);
-    const packed = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
-  async function floats(id, scale) {
-    const planes = await bytes(id), n = planes.length / 2, lookup = halves();
-    const out = new Float32Array(n);
-    for (let i = 0; i < n; i += 1) out[i] = lookup[planes[i] | (planes[n + i] << 8)] * scale;
-    return out;
-  }
-
-  function waves(spec, m) {
-    if (Array.isArray(spec)) return Float64Array.from(spec);
-    return Float64Array.from({length: m}, (_, j) => spec.first + spec.step * j);
-  }
 
   /** Traces as functions of row and wavelength, straight between the samples; null without a PSF. */
   async function traces(prefix, meta) {
@@ -105,7 +68,6 @@ const Store = (() => {
 
   /** The frame of this number on the page. */
   async function unpack(number) {
-    if (typeof DecompressionStream === 'undefined') throw new Error('this browser is too old: it has no DecompressionStream');
     const prefix = `f${number}-`, meta = Store.meta(number);
     const [flux, sigma, flags, chi2, width, model, truth, trace] = await Promise.all([floats(prefix + 'flux', meta.flux_scale),
       floats(prefix + 'sigma', meta.sigma_scale), bytes(prefix + 'flags'), bytes(prefix + 'chi2'), bytes(prefix + 'width'),
@@ -135,13 +97,6 @@ const Store = (() => {
     };
   }
 
-  /** The bin nearest to a wavelength. */
-  function binOf(frame, wave) {
-    let a = 0, b = frame.m - 1;
-    while (a < b) { const c = (a + b) >> 1; if (frame.wave[c] < wave) a = c + 1; else b = c; }
-    return a > 0 && wave - frame.wave[a - 1] < frame.wave[a] - wave ? a - 1 : a;
-  }
-
   /** What the flags of a bin say. */
   function words(flags) {
     const out = [];
@@ -153,5 +108,5 @@ const Store = (() => {
     return out.join(', ');
   }
 
-  return {load, meta, words, binOf};
+  return {load, meta, words};
 })();

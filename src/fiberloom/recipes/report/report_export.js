@@ -67,5 +67,5 @@ const Export = (() => {
     save(new Blob([csvText(viewer)], {type: 'text/csv'}), fileName(name, '.csv'));
   }
 
-  return {png, csv};
+  return {png, csv, save, fileName};
 })();

@@ -5,7 +5,7 @@
 const Keys = (() => {
   const {h, byId} = Page;
 
-  /** acts: {name: function}. Rows: keys, name of the act, words. */
+  /** Rows: keys, name of the act, words. */
   const TABLE = [[['ArrowLeft'], 'previous', '← previous fibre'], [['ArrowRight'], 'next', '→ next fibre'],
     [['shift+ArrowLeft'], 'left', 'shift ← move to the blue'], [['shift+ArrowRight'], 'right', 'shift → move to the red'],
     [['+', '='], 'in', '+ closer'], [['-'], 'out', '− wider'], [['0'], 'reset', '0 whole range'],
@@ -15,9 +15,10 @@ const Keys = (() => {
     [['m'], 'model', 'm model'], [['t'], 'truth', 't truth'], [['j'], 'join', 'j join the cameras'],
     [['['], 'frameBefore', '[ frame before'], [[']'], 'frameAfter', '] next frame'], [['?'], 'help', '? these keys']];
 
-  function wire(acts) {
-    const by = new Map(TABLE.flatMap(([keys, act]) => keys.map((key) => [key, act])));
-    byId('keys').replaceChildren(...TABLE.map(([, , words]) => h('span', {}, h('kbd', {}, words.split(' ')[0] === 'shift' ? words.split(' ').slice(0, 2).join(' ') : words.split(' ')[0]),
+  /** acts: {name: function}. */
+  function wire(acts, table = TABLE) {
+    const by = new Map(table.flatMap(([keys, act]) => keys.map((key) => [key, act])));
+    byId('keys').replaceChildren(...table.map(([, , words]) => h('span', {}, h('kbd', {}, words.split(' ')[0] === 'shift' ? words.split(' ').slice(0, 2).join(' ') : words.split(' ')[0]),
       ' ' + words.split(' ').slice(words.startsWith('shift') ? 2 : 1).join(' '))));
     document.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;

@@ -54,11 +54,11 @@ const Link = (() => {
   }
 
   /** Calls go(asked) when a person changes the address. */
-  function watch(go) {
+  function watch(go, read = parse) {
     window.addEventListener('hashchange', () => {
       if (location.hash === last) return;
       last = location.hash;
-      go(parse(location.hash));
+      go(read(location.hash));
     });
   }
 

@@ -2,14 +2,13 @@
 // A FrameReport as data of the page: small things as JSON, arrays packed.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
 #include "fiberloom/recipes/page_texts.hpp"
 #include "fiberloom/recipes/report/encode.hpp"
 #include "fiberloom/recipes/report/gather.hpp"
+#include "fiberloom/recipes/report/page_json.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/simulate/sky_lines.hpp"
 #include "loom/base/error.hpp"
@@ -29,13 +28,6 @@ constexpr int kPaletteStops = 32;
 constexpr double kPullStep = 16, kPullSoft = 0.5;
 constexpr double kFwhmOfSigma = 2.35482;
 
-/// Six digits: numbers of a page need no more.
-double brief(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return std::strtod(text, nullptr);
-}
-
 Json histogram_json(const Histogram& h) {
   return {{"low", h.low()},
           {"high", h.high()},
@@ -45,18 +37,6 @@ Json histogram_json(const Histogram& h) {
           {"n", h.size()},
           {"median", brief(h.quantile(0.5))},
           {"core", brief(h.core_width())}};
-}
-
-/// {first, step} of a linear grid (to a ten-thousandth of a step), else all wavelengths.
-Json wave_json(const std::vector<double>& wave) {
-  const std::size_t n = wave.size();
-  const double step = n < 2 ? 1.0 : (wave[n - 1] - wave[0]) / static_cast<double>(n - 1);
-  for (std::size_t j = 0; j < n; ++j) {
-    if (std::abs(wave[j] - wave[0] - step * static_cast<double>(j)) > 1e-4 * std::abs(step)) {
-      return wave;
-    }
-  }
-  return {{"first", wave[0]}, {"step", step}};
 }
 
 /// The strongest lines within the grid.
@@ -135,11 +115,6 @@ Json headline_json(const FrameReport& report) {
   if (!report.frame.chi2pix.empty() && !chi2.empty()) out["chi2"] = brief(median(chi2));
   if (!sigma.empty()) out["sigma"] = brief(median(sigma));
   return out;
-}
-
-/// An element that holds packed numbers.
-std::string data_html(const std::string& id, const std::string& packed) {
-  return "<script type=\"text/plain\" id=\"" + id + "\">" + packed + "</script>\n";
 }
 
 /// Linear in 255 steps from the smallest to the largest; 255: none.
@@ -388,11 +363,11 @@ std::string report_html(const ReportJob& job) {
   const std::string css = std::string(page::common_css()) + std::string(texts::report_css());
   std::string js(page::common_js());
   for (const std::string_view part :
-       {texts::report_data_js(), texts::report_arms_js(), texts::report_axes_js(),
-        texts::report_spectrum_js(), texts::report_figures_js(), texts::report_ccd_js(),
-        texts::report_focal_js(), texts::report_verdict_js(), texts::report_tables_js(),
-        texts::report_search_js(), texts::report_export_js(), texts::report_link_js(),
-        texts::report_keys_js(), texts::report_js()}) {
+       {texts::report_unpack_js(), texts::report_data_js(), texts::report_arms_js(),
+        texts::report_axes_js(), texts::report_spectrum_js(), texts::report_figures_js(),
+        texts::report_ccd_js(), texts::report_focal_js(), texts::report_verdict_js(),
+        texts::report_tables_js(), texts::report_search_js(), texts::report_export_js(),
+        texts::report_link_js(), texts::report_keys_js(), texts::report_js()}) {
     js += part;
   }
   const std::string program = "fiberloom " + std::string(version());

@@ -9,12 +9,14 @@ const Spectrum = (() => {
   const BANDS = ['b', 'r', 'z'];
 
   /**
-   * The viewer in `box`. told(at) gets what lies under the cursor, or null; moved() any change of view.
-   * State: frames (by wavelength), fibers (numbers, the first is the main one), smooth, axis, stacked, model, truth.
+   * The viewer in `box`. told(at) gets what lies under the cursor, or null; moved() any change of view; marks(plot) draws
+   * lines of its own in place of those of the sky.
+   * State: frames (by wavelength), fibers (numbers, the first is the main one), smooth, axis, stacked, model, truth;
+   * residuals: (flux - model) / sigma below.
    */
-  function make(box, {told, moved}) {
+  function make(box, {told, moved, marks = null}) {
     const canvas = box.querySelector('canvas');
-    const state = {frames: [], fibers: [], smooth: 1, axis: 'asinh', stacked: false, model: false, truth: false};
+    const state = {frames: [], fibers: [], smooth: 1, axis: 'asinh', stacked: false, model: false, truth: false, residuals: false};
     let view = [0, 1], cursor = null, drag = null;
 
     function setView(low, high) {
@@ -67,7 +69,7 @@ const Spectrum = (() => {
           if (places.length <= 2) Axes.band(plot, curve, fade(ink, 0.22));
           Axes.line(plot, curve.frame, curve.series.flux, ink, {dots: true});
           if (state.truth && one === shown[0]) Axes.line(plot, curve.frame, curve.series.truth, Axes.colour('--third'), {width: 1.4});
-          if (state.model && one === shown[0]) Axes.line(plot, curve.frame, curve.series.model, Axes.colour('--amber'), {width: 1.4, dash: [5, 3]});
+          if (state.model && one === shown[0]) Axes.line(plot, curve.frame, curve.series.model, Axes.colour('--model'), {width: 1.4, dash: state.residuals ? [] : [5, 3]});
         }
       }
       g.restore();
@@ -94,7 +96,7 @@ const Spectrum = (() => {
         g.fillStyle = Axes.colour('--card');
         g.fillRect(0, 0, w, height);
       }
-      const strip = state.frames.some((f) => f.hasChi2) ? STRIP : 0;
+      const strip = state.residuals || state.frames.some((f) => f.hasChi2) ? STRIP : 0;
       const whole = {x: LEFT, y: TOP, w: w - LEFT - RIGHT, h: height - TOP - BOTTOM - strip};
       const x = (wave) => whole.x + whole.w * (wave - view[0]) / (view[1] - view[0]);
       const base = {g, x, view, height, area: whole};
@@ -106,8 +108,9 @@ const Spectrum = (() => {
       g.fillStyle = Axes.colour('--soft');
       g.textAlign = 'left';
       g.fillText(state.frames[0].meta.unit, 2, 9);
-      Axes.skyLines(base, state.frames);
-      if (strip) Axes.chi2Strip(base, whole.y + whole.h + 10, strip - 16, curves(state.fibers[0]).filter(({frame}) => frame.hasChi2));
+      if (marks) marks(base); else Axes.skyLines(base, state.frames);
+      if (state.residuals) Axes.residualStrip(base, whole.y + whole.h + 10, strip - 16, curves(state.fibers[0]));
+      else if (strip) Axes.chi2Strip(base, whole.y + whole.h + 10, strip - 16, curves(state.fibers[0]).filter(({frame}) => frame.hasChi2));
       if (!bare) overlays(base);
     }
 
@@ -159,7 +162,7 @@ const Spectrum = (() => {
       const wave = waveAt(event.clientX);
       let best = null;
       for (const frame of state.frames) {
-        const j = Store.binOf(frame, wave), off = Math.abs(frame.wave[j] - wave);
+        const j = Unpack.binOf(frame, wave), off = Math.abs(frame.wave[j] - wave);
         if (frame.row(state.fibers[0]) !== undefined && (!best || off < best.off)) best = {frame, j, off};
       }
       cursor = best;
@@ -205,12 +208,12 @@ const Spectrum = (() => {
 
     return {
       draw, zoom, paint, state,
-      /** Some of the state, then drawn again; other frames show their whole range. */
+      /** Some of the state, then drawn again; other frames show their whole range, or `view`. */
       set(part) {
         const anew = part.frames && part.frames !== state.frames;
         Object.assign(state, part);
         fit();
-        if (anew) { cursor = null; setView(...Arms.limits(state.frames)); } else { draw(); tell(); }
+        if (anew) { cursor = null; setView(...(part.view || Arms.limits(state.frames))); } else { draw(); tell(); }
       },
       reset() { setView(...Arms.limits(state.frames)); },
       look(low, high) { setView(low, high); },
