@@ -12,5 +12,7 @@ namespace skyloom::cli {
 inline constexpr const char* kProgram = "skyloom";
 
 [[nodiscard]] Command make_simulate();
+[[nodiscard]] Command make_map();
+[[nodiscard]] Command make_info();
 
 }  // namespace skyloom::cli

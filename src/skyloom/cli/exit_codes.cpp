@@ -22,7 +22,6 @@ constexpr std::array kAll{Status::kOk,
                           Status::kUnwritable,
                           Status::kDiskFull,
                           Status::kOutputExists,
-                          Status::kNumerical,
                           Status::kInterrupted,
                           Status::kMemory,
                           Status::kInternal};

@@ -2,7 +2,9 @@
 #include "skyloom/cli/map_summary.hpp"
 
 #include "loom/base/print.hpp"
+#include "loom/simd/isa.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/version.hpp"
 
 namespace skyloom::cli {
 namespace {
@@ -23,8 +25,12 @@ std::string summary_line(const MapSummary& s) {
   return text;
 }
 
-Json summary_json(const MapSummary& s, const MapJob& job) {
+Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts) {
   Json json;
+  json["program"] = facts.program;
+  json["version"] = version();
+  json["isa"] = isa_name(active_isa());
+  json["threads"] = facts.threads;
   json["options"] = Json::object();
   for (const auto& [key, text] : option_texts(map_option_rows(), job)) json["options"][key] = text;
   json["data"] = {{"observations", s.observations},
@@ -39,7 +45,8 @@ Json summary_json(const MapSummary& s, const MapJob& job) {
                   {"left_baselines", s.left_baselines}, {"converged", s.converged}};
   json["residuals"] = Json::array();
   for (const double residual : s.residuals) json["residuals"].push_back(residual);
-  json["seconds"] = {{"compress", seconds(s.compress)},
+  json["seconds"] = {{"wall", facts.wall_s},
+                     {"compress", seconds(s.compress)},
                      {"set_up", seconds(s.set_up)},
                      {"solve", seconds(s.solve)},
                      {"write", seconds(s.write)}};

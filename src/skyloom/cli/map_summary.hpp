@@ -9,7 +9,14 @@
 
 namespace skyloom::cli {
 
+/// What --json is given: program and machine, options of maps, counts, times.
+struct RunFacts {
+  std::string program;
+  std::size_t threads = 1;
+  double wall_s = 0;
+};
 [[nodiscard]] std::string summary_line(const MapSummary& summary);
-[[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job);
+[[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job,
+                                const RunFacts& facts);
 
 }  // namespace skyloom::cli

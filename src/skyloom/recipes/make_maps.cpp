@@ -103,6 +103,7 @@ class MapWriter {
   template <class Value>
   void sums(const char* name, MapFile file, double empty, const Value& value) const {
     file.ordering = job_.ordering;
+    file.frame = job_.coordinates;
     const std::size_t n = file.columns.size();
     write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
       const auto at = sums_.find(pixel);
@@ -123,7 +124,8 @@ class MapWriter {
     const MapFile file{.columns = {"I_STOKES", "Q_STOKES", "U_STOKES"},
                        .unit = "K",
                        .type = job_.type,
-                       .ordering = job_.ordering};
+                       .ordering = job_.ordering,
+                       .frame = job_.coordinates};
     write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
       const std::int32_t h = place_of[static_cast<std::size_t>(sums_.tiles().tile(pixel))];
       const auto at = sums_.find(pixel);

@@ -26,6 +26,7 @@ struct MapJob {
   SolveLimits limits = {};
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
+  std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
 };
 

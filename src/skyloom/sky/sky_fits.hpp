@@ -23,7 +23,7 @@ struct MapFile {
   std::string unit = {};
   MapType type = MapType::kFloat32;
   Ordering ordering = Ordering::kNested;
-  std::string frame = "E";  ///< COORDSYS
+  std::string frame = "C";  ///< COORDSYS
 };
 
 /// Writes the values of all pixels, asked for in the order of the file by their NESTED numbers.
