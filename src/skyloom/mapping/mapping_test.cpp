@@ -7,6 +7,7 @@
 
 #include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
+#include "skyloom/mapping/banded_cholesky.hpp"
 #include "skyloom/mapping/destripe.hpp"
 #include "skyloom/mapping/plain_system.hpp"
 #include "skyloom/mapping/test_scan.hpp"
@@ -147,8 +148,8 @@ TEST(Destriping, TakesAwayWhatIsConstantInABaseline) {
   const Case clean(sky, scan({.noise = 0.1}), one, options);
   const Case striped(sky, scan({.offsets = 30, .noise = 0.1}), one, options);
   const SolveLimits limits{.tolerance = 1e-13, .iterations = 500};
-  const Solution a = destripe(clean.system, limits, one);
-  const Solution b = destripe(striped.system, limits, one);
+  const Solution a = destripe(clean.system, {}, limits, one);
+  const Solution b = destripe(striped.system, {}, limits, one);
   EXPECT_TRUE(a.converged);
   EXPECT_TRUE(b.converged);
   const auto without = clean.map(a.x), with = striped.map(b.x);
@@ -210,7 +211,8 @@ TEST(Destriping, IsTheDenseSolution) {
     if (!(found.system.diagonal()[i] > 0)) a[i][i] += 1;
   }
   const std::vector<double> exact = dense_solution(a, oracle.projected({}));
-  const Solution solution = destripe(found.system, {.tolerance = 1e-13, .iterations = 500}, one);
+  const Solution solution =
+      destripe(found.system, {}, {.tolerance = 1e-13, .iterations = 500}, one);
   double mean = 0;
   for (std::size_t i = 0; i < n; ++i) mean += (solution.x[i] - exact[i]) / static_cast<double>(n);
   const auto iterated = found.map(solution.x), direct = oracle.map(exact);
@@ -225,6 +227,62 @@ TEST(Destriping, IsTheDenseSolution) {
   }
 }
 
+TEST(BandedCholesky, SolvesAndLeavesOutWhatStandsAlone) {
+  const std::vector<double> diagonal{4, 5, 1, 6, 7}, lags{0, 1, 0.5};
+  const std::vector<char> alone{0, 0, 1, 0, 0};
+  const BandedCholesky factor(diagonal, lags, alone);
+  ASSERT_TRUE(factor.good());
+  const std::vector<double> x{1, 2, 3, 4, 5};
+  std::vector<double> b(5);
+  for (std::size_t r = 0; r < 5; ++r) {
+    for (std::size_t c = 0; c < 5; ++c) {
+      const std::size_t lag = r < c ? c - r : r - c;
+      const bool apart = alone[r] != 0 || alone[c] != 0;
+      b[r] += (lag == 0 ? diagonal[r] : lag < 3 && !apart ? lags[lag] : 0) * x[c];
+    }
+  }
+  factor.solve(b);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(b[i], x[i], 1e-14);
+  EXPECT_FALSE(
+      BandedCholesky(std::vector<double>{1, 1}, std::vector<double>{0, 2}, std::vector<char>{0, 0})
+          .good());
+}
+
+TEST(Destriping, WithAPriorIsTheDenseSolution) {
+  SerialExecutor one;
+  const Healpix sky(16);
+  std::vector<PlainStream> plain = scan({.samples = 6000, .step = 250, .offsets = 5, .noise = 1});
+  for (PlainStream& stream : plain) stream.flags.assign(stream.pixels.size(), 0);
+  for (std::size_t i = 500; i < 750; ++i) plain[1].flags[i] = 1;  // a baseline that is left out
+  const Case found(sky, plain, one, {.least_reciprocal = 1e-3});
+  const std::size_t n = found.system.size(), each = 24;
+  ASSERT_EQ(n, 14 * each);
+  const OffsetPrior prior(14, {3, -1, -0.3, 0.05});
+  std::vector<std::vector<double>> a(n, std::vector<double>(n));
+  std::vector<double> unit(n, 0.0);
+  const auto diagonal = found.system.diagonal();
+  for (std::size_t i = 0; i < n; ++i) {
+    unit[i] = 1;
+    found.system.apply(unit, a[i], one);
+    unit[i] = 0;
+    if (!(diagonal[i] > 0)) a[i][i] = 1;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t lag = i < k ? k - i : i - k;
+      if (i / each != k / each || lag > 3 || !(diagonal[i] > 0) || !(diagonal[k] > 0)) continue;
+      a[i][k] += prior[0][lag];
+    }
+  }
+  const auto b = found.system.right_side();
+  const std::vector<double> exact = dense_solution(a, {b.begin(), b.end()});
+  const Solution solution =
+      destripe(found.system, prior, {.tolerance = 1e-13, .iterations = 500}, one);
+  EXPECT_TRUE(solution.converged);
+  EXPECT_EQ(solution.x[each + 2], 0);
+  for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(solution.x[i], exact[i], 1e-10);
+}
+
 TEST(Destriping, HasTheSameBytesForAnyNumberOfThreads) {
   SerialExecutor one;
   TestThreads three(3);
@@ -232,7 +290,7 @@ TEST(Destriping, HasTheSameBytesForAnyNumberOfThreads) {
   const std::vector<PlainStream> plain = scan({.nside = 64, .offsets = 5, .noise = 1});
   const Case a(sky, plain, one), b(sky, plain, three);
   const SolveLimits limits{.tolerance = 1e-10};
-  const Solution x = destripe(a.system, limits, one), y = destripe(b.system, limits, three);
+  const Solution x = destripe(a.system, {}, limits, one), y = destripe(b.system, {}, limits, three);
   EXPECT_EQ(x.x, y.x);
   EXPECT_EQ(x.residuals, y.residuals);
   const auto map_a = a.map(x.x), map_b = b.map(y.x);
@@ -257,7 +315,7 @@ TEST(Destriping, LeavesOutWhatIsFlaggedOrNotFinite) {
   const Case a(sky, plain, one), b(sky, broken, one);
   EXPECT_GE(b.system.left_baselines(), 1U);
   const SolveLimits limits{.tolerance = 1e-10};
-  const Solution x = destripe(a.system, limits, one), y = destripe(b.system, limits, one);
+  const Solution x = destripe(a.system, {}, limits, one), y = destripe(b.system, {}, limits, one);
   EXPECT_TRUE(y.converged);
   EXPECT_EQ(x.x, y.x);
   EXPECT_EQ(y.x[2 * 120], 0);

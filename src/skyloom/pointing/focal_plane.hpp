@@ -16,6 +16,7 @@ namespace skyloom {
 struct DetectorNoise {
   double net = 0;  ///< K sqrt(s)
   double fmin_hz = 0, fknee_hz = 0, slope = 1;
+  friend bool operator==(const DetectorNoise&, const DetectorNoise&) = default;
 };
 
 struct Detector {

@@ -8,6 +8,7 @@
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
 #include "skyloom/noise/noise_model.hpp"
+#include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/tod/work_pool.hpp"
 
@@ -178,6 +179,29 @@ void write_sums(const MapWriter& writer, const MapJob& job) {
               });
 }
 
+/// A filter for each stream, in their order; nothing where none is asked for.
+OffsetPrior priors(const TodSource& source, const MapJob& job) {
+  OffsetPrior out;
+  if (!job.prior || job.step_s == 0) return out;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& observation = source.observation(i);
+    const double rate = observation.plane.rate_hz;
+    const auto step = static_cast<std::size_t>(std::llround(job.step_s * rate));
+    const std::size_t offsets = (observation.samples + step - 1) / step;
+    const std::vector<Detector>& detectors = observation.plane.detectors;
+    for (std::size_t d = 0; d < detectors.size(); ++d) {
+      if (d > 0 && detectors[d].noise == detectors[d - 1].noise) {
+        out.push_back(out.back());
+        continue;
+      }
+      const std::string& name = detectors[d].name;
+      out.push_back(offset_filter(analytic_psd(detectors[d].noise, rate, name), rate, job.step_s,
+                                  offsets, name));
+    }
+  }
+  return out;
+}
+
 std::vector<std::vector<Stokes>> all_tiles(const OffsetSystem& system, std::span<const double> a,
                                            Executor& executor) {
   std::vector<std::vector<Stokes>> tiles(system.hit_tiles().size());
@@ -217,7 +241,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   summary.set_up = clock.lap();
   Solution solution;
   if (!job.binned_only) {
-    solution = destripe(system, job.limits, executor, observer);
+    solution = destripe(system, priors(source, job), job.limits, executor, observer);
     summary.residuals = solution.residuals;
     summary.converged = solution.converged;
     summary.solve = clock.lap();

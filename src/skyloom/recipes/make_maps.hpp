@@ -22,6 +22,7 @@ struct MapJob {
   std::size_t nside = 256;
   double step_s = 1;  ///< of a baseline; 0: an observation
   bool binned_only = false;
+  bool prior = false;  ///< the noise model tells of the offsets
   SolveOptions solve = {};
   SolveLimits limits = {};
   Ordering ordering = Ordering::kNested;
