@@ -95,6 +95,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
     const std::span<const double> diagonal = system.diagonal();
     return conjugate_gradients(
         {.right_side = system.right_side(),
+         .rounding = system.rounding(),
          .apply = [&](std::span<const double> x,
                       std::span<double> out) { system.apply(x, out, executor); },
          .precondition =
@@ -108,6 +109,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
   const PriorSystem whole(system, prior, executor);
   return conjugate_gradients(
       {.right_side = system.right_side(),
+       .rounding = system.rounding(),
        .apply = [&](std::span<const double> x, std::span<double> out) { whole.apply(x, out); },
        .precondition = [&](std::span<const double> r,
                            std::span<double> out) { whole.precondition(r, out); }},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "loom/base/array.hpp"
 #include "skyloom/status.hpp"
@@ -10,6 +11,7 @@
 namespace skyloom {
 namespace {
 
+constexpr double kRounding = 256 * 0x1p-52;
 constexpr std::size_t kRunsOfTask = 1 << 14;
 constexpr std::size_t kBaselinesOfTask = 1 << 12;
 
@@ -210,9 +212,21 @@ void OffsetSystem::make_right_side(Executor& executor) {
     for (std::size_t p = 0; p < pixels.size(); ++p) m[p] = inverses_[tile][p] * pixels[p].signal;
     take_tile(tile, m, parts.data());
   });
-  for (std::size_t b = 0; b < signal_.size(); ++b) signal_[b] *= weights_[b];
+  double square = 0, active = 0;
+  for (std::size_t b = 0; b < signal_.size(); ++b) {
+    signal_[b] *= weights_[b];
+    square += signal_[b] * signal_[b];
+    active += weights_[b] > 0 ? 1 : 0;
+  }
+  rounding_ = kRounding * std::sqrt(square);
   right_side_.resize(weights_.size());
   collect(parts.data(), signal_, right_side_, executor);
+  // b has no part along the constant, in which A is 0; what rounding gives it no solution has
+  double sum = 0;
+  for (const double value : right_side_) sum += value;
+  for (std::size_t b = 0; b < right_side_.size(); ++b) {
+    right_side_[b] = weights_[b] > 0 ? right_side_[b] - sum / active : 0;
+  }
   std::vector<double>().swap(signal_);
 }
 

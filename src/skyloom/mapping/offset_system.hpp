@@ -29,6 +29,8 @@ class OffsetSystem {
 
   [[nodiscard]] std::size_t size() const noexcept { return diagonal_.size(); }
   [[nodiscard]] std::span<const double> right_side() const noexcept { return right_side_; }
+  /// |b| that is nothing but rounding of the sums which it is the difference of.
+  [[nodiscard]] double rounding() const noexcept { return rounding_; }
   /// M^T N^-1 M, the preconditioner; 0 where a baseline is left out.
   [[nodiscard]] std::span<const double> diagonal() const noexcept { return diagonal_; }
   /// Of each stream: its first baseline.
@@ -79,6 +81,7 @@ class OffsetSystem {
   std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
   std::vector<std::uint32_t> part_places_;
+  double rounding_ = 0;
   std::size_t cut_pixels_ = 0, cut_samples_ = 0, left_baselines_ = 0;
 };
 

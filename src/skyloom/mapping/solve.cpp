@@ -39,7 +39,7 @@ Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limi
   out.x.assign(n, 0.0);
   std::vector<double> r(system.right_side.begin(), system.right_side.end()), z(n), p(n), q(n);
   const double first = std::sqrt(dot(r, r, executor));
-  if (!(first > 0)) {
+  if (!(first > system.rounding)) {
     out.converged = true;
     return out;
   }
@@ -56,7 +56,7 @@ Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limi
     add_scaled(-step, q, r);
     out.residuals.push_back(std::sqrt(dot(r, r, executor)) / first);
     if (observer.progress) observer.progress("iterations", i + 1, limits.iterations);
-    if (out.residuals.back() <= limits.tolerance) {
+    if (out.residuals.back() <= std::max(limits.tolerance, system.rounding / first)) {
       out.converged = true;
       break;
     }

@@ -16,6 +16,7 @@ namespace skyloom {
 /// A x = b with A symmetric and not negative; both verbs write all of `out`.
 struct LinearSystem {
   std::span<const double> right_side;
+  double rounding = 0;  ///< |r| below which it is what rounding left of larger numbers
   std::function<void(std::span<const double> x, std::span<double> out)> apply;
   std::function<void(std::span<const double> r, std::span<double> out)> precondition;
 };
@@ -31,8 +32,9 @@ struct Solution {
   bool converged = false;
 };
 
-/// Starts from 0. A direction in which A is 0 (a constant added to all offsets) is never taken.
-/// Sums have a fixed order. Observer: progress "iterations", stop.
+/// Starts from 0; 0 is the answer where |b| is rounding. A direction in which A is 0 (a constant
+/// added to all offsets) is never taken. Sums have a fixed order. Observer: progress "iterations",
+/// stop.
 [[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
                                            Executor& executor, const Observer& observer = {});
 

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <string>
 
+#include "skyloom/pixels/bits.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -16,15 +17,7 @@ namespace {
 constexpr std::int64_t kFaceRing[12] = {2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4};
 constexpr std::int64_t kFaceColumn[12] = {1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7};
 
-/// Bit i of the low half to bit 2 i.
-std::uint32_t spread_bits(std::uint32_t v) noexcept {
-  v &= 0xffffU;
-  v = (v ^ (v << 8)) & 0x00ff00ffU;
-  v = (v ^ (v << 4)) & 0x0f0f0f0fU;
-  v = (v ^ (v << 2)) & 0x33333333U;
-  return (v ^ (v << 1)) & 0x55555555U;
-}
-
+/// Bit 2 i to bit i.
 std::uint32_t gather_bits(std::uint32_t v) noexcept {
   v &= 0x55555555U;
   v = (v ^ (v >> 1)) & 0x33333333U;

@@ -3,6 +3,7 @@
 // for each). Both parts of the sphere, belt and caps, are computed and one is taken.
 #include <cmath>
 
+#include "skyloom/pixels/bits.hpp"
 #include "skyloom/pointing/expand_kernels.hpp"
 
 namespace skyloom::FIBERLOOM_ISA_NS {
@@ -60,13 +61,6 @@ double quarters(double y, double x) {
   angle = x < 0 ? 2 - angle : angle;
   angle = y < 0 ? 4 - angle : angle;
   return angle < 4 ? angle : 0.0;
-}
-
-std::uint32_t spread_bits(std::uint32_t v) {
-  v = (v ^ (v << 8)) & 0x00ff00ffU;
-  v = (v ^ (v << 4)) & 0x0f0f0f0fU;
-  v = (v ^ (v << 2)) & 0x33333333U;
-  return (v ^ (v << 1)) & 0x55555555U;
 }
 
 /// The two diagonals of a direction, of the belt counted over faces, of a cap within its face.

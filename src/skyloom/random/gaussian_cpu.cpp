@@ -5,6 +5,7 @@
 
 #include "skyloom/random/gaussian_kernels.hpp"
 #include "skyloom/random/gaussian_lane.hpp"
+#include "skyloom/random/threefry.hpp"
 
 namespace skyloom::FIBERLOOM_ISA_NS {
 namespace {
@@ -73,7 +74,7 @@ void words_of_block(const std::uint64_t (&keys)[3], std::uint64_t c0, std::uint6
 
 void fill(std::uint64_t k0, std::uint64_t k1, std::uint64_t c0, std::uint64_t c1, std::size_t n,
           double* out) {
-  const std::uint64_t keys[3] = {k0, k1, 0x1BD11BDAA9FC1A22U ^ k0 ^ k1};
+  const std::uint64_t keys[3] = {k0, k1, kThreefryParity ^ k0 ^ k1};
   std::uint64_t words[kBlock];
   double x[kBlock], w[kBlock], g[kBlock];
   for (std::size_t first = 0; first < n; first += kBlock) {

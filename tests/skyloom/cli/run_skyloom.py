@@ -58,7 +58,7 @@ def read_map(path, letter="f", columns=3):
             at += 2880
         at += 2880
         header = data[start:at].decode("ascii")
-    cards = {header[i:i + 8].strip(): header[i + 10:i + 40].split("/")[0].strip() for i in range(0, len(header), 80)}
+    cards = {header[i:i + 8].strip(): header[i + 10:i + 40].split("/")[0].strip(" '") for i in range(0, len(header), 80)}
     rows = int(cards["NAXIS2"])
     values = struct.unpack(f">{rows * columns}{letter}", data[at:at + rows * columns * struct.calcsize(letter)])
     return [values[i:i + columns] for i in range(0, len(values), columns)], cards

@@ -25,7 +25,7 @@ class Maps(Case):
         self.ok("map", *self.observations, "-o", self.out, *MAPS, "--json", self.out / "s.json", "--quiet")
         hits, cards = read_map(self.out / "hits.fits", "i", 1)
         self.assertEqual(sum(row[0] for row in hits), 2 * 14 * 3000)
-        self.assertEqual(cards["ORDERING"], "'NESTED'")
+        self.assertEqual(cards["ORDERING"], "NESTED")
         self.assertEqual(int(cards["NSIDE"]), 16)
         summary = json.loads((self.out / "s.json").read_text())
         sky, _ = read_map(self.out / "map.fits")
@@ -56,7 +56,7 @@ class Maps(Case):
             self.ok("map", *self.observations, "-o", self.out / ordering, *MAPS, "--ordering", ordering, "--quiet")
         nested, _ = read_map(self.out / "nested/map.fits")
         ring, cards = read_map(self.out / "ring/map.fits")
-        self.assertEqual(cards["ORDERING"], "'RING'")
+        self.assertEqual(cards["ORDERING"], "RING")
         self.assertEqual(sorted(nested), sorted(ring))
         self.assertNotEqual(nested, ring)
 
