@@ -87,24 +87,38 @@ class PriorSystem {
   std::vector<BandedCholesky> factors_;
 };
 
+/// A is 0 on a constant: the one that gives offsets the mean 0, weighted by their samples.
+void take_off_mean(std::span<const double> diagonal, std::vector<double>& x) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += diagonal[i] * x[i];
+    all += diagonal[i];
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (diagonal[i] > 0) x[i] -= sum / all;
+  }
+}
+
 }  // namespace
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
                   Executor& executor, const Observer& observer) {
   if (prior.empty()) {
     const std::span<const double> diagonal = system.diagonal();
-    return conjugate_gradients(
+    const auto by_diagonal = [&](std::span<const double> r, std::span<double> out) {
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
+      }
+    };
+    Solution solution = conjugate_gradients(
         {.right_side = system.right_side(),
          .rounding = system.rounding(),
          .apply = [&](std::span<const double> x,
                       std::span<double> out) { system.apply(x, out, executor); },
-         .precondition =
-             [&](std::span<const double> r, std::span<double> out) {
-               for (std::size_t i = 0; i < out.size(); ++i) {
-                 out[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
-               }
-             }},
+         .precondition = by_diagonal},
         limits, executor, observer);
+    take_off_mean(diagonal, solution.x);
+    return solution;
   }
   const PriorSystem whole(system, prior, executor);
   return conjugate_gradients(

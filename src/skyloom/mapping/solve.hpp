@@ -32,9 +32,8 @@ struct Solution {
   bool converged = false;
 };
 
-/// Starts from 0; 0 is the answer where |b| is rounding. A direction in which A is 0 (a constant
-/// added to all offsets) is never taken. Sums have a fixed order. Observer: progress "iterations",
-/// stop.
+/// Starts from 0; 0 is the answer where |b| is rounding. Of directions in which A is 0 the answer
+/// has anything. Sums have a fixed order. Observer: progress "iterations", stop.
 [[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
                                            Executor& executor, const Observer& observer = {});
 
