@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # FIBERLOOM_STATIC: a program that needs nothing but the C library, to be copied to any Linux of the same
-# processor family. Archives take the place of the shared libraries found; oneTBB, which has none, of std::thread.
+# processor family. Archives take the place of the shared libraries found.
 function(fiberloom_link_archives target)
   if(NOT TARGET ${target})
     return()

@@ -13,7 +13,6 @@ class Fiberloom(CMakePackage):
 
     version("main", branch="main")
 
-    variant("tbb", default=True, description="Run tasks on oneTBB, else on std::thread")
     variant("patch", default=True, description="Build the peers' method too (Eigen)")
     variant("python", default=False, description="Build the Python extension")
 
@@ -27,7 +26,6 @@ class Fiberloom(CMakePackage):
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
     depends_on("eigen@3.3:", type="build", when="+patch")
-    depends_on("intel-oneapi-tbb", when="+tbb")
     depends_on("sqlite")
     depends_on("hdf5~mpi")
 
@@ -45,7 +43,6 @@ class Fiberloom(CMakePackage):
             self.define("FIBERLOOM_PROGRAMS", "fiberloom"),
             self.define("FIBERLOOM_TESTS", self.run_tests),
             self.define("FIBERLOOM_BENCH", False),
-            self.define_from_variant("FIBERLOOM_TBB", "tbb"),
             self.define_from_variant("FIBERLOOM_ORACLE", "patch"),
             self.define_from_variant("FIBERLOOM_PYTHON", "python"),
         ]

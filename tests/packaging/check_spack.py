@@ -8,7 +8,7 @@ import sys
 import types
 
 NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "erfa": "erfa", "Eigen3": "eigen", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
-         "TBB": "intel-oneapi-tbb", "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
+         "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
          "Python": "python"}
 # Which of them a program alone asks for.
 OF_PROGRAM = {"fiberloom": set(NEEDS), "tomoloom": set(NEEDS) - {"cfitsio", "erfa", "Eigen3", "pybind11", "Python"},

@@ -47,7 +47,6 @@ class Layers(Scratch):
                 ("src/fiberloom/psf/a.cpp", "#include <immintrin.h>"),
                 ("src/fiberloom/psf/a.cpp", '#include "loom/simd/pack.hpp"'),
                 ("src/loom/device/a.cu", '#include "loom/simd/isa.hpp"'),
-                ("src/fiberloom/extract/a.cpp", "#include <tbb/parallel_for.h>"),
                 ("src/fiberloom/extract/a.cpp", "#include <iostream>"),
                 ("src/fiberloom/extract/a.cpp", 'int f() { return std::printf("x"); }'),
                 ("python/src/a.cpp", '#include "fiberloom/cli/command.hpp"'),

@@ -112,6 +112,59 @@ inline FrameFile sample_frame(std::size_t n = 4, std::size_t m = 30) {
   return out;
 }
 
+inline FiberFlatFile sample_fiber_flat(std::size_t n = 3, std::size_t m = 20) {
+  FiberFlatFile out;
+  out.wave = linear_wave_grid(5900, 5900 + 0.8 * static_cast<double>(m - 1), 0.8);
+  out.flat = Array2D<double>(n, m, 0.75);
+  out.ivar = Array2D<double>(n, m, 1024);
+  out.mask = Array2D<std::uint32_t>(n, m, 0U);
+  out.mean.assign(m, 4096);
+  out.flat(1, 7) = 1.25;
+  out.ivar(0, 2) = 0;
+  out.mask(0, 2) = kBadFiberFlat;
+  out.header.set("CAMERA", "r0");
+  out.fibermap = to_table(sample_fibermap(n));
+  return out;
+}
+
+inline SkyFile sample_sky(std::size_t n = 3, std::size_t m = 20) {
+  SkyFile out;
+  out.wave = linear_wave_grid(5900, 5900 + 0.8 * static_cast<double>(m - 1), 0.8);
+  out.flux = Array2D<double>(n, m, 37.5);
+  out.ivar = Array2D<double>(n, m, 0.5);
+  out.stat_ivar = Array2D<double>(n, m, 0.75);
+  out.mask = Array2D<std::uint32_t>(n, m, 0U);
+  out.mask(1, 1) = kBadSky;
+  out.throughput.assign(n, 1.0);
+  out.header.set("CAMERA", "r0");
+  return out;
+}
+
+inline FluxCalibrationFile sample_flux_calibration(std::size_t n = 3, std::size_t m = 20) {
+  FluxCalibrationFile out;
+  out.wave = linear_wave_grid(5900, 5900 + 0.8 * static_cast<double>(m - 1), 0.8);
+  out.calib = Array2D<double>(n, m, 37.3);
+  out.ivar = Array2D<double>(n, m, 4);
+  out.mask = Array2D<std::uint32_t>(n, m, 0U);
+  out.deconvolved.assign(m, 37.7);
+  out.flat_to_psf.assign(n, 1.0);
+  out.flat_to_psf[1] = 1.25;
+  out.header.set("CAMERA", "r0");
+  out.stars = to_table(sample_fibermap(1));
+  return out;
+}
+
+/// FLUX, WAVELENGTH and FIBERS of `n` stars at `m` wavelengths.
+inline void add_standard_stars(fits::FitsWriter& w, std::size_t n, std::size_t m,
+                               const std::vector<double>& fibers) {
+  const std::vector<double> flux(n * m, 12.5);
+  const std::vector<double> wave =
+      linear_wave_grid(5900, 5900 + 0.1 * static_cast<double>(m - 1), 0.1);
+  w.image("FLUX", std::span<const double>(flux), {m, n}, fits::PixelType::kFloat32);
+  w.image("WAVELENGTH", std::span<const double>(wave), {m}, fits::PixelType::kFloat64);
+  w.image("FIBERS", std::span<const double>(fibers), {fibers.size()}, fits::PixelType::kInt32);
+}
+
 using Build = std::function<void(fits::FitsWriter&)>;
 inline fits::FitsReader in_memory(const Build& build) {
   MemorySink sink;

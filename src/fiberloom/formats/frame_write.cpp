@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/formats/write_matrix.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -52,32 +53,25 @@ std::int64_t fiber_min(const FrameFile& frame) {
   return frame.spec_min;
 }
 
-template <class T>
-void matrix(FitsWriter& writer, const char* name, const Array2D<T>& a, PixelType type,
-            const HeaderCards& header = {}) {
-  writer.image(name, std::span<const T>(a.data(), a.size()), {a.cols(), a.rows()}, type, header);
-}
-
 void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   const Spectra& r = frame;
   HeaderCards header = frame.header;
-  header.set("BUNIT", "electron/Angstrom");
+  const bool is_flux = header.text("BUNIT").value_or("").starts_with("10**-17");  // calibrated
+  if (!is_flux) header.set("BUNIT", "electron/Angstrom");
   header.set("FIBERMIN", fiber_min(frame));
-  matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
-  matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);
+  formats::write_matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
+  formats::write_matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);
   const Array2D<std::uint32_t> none(r.mask.empty() ? r.nspec() : 0, r.nwave(), 0U);
-  matrix(writer, "MASK", r.mask.empty() ? none : r.mask, PixelType::kUInt32);
-  HeaderCards wave;
-  wave.set("BUNIT", "Angstrom");
-  writer.image("WAVELENGTH", std::span<const double>(r.wave), {r.wave.size()}, PixelType::kFloat64,
-               wave);
+  formats::write_matrix(writer, "MASK", r.mask.empty() ? none : r.mask, PixelType::kUInt32);
+  formats::write_wave(writer, "WAVELENGTH", r.wave);
   if (!r.resolution.empty()) {
     writer.image("RESOLUTION", std::span<const float>(r.resolution.data(), r.resolution.size()),
                  {r.resolution.cols(), r.resolution.rows(), r.resolution.planes()},
                  PixelType::kFloat32);
   }
   if (r.fibermap) writer.table("FIBERMAP", to_raw_table(*r.fibermap));
-  if (!frame.chi2pix.empty()) matrix(writer, "CHI2PIX", frame.chi2pix, PixelType::kFloat32);
+  if (!frame.chi2pix.empty())
+    formats::write_matrix(writer, "CHI2PIX", frame.chi2pix, PixelType::kFloat32);
   if (r.scores) writer.table("SCORES", to_raw_table(*r.scores));
 }
 

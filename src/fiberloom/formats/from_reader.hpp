@@ -3,6 +3,7 @@
 // and readers that share one open file. Internal to formats/ and its tests.
 #pragma once
 
+#include "fiberloom/formats/calibration_file.hpp"
 #include "fiberloom/formats/formats.hpp"
 #include "fiberloom/formats/redshift_file.hpp"
 #include "loom/fits/fits_reader.hpp"
@@ -16,6 +17,10 @@ namespace fiberloom::formats {
                                     FrameTables tables = FrameTables::kFibermap);
 [[nodiscard]] SpectraFile parse_spectra(const fits::FitsReader& file);
 [[nodiscard]] RedshiftFile parse_redshifts(const fits::FitsReader& file);
+[[nodiscard]] FiberFlatFile parse_fiber_flat(const fits::FitsReader& file);
+[[nodiscard]] SkyFile parse_sky(const fits::FitsReader& file);
+[[nodiscard]] StandardStarFile parse_standard_stars(const fits::FitsReader& file);
+[[nodiscard]] FluxCalibrationFile parse_flux_calibration(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);
 

@@ -108,7 +108,7 @@ void set_common(HeaderCards& h, const PsfModel& m, const LegendreSeries& series)
 }
 
 void write_trace(fits::FitsWriter& writer, const char* name, const LegendreSeries& series,
-                 HeaderCards header) {
+                 const HeaderCards& header) {
   writer.image(name, std::span<const double>(series.coef.data(), series.coef.size()),
                {series.coef.cols(), series.coef.rows()}, fits::PixelType::kFloat64, header);
 }

@@ -2,6 +2,7 @@
 // DESI's files of spectra and coadds as desispec writes them: order, names and types of the HDUs
 // (docs/fiberloom/formats.md).
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/formats/write_matrix.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -35,23 +36,14 @@ void check_shapes(const std::string& path, const SpectraFile& file) {
   require(!file.scores || file.scores->rows == n, path, "SCORES");
 }
 
-template <class T>
-void matrix(FitsWriter& writer, const std::string& name, const Array2D<T>& a, PixelType type,
-            const HeaderCards& header = {}) {
-  writer.image(name, std::span<const T>(a.data(), a.size()), {a.cols(), a.rows()}, type, header);
-}
-
 void write_camera(FitsWriter& writer, const SpectraFile::Camera& camera) {
   const Spectra& s = camera.spectra;
   const std::string prefix = camera.name + "_";
-  HeaderCards wave;
-  wave.set("BUNIT", "Angstrom");
-  writer.image(prefix + "WAVELENGTH", std::span<const double>(s.wave), {s.wave.size()},
-               PixelType::kFloat64, wave);
-  matrix(writer, prefix + "FLUX", s.flux, PixelType::kFloat32, camera.header);
-  matrix(writer, prefix + "IVAR", s.ivar, PixelType::kFloat32);
+  formats::write_wave(writer, prefix + "WAVELENGTH", s.wave);
+  formats::write_matrix(writer, prefix + "FLUX", s.flux, PixelType::kFloat32, camera.header);
+  formats::write_matrix(writer, prefix + "IVAR", s.ivar, PixelType::kFloat32);
   const Array2D<std::uint32_t> none(s.mask.empty() ? s.nspec() : 0, s.nwave(), 0U);
-  matrix(writer, prefix + "MASK", s.mask.empty() ? none : s.mask, PixelType::kInt32);
+  formats::write_matrix(writer, prefix + "MASK", s.mask.empty() ? none : s.mask, PixelType::kInt32);
   if (s.resolution.empty()) return;
   writer.image(
       prefix + "RESOLUTION", std::span<const float>(s.resolution.data(), s.resolution.size()),

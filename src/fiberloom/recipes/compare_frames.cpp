@@ -97,15 +97,15 @@ class Comparer {
   }
 
   void note_far(double pull, std::size_t j) {
-    constexpr std::size_t patch = FrameComparison::kPatchBins, seam = FrameComparison::kSeamBins;
+    constexpr std::size_t kPatch = FrameComparison::kPatchBins, kSeam = FrameComparison::kSeamBins;
     if (!(pull > options_.far_pull)) return;
     ++out_.far;
-    const bool inner = j >= seam && j + seam < out_.nwave;  // the ends of the grid are no seams
-    out_.far_at_seams += inner && (j % patch < seam || j % patch >= patch - seam);
+    const bool inner = j >= kSeam && j + kSeam < out_.nwave;  // the ends of the grid are no seams
+    out_.far_at_seams += inner && (j % kPatch < kSeam || j % kPatch >= kPatch - kSeam);
   }
 
   void compare_row(const RowPair& pair) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < out_.nwave; ++j) {
       const bool good_a = good(a_, pair.a, j), good_b = good(b_, pair.b, j);
       note_masks(pair, j, good_a, good_b);
@@ -114,8 +114,8 @@ class Comparer {
       const double wa = a_.ivar(pair.a, j), wb = b_.ivar(pair.b, j);
       double pull = std::abs(a_.flux(pair.a, j) - b_.flux(pair.b, j)) / std::sqrt(1 / wa + 1 / wb);
       double ivar = std::abs(wa - wb) / std::max(wa, wb);
-      if (!std::isfinite(pull)) pull = infinity;
-      if (!std::isfinite(ivar)) ivar = infinity;
+      if (!std::isfinite(pull)) pull = kInfinity;
+      if (!std::isfinite(ivar)) ivar = kInfinity;
       for (std::size_t t = 0; t < FrameComparison::kThresholds.size(); ++t) {
         out_.pulls_below[t] += pull < FrameComparison::kThresholds[t];
       }

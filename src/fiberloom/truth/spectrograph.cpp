@@ -75,7 +75,7 @@ CameraModel camera_model(char band, double exptime_s, std::uint64_t seed) {
 
 }  // namespace
 
-Spectrograph::Spectrograph(double exptime_s, std::uint64_t seed) {
+Spectrograph::Spectrograph(double exptime_s, std::uint64_t seed) : exptime_s_(exptime_s) {
   for (const char band : {'b', 'r', 'z'}) cameras_.push_back(camera_model(band, exptime_s, seed));
 }
 

@@ -31,6 +31,7 @@ class Spectrograph {
   /// Exposures of exptime_s in all. About 20 ms a camera.
   explicit Spectrograph(double exptime_s, std::uint64_t seed = 1);
   [[nodiscard]] const std::vector<CameraModel>& cameras() const noexcept { return cameras_; }
+  [[nodiscard]] double exptime_s() const noexcept { return exptime_s_; }
   [[nodiscard]] int nfiber() const noexcept { return cameras_.front().psf.nfiber(); }
   /// [kDiagonals][nwave] of one fibre, in the layout of banded.hpp: the Gaussian core of the PSF
   /// along the trace, averaged over the bins that light comes from. An extraction that decorrelates
@@ -38,6 +39,7 @@ class Spectrograph {
   [[nodiscard]] Array2D<float> resolution(std::size_t camera, int fiber) const;
 
  private:
+  double exptime_s_;
   std::vector<CameraModel> cameras_;
 };
 

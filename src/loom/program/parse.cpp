@@ -38,7 +38,7 @@ void restrict_to_words(CLI::Option& option, const OptionTraits& traits) {
   }
   option.check(CLI::IsMember(traits.words));
   if (traits.word_case == WordCase::kLowered) {
-    option.transform([](std::string text) { return CLI::detail::to_lower(text); });
+    option.transform([](const std::string& text) { return CLI::detail::to_lower(text); });
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executors with threads, behind one factory. No task here ever waits for a file: I/O has its own
+// The executor with threads, behind a factory. No task here ever waits for a file: I/O has its own
 // threads.
 #pragma once
 
@@ -16,10 +16,7 @@ namespace loom {
 /// at once.
 [[nodiscard]] std::unique_ptr<Executor> make_executor(std::size_t threads);
 
-/// The plain std::thread body whatever the build prefers: what the thread sanitizer can follow.
-[[nodiscard]] std::unique_ptr<Executor> make_thread_executor(std::size_t threads);
-
-/// "oneTBB" or "std::thread": the body that make_executor() was built with.
-[[nodiscard]] std::string_view executor_kind() noexcept;
+/// What reports call the body of make_executor(); older ones may say "oneTBB".
+[[nodiscard]] constexpr std::string_view executor_kind() noexcept { return "std::thread"; }
 
 }  // namespace loom

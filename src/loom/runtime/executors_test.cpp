@@ -16,16 +16,9 @@
 namespace loom {
 namespace {
 
-using Factory = std::unique_ptr<Executor> (*)(std::size_t);
-
-class ExecutorTest : public testing::TestWithParam<Factory> {
- protected:
-  static std::unique_ptr<Executor> make(std::size_t threads) { return GetParam()(threads); }
-};
-
-TEST_P(ExecutorTest, RunsEveryTaskOnce) {
+TEST(MakeExecutor, RunsEveryTaskOnce) {
   for (const std::size_t threads : {1U, 2U, 3U, 8U}) {
-    const auto executor = make(threads);
+    const auto executor = make_executor(threads);
     EXPECT_EQ(executor->concurrency(), threads);
     std::vector<int> seen(1000, 0);
     executor->run(seen.size(), [&](std::size_t i) { ++seen[i]; });
@@ -33,12 +26,12 @@ TEST_P(ExecutorTest, RunsEveryTaskOnce) {
   }
 }
 
-TEST_P(ExecutorTest, DoesNothingForNoTasks) {
-  make(3)->run(0, [](std::size_t) { FAIL(); });
+TEST(MakeExecutor, DoesNothingForNoTasks) {
+  make_executor(3)->run(0, [](std::size_t) { FAIL(); });
 }
 
-TEST_P(ExecutorTest, WritesOfTasksAreSeenByTheCaller) {
-  const auto executor = make(4);
+TEST(MakeExecutor, WritesOfTasksAreSeenByTheCaller) {
+  const auto executor = make_executor(4);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::size_t> squares(17);
     executor->run(squares.size(), [&](std::size_t i) { squares[i] = i * i; });
@@ -46,9 +39,9 @@ TEST_P(ExecutorTest, WritesOfTasksAreSeenByTheCaller) {
   }
 }
 
-TEST_P(ExecutorTest, RethrowsAnExceptionAfterTheOthersHaveFinished) {
+TEST(MakeExecutor, RethrowsAnExceptionAfterTheOthersHaveFinished) {
   for (const std::size_t threads : {1U, 2U, 4U}) {
-    const auto executor = make(threads);
+    const auto executor = make_executor(threads);
     std::atomic<int> running{0};
     std::string message;
     try {
@@ -69,8 +62,8 @@ TEST_P(ExecutorTest, RethrowsAnExceptionAfterTheOthersHaveFinished) {
   }
 }
 
-TEST_P(ExecutorTest, NestedRunsFinish) {
-  const auto executor = make(3);
+TEST(MakeExecutor, NestedRunsFinish) {
+  const auto executor = make_executor(3);
   std::vector<std::vector<int>> seen(7, std::vector<int>(11, 0));
   executor->run(seen.size(), [&](std::size_t i) {
     executor->run(seen[i].size(), [&](std::size_t j) {
@@ -82,8 +75,8 @@ TEST_P(ExecutorTest, NestedRunsFinish) {
   EXPECT_EQ(seen, (std::vector<std::vector<int>>(7, std::vector<int>(11, 1))));
 }
 
-TEST_P(ExecutorTest, AnExceptionOfANestedRunReachesTheOuterCaller) {
-  const auto executor = make(2);
+TEST(MakeExecutor, AnExceptionOfANestedRunReachesTheOuterCaller) {
+  const auto executor = make_executor(2);
   EXPECT_THROW(executor->run(4,
                              [&](std::size_t i) {
                                executor->run(4, [&](std::size_t j) {
@@ -93,8 +86,8 @@ TEST_P(ExecutorTest, AnExceptionOfANestedRunReachesTheOuterCaller) {
                std::logic_error);
 }
 
-TEST_P(ExecutorTest, SeveralCallersMayShareIt) {
-  const auto executor = make(3);
+TEST(MakeExecutor, SeveralCallersMayShareIt) {
+  const auto executor = make_executor(3);
   std::atomic<int> done{0};
   std::vector<std::thread> callers;
   for (int c = 0; c < 4; ++c) {
@@ -106,8 +99,8 @@ TEST_P(ExecutorTest, SeveralCallersMayShareIt) {
   EXPECT_EQ(done, 4 * 50 * 9);
 }
 
-TEST_P(ExecutorTest, TwoThreadsReallyRunTogether) {
-  const auto executor = make(2);
+TEST(MakeExecutor, TwoThreadsReallyRunTogether) {
+  const auto executor = make_executor(2);
   std::atomic<int> arrived{0};
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   executor->run(2, [&](std::size_t) {
@@ -117,11 +110,8 @@ TEST_P(ExecutorTest, TwoThreadsReallyRunTogether) {
   EXPECT_EQ(arrived, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Bodies, ExecutorTest,
-                         testing::Values(&make_executor, &make_thread_executor));
-
 TEST(CappedExecutor, RunsEveryTaskOnceAndNeverMoreAtOnceThanItMay) {
-  const auto inner = make_thread_executor(6);
+  const auto inner = make_executor(6);
   CappedExecutor capped(*inner, 2);
   EXPECT_EQ(capped.concurrency(), 2U);
   EXPECT_EQ(CappedExecutor(*inner, 9).concurrency(), 6U);
@@ -141,7 +131,7 @@ TEST(CappedExecutor, RunsEveryTaskOnceAndNeverMoreAtOnceThanItMay) {
 }
 
 TEST(CappedExecutor, RethrowsAnException) {
-  const auto inner = make_thread_executor(3);
+  const auto inner = make_executor(3);
   CappedExecutor capped(*inner, 2);
   EXPECT_THROW(capped.run(50,
                           [](std::size_t i) {

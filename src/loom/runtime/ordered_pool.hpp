@@ -3,8 +3,9 @@
 // What the newer jobs get is what the older ones leave idle: the tail of a frame is filled with the
 // bundles of the next. Knows nothing of frames.
 //
-// Why not one oneTBB arena: its loops of different callers share threads evenly, so all frames in
-// flight end late and together, and a thread that waits inside a loop cannot be given to another.
+// Why not one pool of tasks (oneTBB has such an arena): loops of different callers share threads
+// evenly, so all frames in flight end late and together, and a thread that waits inside a loop
+// cannot be given to another.
 #pragma once
 
 #include <condition_variable>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The std::thread executor: a list of batches, each with a counter from which threads take numbers.
-// A caller works on its own batch only, then waits for the numbers that others have taken from it,
-// so nested runs cannot deadlock and never start somebody else's work while they wait.
+// The executor on std::thread: a list of batches, each with a counter from which threads take
+// numbers. A caller works on its own batch only, then waits for the numbers that others have taken
+// from it, so nested runs cannot deadlock and never start somebody else's work while they wait.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -13,6 +13,7 @@
 
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/sure_wait.hpp"
+#include "loom/runtime/thread_count.hpp"
 
 namespace loom {
 namespace {
@@ -124,8 +125,10 @@ class ThreadExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_thread_executor(std::size_t threads) {
-  return std::make_unique<ThreadExecutor>(std::max<std::size_t>(threads, 1));
+std::unique_ptr<Executor> make_executor(std::size_t threads) {
+  if (threads == 0) threads = default_thread_count();
+  if (threads == 1) return std::make_unique<SerialExecutor>();
+  return std::make_unique<ThreadExecutor>(threads);
 }
 
 }  // namespace loom

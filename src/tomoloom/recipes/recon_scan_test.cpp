@@ -132,7 +132,7 @@ TEST_F(ReconScan, AnyNumberOfThreadsWritesTheSameBytes) {
   job.stripe.method = Stripe::kSf;
   run(job);
   job.output = folder.file("three.h5");
-  const auto threads = make_thread_executor(3);
+  const auto threads = make_executor(3);
   (void)reconstruct_scan(job, *threads);
   EXPECT_EQ(read_bytes(folder.file("one.h5")), read_bytes(folder.file("three.h5")));
 }

@@ -83,7 +83,7 @@ TEST(FindCentre, TakesWholeTurnsAndLastAnglesThatRepeatTheFirst) {
 TEST(FindCentre, SaysWhenTheAnglesDoNotTell) { EXPECT_EQ(found({.arc = 2.0}), std::nullopt); }
 
 TEST(FindCentre, DoesNotDependOnThreads) {
-  const auto threads = make_thread_executor(3);
+  const auto threads = make_executor(3);
   EXPECT_EQ(found({.centre = 99, .noise = 0.05}), found({.centre = 99, .noise = 0.05}, *threads));
 }
 

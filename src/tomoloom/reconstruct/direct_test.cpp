@@ -184,7 +184,7 @@ TEST(Direct, TheAxisMayBeAnywhere) {
 TEST(Direct, AnyNumberOfThreadsGivesTheSameBytes) {
   const Geometry geometry = half_turn(64, 50, 31);
   const auto sinograms = random_sinograms(geometry, kSlicesPerGroup);
-  const auto threads = make_thread_executor(3);
+  const auto threads = make_executor(3);
   SerialExecutor serial;
   for (const GridPlan& plan : {plan_exact(geometry, {}), plan_gridrec(geometry, {})}) {
     EXPECT_EQ(run(plan, sinograms, kSlicesPerGroup, serial),

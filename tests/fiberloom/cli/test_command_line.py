@@ -104,7 +104,7 @@ class Help(Case):
                 self.assertEqual(self.program(command).stdout.count("wrong command line"), 1)
         self.assertNotIn("60", self.program("info", "--help").stdout)
         self.assertIn("60 GPU", self.program("extract", "--help").stdout)
-        self.assertLess(len(self.program("--help").stdout.splitlines()), 24)
+        self.assertLess(len(self.program("--help").stdout.splitlines()), 30)
 
 
 if __name__ == "__main__":

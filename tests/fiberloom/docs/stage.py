@@ -7,8 +7,11 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
+import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
+import test_redshift_sdss  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
 GRIDS = {"b": (3600.0, 5800.0), "r": (5760.0, 7620.0), "z": (7520.0, 9824.0)}
@@ -44,9 +47,11 @@ def spectra(put):
     for kind, subtype in (("GALAXY", ""), ("STAR", "A")):
         put(f"redrock-templates/rrtemplate-{kind}-{subtype or None}-v1.0.fits", small_spectra.template_bytes(kind, subtype))
     put("rrtemplate-STAR-CV-v0.1.fits", small_spectra.template_bytes("STAR", "CV"))
-    put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
+    for name in ("rrtemplate-galaxy.fits", "rrtemplate-galaxy-0.2.fits"):
+        put(name, small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
+    put("spectra-0-80613.fits", small_exposures.spectra_bytes(small_exposures.exposures()))
     put("spectro/redux/healpix/main/dark/100/10016/coadd-main-dark-10016.fits", targets.coadd())
     for name, (_, n) in small_spectra.CAMERAS.items():
         for expid in (11, 12):
@@ -55,6 +60,30 @@ def spectra(put):
             put(f"cframe-{name.lower()}0-{expid:08d}.fits",
                 fits.image("", -32, (2, n), flux, head, first=True) + targets.camera_hdus(name, prefix="") +
                 targets.fibermap(coadd=False))
+
+
+def calibration(put, program):
+    """A lamp's frame, one of the sky, and what the pages' steps make of them."""
+    lamp, science, flat = "frame-z0-00000001.fits", "frame-z0-00000011.fits", "fiberflat-z0-00000001.fits"
+    put(lamp, small_calibration.frame_bytes(small_calibration.lamp_light(), "flat", 1))
+    stars = small_calibration.star_light()
+    put(science, small_calibration.frame_bytes(small_calibration.sky_light(), "science", 2, more=stars))
+    put("stdstars-0-00000011.fits", small_calibration.models_bytes())
+    program("fiberflat", "-i", lamp, "-o", flat, "-q")
+    program("sky", "-i", science, "--fiberflat", flat, "-o", "sky-z0-00000011.fits", "-q")
+    program("calibrate", "-i", science, "--fiberflat", flat, "--sky", "sky-z0-00000011.fits", "-o", "sframe-z0-00000011.fits", "-q")
+    program("fluxcalib", "-i", "sframe-z0-00000011.fits", "--models", "stdstars-0-00000011.fits", "-o",
+            "fluxcalib-z0-00000011.fits", "-q")
+
+
+def sdss(put):
+    """A plate and the spectra of its fibres."""
+    plate = test_redshift_sdss.Sdss
+    plate.setUpClass()
+    for path in (plate.plate, *plate.specs):
+        put(path.name, path.read_bytes())
+    put(f"boss/spectro/redux/v5_13_2/3586/{plate.plate.name}", plate.plate.read_bytes())
+    plate.tearDownClass()
 
 
 def prepare(folder, program):
@@ -67,6 +96,8 @@ def prepare(folder, program):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
+    sdss(put)
+    calibration(put, program)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
     program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
     for name in ("redrock-ours.fits", "redrock-theirs.fits"):

@@ -16,9 +16,12 @@ using Target = void (*)(std::span<const std::uint8_t>);
 void fuzz_preproc(std::span<const std::uint8_t> bytes);
 void fuzz_psf(std::span<const std::uint8_t> bytes);
 void fuzz_frame(std::span<const std::uint8_t> bytes);
+/// DESI's and SDSS's.
 void fuzz_spectra(std::span<const std::uint8_t> bytes);
-/// Files of redshifts, and of what is known of them beforehand.
+/// Files of redshifts, of their models, and of what is known of them beforehand.
 void fuzz_redshifts(std::span<const std::uint8_t> bytes);
+/// Fibre flats, skies, standard stars and flux calibrations.
+void fuzz_calibration(std::span<const std::uint8_t> bytes);
 /// Templates and archetypes.
 void fuzz_template(std::span<const std::uint8_t> bytes);
 void fuzz_gunzip(std::span<const std::uint8_t> bytes);

@@ -149,7 +149,7 @@ TEST(ForwardModel, GivesTheEnginesModelOfItsOwnDeconvolvedFlux) {
 TEST(ForwardModel, SameBytesForAnyNumberOfThreads) {
   const Case c = edge_case(60);
   SerialExecutor serial;
-  const auto threads = make_thread_executor(4);
+  const auto threads = make_executor(4);
   const ForwardModel a(c.psf, c.wave);
   const auto f = random_matrix(a.nfiber(), a.nwave(), 7);
   const auto p = random_matrix(a.npix_y(), a.npix_x(), 8);

@@ -25,8 +25,8 @@ class WorkArena {
   /// Uninitialised; lives as long as the arena.
   template <class T>
   T* take(std::size_t n) {
-    constexpr std::size_t align = Buffer<std::byte>::kAlign;
-    const std::size_t bytes = (n * sizeof(T) + align - 1) / align * align;
+    constexpr std::size_t kAlign = Buffer<std::byte>::kAlign;
+    const std::size_t bytes = (n * sizeof(T) + kAlign - 1) / kAlign * kAlign;
     if (bytes > left_) {
       chunks_.emplace_back(std::max(bytes, kChunk));
       next_ = chunks_.back().data();

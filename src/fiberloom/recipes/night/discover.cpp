@@ -258,7 +258,7 @@ FrameName parse_frame_name(const std::string& file_name) {
   if (!name.starts_with(kStart) || !name.ends_with(kEnd)) return {};
   name = name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size());
   if (name.size() < 4 || name[2] != '-') return {};
-  const FrameName parsed{name.substr(0, 2), name.substr(3)};
+  FrameName parsed{name.substr(0, 2), name.substr(3)};
   if (!is_camera(parsed.camera) || !all_digits(parsed.expid) || parsed.expid.size() > 12) return {};
   return parsed;
 }

@@ -44,7 +44,7 @@ class Table {
   [[nodiscard]] std::optional<T> get(const char* key, const char* expected) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr || fixed_.count(label_ + key) > 0) return std::nullopt;
-    const auto value = node->value<T>();
+    auto value = node->value<T>();
     if (!value) fail(*node, label_ + key + ": expected " + expected);
     return value;
   }

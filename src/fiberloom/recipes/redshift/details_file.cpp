@@ -14,7 +14,6 @@
 namespace fiberloom {
 namespace {
 
-using hdf5::Field;
 using hdf5::Type;
 using redshift::Candidate;
 
@@ -115,9 +114,9 @@ RedshiftShape DetailsWriter::shape_with(bool number) const {
   return shape;
 }
 
-std::vector<Field> DetailsWriter::fields(bool with_number) const {
+std::vector<hdf5::Field> DetailsWriter::fields(bool with_number) const {
   const RedshiftShape shape = shape_with(with_number);
-  std::vector<Field> out;
+  std::vector<hdf5::Field> out;
   for (const RedshiftColumn& column : redshift_columns()) {
     const std::size_t width = column.values(shape);
     if (width == 0) continue;
@@ -190,7 +189,7 @@ void DetailsWriter::add(std::size_t first, const TargetFits& fits,
     file_.write(scan_name(t, "penalty"), first, std::span<const double>(penalty));
     file_.write(scan_name(t, "zcoeff"), first, std::span<const float>(coefficients));
   }
-  const std::vector<Field> numbered = fields(true);
+  const std::vector<hdf5::Field> numbered = fields(true);
   for (std::size_t r = 0; r < n; ++r) {
     const std::int64_t id = ids_[first + r];
     std::vector<std::uint8_t> rows;

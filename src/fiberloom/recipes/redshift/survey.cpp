@@ -49,7 +49,7 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
     throw Error(Status::kNotFound, folder + ": " + error.code().message());
   }
   std::sort(all.begin(), all.end());
-  for (const char* prefix : {"coadd-", "spectra-"}) {
+  for (const char* prefix : {"coadd-", "spectra-", "spPlate-"}) {
     const std::size_t before = out.size();
     for (const fs::path& path : all) {
       if (!is_spectra(path, prefix)) continue;
@@ -57,7 +57,8 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
     }
     if (out.size() > before) return;
   }
-  throw Error(Status::kNotFound, folder + ": no coadd-*.fits and no spectra-*.fits below it");
+  throw Error(Status::kNotFound,
+              folder + ": no coadd-*.fits, spectra-*.fits or spPlate-*.fits below it");
 }
 
 void find_listed(const std::string& list, std::vector<Found>& out) {
@@ -172,14 +173,14 @@ bool is_folder_name(const std::string& path) {
 }
 
 std::vector<Task> find_tasks(const RedshiftJob& job) {
-  static const std::regex kFrame(R"((c|s|)frame-([brz])(\d)-(\d+))");
+  static const std::regex frame_name(R"((c|s|)frame-([brz])(\d)-(\d+))");
   std::vector<RedshiftJob> jobs;
   std::vector<fs::path> places;
   std::map<std::string, std::size_t> exposures;
   for (const Found& file : find_files(job)) {
     std::string rest = rest_of(file.path);
     std::smatch match;
-    if (std::regex_match(rest, match, kFrame)) {
+    if (std::regex_match(rest, match, frame_name)) {
       rest = match[1].str() + "frame-" + match[3].str() + "-" + match[4].str();
       const std::string key = fs::path(file.path).parent_path().string() + "/" + rest;
       const auto [known, is_new] = exposures.emplace(key, jobs.size());

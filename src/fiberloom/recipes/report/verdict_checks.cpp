@@ -47,7 +47,7 @@ constexpr double kWidthOff = 0.15;       // beside the median of the neighbours
 constexpr std::size_t kNeighbours = 15;  // to either side
 constexpr double kNegativeSnr = -0.3;    // median of a fibre's bins
 constexpr double kWildest = 100;         // sigma: odd even if it is a single pixel
-constexpr std::size_t kLeastPulls = 100, kNamed = 6;
+constexpr std::size_t kLeastInHistogram = 100, kNamed = 6;
 
 Level level_of(double value, const Limits& limits) {
   if (std::isnan(value)) return Level::kUnknown;
@@ -296,7 +296,7 @@ Finding check_resolution(const FrameReport& r) {
 Finding check_pulls(const FrameReport& r, PullKind kind, const char* check, const char* what,
                     const Limits& limits) {
   for (const Pulls& p : r.pulls) {
-    if (p.kind != kind || p.histogram.size() < kLeastPulls) continue;
+    if (p.kind != kind || p.histogram.size() < kLeastInHistogram) continue;
     const double core = p.histogram.core_width();
     return {
         level_of(core, limits),

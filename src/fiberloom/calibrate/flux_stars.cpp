@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/calibrate/flux_stars.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fiberloom/calibrate/medians.hpp"
+
+namespace fiberloom::calibrate {
+
+std::size_t unpadded(std::size_t j, std::size_t n) noexcept {
+  return std::min(n - 1, j < kMargin ? 0 : j - kMargin);
+}
+
+std::vector<double> padded_wave(const std::vector<double>& wave) {
+  const double step = wave[1] - wave[0];
+  std::vector<double> out;
+  for (std::size_t i = kMargin; i > 0; --i) out.push_back(wave[0] - static_cast<double>(i) * step);
+  out.insert(out.end(), wave.begin(), wave.end());
+  for (std::size_t i = 1; i <= kMargin; ++i) {
+    out.push_back(wave.back() + static_cast<double>(i) * step);
+  }
+  return out;
+}
+
+void pad_resolution(Banded<const float> r, Banded<float> to) {
+  for (std::size_t k = 0; k < r.ndiag; ++k) {
+    for (std::size_t j = 0; j < to.n; ++j) to(k, j) = r(k, unpadded(j, r.n));
+  }
+}
+
+PaddedStar padded_star(const Spectra& spectra, const StarModel& from,
+                       const std::vector<double>& model_wave, const std::vector<double>& wave,
+                       double flat_to_psf) {
+  const std::size_t s = from.row, n = spectra.nwave(), padded = wave.size();
+  PaddedStar star;
+  star.row = s;
+  star.resolution = Array2D<float>(spectra.resolution.rows(), padded);
+  pad_resolution(banded(spectra.resolution, s), banded(star.resolution));
+  const bool used = flat_to_psf > 0;
+  for (std::size_t j = 0; j < padded; ++j) {
+    const std::size_t i = unpadded(j, n);
+    const double f = spectra.flux(s, i), v = spectra.ivar(s, i);
+    const bool masked = !spectra.mask.empty() && spectra.mask(s, i) != 0;
+    const bool good = used && !masked && v > 0 && std::isfinite(v) && std::isfinite(f);
+    star.flux.push_back(std::isfinite(f) ? f * (used ? flat_to_psf : 1) : 0);
+    star.given.push_back(good ? v : 0);
+  }
+  star.ivar = star.given;
+  star.model = resample_flux(wave, model_wave, from.flux);
+  star.seen.resize(padded);
+  multiply(banded(std::as_const(star.resolution)), std::span<const double>(star.model),
+           std::span<double>(star.seen));
+  return star;
+}
+
+void bridge_interstellar(std::span<const double> wave, std::span<double> values) {
+  constexpr std::array kLines{3934.77, 3969.59, 5891.58, 5897.56};
+  constexpr double kReach = 6;
+  std::vector<double> x, y;
+  std::vector<std::size_t> gaps;
+  for (std::size_t j = 0; j < wave.size(); ++j) {
+    const bool near = std::any_of(kLines.begin(), kLines.end(),
+                                  [&](double line) { return std::abs(wave[j] - line) <= kReach; });
+    if (near) {
+      gaps.push_back(j);
+    } else {
+      x.push_back(wave[j]), y.push_back(values[j]);
+    }
+  }
+  if (x.empty()) return;
+  for (const std::size_t j : gaps) values[j] = interpolate(x, y, wave[j]);
+}
+
+}  // namespace fiberloom::calibrate

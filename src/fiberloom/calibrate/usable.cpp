@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/calibrate/usable.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom::calibrate {
+
+std::uint32_t fatal_bits(Purpose purpose, char band) noexcept {
+  const std::uint32_t flat =
+      kBrokenFiber | kBrightNeighbor | kBadFiberStatus | kBadTrace | kBadArc | kManyRejected;
+  if (purpose == Purpose::kFlat) return flat;
+  std::uint32_t bits = flat | kMissingPosition | kBadPosition | kBadFlat;
+  const bool all = band != 'b' && band != 'r' && band != 'z';
+  if (all || band == 'b') bits |= kBadAmpB;
+  if (all || band == 'r') bits |= kBadAmpR;
+  if (all || band == 'z') bits |= kBadAmpZ;
+  return purpose == Purpose::kStars ? bits | kPoorPosition : bits;
+}
+
+std::vector<bool> forbidden(const Spectra& spectra, Purpose purpose, char band) {
+  std::vector<bool> out(spectra.nspec(), false);
+  if (!spectra.fibermap) return out;
+  const auto status = spectra.fibermap->integers("FIBERSTATUS", 0);
+  if (!status) return out;
+  const std::uint32_t bits = fatal_bits(purpose, band);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    out[s] = (static_cast<std::uint32_t>((*status)[s]) & bits) != 0;
+  }
+  return out;
+}
+
+Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band) {
+  const std::vector<bool> out_of_use = forbidden(spectra, purpose, band);
+  Array2D<double> ivar(spectra.nspec(), spectra.nwave(), 0.0);
+  for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    if (out_of_use[s]) continue;
+    for (std::size_t i = 0; i < spectra.nwave(); ++i) {
+      const double v = spectra.ivar(s, i);
+      const bool masked = !spectra.mask.empty() && spectra.mask(s, i) != 0;
+      if (!masked && v > 0 && std::isfinite(v) && std::isfinite(spectra.flux(s, i))) {
+        ivar(s, i) = v;
+      }
+    }
+  }
+  return ivar;
+}
+
+void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,
+                       const Spectra& spectra) {
+  const std::string wanted =
+      std::to_string(spectra.nspec()) + " spectra of " + std::to_string(spectra.nwave()) + " bins";
+  if (nspec != spectra.nspec() || wave.size() != spectra.nwave()) {
+    throw Error(Status::kWrongShape, std::string(what) + ": " + std::to_string(nspec) +
+                                         " spectra of " + std::to_string(wave.size()) +
+                                         " bins, expected those of the frame, " + wanted);
+  }
+  for (std::size_t i = 0; i < wave.size(); ++i) {
+    if (std::abs(wave[i] - spectra.wave[i]) <= 1e-5 * std::abs(spectra.wave[i])) continue;
+    throw Error(Status::kWrongShape,
+                print("%s: bin %zu lies at %.4f Angstrom, expected that of the frame, %.4f", what,
+                      i, wave[i], spectra.wave[i]));
+  }
+}
+
+bool any_above_zero(std::span<const double> weights) noexcept {
+  return std::any_of(weights.begin(), weights.end(), [](double v) { return v > 0; });
+}
+
+}  // namespace fiberloom::calibrate

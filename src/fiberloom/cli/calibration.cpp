@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `fiberloom fiberflat`, `sky`, `fluxcalib` and `calibrate`: options -> recipe -> a line.
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "fiberloom/cli/command.hpp"
+#include "fiberloom/cli/exit_codes.hpp"
+#include "fiberloom/cli/one_process.hpp"
+#include "fiberloom/recipes/calibration_option_table.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/print.hpp"
+#include "loom/json/json.hpp"
+#include "loom/program/console.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/runtime/usage.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+/// A step and how it runs.
+struct CalibrationCommand {
+  CalibrationJob job;
+  std::size_t threads = 0;
+  std::string json;
+  RankChoice ranks;
+  LogOptions log;
+};
+
+/// Declares the option of a row by the kind of its member.
+struct DeclareCalibration {
+  Options& options;
+  const CalibrationOptionRow& row;
+
+  void operator()(double* member) const { plain(member); }
+  void operator()(std::string* member) const { plain(member); }
+  void operator()(CalibrationMethod* member) const {
+    std::vector<std::pair<std::string, CalibrationMethod>> meanings;
+    for (const std::string& word : calibration_methods()) {
+      meanings.emplace_back(word, static_cast<CalibrationMethod>(meanings.size()));
+    }
+    options.choice<CalibrationMethod>(row.names, member, meanings, row.text,
+                                      {.shows_default = row.shows_default});
+  }
+  void operator()(Verify* member) const {
+    options.flag(
+        row.names, [member] { *member = Verify::kNo; }, row.text);
+  }
+  void operator()(Overwrite* member) const {
+    options.flag(
+        row.names, [member] { *member = Overwrite::kNo; }, row.text);
+  }
+
+ private:
+  template <class Member>
+  void plain(Member* member) const {
+    options.add(row.names, member, row.text,
+                {.value = row.value,
+                 .interval = row.interval,
+                 .required = row.required,
+                 .shows_default = row.shows_default});
+  }
+};
+
+void add_calibration_options(Options& options, CalibrationCommand& c) {
+  for (const CalibrationOptionRow& row : calibration_option_rows()) {
+    if (row.belongs_to(c.job.step)) std::visit(DeclareCalibration{options, row}, row.field(c.job));
+  }
+  options.group("Running");
+  options.add("--json", &c.json, "summary to write; - is standard output", {.value = "FILE"});
+  add_thread_option(options, c.threads);
+  add_rank_option(options, c.ranks);
+  add_log_options(options, c.log);
+}
+
+/// Runs `step` (executor, observer) -> the step's own part of the summary.
+template <class Step>
+int run_step(const char* name, const CalibrationCommand& c, const Given& given, Step step) {
+  const auto start = std::chrono::steady_clock::now();
+  const RankPart part =
+      part_of_rank(c.ranks, "give each rank frames of its own or start one process");
+  if (!part.works) return 0;
+  Console console(c.log.threshold());
+  const Observer observer = console.observer();
+  const std::array<NamedFile, 1> texts{{{"--json", c.json}}};
+  check_outputs(c.job, texts);
+  check_text_outputs(texts);
+  const auto executor = make_executor(c.threads > 0 ? c.threads : part.threads);
+  if (!part.note.empty()) observer.info(part.note);
+  Json result = step(*executor, observer);
+  observer.info("wrote " + c.job.output);
+  if (c.json.empty()) return 0;
+  Json json;
+  json["program"] = std::string("fiberloom ") + name;
+  json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
+  json["threads"] = executor->concurrency();
+  json["executor"] = executor_kind();
+  json["input"] = {{"frame", c.job.input},   {"fiberflat", c.job.flat},  {"sky", c.job.sky},
+                   {"models", c.job.models}, {"average", c.job.average}, {"fluxcalib", c.job.flux}};
+  json["output"] = c.job.output;
+  json["options"] = given.texts();
+  json["settings"] = Json::object();
+  for (const auto& [key, value] : calibration_settings(c.job)) json["settings"][key] = value;
+  json["result"] = std::move(result);
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  json["seconds"] = {{"all", {{"wall_s", wall}, {"cpu_s", cpu_seconds()}}}};
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  write_text(c.json, json.dump(2) + "\n");
+  return 0;
+}
+
+std::string codes() {
+  return exit_codes_of(
+      {.reads = true, .matches = false, .writes = true, .more = {Status::kNumerical}});
+}
+
+int run_fiberflat(const Given& given, const CalibrationCommand& c) {
+  return run_step("fiberflat", c, given, [&](Executor& executor, const Observer& observer) {
+    const FiberFlatSummary s = make_fiber_flat(c.job, executor, observer);
+    observer.info(
+        print("fibre flat of %zu spectra: chi2 / dof %.3f after %d iterations, %zu "
+              "fibres without light, %zu pixels rejected, %zu without flat",
+              s.nspec, s.chi2_per_dof, s.iterations, s.lost_fibers, s.rejected, s.masked));
+    Json json;
+    json["nspec"] = s.nspec;
+    json["nwave"] = s.nwave;
+    json["iterations"] = s.iterations;
+    json["chi2_per_dof"] = s.chi2_per_dof;
+    json["lost_fibers"] = s.lost_fibers;
+    json["rejected_pixels"] = s.rejected;
+    json["masked_pixels"] = s.masked;
+    return json;
+  });
+}
+
+int run_sky(const Given& given, const CalibrationCommand& c) {
+  return run_step("sky", c, given, [&](Executor& executor, const Observer& observer) {
+    const SkySummary s = make_sky(c.job, executor, observer);
+    observer.info(
+        print("sky from %zu fibres, %zu of them discarded: %d iterations, %zu pixels clipped",
+              s.sky_fibers, s.discarded, s.iterations, s.clipped));
+    Json json;
+    json["nspec"] = s.nspec;
+    json["nwave"] = s.nwave;
+    json["iterations"] = s.iterations;
+    json["sky_fibers"] = s.sky_fibers;
+    json["discarded_fibers"] = s.discarded;
+    json["clipped_pixels"] = s.clipped;
+    json["masked_pixels"] = s.without;
+    return json;
+  });
+}
+
+int run_fluxcalib(const Given& given, const CalibrationCommand& c) {
+  return run_step("fluxcalib", c, given, [&](Executor& executor, const Observer& observer) {
+    const FluxSummary s = make_flux_calibration(c.job, executor, observer);
+    observer.info(
+        print("flux calibration from %zu stars of a median S/N of %.1f, %zu left out: %d "
+              "iterations, %zu pixels clipped",
+              s.stars, s.median_snr, s.left_out, s.iterations, s.clipped));
+    Json json;
+    json["nspec"] = s.nspec;
+    json["nwave"] = s.nwave;
+    json["iterations"] = s.iterations;
+    json["stars"] = s.stars;
+    json["stars_left_out"] = s.left_out;
+    json["clipped_pixels"] = s.clipped;
+    json["masked_pixels"] = s.without;
+    json["median_snr"] = s.median_snr;
+    json["is_average"] = s.is_average;
+    return json;
+  });
+}
+
+int run_calibrate(const Given& given, const CalibrationCommand& c) {
+  if (c.job.flat.empty() && c.job.sky.empty() && c.job.flux.empty()) {
+    throw Error(Status::kUsage,
+                "calibrate: nothing to apply, expected --fiberflat, --sky or --fluxcalib");
+  }
+  return run_step("calibrate", c, given, [&](Executor&, const Observer& observer) {
+    const CalibrateSummary s = calibrate_frame(c.job, observer);
+    Json json;
+    json["nspec"] = s.nspec;
+    json["nwave"] = s.nwave;
+    json["masked_pixels"] = s.without;
+    return json;
+  });
+}
+
+/// The command of a step: its options, then `run`.
+Command step_command(CalibrationStep step, const char* name, const char* text,
+                     const std::string& example,
+                     int (*run)(const Given&, const CalibrationCommand&)) {
+  Command command{.name = name, .text = text, .footer = "Example:\n" + example + "\n" + codes()};
+  const auto state = std::make_shared<CalibrationCommand>();
+  state->job.step = step;
+  add_calibration_options(command.options, *state);
+  command.run = [state, run](const Invocation& call) { return run(call.given, *state); };
+  return command;
+}
+
+}  // namespace
+
+Command make_fiberflat() {
+  return step_command(CalibrationStep::kFiberFlat, "fiberflat",
+                      "how much light each fibre passes, from a lamp's frame",
+                      "  fiberloom fiberflat -i frame-z0-00000001.fits -o "
+                      "fiberflat-z0-00000001.fits\n",
+                      run_fiberflat);
+}
+
+Command make_sky() {
+  return step_command(CalibrationStep::kSky, "sky", "the sky of a frame, from its sky fibres",
+                      "  fiberloom sky -i frame-z0-00000011.fits --fiberflat "
+                      "fiberflat-z0-00000001.fits \\\n"
+                      "      -o sky-z0-00000011.fits\n",
+                      run_sky);
+}
+
+Command make_fluxcalib() {
+  return step_command(CalibrationStep::kFluxCalib, "fluxcalib",
+                      "what flux a frame's electrons are, from its standard stars",
+                      "  fiberloom fluxcalib -i sframe-z0-00000011.fits --models "
+                      "stdstars-0-00000011.fits \\\n"
+                      "      -o fluxcalib-z0-00000011.fits\n",
+                      run_fluxcalib);
+}
+
+Command make_calibrate() {
+  return step_command(CalibrationStep::kCalibrate, "calibrate",
+                      "a frame divided by its fibre flat, without its sky, in flux",
+                      "  fiberloom calibrate -i frame-z0-00000011.fits --fiberflat "
+                      "fiberflat-z0-00000001.fits \\\n"
+                      "      --sky sky-z0-00000011.fits -o sframe-z0-00000011.fits\n",
+                      run_calibrate);
+}
+
+}  // namespace fiberloom::cli

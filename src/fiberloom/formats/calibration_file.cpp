@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/formats/calibration_file.hpp"
+
+#include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/formats/write_matrix.hpp"
+#include "loom/base/error.hpp"
+
+namespace fiberloom {
+namespace {
+
+using fits::FitsReader;
+using fits::FitsWriter;
+using fits::Hdu;
+using fits::PixelType;
+
+void require_shape(bool good, const std::string& path, const char* what) {
+  if (good) return;
+  throw Error(Status::kInternal,
+              path + ": calibration to be written: " + what + " has another shape");
+}
+
+template <class T>
+bool like(const Array2D<T>& a, const Array2D<double>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols();
+}
+
+void write_vector(FitsWriter& writer, const char* name, const std::vector<double>& values,
+                  const HeaderCards& header = {}) {
+  writer.image(name, std::span<const double>(values), {values.size()}, PixelType::kFloat32, header);
+}
+
+Array2D<double> read_like(const FitsReader& file, const char* name, const Hdu& main) {
+  return formats::read_matrix(file, formats::require_like_flux(file, file.require(name), main));
+}
+
+std::vector<double> read_increasing(const FitsReader& file, const Hdu& main) {
+  const Hdu& hdu = file.require("WAVELENGTH");
+  std::vector<double> wave = formats::read_wave(file, hdu, main);
+  formats::require_increasing(file, hdu, wave);
+  return wave;
+}
+
+/// One number a spectrum, where there is such an HDU.
+std::vector<double> find_factors(const FitsReader& file, const char* name, const Hdu& main) {
+  const Hdu* hdu = file.find(name);
+  if (hdu == nullptr) return {};
+  std::vector<double> out = formats::read_vector(file, *hdu);
+  if (out.size() == main.axes[1]) return out;
+  throw file.error(Status::kWrongShape, *hdu,
+                   std::to_string(out.size()) + " values, expected one for each of " +
+                       std::to_string(main.axes[1]) + " spectra");
+}
+
+}  // namespace
+
+namespace formats {
+
+FiberFlatFile parse_fiber_flat(const FitsReader& file) {
+  const Hdu& flat = file.require("FIBERFLAT");
+  FiberFlatFile out;
+  out.path = file.path();
+  out.header = flat.user_header();
+  out.flat = read_matrix(file, flat);
+  out.ivar = read_like(file, "IVAR", flat);
+  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), flat));
+  out.wave = read_increasing(file, flat);
+  out.mean = read_wave(file, file.require("MEANSPEC"), flat);
+  out.fibermap = find_rows(file, "FIBERMAP", out.flat.rows());
+  return out;
+}
+
+SkyFile parse_sky(const FitsReader& file) {
+  const Hdu& sky = file.require("SKY");
+  SkyFile out;
+  out.path = file.path();
+  out.header = sky.user_header();
+  out.flux = read_matrix(file, sky);
+  out.ivar = read_like(file, "IVAR", sky);
+  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), sky));
+  out.wave = read_increasing(file, sky);
+  if (file.find("STATIVAR") != nullptr) out.stat_ivar = read_like(file, "STATIVAR", sky);
+  out.throughput = find_factors(file, "THRPUTCORR", sky);
+  return out;
+}
+
+StandardStarFile parse_standard_stars(const FitsReader& file) {
+  const Hdu& flux = file.require("FLUX");
+  StandardStarFile out;
+  out.path = file.path();
+  out.header = flux.user_header();
+  out.flux = read_matrix(file, flux);
+  out.wave = read_increasing(file, flux);
+  const Hdu& fibers = file.require("FIBERS");
+  for (const double f : read_vector(file, fibers)) {
+    constexpr double kMost = 1e9;
+    if (!(f >= 0 && f < kMost)) {
+      throw file.error(Status::kCorrupt, fibers,
+                       "a fibre that is no number of one, expected 0 or more");
+    }
+    out.fibers.push_back(static_cast<std::int64_t>(f));
+  }
+  if (out.fibers.size() == out.flux.rows()) return out;
+  throw file.error(Status::kWrongShape, fibers,
+                   std::to_string(out.fibers.size()) + " fibres, expected one for each of " +
+                       std::to_string(out.flux.rows()) + " stars");
+}
+
+FluxCalibrationFile parse_flux_calibration(const FitsReader& file) {
+  const Hdu& calib = file.require("FLUXCALIB");
+  FluxCalibrationFile out;
+  out.path = file.path();
+  out.header = calib.user_header();
+  out.calib = read_matrix(file, calib);
+  out.ivar = read_like(file, "IVAR", calib);
+  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), calib));
+  out.wave = read_increasing(file, calib);
+  const Hdu* sharp = file.find("DECONVOLVED_CALIB");
+  if (sharp != nullptr) out.deconvolved = read_wave(file, *sharp, calib);
+  const std::optional<Table> corrections = find_rows(file, "FIBERCORR", out.calib.rows());
+  if (corrections)
+    out.flat_to_psf = corrections->column("FLAT_TO_PSF_FLUX").value_or(std::vector<double>());
+  out.stars = find_table(file, "STDSTAR_FIBERMAP");
+  return out;
+}
+
+}  // namespace formats
+
+FiberFlatFile read_fiber_flat(const std::string& path, Verify verify) {
+  return formats::parse_fiber_flat(FitsReader::open(path, verify));
+}
+
+SkyFile read_sky(const std::string& path, Verify verify) {
+  return formats::parse_sky(FitsReader::open(path, verify));
+}
+
+StandardStarFile read_standard_stars(const std::string& path, Verify verify) {
+  return formats::parse_standard_stars(FitsReader::open(path, verify));
+}
+
+FluxCalibrationFile read_flux_calibration(const std::string& path, Verify verify) {
+  return formats::parse_flux_calibration(FitsReader::open(path, verify));
+}
+
+void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwrite overwrite) {
+  require_shape(like(file.ivar, file.flat), path, "IVAR");
+  require_shape(like(file.mask, file.flat), path, "MASK");
+  require_shape(file.mean.size() == file.flat.cols(), path, "MEANSPEC");
+  require_shape(file.wave.size() == file.flat.cols(), path, "WAVELENGTH");
+  require_shape(!file.fibermap || file.fibermap->rows == file.flat.rows(), path, "FIBERMAP");
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    HeaderCards header = file.header, mean;
+    header.set("BUNIT", "");
+    mean.set("BUNIT", "electron/Angstrom");
+    formats::write_matrix(writer, "FIBERFLAT", file.flat, PixelType::kFloat32, header);
+    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
+    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    write_vector(writer, "MEANSPEC", file.mean, mean);
+    formats::write_wave(writer, "WAVELENGTH", file.wave);
+    if (file.fibermap) writer.table("FIBERMAP", to_raw_table(*file.fibermap));
+  });
+}
+
+void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite) {
+  require_shape(like(file.ivar, file.flux), path, "IVAR");
+  require_shape(like(file.mask, file.flux), path, "MASK");
+  require_shape(file.wave.size() == file.flux.cols(), path, "WAVELENGTH");
+  require_shape(file.stat_ivar.empty() || like(file.stat_ivar, file.flux), path, "STATIVAR");
+  require_shape(file.throughput.empty() || file.throughput.size() == file.flux.rows(), path,
+                "THRPUTCORR");
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    HeaderCards header = file.header;
+    header.set("BUNIT", "electron/Angstrom");
+    formats::write_matrix(writer, "SKY", file.flux, PixelType::kFloat32, header);
+    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
+    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    formats::write_wave(writer, "WAVELENGTH", file.wave);
+    if (!file.stat_ivar.empty()) {
+      formats::write_matrix(writer, "STATIVAR", file.stat_ivar, PixelType::kFloat32);
+    }
+    if (!file.throughput.empty()) write_vector(writer, "THRPUTCORR", file.throughput);
+  });
+}
+
+void write_flux_calibration(const std::string& path, const FluxCalibrationFile& file,
+                            Overwrite overwrite) {
+  require_shape(like(file.ivar, file.calib), path, "IVAR");
+  require_shape(like(file.mask, file.calib), path, "MASK");
+  require_shape(file.wave.size() == file.calib.cols(), path, "WAVELENGTH");
+  require_shape(file.deconvolved.empty() || file.deconvolved.size() == file.calib.cols(), path,
+                "DECONVOLVED_CALIB");
+  require_shape(file.flat_to_psf.empty() || file.flat_to_psf.size() == file.calib.rows(), path,
+                "FIBERCORR");
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    HeaderCards header = file.header, sharp;
+    header.set("BUNIT", "10**+17 cm2 count s / erg");
+    sharp.set("BUNIT", "10**+17 cm2 count s / erg");
+    formats::write_matrix(writer, "FLUXCALIB", file.calib, PixelType::kFloat64, header);
+    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
+    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    formats::write_wave(writer, "WAVELENGTH", file.wave);
+    if (!file.flat_to_psf.empty()) {
+      Table corrections;
+      corrections.add("FLAT_TO_PSF_FLUX", std::span<const double>(file.flat_to_psf));
+      writer.table("FIBERCORR", to_raw_table(corrections));
+    }
+    if (file.stars) writer.table("STDSTAR_FIBERMAP", to_raw_table(*file.stars));
+    if (!file.deconvolved.empty()) {
+      writer.image("DECONVOLVED_CALIB", std::span<const double>(file.deconvolved),
+                   {file.deconvolved.size()}, PixelType::kFloat64, sharp);
+    }
+  });
+}
+
+}  // namespace fiberloom

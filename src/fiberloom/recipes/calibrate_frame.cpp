@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/calibrate_frame.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <span>
+
+#include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `step` throws, with the file that it is about.
+template <class Step>
+auto about(const std::string& path, Step step) {
+  try {
+    return step();
+  } catch (const Error& e) {
+    throw Error(e.status(), path + ": " + e.what());
+  }
+}
+
+/// 'b', 'r', 'z' of CAMERA; 0 where it names none.
+char band_of(const HeaderCards& header) {
+  const std::string camera = header.text("CAMERA").value_or("");
+  return camera.empty() ? '\0'
+                        : static_cast<char>(std::tolower(static_cast<unsigned char>(camera[0])));
+}
+
+double heliocor_of(const std::string& path, const HeaderCards& header) {
+  if (!header.has("HELIOCOR")) return 1;
+  const auto value = header.number("HELIOCOR");
+  constexpr double kMost = 0.01;  // a hundredth of the speed of light: no planet is that fast
+  if (value && std::abs(*value - 1) < kMost) return *value;
+  throw Error(Status::kMissingKeyword, path + ": FLUX: HELIOCOR is '" +
+                                           header.text("HELIOCOR").value_or("") +
+                                           "', expected a factor near 1");
+}
+
+/// The frame's cards and what the numbers were made with.
+HeaderCards header_of(const HeaderCards& frame, const CalibrationJob& job) {
+  HeaderCards header = frame;
+  set_dependency(header, "fiberloom", std::string(version()));
+  header.set("CALMETH", job.method == CalibrationMethod::kDesispec ? "desispec" : "fiberloom",
+             "Rules of this calibration step");
+  const auto input = [&](const char* key, const std::string& path) {
+    if (!path.empty()) header.set(key, shorten_filename(path));
+  };
+  input("IN_FRAME", job.input);
+  input("FIBERFLT", job.flat);
+  input("IN_SKY", job.sky);
+  input("STDMODEL", job.models);
+  input("FLUXCALB", job.flux);
+  return header;
+}
+
+void divide(FrameFile& frame, const CalibrationJob& job) {
+  const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
+  const double heliocor = heliocor_of(job.input, frame.header);
+  about(job.flat, [&] { calibrate::apply_fiber_flat(frame, flat, heliocor); });
+}
+
+void subtract(FrameFile& frame, const CalibrationJob& job) {
+  const SkyFile sky = read_sky(job.sky, job.verify);
+  about(job.sky, [&] { calibrate::subtract_sky(frame, sky, band_of(frame.header)); });
+}
+
+/// Models that stop within the frame would make light of its ends nothing.
+void check_reach(const StandardStarFile& models, const std::string& path, const Spectra& frame) {
+  if (models.wave.empty() || frame.wave.empty()) return;  // the fit says so
+  if (models.wave.front() <= frame.wave.front() && models.wave.back() >= frame.wave.back()) return;
+  throw Error(Status::kWrongShape,
+              print("%s: WAVELENGTH: %.4f to %.4f Angstrom, expected to reach over the frame's, "
+                    "%.4f to %.4f",
+                    path.c_str(), models.wave.front(), models.wave.back(), frame.wave.front(),
+                    frame.wave.back()));
+}
+
+/// Whether `flux` is a star's: numbers, and light somewhere.
+bool shines(std::span<const double> flux) {
+  bool any = false;
+  for (const double f : flux) {
+    if (!std::isfinite(f)) return false;
+    any = any || f > 0;
+  }
+  return any;
+}
+
+/// Rows of the frame's standard stars that have a model; fibres count within a petal, as
+/// desispec's.
+calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& job,
+                                const Observer& observer) {
+  constexpr std::int64_t kOfPetal = 500;
+  const StandardStarFile file = read_standard_stars(job.models, job.verify);
+  check_reach(file, job.models, frame);
+  const std::vector<std::size_t> standards =
+      about(job.input, [&] { return calibrate::standard_star_rows(frame); });
+  const auto fiber = frame.fibermap->integers("FIBER", -1);
+  calibrate::StarModels out;
+  out.wave = file.wave;
+  std::size_t unknown = 0, dark = 0;
+  for (std::size_t m = 0; m < file.fibers.size(); ++m) {
+    const auto same = [&](std::size_t row) {
+      const std::int64_t number = fiber ? (*fiber)[row] : static_cast<std::int64_t>(row);
+      return number % kOfPetal == file.fibers[m] % kOfPetal;
+    };
+    const auto found = std::find_if(standards.begin(), standards.end(), same);
+    if (found == standards.end()) {
+      ++unknown;
+      continue;
+    }
+    const std::span<const double> flux(file.flux.row(m), file.wave.size());
+    if (shines(flux)) {
+      out.stars.push_back({*found, {flux.begin(), flux.end()}});
+    } else {
+      ++dark;
+    }
+  }
+  if (out.stars.empty()) {
+    throw Error(Status::kNumerical, job.models + ": no model of a standard star of " + job.input +
+                                        ", expected FIBERS of rows that DESI_TARGET names so, and "
+                                        "FLUX above 0");
+  }
+  if (dark > 0) {
+    observer.warn(
+        print("%s: FLUX: %zu of %zu models are no light (NaN, or nowhere above 0); not used",
+              job.models.c_str(), dark, file.fibers.size()));
+  }
+  if (unknown > 0) {
+    observer.warn(print("%s: %zu of %zu models are of no standard star of %s; not used",
+                        job.models.c_str(), unknown, file.fibers.size(), job.input.c_str()));
+  }
+  return out;
+}
+
+calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob& job,
+                                    const Observer& observer) {
+  calibrate::FluxOptions o = job.method == CalibrationMethod::kDesispec ? calibrate::desispec_flux()
+                                                                        : calibrate::FluxOptions();
+  o.scale_nsig = job.scale_nsig;
+  const auto points = frame.fibermap->column("FLAT_TO_PSF_FLUX");
+  if (points) {
+    o.flat_to_psf = *points;
+  } else {
+    observer.info("no FLAT_TO_PSF_FLUX in FIBERMAP: fibres lose the same of a point's light");
+  }
+  if (!job.average.empty()) {
+    const FluxCalibrationFile average = read_flux_calibration(job.average, job.verify);
+    if (average.deconvolved.empty()) {
+      throw Error(Status::kMissingHdu,
+                  job.average + ": no HDU DECONVOLVED_CALIB, expected one to be scaled");
+    }
+    o.average_wave = average.wave;
+    o.average = average.deconvolved;
+  }
+  return o;
+}
+
+template <class T>
+std::size_t zeros(const Array2D<T>& a) {
+  return static_cast<std::size_t>(std::count(a.data(), a.data() + a.size(), T{}));
+}
+
+}  // namespace
+
+void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
+  std::vector<NamedFile> outputs{{"output", job.output}};
+  outputs.insert(outputs.end(), more.begin(), more.end());
+  const std::array<NamedFile, 6> inputs{{{"input", job.input},
+                                         {"fibre flat", job.flat},
+                                         {"sky", job.sky},
+                                         {"models", job.models},
+                                         {"average", job.average},
+                                         {"flux calibration", job.flux}}};
+  check_distinct(outputs, inputs);
+  std::error_code ignored;
+  if (job.overwrite == Overwrite::kNo && fs::exists(job.output, ignored)) {
+    throw Error(Status::kOutputExists, job.output + ": exists, and --no-clobber was given");
+  }
+  check_place(job.output);
+}
+
+FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
+                                 const Observer& observer) {
+  FrameFile lamp = read_frame(job.input, job.verify);
+  const std::string flavor = lamp.header.text("FLAVOR").value_or("flat");
+  if (flavor != "flat") {
+    observer.warn(job.input + ": FLUX: FLAVOR is '" + flavor +
+                  "', expected 'flat': not a lamp's frame, as its header has it");
+  }
+  calibrate::FiberFlatOptions options = job.method == CalibrationMethod::kDesispec
+                                            ? calibrate::desispec_fiber_flat()
+                                            : calibrate::FiberFlatOptions();
+  options.clip_nsig = job.clip_nsig;
+  options.accuracy = job.accuracy;
+  options.spacing_aa = job.spacing_aa;
+  calibrate::FiberFlatFit flat = about(job.input, [&] {
+    return calibrate::compute_fiber_flat(lamp, band_of(lamp.header), options, executor);
+  });
+  const FiberFlatSummary out{flat.flat.rows(), flat.flat.cols(), flat.lost_fibers, flat.rejected,
+                             zeros(flat.ivar), flat.iterations,  flat.chi2_per_dof};
+  FiberFlatFile file;
+  file.header = header_of(lamp.header, job);
+  file.header.set("CHI2PDF", flat.chi2_per_dof);
+  static_cast<FiberFlat&>(file) = std::move(flat);
+  write_fiber_flat(job.output, file, job.overwrite);
+  return out;
+}
+
+SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer) {
+  FrameFile frame = read_frame(job.input, job.verify);
+  if (!job.flat.empty()) divide(frame, job);
+  const calibrate::SkyOptions options = job.method == CalibrationMethod::kDesispec
+                                            ? calibrate::desispec_sky()
+                                            : calibrate::SkyOptions();
+  calibrate::SkyFit sky = about(job.input, [&] {
+    return calibrate::compute_sky(frame, band_of(frame.header), options, executor);
+  });
+  for (const std::size_t row : sky.discarded) {
+    observer.warn(print("%s: spectrum %zu: light where only sky should be; not used for the sky",
+                        job.input.c_str(), row));
+  }
+  const SkySummary out{sky.flux.rows(), sky.flux.cols(), sky.fibers.size(), sky.discarded.size(),
+                       sky.clipped,     zeros(sky.ivar), sky.iterations};
+  SkyFile file;
+  file.header = header_of(frame.header, job);
+  static_cast<SkyModel&>(file) = std::move(sky);
+  write_sky(job.output, file, job.overwrite);
+  return out;
+}
+
+FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
+                                  const Observer& observer) {
+  FrameFile frame = read_frame(job.input, job.verify);
+  if (!job.flat.empty()) divide(frame, job);
+  if (!job.sky.empty()) subtract(frame, job);
+  const calibrate::StarModels models = models_of(frame, job, observer);
+  const calibrate::FluxOptions options = flux_options(frame, job, observer);
+  const std::vector<bool> out_of_use =
+      calibrate::forbidden(frame, calibrate::Purpose::kFlux, band_of(frame.header));
+  for (std::size_t s = 0; s < frame.nspec(); ++s) {
+    if (out_of_use[s]) std::fill_n(frame.ivar.row(s), frame.nwave(), 0.0);
+  }
+  calibrate::FluxFit flux = about(job.input, [&] {
+    return calibrate::compute_flux_calibration(frame, models, options, executor);
+  });
+  if (flux.is_average) {
+    observer.warn(
+        print("%s: standard stars of a median S/N of %.2f: %s scaled, error 100 %%, "
+              "MASK 1",
+              job.input.c_str(), flux.median_snr, job.average.c_str()));
+  }
+  const FluxSummary out{frame.nspec(),   frame.nwave(),   flux.stars.size(),
+                        flux.left_out,   flux.clipped,    zeros(flux.ivar),
+                        flux.iterations, flux.median_snr, flux.is_average};
+  FluxCalibrationFile file;
+  file.header = header_of(frame.header, job);
+  if (!flux.stars.empty()) file.stars = frame.fibermap->take(flux.stars);
+  static_cast<FluxCalibration&>(file) = std::move(flux);
+  write_flux_calibration(job.output, file, job.overwrite);
+  return out;
+}
+
+CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
+  FrameFile frame = read_frame(job.input, job.verify, FrameTables::kAll);
+  if (!job.flat.empty()) divide(frame, job);
+  if (!job.sky.empty()) subtract(frame, job);
+  frame.header = header_of(frame.header, job);
+  if (!job.flux.empty()) {
+    const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
+    about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
+    if (flux.deconvolved.empty()) {
+      observer.warn(job.flux +
+                    ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "
+                    "not that of the flux where the calibration has lines");
+    }
+    frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
+  }
+  write_frame(job.output, frame, job.overwrite);
+  const CalibrateSummary out{frame.nspec(), frame.nwave(), zeros(frame.ivar)};
+  if (out.without == frame.ivar.size()) {
+    observer.warn(job.output + ": IVAR is 0 everywhere: nothing is left of " + job.input);
+  }
+  return out;
+}
+
+}  // namespace fiberloom

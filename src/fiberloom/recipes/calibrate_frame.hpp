@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipes of calibration, a frame at a time: the fibre flat of a lamp's frame, the sky of a
+// science frame, the flux calibration by its standard stars, and a frame with them applied.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/calibrate/fiber_flat.hpp"
+#include "fiberloom/calibrate/flux_calibration.hpp"
+#include "fiberloom/calibrate/sky.hpp"
+#include "fiberloom/formats/calibration_file.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
+
+namespace fiberloom {
+
+/// Whose rules: ours, or desispec's where they differ (docs/fiberloom/calibration-design.md).
+enum class CalibrationMethod { kOurs, kDesispec };
+
+/// Bits: an option may belong to several.
+enum class CalibrationStep : unsigned { kFiberFlat = 1, kSky = 2, kCalibrate = 4, kFluxCalib = 8 };
+
+/// One step on one frame. A step reads what belongs to it (calibration_option_table.hpp).
+struct CalibrationJob {
+  CalibrationStep step = CalibrationStep::kFiberFlat;
+  std::string input, flat, sky, models, average, flux, output;  ///< empty: none
+  CalibrationMethod method = CalibrationMethod::kOurs;
+  Verify verify = Verify::kYes;
+  Overwrite overwrite = Overwrite::kYes;
+  double clip_nsig = 10, accuracy = 5e-4, spacing_aa = 5;  ///< of a fibre flat
+  double scale_nsig = 3;                                   ///< of a flux calibration
+};
+/// Throws kUsage, kOutputExists, kUnwritable before anything is read. `more`: texts beside.
+void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more);
+
+struct FiberFlatSummary {
+  std::size_t nspec = 0, nwave = 0, lost_fibers = 0, rejected = 0, masked = 0;
+  int iterations = 0;
+  double chi2_per_dof = 0;
+};
+/// Frame of a lamp -> fibre flat. Errors name the file.
+FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
+                                 const Observer& observer);
+
+struct SkySummary {
+  std::size_t nspec = 0, nwave = 0, sky_fibers = 0, discarded = 0, clipped = 0, without = 0;
+  int iterations = 0;
+};
+/// Frame and fibre flat (none: it has been divided already) -> sky.
+SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer);
+
+struct FluxSummary {
+  std::size_t nspec = 0, nwave = 0, stars = 0, left_out = 0, clipped = 0, without = 0;
+  int iterations = 0;
+  double median_snr = 0;
+  bool is_average = false;  ///< stars too faint: the average, scaled
+};
+/// Frame, fibre flat, sky (none: applied already) and models of its standard stars -> flux
+/// calibration.
+FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
+                                  const Observer& observer);
+
+struct CalibrateSummary {
+  std::size_t nspec = 0, nwave = 0, without = 0;  ///< without: pixels of ivar 0
+};
+/// Frame -> frame divided by the flat, without the sky, in units of flux: desispec's fframe, sframe
+/// and cframe, by what is given.
+CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer);
+
+}  // namespace fiberloom

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/calibration_option_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "loom/base/error.hpp"
+#include "loom/base/test_status.hpp"
+
+namespace fiberloom {
+namespace {
+
+constexpr CalibrationStep kSteps[] = {CalibrationStep::kFiberFlat, CalibrationStep::kSky,
+                                      CalibrationStep::kCalibrate, CalibrationStep::kFluxCalib};
+
+const CalibrationOptionRow& row(const std::string& key, CalibrationStep step) {
+  for (const CalibrationOptionRow& r : calibration_option_rows()) {
+    if (r.key == key && r.belongs_to(step)) return r;
+  }
+  throw std::logic_error(key);
+}
+
+TEST(CalibrationOptions, StandOnceForEachStep) {
+  for (const CalibrationStep step : kSteps) {
+    std::set<std::string> keys, names;
+    for (const CalibrationOptionRow& r : calibration_option_rows()) {
+      if (!r.belongs_to(step)) continue;
+      EXPECT_TRUE(keys.insert(r.key).second) << r.key;
+      EXPECT_TRUE(names.insert(r.long_name()).second) << r.names;
+    }
+    EXPECT_TRUE(keys.count("infile") == 1 && keys.count("outfile") == 1);
+  }
+}
+
+TEST(CalibrationOptions, EverySettingIsTold) {
+  for (const CalibrationStep step : kSteps) {
+    CalibrationJob job;
+    job.step = step;
+    const auto initial = calibration_settings(job);
+    std::size_t at = 0;
+    for (const CalibrationOptionRow& r : calibration_option_rows()) {
+      if (!r.is_setting || !r.belongs_to(step)) continue;
+      const std::string text = std::string(r.key) == "method" ? "desispec" : "7";
+      set_calibration_option(r, job, text);
+      EXPECT_EQ(initial.at(at).first, r.key);
+      EXPECT_NE(initial.at(at).second, text);
+      EXPECT_EQ(calibration_settings(job).at(at++).second, text);
+    }
+    EXPECT_EQ(initial.size(), at);
+  }
+}
+
+TEST(CalibrationOptions, TextThatIsNoneIsRefused) {
+  CalibrationJob job;
+  const auto refused = [&](const char* key, const char* text) {
+    return loom::test::status_of([&] {
+             set_calibration_option(row(key, CalibrationStep::kFiberFlat), job, text);
+           }) == Status::kUsage;
+  };
+  EXPECT_TRUE(refused("nsig", "0"));
+  EXPECT_TRUE(refused("nsig", "nan"));
+  EXPECT_TRUE(refused("acc", "1e-4x"));
+  EXPECT_TRUE(refused("method", "specter"));
+  EXPECT_TRUE(refused("verify", "no"));
+  EXPECT_EQ(calibration_settings(job), calibration_settings({}));
+}
+
+}  // namespace
+}  // namespace fiberloom

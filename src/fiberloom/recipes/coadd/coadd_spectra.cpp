@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/coadd/coadd_spectra.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <unordered_map>
+
+#include "fiberloom/calibrate/coadd.hpp"
+#include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/redshift/tables_of_targets.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom {
+namespace {
+
+template <class T>
+void append(Array2D<T>& to, const Array2D<T>& from) {
+  Array2D<T> both(to.rows() + from.rows(), from.cols());
+  std::copy(to.data(), to.data() + to.size(), both.data());
+  std::copy(from.data(), from.data() + from.size(), both.data() + to.size());
+  to = std::move(both);
+}
+
+Array2D<std::uint32_t> mask_or_none(const Spectra& s) {
+  return s.mask.empty() ? Array2D<std::uint32_t>(s.nspec(), s.nwave(), 0U) : s.mask;
+}
+
+/// Rows of one camera of another file below those that are there.
+void append(Spectra& to, const Spectra& from, const std::string& path, const std::string& camera) {
+  constexpr double kSame = 1e-4;  // Angstrom
+  const bool aligned = to.nwave() == from.nwave() &&
+                       std::equal(to.wave.begin(), to.wave.end(), from.wave.begin(),
+                                  [](double a, double b) { return std::abs(a - b) <= kSame; });
+  if (!aligned || to.resolution.rows() != from.resolution.rows()) {
+    throw Error(Status::kWrongShape,
+                print("%s: %s_FLUX: %zu bins from %.4f Angstrom, %zu diagonals of RESOLUTION, "
+                      "expected those of the first file: %zu from %.4f, %zu",
+                      path.c_str(), camera.c_str(), from.nwave(), from.wave.front(),
+                      from.resolution.rows(), to.nwave(), to.wave.front(), to.resolution.rows()));
+  }
+  to.mask = mask_or_none(to);
+  append(to.mask, mask_or_none(from));
+  if (!to.resolution.empty()) {
+    Array3D<float> both(to.nspec() + from.nspec(), to.resolution.rows(), to.nwave());
+    const std::size_t size = to.resolution.size();
+    std::copy(to.resolution.data(), to.resolution.data() + size, both.data());
+    std::copy(from.resolution.data(), from.resolution.data() + from.resolution.size(),
+              both.data() + size);
+    to.resolution = std::move(both);
+  }
+  append(to.flux, from.flux);
+  append(to.ivar, from.ivar);
+}
+
+const Table& fibermap_of(const SpectraFile& file) {
+  const bool named = file.fibermap && file.fibermap->find("TARGETID") != nullptr;
+  if (named) return *file.fibermap;
+  throw Error(Status::kMissingKeyword,
+              file.path + ": FIBERMAP: no column TARGETID, expected one to tell targets by");
+}
+
+/// All files as one, exposures below exposures.
+SpectraFile read_all(const CoaddJob& job) {
+  if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
+  SpectraFile all = read_spectra(job.inputs.front(), job.verify);
+  std::vector<Table> fibermaps{fibermap_of(all)};
+  for (std::size_t f = 1; f < job.inputs.size(); ++f) {
+    const SpectraFile next = read_spectra(job.inputs[f], job.verify);
+    fibermaps.push_back(fibermap_of(next));
+    if (next.cameras.size() != all.cameras.size()) {
+      throw Error(Status::kWrongShape,
+                  print("%s: %zu cameras, expected those of %s, %zu", next.path.c_str(),
+                        next.cameras.size(), all.path.c_str(), all.cameras.size()));
+    }
+    for (SpectraFile::Camera& to : all.cameras) {
+      const auto from = std::find_if(next.cameras.begin(), next.cameras.end(),
+                                     [&](const auto& c) { return c.name == to.name; });
+      if (from == next.cameras.end()) {
+        throw Error(Status::kMissingHdu, next.path + ": no HDU " + to.name +
+                                             "_FLUX, expected the cameras of " + all.path);
+      }
+      append(to.spectra, from->spectra, next.path, to.name);
+    }
+  }
+  all.fibermap = fibermaps.size() == 1 ? fibermaps.front() : stack(fibermaps);
+  return all;
+}
+
+/// Rows of each target, targets as they first appear.
+std::vector<std::vector<std::size_t>> rows_of_targets(const Table& fibermap) {
+  const std::vector<std::int64_t> ids = fibermap.integers("TARGETID", -1).value();
+  std::unordered_map<std::int64_t, std::size_t> known;
+  std::vector<std::vector<std::size_t>> out;
+  for (std::size_t row = 0; row < ids.size(); ++row) {
+    const auto [at, is_new] = known.emplace(ids[row], out.size());
+    if (is_new) out.emplace_back();
+    out[at->second].push_back(row);
+  }
+  return out;
+}
+
+char band_of_camera(const std::string& name) {
+  return name.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+}
+
+/// One camera of all in the place of all; named by theirs, in the order of wavelength: "BRZ".
+void join_cameras(SpectraFile& file) {
+  std::sort(file.cameras.begin(), file.cameras.end(), [](const auto& a, const auto& b) {
+    return a.spectra.wave.front() < b.spectra.wave.front();
+  });
+  std::vector<Spectra> cameras;
+  SpectraFile::Camera joint{"", file.cameras.front().header, {}};
+  for (SpectraFile::Camera& c : file.cameras) {
+    joint.name += c.name;
+    cameras.push_back(std::move(c.spectra));
+  }
+  joint.spectra = calibrate::coadd_cameras(cameras);
+  file.cameras.clear();
+  file.cameras.push_back(std::move(joint));
+}
+
+}  // namespace
+
+void check_outputs(const CoaddJob& job, std::span<const NamedFile> more) {
+  std::vector<NamedFile> outputs{{"output", job.output}}, inputs;
+  outputs.insert(outputs.end(), more.begin(), more.end());
+  for (const std::string& path : job.inputs) inputs.push_back({"input", path});
+  check_distinct(outputs, inputs);
+  std::error_code ignored;
+  if (job.overwrite == Overwrite::kNo && std::filesystem::exists(job.output, ignored)) {
+    throw Error(Status::kOutputExists, job.output + ": exists, and --no-clobber was given");
+  }
+  check_place(job.output);
+}
+
+CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
+  SpectraFile all = read_all(job);
+  const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
+  CoaddSummary out;
+  out.spectra = all.nspec();
+  out.targets = targets.size();
+  SpectraFile result;
+  result.header = all.header;
+  set_dependency(result.header, "fiberloom", std::string(version()));
+  std::vector<bool> any(targets.size(), false);
+  for (SpectraFile::Camera& camera : all.cameras) {
+    camera.spectra.fibermap = all.fibermap;  // for FIBERSTATUS
+    calibrate::Coadd sum =
+        calibrate::coadd_exposures(camera.spectra, targets, band_of_camera(camera.name),
+                                   {.cosmic_nsig = job.cosmic_nsig}, executor);
+    out.cosmics += sum.cosmics;
+    for (std::size_t t = 0; t < any.size(); ++t) any[t] = any[t] || sum.exposures[t] > 0;
+    result.cameras.push_back({camera.name, camera.header, std::move(sum)});
+    camera.spectra = {};
+  }
+  out.without = static_cast<std::size_t>(std::count(any.begin(), any.end(), false));
+  if (out.without > 0) {
+    observer.warn(print("%zu of %zu targets have no exposure that FIBERSTATUS allows: ivar 0",
+                        out.without, out.targets));
+  }
+  if (job.across_cameras && result.cameras.size() > 1) join_cameras(result);
+  CoaddedFibermap tables = coadd_fibermap(*all.fibermap, targets);
+  result.fibermap = std::move(tables.targets);
+  result.exp_fibermap = std::move(tables.exposures);
+  for (const SpectraFile::Camera& c : result.cameras) out.cameras.push_back(c.name);
+  write_spectra(job.output, result, job.overwrite);
+  return out;
+}
+
+}  // namespace fiberloom

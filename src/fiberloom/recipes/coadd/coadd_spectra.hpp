@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipe of `fiberloom coadd`: spectra of many exposures, file by file, become one spectrum a
+// target.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fiberloom/formats/formats.hpp"
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
+
+namespace fiberloom {
+
+struct CoaddJob {
+  std::vector<std::string> inputs;  ///< files of spectra
+  std::string output;
+  double cosmic_nsig = 4;       ///< 0: none are looked for
+  bool across_cameras = false;  ///< one spectrum of all cameras
+  Verify verify = Verify::kYes;
+  Overwrite overwrite = Overwrite::kYes;
+};
+
+/// Throws kUsage, kOutputExists, kUnwritable before anything is read. `more`: texts beside.
+void check_outputs(const CoaddJob& job, std::span<const NamedFile> more);
+
+struct CoaddSummary {
+  std::size_t spectra = 0, targets = 0, without = 0;  ///< without: targets of no good exposure
+  std::size_t cosmics = 0;                            ///< pixels left out for them, of all cameras
+  std::vector<std::string> cameras;                   ///< of the output
+};
+
+/// Throws kUsage without inputs, kWrongShape where files differ in cameras or wavelengths,
+/// kMissingKeyword without TARGETID, and what readers and writers throw.
+CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer);
+
+}  // namespace fiberloom

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`fiberflat`, `sky`, `fluxcalib` and `calibrate` on a small camera whose flat and sky are known."""
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import small_spectra
+import tiny_fits as fits
+from run_fiberloom import PROGRAM
+from small_calibration import (BINS, FIBERS, FLAT, SKY, STARS, WAVE, frame_bytes, lamp_light, models_bytes, sky_light, star_flux,
+                               star_light, throughput)
+
+BAD_FLAT, BAD_SKY, BROKEN = 1 << 4, 1 << 6, 1 << 2
+
+
+class Calibration(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        cls.lamp, cls.science = cls.put("lamp.fits", frame_bytes(lamp_light(), "flat", 1)), cls.put(
+            "frame.fits", frame_bytes(sky_light(), "science", 2))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.inputs)
+
+    @classmethod
+    def put(cls, name, data):
+        path = cls.inputs / name
+        path.write_bytes(data)
+        return path
+
+    def setUp(self):
+        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
+        self.addCleanup(shutil.rmtree, self.out)
+        self.flat, self.sky, self.result = (self.out / name for name in ("flat.fits", "sky.fits", "sframe.fits"))
+
+    def run_program(self, *arguments):
+        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                              env={**os.environ}, check=False)
+
+    def done(self, *arguments):
+        result = self.run_program(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def chain(self, science=None, lamp=None, *more):
+        self.done("fiberflat", "-i", lamp or self.lamp, "-o", self.flat, "-q", *more)
+        self.done("sky", "-i", science or self.science, "--fiberflat", self.flat, "-o", self.sky, "-q", *more)
+        self.done("calibrate", "-i", science or self.science, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.result,
+                  "-q", *more)
+
+    def assert_refused(self, code, words, *arguments):
+        result = self.run_program(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_a_frame_becomes_flat_and_free_of_sky(self):
+        for method in ("fiberloom", "desispec"):
+            with self.subTest(method):
+                self.chain(None, None, "--method", method)
+                flat = fits.by_name(self.flat)
+                self.assertEqual(list(flat), ["FIBERFLAT", "IVAR", "MASK", "MEANSPEC", "WAVELENGTH", "FIBERMAP"])
+                self.assertEqual(flat["FIBERFLAT"].cards["CALMETH"], method)
+                for f, value in ((0, FLAT[0]), (14, FLAT[14])):
+                    mean = sum(flat["FIBERFLAT"].values()[f * BINS + 10:f * BINS + 150]) / 140
+                    self.assertAlmostEqual(mean, value / FLAT[7], delta=0.004)
+                sky = fits.by_name(self.sky)
+                self.assertEqual(list(sky)[:5], ["SKY", "IVAR", "MASK", "WAVELENGTH", "STATIVAR"])
+                hdus = fits.by_name(self.result)
+                pulls = []
+                for f in range(1, FIBERS, 2):
+                    for i in [*range(10, 35), *range(50, 90), *range(110, 150)]:
+                        pulls.append(hdus["FLUX"].values()[f * BINS + i] * math.sqrt(hdus["IVAR"].values()[f * BINS + i]))
+                self.assertLess(abs(sum(pulls) / len(pulls)), 0.15)
+                self.assertLess(abs(math.sqrt(sum(p * p for p in pulls) / len(pulls)) - 1), 0.15)
+
+    def flux_chain(self, *more, models=None):
+        """Frame, flat and sky -> flux calibration -> frame in flux."""
+        stars = self.put("stars.fits", frame_bytes(sky_light(), "science", 8, more=star_light()))
+        self.chain(stars)
+        self.flux = self.out / "fluxcalib.fits"
+        taken = ("-i", stars, "--fiberflat", self.flat, "--sky", self.sky)
+        result = self.done("fluxcalib", *taken, "--models", models or self.put("stdstars.fits", models_bytes()), "-o", self.flux,
+                           *more)
+        self.done("calibrate", *taken, "--fluxcalib", self.flux, "-o", self.result, "-q")
+        return result
+
+    def test_electrons_become_flux(self):
+        for method in ("fiberloom", "desispec"):
+            with self.subTest(method):
+                self.flux_chain("--method", method)
+                flux = fits.by_name(self.flux)
+                self.assertEqual(list(flux), ["FLUXCALIB", "IVAR", "MASK", "WAVELENGTH", "FIBERCORR", "STDSTAR_FIBERMAP",
+                                              "DECONVOLVED_CALIB"])
+                sharp, truth = flux["DECONVOLVED_CALIB"].values(), [c * FLAT[7] for c in throughput()]  # of the median fibre
+                for bins in (range(20, 36), range(110, 126)):  # one bin rings: what R blurs is not known
+                    self.assertAlmostEqual(sum(sharp[i] for i in bins) / sum(truth[i] for i in bins), 1, delta=0.03)
+                hdus = fits.by_name(self.result)
+                self.assertEqual(hdus["FLUX"].cards["BUNIT"], "10**-17 erg/(s cm2 Angstrom)")
+                pulls = []
+                r = hdus["RESOLUTION"].values()
+                for f in STARS:
+                    star = star_flux(f)
+                    for i in [*range(10, 35), *range(50, 90), *range(110, 150)]:  # R' of the true spectrum
+                        there = sum(r[(f * 11 + 5 - d) * BINS + i + d] * star[i + d] for d in range(-5, 6))
+                        pulls.append((hdus["FLUX"].values()[f * BINS + i] - there)
+                                     * math.sqrt(hdus["IVAR"].values()[f * BINS + i]))
+                width = math.sqrt(sum(p * p for p in pulls) / len(pulls))  # below 1: they made the calibration
+                self.assertTrue(0.6 < width < 1.1, width)
+
+    def test_models_of_no_standard_star_are_left_out(self):
+        fibers = list(STARS)
+        result = self.flux_chain(models=self.put("other.fits", models_bytes([2, *fibers[1:]])))
+        self.assertIn("1 of 4 models are of no standard star", result.stderr)
+        self.assertEqual(len(fibers), 4)
+        stars = self.inputs / "stars.fits"
+        self.assert_refused(40, ["none.fits", "no model of a standard star"], "fluxcalib", "-i", stars, "--models",
+                            self.put("none.fits", models_bytes([0, 2, 4, 6])), "-o", self.out / "x.fits", "-q")
+        self.assert_refused(12, ["nomap.fits", "DESI_TARGET"], "fluxcalib", "-i",
+                            self.put("nomap.fits", frame_bytes(sky_light(), "science", 6, tables=False)), "--models",
+                            self.put("stdstars.fits", models_bytes()), "-o", self.out / "x.fits", "-q")
+
+    def test_models_that_are_no_light_are_left_out_and_short_ones_refused(self):
+        good = self.flux_chain(models=self.put("three.fits", models_bytes(scale={1: math.nan})))
+        self.assertIn("three.fits: FLUX: 1 of 4 models are no light", good.stderr)
+        self.assertEqual(len(small_spectra.read_table(self.flux, "STDSTAR_FIBERMAP")["FIBER"]), 3)
+        stars = self.inputs / "stars.fits"
+        for code, words, models in ((13, ["short.fits", "WAVELENGTH: 6060.0"], models_bytes(first=WAVE[0] + 60)),
+                                    (40, ["dark.fits", "FLUX above 0"], models_bytes(scale=dict.fromkeys(range(4), -1)))):
+            self.assert_refused(code, words, "fluxcalib", "-i", stars, "--models", self.put(words[0], models), "-o",
+                                self.out / "x.fits", "-q")
+
+    def test_a_flux_calibration_without_a_sharp_one_or_without_any_is_told_of(self):
+        self.flux_chain("-q")
+        data = self.flux.read_bytes()
+        stars = self.inputs / "stars.fits"
+        old = self.put("old.fits", data.replace(b"DECONVOLVED_CALIB", b"SOMETHING_ELSE_XX"))
+        result = self.done("calibrate", "-i", stars, "--fluxcalib", old, "-o", self.result, "--no-verify")
+        self.assertIn("no HDU DECONVOLVED_CALIB", result.stderr)
+        first = fits.read(self.flux)[0]
+        at = data.index(first.data)
+        none = self.put("none.fits", data[:at] + b"\0" * len(first.data) + data[at + len(first.data):])
+        result = self.done("calibrate", "-i", stars, "--fluxcalib", none, "-o", self.result, "--no-verify")
+        self.assertIn("IVAR is 0 everywhere", result.stderr)
+
+    def test_stars_too_faint_take_the_average_or_are_an_error(self):
+        self.flux_chain("-q")
+        faint = {f: [0.001 * x for x in light] for f, light in star_light().items()}
+        path = self.put("faint.fits", frame_bytes(sky_light(), "science", 9, more=faint))
+        command = ["fluxcalib", "-i", path, "--fiberflat", self.flat, "--sky", self.sky, "--models",
+                   self.put("stdstars.fits", models_bytes()), "-o", self.out / "average.fits"]
+        self.assert_refused(40, ["faint.fits", "median S/N", "average"], *command, "-q")
+        self.assertIn("error 100 %", self.done(*command, "--average", self.flux).stderr)
+        hdus = fits.by_name(self.out / "average.fits")
+        self.assertEqual(set(hdus["MASK"].values()), {1})
+        self.assertAlmostEqual(hdus["IVAR"].values()[50] * hdus["FLUXCALIB"].values()[50] ** 2, 1, delta=1e-5)
+
+    def test_any_number_of_threads_writes_the_same_bytes(self):
+        self.chain(None, None, "--threads", "1")
+        first = [p.read_bytes() for p in (self.flat, self.sky, self.result)]
+        self.chain(None, None, "--threads", "3")
+        self.assertEqual(first, [p.read_bytes() for p in (self.flat, self.sky, self.result)])
+
+    def test_the_summary_says_what_was_done(self):
+        summary = self.out / "s.json"
+        self.chain()
+        self.done("sky", "-i", self.science, "--fiberflat", self.flat, "-o", self.sky, "-q", "--json", summary)
+        told = json.loads(summary.read_text())
+        self.assertEqual(told["program"], "fiberloom sky")
+        self.assertEqual(told["result"]["sky_fibers"], sum(SKY))
+        self.assertEqual(told["settings"], {"method": "fiberloom"})
+        self.assertEqual(told["input"]["fiberflat"], str(self.flat))
+        self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q", "--json", summary)
+        self.assertEqual(json.loads(summary.read_text())["result"]["lost_fibers"], 0)
+
+    def test_a_broken_fiber_leaves_masked_and_nothing_else_does(self):
+        status = {3: BROKEN}
+        self.chain(self.put("broken.fits", frame_bytes(sky_light(), "science", 3, status=status)),
+                   self.put("broken-lamp.fits", frame_bytes(lamp_light(), "flat", 4, status=status)))
+        ivar, mask = (fits.by_name(self.result)[name].values() for name in ("IVAR", "MASK"))
+        self.assertEqual(sum(ivar[3 * BINS:4 * BINS]), 0)
+        self.assertTrue(all(m & BAD_FLAT for m in mask[3 * BINS:4 * BINS]))
+        self.assertGreater(min(ivar[4 * BINS + 10:4 * BINS + 150]), 0)
+
+    def test_one_fiber_far_off_does_not_make_the_sky(self):
+        every = ["SKY"] * FIBERS  # with few, 7 times the median residual is never passed, and all its pixels are clipped
+        path = self.put("bright.fits", frame_bytes(sky_light(), "science", 5, objtype=every))
+        values = fits.by_name(path)["FLUX"].values()
+        flux = [v + (400 if i // BINS == 4 else 0) for i, v in enumerate(values)]
+        self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q")
+        self.put("bright.fits", frame_bytes(sky_light(), "science", 5, objtype=every, flux=flux))
+        result = self.done("sky", "-i", path, "--fiberflat", self.flat, "-o", self.sky)
+        self.assertIn("spectrum 4: light where only sky should be", result.stderr)
+        sky = fits.by_name(self.sky)
+        self.assertTrue(all(m & BAD_SKY for m in sky["MASK"].values()[4 * BINS:5 * BINS]))
+        continuum = sky["SKY"].values()[7 * BINS + 60:7 * BINS + 90]
+        self.assertAlmostEqual(sum(continuum) / 30, 50 * FLAT[7], delta=2)
+
+    def test_what_cannot_be_done_is_one_line_with_a_code(self):
+        self.chain()
+        no_sky = self.put("nosky.fits", frame_bytes(sky_light(), "science", 6, objtype=["TGT"] * FIBERS))
+        no_map = self.put("nomap.fits", frame_bytes(sky_light(), "science", 6, tables=False))
+        dead = self.put("dead.fits", frame_bytes(lamp_light(), "flat", 6, status={f: BROKEN for f in range(FIBERS)}))
+        other = self.put("other.fits", frame_bytes(sky_light(), "science", 6, wave=[w + 10 for w in WAVE]))
+        wild = self.put("wild.fits", frame_bytes(sky_light(), "science", 6, cards=[("HELIOCOR", 2.5)]))
+        out = ["-o", self.out / "x.fits"]
+        flat = ["--fiberflat", self.flat]
+        for code, words, command in (
+                (40, ["nosky.fits", "OBJTYPE"], ["sky", "-i", no_sky, *flat, *out]),
+                (12, ["nomap.fits", "OBJTYPE"], ["sky", "-i", no_map, *flat, *out]),
+                (40, ["dead.fits", "no fibre with light"], ["fiberflat", "-i", dead, *out]),
+                (13, ["flat.fits", "bin 0 lies at 6000"], ["sky", "-i", other, *flat, *out]),
+                (12, ["wild.fits", "HELIOCOR"], ["sky", "-i", wild, *flat, *out]),
+                (11, ["lamp.fits", "SKY"], ["calibrate", "-i", self.science, "--sky", self.lamp, *out]),
+                (10, ["nothing.fits"], ["calibrate", "-i", self.science, "--sky", self.out / "nothing.fits", *out]),
+                (2, ["--fiberflat, --sky or --fluxcalib"], ["calibrate", "-i", self.science, *out]),
+                (2, ["--acc"], ["fiberflat", "-i", self.lamp, *out, "--acc", "0"]),
+                (2, [], ["fiberflat", "-i", self.lamp, "-o", self.lamp]),
+                (32, ["--no-clobber"], ["fiberflat", "-i", self.lamp, "-o", self.flat, "--no-clobber"])):
+            with self.subTest(" ".join(map(str, command))):
+                self.assert_refused(code, words, *command, "-q")
+        self.assertFalse((self.out / "x.fits").exists())
+
+    def test_an_exposure_of_the_sky_is_no_lamp_and_says_so(self):
+        result = self.done("fiberflat", "-i", self.science, "-o", self.flat)
+        self.assertIn("FLAVOR is 'science'", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`coadd` on two targets that three exposures show in two cameras."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import small_spectra
+import tiny_fits as fits
+from run_fiberloom import PROGRAM
+from small_exposures import N, exposures, spectra_bytes
+
+BAD_AMP_R = 1 << 23
+
+
+class Coadd(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-coadd-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.out = self.folder / "coadd.fits"
+
+    def put(self, name, data):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def run_program(self, *arguments):
+        return subprocess.run([PROGRAM, "coadd", *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                              env={**os.environ}, check=False)
+
+    def coadd(self, data, *more):
+        result = self.run_program("-i", self.put("spectra.fits", data), "-o", self.out, *more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return fits.by_name(self.out)
+
+    def assert_mean(self, hdus, targets, camera, target, bins, rows=None):
+        rows = rows or [target + 2 * e for e in range(3)]
+        flux, ivar = hdus[camera + "_FLUX"].values(), hdus[camera + "_IVAR"].values()
+        for i in bins:
+            w = sum(targets.ivar[camera][r][i] for r in rows)
+            mean = sum(targets.ivar[camera][r][i] * targets.flux[camera][r][i] for r in rows) / w
+            self.assertAlmostEqual(flux[target * N[camera] + i], mean, places=5)
+            self.assertAlmostEqual(ivar[target * N[camera] + i] / w, 1, places=6)
+
+    def test_exposures_become_their_weighted_mean(self):
+        targets = exposures()
+        hdus = self.coadd(spectra_bytes(targets, status={3: BAD_AMP_R}), "--nsig", 0, "--json", self.folder / "s.json")
+        self.assertEqual([n for n in hdus if n.endswith("FLUX")], ["B_FLUX", "R_FLUX"])
+        bins = (0, 17, 100, 239)
+        self.assert_mean(hdus, targets, "B", 0, bins)
+        self.assert_mean(hdus, targets, "B", 1, bins)
+        self.assert_mean(hdus, targets, "R", 0, bins)
+        self.assert_mean(hdus, targets, "R", 1, bins, rows=[1, 5])  # row 3's amplifier of R failed
+        r = hdus["B_RESOLUTION"].values()  # all alike: the mean is as each
+        self.assertAlmostEqual(r[3 * N["B"] + 50], small_spectra.weights()[3], places=6)
+        table = small_spectra.read_table(self.out, "FIBERMAP")
+        self.assertEqual(table["TARGETID"], targets.ids[:2])
+        self.assertEqual(table["COADD_NUMEXP"], [3, 3])
+        self.assertEqual(len(small_spectra.read_table(self.out, "EXP_FIBERMAP")["EXPID"]), 6)
+        told = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual(told["result"], {"spectra": 6, "targets": 2, "targets_without": 0, "cosmic_pixels": 0,
+                                          "cameras": ["B", "R"]})
+
+    def test_a_cosmic_ray_is_left_out(self):
+        targets = exposures(spikes=[(2, 60, 40)])
+        clean = exposures()
+        hdus = self.coadd(spectra_bytes(targets))
+        self.assertLess(abs(hdus["B_FLUX"].values()[60] - clean.flux["B"][0][60]), 2)
+        hdus = self.coadd(spectra_bytes(targets), "--nsig", 0)
+        self.assert_mean(hdus, targets, "B", 0, [60])
+
+    def test_cameras_become_one_spectrum(self):
+        targets = exposures()
+        apart = self.coadd(spectra_bytes(targets))
+        flux = apart["B_FLUX"].values()[:N["B"]] + apart["R_FLUX"].values()[:N["R"]]
+        hdus = self.coadd(spectra_bytes(targets), "--coadd-cameras")
+        self.assertEqual([n for n in hdus if n.endswith("FLUX")], ["BR_FLUX"])
+        self.assertEqual(list(hdus["BR_FLUX"].values()[:N["B"] + N["R"]]), list(flux))
+
+    def test_files_stand_for_one(self):
+        targets = exposures()
+        whole = self.coadd(spectra_bytes(targets), "--threads", 1)["B_FLUX"].values()
+        parts = [self.put(f"part{e}.fits", spectra_bytes(targets, rows=range(2 * e, 2 * e + 2))) for e in range(3)]
+        result = self.run_program("-i", *parts, "-o", self.out, "--threads", 3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(fits.by_name(self.out)["B_FLUX"].values(), whole)
+
+    def test_what_cannot_be_done_is_one_line_with_a_code(self):
+        targets = exposures()
+        good = self.put("good.fits", spectra_bytes(targets))
+        nameless = self.put("nameless.fits", spectra_bytes(targets, ids=False))
+        blue = self.put("blue.fits", spectra_bytes(targets, cameras="B"))
+        red = self.put("red.fits", spectra_bytes(targets, cameras="R"))
+        self.coadd(spectra_bytes(targets))
+        new = ["-o", self.folder / "x.fits"]
+        for code, words, command in ((12, ["nameless.fits", "TARGETID"], ["-i", nameless, *new]),
+                                     (13, ["blue.fits", "1 cameras"], ["-i", good, blue, *new]),
+                                     (11, ["red.fits", "B_FLUX"], ["-i", blue, red, *new]),
+                                     (10, ["none.fits"], ["-i", self.folder / "none.fits", *new]),
+                                     (2, [], ["-i", good, "-o", good]),
+                                     (2, ["--nsig"], ["-i", good, *new, "--nsig", -1]),
+                                     (32, ["--no-clobber"], ["-i", good, "-o", self.out, "--no-clobber"])):
+            with self.subTest(" ".join(map(str, command))):
+                result = self.run_program(*command, "-q")
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+                for word in words:
+                    self.assertIn(word, result.stderr)
+        self.assertFalse((self.folder / "x.fits").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
