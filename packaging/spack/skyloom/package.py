@@ -13,8 +13,6 @@ class Skyloom(CMakePackage):
 
     version("main", branch="main")
 
-    variant("tbb", default=True, description="Run tasks on oneTBB, else on std::thread")
-
     depends_on("cxx", type="build")
     depends_on("cmake@3.24:", type="build")
     depends_on("ninja", type="build")
@@ -23,7 +21,6 @@ class Skyloom(CMakePackage):
     depends_on("libdeflate")
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
-    depends_on("intel-oneapi-tbb", when="+tbb")
     depends_on("sqlite")
     depends_on("hdf5~mpi")
 
@@ -35,5 +32,4 @@ class Skyloom(CMakePackage):
             self.define("FIBERLOOM_PROGRAMS", "skyloom"),
             self.define("FIBERLOOM_TESTS", self.run_tests),
             self.define("FIBERLOOM_BENCH", False),
-            self.define_from_variant("FIBERLOOM_TBB", "tbb"),
         ]

@@ -2,9 +2,10 @@
 #include "skyloom/mapping/destripe.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "skyloom/mapping/banded_cholesky.hpp"
+#include "loom/linalg/banded_solver.hpp"
 
 namespace skyloom {
 namespace {
@@ -45,8 +46,8 @@ class PriorSystem {
     std::copy(r.begin(), r.end(), out.begin());
     executor_.run(factors_.size(), [&](std::size_t s) {
       const auto [first, end] = range(s);
-      if (factors_[s].good()) {
-        factors_[s].solve(out.subspan(first, end - first));
+      if (factors_[s]) {
+        factors_[s]->solve(out.subspan(first, end - first));
       } else {
         for (std::size_t i = first; i < end; ++i) {
           if (alone_[i] == 0) out[i] /= system_.diagonal()[i];
@@ -68,23 +69,36 @@ class PriorSystem {
     const std::vector<double>& lags = prior_[stream];
     if (lags.empty()) return;
     const auto [first, end] = range(stream);
-    std::vector<double> diagonal(end - first);
-    for (std::size_t i = first; i < end; ++i) {
-      diagonal[i - first] = alone_[i] != 0 ? 1 : system_.diagonal()[i] + lags[0];
-    }
-    const std::span<const char> alone(alone_.data() + first, end - first);
     for (std::size_t band = kBand;; band *= 2) {  // a filter cut short may lose its sign
-      const std::size_t n = std::min(band, lags.size());
-      factors_[stream] = BandedCholesky(diagonal, std::span(lags).first(n), alone);
-      if (factors_[stream].good() || n == lags.size()) return;
+      const std::size_t n = std::min({band, lags.size(), end - first});
+      BandedSolver solver(diagonals(stream, n));
+      if (solver.positive_definite()) {
+        factors_[stream] = std::move(solver);
+        return;
+      }
+      if (n < band) return;
     }
+  }
+
+  /// The main diagonal of A and the filter, and below it the filter's lags 1 ... `count` - 1.
+  [[nodiscard]] Array2D<double> diagonals(std::size_t stream, std::size_t count) const {
+    const std::vector<double>& lags = prior_[stream];
+    const auto [first, end] = range(stream);
+    Array2D<double> out(count, end - first, 0.0);
+    for (std::size_t i = first; i < end; ++i) {
+      out(0, i - first) = alone_[i] != 0 ? 1 : system_.diagonal()[i] + lags[0];
+      for (std::size_t k = 1; k < count && i + k < end; ++k) {
+        if (alone_[i] == 0 && alone_[i + k] == 0) out(k, i - first) = lags[k];
+      }
+    }
+    return out;
   }
 
   const OffsetSystem& system_;
   const OffsetPrior& prior_;
   Executor& executor_;
-  std::vector<char> alone_;  ///< baselines that are left out
-  std::vector<BandedCholesky> factors_;
+  std::vector<char> alone_;                           ///< baselines that are left out
+  std::vector<std::optional<BandedSolver>> factors_;  ///< none: its diagonal alone
 };
 
 /// A is 0 on a constant: the one that gives offsets the mean 0, weighted by their samples.
@@ -117,7 +131,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
                       std::span<double> out) { system.apply(x, out, executor); },
          .precondition = by_diagonal},
         limits, executor, observer);
-    take_off_mean(diagonal, solution.x);
+    if (!system.knows_constant()) take_off_mean(diagonal, solution.x);
     return solution;
   }
   const PriorSystem whole(system, prior, executor);

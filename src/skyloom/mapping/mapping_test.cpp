@@ -7,7 +7,6 @@
 
 #include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
-#include "skyloom/mapping/banded_cholesky.hpp"
 #include "skyloom/mapping/destripe.hpp"
 #include "skyloom/mapping/plain_system.hpp"
 #include "skyloom/mapping/test_scan.hpp"
@@ -227,27 +226,6 @@ TEST(Destriping, IsTheDenseSolution) {
   }
 }
 
-TEST(BandedCholesky, SolvesAndLeavesOutWhatStandsAlone) {
-  const std::vector<double> diagonal{4, 5, 1, 6, 7}, lags{0, 1, 0.5};
-  const std::vector<char> alone{0, 0, 1, 0, 0};
-  const BandedCholesky factor(diagonal, lags, alone);
-  ASSERT_TRUE(factor.good());
-  const std::vector<double> x{1, 2, 3, 4, 5};
-  std::vector<double> b(5);
-  for (std::size_t r = 0; r < 5; ++r) {
-    for (std::size_t c = 0; c < 5; ++c) {
-      const std::size_t lag = r < c ? c - r : r - c;
-      const bool apart = alone[r] != 0 || alone[c] != 0;
-      b[r] += (lag == 0 ? diagonal[r] : lag < 3 && !apart ? lags[lag] : 0) * x[c];
-    }
-  }
-  factor.solve(b);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(b[i], x[i], 1e-14);
-  EXPECT_FALSE(
-      BandedCholesky(std::vector<double>{1, 1}, std::vector<double>{0, 2}, std::vector<char>{0, 0})
-          .good());
-}
-
 TEST(Destriping, WithAPriorIsTheDenseSolution) {
   SerialExecutor one;
   const Healpix sky(16);
@@ -319,6 +297,23 @@ TEST(Destriping, LeavesOutWhatIsFlaggedOrNotFinite) {
   EXPECT_TRUE(y.converged);
   EXPECT_EQ(x.x, y.x);
   EXPECT_EQ(y.x[2 * 120], 0);
+}
+
+TEST(Destriping, TakesTheConstantOfWhatIsLeftOutWithGoodSamples) {
+  SerialExecutor one;
+  const Healpix sky(16);
+  std::vector<PlainStream> plain = scan({.offsets = 5, .noise = 0.1});
+  plain[2].flags.assign(plain[2].pixels.size(), 0);
+  for (std::size_t i = 0; i < 50; ++i) plain[2].flags[i] = i % 5 < 3 ? 1 : 0;
+  const Case found(sky, plain, one);
+  EXPECT_TRUE(found.system.knows_constant());
+  const PlainSystem oracle(sky, plain, {});
+  const Solution solution = destripe(found.system, {}, {.tolerance = 1e-12}, one);
+  ASSERT_TRUE(solution.converged);
+  const std::vector<double> b = oracle.projected({}), ax = oracle.projected(solution.x);
+  double size = 0;
+  for (const double x : b) size = std::max(size, std::fabs(x));
+  EXPECT_LT(worst(b, ax), 1e-10 * size);
 }
 
 TEST(Destriping, SaysWhereThereIsNothingToMap) {

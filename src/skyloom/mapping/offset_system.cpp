@@ -99,6 +99,8 @@ void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
       const std::size_t b = firsts_[s] + k;
       const double good = diagonal_[b], all = streams[s].lengths[k];
       if (!(good > options.good_fraction * all) || !(weights_[b] > 0)) {
+        if (weights_[b] * good > 0)
+          knows_constant_ = true;  // its samples are in C, its offset is 0
         weights_[b] = 0;
         ++left_baselines_;
       }
@@ -221,6 +223,7 @@ void OffsetSystem::make_right_side(Executor& executor) {
   rounding_ = kRounding * std::sqrt(square);
   right_side_.resize(weights_.size());
   collect(parts.data(), signal_, right_side_, executor);
+  if (knows_constant_) return std::vector<double>().swap(signal_);
   // b has no part along the constant, in which A is 0; what rounding gives it no solution has
   double sum = 0;
   for (const double value : right_side_) sum += value;

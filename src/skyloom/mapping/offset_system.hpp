@@ -31,6 +31,9 @@ class OffsetSystem {
   [[nodiscard]] std::span<const double> right_side() const noexcept { return right_side_; }
   /// |b| that is nothing but rounding of the sums which it is the difference of.
   [[nodiscard]] double rounding() const noexcept { return rounding_; }
+  /// Whether A is more than 0 on a constant: a baseline that is left out has good samples, which
+  /// stay in the map with the offset 0. Otherwise all offsets may move together.
+  [[nodiscard]] bool knows_constant() const noexcept { return knows_constant_; }
   /// M^T N^-1 M, the preconditioner; 0 where a baseline is left out.
   [[nodiscard]] std::span<const double> diagonal() const noexcept { return diagonal_; }
   /// Of each stream: its first baseline.
@@ -82,6 +85,7 @@ class OffsetSystem {
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
   std::vector<std::uint32_t> part_places_;
   double rounding_ = 0;
+  bool knows_constant_ = false;
   std::size_t cut_pixels_ = 0, cut_samples_ = 0, left_baselines_ = 0;
 };
 
