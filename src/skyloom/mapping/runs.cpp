@@ -2,11 +2,13 @@
 #include "skyloom/mapping/runs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace skyloom {
 namespace {
 
+constexpr double kMostSignal = 1e30;      // what no sum of squares loses, whatever its weight
 constexpr double kMostSamples = 1 << 24;  // of a run: counted exactly in float
 
 }  // namespace
@@ -50,7 +52,7 @@ void RunBuilder::add_part(const SampleBlock& block, std::size_t first, std::size
       continue;
     }
     const double d = block.signal[i], q = block.q[i], u = block.u[i];
-    if (!(d - d == 0)) {
+    if (!(std::fabs(d) <= kMostSignal)) {
       ++stream_.not_finite;
       continue;
     }

@@ -55,7 +55,8 @@ struct SampleBlock {
   std::span<const std::uint8_t> flags = {};  ///< not 0: left out; empty: none
 };
 
-/// Compresses a stream, block by block. A sample that is not finite is left out and counted.
+/// Compresses a stream, block by block. A sample that is not finite, or beyond 1e30, is left out
+/// and counted.
 class RunBuilder {
  public:
   /// `step` samples a baseline, the last one may be shorter; 0: one baseline.

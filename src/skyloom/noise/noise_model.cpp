@@ -45,11 +45,13 @@ void check_model(const NoisePsd& model, double rate_hz, double step_hz, const st
 }  // namespace
 
 NoisePsd analytic_psd(const DetectorNoise& noise, double rate_hz, const std::string& name) {
-  if (!(noise.net > 0) || !(rate_hz > 0) || !(noise.fmin_hz >= 0) || !(noise.fknee_hz >= 0) ||
-      !(noise.slope >= 0) || (noise.fknee_hz > 0 && noise.fknee_hz < noise.fmin_hz)) {
-    refuse(name, print("NET %g, rate %g Hz, fmin %g Hz, fknee %g Hz, slope %g: expected NET and "
-                       "rate above 0, nothing below, and fknee 0 or not below fmin",
-                       noise.net, rate_hz, noise.fmin_hz, noise.fknee_hz, noise.slope));
+  if (!is_sound_net(noise.net) || !(rate_hz > 0) || !(noise.fmin_hz >= 0) ||
+      !(noise.fknee_hz >= 0) || !(noise.slope >= 0) ||
+      (noise.fknee_hz > 0 && noise.fknee_hz < noise.fmin_hz)) {
+    refuse(name, print("NET %g, rate %g Hz, fmin %g Hz, fknee %g Hz, slope %g: expected NET from "
+                       "%g to %g, rate above 0, nothing below, and fknee 0 or not below fmin",
+                       noise.net, rate_hz, noise.fmin_hz, noise.fknee_hz, noise.slope, kLeastNet,
+                       kMostNet));
   }
   NoisePsd model;
   for (double f = kLowestHz; f < rate_hz / 2; f *= kRatio) model.frequency_hz.push_back(f);

@@ -18,10 +18,16 @@ struct NoisePsd {
   friend bool operator==(const NoisePsd&, const NoisePsd&) = default;
 };
 
+/// A NET whose square, and what is summed with its inverse, double precision holds with room.
+inline constexpr double kLeastNet = 1e-30, kMostNet = 1e30;
+[[nodiscard]] constexpr bool is_sound_net(double net) noexcept {
+  return net >= kLeastNet && net <= kMostNet;
+}
+
 /// NET^2 (f^slope + fknee^slope) / (f^slope + fmin^slope) at 1e-9 Hz 1.4^k and at the Nyquist
 /// frequency (TOAST's grid: what lies between is interpolated, so the grid is part of the model).
-/// Throws kNoiseModel where NET or rate is not above 0, a frequency or the slope below 0, or
-/// 0 < fknee < fmin. `name` is for the message.
+/// Throws kNoiseModel where the NET is not sound, the rate not above 0, a frequency or the slope
+/// below 0, or 0 < fknee < fmin. `name` is for the message.
 [[nodiscard]] NoisePsd analytic_psd(const DetectorNoise& noise, double rate_hz,
                                     const std::string& name);
 

@@ -11,7 +11,7 @@
 namespace skyloom {
 namespace {
 
-constexpr double kZeroHz = 1e-10;   // stands for 0 in logarithms
+constexpr double kZeroHz = 1e-10;     // stands for 0 in logarithms
 constexpr int kTerms = 5;             // of the sum over m, on either side
 constexpr std::size_t kKnots = 1000;  // of P_a, even in its logarithm
 constexpr double kLeastLag = 1e-4;    // of the first one

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
@@ -26,12 +27,21 @@ struct PairWork {
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
 };
 
+/// Samples of a baseline of `step_s` seconds; 0: all of the observation.
+std::size_t baseline_samples(const Observation& observation, double step_s) {
+  const double samples = std::round(step_s * observation.plane.rate_hz);
+  if (step_s > 0 && samples < 1) {
+    throw Error(Status::kUsage, print("--step %g: shorter than a sample of %s, %g s", step_s,
+                                      observation.name.c_str(), 1 / observation.plane.rate_hz));
+  }
+  return samples < static_cast<double>(observation.samples) ? static_cast<std::size_t>(samples) : 0;
+}
+
 Stream compress(const Observation& observation, const Detector& detector,
                 const Boresight& boresight, const SkySums& sums, double step_s,
                 const Signal& signal, PairWork& work) {
-  const double rate = observation.plane.rate_hz;
-  RunBuilder builder(sums.tiles(), static_cast<std::size_t>(std::llround(step_s * rate)),
-                     sample_weight(detector.noise, rate));
+  RunBuilder builder(sums.tiles(), baseline_samples(observation, step_s),
+                     sample_weight(detector.noise, observation.plane.rate_hz));
   for (std::size_t first = 0; first < observation.samples; first += kChunk) {
     const std::size_t n = std::min(kChunk, observation.samples - first);
     const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
@@ -186,8 +196,8 @@ OffsetPrior priors(const TodSource& source, const MapJob& job) {
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
     const double rate = observation.plane.rate_hz;
-    const auto step = static_cast<std::size_t>(std::llround(job.step_s * rate));
-    const std::size_t offsets = (observation.samples + step - 1) / step;
+    const std::size_t step = baseline_samples(observation, job.step_s);
+    const std::size_t offsets = step == 0 ? 1 : (observation.samples + step - 1) / step;
     const std::vector<Detector>& detectors = observation.plane.detectors;
     for (std::size_t d = 0; d < detectors.size(); ++d) {
       if (d > 0 && detectors[d].noise == detectors[d - 1].noise) {

@@ -79,6 +79,10 @@ SkyMap read_sky(const std::string& path) {
       sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
       if (part) sky.unseen = static_cast<std::size_t>(sky.pixels.pixels()) - values.size();
     }
+    if (part && values.size() != numbers.size()) {
+      throw file.error(Status::kWrongShape, hdu,
+                       print("%zu values of %zu pixels", values.size(), numbers.size()));
+    }
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double number = part ? numbers[i] : static_cast<double>(i);
       if (!(number >= 0 && number < static_cast<double>(sky.pixels.pixels()))) {

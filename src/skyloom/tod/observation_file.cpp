@@ -6,12 +6,15 @@
 
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "skyloom/noise/noise_model.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
 
 using hdf5::Reader;
+
+constexpr double kLeastLength = 1e-100;  // of a quaternion: its square has all digits
 
 std::vector<double> column(const Reader& file, const std::string& name, std::size_t rows,
                            std::size_t width = 1) {
@@ -34,6 +37,7 @@ std::map<std::string, std::size_t> rows_by_name(const std::vector<std::string>& 
 
 Quaternion unit_quaternion(const double* q) noexcept {
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  if (!(length > kLeastLength && length < 1 / kLeastLength)) return {NAN, NAN, NAN, NAN};
   if (std::fabs(length - 1) < 1e-9) return {q[0], q[1], q[2], q[3]};
   return {q[0] / length, q[1] / length, q[2] / length, q[3] / length};
 }
@@ -84,11 +88,14 @@ std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::
     } else if (has(efficiency)) {
       detector.leakage = (1 - efficiency[row]) / (1 + efficiency[row]);
     }
-    if (has(uid)) detector.uid = static_cast<std::uint32_t>(uid[row]);
-    if (!(std::isfinite(detector.place.w) && detector.leakage >= 0 && detector.leakage <= 1)) {
-      throw Error(Status::kCorrupt, file.path() + ": " + kFocalPlaneTable + ": detector " + name +
-                                        ": expected a quaternion and a leakage from 0 to 1");
+    const double number = has(uid) ? uid[row] : 0;
+    if (!(std::isfinite(detector.place.w) && detector.leakage >= 0 && detector.leakage <= 1 &&
+          number >= 0 && number < 0x1p32)) {
+      throw Error(Status::kCorrupt,
+                  file.path() + ": " + kFocalPlaneTable + ": detector " + name +
+                      ": expected a quaternion, a leakage from 0 to 1 and a uid of 32 bits");
     }
+    detector.uid = static_cast<std::uint32_t>(number);
     out.push_back(std::move(detector));
   }
   return out;
@@ -133,9 +140,10 @@ double read_noise(const Reader& file, const std::string& model, double rate_hz,
     } else if (columns[0][row] > 0) {
       detector.noise = {.net = 1 / std::sqrt(columns[0][row] * rate_hz)};
     }
-    if (!(detector.noise.net >= 0) || !std::isfinite(detector.noise.net)) {
+    if (detector.noise.net != 0 && !is_sound_net(detector.noise.net)) {
       throw Error(kNoiseModel, file.path() + ": " + source + ": " + detector.name +
-                                   print(": NET %g: expected 0 or more", detector.noise.net));
+                                   print(": NET %g: expected 0, or %g to %g", detector.noise.net,
+                                         kLeastNet, kMostNet));
     }
   }
   return rate;

@@ -22,6 +22,8 @@ constexpr struct {
   double kelvin;
 } kUnits[] = {{"K", 1}, {"K_CMB", 1}, {"mK", 1e-3}, {"uK", 1e-6}};
 
+constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
+
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
   for (const auto& unit : kUnits) {
@@ -62,17 +64,21 @@ void check_shape(const Reader& file, const std::string& name,
 
 /// Samples a second of timestamps, by the median step: as the peer has it.
 double rate_of(const Reader& file, std::size_t samples) {
+  check_shape(file, "shared/times", {samples});
   const std::vector<double> times = file.read("shared/times");
-  if (times.size() != samples || samples < 2) {
-    throw Error(Status::kWrongShape,
-                file.path() + print(": shared/times: %zu values: expected %zu, 2 and more",
-                                    times.size(), samples));
-  }
   std::vector<double> steps(samples - 1);
-  for (std::size_t i = 0; i + 1 < samples; ++i) steps[i] = times[i + 1] - times[i];
+  for (std::size_t i = 0; i + 1 < samples; ++i) {
+    steps[i] = times[i + 1] - times[i];
+    if (!std::isfinite(steps[i])) {
+      throw Error(Status::kCorrupt,
+                  file.path() + print(": shared/times: row %zu: %g s", i + 1, times[i + 1]));
+    }
+  }
   const double step = median_of(steps);
-  if (!(step > 0) || !std::isfinite(step)) {
-    throw Error(Status::kCorrupt, file.path() + print(": shared/times: steps of %g s", step));
+  if (!(step >= kLeastStep && step <= kMostStep)) {
+    throw Error(Status::kCorrupt, file.path() + print(": shared/times: steps of %g s: expected %g "
+                                                      "to %g",
+                                                      step, kLeastStep, kMostStep));
   }
   return 1 / step;
 }
