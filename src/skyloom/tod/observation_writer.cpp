@@ -2,7 +2,9 @@
 #include "skyloom/tod/observation_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <vector>
 
 #include "loom/base/print.hpp"
@@ -54,6 +56,26 @@ std::size_t name_width(const Observation& observation) {
   return width;
 }
 
+/// Across all detectors, degrees: twice the largest distance from the boresight.
+double field_of_view_deg(const FocalPlane& plane) {
+  double half = 0;
+  for (const Detector& detector : plane.detectors) {
+    const Quaternion& q = detector.place;  // sin and cos of half the angle to the boresight
+    half = std::max(half, 2 * std::atan2(std::hypot(q.x, q.y), std::hypot(q.z, q.w)));
+  }
+  return 2 * half * 180 / std::numbers::pi;
+}
+
+/// A number with its unit, as astropy keeps it beside a table.
+void note_quantity(const char* name, const char* unit, double value,
+                   std::vector<std::string>& lines) {
+  std::string text = print("%.17g", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  lines.push_back(print("- %s: !astropy.units.Quantity", name));
+  lines.push_back(print("    unit: !astropy.units.Unit {unit: %s}", unit));
+  lines.push_back("    value: " + text);
+}
+
 /// What astropy keeps beside a table: types, units, and what it has no columns for.
 std::vector<std::string> table_notes(const Observation& observation) {
   std::vector<std::string> lines{"datatype:", "- {name: name, datatype: string}",
@@ -68,10 +90,8 @@ std::vector<std::string> table_notes(const Observation& observation) {
   }
   lines.emplace_back("- {name: uid, datatype: uint32}");
   lines.emplace_back("meta: !!omap");
-  lines.emplace_back("- sample_rate: !astropy.units.Quantity");
-  lines.emplace_back("    unit: !astropy.units.Unit {unit: Hz}");
-  lines.push_back(print("    value: %.17g", observation.plane.rate_hz));
-  if (lines.back().find_first_of(".en") == std::string::npos) lines.back() += ".0";
+  note_quantity("sample_rate", "Hz", observation.plane.rate_hz, lines);
+  note_quantity("field_of_view", "deg", field_of_view_deg(observation.plane), lines);
   lines.emplace_back("- __serialized_columns__:");
   for (const auto& column : columns) {
     if (*column.unit == 0) continue;
@@ -121,6 +141,7 @@ void ObservationWriter::write_header(const Observation& observation) {
   say(to, "/", "observation_detector_flags", flags.dump());
   to.group("attr");
   to.group("metadata/other");
+  say(to, "metadata/other", "python_data_type", "dict");  // TOAST reads no file without it
   to.group("intervals");
   say(to, "intervals", "times", "times");
 }
