@@ -25,6 +25,7 @@ endfunction()
 
 set(program_component_of_fiberloom program)
 set(program_component_of_tomoloom tomoloom)
+set(program_component_of_skyloom skyloom)
 foreach(program IN LISTS FIBERLOOM_PROGRAMS)
   set(component ${program_component_of_${program}})
   if(NOT CMAKE_CROSSCOMPILING AND NOT FIBERLOOM_SANITIZE)
@@ -148,7 +149,7 @@ if(FIBERLOOM_INSTALL_LIBRARY AND NOT FIBERLOOM_SANITIZE AND "fiberloom" IN_LIST 
     PATTERN "*_library.hpp" EXCLUDE)  # those that include a library which users of the headers need not have
 endif()
 
-# --- packages: fiberloom, tomoloom and libfiberloom-dev
+# --- packages: fiberloom, tomoloom, skyloom and libfiberloom-dev
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fiberloom)
 set(CPACK_PACKAGE_VENDOR "Fiberloom developers")
@@ -174,6 +175,9 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOMOLOOM_PACKAGE_NAME tomoloom)
 set(CPACK_DEBIAN_TOMOLOOM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_TOMOLOOM_DESCRIPTION "X-ray tomography: turns parallel-beam scans (Data Exchange) into volumes.")
+set(CPACK_DEBIAN_SKYLOOM_PACKAGE_NAME skyloom)
+set(CPACK_DEBIAN_SKYLOOM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_SKYLOOM_DESCRIPTION "Simulates and maps the time-ordered data of CMB telescopes.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS

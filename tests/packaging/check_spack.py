@@ -11,8 +11,10 @@ NEEDS = {"cfitsio": "cfitsio", "libdeflate": "libdeflate", "erfa": "erfa", "Eige
          "SQLite3": "sqlite", "hdf5": "hdf5", "pybind11": "py-pybind11", "PkgConfig": "pkgconfig",
          "Python": "python"}
 # Which of them a program alone asks for.
-OF_PROGRAM = {"fiberloom": set(NEEDS), "tomoloom": set(NEEDS) - {"cfitsio", "erfa", "Eigen3", "pybind11", "Python"}}
-RECIPES = {"fiberloom": "packaging/spack/package.py", "tomoloom": "packaging/spack/tomoloom/package.py"}
+OF_PROGRAM = {"fiberloom": set(NEEDS), "tomoloom": set(NEEDS) - {"cfitsio", "erfa", "Eigen3", "pybind11", "Python"},
+              "skyloom": set(NEEDS) - {"erfa", "Eigen3", "pybind11", "Python"}}
+RECIPES = {"fiberloom": "packaging/spack/package.py", "tomoloom": "packaging/spack/tomoloom/package.py",
+           "skyloom": "packaging/spack/skyloom/package.py"}
 OPTIONAL = {"tomlplusplus", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}
 
 

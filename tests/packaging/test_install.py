@@ -112,6 +112,16 @@ class Debian(unittest.TestCase):
         self.assertNotRegex(depends, r"cfitsio|erfa")
         self.assertNotIn("tomoloom", run("dpkg-deb", "-c", self.packages["fiberloom"]))
 
+    def test_skies_are_a_package_of_their_own(self):
+        if "skyloom" not in self.packages:
+            self.skipTest("fiberloom is built alone")
+        tree = self.root / "skies"
+        run("dpkg-deb", "-x", self.packages["skyloom"], tree)
+        self.assertRegex(run(tree / "usr/bin/skyloom", "--version"), r"^skyloom ")
+        self.assertTrue(list(tree.glob("usr/share/man/man1/skyloom.1*")))
+        self.assertFalse(list(tree.rglob("*fiberloom*")))
+        self.assertNotRegex(run("dpkg-deb", "-f", self.packages["skyloom"], "Depends"), r"erfa")
+
     def test_the_library_is_a_package_of_its_own(self):
         content = run("dpkg-deb", "-c", self.packages["libfiberloom-dev"])
         self.assertRegex(content, r"libfiberloom\.a")

@@ -33,6 +33,11 @@ using Transform = Real* (*)(const PlanView<Real>& plan, const Real* in, std::siz
 struct Kernels {
   Transform<float> floats;
   Transform<double> doubles;
+  /// Element `row` of a column's transform times fine[row] coarse[(row c) & mask] (long_plan.hpp).
+  void (*turn_rows)(double* elements, std::size_t rows, const double* fine, const double* coarse,
+                    std::size_t c, std::size_t mask);
+  /// Eight elements: lane l of number i becomes lane i of number l.
+  void (*transpose)(const double* from, double* to);
 };
 
 [[nodiscard]] const Kernels& kernels(Isa isa);

@@ -276,23 +276,36 @@ void FitsWriter::compressed_mask(const std::string& extname, std::span<const std
   });
 }
 
+namespace {
+
+std::vector<std::string> table_header(const std::string& extname, const RawTable& table,
+                                      std::size_t heap) {
+  CardList list = table_cards(table.row_bytes, table.rows, heap, table_columns(table).size());
+  std::vector<std::string> columns;
+  for (const std::string& card : table.column_cards) columns.push_back(ascii_card(card));
+  list.append(columns).name(extname).append(safe_cards(table.header));
+  return list.cards();
+}
+
+}  // namespace
+
 void FitsWriter::table(const std::string& extname, const RawTable& table) {
   empty_primary();
   const std::size_t main_bytes = table.rows * table.row_bytes;
   if (table.data.size() != main_bytes) {
     throw Error(Status::kInternal, "table " + extname + ": rows and bytes disagree");
   }
-  CardList list =
-      table_cards(table.row_bytes, table.rows, table.heap.size(), table_columns(table).size());
-  std::vector<std::string> columns;
-  for (const std::string& card : table.column_cards) columns.push_back(ascii_card(card));
-  list.append(columns).name(extname).append(safe_cards(table.header));
-  hdu(list.cards(), main_bytes + table.heap.size(), 1,
+  hdu(table_header(extname, table, table.heap.size()), main_bytes + table.heap.size(), 1,
       [&](std::size_t first, std::size_t n, std::uint8_t* out) {
         for (std::size_t i = first; i < first + n; ++i) {
           *out++ = i < main_bytes ? table.data[i] : table.heap[i - main_bytes];
         }
       });
+}
+
+void FitsWriter::table(const std::string& extname, const RawTable& layout, const Fill& fill) {
+  empty_primary();
+  hdu(table_header(extname, layout, 0), layout.rows, layout.row_bytes, fill);
 }
 
 void write_fits(const std::string& path, Overwrite overwrite,

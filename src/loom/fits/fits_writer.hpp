@@ -38,11 +38,15 @@ class FitsWriter {
 
   void table(const std::string& extname, const RawTable& table);
 
+  /// Puts `n` elements from `first` on, big-endian, at `out`.
+  using Fill = std::function<void(std::size_t first, std::size_t n, std::uint8_t* out)>;
+  /// The same where nobody holds all rows: `layout` has no data, `fill` is asked for rows in order.
+  void table(const std::string& extname, const RawTable& layout, const Fill& fill);
+
   /// A primary HDU of cards alone. Throws kInternal where it is not the first.
   void primary(const HeaderCards& header);
 
  private:
-  using Fill = std::function<void(std::size_t first, std::size_t n, std::uint8_t* out)>;
   template <class T>
   void typed_image(const std::string& extname, std::span<const T> pixels,
                    const std::vector<std::size_t>& axes, PixelType type, const HeaderCards& header);

@@ -107,6 +107,29 @@ TEST(FitsWriter, SameInputGivesTheSameBytesPlainAndGzipped) {
   EXPECT_TRUE(std::equal(plain.begin(), plain.end(), inner.view().begin(), inner.view().end()));
 }
 
+TEST(FitsWriter, ATableThatNobodyHoldsHasTheBytesOfOneThatIsHeld) {
+  const TempFolder folder;
+  std::vector<double> values(5001);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) / 7;
+  const RawTable whole = TableBuilder(values.size()).add("X", values).add("Y", values).build();
+  write_fits(folder.file("whole.fits"), Overwrite::kYes,
+             [&](FitsWriter& writer) { writer.table("T", whole); });
+  RawTable layout = whole;
+  layout.data.clear();
+  std::size_t next = 0;
+  write_fits(folder.file("rows.fits"), Overwrite::kYes, [&](FitsWriter& writer) {
+    writer.table("T", layout, [&](std::size_t first, std::size_t n, std::uint8_t* out) {
+      EXPECT_EQ(first, next);
+      next = first + n;
+      const std::uint8_t* const from = whole.data.data() + first * whole.row_bytes;
+      std::copy(from, from + n * whole.row_bytes, out);
+    });
+  });
+  EXPECT_EQ(next, values.size());
+  EXPECT_EQ(test::read_bytes(folder.file("rows.fits")),
+            test::read_bytes(folder.file("whole.fits")));
+}
+
 TEST(FitsWriter, MasksOfSixteenAndThirtyOneBitsComeBack) {
   for (const std::uint32_t top : {2U, 1000U, 32768U, 0x7fffffffU}) {
     const auto mask = mask_values(500 * 60, top);

@@ -213,6 +213,19 @@ struct Writer::Impl {
     }
   }
 
+  void describe(const std::string& name, const std::string& attribute, hid_t stored_as,
+                hid_t given_as, const void* value) const {
+    const Lock lock;
+    errno = 0;
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle made(H5Acreate_by_name(id.get(), name.c_str(), attribute.c_str(), stored_as,
+                                        space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+    if (!made.good() || H5Awrite(made.get(), given_as, value) < 0) {
+      cannot_write(path, name + ":" + attribute);
+    }
+  }
+
   std::string path;
   Overwrite overwrite;
   std::string place;               ///< where the library writes
@@ -267,6 +280,48 @@ void Writer::write(const std::string& name, std::size_t first,
   impl_->write(name, first, values, H5T_NATIVE_UINT16);
 }
 
+void Writer::write(const std::string& name, std::size_t first,
+                   std::span<const std::uint8_t> values) {
+  impl_->write(name, first, values, H5T_NATIVE_UINT8);
+}
+
+void Writer::group(const std::string& name) {
+  const Lock lock;
+  errno = 0;
+  const Handle how(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(how.get(), false);
+  const Handle made(
+      H5Gcreate2(impl_->id.get(), name.c_str(), impl_->groups.get(), how.get(), H5P_DEFAULT),
+      H5Gclose);
+  if (!made.good()) cannot_write(impl_->path, name);
+}
+
+void Writer::texts(const std::string& name, const std::vector<std::string>& values) {
+  const Lock lock;
+  errno = 0;
+  std::size_t width = 1;
+  for (const std::string& value : values) width = std::max(width, value.size());
+  std::vector<char> bytes(width * values.size(), '\0');
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::copy(values[i].begin(), values[i].end(),
+              bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
+  }
+  const Handle type = text_type(width);
+  const Handle set = impl_->new_set(name, type.get(), {values.size()}, {});
+  if (!values.empty() &&
+      H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
+    cannot_write(impl_->path, name);
+  }
+}
+
+void Writer::describe(const std::string& name, const std::string& attribute, double value) {
+  impl_->describe(name, attribute, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+
+void Writer::describe(const std::string& name, const std::string& attribute, std::int64_t value) {
+  impl_->describe(name, attribute, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
 void Writer::text(const std::string& name, const std::string& value) {
   const Lock lock;
   errno = 0;
@@ -283,16 +338,17 @@ void Writer::text(const std::string& name, const std::string& value) {
 }
 
 void Writer::describe(const std::string& name, const std::string& attribute,
-                      const std::string& value) {
-  const Lock lock;
-  errno = 0;
-  const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle made(H5Acreate_by_name(impl_->id.get(), name.c_str(), attribute.c_str(), type.get(),
-                                      space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                    H5Aclose);
-  if (!made.good() || H5Awrite(made.get(), type.get(), value.c_str()) < 0) {
-    cannot_write(impl_->path, name + ":" + attribute);
+                      const std::string& value, TextKind kind) {
+  if (kind == TextKind::kVariable) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    H5Tset_cset(type.get(), H5T_CSET_UTF8);
+    const char* const text = value.c_str();
+    impl_->describe(name, attribute, type.get(), type.get(), &text);
+    return;
   }
+  const Handle type = text_type(value.size());
+  impl_->describe(name, attribute, type.get(), type.get(), value.c_str());
 }
 
 void Writer::table(const std::string& name, std::span<const Field> fields, std::size_t rows,

@@ -50,6 +50,9 @@ enum class Unfinished {
 /// Where an unfinished file lies that stays: PATH.part, where PATH is no link.
 [[nodiscard]] std::string part_name(const std::string& path);
 
+/// How a text that describes something is stored: as long as it is, or where h5py finds a str.
+enum class TextKind { kFixed, kVariable };
+
 /// When the room of a data set is taken.
 enum class Room {
   kAsWritten,
@@ -78,10 +81,19 @@ class Writer {
   void write(const std::string& name, std::size_t first, std::span<const double> values);
   void write(const std::string& name, std::size_t first, std::span<const std::int64_t> values);
   void write(const std::string& name, std::size_t first, std::span<const std::uint16_t> values);
+  void write(const std::string& name, std::size_t first, std::span<const std::uint8_t> values);
   /// A text by itself.
   void text(const std::string& name, const std::string& value);
   /// A text that describes a data set or a group.
-  void describe(const std::string& name, const std::string& attribute, const std::string& value);
+  void describe(const std::string& name, const std::string& attribute, const std::string& value,
+                TextKind kind = TextKind::kFixed);
+  /// A number that does.
+  void describe(const std::string& name, const std::string& attribute, double value);
+  void describe(const std::string& name, const std::string& attribute, std::int64_t value);
+  /// A group with nothing in it yet. Groups on the way are made.
+  void group(const std::string& name);
+  /// A list of texts, each of as many bytes as the longest.
+  void texts(const std::string& name, const std::vector<std::string>& values);
   /// A table: rows of packed members in the machine's byte order.
   void table(const std::string& name, std::span<const Field> fields, std::size_t rows,
              std::span<const std::uint8_t> bytes);
@@ -120,10 +132,17 @@ class Reader {
                 std::span<const std::size_t> count, std::span<float> out) const;
   void read_box(const std::string& name, std::span<const std::size_t> start,
                 std::span<const std::size_t> count, std::span<std::uint16_t> out) const;
+  void read_box(const std::string& name, std::span<const std::size_t> start,
+                std::span<const std::size_t> count, std::span<double> out) const;
+  void read_box(const std::string& name, std::span<const std::size_t> start,
+                std::span<const std::size_t> count, std::span<std::uint8_t> out) const;
   /// A text by itself, or the text that describes something; nullopt where there is none.
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> description(const std::string& name,
                                                        const std::string& attribute) const;
+  /// A number that describes something; nullopt where there is none, or a list of them.
+  [[nodiscard]] std::optional<double> number(const std::string& name,
+                                             const std::string& attribute) const;
   /// Throws kMissingHdu (no such data set), kWrongShape (no numbers, or more than 2^31 of them).
   [[nodiscard]] std::vector<std::size_t> shape(const std::string& name) const;
   [[nodiscard]] std::vector<double> read(const std::string& name) const;

@@ -292,6 +292,32 @@ std::vector<std::string> Reader::read_text_field(const std::string& name,
   return out;
 }
 
+void Reader::read_box(const std::string& name, std::span<const std::size_t> start,
+                      std::span<const std::size_t> count, std::span<double> out) const {
+  impl_->read_box(name, start, count, out, H5T_NATIVE_DOUBLE);
+}
+void Reader::read_box(const std::string& name, std::span<const std::size_t> start,
+                      std::span<const std::size_t> count, std::span<std::uint8_t> out) const {
+  impl_->read_box(name, start, count, out, H5T_NATIVE_UINT8);
+}
+
+std::optional<double> Reader::number(const std::string& name, const std::string& attribute) const {
+  const Lock lock;
+  const Handle found(
+      H5Aopen_by_name(impl_->id.get(), name.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  if (!found.good()) return std::nullopt;
+  const Handle type(H5Aget_type(found.get()), H5Tclose), space(H5Aget_space(found.get()), H5Sclose);
+  const H5T_class_t kind = H5Tget_class(type.get());
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
+      H5Sget_simple_extent_npoints(space.get()) != 1) {
+    return std::nullopt;
+  }
+  double value = 0;
+  if (H5Aread(found.get(), H5T_NATIVE_DOUBLE, &value) < 0) return std::nullopt;
+  return value;
+}
+
 std::optional<std::string> Reader::text(const std::string& name) const {
   const Lock lock;
   const Handle set(H5Dopen2(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);

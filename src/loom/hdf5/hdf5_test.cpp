@@ -164,6 +164,35 @@ TEST_F(Hdf5, MembersOfTablesComeBackOneByOne) {
   EXPECT_EQ(thrown_by([&] { (void)reader.read_field("none", "z"); }), Status::kMissingHdu);
 }
 
+TEST_F(Hdf5, NumbersAndTextsDescribeAndBytesComeBack) {
+  const std::string path = folder.file("a.h5");
+  {
+    Writer writer(path, Overwrite::kYes);
+    writer.group("attr");
+    writer.describe("attr", "rate", 19.5);
+    writer.describe("attr", "uid", std::int64_t{186888857});
+    writer.describe("attr", "name", "variable", TextKind::kVariable);
+    writer.texts("names", {"D0A", "D0B-150", ""});
+    writer.create("flags", Type::kUint8, {2, 3});
+    const std::vector<std::uint8_t> flags{1, 2, 255};
+    writer.write("flags", 1, std::span<const std::uint8_t>(flags));
+    writer.commit();
+  }
+  const Reader reader(path);
+  EXPECT_EQ(reader.number("attr", "rate"), 19.5);
+  EXPECT_EQ(reader.number("attr", "uid"), 186888857);
+  EXPECT_FALSE(reader.number("attr", "name"));
+  EXPECT_FALSE(reader.number("attr", "nothing"));
+  EXPECT_EQ(reader.description("attr", "name"), "variable");
+  const std::size_t start[] = {1, 1}, count[] = {1, 2};
+  std::vector<std::uint8_t> bytes(2);
+  reader.read_box("flags", start, count, std::span<std::uint8_t>(bytes));
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{2, 255}));
+  std::vector<double> numbers(2);
+  reader.read_box("flags", start, count, std::span<double>(numbers));
+  EXPECT_EQ(numbers, (std::vector<double>{2, 255}));
+}
+
 TEST_F(Hdf5, TheSameBytesEveryTime) {
   const auto bytes = [&](const std::string& name) {
     write_sample(folder.file(name));

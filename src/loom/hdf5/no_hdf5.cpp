@@ -30,8 +30,13 @@ void Writer::write(const std::string&, std::size_t, std::span<const float>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const double>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const std::int64_t>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const std::uint16_t>) {}
+void Writer::write(const std::string&, std::size_t, std::span<const std::uint8_t>) {}
+void Writer::describe(const std::string&, const std::string&, double) {}
+void Writer::describe(const std::string&, const std::string&, std::int64_t) {}
+void Writer::group(const std::string&) {}
+void Writer::texts(const std::string&, const std::vector<std::string>&) {}
 void Writer::text(const std::string&, const std::string&) {}
-void Writer::describe(const std::string&, const std::string&, const std::string&) {}
+void Writer::describe(const std::string&, const std::string&, const std::string&, TextKind) {}
 void Writer::table(const std::string&, std::span<const Field>, std::size_t,
                    std::span<const std::uint8_t>) {}
 bool Writer::continues() const noexcept { return false; }
@@ -59,6 +64,13 @@ void Reader::read_box(const std::string&, std::span<const std::size_t>,
                       std::span<const std::size_t>, std::span<float>) const {}
 void Reader::read_box(const std::string&, std::span<const std::size_t>,
                       std::span<const std::size_t>, std::span<std::uint16_t>) const {}
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<double>) const {}
+void Reader::read_box(const std::string&, std::span<const std::size_t>,
+                      std::span<const std::size_t>, std::span<std::uint8_t>) const {}
+std::optional<double> Reader::number(const std::string&, const std::string&) const {
+  return std::nullopt;
+}
 std::optional<std::string> Reader::text(const std::string&) const { return std::nullopt; }
 std::optional<std::string> Reader::description(const std::string&, const std::string&) const {
   return std::nullopt;

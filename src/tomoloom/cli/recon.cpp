@@ -13,7 +13,7 @@
 #include "loom/simd/isa.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
-#include "tomoloom/cli/row_options.hpp"
+#include "loom/program/row_options.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/recon_scan.hpp"
 #include "tomoloom/recipes/version.hpp"

@@ -7,7 +7,7 @@
 #include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
-#include "tomoloom/cli/row_options.hpp"
+#include "loom/program/row_options.hpp"
 #include "tomoloom/recipes/simulate_option_table.hpp"
 #include "tomoloom/recipes/simulate_scan.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "tomoloom/recipes/option_row.hpp"
+#include "loom/options/option_row.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 
 namespace tomoloom {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "tomoloom/recipes/option_row.hpp"
+#include "loom/options/option_row.hpp"
 #include "tomoloom/recipes/simulate_scan.hpp"
 
 namespace tomoloom {

@@ -49,7 +49,8 @@ class Made(Site):
         result = self.make()
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         expected = {path.stem + ".html" for path in (SOURCE / "docs/fiberloom").glob("*.md")}
-        expected |= {f"tomoloom-{path.stem}.html" for path in (SOURCE / "docs/tomoloom").glob("*.md")}
+        for sister in ("tomoloom", "skyloom"):
+            expected |= {f"{sister}-{path.stem}.html" for path in (SOURCE / "docs" / sister).glob("*.md")}
         expected |= {"index.html", "commands.html", "architecture.html", "changelog.html", "contributing.html"}
         expected |= {"reference-python.html", "reference-cpp.html"}
         made = {path.name for path in self.out.glob("*.html") if not path.name.startswith("cpp-")}

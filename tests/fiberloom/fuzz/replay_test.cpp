@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "fiberloom/foundation.hpp"
-#include "loom/base/rng.hpp"
+#include "loom/testing/dice.hpp"
 #include "tests/fiberloom/fuzz/targets.hpp"
 
 namespace fiberloom::fuzz {
 namespace {
+
+using loom::test::Dice;
+using loom::test::replay_rounds;
 
 constexpr std::array kValues{"0",  "-1",  "nan",   "1E308", "2147483647", "9223372036854775807",
                              "99", "'x'", "65536", "T",     "1000000",    "3"};
@@ -32,17 +34,6 @@ constexpr std::array kCards{"ZCMPTYPE= 'GZIP_1  '",
                             "TDIM2   = '(99999999999999999999,2)'",
                             "CONTINUE  'and so on&'",
                             "ZQUANTIZ= 'SUBTRACTIVE_DITHER_2'"};
-
-/// Draws numbers in a fixed sequence.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : rng_(seed, 0) {}
-  std::size_t below(std::size_t n) { return n == 0 ? 0 : rng_.block(count_++)[0] % n; }
-
- private:
-  CounterRng rng_;
-  std::uint64_t count_ = 0;
-};
 
 /// Offset of a random header card, or of anything in a file without any.
 std::size_t pick_card(const Bytes& bytes, Dice& dice) {
@@ -103,11 +94,6 @@ void mutate(Bytes& bytes, Dice& dice) {
   }
 }
 
-std::size_t rounds() {
-  const char* text = std::getenv("FIBERLOOM_REPLAY_ROUNDS");
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : 15000;
-}
-
 TEST(Replay, SeedsAreValidFiles) {
   for (const Seed& seed : seeds()) {
     EXPECT_GT(seed.bytes.size(), 500U) << seed.name;
@@ -118,7 +104,7 @@ TEST(Replay, SeedsAreValidFiles) {
 TEST(Replay, EveryParserAnswersMutatedFilesWithAResultOrAnError) {
   for (const Seed& seed : seeds()) {
     SCOPED_TRACE(seed.name);
-    for (std::size_t i = 0; i < rounds(); ++i) {
+    for (std::size_t i = 0; i < replay_rounds(15000); ++i) {
       Dice dice(i);
       Bytes bytes = seed.bytes;
       for (std::size_t n = 1 + dice.below(4); n > 0; --n) mutate(bytes, dice);

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
-#include "loom/base/rng.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/runtime/executors.hpp"
+#include "loom/testing/dice.hpp"
 #include "loom/testing/test_files.hpp"
 #include "tomoloom/recipes/inspect_file.hpp"
 #include "tomoloom/recipes/recon_scan.hpp"
@@ -25,31 +24,17 @@ namespace tomoloom {
 namespace {
 
 using hdf5::Type;
+using loom::test::Dice;
 using loom::test::read_bytes;
+using loom::test::replay_rounds;
 using loom::test::TempFolder;
+using loom::test::with_changed_bytes;
 using loom::test::write_bytes;
 
 constexpr std::array kTypes{Type::kUint16,  Type::kUint16, Type::kUint8,
                             Type::kInt8,    Type::kInt32,  Type::kUint32,
                             Type::kFloat32, Type::kInt64,  Type::kFloat64};
 constexpr std::array kOddNumbers{NAN, INFINITY, -INFINITY, 0.0F, -1.0F, 1e38F, 65535.0F, 1e-38F};
-
-std::size_t rounds(std::size_t otherwise) {
-  const char* text = std::getenv("FIBERLOOM_REPLAY_ROUNDS");
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
-/// Draws numbers in a fixed sequence.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : rng_(seed, 0) {}
-  std::size_t below(std::size_t n) { return rng_.block(count_++)[0] % n; }
-  bool one_in(std::size_t n) { return below(n) == 0; }
-
- private:
-  CounterRng rng_;
-  std::uint64_t count_ = 0;
-};
 
 class ScanReplay : public testing::Test {
  protected:
@@ -159,7 +144,7 @@ class ScanReplay : public testing::Test {
 };
 
 TEST_F(ScanReplay, AnyScanBecomesAVolumeOfNumbersOrAnError) {
-  const std::size_t all = rounds(300);
+  const std::size_t all = replay_rounds(300);
   for (std::size_t i = 0; i < all; ++i) {
     SCOPED_TRACE(i);
     Dice dice(i);
@@ -185,17 +170,11 @@ TEST_F(ScanReplay, AFileThatEndsAnywhereIsCorrupt) {
 TEST_F(ScanReplay, BytesThatWereChangedGiveAVolumeOfNumbersOrAnError) {
   simulate_scan({.output = scan, .truth = {}, .columns = 16, .rows = 3, .angles = 12}, serial);
   const std::vector<std::uint8_t> whole = read_bytes(scan);
-  const std::size_t all = rounds(200);
+  const std::size_t all = replay_rounds(200);
   for (std::size_t i = 0; i < all; ++i) {
     SCOPED_TRACE(i);
     Dice dice(i);
-    std::vector<std::uint8_t> bytes = whole;
-    for (std::size_t n = 1 + dice.below(20); n > 0; --n) {
-      const std::size_t at = dice.below(dice.one_in(2) ? bytes.size() : 3000);  // groups, headers
-      bytes[at] = static_cast<std::uint8_t>(
-          dice.one_in(2) ? dice.below(256) : bytes[at] ^ (std::size_t{1} << dice.below(8)));
-    }
-    write_bytes(scan, bytes);
+    write_bytes(scan, with_changed_bytes(whole, 3000, dice));
     reconstruct({.scan = scan, .output = volume, .memory = std::uint64_t{1} << 30});
     if (HasFailure()) return;
   }

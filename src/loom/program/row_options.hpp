@@ -6,10 +6,10 @@
 #include <string_view>
 #include <variant>
 
+#include "loom/options/option_row.hpp"
 #include "loom/program/options.hpp"
-#include "tomoloom/recipes/option_row.hpp"
 
-namespace tomoloom::cli {
+namespace loom {
 
 /// Declares the option of one row.
 struct DeclareRow {
@@ -48,4 +48,4 @@ void add_rows(Options& options, std::span<const OptionRow<Job>> rows, const char
   }
 }
 
-}  // namespace tomoloom::cli
+}  // namespace loom

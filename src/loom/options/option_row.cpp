@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tomoloom/recipes/option_row.hpp"
+#include "loom/options/option_row.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "loom/base/print.hpp"
 
-namespace tomoloom {
+namespace loom {
 namespace {
 
 struct Setter {
@@ -99,4 +99,4 @@ void set_field(const std::string& name, const OptionField& field,
 
 std::string field_text(const OptionField& field) { return std::visit(Teller{}, field); }
 
-}  // namespace tomoloom
+}  // namespace loom

@@ -15,9 +15,8 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/interval.hpp"
-#include "tomoloom/foundation.hpp"
 
-namespace tomoloom {
+namespace loom {
 
 /// A member that is one of a few words; the first is the default.
 struct WordField {
@@ -108,4 +107,4 @@ template <class Job>
   return texts;
 }
 
-}  // namespace tomoloom
+}  // namespace loom

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/cli/exit_codes.hpp"
+
+#include <array>
+
+#include "skyloom/status.hpp"
+
+namespace skyloom::cli {
+namespace {
+
+constexpr std::array kAll{Status::kOk,
+                          Status::kUsage,
+                          Status::kNotFound,
+                          Status::kMissingHdu,
+                          Status::kMissingKeyword,
+                          Status::kWrongShape,
+                          Status::kCorrupt,
+                          Status::kUnsupported,
+                          kPixelisation,
+                          kNoiseModel,
+                          kNoGoodData,
+                          Status::kUnwritable,
+                          Status::kDiskFull,
+                          Status::kOutputExists,
+                          Status::kInterrupted,
+                          Status::kMemory,
+                          Status::kInternal};
+
+}  // namespace
+
+std::string all_exit_codes() { return loom::exit_code_table(kAll, exit_code_name); }
+
+ExitCodeText exit_codes() { return {exit_code_name, "skyloom"}; }
+
+ExitCodeText exit_codes_of_reader() {
+  ExitCodeText text = exit_codes();
+  text.range(Status::kNotFound, Status::kChanged, "input missing or not good");
+  text.range(kPixelisation, kNoGoodData, "input that no map can be made of");
+  return text;
+}
+
+ExitCodeText exit_codes_of_writer() {
+  ExitCodeText text = exit_codes();
+  text.range(Status::kUnwritable, Status::kOutputExists, "output not writable");
+  text.code(Status::kInterrupted);
+  return text;
+}
+
+}  // namespace skyloom::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `skyloom map`: stored observations into maps.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/program/console.hpp"
+#include "loom/program/row_options.hpp"
+#include "loom/runtime/executors.hpp"
+#include "skyloom/cli/command.hpp"
+#include "skyloom/cli/exit_codes.hpp"
+#include "skyloom/cli/map_summary.hpp"
+#include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/read_option_table.hpp"
+
+namespace skyloom::cli {
+namespace {
+
+struct MapCommand {
+  std::vector<std::string> observations;
+  StoredOptions data;
+  MapJob maps;
+  std::string json;
+  std::size_t threads = 0;
+  LogOptions log;
+};
+
+int run_map(MapCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<NamedFile> texts{{"--json", command.json}};
+  check_text_outputs(texts);
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  const auto executor = make_executor(command.threads);
+  const StoredTod source(command.observations, command.data);
+  const MapSummary summary = make_maps(source, command.maps, *executor, observer);
+  observer.info(summary_line(summary));
+  if (command.json.empty()) return 0;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  Json json = summary_json(
+      summary, command.maps,
+      {.program = "skyloom map", .threads = executor->concurrency(), .wall_s = wall.count()});
+  for (const auto& [key, text] : option_texts(read_option_rows(), command.data)) {
+    json["options"][key] = text;
+  }
+  write_text(command.json, json.dump(2) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+Command make_map() {
+  Command command{
+      .name = "map",
+      .text = "make maps of stored observations",
+      .footer = "Example:\n  skyloom map data/*.h5 -o maps --nside 512\n\n" +
+                exit_codes_of_reader()
+                    .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
+                    .code(Status::kInterrupted)
+                    .text()};
+  const auto state = std::make_shared<MapCommand>();
+  Options& options = command.options;
+  options.group("Files");
+  options.add("OBSERVATION", &state->observations, "TOAST observations (HDF5, format 2)",
+              {.required = true});
+  options.add("-o,--output", &state->maps.folder, "where the maps go",
+              {.value = "DIR", .required = true});
+  options.flag(
+      "--no-clobber", [state] { state->maps.overwrite = Overwrite::kNo; },
+      "refuse to replace existing files");
+  options.add("--json", &state->json, "summary as JSON; - is standard output");
+  add_rows(options, read_option_rows(), kReadOptions, state->data);
+  add_rows(options, map_option_rows(), kMapOptions, state->maps);
+  options.add("--coord", &state->maps.coordinates,
+              "what the boresight is in, for the files: C (equatorial), E or G",
+              {.words = {"C", "E", "G"}, .word_case = WordCase::kAny, .shows_default = true});
+  options.group("Running");
+  add_thread_option(options, state->threads);
+  add_log_options(options, state->log);
+  command.run = [state](const Invocation&) { return run_map(*state); };
+  return command;
+}
+
+}  // namespace skyloom::cli

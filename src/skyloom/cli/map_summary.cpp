@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/cli/map_summary.hpp"
+
+#include "loom/base/print.hpp"
+#include "loom/simd/isa.hpp"
+#include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/version.hpp"
+
+namespace skyloom::cli {
+namespace {
+
+Json seconds(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
+
+}  // namespace
+
+std::string summary_line(const MapSummary& s) {
+  std::string text = print(
+      "%zu samples of %zu detectors in %zu runs, %zu pixels hit, %zu of them cut (%zu samples)",
+      s.samples, s.detectors, s.runs, s.hit_pixels, s.cut_pixels, s.cut_samples);
+  if (!s.residuals.empty()) {
+    text += print("; %zu offsets in %zu iterations, residual %.2g", s.baselines, s.residuals.size(),
+                  s.residuals.back());
+  }
+  if (s.not_finite > 0) text += print("; %zu samples were not finite", s.not_finite);
+  return text;
+}
+
+Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts) {
+  Json json;
+  json["program"] = facts.program;
+  json["version"] = version();
+  json["isa"] = isa_name(active_isa());
+  json["threads"] = facts.threads;
+  json["options"] = Json::object();
+  for (const auto& [key, text] : option_texts(map_option_rows(), job)) json["options"][key] = text;
+  json["data"] = {{"observations", s.observations},
+                  {"detectors", s.detectors},
+                  {"samples", s.samples},
+                  {"good", s.good},
+                  {"flagged", s.flagged},
+                  {"not_finite", s.not_finite},
+                  {"runs", s.runs}};
+  json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
+                  {"cut_samples", s.cut_samples},       {"baselines", s.baselines},
+                  {"left_baselines", s.left_baselines}, {"converged", s.converged}};
+  json["residuals"] = Json::array();
+  for (const double residual : s.residuals) json["residuals"].push_back(residual);
+  json["seconds"] = {{"wall", facts.wall_s},
+                     {"compress", seconds(s.compress)},
+                     {"set_up", seconds(s.set_up)},
+                     {"solve", seconds(s.solve)},
+                     {"write", seconds(s.write)}};
+  json["memory"] = {{"sums_bytes", s.sums_bytes},
+                    {"system_bytes", s.system_bytes},
+                    {"peak_bytes", peak_memory_bytes()}};
+  return json;
+}
+
+}  // namespace skyloom::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What map-making tells of itself: a line for the console, JSON for who asks.
+#pragma once
+
+#include <string>
+
+#include "loom/json/json.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+
+namespace skyloom::cli {
+
+/// What --json is given: program and machine, options of maps, counts, times.
+struct RunFacts {
+  std::string program;
+  std::size_t threads = 1;
+  double wall_s = 0;
+};
+[[nodiscard]] std::string summary_line(const MapSummary& summary);
+[[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job,
+                                const RunFacts& facts);
+
+}  // namespace skyloom::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `skyloom simulate`: a satellite's data, and maps of them without a file between.
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "loom/base/error.hpp"
+#include "loom/program/console.hpp"
+#include "loom/program/row_options.hpp"
+#include "loom/runtime/executors.hpp"
+#include "skyloom/cli/command.hpp"
+#include "skyloom/cli/exit_codes.hpp"
+#include "skyloom/cli/map_summary.hpp"
+#include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/simulate_option_table.hpp"
+#include "skyloom/recipes/write_observations.hpp"
+
+namespace skyloom::cli {
+namespace {
+
+struct SimulateCommand {
+  SimulateJob job;
+  MapJob maps;
+  std::string folder;  ///< of observations; empty: none are written
+  std::string json;
+  std::size_t threads = 0;
+  LogOptions log;
+};
+
+std::shared_ptr<const SkyMap> sky_of(const SimulateJob& job, const Observer& observer) {
+  if (job.sky.empty()) return nullptr;
+  auto sky = std::make_shared<SkyMap>(read_sky(job.sky));
+  if (sky->unseen > 0) {
+    observer.warn(job.sky + ": " + std::to_string(sky->unseen) + " pixels without a value are 0");
+  }
+  return sky;
+}
+
+void write_summary(const SimulateCommand& command, const MapSummary& summary,
+                   const RunFacts& facts) {
+  Json json = summary_json(summary, command.maps, facts);
+  for (const auto& [key, text] : option_texts(simulate_option_rows(), command.job)) {
+    json["options"][key] = text;
+  }
+  write_text(command.json, json.dump(2) + "\n");
+}
+
+int run_simulate(SimulateCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  if (command.maps.folder.empty() && command.folder.empty()) {
+    throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
+  }
+  if (!command.json.empty() && command.maps.folder.empty()) {
+    throw Error(Status::kUsage, "--json: expected --maps, which it tells of");
+  }
+  const std::vector<NamedFile> texts{{"--json", command.json}};
+  check_text_outputs(texts);
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  const auto executor = make_executor(command.threads);
+  command.job.simulation.noise = !command.job.no_noise;
+  command.maps.coordinates = command.job.simulation.scan.frame == Frame::kEcliptic ? "E" : "C";
+  const SimulatedTod source(command.job.simulation, sky_of(command.job, observer));
+  if (!command.folder.empty()) {
+    const auto paths =
+        write_observations(source, command.folder, command.maps.overwrite, *executor, observer);
+    for (const std::string& path : paths) observer.info("wrote " + path);
+  }
+  if (command.maps.folder.empty()) return 0;
+  const MapSummary summary = make_maps(source, command.maps, *executor, observer);
+  observer.info(summary_line(summary));
+  if (!command.json.empty()) {
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    write_summary(command, summary,
+                  {.program = "skyloom simulate",
+                   .threads = executor->concurrency(),
+                   .wall_s = wall.count()});
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command make_simulate() {
+  Command command{
+      .name = "simulate",
+      .text = "simulate a satellite's data, and map them",
+      .footer = "Example:\n  skyloom simulate --sky sky.fits --pixels 19 --maps maps\n\n" +
+                exit_codes_of_reader()
+                    .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
+                    .code(Status::kInterrupted)
+                    .text()};
+  const auto state = std::make_shared<SimulateCommand>();
+  Options& options = command.options;
+  options.group("Files");
+  options.add("-o,--output", &state->folder, "where the observations go (HDF5)", {.value = "DIR"});
+  options.add("--maps", &state->maps.folder,
+              "where maps of them go: no observation need be written", {.value = "DIR"});
+  options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
+  options.add("--json", &state->json, "summary as JSON; - is standard output");
+  for (const char* group : {kPlaneOptions, kScanOptions, kSkyOptions}) {
+    add_rows(options, simulate_option_rows(), group, state->job);
+  }
+  add_rows(options, map_option_rows(), kMapOptions, state->maps);
+  options.group("Running");
+  options.flag(
+      "--no-clobber", [state] { state->maps.overwrite = Overwrite::kNo; },
+      "refuse to replace existing files");
+  add_thread_option(options, state->threads);
+  add_log_options(options, state->log);
+  command.run = [state](const Invocation&) { return run_simulate(*state); };
+  return command;
+}
+
+}  // namespace skyloom::cli

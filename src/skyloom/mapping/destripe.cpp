@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/mapping/destripe.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "loom/linalg/banded_solver.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::size_t kBand = 20;  // of the preconditioner, at first; doubled where a pivot fails
+
+/// A system with its prior: what the two verbs of the solver do, stream by stream.
+class PriorSystem {
+ public:
+  PriorSystem(const OffsetSystem& system, const OffsetPrior& prior, Executor& executor)
+      : system_(system), prior_(prior), executor_(executor), alone_(system.size()) {
+    for (std::size_t b = 0; b < alone_.size(); ++b) {
+      alone_[b] = system.diagonal()[b] > 0 ? 0 : 1;
+    }
+    factors_.resize(prior.size());
+    executor.run(prior.size(), [&](std::size_t s) { factor(s); });
+  }
+
+  void apply(std::span<const double> x, std::span<double> out) const {
+    system_.apply(x, out, executor_);
+    executor_.run(prior_.size(), [&](std::size_t s) {
+      const std::vector<double>& lags = prior_[s];
+      if (lags.empty()) return;
+      const auto [first, end] = range(s);
+      for (std::size_t i = first; i < end; ++i) {
+        if (alone_[i] != 0) continue;
+        double sum = lags[0] * x[i];
+        for (std::size_t k = 1; k < lags.size(); ++k) {
+          if (i >= first + k) sum += lags[k] * x[i - k];
+          if (i + k < end) sum += lags[k] * x[i + k];
+        }
+        out[i] += sum;
+      }
+    });
+  }
+
+  void precondition(std::span<const double> r, std::span<double> out) const {
+    std::copy(r.begin(), r.end(), out.begin());
+    executor_.run(factors_.size(), [&](std::size_t s) {
+      const auto [first, end] = range(s);
+      if (factors_[s]) {
+        factors_[s]->solve(out.subspan(first, end - first));
+      } else {
+        for (std::size_t i = first; i < end; ++i) {
+          if (alone_[i] == 0) out[i] /= system_.diagonal()[i];
+        }
+      }
+      for (std::size_t i = first; i < end; ++i) {
+        if (alone_[i] != 0) out[i] = 0;
+      }
+    });
+  }
+
+ private:
+  [[nodiscard]] std::pair<std::size_t, std::size_t> range(std::size_t stream) const {
+    const auto firsts = system_.first_baselines();
+    return {firsts[stream], stream + 1 < firsts.size() ? firsts[stream + 1] : system_.size()};
+  }
+
+  void factor(std::size_t stream) {
+    const std::vector<double>& lags = prior_[stream];
+    if (lags.empty()) return;
+    const auto [first, end] = range(stream);
+    for (std::size_t band = kBand;; band *= 2) {  // a filter cut short may lose its sign
+      const std::size_t n = std::min({band, lags.size(), end - first});
+      BandedSolver solver(diagonals(stream, n));
+      if (solver.positive_definite()) {
+        factors_[stream] = std::move(solver);
+        return;
+      }
+      if (n < band) return;
+    }
+  }
+
+  /// The main diagonal of A and the filter, and below it the filter's lags 1 ... `count` - 1.
+  [[nodiscard]] Array2D<double> diagonals(std::size_t stream, std::size_t count) const {
+    const std::vector<double>& lags = prior_[stream];
+    const auto [first, end] = range(stream);
+    Array2D<double> out(count, end - first, 0.0);
+    for (std::size_t i = first; i < end; ++i) {
+      out(0, i - first) = alone_[i] != 0 ? 1 : system_.diagonal()[i] + lags[0];
+      for (std::size_t k = 1; k < count && i + k < end; ++k) {
+        if (alone_[i] == 0 && alone_[i + k] == 0) out(k, i - first) = lags[k];
+      }
+    }
+    return out;
+  }
+
+  const OffsetSystem& system_;
+  const OffsetPrior& prior_;
+  Executor& executor_;
+  std::vector<char> alone_;                           ///< baselines that are left out
+  std::vector<std::optional<BandedSolver>> factors_;  ///< none: its diagonal alone
+};
+
+/// A is 0 on a constant: the one that gives offsets the mean 0, weighted by their samples.
+void take_off_mean(std::span<const double> diagonal, std::vector<double>& x) {
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += diagonal[i] * x[i];
+    all += diagonal[i];
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (diagonal[i] > 0) x[i] -= sum / all;
+  }
+}
+
+}  // namespace
+
+Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
+                  Executor& executor, const Observer& observer) {
+  if (prior.empty()) {
+    const std::span<const double> diagonal = system.diagonal();
+    const auto by_diagonal = [&](std::span<const double> r, std::span<double> out) {
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
+      }
+    };
+    Solution solution = conjugate_gradients(
+        {.right_side = system.right_side(),
+         .rounding = system.rounding(),
+         .apply = [&](std::span<const double> x,
+                      std::span<double> out) { system.apply(x, out, executor); },
+         .precondition = by_diagonal},
+        limits, executor, observer);
+    if (!system.knows_constant()) take_off_mean(diagonal, solution.x);
+    return solution;
+  }
+  const PriorSystem whole(system, prior, executor);
+  return conjugate_gradients(
+      {.right_side = system.right_side(),
+       .rounding = system.rounding(),
+       .apply = [&](std::span<const double> x, std::span<double> out) { whole.apply(x, out); },
+       .precondition = [&](std::span<const double> r,
+                           std::span<double> out) { whole.precondition(r, out); }},
+      limits, executor, observer);
+}
+
+}  // namespace skyloom

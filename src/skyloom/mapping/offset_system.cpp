@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/mapping/offset_system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "loom/base/array.hpp"
+#include "skyloom/status.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr double kRounding = 256 * 0x1p-52;
+constexpr std::size_t kRunsOfTask = 1 << 14;
+constexpr std::size_t kBaselinesOfTask = 1 << 12;
+
+}  // namespace
+
+OffsetSystem::OffsetSystem(const SkySums& sums, std::vector<Stream>& streams,
+                           const SolveOptions& options, Executor& executor)
+    : sums_(sums), hit_tiles_(sums.hit_tiles()), hit_number_(sums.tiles().tiles(), -1) {
+  for (std::size_t h = 0; h < hit_tiles_.size(); ++h) {
+    hit_number_[static_cast<std::size_t>(hit_tiles_[h])] = static_cast<std::int32_t>(h);
+  }
+  invert_tiles(sums, options, executor);
+  for (const Stream& stream : streams) {
+    firsts_.push_back(weights_.size());
+    weights_.resize(weights_.size() + stream.lengths.size(), stream.weight);
+  }
+  drop_cut_runs(streams);
+  judge_baselines(streams, options);
+  sort_runs(streams);
+  make_right_side(executor);
+}
+
+void OffsetSystem::invert_tiles(const SkySums& sums, const SolveOptions& options,
+                                Executor& executor) {
+  inverses_.resize(hit_tiles_.size());
+  std::vector<std::array<std::size_t, 3>> counts(hit_tiles_.size());  // good, cut, cut samples
+  executor.run(hit_tiles_.size(), [&](std::size_t h) {
+    const auto pixels = sums.tile(static_cast<std::size_t>(hit_tiles_[h]));
+    inverses_[h].resize(pixels.size());
+    auto& [good, cut, samples] = counts[h];
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      inverses_[h][p] = invert(pixels[p].weights, options.least_reciprocal).inverse;
+      if (inverses_[h][p].ii > 0) {
+        ++good;
+      } else {
+        ++cut;
+        samples += pixels[p].hits;
+      }
+    }
+  });
+  std::size_t all_good = 0;
+  for (const auto& [good, cut, samples] : counts) {
+    all_good += good;
+    cut_pixels_ += cut;
+    cut_samples_ += samples;
+  }
+  if (all_good == 0) {
+    throw Error(kNoGoodData, "no pixel is seen at enough angles: " + std::to_string(cut_pixels_) +
+                                 " were hit and are cut");
+  }
+}
+
+void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
+  signal_.assign(weights_.size(), 0.0);
+  diagonal_.assign(weights_.size(), 0.0);  // good samples, for now
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    Stream& stream = streams[s];
+    stream.keep_signal_alone();
+    std::size_t from = 0, to = 0;
+    for (Segment& segment : stream.segments) {
+      const std::size_t end = from + segment.runs;
+      const std::size_t baseline = firsts_[s] + segment.baseline;
+      const auto tile = static_cast<std::size_t>(segment.tile);
+      const auto& inverse = inverses_[static_cast<std::size_t>(hit_number_[tile])];
+      segment.runs = 0;
+      for (; from < end; ++from) {
+        Run run = stream.runs[from];
+        run.place = static_cast<std::uint16_t>(*sums_.find(tile, run.place));
+        if (!(inverse[run.place].ii > 0)) continue;
+        signal_[baseline] += stream.signal[from];
+        diagonal_[baseline] += run.n;
+        stream.runs[to++] = run;
+        ++segment.runs;
+      }
+    }
+    stream.runs.resize(to);
+    std::vector<double>().swap(stream.signal);
+  }
+}
+
+void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
+                                   const SolveOptions& options) {
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    for (std::size_t k = 0; k < streams[s].lengths.size(); ++k) {
+      const std::size_t b = firsts_[s] + k;
+      const double good = diagonal_[b], all = streams[s].lengths[k];
+      if (!(good > options.good_fraction * all) || !(weights_[b] > 0)) {
+        if (weights_[b] * good > 0)
+          knows_constant_ = true;  // its samples are in C, its offset is 0
+        weights_[b] = 0;
+        ++left_baselines_;
+      }
+      diagonal_[b] = weights_[b] * good;
+    }
+  }
+  if (left_baselines_ == weights_.size()) {
+    throw Error(kNoGoodData, "every one of " + std::to_string(weights_.size()) +
+                                 " baselines has too few good samples");
+  }
+}
+
+void OffsetSystem::sort_runs(std::vector<Stream>& streams) {
+  const std::vector<TileVisit> visits = visits_by_tile(streams);
+  std::size_t runs = 0;
+  for (const Stream& stream : streams) runs += stream.runs.size();
+  runs_.reserve(runs);
+  tile_parts_.assign(hit_tiles_.size() + 1, 0);
+  groups_.push_back(0);
+  std::size_t tile = 0, group_start = 0;
+  const auto finish_tiles = [&](std::size_t end) {
+    for (; tile < end; ++tile) {
+      tile_parts_[tile + 1] = parts_.size();
+      if (runs_.size() - group_start < kRunsOfTask && tile + 1 < hit_tiles_.size()) continue;
+      groups_.push_back(tile + 1);
+      group_start = runs_.size();
+    }
+  };
+  for (const TileVisit& visit : visits) {
+    finish_tiles(static_cast<std::size_t>(hit_number_[static_cast<std::size_t>(visit.tile)]));
+    const Stream& stream = streams[visit.stream];
+    const Segment& segment = stream.segments[visit.segment];
+    const std::size_t baseline = firsts_[visit.stream] + segment.baseline;
+    if (segment.runs == 0 || weights_[baseline] == 0) continue;
+    parts_.push_back({runs_.size(), static_cast<std::uint32_t>(baseline), segment.runs});
+    const auto first = stream.runs.begin() + static_cast<std::ptrdiff_t>(visit.first_run);
+    runs_.insert(runs_.end(), first, first + segment.runs);
+  }
+  finish_tiles(hit_tiles_.size());
+  for (Stream& stream : streams) {
+    std::vector<Run>().swap(stream.runs);
+    std::vector<Segment>().swap(stream.segments);
+  }
+  baseline_parts_.assign(weights_.size() + 1, 0);
+  for (const Part& part : parts_) ++baseline_parts_[part.baseline + 1];
+  for (std::size_t b = 0; b < weights_.size(); ++b) baseline_parts_[b + 1] += baseline_parts_[b];
+  std::vector<std::size_t> next(baseline_parts_.begin(), baseline_parts_.end() - 1);
+  part_places_.resize(parts_.size());
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    part_places_[next[parts_[k].baseline]++] = static_cast<std::uint32_t>(k);
+  }
+}
+
+void OffsetSystem::add_tile(std::size_t tile, std::span<const double> a, double sign,
+                            Stokes* z) const {
+  for (std::size_t k = tile_parts_[tile]; k < tile_parts_[tile + 1]; ++k) {
+    const Part& part = parts_[k];
+    const double value = sign * weights_[part.baseline] * a[part.baseline];
+    const Run* const end = runs_.data() + part.first_run + part.runs;
+    for (const Run* run = end - part.runs; run != end; ++run) {
+      Stokes& to = z[run->place];
+      to.i += value * run->n;
+      to.q += value * run->q;
+      to.u += value * run->u;
+    }
+  }
+}
+
+void OffsetSystem::take_tile(std::size_t tile, const Stokes* m, double* parts) const {
+  for (std::size_t k = tile_parts_[tile]; k < tile_parts_[tile + 1]; ++k) {
+    const Part& part = parts_[k];
+    const Run* const end = runs_.data() + part.first_run + part.runs;
+    double sum = 0;
+    for (const Run* run = end - part.runs; run != end; ++run) {
+      const Stokes& from = m[run->place];
+      sum += run->n * from.i + run->q * from.q + run->u * from.u;
+    }
+    parts[k] = sum;
+  }
+}
+
+void OffsetSystem::over_tiles(Executor& executor,
+                              const std::function<void(std::size_t, Stokes*)>& task) const {
+  executor.run(groups_.size() - 1, [&](std::size_t g) {
+    std::vector<Stokes> scratch(sums_.tiles().pixels());
+    for (std::size_t tile = groups_[g]; tile < groups_[g + 1]; ++tile) task(tile, scratch.data());
+  });
+}
+
+/// out = from - weight times the sum of a baseline's parts.
+void OffsetSystem::collect(const double* parts, std::span<const double> from, std::span<double> out,
+                           Executor& executor) const {
+  const std::size_t n = weights_.size();
+  executor.run((n + kBaselinesOfTask - 1) / kBaselinesOfTask, [&](std::size_t task) {
+    const std::size_t end = std::min(n, (task + 1) * kBaselinesOfTask);
+    for (std::size_t b = task * kBaselinesOfTask; b < end; ++b) {
+      double sum = 0;
+      for (std::size_t k = baseline_parts_[b]; k < baseline_parts_[b + 1]; ++k) {
+        sum += parts[part_places_[k]];
+      }
+      out[b] = from[b] - weights_[b] * sum;
+    }
+  });
+}
+
+void OffsetSystem::make_right_side(Executor& executor) {
+  Buffer<double> parts(std::max<std::size_t>(parts_.size(), 1));
+  over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
+    Stokes* const m = scratch;
+    const auto pixels = sums_.tile(static_cast<std::size_t>(hit_tiles_[tile]));
+    for (std::size_t p = 0; p < pixels.size(); ++p) m[p] = inverses_[tile][p] * pixels[p].signal;
+    take_tile(tile, m, parts.data());
+  });
+  double square = 0, active = 0;
+  for (std::size_t b = 0; b < signal_.size(); ++b) {
+    signal_[b] *= weights_[b];
+    square += signal_[b] * signal_[b];
+    active += weights_[b] > 0 ? 1 : 0;
+  }
+  rounding_ = kRounding * std::sqrt(square);
+  right_side_.resize(weights_.size());
+  collect(parts.data(), signal_, right_side_, executor);
+  if (knows_constant_) return std::vector<double>().swap(signal_);
+  // b has no part along the constant, in which A is 0; what rounding gives it no solution has
+  double sum = 0;
+  for (const double value : right_side_) sum += value;
+  for (std::size_t b = 0; b < right_side_.size(); ++b) {
+    right_side_[b] = weights_[b] > 0 ? right_side_[b] - sum / active : 0;
+  }
+  std::vector<double>().swap(signal_);
+}
+
+void OffsetSystem::apply(std::span<const double> a, std::span<double> out,
+                         Executor& executor) const {
+  Buffer<double> parts(std::max<std::size_t>(parts_.size(), 1));
+  over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
+    const std::vector<Symmetric3>& inverse = inverses_[tile];
+    std::fill(scratch, scratch + inverse.size(), Stokes{});
+    add_tile(tile, a, 1, scratch);
+    for (std::size_t p = 0; p < inverse.size(); ++p) scratch[p] = inverse[p] * scratch[p];
+    take_tile(tile, scratch, parts.data());
+  });
+  for (std::size_t b = 0; b < out.size(); ++b) out[b] = diagonal_[b] * a[b];
+  collect(parts.data(), out, out, executor);
+}
+
+std::vector<Stokes> OffsetSystem::tile_map(std::size_t hit_tile, std::span<const double> a) const {
+  const auto pixels = sums_.tile(static_cast<std::size_t>(hit_tiles_[hit_tile]));
+  std::vector<Stokes> z(pixels.size());
+  for (std::size_t p = 0; p < pixels.size(); ++p) z[p] = pixels[p].signal;
+  if (!a.empty()) add_tile(hit_tile, a, -1, z.data());
+  for (std::size_t p = 0; p < pixels.size(); ++p) z[p] = inverses_[hit_tile][p] * z[p];
+  return z;
+}
+
+std::size_t OffsetSystem::bytes() const noexcept {
+  std::size_t sum = runs_.capacity() * sizeof(Run) + parts_.capacity() * sizeof(Part) +
+                    part_places_.capacity() * sizeof(std::uint32_t) +
+                    weights_.size() * (4 * sizeof(double));
+  for (const auto& tile : inverses_) sum += tile.capacity() * sizeof(Symmetric3);
+  return sum;
+}
+
+}  // namespace skyloom

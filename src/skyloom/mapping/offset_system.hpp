@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Destriping with compressed pointing: A a = b for the offsets of all baselines, A = M^T N^-1 Z M,
+// tile by tile of the sky. Pixels are private to a tile and tiles to a thread: no atomics, and the
+// same bytes for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "loom/base/executor.hpp"
+#include "skyloom/mapping/sky_sums.hpp"
+
+namespace skyloom {
+
+struct SolveOptions {
+  double least_reciprocal = 1e-8;  ///< of a pixel's condition number: below it is cut
+  double good_fraction = 0.5;      ///< a baseline with no more good samples is left at 0
+};
+
+class OffsetSystem {
+ public:
+  /// Takes the streams apart: they are empty of products afterwards. Throws kNoGoodData where no
+  /// pixel or no baseline is left.
+  OffsetSystem(const SkySums& sums, std::vector<Stream>& streams, const SolveOptions& options,
+               Executor& executor);
+
+  [[nodiscard]] std::size_t size() const noexcept { return diagonal_.size(); }
+  [[nodiscard]] std::span<const double> right_side() const noexcept { return right_side_; }
+  /// |b| that is nothing but rounding of the sums which it is the difference of.
+  [[nodiscard]] double rounding() const noexcept { return rounding_; }
+  /// Whether A is more than 0 on a constant: a baseline that is left out has good samples, which
+  /// stay in the map with the offset 0. Otherwise all offsets may move together.
+  [[nodiscard]] bool knows_constant() const noexcept { return knows_constant_; }
+  /// M^T N^-1 M, the preconditioner; 0 where a baseline is left out.
+  [[nodiscard]] std::span<const double> diagonal() const noexcept { return diagonal_; }
+  /// Of each stream: its first baseline.
+  [[nodiscard]] std::span<const std::size_t> first_baselines() const noexcept { return firsts_; }
+  /// out = A a.
+  void apply(std::span<const double> a, std::span<double> out, Executor& executor) const;
+
+  /// The map (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of a hit tile, 0 where cut. No `a`: binned.
+  [[nodiscard]] std::vector<Stokes> tile_map(std::size_t hit_tile, std::span<const double> a) const;
+  [[nodiscard]] std::span<const std::int32_t> hit_tiles() const noexcept { return hit_tiles_; }
+  [[nodiscard]] std::span<const Symmetric3> inverse(std::size_t hit_tile) const noexcept {
+    return inverses_[hit_tile];
+  }
+  [[nodiscard]] std::size_t cut_pixels() const noexcept { return cut_pixels_; }
+  [[nodiscard]] std::size_t cut_samples() const noexcept { return cut_samples_; }
+  [[nodiscard]] std::size_t left_baselines() const noexcept { return left_baselines_; }
+  [[nodiscard]] std::size_t runs() const noexcept { return runs_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  struct Part {  ///< runs of one baseline in one tile
+    std::uint64_t first_run = 0;
+    std::uint32_t baseline = 0;
+    std::uint32_t runs = 0;
+  };
+  void invert_tiles(const SkySums& sums, const SolveOptions& options, Executor& executor);
+  void drop_cut_runs(std::vector<Stream>& streams);
+  void judge_baselines(const std::vector<Stream>& streams, const SolveOptions& options);
+  void sort_runs(std::vector<Stream>& streams);
+  void make_right_side(Executor& executor);
+  void add_tile(std::size_t tile, std::span<const double> a, double sign, Stokes* z) const;
+  void take_tile(std::size_t tile, const Stokes* m, double* parts) const;
+  void over_tiles(Executor& executor, const std::function<void(std::size_t, Stokes*)>& task) const;
+  void collect(const double* parts, std::span<const double> from, std::span<double> out,
+               Executor& executor) const;
+
+  const SkySums& sums_;
+  std::vector<std::int32_t> hit_tiles_;
+  std::vector<std::int32_t> hit_number_;           ///< of each tile; -1: not hit
+  std::vector<std::vector<Symmetric3>> inverses_;  ///< of the pixels of hit tiles; 0 where cut
+  std::vector<double> weights_;      ///< of each baseline's samples; 0 where it is left out
+  std::vector<double> signal_;       ///< sum of each baseline's good samples, during set-up
+  std::vector<std::size_t> groups_;  ///< where each group of hit tiles begins: a task of a step
+  std::vector<double> diagonal_, right_side_;
+  std::vector<std::size_t> firsts_;
+  std::vector<Run> runs_;                ///< by tile; places are those in the tile's list of pixels
+  std::vector<Part> parts_;              ///< by tile
+  std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
+  std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
+  std::vector<std::uint32_t> part_places_;
+  double rounding_ = 0;
+  bool knows_constant_ = false;
+  std::size_t cut_pixels_ = 0, cut_samples_ = 0, left_baselines_ = 0;
+};
+
+}  // namespace skyloom

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/mapping/runs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace skyloom {
+namespace {
+
+constexpr double kMostSignal = 1e30;      // what no sum of squares loses, whatever its weight
+constexpr double kMostSamples = 1 << 24;  // of a run: counted exactly in float
+
+}  // namespace
+
+void Stream::keep_signal_alone() {
+  if (products.empty()) return;
+  signal.resize(products.size());
+  for (std::size_t i = 0; i < products.size(); ++i) signal[i] = products[i].d;
+  std::vector<RunProducts>().swap(products);
+  runs.shrink_to_fit();
+  segments.shrink_to_fit();
+}
+
+RunBuilder::RunBuilder(const TileGrid& tiles, std::size_t step, double weight)
+    : tiles_(tiles), step_(step) {
+  stream_.weight = weight;
+  stream_.lengths.push_back(0);
+}
+
+void RunBuilder::add(const SampleBlock& block) {
+  for (std::size_t first = 0; first < block.pixels.size();) {
+    if (step_ > 0 && at_ == step_) {
+      close();
+      new_segment_ = true;
+      stream_.lengths.push_back(0);
+      at_ = 0;
+    }
+    const std::size_t left = block.pixels.size() - first;
+    const std::size_t n = step_ > 0 ? std::min(left, step_ - at_) : left;
+    add_part(block, first, first + n);
+    at_ += n;
+    stream_.lengths.back() += static_cast<std::uint32_t>(n);
+    first += n;
+  }
+}
+
+void RunBuilder::add_part(const SampleBlock& block, std::size_t first, std::size_t end) {
+  for (std::size_t i = first; i < end; ++i) {
+    if (!block.flags.empty() && block.flags[i] != 0) {
+      ++stream_.flagged;
+      continue;
+    }
+    const double d = block.signal[i], q = block.q[i], u = block.u[i];
+    if (!(std::fabs(d) <= kMostSignal)) {
+      ++stream_.not_finite;
+      continue;
+    }
+    if (block.pixels[i] != pixel_ || n_ == kMostSamples) begin(block.pixels[i]);
+    n_ += 1;
+    q_ += q;
+    u_ += u;
+    products_.qq += q * q;
+    products_.qu += q * u;
+    products_.uu += u * u;
+    products_.d += d;
+    products_.dq += d * q;
+    products_.du += d * u;
+  }
+}
+
+void RunBuilder::begin(Pixel pixel) {
+  close();
+  const std::int32_t tile = tiles_.tile(pixel);
+  if (new_segment_ || stream_.segments.back().tile != tile) {
+    stream_.segments.push_back({tile, static_cast<std::uint32_t>(stream_.lengths.size() - 1), 0});
+    new_segment_ = false;
+  }
+  pixel_ = pixel;
+}
+
+void RunBuilder::close() {
+  if (pixel_ < 0) return;
+  stream_.runs.push_back({q_, u_, static_cast<float>(n_), tiles_.place(pixel_)});
+  stream_.products.push_back(products_);
+  ++stream_.segments.back().runs;
+  stream_.good += static_cast<std::size_t>(n_);
+  pixel_ = -1;
+  n_ = q_ = u_ = 0;
+  products_ = {};
+}
+
+Stream RunBuilder::finish() {
+  close();
+  if (stream_.lengths.back() == 0 && stream_.lengths.size() > 1) stream_.lengths.pop_back();
+  return std::move(stream_);
+}
+
+}  // namespace skyloom

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients for the offsets, told of as they go.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "skyloom/foundation.hpp"
+
+namespace skyloom {
+
+/// A x = b with A symmetric and not negative; both verbs write all of `out`.
+struct LinearSystem {
+  std::span<const double> right_side;
+  double rounding = 0;  ///< |r| below which it is what rounding left of larger numbers
+  std::function<void(std::span<const double> x, std::span<double> out)> apply;
+  std::function<void(std::span<const double> r, std::span<double> out)> precondition;
+};
+
+struct SolveLimits {
+  double tolerance = 1e-9;       ///< |r| / |b|
+  std::size_t iterations = 200;  ///< at most
+};
+
+struct Solution {
+  std::vector<double> x;
+  std::vector<double> residuals;  ///< |r| / |b| after each iteration
+  bool converged = false;
+};
+
+/// Starts from 0; 0 is the answer where |b| is rounding. Of directions in which A is 0 the answer
+/// has anything. Sums have a fixed order. Observer: progress "iterations", stop.
+[[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
+                                           Executor& executor, const Observer& observer = {});
+
+}  // namespace skyloom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Symmetric matrices of three rows, one a pixel: eigenvalues, inverse, reciprocal condition number.
+#pragma once
+
+#include "skyloom/foundation.hpp"
+
+namespace skyloom {
+
+/// Rows and columns I, Q, U; the upper triangle.
+struct Symmetric3 {
+  double ii = 0, iq = 0, iu = 0, qq = 0, qu = 0, uu = 0;
+};
+
+struct Conditioned {
+  Symmetric3 inverse;
+  double reciprocal = 0;  ///< smallest eigenvalue over the largest; 0 where none is positive
+};
+
+/// The inverse by eigenvectors (cyclic Jacobi, to some eps), all 0 where the reciprocal condition
+/// number is below `least`, as in a pixel without hits.
+[[nodiscard]] Conditioned invert(const Symmetric3& matrix, double least) noexcept;
+
+struct Stokes {
+  double i = 0, q = 0, u = 0;
+};
+
+[[nodiscard]] inline Stokes operator*(const Symmetric3& m, const Stokes& v) noexcept {
+  return {m.ii * v.i + m.iq * v.q + m.iu * v.u, m.iq * v.i + m.qq * v.q + m.qu * v.u,
+          m.iu * v.i + m.qu * v.q + m.uu * v.u};
+}
+
+}  // namespace skyloom

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a detector looks, sample by sample: pixels of the sky and the angle of polarisation there,
+// from the boresight's quaternions. Neither angles nor their sines are computed: cos 2a and sin 2a
+// are rational in the quaternion.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "loom/simd/isa.hpp"
+#include "skyloom/pixels/healpix.hpp"
+#include "skyloom/pointing/satellite.hpp"
+
+namespace skyloom {
+
+/// A stretch of one detector's samples: pixel (NESTED) and weights 1, q, u: signal = I + q Q + u U.
+struct Pointing {
+  std::span<Pixel> pixels;
+  std::span<double> q, u;
+};
+
+/// Samples [first, first + pointing.pixels.size()) of the boresight, seen by a detector that is
+/// turned by `place` and has this polarisation efficiency. Angles in the convention COSMO
+/// (HEALPix's), as TOAST's default. Weights to some eps; a pixel differs from Healpix::nested()
+/// where the direction lies on its border to some eps alone. Some 5 ns a sample and less.
+void expand_pointing(const Boresight& boresight, std::size_t first, const Quaternion& place,
+                     double efficiency, const Healpix& sky, const Pointing& out,
+                     Isa isa = active_isa());
+
+/// The same, sample by sample with the library's functions: the oracle.
+void expand_pointing_reference(const Boresight& boresight, std::size_t first,
+                               const Quaternion& place, double efficiency, const Healpix& sky,
+                               const Pointing& out);
+
+}  // namespace skyloom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Unit quaternions (x, y, z, w) as rotations: (a * b) turns by b first.
+#pragma once
+
+#include <cmath>
+
+#include "skyloom/foundation.hpp"
+
+namespace skyloom {
+
+struct Quaternion {
+  double x = 0, y = 0, z = 0, w = 1;
+
+  friend constexpr Quaternion operator*(const Quaternion& a, const Quaternion& b) noexcept {
+    return {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+            a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+            a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+            a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+  }
+};
+
+[[nodiscard]] inline Quaternion about_x(double angle) noexcept {
+  return {std::sin(angle / 2), 0, 0, std::cos(angle / 2)};
+}
+[[nodiscard]] inline Quaternion about_y(double angle) noexcept {
+  return {0, std::sin(angle / 2), 0, std::cos(angle / 2)};
+}
+[[nodiscard]] inline Quaternion about_z(double angle) noexcept {
+  return {0, 0, std::sin(angle / 2), std::cos(angle / 2)};
+}
+
+}  // namespace skyloom

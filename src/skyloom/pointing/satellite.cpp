@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/pointing/satellite.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace skyloom {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180;
+constexpr double kObliquityDeg = 84381.406 / 3600;  // of the ecliptic at J2000, IAU 2006
+
+/// An angle that grows by `turns` a sample, modulo a whole turn.
+double angle_of(double turns, std::int64_t sample) {
+  const double all = turns * static_cast<double>(sample);
+  return 2 * std::numbers::pi * (all - std::floor(all));
+}
+
+}  // namespace
+
+Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::int64_t first,
+                              std::size_t n) {
+  const double spin = 1 / (scan.spin_minutes * 60 * rate_hz);
+  const double precession = 1 / (scan.precession_minutes * 60 * rate_hz);
+  const double year = scan.year_days > 0 ? 1 / (scan.year_days * 86400 * rate_hz) : 0;
+  const Quaternion frame =
+      scan.frame == Frame::kEquatorial ? about_x(kObliquityDeg * kDegree) : Quaternion{};
+  const Quaternion to_axis = about_y(std::numbers::pi / 2);
+  const Quaternion open_precession = about_x(scan.precession_angle_deg * kDegree);
+  const Quaternion open_spin =
+      about_x(scan.spin_angle_deg * kDegree) * about_z(std::numbers::pi / 2);
+  Boresight out(4, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t sample = first + static_cast<std::int64_t>(i);
+    const Quaternion axis = frame * about_z(angle_of(year, sample)) * to_axis;
+    const Quaternion q = axis * (about_z(angle_of(precession, sample)) *
+                                 (open_precession * (about_z(angle_of(spin, sample)) * open_spin)));
+    out(0, i) = q.x;
+    out(1, i) = q.y;
+    out(2, i) = q.z;
+    out(3, i) = q.w;
+  }
+  return out;
+}
+
+}  // namespace skyloom

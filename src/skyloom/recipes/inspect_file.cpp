@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/inspect_file.hpp"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#include "loom/base/print.hpp"
+#include "loom/files/byte_source.hpp"
+#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/status.hpp"
+#include "skyloom/tod/stored_tod.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+bool begins_as_hdf5(const std::string& path) {
+  (void)ByteSource::open(path);  // names what is missing or may not be read
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 8> start{};
+  in.read(start.data(), start.size());
+  return in && start == kHdf5Start;
+}
+
+FileReport inspect_observation(const std::string& path) {
+  const StoredTod data({path}, {});
+  const Observation& observation = data.observation(0);
+  const double rate = observation.plane.rate_hz;
+  FileReport report{.path = path, .kind = "observation (TOAST HDF5, format 2)", .facts = {}};
+  report.facts = {
+      {"name", observation.name},
+      {"detectors", std::to_string(observation.plane.detectors.size())},
+      {"samples", std::to_string(observation.samples)},
+      {"rate", print("%g Hz", rate)},
+      {"length", print("%.4g minutes", static_cast<double>(observation.samples) / rate / 60)}};
+  if (!observation.plane.detectors.empty()) {
+    const Detector& first = observation.plane.detectors.front();
+    report.facts.emplace_back("first detector", first.name);
+    report.facts.emplace_back(
+        "its noise", print("NET %g K sqrt(s), fknee %g Hz", first.noise.net, first.noise.fknee_hz));
+  }
+  return report;
+}
+
+FileReport inspect_map(const std::string& path) {
+  const SkyMap sky = read_sky(path);
+  return {.path = path,
+          .kind = "HEALPix map",
+          .facts = {{"Nside", std::to_string(sky.pixels.nside())},
+                    {"pixels", std::to_string(sky.pixels.pixels())},
+                    {"without a value", std::to_string(sky.unseen)}}};
+}
+
+}  // namespace
+
+FileReport inspect_file(const std::string& path) {
+  return begins_as_hdf5(path) ? inspect_observation(path) : inspect_map(path);
+}
+
+}  // namespace skyloom

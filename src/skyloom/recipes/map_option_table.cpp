@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/map_option_table.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr Word<Ordering> kOrderings[] = {{"nested", Ordering::kNested}, {"ring", Ordering::kRing}};
+constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
+
+const OptionRow<MapJob> kMapRows[] = {
+    {.key = "nside",
+     .names = "--nside",
+     .group = kMapOptions,
+     .text = "resolution of the maps, a power of two to 8192",
+     .field = [](MapJob& j) -> OptionField { return &j.nside; },
+     .value = "N",
+     .interval = between(1, 8192),
+     .shows_default = true},
+    {.key = "step",
+     .names = "--step",
+     .group = kMapOptions,
+     .text = "seconds of a baseline; 0: an observation",
+     .field = [](MapJob& j) -> OptionField { return &j.step_s; },
+     .interval = at_least(0),
+     .shows_default = true},
+    {.key = "binned_only",
+     .names = "--binned-only",
+     .group = kMapOptions,
+     .text = "no destriped map",
+     .field = [](MapJob& j) -> OptionField { return &j.binned_only; }},
+    {.key = "prior",
+     .names = "--prior",
+     .group = kMapOptions,
+     .text = "the detectors' noise spectra tell how offsets follow one another",
+     .field = [](MapJob& j) -> OptionField { return &j.prior; }},
+    {.key = "rcond",
+     .names = "--rcond",
+     .group = kMapOptions,
+     .text = "pixels whose reciprocal condition number is lower are cut",
+     .field = [](MapJob& j) -> OptionField { return &j.solve.least_reciprocal; },
+     .interval = between(0, 0.5),
+     .shows_default = true},
+    {.key = "good_fraction",
+     .names = "--good-fraction",
+     .group = kMapOptions,
+     .text = "a baseline with no more good samples has no offset",
+     .field = [](MapJob& j) -> OptionField { return &j.solve.good_fraction; },
+     .interval = between(0, 1),
+     .shows_default = true},
+    {.key = "tolerance",
+     .names = "--tolerance",
+     .group = kMapOptions,
+     .text = "of the residual of the offsets, relative",
+     .field = [](MapJob& j) -> OptionField { return &j.limits.tolerance; },
+     .interval = between(0, 1),
+     .shows_default = true},
+    {.key = "iterations",
+     .names = "--iterations",
+     .group = kMapOptions,
+     .text = "at most",
+     .field = [](MapJob& j) -> OptionField { return &j.limits.iterations; },
+     .value = "N",
+     .interval = between(1, 1e6),
+     .shows_default = true},
+    {.key = "ordering",
+     .names = "--ordering",
+     .group = kMapOptions,
+     .text = "of pixels in the files",
+     .field = [](MapJob& j) -> OptionField { return word_field(&j.ordering, kOrderings); }},
+    {.key = "type",
+     .names = "--type",
+     .group = kMapOptions,
+     .text = "of numbers in the files",
+     .field = [](MapJob& j) -> OptionField { return word_field(&j.type, kTypes); }},
+};
+
+}  // namespace
+
+std::span<const OptionRow<MapJob>> map_option_rows() { return kMapRows; }
+
+}  // namespace skyloom

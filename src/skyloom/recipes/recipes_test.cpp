@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From options to files: what is simulated is mapped, written, read back and mapped again.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "loom/hdf5/hdf5.hpp"
+#include "loom/testing/test_executor.hpp"
+#include "loom/testing/test_files.hpp"
+#include "skyloom/recipes/inspect_file.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+#include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/read_option_table.hpp"
+#include "skyloom/recipes/simulate_option_table.hpp"
+#include "skyloom/recipes/write_observations.hpp"
+#include "skyloom/status.hpp"
+#include "skyloom/tod/simulated_tod.hpp"
+#include "skyloom/tod/stored_tod.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::read_bytes;
+using loom::test::TempFolder;
+using loom::test::thrown_by;
+
+/// Two observations of 10 minutes that turn fast, 14 detectors.
+SimulationOptions small_simulation() {
+  SimulationOptions options;
+  options.plane.width_deg = 20;
+  options.plane.rate_hz = 5;
+  options.scan = {.spin_minutes = 1.3, .precession_minutes = 17, .year_days = 0};
+  options.observations = 2;
+  options.observation_minutes = 10;
+  return options;
+}
+
+MapJob small_maps(const std::string& folder) {
+  MapJob job{.folder = folder, .nside = 16, .step_s = 10, .type = MapType::kFloat64};
+  job.solve.least_reciprocal = 1e-3;
+  return job;
+}
+
+std::shared_ptr<const SkyMap> some_sky(std::int64_t nside) {
+  auto sky = std::make_shared<SkyMap>();
+  sky->pixels = Healpix(nside);
+  sky->values.resize(3 * static_cast<std::size_t>(sky->pixels.pixels()));
+  for (std::size_t i = 0; i < sky->values.size(); ++i) {
+    sky->values[i] = static_cast<float>(std::sin(1 + 0.37 * static_cast<double>(i)));
+  }
+  return sky;
+}
+
+TEST(MakeMaps, RecoversTheSkyThatWasScanned) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.noise = false;
+  const auto sky = some_sky(16);
+  SerialExecutor one;
+  const MapSummary summary =
+      make_maps(SimulatedTod(options, sky), small_maps(folder.file("maps")), one);
+  EXPECT_EQ(summary.samples, 2U * 14 * 3000);
+  EXPECT_EQ(summary.good, summary.samples);
+  EXPECT_TRUE(summary.converged);
+  for (const char* name : {"binned", "map"}) {
+    const SkyMap found = read_sky(folder.file("maps/") + name + ".fits");
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      if (found.values[i] == 0) continue;
+      ++seen;
+      // destriped: but for the constant that nobody knows, 0 as it happens without noise
+      EXPECT_NEAR(found.values[i], sky->values[i], 1e-6) << name << " " << i;
+    }
+    EXPECT_EQ(found.unseen + seen / 3, 3072U) << name;
+    EXPECT_GT(seen, 3000U);
+  }
+}
+
+TEST(MakeMaps, GivesTheSameFilesForAnyNumberOfThreads) {
+  const TempFolder folder;
+  const SimulatedTod source(small_simulation(), some_sky(64));
+  SerialExecutor one;
+  TestThreads three(3);
+  make_maps(source, small_maps(folder.file("one")), one);
+  make_maps(source, small_maps(folder.file("three")), three);
+  for (const char* name : {"hits", "rcond", "invcov", "cov", "binned", "map"}) {
+    EXPECT_EQ(read_bytes(folder.file("one/") + name + ".fits"),
+              read_bytes(folder.file("three/") + name + ".fits"))
+        << name;
+  }
+}
+
+TEST(MakeMaps, NeedsNoFileBetween) {
+  if (!hdf5::available()) GTEST_SKIP();
+  const TempFolder folder;
+  const SimulatedTod source(small_simulation(), some_sky(64));
+  SerialExecutor one;
+  const auto paths = write_observations(source, folder.file("data"), Overwrite::kNo, one);
+  ASSERT_EQ(paths.size(), 2U);
+  make_maps(source, small_maps(folder.file("direct")), one);
+  const MapSummary summary =
+      make_maps(StoredTod(paths, {}), small_maps(folder.file("stored")), one);
+  EXPECT_EQ(summary.detectors, 14U);
+  for (const char* name : {"hits", "invcov", "map"}) {
+    EXPECT_EQ(read_bytes(folder.file("direct/") + name + ".fits"),
+              read_bytes(folder.file("stored/") + name + ".fits"))
+        << name;
+  }
+  const FileReport report = inspect_file(paths[1]);
+  EXPECT_EQ(report.facts[0].second, "satellite_000001");
+  EXPECT_EQ(report.facts[1].second, "14");
+  EXPECT_EQ(inspect_file(folder.file("direct/map.fits")).kind, "HEALPix map");
+}
+
+TEST(StoredTod, NamesWhatIsWrong) {
+  if (!hdf5::available()) GTEST_SKIP();
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observations = 1;
+  SerialExecutor one;
+  const std::string good =
+      write_observations(SimulatedTod(options, nullptr), folder.file("d"), Overwrite::kYes, one)[0];
+  const auto refusal = [](const std::string& path, const StoredOptions& data = {}) {
+    return thrown_by([&] { const StoredTod opened({path}, data); });
+  };
+  EXPECT_EQ(refusal(good).status, Status::kOk);
+  EXPECT_EQ(refusal(folder.file("none.h5")).status, Status::kNotFound);
+  EXPECT_TRUE(refusal(good, {.signal = "tod"}).says("no data set detdata/tod"));
+  EXPECT_EQ(refusal(good, {.boresight = "elsewhere"}).status, Status::kMissingHdu);
+  EXPECT_EQ(refusal(good, {.noise_model = "none"}).status, kNoiseModel);
+  const std::string cut = folder.file("cut.h5");
+  std::vector<std::uint8_t> bytes = read_bytes(good);
+  bytes.resize(bytes.size() / 2);
+  loom::test::write_bytes(cut, bytes);
+  EXPECT_EQ(refusal(cut).status, Status::kCorrupt);
+  const std::string other = folder.file("other.h5");
+  {
+    hdf5::Writer writer(other, Overwrite::kYes);
+    writer.commit();
+  }
+  EXPECT_EQ(refusal(other).status, Status::kMissingKeyword);
+  {
+    hdf5::Writer writer(other, Overwrite::kYes);
+    writer.describe("/", "toast_format_version", std::int64_t{1});
+    writer.commit();
+  }
+  EXPECT_TRUE(refusal(other).says("toast_format_version 1: expected 2"));
+}
+
+TEST(SimulatedTod, RefusesWhatCannotBe) {
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 1e-4;
+  EXPECT_EQ(thrown_by([&] { SimulatedTod(options, nullptr); }).status, Status::kUsage);
+  options = small_simulation();
+  options.plane.noise.net = -1;
+  EXPECT_EQ(thrown_by([&] { SimulatedTod(options, nullptr); }).status, kNoiseModel);
+}
+
+template <class Job>
+void check_rows(std::span<const OptionRow<Job>> rows) {
+  for (const auto& row : rows) {
+    Job job;
+    const std::string text = field_text(row.field(job));
+    set_option(row, job, text);
+    EXPECT_EQ(field_text(row.field(job)), text) << row.key;
+  }
+}
+
+TEST(OptionRows, TakeWhatTheyTell) {
+  check_rows(map_option_rows());
+  check_rows(read_option_rows());
+  check_rows(simulate_option_rows());
+}
+
+}  // namespace
+}  // namespace skyloom

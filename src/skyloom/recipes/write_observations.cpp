@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/write_observations.hpp"
+
+#include <algorithm>
+
+#include "loom/base/stop.hpp"
+#include "loom/files/output_files.hpp"
+#include "skyloom/tod/observation_writer.hpp"
+
+namespace skyloom {
+namespace {
+
+/// A pair of detectors whose samples wait to be written.
+struct PairSamples {
+  std::vector<double> values[2];
+  std::vector<std::uint8_t> flags[2];
+};
+
+void write_signals(const TodSource& source, std::size_t number, const Boresight& boresight,
+                   ObservationWriter& writer, Executor& executor, const Observer& observer) {
+  const Observation& observation = source.observation(number);
+  const std::size_t detectors = observation.plane.detectors.size();
+  const std::size_t at_once = 2 * executor.concurrency();
+  std::vector<PairSamples> pairs(executor.concurrency());
+  for (std::size_t first = 0; first < detectors; first += at_once) {
+    stop_if_asked(observer);
+    const std::size_t n = std::min(at_once, detectors - first);
+    executor.run((n + 1) / 2, [&](std::size_t p) {
+      Signal signals[2];
+      const std::size_t count = std::min<std::size_t>(2, n - 2 * p);
+      for (std::size_t i = 0; i < count; ++i) {
+        pairs[p].values[i].resize(observation.samples);
+        pairs[p].flags[i].resize(observation.samples);
+        signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
+      }
+      source.read(number, boresight, first + 2 * p, {signals, count});
+    });
+    for (std::size_t i = 0; i < n; ++i) {
+      const PairSamples& pair = pairs[i / 2];
+      writer.signal(first + i, pair.values[i % 2], pair.flags[i % 2]);
+    }
+    if (observer.progress) {
+      observer.progress("detectors", number * detectors + first + n,
+                        source.observations() * detectors);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
+                                            Overwrite overwrite, Executor& executor,
+                                            const Observer& observer) {
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    paths.push_back(folder + "/" + source.observation(i).name + ".h5");
+  }
+  check_place(paths.front());
+  make_folder_of(paths.front());
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Boresight boresight = source.boresight(i);
+    ObservationWriter writer(paths[i], overwrite, source.observation(i), boresight);
+    write_signals(source, i, boresight, writer, executor, observer);
+    writer.commit();
+  }
+  return paths;
+}
+
+}  // namespace skyloom

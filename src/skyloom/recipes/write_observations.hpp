@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recipe of files: time-ordered data -> an HDF5 file for each observation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "loom/files/atomic_file.hpp"
+#include "skyloom/tod/observation.hpp"
+
+namespace skyloom {
+
+/// Writes FOLDER/NAME.h5; returns their paths, in the order of observations. Throws what writing
+/// throws, kInterrupted.
+std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
+                                            Overwrite overwrite, Executor& executor,
+                                            const Observer& observer = {});
+
+}  // namespace skyloom

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HEALPix maps in FITS files, as healpy reads and writes them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "loom/files/atomic_file.hpp"
+#include "skyloom/sky/sky_map.hpp"
+
+namespace skyloom {
+
+/// The first table with NSIDE or PIXTYPE, three columns I, Q, U or one, I, NESTED or RING, the
+/// whole sky or (INDXSCHM EXPLICIT) a part; a pixel that is UNSEEN or not finite becomes 0 and is
+/// counted. Throws kMissingHdu, kMissingKeyword, kPixelisation, and what reading throws.
+[[nodiscard]] SkyMap read_sky(const std::string& path);
+
+enum class MapType { kFloat32, kFloat64, kInt32 };
+
+struct MapFile {
+  std::vector<std::string> columns;  ///< names
+  std::string unit = {};
+  MapType type = MapType::kFloat32;
+  Ordering ordering = Ordering::kNested;
+  std::string frame = "C";  ///< COORDSYS
+};
+
+/// Writes the values of all pixels, asked for in the order of the file by their NESTED numbers.
+/// Atomic, byte for byte reproducible. Throws kOutputExists, kUnwritable, kDiskFull.
+void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
+               const MapFile& file, const std::function<void(Pixel, double*)>& values);
+
+}  // namespace skyloom

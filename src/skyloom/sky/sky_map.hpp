@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A sky of I, Q, U in memory, and what a detector sees of it. Knows no files.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "skyloom/pixels/healpix.hpp"
+
+namespace skyloom {
+
+/// What HEALPix files hold where nothing was seen.
+inline constexpr double kUnseen = -1.6375e30;
+
+struct SkyMap {
+  Healpix pixels{1};
+  /// [pixel, NESTED][I, Q, U]
+  std::vector<float> values;
+  std::size_t unseen = 0;  ///< pixels without a value, 0 here
+};
+
+/// signal[i] += I + q[i] Q + u[i] U of pixel[i].
+void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,
+              std::span<const double> u, std::span<double> signal);
+
+}  // namespace skyloom

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "loom/fits/fits_writer.hpp"
+#include "loom/testing/test_files.hpp"
+#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/status.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::TempFolder;
+using loom::test::thrown_by;
+
+void values_of(Pixel pixel, double* out) {
+  out[0] = pixel;
+  out[1] = -pixel;
+  out[2] = 0.5 * pixel;
+}
+
+TEST(SkyFits, GivesBackWhatWasWritten) {
+  const TempFolder folder;
+  const Healpix pixels(4);
+  for (const Ordering ordering : {Ordering::kNested, Ordering::kRing}) {
+    for (const MapType type : {MapType::kFloat32, MapType::kFloat64}) {
+      write_map(folder.file("m.fits"), Overwrite::kYes, pixels,
+                {.columns = {"I", "Q", "U"}, .unit = "K", .type = type, .ordering = ordering},
+                values_of);
+      const SkyMap sky = read_sky(folder.file("m.fits"));
+      ASSERT_EQ(sky.pixels.nside(), 4);
+      for (std::size_t p = 0; p < 192; ++p) {
+        EXPECT_EQ(sky.values[3 * p], static_cast<float>(p));
+        EXPECT_EQ(sky.values[3 * p + 2], 0.5F * static_cast<float>(p));
+      }
+    }
+  }
+}
+
+TEST(SkyFits, UnseenPixelsAreZeroAndCounted) {
+  const TempFolder folder;
+  write_map(folder.file("m.fits"), Overwrite::kYes, Healpix(1), {.columns = {"I"}},
+            [](Pixel p, double* out) {
+              *out = p == 3 ? kUnseen : p == 4 ? std::numeric_limits<double>::quiet_NaN() : 7;
+            });
+  const SkyMap sky = read_sky(folder.file("m.fits"));
+  EXPECT_EQ(sky.unseen, 2U);
+  EXPECT_EQ(sky.values[3 * 3], 0);
+  EXPECT_EQ(sky.values[3 * 5], 7);
+  EXPECT_EQ(sky.values[3 * 5 + 1], 0);
+}
+
+TEST(SkyFits, ReadsAPartOfTheSky) {
+  const TempFolder folder;
+  const std::vector<std::int32_t> number{5, 2};
+  const std::vector<double> value{50, 20};
+  RawTable table = fits::TableBuilder(2).add("PIXEL", number).add("I", value).build();
+  table.header.set("ORDERING", "NESTED");
+  table.header.set("NSIDE", 1);
+  table.header.set("INDXSCHM", "EXPLICIT");
+  const auto write = [&] {
+    fits::write_fits(folder.file("m.fits"), Overwrite::kYes,
+                     [&](fits::FitsWriter& writer) { writer.table("MAP", table); });
+  };
+  write();
+  const SkyMap sky = read_sky(folder.file("m.fits"));
+  EXPECT_EQ(sky.values[3 * 5], 50);
+  EXPECT_EQ(sky.values[3 * 2], 20);
+  EXPECT_EQ(sky.unseen, 10U);
+}
+
+TEST(SkyFits, NamesWhatDoesNotFit) {
+  const TempFolder folder;
+  const std::vector<double> value(13, 1.0);
+  RawTable table = fits::TableBuilder(13).add("I", value).build();
+  const auto refusal = [&] {
+    fits::write_fits(folder.file("m.fits"), Overwrite::kYes,
+                     [&](fits::FitsWriter& writer) { writer.table("MAP", table); });
+    return thrown_by([&] { (void)read_sky(folder.file("m.fits")); }).status;
+  };
+  EXPECT_EQ(refusal(), Status::kMissingHdu);
+  table.header.set("NSIDE", 1);
+  EXPECT_EQ(refusal(), Status::kMissingKeyword);
+  table.header.set("ORDERING", "SPIRAL");
+  EXPECT_EQ(refusal(), kPixelisation);
+  table.header.set("ORDERING", "RING");
+  EXPECT_EQ(refusal(), kPixelisation);  // 13 pixels
+}
+
+TEST(ScanSky, AddsWhatADetectorSees) {
+  SkyMap sky{.pixels = Healpix(1), .values = std::vector<float>(36, 0.0F)};
+  sky.values[3 * 7] = 1;
+  sky.values[3 * 7 + 1] = 2;
+  sky.values[3 * 7 + 2] = 4;
+  const std::vector<Pixel> pixels{7, 0};
+  const std::vector<double> q{0.5, 1}, u{-0.25, 1};
+  std::vector<double> signal{100, 200};
+  scan_sky(sky, pixels, q, u, signal);
+  EXPECT_EQ(signal, (std::vector<double>{101, 200}));
+}
+
+}  // namespace
+}  // namespace skyloom

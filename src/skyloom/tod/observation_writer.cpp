@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/tod/observation_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <vector>
+
+#include "loom/base/print.hpp"
+#include "loom/hdf5/hdf5.hpp"
+#include "loom/json/json.hpp"
+#include "skyloom/noise/noise_model.hpp"
+#include "skyloom/random/name_uid.hpp"
+#include "skyloom/tod/observation_file.hpp"
+
+namespace skyloom {
+namespace {
+
+using hdf5::Field;
+using hdf5::TextKind;
+using hdf5::Type;
+using hdf5::Writer;
+
+constexpr const char* kNoiseGroup = "metadata/noise_model";
+
+void say(Writer& writer, const std::string& name, const std::string& attribute,
+         const std::string& value) {
+  writer.describe(name, attribute, value, TextKind::kVariable);
+}
+
+/// Packed rows of a table.
+class Rows {
+ public:
+  template <class T>
+  void put(const T& value) {
+    const auto* const from = reinterpret_cast<const std::uint8_t*>(&value);
+    bytes_.insert(bytes_.end(), from, from + sizeof value);
+  }
+  void put_text(const std::string& text, std::size_t width) {
+    const std::size_t end = bytes_.size() + width;
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.resize(end, 0);
+  }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+std::size_t name_width(const Observation& observation) {
+  std::size_t width = 1;
+  for (const Detector& detector : observation.plane.detectors) {
+    width = std::max(width, detector.name.size() + 1);
+  }
+  return width;
+}
+
+/// Across all detectors, degrees: twice the largest distance from the boresight.
+double field_of_view_deg(const FocalPlane& plane) {
+  double half = 0;
+  for (const Detector& detector : plane.detectors) {
+    const Quaternion& q = detector.place;  // sin and cos of half the angle to the boresight
+    half = std::max(half, 2 * std::atan2(std::hypot(q.x, q.y), std::hypot(q.z, q.w)));
+  }
+  return 2 * half * 180 / std::numbers::pi;
+}
+
+/// A number with its unit, as astropy keeps it beside a table.
+void note_quantity(const char* name, const char* unit, double value,
+                   std::vector<std::string>& lines) {
+  std::string text = print("%.17g", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  lines.push_back(print("- %s: !astropy.units.Quantity", name));
+  lines.push_back(print("    unit: !astropy.units.Unit {unit: %s}", unit));
+  lines.push_back("    value: " + text);
+}
+
+/// What astropy keeps beside a table: types, units, and what it has no columns for.
+std::vector<std::string> table_notes(const Observation& observation) {
+  std::vector<std::string> lines{"datatype:", "- {name: name, datatype: string}",
+                                 "- {name: quat, datatype: string, subtype: 'float64[4]'}"};
+  const struct {
+    const char *name, *unit;
+  } columns[] = {{"pol_leakage", ""}, {"gamma", "rad"},  {"psd_fmin", "Hz"},
+                 {"psd_fknee", "Hz"}, {"psd_alpha", ""}, {"psd_net", "K s(1/2)"}};
+  for (const auto& column : columns) {
+    const std::string unit = *column.unit == 0 ? "" : std::string("unit: ") + column.unit + ", ";
+    lines.push_back(std::string("- {name: ") + column.name + ", " + unit + "datatype: float64}");
+  }
+  lines.emplace_back("- {name: uid, datatype: uint32}");
+  lines.emplace_back("meta: !!omap");
+  note_quantity("sample_rate", "Hz", observation.plane.rate_hz, lines);
+  note_quantity("field_of_view", "deg", field_of_view_deg(observation.plane), lines);
+  lines.emplace_back("- __serialized_columns__:");
+  for (const auto& column : columns) {
+    if (*column.unit == 0) continue;
+    lines.push_back(std::string("    ") + column.name + ":");
+    lines.emplace_back("      __class__: astropy.units.quantity.Quantity");
+    lines.push_back(std::string("      unit: !astropy.units.Unit {unit: ") + column.unit + "}");
+    lines.push_back(std::string("      value: !astropy.table.SerializedColumn {name: ") +
+                    column.name + "}");
+  }
+  return lines;
+}
+
+}  // namespace
+
+ObservationWriter::ObservationWriter(const std::string& path, Overwrite overwrite,
+                                     const Observation& observation, const Boresight& boresight)
+    : writer_(std::make_unique<Writer>(path, overwrite)) {
+  write_header(observation);
+  write_instrument(observation);
+  write_noise(observation);
+  write_shared(observation, boresight);
+  const std::size_t detectors = observation.plane.detectors.size();
+  writer_->create("detdata/signal", Type::kFloat64, {detectors, observation.samples});
+  say(*writer_, "detdata/signal", "units", "K");
+  writer_->create("detdata/flags", Type::kUint8, {detectors, observation.samples});
+  say(*writer_, "detdata/flags", "units", "");
+}
+
+ObservationWriter::~ObservationWriter() = default;
+
+void ObservationWriter::write_header(const Observation& observation) {
+  Writer& to = *writer_;
+  Json names = Json::array(), sets = Json::array(), flags = Json::object();
+  for (const Detector& detector : observation.plane.detectors) {
+    names.push_back(detector.name);
+    sets.push_back(Json::array({detector.name}));
+    flags[detector.name] = 0;
+  }
+  say(to, "/", "toast_version", "skyloom");
+  to.describe("/", "toast_format_version", std::int64_t{kObservationFormat});
+  say(to, "/", "observation_name", observation.name);
+  to.describe("/", "observation_uid", std::int64_t{observation.uid});
+  say(to, "/", "observation_detectors", names.dump());
+  say(to, "/", "observation_detector_sets", sets.dump());
+  to.describe("/", "observation_samples", static_cast<std::int64_t>(observation.samples));
+  say(to, "/", "observation_sample_sets", "NONE");
+  say(to, "/", "observation_detector_flags", flags.dump());
+  to.group("attr");
+  to.group("metadata/other");
+  say(to, "metadata/other", "python_data_type", "dict");  // TOAST reads no file without it
+  to.group("intervals");
+  say(to, "intervals", "times", "times");
+}
+
+void ObservationWriter::write_instrument(const Observation& observation) {
+  Writer& to = *writer_;
+  to.group("instrument");
+  const char* const group = "instrument";
+  to.describe(group, "toast_format_version", std::int64_t{kObservationFormat});
+  say(to, group, "telescope_class", "toast.instrument.Telescope");
+  say(to, group, "telescope_name", observation.telescope);
+  to.describe(group, "telescope_uid", std::int64_t{observation.telescope_uid});
+  say(to, group, "site_class", "toast.instrument.SpaceSite");
+  say(to, group, "site_name", "space");
+  to.describe(group, "site_uid", std::int64_t{name_uid("space")});
+  say(to, group, "session_class", "toast.instrument.Session");
+  say(to, group, "session_name", observation.session);
+  to.describe(group, "session_uid", std::int64_t{observation.session_uid});
+  to.describe(group, "session_start", observation.start_s);
+  const double seconds = static_cast<double>(observation.samples - 1) / observation.plane.rate_hz;
+  to.describe(group, "session_end", observation.start_s + seconds);
+  say(to, group, "focalplane_class", "toast.instrument.Focalplane");
+  const std::size_t width = name_width(observation);
+  const std::vector<Field> fields{
+      {"name", Type::kText, width},    {"quat", Type::kFloat64, 4, true},
+      {"pol_leakage", Type::kFloat64}, {"gamma", Type::kFloat64},
+      {"psd_fmin", Type::kFloat64},    {"psd_fknee", Type::kFloat64},
+      {"psd_alpha", Type::kFloat64},   {"psd_net", Type::kFloat64},
+      {"uid", Type::kUint32}};
+  Rows rows;
+  for (const Detector& detector : observation.plane.detectors) {
+    rows.put_text(detector.name, width);
+    for (const double part :
+         {detector.place.x, detector.place.y, detector.place.z, detector.place.w, detector.leakage,
+          detector.gamma, detector.noise.fmin_hz, detector.noise.fknee_hz, detector.noise.slope,
+          detector.noise.net}) {
+      rows.put(part);
+    }
+    rows.put(detector.uid);
+  }
+  to.table(kFocalPlaneTable, fields, observation.plane.detectors.size(), rows.bytes());
+  to.texts(std::string(kFocalPlaneTable) + ".__table_column_meta__", table_notes(observation));
+}
+
+void ObservationWriter::write_noise(const Observation& observation) {
+  Writer& to = *writer_;
+  const std::string group = kNoiseGroup;
+  to.group(group);
+  say(to, group, "class", "toast.noise_sim.AnalyticNoise");
+  say(to, group, "psd_units", "K2 s");
+  const double rate = observation.plane.rate_hz;
+  const std::size_t width = name_width(observation);
+  const std::vector<Detector>& detectors = observation.plane.detectors;
+  Rows analytic, weights, mixing;
+  std::vector<double> spectra, uids;
+  std::vector<std::string> names;
+  for (const Detector& detector : detectors) {
+    const DetectorNoise& noise = detector.noise;
+    analytic.put_text(detector.name, width);
+    for (const double value : {rate, noise.fmin_hz, noise.fknee_hz, noise.slope, noise.net}) {
+      analytic.put(value);
+    }
+    weights.put_text(detector.name, width);
+    weights.put(static_cast<float>(sample_weight(noise, rate)));
+    mixing.put_text(detector.name, width);
+    mixing.put_text(detector.name, width);
+    mixing.put(1.0F);
+    const NoisePsd model = analytic_psd(noise, rate, detector.name);
+    if (spectra.empty()) spectra = model.frequency_hz;
+    spectra.insert(spectra.end(), model.psd.begin(), model.psd.end());
+    uids.push_back(detector.uid);
+    names.push_back(detector.name);
+  }
+  const std::size_t n = detectors.size();
+  to.table(group + "/" + kNoiseTable,
+           std::vector<Field>{{"f0", Type::kText, width}, {"f1"}, {"f2"}, {"f3"}, {"f4"}, {"f5"}},
+           n, analytic.bytes());
+  to.table(group + "/detector_weights",
+           std::vector<Field>{{"f0", Type::kText, width}, {"f1", Type::kFloat32}}, n,
+           weights.bytes());
+  say(to, group + "/detector_weights", "unit", "1 / K2");
+  to.table(group + "/mixing_matrix",
+           std::vector<Field>{
+               {"f0", Type::kText, width}, {"f1", Type::kText, width}, {"f2", Type::kFloat32}},
+           n, mixing.bytes());
+  // all spectra have the frequencies of the first row; the name is any that no other one has
+  const std::string set = group + "/psds";
+  to.create(set, Type::kFloat32, {n + 1, spectra.size() / (n + 1)});
+  to.write(set, 0, std::span<const double>(spectra));
+  to.create(set + "_indices", Type::kUint32, {n});
+  to.write(set + "_indices", 0, std::span<const double>(uids));
+  to.texts(set + "_keys", names);
+}
+
+void ObservationWriter::write_shared(const Observation& observation, const Boresight& boresight) {
+  Writer& to = *writer_;
+  const std::size_t n = observation.samples;
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = observation.start_s + static_cast<double>(i) / observation.plane.rate_hz;
+  }
+  to.create("shared/times", Type::kFloat64, {n});
+  to.write("shared/times", 0, std::span<const double>(values));
+  values.resize(4 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < 4; ++k) values[4 * i + k] = boresight(k, i);
+  }
+  to.create("shared/boresight_radec", Type::kFloat64, {n, 4});
+  to.write("shared/boresight_radec", 0, std::span<const double>(values));
+  const std::vector<std::uint8_t> flags(n, 0);
+  to.create("shared/flags", Type::kUint8, {n});
+  to.write("shared/flags", 0, std::span<const std::uint8_t>(flags));
+  for (const char* name : {"shared/times", "shared/boresight_radec", "shared/flags"}) {
+    say(to, name, "comm_type", "column");
+  }
+}
+
+void ObservationWriter::signal(std::size_t detector, std::span<const double> values,
+                               std::span<const std::uint8_t> flags) {
+  writer_->write("detdata/signal", detector, values);
+  writer_->write("detdata/flags", detector, flags);
+}
+
+void ObservationWriter::commit() { writer_->commit(); }
+
+}  // namespace skyloom

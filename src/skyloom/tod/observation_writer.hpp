@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes an observation as TOAST's HDF5 format 2, detector by detector.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "loom/files/atomic_file.hpp"
+#include "skyloom/tod/observation.hpp"
+
+namespace loom::hdf5 {
+class Writer;
+}
+
+namespace skyloom {
+
+/// The file appears when it is whole; its bytes depend on the observation alone. Detectors need
+/// noise of NET above 0. Throws kOutputExists, kUnwritable, kDiskFull, kNoiseModel.
+class ObservationWriter {
+ public:
+  ObservationWriter(const std::string& path, Overwrite overwrite, const Observation& observation,
+                    const Boresight& boresight);
+  ~ObservationWriter();
+  ObservationWriter(const ObservationWriter&) = delete;
+  ObservationWriter& operator=(const ObservationWriter&) = delete;
+
+  void signal(std::size_t detector, std::span<const double> values,
+              std::span<const std::uint8_t> flags);
+  void commit();
+
+ private:
+  void write_header(const Observation& observation);
+  void write_instrument(const Observation& observation);
+  void write_noise(const Observation& observation);
+  void write_shared(const Observation& observation, const Boresight& boresight);
+  std::unique_ptr<hdf5::Writer> writer_;
+};
+
+}  // namespace skyloom

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/tod/stored_tod.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
+#include "loom/hdf5/hdf5.hpp"
+#include "loom/json/json.hpp"
+#include "skyloom/status.hpp"
+#include "skyloom/tod/observation_file.hpp"
+
+namespace skyloom {
+namespace {
+
+using hdf5::Reader;
+
+/// Units of signals, in K.
+constexpr struct {
+  const char* name;
+  double kelvin;
+} kUnits[] = {{"K", 1}, {"K_CMB", 1}, {"mK", 1e-3}, {"uK", 1e-6}};
+
+constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
+
+double unit_of(const Reader& file, const std::string& signal) {
+  const std::string name = file.description(signal, "units").value_or("K");
+  for (const auto& unit : kUnits) {
+    if (name == unit.name) return unit.kelvin;
+  }
+  throw Error(Status::kUnsupported,
+              file.path() + ": " + signal + ": units '" + name + "': expected K, mK or uK");
+}
+
+Json json_of(const Reader& file, const std::string& attribute) {
+  const auto json = Json::parse(text_of(file, "/", attribute));
+  if (!json) {
+    throw Error(Status::kCorrupt, file.path() + ": attribute " + attribute + " is no JSON");
+  }
+  return *json;
+}
+
+void check_format(const Reader& file) {
+  const double format = number_of(file, "/", "toast_format_version");
+  if (format != kObservationFormat) {
+    throw Error(Status::kUnsupported, file.path() + print(": toast_format_version %g: expected %d",
+                                                          format, kObservationFormat));
+  }
+}
+
+void check_shape(const Reader& file, const std::string& name,
+                 const std::vector<std::size_t>& expected) {
+  const std::vector<std::size_t> found = file.extent(name);
+  if (found == expected) return;
+  const auto words = [](const std::vector<std::size_t>& sizes) {
+    std::string text;
+    for (const std::size_t n : sizes) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    return text;
+  };
+  throw Error(Status::kWrongShape,
+              file.path() + ": " + name + ": " + words(found) + ": expected " + words(expected));
+}
+
+/// Samples a second of timestamps, by the median step: as the peer has it.
+double rate_of(const Reader& file, std::size_t samples) {
+  check_shape(file, "shared/times", {samples});
+  const std::vector<double> times = file.read("shared/times");
+  std::vector<double> steps(samples - 1);
+  for (std::size_t i = 0; i + 1 < samples; ++i) {
+    steps[i] = times[i + 1] - times[i];
+    if (!std::isfinite(steps[i])) {
+      throw Error(Status::kCorrupt,
+                  file.path() + print(": shared/times: row %zu: %g s", i + 1, times[i + 1]));
+    }
+  }
+  const double step = median_of(steps);
+  if (!(step >= kLeastStep && step <= kMostStep)) {
+    throw Error(Status::kCorrupt, file.path() + print(": shared/times: steps of %g s: expected %g "
+                                                      "to %g",
+                                                      step, kLeastStep, kMostStep));
+  }
+  return 1 / step;
+}
+
+}  // namespace
+
+StoredTod::StoredTod(const std::vector<std::string>& paths, const StoredOptions& options)
+    : options_(options) {
+  for (const std::string& path : paths) {
+    files_.push_back({.path = path, .observation = {}, .rows = {}, .flags = {}});
+    open(files_.back());
+  }
+}
+
+StoredTod::~StoredTod() = default;
+
+void StoredTod::open(File& to) const {
+  const Reader file(to.path);
+  check_format(file);
+  if (file.has("shared/hwp_angle")) {
+    throw Error(Status::kUnsupported,
+                to.path + ": shared/hwp_angle: data with a half-wave plate cannot be mapped yet");
+  }
+  const std::string signal = "detdata/" + options_.signal;
+  if (!file.has(signal)) throw Error(Status::kMissingHdu, to.path + ": no data set " + signal);
+  Observation& observation = to.observation;
+  std::vector<std::string> names, used;
+  try {
+    names = json_of(file, "observation_detectors").get<std::vector<std::string>>();
+    const Json flags = json_of(file, "observation_detector_flags");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if ((flags.value<std::uint64_t>(names[i], 0) & options_.detector_mask) != 0) continue;
+      used.push_back(names[i]);
+      to.rows.push_back(i);
+    }
+  } catch (const JsonError& error) {
+    throw Error(Status::kCorrupt, to.path + ": attributes of detectors: " + error.what());
+  }
+  observation.name = text_of(file, "/", "observation_name");
+  const double samples = number_of(file, "/", "observation_samples");
+  if (!(samples >= 2 && samples < 0x1p40)) {
+    throw Error(Status::kCorrupt, to.path + print(": observation_samples %g", samples));
+  }
+  observation.samples = static_cast<std::size_t>(samples);
+  check_shape(file, signal, {names.size(), observation.samples});
+  check_shape(file, "shared/" + options_.boresight, {observation.samples, 4});
+  to.unit = unit_of(file, signal);
+  observation.plane.rate_hz = rate_of(file, observation.samples);
+  observation.plane.detectors = read_detectors(file, used);
+  observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
+                                         observation.plane.detectors);
+  std::vector<Detector>& detectors = observation.plane.detectors;
+  for (std::size_t i = detectors.size(); i-- > 0;) {
+    if (detectors[i].noise.net > 0) continue;  // no weight
+    detectors.erase(detectors.begin() + static_cast<std::ptrdiff_t>(i));
+    to.rows.erase(to.rows.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  const std::string flags = "detdata/" + options_.detector_flags;
+  to.has_flags = file.has(flags);
+  if (to.has_flags) check_shape(file, flags, {names.size(), observation.samples});
+  const std::string shared = "shared/" + options_.shared_flags;
+  if (!file.has(shared)) return;
+  check_shape(file, shared, {observation.samples});
+  to.flags.resize(observation.samples);
+  const std::size_t start[] = {0}, count[] = {observation.samples};
+  file.read_box(shared, start, count, std::span<std::uint8_t>(to.flags));
+  const auto mask = static_cast<std::uint8_t>(options_.shared_mask);
+  for (std::uint8_t& flag : to.flags) flag = (flag & mask) != 0 ? 1 : 0;
+}
+
+std::shared_ptr<const Reader> StoredTod::reader(std::size_t number) const {
+  const std::lock_guard lock(mutex_);
+  if (!open_ || open_number_ != number) {
+    open_ = std::make_shared<const Reader>(files_[number].path);
+    open_number_ = number;
+  }
+  return open_;
+}
+
+Boresight StoredTod::boresight(std::size_t number) const {
+  const File& file = files_[number];
+  const std::string name = "shared/" + options_.boresight;
+  const std::vector<double> values = reader(number)->read(name);
+  const std::size_t n = file.observation.samples;
+  if (values.size() != 4 * n) {
+    throw Error(Status::kChanged, file.path + ": " + name + " has another size than before");
+  }
+  Boresight out(4, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Quaternion q = unit_quaternion(values.data() + 4 * i);
+    if (!std::isfinite(q.x + q.y + q.z + q.w)) {
+      throw Error(Status::kCorrupt,
+                  file.path + ": " + name + print(": row %zu is no quaternion", i));
+    }
+    out(0, i) = q.x;
+    out(1, i) = q.y;
+    out(2, i) = q.z;
+    out(3, i) = q.w;
+  }
+  return out;
+}
+
+void StoredTod::read(std::size_t number, const Boresight& /*boresight*/, std::size_t first,
+                     std::span<const Signal> signals) const {
+  const File& file = files_[number];
+  const auto from = reader(number);
+  const auto mask = static_cast<std::uint8_t>(options_.detector_mask);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    const Signal& to = signals[i];
+    const std::size_t start[] = {file.rows[first + i], 0};
+    const std::size_t count[] = {1, file.observation.samples};
+    from->read_box("detdata/" + options_.signal, start, count, to.values);
+    if (file.unit != 1) {
+      for (double& value : to.values) value *= file.unit;
+    }
+    std::fill(to.flags.begin(), to.flags.end(), std::uint8_t{0});
+    if (file.has_flags) {
+      from->read_box("detdata/" + options_.detector_flags, start, count, to.flags);
+      for (std::uint8_t& flag : to.flags) flag &= mask;
+    }
+    for (std::size_t k = 0; k < file.flags.size(); ++k) to.flags[k] |= file.flags[k];
+  }
+}
+
+}  // namespace skyloom

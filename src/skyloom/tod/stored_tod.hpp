@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Data from files: TOAST's HDF5 observations, format 2. Signals are read as they are asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "skyloom/tod/observation.hpp"
+
+namespace loom::hdf5 {
+class Reader;
+}
+
+namespace skyloom {
+
+struct StoredOptions {
+  std::string signal = "signal";                    ///< in detdata/
+  std::string detector_flags = "flags";             ///< in detdata/; not there: none
+  std::string shared_flags = "flags";               ///< in shared/; not there: none
+  std::string boresight = "boresight_radec";        ///< in shared/
+  std::string noise_model = "noise_model";          ///< in metadata/
+  std::size_t detector_mask = 7, shared_mask = 15;  ///< bits that flag; TOAST's defaults
+};
+
+class StoredTod final : public TodSource {
+ public:
+  /// Reads what describes the observations. Detectors whose own flags have bits of the mask, or
+  /// whose noise weight is 0, are left out. Throws kNotFound, kCorrupt (no HDF5, or cut off),
+  /// kMissingHdu, kMissingKeyword, kWrongShape, kNoiseModel; kUnsupported where the format is
+  /// another one, data are compressed, or a half-wave plate turns.
+  StoredTod(const std::vector<std::string>& paths, const StoredOptions& options);
+  ~StoredTod() override;
+
+  [[nodiscard]] std::size_t observations() const override { return files_.size(); }
+  [[nodiscard]] const Observation& observation(std::size_t number) const override {
+    return files_[number].observation;
+  }
+  [[nodiscard]] Boresight boresight(std::size_t number) const override;
+  void read(std::size_t number, const Boresight& boresight, std::size_t first,
+            std::span<const Signal> signals) const override;
+
+ private:
+  struct File {
+    std::string path;
+    Observation observation;
+    std::vector<std::size_t> rows;  ///< of the detectors that are used
+    double unit = 1;                ///< K
+    bool has_flags = false;
+    std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
+  };
+  void open(File& file) const;
+  [[nodiscard]] std::shared_ptr<const hdf5::Reader> reader(std::size_t number) const;
+
+  StoredOptions options_;
+  std::vector<File> files_;
+  mutable std::mutex mutex_;  ///< of the file that is open
+  mutable std::shared_ptr<const hdf5::Reader> open_;
+  mutable std::size_t open_number_ = 0;
+};
+
+}  // namespace skyloom

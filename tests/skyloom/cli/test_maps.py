@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""simulate, map and info, from command line to files."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from run_skyloom import MAPS, PROGRAM, SMALL, Case, read_map
+
+NAMES = ("hits", "rcond", "invcov", "cov", "binned", "map")
+UNSEEN = -1.6375e30
+
+
+class Maps(Case):
+    def test_a_map_with_and_without_files_between_is_the_same(self):
+        self.ok("map", *self.observations, "-o", self.out / "stored", *MAPS, "--coord", "E", "--quiet")
+        self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, "--quiet")
+        for name in NAMES:
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(),
+                             (self.out / f"direct/{name}.fits").read_bytes(), name)
+
+    def test_hits_count_every_sample_and_cut_pixels_are_unseen(self):
+        self.ok("map", *self.observations, "-o", self.out, *MAPS, "--json", self.out / "s.json", "--quiet")
+        hits, cards = read_map(self.out / "hits.fits", "i", 1)
+        self.assertEqual(sum(row[0] for row in hits), 2 * 14 * 3000)
+        self.assertEqual(cards["ORDERING"], "NESTED")
+        self.assertEqual(int(cards["NSIDE"]), 16)
+        summary = json.loads((self.out / "s.json").read_text())
+        sky, _ = read_map(self.out / "map.fits")
+        unseen = sum(1 for row in sky if abs(row[0] / UNSEEN - 1) < 1e-5)
+        self.assertEqual(summary["data"]["samples"], 2 * 14 * 3000)
+        self.assertEqual(unseen, 3072 - summary["maps"]["hit_pixels"] + summary["maps"]["cut_pixels"])
+        self.assertTrue(summary["maps"]["converged"])
+
+    def test_destriping_takes_stripes_away(self):
+        noise = ("--fknee", 1, "--fmin", 1e-4, "--slope", 2)
+        self.ok("simulate", "--maps", self.out, *SMALL, *MAPS, *noise, "--quiet")
+        spread = {}
+        for name in ("binned", "map"):
+            sky, _ = read_map(self.out / f"{name}.fits")
+            values = [row[0] for row in sky if row[0] > -1e29]
+            mean = sum(values) / len(values)
+            spread[name] = sum((v - mean) ** 2 for v in values) ** 0.5
+        self.assertLess(spread["map"], 0.5 * spread["binned"])
+
+    def test_the_number_of_threads_does_not_show(self):
+        for threads in (1, 2):
+            self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")
+        for name in NAMES:
+            self.assertEqual((self.out / f"1/{name}.fits").read_bytes(), (self.out / f"2/{name}.fits").read_bytes())
+
+    def test_ring_is_the_same_map_in_another_order(self):
+        for ordering in ("nested", "ring"):
+            self.ok("map", *self.observations, "-o", self.out / ordering, *MAPS, "--ordering", ordering, "--quiet")
+        nested, _ = read_map(self.out / "nested/map.fits")
+        ring, cards = read_map(self.out / "ring/map.fits")
+        self.assertEqual(cards["ORDERING"], "RING")
+        self.assertEqual(sorted(nested), sorted(ring))
+        self.assertNotEqual(nested, ring)
+
+    def test_info_says_what_files_hold(self):
+        self.ok("map", self.observations[0], "-o", self.out, *MAPS, "--quiet")
+        said = self.ok("info", self.observations[0], self.out / "map.fits").stdout
+        self.assertIn("detectors        14", said)
+        self.assertIn("rate             5 Hz", said)
+        self.assertIn("Nside            16", said)
+
+
+class Faults(Case):
+    def test_each_has_its_code_and_one_line(self):
+        out = ("-o", self.out / "maps")
+        first = self.observations[0]
+        self.fails(10, "nothing.h5", "map", self.out / "nothing.h5", *out)
+        text = self.out / "text.h5"
+        text.write_text("no HDF5")
+        self.fails(14, "text.h5", "map", text, *out)
+        cut = self.out / "cut.h5"
+        cut.write_bytes(first.read_bytes()[:20000])
+        self.fails(14, "cut.h5", "map", cut, *out)
+        self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
+        self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
+        self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
+        # a pair of detectors that crosses each pixel once
+        once = ("--pixels", 1, "--minutes", 1, "--rate", 5, "--spin-period", 1.3)
+        self.fails(22, "cut", "simulate", "--maps", self.out / "m", *once, "--nside", 2048)
+        self.fails(2, "--nside", "map", first, *out, "--nside", 0)
+        self.fails(2, "-o, --maps", "simulate", "--quiet")
+        self.fails(2, "fill no hexagon", "simulate", "--maps", self.out / "m", "--pixels", 8)
+        self.fails(21, "fknee", "simulate", "--maps", self.out / "m", "--fmin", 1, "--fknee", 0.1)
+        self.fails(10, "none.fits", "simulate", "--maps", self.out / "m", "--sky", self.out / "none.fits")
+        self.assertFalse((self.out / "maps").exists())
+
+    def test_nothing_is_replaced_unasked(self):
+        self.ok("map", self.observations[0], "-o", self.out, *MAPS, "--quiet")
+        before = (self.out / "hits.fits").read_bytes()
+        self.fails(32, "hits.fits", "map", *self.observations, "-o", self.out, *MAPS, "--no-clobber")
+        self.assertEqual((self.out / "hits.fits").read_bytes(), before)
+
+    def test_an_interrupted_run_leaves_no_part_of_a_file(self):
+        run = subprocess.Popen([PROGRAM, "simulate", "-o", self.out, "--minutes", "60", "--pixels", "91", "--quiet"],
+                               stderr=subprocess.PIPE, text=True, env=os.environ)
+        time.sleep(0.5)
+        run.send_signal(signal.SIGTERM)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 50, errors)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
