@@ -50,7 +50,10 @@ struct DeclareRedshift {
   void operator()(double* member) const { plain(member); }
   void operator()(std::string* member) const { plain(member); }
   void operator()(std::vector<std::string>* member) const { plain(member); }
-  void operator()(RedshiftMethod*) const { by_text(redshift_methods()); }
+  void operator()(RedshiftMethod* member) const {
+    const std::vector<std::string>& words = redshift_methods();
+    by_text(words, words[static_cast<std::size_t>(*member)]);
+  }
   void operator()(PerCamera*) const { by_text({"True", "False"}); }
   template <class Other>
   void operator()(Other*) const {
@@ -63,12 +66,16 @@ struct DeclareRedshift {
     options.add(row.names, member, row.text,
                 {.value = row.value, .interval = row.interval, .shows_default = row.shows_default});
   }
-  void by_text(std::vector<std::string> words) const {
+  void by_text(std::vector<std::string> words, const std::string& initial = {}) const {
     options.add(row.names,
                 [this_row = &row, to = &job](const std::string& text) {
                   set_redshift_option(*this_row, *to, text);
                 },
-                row.text, {.value = row.value, .words = std::move(words)});
+                row.text,
+                {.value = row.value,
+                 .words = std::move(words),
+                 .shows_default = !initial.empty(),
+                 .initial = initial});
   }
 };
 
@@ -105,7 +112,7 @@ void add_survey_options(Options& options, RedshiftCommand& c) {
   options.add("--mpi", &c.mpi,
               "auto: when mpirun or srun started this; off: each process on its own. Of one file "
               "on: rank 0 does it all",
-              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+              {.words = {"auto", "on", "off", "openmpi", "mpich"}, .shows_default = true});
   options.add("--rank-silence", &c.rank_silence_s,
               "seconds without a sign of life after which a rank is dead and the job ends",
               {.interval = between(2.0, 86400.0), .shows_default = true});

@@ -90,7 +90,8 @@ bool Option::takes_path() const { return value_text() == "TEXT"; }
 
 std::string Option::initial() const {
   if (traits.if_alone != nullptr) return traits.if_alone;
-  return traits.shows_default ? std::visit(ContentText{}, slot) : "";
+  if (!traits.shows_default) return "";
+  return traits.initial.empty() ? std::visit(ContentText{}, slot) : traits.initial;
 }
 
 Options::Options() {

@@ -40,6 +40,7 @@ struct OptionTraits {
   WordCase word_case = WordCase::kExact;
   bool required = false;
   bool shows_default = false;
+  std::string initial = {};        ///< what help shows then, where the slot does not know it
   char delimiter = '\0';           ///< a list may be one word: a,b,c
   bool one_a_time = false;         ///< of a list: each value wants the option's name again
   const char* if_alone = nullptr;  ///< the value may be left out, and is then this
@@ -92,6 +93,8 @@ class Options {
                  OptionTraits traits = {}) {
     for (const auto& meaning : meanings) traits.words.push_back(meaning.first);
     traits.word_case = WordCase::kAny;
+    traits.shows_default = !traits.required;
+    traits.initial = meanings.front().first;
     *value = meanings.front().second;
     const auto choose = [value, meanings](const std::string& word) {
       for (const auto& meaning : meanings) {

@@ -79,6 +79,7 @@ TEST(Choice, StartsAsItsFirstWord) {
   const Option& option = options.choice<int>("--of", &value, {{"one", 1}, {"two", 2}}, "");
   EXPECT_EQ(value, 1);
   EXPECT_EQ(option.value_text(), "one|two");
+  EXPECT_EQ(option.initial(), "one");
   std::get<std::function<void(const std::string&)>>(option.slot)("two");
   EXPECT_EQ(value, 2);
 }

@@ -82,11 +82,15 @@ CLI::Option* declare(CLI::App& app, const Option& row) {
   const OptionTraits& traits = row.traits;
   if (traits.interval) option->check(in_interval(*traits.interval));
   if (!traits.words.empty()) restrict_to_words(*option, traits);
-  if (!traits.words.empty() || !traits.value.empty()) option->option_text(row.value_text());
+  const std::string initial = row.initial();
+  if (!traits.words.empty() || !traits.value.empty()) {
+    const bool shown = !initial.empty() && traits.if_alone == nullptr;
+    option->option_text(row.value_text() + (shown ? "=" + initial : ""));
+  }
   if (traits.delimiter != '\0') option->delimiter(traits.delimiter);
   if (traits.one_a_time) option->allow_extra_args(false);
   if (traits.if_alone != nullptr) option->expected(0, 1);
-  if (const std::string initial = row.initial(); !initial.empty()) option->default_str(initial);
+  if (!initial.empty()) option->default_str(initial);
   option->required(traits.required);
   option->group(row.group);
   return option;

@@ -156,7 +156,7 @@ TEST_F(Parsing, AnswersHelpAndVersionWithText) {
   const std::string help = answer({"weave", "--help"});
   for (const char* words :
        {"-o,--output TEXT REQUIRED       cloth", "--threads N ", "--width FLOAT=1.5 ",
-        "--knot plain|double ", "--mpi on|off ", "Example: loom weave"}) {
+        "--knot plain|double=plain ", "--mpi on|off ", "Example: loom weave"}) {
     EXPECT_NE(help.find(words), std::string::npos) << words << "\n" << help;
   }
 }

@@ -22,6 +22,8 @@ struct DeclareRow {
   void operator()(const WordField& field) {
     traits.words = field.words;
     traits.word_case = WordCase::kAny;
+    traits.shows_default = true;
+    traits.initial = field.words[field.get()];
     options.add(names, set, text, traits);
   }
   void operator()(const TextField& /*field*/) { options.add(names, set, text, traits); }
