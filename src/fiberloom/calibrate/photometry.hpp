@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "fiberloom/foundation.hpp"
+#include "fiberloom/spectrum/calibration.hpp"
 
 namespace fiberloom::calibrate {
-
-/// A band's share of photons that are counted; 0 at both ends and beyond.
-struct Passband {
-  std::vector<double> wave;      ///< Angstrom, increasing
-  std::vector<double> response;  ///< [wave]
-};
 
 /// AB magnitudes of fluxes on one grid in one band: integrals of photons by trapezoids through the
 /// grid's points and those of the band's points that share an interval with the one before, as

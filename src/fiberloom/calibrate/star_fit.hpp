@@ -10,21 +10,11 @@
 
 #include "fiberloom/foundation.hpp"
 #include "fiberloom/spectrum/banded.hpp"
+#include "fiberloom/spectrum/calibration.hpp"
 #include "loom/base/array.hpp"
 #include "loom/base/executor.hpp"
 
 namespace fiberloom::calibrate {
-
-/// Spectra of stars before any blur; a model need not be there for each node of the grid.
-struct StellarGrid {
-  std::vector<double> wave;   ///< Angstrom (vacuum), increasing
-  Array2D<float> flux;        ///< [nmodel][wave], any unit
-  std::vector<double> teff;   ///< [nmodel] K
-  std::vector<double> logg;   ///< [nmodel] of cm/s2
-  std::vector<double> metal;  ///< [nmodel] [Fe/H]
-
-  [[nodiscard]] std::size_t nmodel() const noexcept { return flux.rows(); }
-};
 
 /// One camera's spectrum of a star, flat-fielded, without sky; spans [nwave].
 struct StarSpectrum {
