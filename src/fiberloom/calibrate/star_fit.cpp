@@ -81,15 +81,17 @@ class StarFitting {
     const StarSpectrum& s = cameras_[c];
     const std::vector<double> middle = running_median(s.flux, kContinuum);
     std::vector<double> ivar(s.ivar.begin(), s.ivar.end());
+    std::vector<double> known = ivar;  // with the model's error
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const double model = o_.template_error * middle[i];
+      if (known[i] > 0) known[i] = 1 / (1 / known[i] + model * model);
+    }
     constexpr double kSpike = 3;  // sigma
     for (std::size_t i = 0; i < ivar.size(); ++i) {
-      if (ivar[i] > 0 && !(s.flux[i] < middle[i] + kSpike / std::sqrt(ivar[i]))) ivar[i] = 0;
+      const double v = o_.spikes == SpikeLimit::kNoise ? ivar[i] : known[i];
+      ivar[i] = v > 0 && s.flux[i] < middle[i] + kSpike / std::sqrt(v) ? known[i] : 0;
     }
     mask_atmosphere(s.wave, ivar);
-    for (std::size_t i = 0; i < ivar.size(); ++i) {
-      const double model = o_.template_error * middle[i];
-      if (ivar[i] > 0) ivar[i] = 1 / (1 / ivar[i] + model * model);
-    }
     const std::span<double> data = part(data_, c), weight = part(weight_, c);
     std::copy(s.flux.begin(), s.flux.end(), data.begin());
     divide(data, middle);
