@@ -139,7 +139,7 @@ class StarFinding {
     }
     std::stable_sort(out.begin(), out.end(),
                      [&](std::size_t a, std::size_t b) { return snr_[a][0] > snr_[b][0]; });
-    out.resize(std::min(out.size(), o_.most_stars));
+    out.resize(std::min(out.size(), static_cast<std::size_t>(o_.most_stars)));
     return out;
   }
 

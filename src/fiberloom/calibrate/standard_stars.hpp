@@ -47,7 +47,7 @@ struct StarCamera {
 struct StandardStarOptions {
   double colour_distance = 0.2;  ///< of models from the star, magnitudes
   double least_blue_snr = 4;     ///< median, for a square root of an Angstrom
-  std::size_t most_stars = 30;   ///< those of most light in the blue
+  int most_stars = 30;           ///< those of most light in the blue
   StarFitOptions fit;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom fiberflat`, `sky`, `fluxcalib` and `calibrate`: options -> recipe -> a line.
+// `fiberloom fiberflat`, `sky`, `stdstars`, `fluxcalib` and `calibrate`: options -> recipe -> a
+// line.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -33,15 +34,12 @@ struct DeclareCalibration {
   const CalibrationOptionRow& row;
 
   void operator()(double* member) const { plain(member); }
+  void operator()(int* member) const { plain(member); }
   void operator()(std::string* member) const { plain(member); }
-  void operator()(CalibrationMethod* member) const {
-    std::vector<std::pair<std::string, CalibrationMethod>> meanings;
-    for (const std::string& word : calibration_methods()) {
-      meanings.emplace_back(word, static_cast<CalibrationMethod>(meanings.size()));
-    }
-    options.choice<CalibrationMethod>(row.names, member, meanings, row.text,
-                                      {.shows_default = row.shows_default});
-  }
+  void operator()(std::vector<std::string>* member) const { plain(member); }
+  void operator()(std::vector<long>* member) const { plain(member); }
+  void operator()(CalibrationMethod* member) const { one_of(member, calibration_methods()); }
+  void operator()(calibrate::StarColour* member) const { one_of(member, star_colours()); }
   void operator()(Verify* member) const {
     options.flag(
         row.names, [member] { *member = Verify::kNo; }, row.text);
@@ -52,6 +50,15 @@ struct DeclareCalibration {
   }
 
  private:
+  template <class Member>
+  void one_of(Member* member, const std::vector<std::string>& words) const {
+    std::vector<std::pair<std::string, Member>> meanings;
+    for (const std::string& word : words) {
+      meanings.emplace_back(word, static_cast<Member>(meanings.size()));
+    }
+    options.choice<Member>(row.names, member, meanings, row.text,
+                           {.shows_default = row.shows_default});
+  }
   template <class Member>
   void plain(Member* member) const {
     options.add(row.names, member, row.text,
@@ -71,6 +78,23 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
   add_thread_option(options, c.threads);
   add_rank_option(options, c.ranks);
   add_log_options(options, c.log);
+}
+
+Json inputs_json(const CalibrationJob& job) {
+  if (job.step != CalibrationStep::kStdStars) {
+    return {{"frame", job.input},   {"fiberflat", job.flat},  {"sky", job.sky},
+            {"models", job.models}, {"average", job.average}, {"fluxcalib", job.flux}};
+  }
+  const auto list = [](const std::vector<std::string>& paths) {
+    Json all = Json::array();
+    for (const std::string& path : paths) all.push_back(path);
+    return all;
+  };
+  return {{"frames", list(job.frames)},
+          {"fiberflats", list(job.flats)},
+          {"skymodels", list(job.skies)},
+          {"starmodels", job.grid},
+          {"filters", job.passbands}};
 }
 
 /// Runs `step` (executor, observer) -> the step's own part of the summary.
@@ -95,8 +119,7 @@ int run_step(const char* name, const CalibrationCommand& c, const Given& given, 
   json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
   json["threads"] = executor->concurrency();
   json["executor"] = executor_kind();
-  json["input"] = {{"frame", c.job.input},   {"fiberflat", c.job.flat},  {"sky", c.job.sky},
-                   {"models", c.job.models}, {"average", c.job.average}, {"fluxcalib", c.job.flux}};
+  json["input"] = inputs_json(c.job);
   json["output"] = c.job.output;
   json["options"] = given.texts();
   json["settings"] = Json::object();
@@ -148,6 +171,28 @@ int run_sky(const Given& given, const CalibrationCommand& c) {
     json["discarded_fibers"] = s.discarded;
     json["clipped_pixels"] = s.clipped;
     json["masked_pixels"] = s.without;
+    return json;
+  });
+}
+
+int run_stdstars(const Given& given, const CalibrationCommand& c) {
+  return run_step("stdstars", c, given, [&](Executor& executor, const Observer& observer) {
+    const StandardStarSummary s = make_standard_stars(c.job, executor, observer);
+    observer.info(
+        print("%zu of %zu standard stars among %zu models, median chi2 %.2f; %zu without "
+              "photometry, %zu too faint, %zu without a model of their colour",
+              s.stars, s.candidates, s.models, s.median_chi2_per_dof, s.without_photometry,
+              s.too_faint, s.without_model));
+    Json json;
+    json["candidates"] = s.candidates;
+    json["stars"] = s.stars;
+    json["cameras"] = s.cameras;
+    json["exposures"] = s.exposures;
+    json["models"] = s.models;
+    json["without_photometry"] = s.without_photometry;
+    json["too_faint"] = s.too_faint;
+    json["without_model"] = s.without_model;
+    json["median_chi2_per_dof"] = s.median_chi2_per_dof;
     return json;
   });
 }
@@ -216,6 +261,17 @@ Command make_sky() {
                       "fiberflat-z0-00000001.fits \\\n"
                       "      -o sky-z0-00000011.fits\n",
                       run_sky);
+}
+
+Command make_stdstars() {
+  return step_command(CalibrationStep::kStdStars, "stdstars",
+                      "the true spectra of an exposure's standard stars, from a grid of models",
+                      "  fiberloom stdstars -i frame-[brz]0-00000011.fits --fiberflats "
+                      "fiberflat-[brz]0-00000001.fits \\\n"
+                      "      --skymodels sky-[brz]0-00000011.fits --starmodels "
+                      "stdstar_templates_v2.2.fits \\\n"
+                      "      --filters filters -o stdstars-0-00000011.fits\n",
+                      run_stdstars);
 }
 
 Command make_fluxcalib() {

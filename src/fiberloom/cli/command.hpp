@@ -18,6 +18,7 @@ inline constexpr const char* kProgram = "fiberloom";
 [[nodiscard]] Command make_redshift();
 [[nodiscard]] Command make_fiberflat();
 [[nodiscard]] Command make_sky();
+[[nodiscard]] Command make_stdstars();
 [[nodiscard]] Command make_fluxcalib();
 [[nodiscard]] Command make_calibrate();
 [[nodiscard]] Command make_simulate();

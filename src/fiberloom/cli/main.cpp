@@ -44,6 +44,7 @@ Command make_program() {
       make_night(),
       make_fiberflat(),
       make_sky(),
+      make_stdstars(),
       make_fluxcalib(),
       make_calibrate(),
       make_coadd(),
