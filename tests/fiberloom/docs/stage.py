@@ -74,6 +74,17 @@ def calibration(put, program):
             "fluxcalib-z0-00000011.fits", "-q")
 
 
+def stars(put, folder):
+    """Cameras of a spectrograph that see standard stars, and what their spectra are found with."""
+    (folder / "filters").mkdir()
+    small_stars.write_passbands(folder / "filters")
+    put("stdstar_templates_v2.2.fits", small_stars.grid_bytes())
+    for camera in small_stars.CAMERAS:
+        put(f"frame-{camera}1-00000011.fits", small_stars.frame_bytes(camera, 11, spectrograph=1))
+        put(f"fiberflat-{camera}1-00000001.fits", small_stars.flat_bytes(camera, spectrograph=1))
+        put(f"sky-{camera}1-00000011.fits", small_stars.sky_bytes(camera, 11, spectrograph=1))
+
+
 def prepare(folder, program):
     """Fills `folder`; program(arguments) runs fiberloom in it."""
     made = {name: camera_bytes(name) for name in ("b0", "r0", "z0")}
@@ -85,6 +96,7 @@ def prepare(folder, program):
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
     calibration(put, program)
+    stars(put, folder)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
     program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
     for name in ("redrock-ours.fits", "redrock-theirs.fits"):
