@@ -264,14 +264,15 @@ Command make_sky() {
 }
 
 Command make_stdstars() {
-  return step_command(CalibrationStep::kStdStars, "stdstars",
-                      "the true spectra of an exposure's standard stars, from a grid of models",
-                      "  fiberloom stdstars --frames frame-b1-00000011.fits frame-r1-00000011.fits \\\n"
-                      "      --fiberflats fiberflat-b1-00000001.fits fiberflat-r1-00000001.fits \\\n"
-                      "      --skymodels sky-b1-00000011.fits sky-r1-00000011.fits \\\n"
-                      "      --starmodels stdstar_templates_v2.2.fits --filters filters \\\n"
-                      "      -o stdstars-1-00000011.fits\n",
-                      run_stdstars);
+  return step_command(
+      CalibrationStep::kStdStars, "stdstars",
+      "the true spectra of an exposure's standard stars, from a grid of models",
+      "  fiberloom stdstars --frames frame-b1-00000011.fits frame-r1-00000011.fits \\\n"
+      "      --fiberflats fiberflat-b1-00000001.fits fiberflat-r1-00000001.fits \\\n"
+      "      --skymodels sky-b1-00000011.fits sky-r1-00000011.fits \\\n"
+      "      --starmodels stdstar_templates_v2.2.fits --filters filters \\\n"
+      "      -o stdstars-1-00000011.fits\n",
+      run_stdstars);
 }
 
 Command make_fluxcalib() {

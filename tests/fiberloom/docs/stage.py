@@ -11,6 +11,7 @@ import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
 import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
+import small_stars  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
 GRIDS = {"b": (3600.0, 5800.0), "r": (5760.0, 7620.0), "z": (7520.0, 9824.0)}
