@@ -14,13 +14,8 @@
 namespace fiberloom::calibrate {
 namespace {
 
-const StellarGrid& grid() {
-  static const StellarGrid one = test::small_stellar_grid();
-  return one;
-}
-
 /// Bands like the field's, 1000 Angstrom wide each.
-Passband band(const std::string& name) {
+Passband wide_band(const std::string& name) {
   const char last = name.back();
   const double middle = last == 'g' ? 4800 : last == 'r' ? 6400 : last == 'z' ? 9100 : 6000;
   Passband out;
@@ -31,7 +26,7 @@ Passband band(const std::string& name) {
   return out;
 }
 
-struct Field {
+struct StarsOfKnownFlux {
   std::vector<test::StarPlace> places;
   std::vector<StarCamera> cameras;
   Table catalogue;
@@ -39,8 +34,8 @@ struct Field {
 };
 
 /// Stars of 17 mag behind a little dust; `snr` of each.
-Field field(const std::vector<double>& snr, double ebv) {
-  Field out;
+StarsOfKnownFlux stars_of_known_flux(const std::vector<double>& snr, double ebv) {
+  StarsOfKnownFlux out;
   const std::size_t n = snr.size();
   std::vector<std::vector<double>> nanomaggies(3);
   std::vector<double> dust(n, ebv);
@@ -65,14 +60,14 @@ Field field(const std::vector<double>& snr, double ebv) {
       std::copy(seen[c].ivar.begin(), seen[c].ivar.end(), stars.ivar.row(s));
       std::copy_n(seen[c].resolution.data, 11 * m, &stars.resolution(s, 0, 0));
     }
-    std::vector<double> flux = dust_transmission(grid().wave, ebv);
+    std::vector<double> flux = dust_transmission(test::stellar_grid().wave, ebv);
     for (std::size_t i = 0; i < flux.size(); ++i) {
-      flux[i] *= 40 * test::stellar_flux(grid().wave[i] / (1 + place.redshift), place.teff,
-                                         place.logg, place.metal);
+      flux[i] *= 40 * test::stellar_flux(test::stellar_grid().wave[i] / (1 + place.redshift),
+                                         place.teff, place.logg, place.metal);
     }
     for (std::size_t b = 0; b < 3; ++b) {
-      const Passband one = band(bands_of(PhotometricSystem::kSouth)[b].file);
-      const double mag = BandIntegral(grid().wave, one).magnitude(flux.data());
+      const Passband one = wide_band(bands_of(PhotometricSystem::kSouth)[b].file);
+      const double mag = BandIntegral(test::stellar_grid().wave, one).magnitude(flux.data());
       nanomaggies[b].push_back(std::pow(10, 0.4 * (22.5 - mag)));
     }
     out.flux.push_back(std::move(flux));
@@ -84,15 +79,15 @@ Field field(const std::vector<double>& snr, double ebv) {
   return out;
 }
 
-StandardStars found(const Field& f, const StandardStarOptions& o = {}) {
+StandardStars found_among(const StarsOfKnownFlux& f, const StandardStarOptions& o = {}) {
   SerialExecutor serial;
-  return find_standard_stars(f.cameras, star_catalogue(f.catalogue, StarColour::kAny), grid(), band,
-                             o, serial);
+  return find_standard_stars(f.cameras, star_catalogue(f.catalogue, StarColour::kAny),
+                             test::stellar_grid(), wide_band, o, serial);
 }
 
 TEST(StandardStars, HaveTheirTrueFluxes) {
-  const Field f = field({200, 260, 160}, 0.05);
-  const StandardStars stars = found(f);
+  const StarsOfKnownFlux f = stars_of_known_flux({200, 260, 160}, 0.05);
+  const StandardStars stars = found_among(f);
   ASSERT_EQ(stars.stars.size(), 3U);
   EXPECT_EQ(stars.stars[0].row, 1U) << "the one of most light first";
   for (const StandardStar& star : stars.stars) {
@@ -101,19 +96,19 @@ TEST(StandardStars, HaveTheirTrueFluxes) {
     EXPECT_NEAR(star.redshift, truth.redshift, 1e-4);
     EXPECT_NEAR(star.model_colour, star.seen_colour, 0.03);
     double worst = 0;
-    for (std::size_t i = 1500; i < grid().wave.size(); i += 617) {
+    for (std::size_t i = 1500; i < test::stellar_grid().wave.size(); i += 617) {
       worst = std::max(worst, std::abs(star.flux[i] / f.flux[star.row][i] - 1));
     }
     EXPECT_LT(worst, 0.04) << star.row;
-    const Passband r = band("decam2014-r");
-    EXPECT_NEAR(BandIntegral(grid().wave, r).magnitude(star.flux.data()),
-                BandIntegral(grid().wave, r).magnitude(f.flux[star.row].data()), 1e-9)
+    const Passband r = wide_band("decam2014-r");
+    EXPECT_NEAR(BandIntegral(test::stellar_grid().wave, r).magnitude(star.flux.data()),
+                BandIntegral(test::stellar_grid().wave, r).magnitude(f.flux[star.row].data()), 1e-9)
         << "their magnitude is the catalogue's";
   }
 }
 
 TEST(StandardStars, AreThoseOfLightPhotometryAndColour) {
-  Field f = field({60, 2, 50, 70}, 0);
+  StarsOfKnownFlux f = stars_of_known_flux({60, 2, 50, 70}, 0);
   const auto set = [&](const char* name, std::size_t row, double value) {
     for (Column& c : f.catalogue.columns) {
       if (c.name == name) {
@@ -123,7 +118,7 @@ TEST(StandardStars, AreThoseOfLightPhotometryAndColour) {
   };
   set("FLUX_Z", 2, 0);                                       // no measurement
   set("FLUX_G", 3, 9 * (*f.catalogue.column("FLUX_G"))[3]);  // bluer than all models
-  const StandardStars stars = found(f);
+  const StandardStars stars = found_among(f);
   ASSERT_EQ(stars.stars.size(), 1U);
   EXPECT_EQ(stars.stars[0].row, 0U);
   EXPECT_EQ(stars.too_faint, 1U);
@@ -131,7 +126,7 @@ TEST(StandardStars, AreThoseOfLightPhotometryAndColour) {
   EXPECT_EQ(stars.without_model, 1U);
   StandardStarOptions o;
   o.least_blue_snr = 1e4;
-  EXPECT_EQ(loom::test::status_of([&] { (void)found(f, o); }), Status::kNumerical);
+  EXPECT_EQ(loom::test::status_of([&] { (void)found_among(f, o); }), Status::kNumerical);
   EXPECT_EQ(loom::test::status_of([&] { (void)star_catalogue(f.catalogue, StarColour::kGaiaGRp); }),
             Status::kNumerical);
 }
@@ -152,7 +147,7 @@ TEST(StarCatalogue, TakesGaiaWhereNoSurveyImaged) {
 }
 
 TEST(StarExposures, AreSummedByRows) {
-  Field f = field({60}, 0);
+  StarsOfKnownFlux f = stars_of_known_flux({60}, 0);
   Spectra one = f.cameras[0].stars, two = one;
   for (std::size_t k = 0; k < two.flux.size(); ++k) {
     two.flux.data()[k] *= 0.5, two.ivar.data()[k] *= 4;

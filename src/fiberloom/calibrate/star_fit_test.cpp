@@ -16,13 +16,8 @@
 namespace fiberloom::calibrate {
 namespace {
 
-const StellarGrid& grid() {
-  static const StellarGrid one = test::small_stellar_grid();
-  return one;
-}
-
 std::vector<std::size_t> all_models() {
-  std::vector<std::size_t> out(grid().nmodel());
+  std::vector<std::size_t> out(test::stellar_grid().nmodel());
   std::iota(out.begin(), out.end(), std::size_t{0});
   return out;
 }
@@ -35,10 +30,10 @@ TEST(StarFit, FindsTheStarAndItsVelocity) {
   SerialExecutor serial;
   const test::StarPlace place{6250, 4.2, -1.2, 0.0004};
   const test::ObservedStar star(place, 50, 1);
-  const StarFit fit = fit_star(star.cameras(), grid(), all_models(), {}, serial);
+  const StarFit fit = fit_star(star.cameras(), test::stellar_grid(), all_models(), {}, serial);
   EXPECT_NEAR(fit.redshift, place.redshift, 5e-5) << "two steps and a half";
-  EXPECT_NEAR(mean_of(grid().teff, fit.coefficients), place.teff, 60);
-  EXPECT_NEAR(mean_of(grid().metal, fit.coefficients), place.metal, 0.2);
+  EXPECT_NEAR(mean_of(test::stellar_grid().teff, fit.coefficients), place.teff, 60);
+  EXPECT_NEAR(mean_of(test::stellar_grid().metal, fit.coefficients), place.metal, 0.2);
   EXPECT_NEAR(std::accumulate(fit.coefficients.begin(), fit.coefficients.end(), 0.0), 1, 1e-12);
   EXPECT_LT(fit.chi2_per_dof, 0.3) << "10 % of the model's error stand beside 2 % of noise";
 }
@@ -47,15 +42,15 @@ TEST(StarFit, GivesTheShapeOfTheLightThatTheStarHas) {
   SerialExecutor serial;
   const test::StarPlace place{5950, 3.8, -0.9, -0.0003};
   const test::ObservedStar star(place, 100, 2);
-  const StarFit fit = fit_star(star.cameras(), grid(), all_models(), {}, serial);
+  const StarFit fit = fit_star(star.cameras(), test::stellar_grid(), all_models(), {}, serial);
   double worst = 0;
   for (double wave = 4000; wave < 9000; wave += 250) {  // between lines
     double model = 0, middle = 0;
-    for (std::size_t m = 0; m < grid().nmodel(); ++m) {
+    for (std::size_t m = 0; m < test::stellar_grid().nmodel(); ++m) {
       const auto i = static_cast<std::size_t>((wave - 3400) / 0.4);
       const auto i6500 = static_cast<std::size_t>((6500.0 - 3400) / 0.4);
-      model += fit.coefficients[m] * static_cast<double>(grid().flux(m, i));
-      middle += fit.coefficients[m] * static_cast<double>(grid().flux(m, i6500));
+      model += fit.coefficients[m] * static_cast<double>(test::stellar_grid().flux(m, i));
+      middle += fit.coefficients[m] * static_cast<double>(test::stellar_grid().flux(m, i6500));
     }
     const double truth = test::stellar_flux(wave, place.teff, place.logg, place.metal) /
                          test::stellar_flux(6500, place.teff, place.logg, place.metal);
@@ -68,8 +63,8 @@ TEST(StarFit, IsTheSameForAnyNumberOfThreads) {
   SerialExecutor serial;
   TestThreads threads(3);
   const test::ObservedStar star({6000, 4.1, -1.4, 0.0001}, 20, 3);
-  const StarFit a = fit_star(star.cameras(), grid(), all_models(), {}, serial),
-                b = fit_star(star.cameras(), grid(), all_models(), {}, threads);
+  const StarFit a = fit_star(star.cameras(), test::stellar_grid(), all_models(), {}, serial),
+                b = fit_star(star.cameras(), test::stellar_grid(), all_models(), {}, threads);
   EXPECT_EQ(a.coefficients, b.coefficients);
   EXPECT_EQ(a.redshift, b.redshift);
   EXPECT_EQ(a.chi2_per_dof, b.chi2_per_dof);
@@ -78,32 +73,35 @@ TEST(StarFit, IsTheSameForAnyNumberOfThreads) {
 TEST(StarFit, WantsModelsThatReachAndPixels) {
   SerialExecutor serial;
   test::ObservedStar star({6000, 4, -1.5, 0}, 20, 4);
-  StellarGrid narrow = grid();
+  StellarGrid narrow = test::stellar_grid();
   for (double& w : narrow.wave) w += 400;
   const auto status = [&](const StellarGrid& g, const std::vector<std::size_t>& models) {
     return loom::test::status_of([&] { (void)fit_star(star.cameras(), g, models, {}, serial); });
   };
   EXPECT_EQ(status(narrow, all_models()), Status::kWrongShape);
-  EXPECT_EQ(status(grid(), {}), Status::kWrongShape);
+  EXPECT_EQ(status(test::stellar_grid(), {}), Status::kWrongShape);
   star.hide();
-  EXPECT_EQ(status(grid(), all_models()), Status::kNumerical);
+  EXPECT_EQ(status(test::stellar_grid(), all_models()), Status::kNumerical);
 }
 
 TEST(NodesAbout, AreThoseThatAreThere) {
   const std::vector<std::size_t> models = all_models();
   const auto number = [&](double teff, double logg, double metal) {
     for (std::size_t m = 0; m < models.size(); ++m) {
-      if (grid().teff[m] == teff && grid().logg[m] == logg && grid().metal[m] == metal) return m;
+      if (test::stellar_grid().teff[m] == teff && test::stellar_grid().logg[m] == logg &&
+          test::stellar_grid().metal[m] == metal)
+        return m;
     }
     return models.size();
   };
-  EXPECT_EQ(nodes_about(grid(), models, number(6400, 4, -2.5)).size(), 17U)
+  EXPECT_EQ(nodes_about(test::stellar_grid(), models, number(6400, 4, -2.5)).size(), 17U)
       << "18 at an edge, one of them missing";
-  const std::vector<GridNode> nodes = nodes_about(grid(), models, number(6100, 4, -1.5));
+  const std::vector<GridNode> nodes =
+      nodes_about(test::stellar_grid(), models, number(6100, 4, -1.5));
   EXPECT_EQ(nodes.size(), 25U) << "two of 27 are missing";
   for (const GridNode& n : nodes) {
-    EXPECT_EQ(grid().teff[n.model], 6100 + 300 * n.at[0]);
-    EXPECT_EQ(grid().metal[n.model], -1.5 + n.at[2]);
+    EXPECT_EQ(test::stellar_grid().teff[n.model], 6100 + 300 * n.at[0]);
+    EXPECT_EQ(test::stellar_grid().metal[n.model], -1.5 + n.at[2]);
   }
 }
 
@@ -138,11 +136,12 @@ TEST(FitBetweenNodes, IsTheMixtureThatTheDataAre) {
 TEST(BinMeans, AreThoseOfResampleFlux) {
   std::vector<double> at;
   for (std::size_t i = 0; i < 300; ++i) at.push_back(3600 + 0.8 * static_cast<double>(i));
-  const std::span<const float> flux(grid().flux.row(3), grid().wave.size());
+  const std::span<const float> flux(test::stellar_grid().flux.row(3),
+                                    test::stellar_grid().wave.size());
   std::vector<double> means(at.size());
-  BinMeans(at, grid().wave)(flux, means);
+  BinMeans(at, test::stellar_grid().wave)(flux, means);
   const std::vector<double> plain =
-      resample_flux(at, grid().wave, std::vector<double>(flux.begin(), flux.end()));
+      resample_flux(at, test::stellar_grid().wave, std::vector<double>(flux.begin(), flux.end()));
   for (std::size_t i = 0; i < at.size(); ++i) EXPECT_NEAR(means[i] / plain[i], 1, 1e-11) << i;
 }
 

@@ -60,6 +60,11 @@ inline StellarGrid small_stellar_grid() {
   return grid;
 }
 
+inline const StellarGrid& stellar_grid() {
+  static const StellarGrid one = small_stellar_grid();
+  return one;
+}
+
 /// What three cameras see of one star through a throughput that is smooth.
 class ObservedStar {
  public:
