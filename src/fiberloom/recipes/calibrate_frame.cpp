@@ -9,6 +9,7 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -231,12 +232,19 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
 
 CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
   FrameFile frame = read_frame(job.input, job.verify, FrameTables::kAll);
-  if (!job.flat.empty()) divide(frame, job);
-  if (!job.sky.empty()) subtract(frame, job);
+  if (!job.flat.empty()) {
+    divide(frame, job);
+    add_scores(frame, ScoreStage::kFlat);
+  }
+  if (!job.sky.empty()) {
+    subtract(frame, job);
+    add_scores(frame, ScoreStage::kSkySubtracted);
+  }
   frame.header = header_of(frame.header, job);
   if (!job.flux.empty()) {
     const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
     about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
+    add_scores(frame, ScoreStage::kCalibrated);
     if (flux.deconvolved.empty()) {
       observer.warn(job.flux +
                     ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "
