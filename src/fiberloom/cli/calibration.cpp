@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom fiberflat`, `sky`, `stdstars`, `fluxcalib` and `calibrate`: options -> recipe -> a
-// line.
+// `fiberloom fiberflat`, `sky`, `stdstars`, `fluxcalib`, `calibrate` and `qa`: options -> recipe ->
+// a line.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
+#include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
 #include "loom/json/json.hpp"
@@ -81,7 +82,7 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
 }
 
 Json inputs_json(const CalibrationJob& job) {
-  if (job.step != CalibrationStep::kStdStars) {
+  if (job.step != CalibrationStep::kStdStars && job.step != CalibrationStep::kQuality) {
     return {{"frame", job.input},   {"fiberflat", job.flat},  {"sky", job.sky},
             {"models", job.models}, {"average", job.average}, {"fluxcalib", job.flux}};
   }
@@ -90,6 +91,12 @@ Json inputs_json(const CalibrationJob& job) {
     for (const std::string& path : paths) all.push_back(path);
     return all;
   };
+  if (job.step == CalibrationStep::kQuality) {
+    return {{"frames", list(job.frames)},
+            {"skymodels", list(job.skies)},
+            {"fluxcalibs", list(job.fluxes)},
+            {"stdstars", list(job.star_files)}};
+  }
   return {{"frames", list(job.frames)},
           {"fiberflats", list(job.flats)},
           {"skymodels", list(job.skies)},
@@ -233,6 +240,47 @@ int run_calibrate(const Given& given, const CalibrationCommand& c) {
   });
 }
 
+Json petal_json(const calibrate::ExposureQa& qa) {
+  Json json;
+  json["fibers"] = qa.status.size();
+  json["good_fibers"] = qa.good_fibers;
+  json["good_positions"] = qa.good_positions;
+  json["stars"] = qa.stars;
+  json["star_rms"] = qa.star_rms;
+  for (const calibrate::CameraQa& c : qa.cameras) {
+    json["cameras"][std::string(1, c.band)] = {{"median_snr", c.median_snr},
+                                               {"masked_pixels", c.without},
+                                               {"sky_fibers", c.sky_fibers},
+                                               {"sky_chi2_per_dof", c.sky_chi2_per_dof},
+                                               {"sky_mean", c.sky_mean},
+                                               {"sky_width", c.sky_width},
+                                               {"sky_throughput_rms", c.sky_throughput_rms},
+                                               {"throughput", c.throughput}};
+  }
+  return json;
+}
+
+int run_qa(const Given& given, const CalibrationCommand& c) {
+  return run_step("qa", c, given, [&](Executor&, const Observer& observer) {
+    const QualitySummary s = judge_exposure(c.job, observer);
+    Json json;
+    json["fibers"] = s.fibers;
+    json["good_fibers"] = s.good_fibers;
+    for (const auto& [number, qa] : s.petals) {
+      json["petals"][std::to_string(number)] = petal_json(qa);
+      for (const calibrate::CameraQa& camera : qa.cameras) {
+        observer.info(
+            print("%c%d: S/N %.2f, sky residuals of width %.3f (%zu fibres), %.2f %% of pixels "
+                  "without information",
+                  camera.band, number, camera.median_snr, camera.sky_width, camera.sky_fibers,
+                  100 * camera.without));
+      }
+    }
+    observer.info(print("%zu of %zu fibres are good", s.good_fibers, s.fibers));
+    return json;
+  });
+}
+
 /// The command of a step: its options, then `run`.
 Command step_command(CalibrationStep step, const char* name, const char* text,
                      const std::string& example,
@@ -291,6 +339,15 @@ Command make_calibrate() {
                       "fiberflat-z0-00000001.fits \\\n"
                       "      --sky sky-z0-00000011.fits -o sframe-z0-00000011.fits\n",
                       run_calibrate);
+}
+
+Command make_qa() {
+  return step_command(CalibrationStep::kQuality, "qa",
+                      "how good an exposure's calibrated frames are: S/N, sky, throughput, fibres",
+                      "  fiberloom qa --frames cframe-z0-00000011.fits --fluxcalibs "
+                      "fluxcalib-z0-00000011.fits \\\n"
+                      "      -o exposure-qa-00000011.fits --json exposure-qa-00000011.json\n",
+                      run_qa);
 }
 
 }  // namespace fiberloom::cli

@@ -21,6 +21,7 @@ inline constexpr const char* kProgram = "fiberloom";
 [[nodiscard]] Command make_stdstars();
 [[nodiscard]] Command make_fluxcalib();
 [[nodiscard]] Command make_calibrate();
+[[nodiscard]] Command make_qa();
 [[nodiscard]] Command make_simulate();
 [[nodiscard]] Command make_compare();
 [[nodiscard]] Command make_info();

@@ -47,6 +47,7 @@ Command make_program() {
       make_stdstars(),
       make_fluxcalib(),
       make_calibrate(),
+      make_qa(),
       make_coadd(),
       make_redshift(),
       make_simulate(),

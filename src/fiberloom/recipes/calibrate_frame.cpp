@@ -141,6 +141,8 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   for (const std::string& path : job.frames) inputs.push_back({"input", path});
   for (const std::string& path : job.flats) inputs.push_back({"fibre flat", path});
   for (const std::string& path : job.skies) inputs.push_back({"sky", path});
+  for (const std::string& path : job.fluxes) inputs.push_back({"flux calibration", path});
+  for (const std::string& path : job.star_files) inputs.push_back({"models", path});
   check_distinct(outputs, inputs);
   std::error_code ignored;
   if (job.overwrite == Overwrite::kNo && fs::exists(job.output, ignored)) {

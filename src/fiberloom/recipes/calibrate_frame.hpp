@@ -27,7 +27,8 @@ enum class CalibrationStep : unsigned {
   kSky = 2,
   kCalibrate = 4,
   kFluxCalib = 8,
-  kStdStars = 16
+  kStdStars = 16,
+  kQuality = 32
 };
 
 /// One step on one frame. A step reads what belongs to it (calibration_option_table.hpp).
@@ -39,8 +40,9 @@ struct CalibrationJob {
   Overwrite overwrite = Overwrite::kYes;
   double clip_nsig = 10, accuracy = 5e-4, spacing_aa = 5;  ///< of a fibre flat
   double scale_nsig = 3;                                   ///< of a flux calibration
-  /// Of standard stars: all cameras of an exposure, or of several, of one spectrograph.
-  std::vector<std::string> frames, flats, skies;
+  /// Of standard stars: all cameras of an exposure, or of several, of one spectrograph; of the
+  /// quality of an exposure: all of its cameras.
+  std::vector<std::string> frames, flats, skies, fluxes, star_files;
   std::string grid, passbands;  ///< models, and the folder of {name}.ecsv
   calibrate::StandardStarOptions stars;
   calibrate::StarColour colour = calibrate::StarColour::kAny;

@@ -22,6 +22,21 @@ char band_of(const HeaderCards& header) {
   return camera.empty() ? '\0' : camera[0];
 }
 
+std::string require_camera(const std::string& path, const char* hdu, const HeaderCards& header) {
+  const std::string camera = camera_of(header);
+  const bool good = camera.size() == 2 && std::string("brz").find(camera[0]) != std::string::npos &&
+                    std::isdigit(static_cast<unsigned char>(camera[1])) != 0;
+  if (good) return camera;
+  throw Error(Status::kMissingKeyword,
+              path + ": " + hdu + ": CAMERA is '" + camera +
+                  "', expected b, r or z and the number of a spectrograph");
+}
+
+std::int64_t integer_of(const HeaderCards& header, const char* key) {
+  const auto value = header.number(key);
+  return value ? static_cast<std::int64_t>(*value) : -1;
+}
+
 double heliocor_of(const std::string& path, const HeaderCards& header) {
   if (!header.has("HELIOCOR")) return 1;
   const auto value = header.number("HELIOCOR");

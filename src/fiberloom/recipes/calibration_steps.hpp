@@ -24,6 +24,11 @@ auto about(const std::string& path, Step step) {
 [[nodiscard]] std::string camera_of(const HeaderCards& header);
 /// 'b', 'r', 'z' of CAMERA; 0 where it names none.
 [[nodiscard]] char band_of(const HeaderCards& header);
+/// The same of two letters, band and number of the spectrograph: "b0". Throws kMissingKeyword.
+[[nodiscard]] std::string require_camera(const std::string& path, const char* hdu,
+                                         const HeaderCards& header);
+/// A whole number, -1 where there is none.
+[[nodiscard]] std::int64_t integer_of(const HeaderCards& header, const char* key);
 /// The factor HELIOCOR, 1 where there is none. Throws kMissingKeyword where it is none near 1.
 [[nodiscard]] double heliocor_of(const std::string& path, const HeaderCards& header);
 /// The frame's cards and what the numbers were made with.

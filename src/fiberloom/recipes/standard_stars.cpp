@@ -2,7 +2,6 @@
 // The recipe of `fiberloom stdstars`: frames of one spectrograph -> standard stars of known
 // spectrum.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -22,6 +21,8 @@ namespace fs = std::filesystem;
 using calibrate::Purpose;
 using calibrate::StandardStar;
 using calibration::about;
+using calibration::integer_of;
+using calibration::require_camera;
 
 using Rows = std::vector<std::size_t>;
 
@@ -36,21 +37,6 @@ struct StarFrame {
   std::vector<std::int64_t> fibers, status;
   HeaderCards header;
 };
-
-std::int64_t integer_of(const HeaderCards& header, const char* key) {
-  const auto value = header.number(key);
-  return value ? static_cast<std::int64_t>(*value) : -1;
-}
-
-std::string require_camera(const std::string& path, const char* hdu, const HeaderCards& header) {
-  const std::string camera = calibration::camera_of(header);
-  const bool good = camera.size() == 2 && std::string("brz").find(camera[0]) != std::string::npos &&
-                    std::isdigit(static_cast<unsigned char>(camera[1])) != 0;
-  if (good) return camera;
-  throw Error(Status::kMissingKeyword,
-              path + ": " + hdu + ": CAMERA is '" + camera +
-                  "', expected b, r or z and the number of a spectrograph");
-}
 
 Rows rows_of_targets(const Spectra& frame, const std::vector<long>& targets) {
   const auto ids = frame.fibermap ? frame.fibermap->integers("TARGETID", -1) : std::nullopt;
@@ -93,7 +79,7 @@ StarFrame read_stars(const std::string& path, const CalibrationJob& job) {
 }
 
 /// Frames whose stars are the same fibres of the same spectrograph.
-std::vector<StarFrame> read_frames(const CalibrationJob& job) {
+std::vector<StarFrame> read_star_frames(const CalibrationJob& job) {
   if (job.frames.empty()) throw Error(Status::kUsage, "no frame: give --frames");
   std::vector<StarFrame> out;
   for (const std::string& path : job.frames) {
@@ -323,7 +309,7 @@ StandardStarFile file_of(const CalibrationJob& job, const std::vector<StarFrame>
 
 StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& executor,
                                         const Observer& observer) {
-  std::vector<StarFrame> frames = read_frames(job);
+  std::vector<StarFrame> frames = read_star_frames(job);
   join_status(frames);
   const Table fibermap = *frames.front().stars.fibermap;
   const calibrate::StarCatalogue catalogue =

@@ -73,6 +73,8 @@ def calibration(put, program):
     program("calibrate", "-i", science, "--fiberflat", flat, "--sky", "sky-z0-00000011.fits", "-o", "sframe-z0-00000011.fits", "-q")
     program("fluxcalib", "-i", "sframe-z0-00000011.fits", "--models", "stdstars-0-00000011.fits", "-o",
             "fluxcalib-z0-00000011.fits", "-q")
+    program("calibrate", "-i", "sframe-z0-00000011.fits", "--fluxcalib", "fluxcalib-z0-00000011.fits", "-o",
+            "cframe-z0-00000011.fits", "-q")
 
 
 def stars(put, folder):
