@@ -14,17 +14,6 @@
 namespace fiberloom::calibrate {
 namespace {
 
-/// Bits that a look at the whole exposure sets.
-enum PetalStatus : std::uint32_t {
-  kUnassigned = 1U << 0,
-  kLowEfficientTime = 1U << 15,
-  kBadPetalPositions = 1U << 25,
-  kBadPetalSky = 1U << 26,
-  kBadPetalStars = 1U << 27,
-  kBadPetalFlux = 1U << 28,
-  kBadPetalSnr = 1U << 29,
-  kBadReadNoise = 1U << 30,
-};
 constexpr std::uint32_t kNoGoodPosition =
     kBrokenFiber | kMissingPosition | kBadPosition | kPoorPosition;
 
@@ -169,7 +158,7 @@ void check_stars(const Spectra& red, const QaStars& stars, const QaLimits& limit
 
 std::uint32_t not_good_bits() noexcept {
   return kUnassigned | kNoGoodPosition | kBadFiberStatus | kBadTrace | kBadFlat | kBadArc |
-         kManyRejected | kBadAmpB | kBadAmpR | kBadAmpZ | kLowEfficientTime | kBadPetalPositions |
+         kManyRejected | kBadAmpB | kBadAmpR | kBadAmpZ | kLowEffectiveTime | kBadPetalPositions |
          kBadPetalSky | kBadPetalStars | kBadPetalFlux | kBadPetalSnr | kBadReadNoise;
 }
 

@@ -98,7 +98,7 @@ std::vector<StarFrame> read_star_frames(const CalibrationJob& job) {
                                            ", expected the spectrograph of " + first.path + ", " +
                                            first.camera);
     }
-    if (last.fibers != first.fibers) {
+    if (last.fibers != first.fibers || last.rows != first.rows) {
       throw Error(Status::kWrongShape, path + ": FIBERMAP: " + std::to_string(last.fibers.size()) +
                                            " standard stars, expected the fibres of " + first.path +
                                            ", " + std::to_string(first.fibers.size()));
