@@ -55,11 +55,11 @@ def nanomaggies(fiber, name):
     return 1e9 * light / zero
 
 
-def fibermap(status=None, photometry=True):
+def fibermap(status=None, photometry=True, ebv=0.001):
     rows = []
     for f in range(FIBERS):
         mags = [nanomaggies(f, name) if f in STARS and photometry else 0.0 for name in BANDS]
-        rows.append((200 + f, f, b"TGT" if f in STARS else b"SKY", (status or {}).get(f, 0), (f in STARS) << 33, *mags, 0.0, b"S"))
+        rows.append((200 + f, f, b"TGT" if f in STARS else b"SKY", (status or {}).get(f, 0), (f in STARS) << 33, *mags, ebv, b"S"))
     columns = [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),
                ("FIBERSTATUS", "J", "i", None), ("DESI_TARGET", "K", "q", None), ("FLUX_G", "E", "f", None),
                ("FLUX_R", "E", "f", None), ("FLUX_Z", "E", "f", None), ("EBV", "E", "f", None),
