@@ -13,7 +13,7 @@ namespace {
 
 constexpr CalibrationStep kSteps[] = {CalibrationStep::kFiberFlat, CalibrationStep::kSky,
                                       CalibrationStep::kCalibrate, CalibrationStep::kFluxCalib,
-                                      CalibrationStep::kStdStars, CalibrationStep::kQuality};
+                                      CalibrationStep::kStdStars,  CalibrationStep::kQuality};
 
 /// Another value than the option's own.
 std::string other_value(const std::string& key) {
