@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._files import write_psf as write_psf
     from ._frame import Frame as Frame
     from ._join import join_frames as join_frames
+    from ._plot_redshift import plot_redshift as plot_redshift
     from ._psf import Psf as Psf
     from ._psf import Spots as Spots
     from ._redshift import RedshiftFile as RedshiftFile
@@ -69,6 +70,7 @@ _HOME = {
     "Image": "_files", "read_frame": "_files", "read_image": "_files", "read_psf": "_files",
     "write_frame": "_files", "write_image": "_files", "write_psf": "_files",
     "Frame": "_frame", "join_frames": "_join", "Psf": "_psf", "Spots": "_psf",
+    "plot_redshift": "_plot_redshift",
     "RedshiftFile": "_redshift", "Redshifts": "_redshift", "Spectra": "_redshift", "SpectraOfCamera": "_redshift",
     "fit_redshifts": "_redshift", "read_redshifts": "_redshift", "read_spectra": "_redshift",
     "SimulatedFrame": "_simulate", "simulate": "_simulate", "simulate_frame": "_simulate",

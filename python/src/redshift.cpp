@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "fiberloom/formats/redshift_file.hpp"
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
+#include "fiberloom/recipes/redshift/named_lines.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "loom/runtime/executors.hpp"
 #include "watch.hpp"
@@ -212,6 +213,7 @@ py::dict read_redshift_file(const std::string& path, bool verify) {
 }  // namespace
 
 void bind_redshift(py::module_& m) {
+  m.def("named_lines", &named_lines);
   m.def("fit_redshifts", &fit_redshifts);
   m.def("read_spectra", &read_spectra_file);
   m.def("read_redshifts", &read_redshift_file);

@@ -16,6 +16,7 @@ import fiberloom.compat.specter
 
 SMALL = fl.simulate_frame(nfiber=3, nwave=12, seed=5)
 FRAME = fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, SMALL.wave, model=True)
+FOUND = fl.fit_redshifts(np.ones((3, 12)), np.ones((3, 12)), SMALL.wave, models=True, scan=True)
 IMG = {"image": SMALL.image, "ivar": SMALL.ivar}
 CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", "Redshifts",
                 "RedshiftFile", "Spectra", "SpectraOfCamera", *(
@@ -62,6 +63,8 @@ def calls(p):
         "fit_redshifts": (fl.fit_redshifts, {"flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave,
                                              "templates": p["none"]}),
         "read_spectra": (fl.read_spectra, {"path": p["frame"]}), "read_redshifts": (fl.read_redshifts, {"path": p["frame"]}),
+        "plot_redshift": (fl.plot_redshift, {"found": FOUND, "flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave}),
+        "compat.redrock.rrboss": (fiberloom.compat.redrock.rrboss, {"options": ["--spplate", p["none"], "--zbest", p["out"]]}),
         "compat.redrock.rrdesi": (fiberloom.compat.redrock.rrdesi, {"options": ["-i", p["none"], "-o", p["out"]]}),
         "join_frames": (fl.join_frames, {"frames": [FRAME]}),
         "Frame.R": (FRAME.R, {"i": 1}),

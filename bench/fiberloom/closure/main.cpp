@@ -18,6 +18,7 @@
 #include "fiberloom/redshift/find.hpp"
 #include "fiberloom/redshift/prepare.hpp"
 #include "fiberloom/redshift/redrock.hpp"
+#include "fiberloom/redshift/smooth_reference.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "fiberloom/truth/survey.hpp"
 #include "loom/base/print.hpp"
@@ -38,7 +39,8 @@ double cpu_now() {
 
 struct Choices {
   std::vector<std::string> templates, fit_templates, archetypes;
-  std::string mode = "fast", order = "probability", errors = "posterior", table;
+  std::string mode = "fast", order = "probability", errors = "posterior", table,
+              constrained = "chi2";
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
   double fine_step = 0, sure = 0.99;
   bool no_defects = false;
@@ -86,9 +88,10 @@ class Work {
 
   [[nodiscard]] Found fit(const truth::Survey& survey, const std::string& mode) {
     const bool peer = mode == "redrock";
-    const TargetSet set =
+    TargetSet set =
         prepare(views_of(survey), peer ? redrock_rules() : choices_.prepare, *executor_);
     const double start = cpu_now();
+    if (choices_.scan.coverage == Coverage::kPartial) add_smooth_reference(set);
     ScanOptions options = peer ? redrock_scan() : choices_.scan;
     options.mode = mode == "fast" ? ScanMode::kFast : ScanMode::kExact;
     Found out;
@@ -156,8 +159,15 @@ void add_options(CLI::App& app, Choices& c) {
   app.add_option("--step", c.scan.step_kms, "widest step of the scan, km/s");
   app.add_option("--hot-nsig", c.prepare.hot_pixel_nsig, "0: spikes stay");
   app.add_option("--sky-share", c.prepare.sky_line_share, "0: ivar is believed on sky lines");
+  app.add_flag_callback("--subtract-sky-residual",
+                        [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; });
   app.add_option("--fine-step", c.fine_step, "of targets that are not sure, km/s; 0: none");
   app.add_option("--sure", c.sure);
+  app.add_option("--least-coverage", c.scan.least_coverage,
+                 "share of the pixels that templates reach; a smooth spectrum stands for the rest")
+      ->each([&c](const std::string&) { c.scan.coverage = Coverage::kPartial; });
+  app.add_option("--constrained", c.constrained, "of non-negative templates")
+      ->check(CLI::IsMember({"chi2", "normal"}));
   app.add_option("--table", c.table, "one line a target");
   app.add_option("--threads", c.threads);
 }
@@ -171,6 +181,7 @@ int main(int argc, char** argv) try {
   CLI11_PARSE(app, argc, argv);
   if (c.no_defects) c.survey = truth::without_defects(c.survey);
   c.scan.fit.evidence = WithEvidence::kYes;
+  if (c.constrained == "normal") c.scan.fit.constrained = Constrained::kNormalEquations;
   c.refine.order = c.order == "chi2" ? Order::kChi2 : Order::kProbability;
   c.refine.errors = c.errors == "chi2" ? Errors::kChi2 : Errors::kPosterior;
   Work work(c);

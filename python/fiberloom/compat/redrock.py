@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""redrock.external.desi: the same call, so that a pipeline changes one import."""
+"""redrock.external.desi and .boss: the same calls, so that a pipeline changes one import."""
 import os
 import subprocess
 import sys
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from .._errors import make_error
 
@@ -32,6 +32,34 @@ def rrdesi(options: Optional[Sequence[str]] = None, comm: Any = None) -> None:
     ...
     fiberloom._errors.NotFoundError: ...
     """
+    _run(options, comm, {})
+
+
+def rrboss(options: Optional[Sequence[str]] = None, comm: Any = None) -> None:
+    """Finds redshifts in SDSS's spPlate files as `rrboss` does: its options, its files.
+
+    Parameters
+    ----------
+    options, comm
+        As of `rrdesi`, with the options of rrboss: ``--spplate``, ``--zbest`` (FITS), ``-o`` or ``--output`` (HDF5).
+
+    Raises
+    ------
+    FiberloomError
+        What the program refuses or fails at, with its exit code; ``--use-frames`` is refused.
+
+    Examples
+    --------
+    >>> from fiberloom.compat.redrock import rrboss
+    >>> rrboss(["--spplate", "nowhere.fits", "--zbest", "zbest.fits"])
+    Traceback (most recent call last):
+    ...
+    fiberloom._errors.NotFoundError: ...
+    """
+    _run(options, comm, {"-o": "--details", "--output": "--details"})
+
+
+def _run(options: Optional[Sequence[str]], comm: Any, other_names: Dict[str, str]) -> None:
     if options is None:
         options = sys.argv[1:]
     if isinstance(options, (str, bytes)) or not isinstance(options, Sequence):
@@ -45,7 +73,8 @@ def rrdesi(options: Optional[Sequence[str]] = None, comm: Any = None) -> None:
     if comm is None or comm.rank == 0:
         from ..__main__ import program
         ranks = [] if comm is None else ["--mpi", "off"]
-        command: List[str] = [str(program()), "redshift", *(os.fsdecode(o) for o in options), *ranks]
+        words = (os.fsdecode(option) for option in options)
+        command: List[str] = [str(program()), "redshift", *(other_names.get(word, word) for word in words), *ranks]
         done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
         text = done.stderr.decode("utf-8", "replace")
         lines = text.splitlines()

@@ -10,7 +10,7 @@
 namespace fiberloom::cli {
 namespace {
 
-/// Options of rrdesi that this program accepts and answers with a warning.
+/// Options of rrdesi and rrboss that this program accepts and answers with a warning.
 struct Ignored {
   const char* name;
   const char* reason;
@@ -25,6 +25,12 @@ constexpr Ignored kIgnoredValues[] = {
     {"--ncpu", "--threads says how many threads there are"},
     {"--max-gpuprocs", "the CPU computes"},
 };
+
+/// What would change numbers and is not there.
+constexpr const char* kUseFrames = "--use-frames";
+constexpr const char* kNoFrames =
+    ": spCFrame files, where each fibre has wavelengths of its own, are not read; expected the "
+    "spPlate alone";
 
 /// Declares the option of a row by the kind of its member.
 struct DeclareRedshift {
@@ -110,14 +116,15 @@ void add_survey_options(Options& options, RedshiftCommand& c) {
 
 void add_file_options(Options& options, RedshiftCommand& c) {
   options.group("Files");
-  options.add("-i,--infiles", &c.job.inputs,
-              "spectra, coadds or frames; the spectra of one TARGETID belong together. Where -o is "
-              "a folder: each file on its own, also folders and lists (.txt) of files",
+  options.add("-i,--infiles,--spplate", &c.job.inputs,
+              "spectra, coadds or frames, SDSS's spPlate and spec; the spectra of one TARGETID "
+              "belong together. Where -o is a folder: each file on its own, also folders and lists "
+              "(.txt) of files",
               {.required = true});
   options.add(
-      "-o,--outfile", &c.job.output,
+      "-o,--outfile,--zbest", &c.job.output,
       "redshifts to write (.fits); a folder (there, or with a / at its end): one file each");
-  options.add("-d,--details", &c.job.details, "chi2 at every redshift, all minima (.h5)");
+  options.add("-d,--details,--output", &c.job.details, "chi2 at every redshift, all minima (.h5)");
   options.add("--model", &c.job.model, "best models to write (.fits)");
   add_rows(options, c.job, "Files");
   options.flag(
@@ -143,6 +150,9 @@ void add_redshift_options(Options& options, RedshiftCommand& c) {
   const std::string ignored = "ignored: ";
   for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
   for (const Ignored& value : kIgnoredValues) options.add(value.name, {}, ignored + value.reason);
+  options.flag(
+      kUseFrames, [] { throw Error(Status::kUsage, std::string(kUseFrames) + kNoFrames); },
+      "of rrboss, an error: a spPlate is fitted as it is");
 }
 
 void finish_redshift_options(const Given& given, const RedshiftCommand& command,

@@ -102,8 +102,9 @@ void check_kind(const Given& given, std::span<const char* const> others, const c
 int run_report(const Given& given, const ReportCommand& c) {
   constexpr std::array<const char*, 6> kOfFrames{"--image",   "--residual", "--psf",
                                                  "--summary", "--truth",    "--bundlesize"};
-  constexpr std::array<const char*, 7> kOfRedshifts{
-      "--spectra", "--details", "--templates", "--targetids", "--only", "--most", "--threads"};
+  constexpr std::array<const char*, 8> kOfRedshifts{"--spectra",    "--details",   "--templates",
+                                                    "--archetypes", "--targetids", "--only",
+                                                    "--most",       "--threads"};
   const RankPart part =
       part_of_rank(c.ranks, "give each rank frames of its own or start one process");
   if (!part.works) return 0;
@@ -174,6 +175,9 @@ Command make_report() {
   options.add("-t,--templates", &state->targets.templates,
               "template file, list or folder; default: $RR_TEMPLATE_DIR",
               {.value = "PATH ...", .one_a_time = true});
+  options.add("--archetypes", &state->targets.archetypes,
+              "archetype file or folder: models of the fits that are archetypes",
+              {.value = "PATH"});
   options.add("--targetids", &state->targets.target_ids, "spectra of these, with commas",
               {.value = "ID,ID...", .delimiter = ','});
   options.add("--only", &state->targets.only,

@@ -21,6 +21,10 @@ namespace fiberloom {
 /// Of all readers here: the checksums of what is read are compared unless told otherwise; kCorrupt.
 using fits::Verify;
 
+/// Of SDSS's spectra: pixels that were bad in all exposures have no weight anyway; does whatever
+/// else ANDMASK says of a pixel (a bright sky, say) drop it too?
+enum class AndMask { kIgnore, kUse };
+
 /// A preprocessed CCD frame as in the file; apply_mask() has not been called.
 struct PreprocFile {
   std::string path;  ///< the file really read (X or X.gz)

@@ -2,6 +2,7 @@
 #include "fiberloom/formats/redshift_file.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
@@ -86,8 +87,8 @@ void write_models(const std::string& path, const HeaderCards& header, const Tabl
   });
 }
 
-ModelReader::ModelReader(const std::string& path, Verify verify)
-    : file_(FitsReader::open(path, verify)), redshifts_(formats::parse_redshifts(file_).redshifts) {
+ModelReader::ModelReader(FitsReader file)
+    : file_(std::move(file)), redshifts_(formats::parse_redshifts(file_).redshifts) {
   constexpr std::string_view kWave = "_WAVELENGTH";
   for (const fits::Hdu& hdu : file_.hdus()) {
     if (!hdu.name.ends_with(kWave)) continue;

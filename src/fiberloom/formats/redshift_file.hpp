@@ -50,7 +50,9 @@ class ModelReader {
   };
   /// Throws as read_redshifts(); kMissingHdu without a model, kWrongShape where sizes disagree.
   /// All bytes are compared with their checksums.
-  explicit ModelReader(const std::string& path, Verify verify = Verify::kYes);
+  explicit ModelReader(const std::string& path, Verify verify = Verify::kYes)
+      : ModelReader(fits::FitsReader::open(path, verify)) {}
+  explicit ModelReader(fits::FitsReader file);
 
   [[nodiscard]] const Table& redshifts() const noexcept { return redshifts_; }
   [[nodiscard]] const std::vector<Camera>& cameras() const noexcept { return cameras_; }

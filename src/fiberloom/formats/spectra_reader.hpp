@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spectra by rows: for files that are larger than what should be in memory. Any of DESI's files
-// that hold spectra: coadds, spectra, and the frames of one camera.
+// that hold spectra: coadds, spectra, and the frames of one camera; and SDSS's spPlate and spec.
 #pragma once
 
 #include <map>
@@ -25,12 +25,14 @@ class SpectraReader {
     bool has_sigma = false;    ///< SIGMA stands for RESOLUTION
   };
 
-  /// Throws as read_spectra() and read_frame(). Checksums of tables are compared.
-  explicit SpectraReader(const std::string& path, Verify verify = Verify::kYes)
-      : SpectraReader(fits::FitsReader::open(path, verify)) {}
-  explicit SpectraReader(fits::FitsReader file);
+  /// Throws as read_spectra() and read_frame(); of SDSS's files also kMissingKeyword. Checksums of
+  /// tables are compared.
+  explicit SpectraReader(const std::string& path, Verify verify = Verify::kYes,
+                         AndMask and_mask = AndMask::kIgnore)
+      : SpectraReader(fits::FitsReader::open(path, verify), and_mask) {}
+  explicit SpectraReader(fits::FitsReader file, AndMask and_mask = AndMask::kIgnore);
 
-  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Of the primary HDU.
   [[nodiscard]] const HeaderCards& header() const noexcept { return header_; }
   [[nodiscard]] const std::vector<Camera>& cameras() const noexcept { return cameras_; }
@@ -50,15 +52,25 @@ class SpectraReader {
   struct Parts {
     const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *resolution = nullptr,
                     *sigma = nullptr;
+    std::size_t first = 0, kept = 0;  ///< pixels of the images that the camera has; kept 0: all
+    bool sigma_in_pixels = false;     ///< instead of Angstrom
   };
+  void open_desi(const fits::FitsReader& file);
+  void open_plate(const fits::FitsReader& file, AndMask and_mask);
+  [[nodiscard]] Spectra read_whole(std::span<const std::size_t> rows) const;
   void add_camera(const std::string& name, const std::string& prefix);
   void add_sigma(const std::string& name, const fits::Hdu& flux, Parts& parts) const;
   [[nodiscard]] Array2D<double> read_sigma(const Parts& parts,
                                            std::span<const std::size_t> rows) const;
   template <class T>
+  [[nodiscard]] Array2D<T> read_image(const Parts& parts, const fits::Hdu& hdu,
+                                      std::span<const std::size_t> rows) const;
+  template <class T>
   void read_rows(const fits::Hdu& hdu, std::span<const std::size_t> rows, T* out) const;
 
-  fits::FitsReader file_;
+  std::string path_;
+  std::optional<fits::FitsReader> file_;  ///< closed where `whole_` has all of it
+  std::optional<Spectra> whole_;          ///< of a spec file, which holds one target
   HeaderCards header_;
   std::vector<Camera> cameras_;
   std::vector<Parts> parts_;

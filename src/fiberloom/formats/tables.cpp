@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -54,6 +56,34 @@ void set_zero(HeaderCards& cards, const std::string& key, double zero) {
   whole ? cards.set(key, static_cast<std::int64_t>(zero)) : cards.set(key, zero);
 }
 
+std::string dimensions(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t n : shape) (text += text.empty() ? '(' : ',') += std::to_string(n);
+  return text + ")";
+}
+
+/// What TDIM says of a list of numbers; empty where it is none, or other than the list.
+std::vector<std::size_t> shape_of(const std::string& dim, const Column& column) {
+  if (column.cell == Cell::kText || column.cell == Cell::kOpaque) return {};
+  std::vector<std::size_t> shape;
+  std::size_t product = 1;
+  const char* const end = dim.data() + dim.size();
+  for (const char* at = dim.data(); at != end;) {
+    if (std::isdigit(static_cast<unsigned char>(*at)) == 0) {
+      ++at;
+      continue;
+    }
+    std::size_t n = 0;
+    const auto [next, error] = std::from_chars(at, end, n);
+    if (error != std::errc() || n == 0 || n > column.width) return {};
+    shape.push_back(n);
+    product *= n;
+    if (product > column.width) return {};
+    at = next;
+  }
+  return !shape.empty() && product == column.width ? shape : std::vector<std::size_t>{};
+}
+
 std::size_t row_bytes_of(const Column& column) { return column.width * cell_bytes(column.cell); }
 
 }  // namespace
@@ -77,6 +107,7 @@ Table to_table(const RawTable& raw) {
     column.scale = c.scale;
     column.zero = c.zero;
     column.undefined = c.null;
+    column.shape = shape_of(c.dim, column);
     column.data.resize(raw.rows * c.bytes);
     for (std::size_t r = 0; r < raw.rows; ++r) {
       copy_values(raw.data.data() + r * raw.row_bytes + c.offset, column.data.data() + r * c.bytes,
@@ -108,6 +139,7 @@ RawTable to_raw_table(const Table& table) {
     const bool one = column.width == 1 && column.cell != Cell::kText;
     cards.set("TTYPE" + index, column.name, column.comment);
     cards.set("TFORM" + index, (one ? "" : std::to_string(column.width)) + letter);
+    if (!column.shape.empty()) cards.set("TDIM" + index, dimensions(column.shape));
     if (!column.unit.empty()) cards.set("TUNIT" + index, column.unit);
     if (column.scale != 1) cards.set("TSCAL" + index, column.scale);
     if (column.zero != 0) set_zero(cards, "TZERO" + index, column.zero);

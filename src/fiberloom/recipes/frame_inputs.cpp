@@ -77,8 +77,7 @@ FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> ps
 
 MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer) {
   PreprocFile& file = in.preproc;
-  MaskCounts counts =
-      naming(file.path, [&] { return apply_mask(file.ccd, file.mask, mask_bits); });
+  MaskCounts counts = naming(file.path, [&] { return apply_mask(file.ccd, file.mask, mask_bits); });
   file.mask = {};  // 70 MB that nobody reads again
   const auto complain = [&](std::size_t n, const char* what) {
     if (n > 0)

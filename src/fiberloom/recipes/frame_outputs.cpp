@@ -101,10 +101,10 @@ void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards
     });
   }
   FrameFile frame;
-  static_cast<Spectra&>(frame) = std::move(result);
   frame.header = header;
   frame.chi2pix = std::move(result.chi2pix);
   frame.spec_min = result.spec_min;
+  static_cast<Spectra&>(frame) = std::move(result);  // its own part, the last to go
   frame.fibermap = to_table(fibermap);
   if (job.scores) frame.scores = frame_scores(frame);
   files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });

@@ -50,39 +50,47 @@ Array2D<double> polynomials(std::span<const double> wave, std::size_t terms) {
 
 }  // namespace
 
+Template archetype_group(const Archetypes& archetypes, std::size_t first, std::size_t most,
+                         Igm igm) {
+  Template t;
+  const std::size_t n = std::min(most, archetypes.flux.rows() - first);
+  t.igm = igm;
+  t.wave = archetypes.wave;
+  t.flux = Array2D<double>(n, t.wave.size());
+  std::copy(archetypes.flux.row(first), archetypes.flux.row(first) + n * t.wave.size(),
+            t.flux.data());
+  return t;
+}
+
 ArchetypeFitter::ArchetypeFitter(const TargetSet& set, const Archetypes& archetypes, Igm igm,
                                  const ArchetypeOptions& options)
     : set_(set), archetypes_(archetypes), options_(options) {
   constexpr auto kGroup = static_cast<std::size_t>(kMostBasis);
   for (std::size_t first = 0; first < archetypes.flux.rows(); first += kGroup) {
-    Template& t = groups_.emplace_back();
-    const std::size_t n = std::min(kGroup, archetypes.flux.rows() - first);
-    t.igm = igm;
-    t.wave = archetypes.wave;
-    t.flux = Array2D<double>(n, t.wave.size());
-    std::copy(archetypes.flux.row(first), archetypes.flux.row(first) + n * t.wave.size(),
-              t.flux.data());
-    samplers_.emplace_back(t, set.grids, 0, scan_kernels(active_isa()));
+    groups_.push_back(archetype_group(archetypes, first, kGroup, igm));
+    samplers_.emplace_back(groups_.back(), set.grids, 0, scan_kernels(active_isa()));
   }
 }
 
 bool ArchetypeFitter::covers(double z) const noexcept { return samplers_.front().covers(z); }
 
-void ArchetypeFitter::add_legendre(const PreparedTarget& target, Columns& columns) const {
+std::vector<std::vector<double>> ArchetypeFitter::legendre_columns(
+    const PreparedTarget& target) const {
   const bool each = options_.cameras == LegendreOf::kEachCamera;
-  const std::size_t terms = options_.legendre, pixels = columns.weight.size();
-  columns.legendre.assign(terms * (each ? target.blocks.size() : 1),
-                          std::vector<double>(pixels, 0.0));
-  std::size_t at = 0;
+  const std::size_t terms = options_.legendre;
+  std::size_t pixels = 0, at = 0;
+  for (const Block& block : target.blocks) pixels += block.pixels;
+  std::vector<std::vector<double>> out(terms * (each ? target.blocks.size() : 1),
+                                       std::vector<double>(pixels, 0.0));
   for (std::size_t b = 0; b < target.blocks.size(); ++b) {
     const Block& block = target.blocks[b];
     const Array2D<double> sharp = polynomials(set_.grids[block.grid].wave, terms);
     for (std::size_t k = 0; k < terms; ++k) {
-      blur(block, {sharp.row(k), sharp.cols()},
-           columns.legendre[(each ? b * terms : 0) + k].data() + at);
+      blur(block, {sharp.row(k), sharp.cols()}, out[(each ? b * terms : 0) + k].data() + at);
     }
     at += block.pixels;
   }
+  return out;
 }
 
 void ArchetypeFitter::add_archetypes(const PreparedTarget& target, double z,
@@ -107,7 +115,7 @@ void ArchetypeFitter::add_archetypes(const PreparedTarget& target, double z,
 }
 
 ArchetypeFit ArchetypeFitter::fit_columns(const PreparedTarget& target, const Columns& columns,
-                                          std::vector<std::size_t> archetypes) const {
+                                          const std::vector<std::size_t>& archetypes) const {
   std::vector<const std::vector<double>*> used;
   for (const std::size_t a : archetypes) used.push_back(&columns.archetypes[a]);
   for (const std::vector<double>& column : columns.legendre) used.push_back(&column);
@@ -153,7 +161,7 @@ ArchetypeFit ArchetypeFitter::fit(const PreparedTarget& target, double z) const 
                           block.weight.begin() + block.pixels);
     columns.flux.insert(columns.flux.end(), block.flux.begin(), block.flux.begin() + block.pixels);
   }
-  add_legendre(target, columns);
+  columns.legendre = legendre_columns(target);
   add_archetypes(target, z, columns);
   std::vector<ArchetypeFit> single;
   for (std::size_t a = 0; a < columns.archetypes.size(); ++a) {
@@ -174,7 +182,7 @@ std::vector<std::vector<double>> ArchetypeFitter::models(const PreparedTarget& t
   for (const Block& block : target.blocks) {
     columns.weight.insert(columns.weight.end(), block.pixels, 0.0);
   }
-  add_legendre(target, columns);
+  columns.legendre = legendre_columns(target);
   add_archetypes(target, candidate.z, columns);
   std::vector<double> sum(columns.weight.size(), 0.0);
   const auto add = [&](double c, const std::vector<double>& column) {

@@ -41,16 +41,18 @@ class ArchetypeFitter {
   [[nodiscard]] bool covers(double z) const noexcept;
   /// Precondition: covers(z).
   [[nodiscard]] ArchetypeFit fit(const PreparedTarget& target, double z) const;
+  /// The Legendre terms of each camera (or of all), blurred: [term][pixel of all blocks].
+  [[nodiscard]] std::vector<std::vector<double>> legendre_columns(
+      const PreparedTarget& target) const;
   /// The model of a candidate that has archetypes, on the pixels of each block.
   [[nodiscard]] std::vector<std::vector<double>> models(const PreparedTarget& target,
                                                         const Candidate& candidate) const;
 
  private:
   struct Columns;
-  void add_legendre(const PreparedTarget& target, Columns& columns) const;
   void add_archetypes(const PreparedTarget& target, double z, Columns& columns) const;
   [[nodiscard]] ArchetypeFit fit_columns(const PreparedTarget& target, const Columns& columns,
-                                         std::vector<std::size_t> archetypes) const;
+                                         const std::vector<std::size_t>& archetypes) const;
 
   const TargetSet& set_;
   const Archetypes& archetypes_;
@@ -58,6 +60,10 @@ class ArchetypeFitter {
   std::deque<Template> groups_;  ///< as many archetypes each as a kernel takes
   std::deque<Sampler> samplers_;
 };
+
+/// So many of a file's archetypes from `first` on, as vectors of a template: what a kernel takes.
+[[nodiscard]] Template archetype_group(const Archetypes& archetypes, std::size_t first,
+                                       std::size_t most, Igm igm);
 
 /// The best archetype takes the place of the candidate's template. Throws kTemplateRange where
 /// they do not reach over the spectra.

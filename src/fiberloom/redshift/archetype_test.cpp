@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fiberloom/redshift/archetype_fit.hpp"
+#include "fiberloom/redshift/archetype_scan.hpp"
 #include "fiberloom/redshift/redrock.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
 
@@ -73,6 +74,54 @@ TEST(Archetypes, ManyTogetherAreNeverWorseAndNoneIsNegative) {
   EXPECT_EQ(three.subtype.substr(0, 5), "T_33;");
   for (const double c : three.coefficients) EXPECT_GE(c, 0);
   EXPECT_LE(three.chi2, fit(3, Constrained::kNormalEquations).chi2 + 1e-6);
+}
+
+TEST(ArchetypeScan, IsTheConstrainedMinimumAtEveryRedshift) {
+  const Template basis = test::line_template();
+  Archetypes archetypes = forty(basis);
+  for (std::size_t k = 0; k < archetypes.wave.size(); ++k) archetypes.flux(0, k) *= -1;  // useless
+  const test::Target target = tilted(basis);
+  const TargetSet set = test::prepared({&target, 1});
+  for (const LegendreOf cameras : {LegendreOf::kEachCamera, LegendreOf::kAllCameras}) {
+    for (const double sigma : {0.0, 0.1}) {
+      const ArchetypeFitter fitter(set, archetypes, Igm::kNone,
+                                   {.legendre = 3, .cameras = cameras, .prior_sigma = sigma});
+      const bool prior = sigma > 0 && cameras == LegendreOf::kEachCamera;
+      const ArchetypeScan scan(set, archetypes, Igm::kNone, fitter, prior ? sigma * sigma : 0);
+      const ZPack z{0.001, 0.02, 0.0499, 0.05, 0.0501, 0.08, 0.1, 0.15};
+      const ZPack found = scan.chi2(set.targets[0], scan.project(set.targets[0]), z);
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        const ArchetypeFit fit = fitter.fit(set.targets[0], z[i]);
+        double expected = fit.chi2;
+        for (const double c : fit.legendre) expected += prior ? c * c / (sigma * sigma) : 0;
+        // with a prior the best by chi2 alone need not be the best of both
+        EXPECT_LE(found[i], expected + 1e-9 * set.targets[0].weight_flux2);
+        if (prior) continue;
+        EXPECT_NEAR(found[i], expected, 1e-9 * set.targets[0].weight_flux2);
+      }
+    }
+  }
+}
+
+TEST(ArchetypeScan, FindsWhatTheTemplatesHaveNoMinimumFor) {
+  const Template basis = test::line_template();
+  const Archetypes archetypes = forty(basis);
+  const test::Target target = tilted(basis);
+  const TargetSet set = test::prepared({&target, 1});
+  TemplateSet poor{basis};
+  poor[0].flux = Array2D<double>(1, basis.wave.size(), 1.0);  // flat: no redshift at all
+  SerialExecutor executor;
+  const auto curves = scan(set, poor, {}, executor);
+  const ArchetypeFitter fitter(set, archetypes, Igm::kNone, {});
+  const ArchetypeScan scan(set, archetypes, Igm::kNone, fitter, 0.01);
+  const std::vector<Candidate> found = scan.find(set.targets[0], curves[0], 0, 3);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].method, "ARCH");
+  EXPECT_EQ(found[0].subtype, "T_33");
+  EXPECT_LT(found[0].zerr, 1e-4);
+  EXPECT_NEAR(found[0].z, kZ, 5 * found[0].zerr);
+  EXPECT_GT(found[1].chi2, found[0].chi2 + 100);
+  EXPECT_EQ(found[0].zwarn, 0U);
 }
 
 TEST(Archetypes, TakeTheTemplatesPlaceInThePeersRules) {

@@ -64,7 +64,9 @@ FastScan::Scratch FastScan::scratch(const Fitter& fitter) const {
   return s;
 }
 
-void FastScan::accumulate(const Fitter& fitter, const double* pack, Scratch& s) const {
+void FastScan::accumulate(const Fitter& fitter, std::span<const Sampler::Reach> reach,
+                          const double* pack, Scratch& s) const {
+  static_assert(kFastTile == kReachTile);  // a tile is reached, or not
   const ScanKernels& kernels = fitter.kernels();
   const auto nb = static_cast<int>(fitter.nbasis());
   const int pairs = triangle(nb), pair_groups = column_groups(pairs);
@@ -72,8 +74,8 @@ void FastScan::accumulate(const Fitter& fitter, const double* pack, Scratch& s) 
   for (std::size_t g = 0; g < grids_.size(); ++g) {
     const Grid& grid = grids_[g];
     const double* t = pack + fitter.sampler().grid_offset(g);
-    for (std::size_t i = 0; i < grid.padded; i += kFastTile) {
-      const std::size_t count = std::min(kFastTile, grid.padded - i);
+    for (std::size_t i = reach[g].first; i < reach[g].last; i += kFastTile) {
+      const std::size_t count = std::min(kFastTile, reach[g].last - i);
       const auto pixels = static_cast<long>(count);
       kernels.blur(nb, static_cast<int>(ndiag_), pixels, grid.rows.data() + i * ndiag_,
                    t + i * fitter.nbasis() * kLanes, s.blurred.data());

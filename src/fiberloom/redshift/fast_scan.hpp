@@ -22,8 +22,10 @@ class FastScan {
     }
   };
   [[nodiscard]] Scratch scratch(const Fitter& fitter) const;
-  /// scratch.normal becomes the normal equations of all targets for the redshifts of the pack.
-  void accumulate(const Fitter& fitter, const double* pack, Scratch& scratch) const;
+  /// scratch.normal becomes the normal equations of all targets for the redshifts of the pack, of
+  /// the pixels within `reach`.
+  void accumulate(const Fitter& fitter, std::span<const Sampler::Reach> reach, const double* pack,
+                  Scratch& scratch) const;
 
  private:
   struct Grid {

@@ -31,6 +31,13 @@ void unpack(const double* normal, std::size_t nb, std::size_t lane, Array2D<doub
   for (std::size_t a = 0; a < nb; ++a) y[a] = normal[kLanes * at++ + lane];
 }
 
+/// What a smooth spectrum explains of a block where no template does.
+double gain_beyond(const Block& block, const Sampler::Reach& reach) {
+  if (block.smooth_gain.empty()) return 0;
+  const auto before = [&](std::size_t i) { return block.smooth_gain[std::min(i, block.pixels)]; };
+  return before(reach.first) + before(block.pixels) - before(reach.last);
+}
+
 }  // namespace
 
 ZPack pack_of(std::span<const double> z) noexcept {
@@ -43,7 +50,8 @@ ZPack pack_of(std::span<const double> z) noexcept {
 
 Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& kernels,
                const FitOptions& options)
-    : source_(source),
+    : set_(set),
+      source_(source),
       kernels_(kernels),
       options_(options),
       halo_(set.halo()),
@@ -74,8 +82,7 @@ void Fitter::accumulate(const Block& block, const double* pack, std::size_t firs
                       pack + sampler_.grid_offset(block.grid) + start * nbasis() * kLanes, normal);
 }
 
-void Fitter::finish_nonnegative(const PreparedTarget& target, const double* normal,
-                                PackFit& out) const {
+void Fitter::finish_nonnegative(double none, const double* normal, PackFit& out) const {
   const std::size_t nb = nbasis();
   Array2D<double> m(nb, nb);
   std::vector<double> y(nb);
@@ -83,12 +90,19 @@ void Fitter::finish_nonnegative(const PreparedTarget& target, const double* norm
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     unpack(normal, nb, lane, m, y);
     const std::vector<double> c = solve_constrained(options_.constrained, m, y, lower, upper);
-    out.chi2[lane] = target.weight_flux2 - chi2_gain(m, y, c);
+    out.chi2[lane] = none - chi2_gain(m, y, c);
     for (std::size_t a = 0; a < nb; ++a) out.coefficients[a * kLanes + lane] = c[a];
   }
 }
 
-void Fitter::finish(const PreparedTarget& target, const double* normal, PackFit& out) const {
+std::vector<Sampler::Reach> Fitter::reach(const ZPack& z) const {
+  std::vector<Sampler::Reach> out;
+  for (std::size_t g = 0; g < set_.grids.size(); ++g) out.push_back(sampler_.reach(z, g));
+  return out;
+}
+
+void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+                    const double* normal, PackFit& out) const {
   const std::size_t nb = nbasis();
   out.coefficients.assign(nb * kLanes, 0.0);
   out.penalty.fill(0);
@@ -104,14 +118,20 @@ void Fitter::finish(const PreparedTarget& target, const double* normal, PackFit&
                       parts.data());
     finish_evidence(evidence_, parts.data(), out.evidence.data());
   }
+  double beyond = 0;
+  for (const Block& block : target.blocks) beyond += gain_beyond(block, reach[block.grid]);
+  const double none = target.weight_flux2 - beyond;
+  if (has_evidence()) {
+    for (double& lane : out.evidence) lane += 0.5 * beyond;
+  }
   if (source_.method == Method::kNmf) {
-    finish_nonnegative(target, normal, out);
+    finish_nonnegative(none, normal, out);
     return;
   }
   ZPack gain, rank;
   kernels_.solve(static_cast<int>(nb), normal, gain.data(), out.coefficients.data(), rank.data());
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    out.chi2[lane] = target.weight_flux2 - gain[lane];
+    out.chi2[lane] = none - gain[lane];
     double oii = 0;
     for (std::size_t a = 0; a < oii_.size(); ++a) oii += oii_[a] * out.coefficient(a, lane);
     if (oii < 0) out.penalty[lane] = -oii;
@@ -120,12 +140,15 @@ void Fitter::finish(const PreparedTarget& target, const double* normal, PackFit&
 
 void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
                  PackFit& out) const {
-  sampler_.sample(pack_of(z), pack.data());
+  const ZPack lanes = pack_of(z);
+  sampler_.sample(lanes, pack.data());
+  const std::vector<Sampler::Reach> reached = reach(lanes);
   std::vector<double> normal(normal_doubles(), 0.0);
   for (const Block& block : target.blocks) {
-    accumulate(block, pack.data(), 0, block.padded(), normal.data());
+    const Sampler::Reach r = reached[block.grid];
+    accumulate(block, pack.data(), r.first, r.last - r.first, normal.data());
   }
-  finish(target, normal.data(), out);
+  finish(target, reached, normal.data(), out);
 }
 
 std::vector<double> Fitter::model(const Block& block, double z,
@@ -138,7 +161,8 @@ std::vector<double> Fitter::model(const Block& block, double z,
                 static_cast<long>(block.padded()), block.rows.data(),
                 pack.data() + sampler_.grid_offset(block.grid) + start * nb * kLanes, b.data());
   std::vector<double> out(block.pixels, 0.0);
-  for (std::size_t i = 0; i < block.pixels; ++i) {
+  const Sampler::Reach r = sampler_.reach(pack_of({&z, 1}), block.grid);
+  for (std::size_t i = r.first; i < std::min(block.pixels, r.last); ++i) {
     for (std::size_t a = 0; a < nb && a < coefficients.size(); ++a) {
       out[i] += coefficients[a] * b[(i * nb + a) * kLanes];
     }

@@ -57,8 +57,12 @@ class Fitter {
   /// Adds to `normal` what pixels [first, first + count) of the block say; both multiples of kTile.
   void accumulate(const Block& block, const double* pack, std::size_t first, std::size_t count,
                   double* normal) const noexcept;
-  /// Solves: chi2 = sum w f^2 - gain; kHugeChi2 for a target without a good pixel.
-  void finish(const PreparedTarget& target, const double* normal, PackFit& out) const;
+  /// Of each grid the pixels that count at these redshifts.
+  [[nodiscard]] std::vector<Sampler::Reach> reach(const ZPack& z) const;
+  /// Solves: chi2 = sum w f^2 - gain; kHugeChi2 for a target without a good pixel. Beyond `reach` a
+  /// smooth spectrum stands for the template.
+  void finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+              const double* normal, PackFit& out) const;
   /// All of it for a target and up to kLanes redshifts; `pack` is scratch of pack_size().
   void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
            PackFit& out) const;
@@ -67,8 +71,9 @@ class Fitter {
                                           std::span<const double> coefficients) const;
 
  private:
-  void finish_nonnegative(const PreparedTarget& target, const double* normal, PackFit& out) const;
+  void finish_nonnegative(double none, const double* normal, PackFit& out) const;
 
+  const TargetSet& set_;
   const Template& source_;
   const ScanKernels& kernels_;
   FitOptions options_;

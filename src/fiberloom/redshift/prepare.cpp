@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fiberloom/redshift/robust.hpp"
+#include "fiberloom/redshift/sky_residual.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -196,6 +197,14 @@ void drop_lost_pixels(Block& b, std::span<const double> wave, const PrepareOptio
   }
 }
 
+/// Lines of the sky: what of them is left goes, and where they are errors grow.
+void mind_the_sky(Block& b, const PrepareOptions& options) {
+  const std::vector<double> usual = usual_variance(b);
+  const std::vector<std::vector<double>> shapes = sky_shapes(b, usual);
+  widen_sky_lines(b, usual, options.sky_line_share);
+  if (options.sky_residual == SkyResidual::kSubtract) subtract_sky_residual(b, shapes);
+}
+
 PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> grid_of,
                           std::span<const WaveGrid> grids, const PrepareOptions& options) {
   PreparedTarget out;
@@ -223,7 +232,7 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   }
   for (Block& b : out.blocks) {
     drop_lost_pixels(b, grids[b.grid].wave, options);
-    widen_sky_lines(b, options.sky_line_share);
+    if (options.sky_line_share > 0) mind_the_sky(b, options);
     for (std::size_t i = 0; i < b.pixels; ++i) {
       out.weight_flux2 += b.weight[i] * b.flux[i] * b.flux[i];
       if (b.weight[i] > 0) ++out.good_pixels;

@@ -17,6 +17,9 @@ enum class Coadd {
   kColumns,  ///< the peer's: column j of R with the weights of pixel j, zero where they vanish
 };
 
+/// What sky subtraction left of all lines alike (sky_residual.hpp).
+enum class SkyResidual { kKeep, kSubtract };
+
 struct PrepareOptions {
   Coadd coadd = Coadd::kRows;
   /// A pixel whose row of R sums to less is dropped: part of its light comes from where no template
@@ -30,7 +33,8 @@ struct PrepareOptions {
   double hot_pixel_nsig = 5;
   /// Variance is added on lines of the sky (robust.hpp); 0: none.
   double sky_line_share = 0.15;
-  bool mask_sky_lines = true;  ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  SkyResidual sky_residual = SkyResidual::kKeep;  ///< kSubtract: where sky_line_share is not 0
+  bool mask_sky_lines = true;                     ///< 5572-5582 and 9792-9795 Angstrom are dropped
 };
 
 /// The rules of redrock 0.22.

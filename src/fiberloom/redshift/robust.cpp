@@ -15,15 +15,6 @@ constexpr long kFar = 7;
 constexpr double kShare = 0.6;
 /// A spike need not be narrow as surely as it is high.
 constexpr double kNarrow = 0.6;
-/// Half of the pixels over which the variance's median runs.
-constexpr long kMedianHalf = 50;
-
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Pixels [first, first + width) as one spike: its height above the surroundings and what stands
 /// beside it, against what R would put there.
@@ -52,7 +43,7 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
   const auto below =
       std::count_if(around.begin(), around.end(), [&](double f) { return f < highest_base; });
   if (2 * below <= static_cast<long>(around.size())) return false;  // nor is their median
-  const double base = median(around), height = mean - base;
+  const double base = median_of(around), height = mean - base;
   // What a line in the middle of the pixel, or between the two, gives its neighbours; of a Gaussian
   // the second is the square of the first.
   const double* row = b.rows.data() + static_cast<std::size_t>(first) * b.ndiag;
@@ -65,6 +56,13 @@ bool is_spike(const Block& b, long first, long width, double nsig, std::vector<d
 }
 
 }  // namespace
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 std::size_t drop_hot_pixels(Block& block, double nsig) {
   if (block.ndiag < 3 || !(nsig > 0)) return 0;
@@ -84,29 +82,13 @@ std::size_t drop_hot_pixels(Block& block, double nsig) {
   return hot.size();
 }
 
-void widen_sky_lines(Block& block, double share) {
+void widen_sky_lines(Block& block, std::span<const double> usual, double share) {
   if (!(share > 0)) return;
-  const auto n = static_cast<long>(block.pixels);
-  std::vector<double> variance(block.pixels, 0.0), near;
   for (std::size_t i = 0; i < block.pixels; ++i) {
-    if (block.weight[i] > 0) variance[i] = 1 / block.weight[i];
-  }
-  constexpr long kEvery = 10;  // the median is slow, and changes slowly
-  double usual = 0;
-  for (long i = 0; i < n; ++i) {
-    if (i % kEvery == 0) {
-      near.clear();
-      for (long k = std::max(i - kMedianHalf, 0L); k <= std::min(i + kMedianHalf, n - 1); ++k) {
-        if (variance[static_cast<std::size_t>(k)] > 0) {
-          near.push_back(variance[static_cast<std::size_t>(k)]);
-        }
-      }
-      usual = median(near);
-    }
-    const double v = variance[static_cast<std::size_t>(i)];
-    if (!(usual > 0) || !(v > usual)) continue;
-    const double excess = share * (v / usual - 1);
-    block.weight[static_cast<std::size_t>(i)] = 1 / (v + usual * excess * excess);
+    const double v = block.weight[i] > 0 ? 1 / block.weight[i] : 0;
+    if (!(usual[i] > 0) || !(v > usual[i])) continue;
+    const double excess = share * (v / usual[i] - 1);
+    block.weight[i] = 1 / (v + usual[i] * excess * excess);
   }
 }
 

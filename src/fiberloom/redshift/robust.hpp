@@ -4,18 +4,24 @@
 // say.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "fiberloom/redshift/target.hpp"
 
 namespace fiberloom::redshift {
+
+/// The middle one, whose order it changes; 0 of none.
+[[nodiscard]] double median_of(std::vector<double>& values);
 
 /// Drops pixels that stand `nsig` sigma above their surroundings and whose neighbours do not share
 /// the light as a row of R says the narrowest line would: their mean is less than 0.6 of
 /// that by 0.6 nsig sigma. Up to two pixels side by side. Returns how many.
 std::size_t drop_hot_pixels(Block& block, double nsig);
 
-/// Adds to the variance of pixels where it stands above its running median over 101 pixels, which
-/// are those on lines of the sky: median variance x (share x (variance / median - 1))^2. A share of
-/// 0.15 is what 1 % of the sky comes to in half an hour.
-void widen_sky_lines(Block& block, double share);
+/// Adds to the variance of pixels where it stands above its running median (sky_residual.hpp),
+/// which are those on lines of the sky: median variance x (share x (variance / median - 1))^2. A
+/// share of 0.15 is what 1 % of the sky comes to in half an hour.
+void widen_sky_lines(Block& block, std::span<const double> usual, double share);
 
 }  // namespace fiberloom::redshift

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "fiberloom/redshift/sky_residual.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
 
 namespace fiberloom::redshift {
@@ -46,6 +47,18 @@ TEST(HotPixels, SpikesAreDroppedAndNothingElseOfNoise) {
   EXPECT_EQ(of_noise, 0U);
 }
 
+TEST(HotPixels, WhatStandsAroundCountsByItsMedian) {
+  const auto dropped = [](std::initializer_list<std::size_t> bright) {  // of twelve around 500
+    Block b = blank(1000, 4);
+    b.flux[500] += 60;
+    for (const std::size_t i : bright) b.flux[i] += 1000;
+    (void)drop_hot_pixels(b, 5);
+    return b.weight[500] == 0;
+  };
+  EXPECT_TRUE(dropped({503, 504, 505, 506, 507}));
+  EXPECT_FALSE(dropped({493, 502, 503, 504, 505, 506, 507}));
+}
+
 TEST(HotPixels, TheNarrowestLinesStayHoweverBright) {
   for (const double bright : {10.0, 100.0, 1e4, 1e6}) {
     for (double at = 100; at < 101; at += 0.1) {
@@ -69,12 +82,12 @@ TEST(SkyLines, WeighLessTheBrighterTheyAre) {
   Block b = blank(400, 1);
   b.weight[100] = 1.0 / 3;
   b.weight[200] = 1.0 / 101;
-  widen_sky_lines(b, 0.15);
+  widen_sky_lines(b, usual_variance(b), 0.15);
   EXPECT_EQ(b.weight[50], 1);
   EXPECT_NEAR(1 / b.weight[100], 3 + 0.09, 1e-12);
   EXPECT_NEAR(1 / b.weight[200], 101 + 225, 1e-9);
   b.weight.fill(0);
-  widen_sky_lines(b, 0.15);
+  widen_sky_lines(b, usual_variance(b), 0.15);
   EXPECT_EQ(b.weight[7], 0);
 }
 

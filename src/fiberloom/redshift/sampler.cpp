@@ -80,16 +80,51 @@ bool Sampler::covers(double z) const noexcept {
   return lowest_ >= integrals_.first() * (1 + z) && highest_ <= integrals_.last() * (1 + z);
 }
 
+Sampler::Edges Sampler::edges_within(std::size_t grid, double least_z,
+                                     double most_z) const noexcept {
+  const std::vector<double>& edges = grids_[grid].edges;
+  const auto low = std::lower_bound(edges.begin(), edges.end(), integrals_.first() * (1 + most_z));
+  const auto high = std::upper_bound(low, edges.end(), integrals_.last() * (1 + least_z));
+  return {static_cast<std::size_t>(low - edges.begin()),
+          static_cast<std::size_t>(high - edges.begin())};
+}
+
+double Sampler::coverage(double z) const noexcept {
+  std::size_t all = 0, reached = 0;
+  for (std::size_t g = 0; g < grids_.size(); ++g) {
+    const Edges e = edges_within(g, z, z);
+    all += grids_[g].wave.size();
+    reached += e.last > e.first ? e.last - e.first - 1 : 0;
+  }
+  return all == 0 ? 0 : static_cast<double>(reached) / static_cast<double>(all);
+}
+
+Sampler::Reach Sampler::reach(const ZPack& z, std::size_t grid) const noexcept {
+  const auto [lowest, highest] = std::minmax_element(z.begin(), z.end());
+  const Edges e = edges_within(grid, *lowest, *highest);
+  const std::size_t n = grids_[grid].wave.size();
+  Reach out{0, (n + kTile - 1) / kTile * kTile};
+  if (e.first > 0) out.first = (e.first + halo_ + kReachTile - 1) / kReachTile * kReachTile;
+  if (e.last <= n) {
+    out.last = e.last > halo_ + 1 ? (e.last - 1 - halo_) / kReachTile * kReachTile : 0;
+  }
+  return out.last > out.first ? out : Reach{0, 0};
+}
+
 void Sampler::sample(const ZPack& z, double* pack) const noexcept {
   const std::size_t pixel_stride = nbasis() * kLanes;
+  const auto [lowest, highest] = std::minmax_element(z.begin(), z.end());
   for (std::size_t g = 0; g < grids_.size(); ++g) {
-    const std::size_t n = grids_[g].wave.size();
     const std::size_t end = g + 1 < grids_.size() ? offset_[g + 1] : size_;
     double* const first = pack + offset_[g] + halo_ * pixel_stride;
-    std::fill(pack + offset_[g], first, 0.0);
-    std::fill(first + n * pixel_stride, pack + end, 0.0);
-    kernels_.rebin(integrals_.table(), z.data(), static_cast<long>(n + 1), grids_[g].edges.data(),
-                   grids_[g].log_edges.data(), first);
+    const Edges e = edges_within(g, *lowest, *highest);
+    const std::size_t pixels = e.last > e.first ? e.last - e.first - 1 : 0;
+    double* const reached = first + e.first * pixel_stride;
+    std::fill(pack + offset_[g], pixels > 0 ? reached : pack + end, 0.0);
+    if (pixels == 0) continue;
+    std::fill(reached + pixels * pixel_stride, pack + end, 0.0);
+    kernels_.rebin(integrals_.table(), z.data(), static_cast<long>(pixels + 1),
+                   grids_[g].edges.data() + e.first, grids_[g].log_edges.data() + e.first, reached);
     absorb(igm_[g], z, first);
   }
 }

@@ -55,8 +55,21 @@ class Sampler {
   void sample(const ZPack& z, double* pack) const noexcept;
   /// Does the template reach over all grids at z?
   [[nodiscard]] bool covers(double z) const noexcept;
+  /// Share of the pixels of all grids that it reaches.
+  [[nodiscard]] double coverage(double z) const noexcept;
+  /// Pixels [first, last) of a grid, of its padded ones, that the template reaches at all redshifts
+  /// of a pack, with all that blurs into them: everything, or whole tiles of kReachTile.
+  struct Reach {
+    std::size_t first = 0, last = 0;
+  };
+  [[nodiscard]] Reach reach(const ZPack& z, std::size_t grid) const noexcept;
 
  private:
+  /// Edges [first, last) of a grid's pixels that lie within the template at all of these redshifts.
+  struct Edges {
+    std::size_t first, last;
+  };
+  [[nodiscard]] Edges edges_within(std::size_t grid, double least_z, double most_z) const noexcept;
   /// Multiplies pixels [pixel][nbasis][kLanes] of a grid with what the hydrogen lets through.
   void absorb(const IgmTable& igm, const ZPack& z, double* pixels) const noexcept;
   Integrals integrals_;

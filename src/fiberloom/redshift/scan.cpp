@@ -26,9 +26,11 @@ std::vector<double> covered(const Sampler& sampler, const Template& t, const Tar
   std::vector<double> grid =
       options.step_kms > 0 ? denser(t.redshifts, options.step_kms) : t.redshifts;
   std::vector<double> good;
-  std::copy_if(grid.begin(), grid.end(), std::back_inserter(good),
-               [&](double z) { return sampler.covers(z); });
-  if (good.size() == grid.size() || options.coverage == Coverage::kTrim) return good;
+  std::copy_if(grid.begin(), grid.end(), std::back_inserter(good), [&](double z) {
+    return options.coverage == Coverage::kPartial ? sampler.coverage(z) >= options.least_coverage
+                                                  : sampler.covers(z);
+  });
+  if (good.size() == grid.size() || options.coverage != Coverage::kRequire) return good;
   throw Error(
       kTemplateRange,
       (t.file.empty() ? t.full_type() : t.file) +
@@ -53,25 +55,26 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
 void exact_pack(const TargetSet& set, std::size_t first, Buffer<double>& pack,
                 Buffer<double>& normal, Curve& curve) {
   const Fitter& fitter = *curve.fitter;
-  fitter.sampler().sample(pack_of(std::span(curve.z).subspan(first)), pack.data());
+  const ZPack lanes = pack_of(std::span(curve.z).subspan(first));
+  fitter.sampler().sample(lanes, pack.data());
+  const std::vector<Sampler::Reach> reach = fitter.reach(lanes);
   PackFit fit;
   for (std::size_t t0 = 0; t0 < set.targets.size(); t0 += kTargetBlock) {
     const std::size_t count = std::min(kTargetBlock, set.targets.size() - t0);
     normal.fill(0);
     for (std::size_t g = 0; g < set.grids.size(); ++g) {
-      const std::size_t padded = (set.grids[g].wave.size() + kTile - 1) / kTile * kTile;
-      for (std::size_t i = 0; i < padded; i += kExactTile) {
+      for (std::size_t i = reach[g].first; i < reach[g].last; i += kExactTile) {
         for (std::size_t t = 0; t < count; ++t) {
           for (const Block& block : set.targets[t0 + t].blocks) {
             if (block.grid != g) continue;
-            fitter.accumulate(block, pack.data(), i, std::min(kExactTile, padded - i),
+            fitter.accumulate(block, pack.data(), i, std::min(kExactTile, reach[g].last - i),
                               normal.data() + t * fitter.normal_doubles());
           }
         }
       }
     }
     for (std::size_t t = 0; t < count; ++t) {
-      fitter.finish(set.targets[t0 + t], normal.data() + t * fitter.normal_doubles(), fit);
+      fitter.finish(set.targets[t0 + t], reach, normal.data() + t * fitter.normal_doubles(), fit);
       store(fit, t0 + t, first, curve);
     }
   }
@@ -149,10 +152,12 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     FastScan::Scratch scratch = fast.scratch(fitter);
     PackFit fit;
     for (std::size_t z = task.first; z < task.last; z += kLanes) {
-      fitter.sampler().sample(pack_of(std::span(curve.z).subspan(z)), pack.data());
-      fast.accumulate(fitter, pack.data(), scratch);
+      const ZPack lanes = pack_of(std::span(curve.z).subspan(z));
+      fitter.sampler().sample(lanes, pack.data());
+      const std::vector<Sampler::Reach> reach = fitter.reach(lanes);
+      fast.accumulate(fitter, reach, pack.data(), scratch);
       for (std::size_t t = 0; t < set.targets.size(); ++t) {
-        fitter.finish(set.targets[t], scratch.normal_of(t), fit);
+        fitter.finish(set.targets[t], reach, scratch.normal_of(t), fit);
         store(fit, t, z, curve);
       }
     }

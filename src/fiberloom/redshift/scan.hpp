@@ -24,11 +24,15 @@ enum class ScanMode {
 enum class Coverage {
   kRequire,  ///< kTemplateRange, as the peer
   kTrim,     ///< they are left out; a template without any is left out
+  /// Where a template reaches ScanOptions::least_coverage of the pixels it is fitted to these; a
+  /// smooth spectrum stands for it on the others. Wants add_smooth_reference().
+  kPartial,
 };
 
 struct ScanOptions {
   ScanMode mode = ScanMode::kFast;
   Coverage coverage = Coverage::kTrim;
+  double least_coverage = 0.5;  ///< of kPartial
   FitOptions fit{};
   /// Steps wider than this get redshifts in between; 0: the template's own grid.
   double step_kms = 0;

@@ -59,11 +59,17 @@ struct WaveGrid {
 /// Pixels in a block are padded to a multiple of this; padding has weight 0.
 inline constexpr std::size_t kTile = 8;
 
+/// Where a template reaches over a part of the pixels it is fitted to whole tiles of so many.
+inline constexpr std::size_t kReachTile = 64;
+
 /// One spectrum ready to be fitted. Row i of R: rows[i][m] stands in column i - ndiag / 2 + m.
 struct Block {
   std::size_t grid = 0, pixels = 0, ndiag = 1;
   Buffer<double> weight, flux;  ///< [padded]; flux is 0 where weight is 0
   Buffer<double> rows;          ///< [padded][ndiag]
+  /// Sums over the pixels before i of what chi2 of a smooth spectrum lacks to chi2 of none, [pixels
+  /// + 1] (smooth_reference.hpp); empty: templates have to reach over all pixels.
+  std::vector<double> smooth_gain{};
   [[nodiscard]] std::size_t padded() const noexcept { return weight.size(); }
 };
 

@@ -22,7 +22,10 @@ struct Column {
   std::size_t width = 1;       ///< values in a row: characters of text, bytes of what is opaque
   double scale = 1, zero = 0;  ///< the number is zero + scale x stored
   std::optional<std::int64_t> undefined{};  ///< the stored integer that stands for no number
-  std::vector<std::uint8_t> data{};         ///< rows x width values, in the machine's byte order
+  /// Of a list that is a matrix: its numbers of columns and rows ... (TDIM), the product of which
+  /// is `width`; empty: it is none.
+  std::vector<std::size_t> shape{};
+  std::vector<std::uint8_t> data{};  ///< rows x width values, in the machine's byte order
 };
 
 /// Columns of equal length. Names are looked up without regard to case.

@@ -49,13 +49,14 @@ std::string changed_file(const InputStamps& after, const std::vector<FileStamp>&
 
 /// What receipts and failures say of which task it is.
 template <class Record>
-Record record_of(const Task& task, const PipelineContext& context, std::vector<FileStamp> inputs) {
+Record record_of(const Task& task, const PipelineContext& context,
+                 const std::vector<FileStamp>& inputs) {
   Record r;
   r.name = task.name;
   r.labels = task.labels;
   r.version = context.folder.program().version;
   r.options = context.kinds.of(task).fingerprint(task);
-  r.inputs = std::move(inputs);
+  r.inputs = inputs;
   return r;
 }
 

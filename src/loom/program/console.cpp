@@ -42,8 +42,9 @@ std::string progress_line(const std::string& stage, std::size_t done, std::size_
   const double fraction = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
   std::string bar;
   if (bar_width > 0) {
-    const auto filled = std::min(
-        bar_width, static_cast<std::size_t>(std::lround(fraction * static_cast<double>(bar_width))));
+    const auto filled =
+        std::min(bar_width,
+                 static_cast<std::size_t>(std::lround(fraction * static_cast<double>(bar_width))));
     bar.append("[").append(filled, '#').append(bar_width - filled, '.').append("] ");
   }
   char text[128];

@@ -33,6 +33,15 @@ def template_bytes(kind, subtype="", redshifts=None, cards=()):
             + tiny_fits.image("REDSHIFTS", -64, (len(zs),), zs))
 
 
+def archetype_bytes(mixes=([2, .5, 1, .7], [1, -.5, 0, 1]), names=(b"ELG", b"LRG")):
+    """Two galaxies, of the template's vectors."""
+    rows = [[sum(c * v for c, v in zip(mix, column)) for column in zip(*vectors("GALAXY"))] for mix in mixes]
+    data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+    return data + tiny_fits.table("ARCHETYPES", [("ARCHETYPE", f"{KNOTS}E", f"{KNOTS}f", None), ("SUBTYPE", "3A", "3s", None)],
+                                  list(zip(rows, names)),
+                                  [("CRVAL1", FIRST), ("CDELT1", STEP), ("LOGLAM", False), ("RRTYPE", "GALAXY"), ("VERSION", "1")])
+
+
 def weights():
     """A column of the resolution matrix."""
     w = [math.exp(-0.5 * (d / SIGMA) ** 2) for d in range(-HALF, HALF + 1)]

@@ -11,7 +11,7 @@ import unittest
 
 import tiny_fits
 from run_fiberloom import Case as FrameCase
-from small_spectra import CAMERAS, SIGMA, Targets, read_table, template_bytes
+from small_spectra import CAMERAS, SIGMA, Targets, archetype_bytes, read_table, template_bytes
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955), ("STAR", -0.0005)]
 COLUMNS = ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE", "SUBTYPE", "NCOEFF",
@@ -313,14 +313,7 @@ class Files(Case):
             self.assertEqual(file["zbest"]["spectype"][1], b"STAR")
 
     def test_archetypes_say_what_an_object_is(self):
-        from small_spectra import FIRST, KNOTS, STEP, vectors
-        rows = [[sum(c * v for c, v in zip(mix, column)) for column in zip(*vectors("GALAXY"))]
-                for mix in ([2, .5, 1, .7], [1, -.5, 0, 1])]
-        data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
-        data += tiny_fits.table("ARCHETYPES", [("ARCHETYPE", f"{KNOTS}E", f"{KNOTS}f", None), ("SUBTYPE", "3A", "3s", None)],
-                                [(row, name) for row, name in zip(rows, (b"ELG", b"LRG"))],
-                                [("CRVAL1", FIRST), ("CDELT1", STEP), ("LOGLAM", False), ("RRTYPE", "GALAXY"), ("VERSION", "1")])
-        archetypes = self.put("rrarchetype-galaxy.fits", data)
+        archetypes = self.put("rrarchetype-galaxy.fits", archetype_bytes())
         for method in ("fast", "redrock"):
             table = self.redshifts("--archetypes", archetypes, "--method", method, "--model", self.out / "m.fits")
             self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
@@ -329,6 +322,18 @@ class Files(Case):
             self.assertEqual(len(table["LEGCOEFF"][0]), 4)
             self.assertAlmostEqual(table["COEFF"][0][0], 1, delta=0.2)
             self.assertEqual(len(table["PCA_COEFF"][0]), 4)
+            self.assertEqual(self.dimensions("LEGCOEFF"), "(2,2)")  # redrock's: [camera][term]
+            self.assertIsNone(self.dimensions("COEFF"))
+            self.redshifts("--archetypes", archetypes, "--method", method, "--archetype-legendre-degree", "3")
+            self.assertEqual(self.dimensions("LEGCOEFF"), "(3,2)")
+            table = self.redshifts("--archetypes", archetypes, "--method", method, "--archetype-legendre-percamera", "False")
+            self.assertEqual((len(table["LEGCOEFF"][0]), self.dimensions("LEGCOEFF")), (2, None))
+
+    def dimensions(self, name):
+        """TDIM of a column of REDSHIFTS."""
+        cards = next(h for h in tiny_fits.read(self.result) if h.name == "REDSHIFTS").cards
+        number = next(k for k in range(1, cards["TFIELDS"] + 1) if cards[f"TTYPE{k}"].strip() == name)
+        return cards.get(f"TDIM{number}")
 
     def test_priors_decide(self):
         def prior(z, sigma, function=b"tophat"):

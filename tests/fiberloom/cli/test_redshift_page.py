@@ -10,7 +10,7 @@ import unittest
 import redshift_page as pages
 import tiny_fits
 from run_fiberloom import Case as FrameCase
-from small_spectra import CAMERAS, Targets, template_bytes
+from small_spectra import CAMERAS, Targets, archetype_bytes, template_bytes
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955)]
 
@@ -61,8 +61,8 @@ class Case(FrameCase):
             shutil.copy(path, folder)
         return folder / self.redrock.name
 
-    def model_file(self):
-        hdus = {h.name: h for h in tiny_fits.read(self.models)}
+    def model_file(self, path=None):
+        hdus = {h.name: h for h in tiny_fits.read(path or self.models)}
         n = len(TRUTH)
         return {camera: [struct.unpack(f">{m}f", hdus[f"{camera}_MODEL"].data[4 * m * r:4 * m * (r + 1)]) for r in range(n)]
                 for camera, (_, m) in CAMERAS.items()}
@@ -120,6 +120,29 @@ class Holds(Case):
                 for found, value in zip(camera["models"][0], expected):
                     self.assertAlmostEqual(found, value, delta=0.501 * camera["steps"][0] + 1e-4)  # COEFF is float32
                 self.assertNotIn(None, camera["models"])
+
+    def test_models_of_archetypes_are_those_of_the_file(self):
+        folder = self.out / "archetypes"
+        folder.mkdir()
+        shutil.copy(self.coadd, folder)
+        archetypes, redrock, models = folder / "rrarchetype-galaxy.fits", folder / self.redrock.name, folder / "models.fits"
+        archetypes.write_bytes(archetype_bytes())
+        for degree in ("2", "3"):
+            done = self.program("redshift", "-i", self.coadd, "-o", redrock, "-t", self.templates, "--model", models, "--archetypes", archetypes,
+                                "--archetype-legendre-degree", degree, "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            page, expected = self.page(redrock, "-t", self.templates, "--archetypes", archetypes), self.model_file(models)
+            meta = pages.meta(page)
+            self.assertEqual(meta["notes"], [])
+            for row in (0, 2):  # galaxies with data
+                for camera in pages.target(page, row)["cameras"]:
+                    model = expected[meta["waves"][camera["grid"]]["name"]][row]
+                    self.assertLess(max(abs(a - b) for a, b in zip(camera["models"][0], model)), 0.01 * max(model))
+        page = self.page(redrock, "-t", self.templates)
+        self.assertIn("archetypes of GALAXY are not given", " ".join(pages.meta(page)["notes"]))
+        archetypes.write_bytes(archetype_bytes(mixes=([1, 0, 0, 0], [1, 0, 1, 0])))
+        page = self.page(redrock, "-t", self.templates, "--archetypes", archetypes)
+        self.assertIn("or others", " ".join(pages.meta(page)["notes"]))
 
     def test_chi2_over_redshift_has_its_least_at_the_fit(self):
         for arguments in ([self.bare(self.coadd), "-t", self.templates], [self.redrock]):

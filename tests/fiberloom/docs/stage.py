@@ -12,6 +12,7 @@ import small_camera  # noqa: E402
 import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
 import small_stars  # noqa: E402
+import test_redshift_sdss  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
 GRIDS = {"b": (3600.0, 5800.0), "r": (5760.0, 7620.0), "z": (7520.0, 9824.0)}
@@ -47,7 +48,8 @@ def spectra(put):
     for kind, subtype in (("GALAXY", ""), ("STAR", "A")):
         put(f"redrock-templates/rrtemplate-{kind}-{subtype or None}-v1.0.fits", small_spectra.template_bytes(kind, subtype))
     put("rrtemplate-STAR-CV-v0.1.fits", small_spectra.template_bytes("STAR", "CV"))
-    put("rrtemplate-galaxy.fits", small_spectra.template_bytes("GALAXY", ""))
+    for name in ("rrtemplate-galaxy.fits", "rrtemplate-galaxy-0.2.fits"):
+        put(name, small_spectra.template_bytes("GALAXY", ""))
     targets = small_spectra.Targets([("GALAXY", 0.03), ("STAR", 0.0004)])
     put("coadd-0-80613-thru20210324.fits", targets.coadd())
     put("spectra-0-80613.fits", small_exposures.spectra_bytes(small_exposures.exposures()))
@@ -88,6 +90,16 @@ def stars(put, folder):
         put(f"sky-{camera}1-00000011.fits", small_stars.sky_bytes(camera, 11, spectrograph=1))
 
 
+def sdss(put):
+    """A plate and the spectra of its fibres."""
+    plate = test_redshift_sdss.Sdss
+    plate.setUpClass()
+    for path in (plate.plate, *plate.specs):
+        put(path.name, path.read_bytes())
+    put(f"boss/spectro/redux/v5_13_2/3586/{plate.plate.name}", plate.plate.read_bytes())
+    plate.tearDownClass()
+
+
 def prepare(folder, program):
     """Fills `folder`; program(arguments) runs fiberloom in it."""
     made = {name: camera_bytes(name) for name in ("b0", "r0", "z0")}
@@ -98,6 +110,7 @@ def prepare(folder, program):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
     spectra(put)
+    sdss(put)
     calibration(put, program)
     stars(put, folder)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")

@@ -56,10 +56,15 @@ class Shown(unittest.TestCase):
         self.assert_options(words, self.helps[name])
         if not whole or len(words) == 1 or words[0] == "bench":  # benchmarks are cli_bench's
             return
-        words = self.smaller(words)
+        words = [found for word in self.smaller(words) for found in self.expanded(word)]
         result = run([PROGRAM, *words], self.folder, env={**os.environ, **environment})
         allowed = (0, 1) if words[0] == "compare" else (0,)  # 1: beyond the limits
         self.assertIn(result.returncode, allowed, f"{' '.join(words)}: {result.stderr}")
+
+    def expanded(self, word):
+        """As a shell does with names that hold a star."""
+        found = sorted(str(p.relative_to(self.folder)) for p in self.folder.glob(word)) if "*" in word else []
+        return found or [word]
 
     @staticmethod
     def smaller(words):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/formats/sdss_test_files.hpp"
 #include "fiberloom/templates/test_template_files.hpp"
 #include "loom/files/gzip.hpp"
 #include "tests/fiberloom/fuzz/targets.hpp"
@@ -36,22 +37,37 @@ Bytes old_psf() {
   return sink.bytes();
 }
 
-Bytes coadd() {
+Bytes in_memory(const test::Build& build) {
   MemorySink sink;
   fits::FitsWriter writer(sink);
-  test::add_coadd(writer);
+  build(writer);
   return sink.bytes();
+}
+
+Table two_redshifts() {
+  const std::vector<std::int64_t> ids{7, 8};
+  const std::vector<double> z{0.5, 1.5};
+  const std::vector<std::int32_t> zwarn{0, 4};
+  const std::vector<std::string> types{"GALAXY", "STAR"};
+  Table out;
+  out.add("TARGETID", std::span(ids)).add("Z", std::span(z));
+  out.add("ZWARN", std::span(zwarn)).add("SPECTYPE", std::span(types), 6);
+  return out;
+}
+
+Bytes models() {
+  return written([](const std::string& path) {
+    const std::vector<float> values(2 * 5, 1.5F);
+    const ModelCamera camera{"B", {3600, 3601, 3602, 3603, 3604}, values};
+    write_models(path, {}, two_redshifts(), std::span(&camera, 1), Overwrite::kYes);
+  });
 }
 
 Bytes redshifts() {
   return written([](const std::string& path) {
     RedshiftFile file;
-    const std::vector<std::int64_t> ids{7, 8};
-    const std::vector<double> z{0.5, 1.5};
-    const std::vector<std::int32_t> zwarn{0, 4};
-    const std::vector<std::string> types{"GALAXY", "STAR"};
-    file.redshifts.add("TARGETID", std::span(ids)).add("Z", std::span(z));
-    file.redshifts.add("ZWARN", std::span(zwarn)).add("SPECTYPE", std::span(types), 6);
+    file.redshifts = two_redshifts();
+    file.candidates = file.redshifts;
     file.fibermap = to_table(test::sample_fibermap(2));
     write_redshifts(path, file, Overwrite::kYes);
   });
@@ -120,8 +136,11 @@ std::vector<Seed> seeds() {
           {"psf", fuzz_psf, psf},
           {"psf_v2", fuzz_psf, old_psf()},
           {"frame", fuzz_frame, frame},
-          {"spectra", fuzz_spectra, coadd()},
+          {"spectra", fuzz_spectra, in_memory(test::add_coadd)},
+          {"spectra_plate", fuzz_spectra, in_memory([](auto& w) { test::add_plate(w); })},
+          {"spectra_spec", fuzz_spectra, in_memory([](auto& w) { test::add_spec(w); })},
           {"redshifts", fuzz_redshifts, redshifts()},
+          {"redshifts_models", fuzz_redshifts, models()},
           {"priors", fuzz_redshifts, priors()},
           {"calibration", fuzz_calibration, flat},
           {"calibration_sky", fuzz_calibration, sky},

@@ -60,14 +60,13 @@ void fuzz_spectra(std::span<const std::uint8_t> bytes) {
       (void)to_raw_table(*table);
     }
   });
-  try {
-    const SpectraReader reader(fits::FitsReader::from_memory(bytes, "fuzz.fits", kMaxUnpacked));
+  run(bytes, [](const fits::FitsReader& file) {
+    const SpectraReader reader(file, AndMask::kUse);
     const std::size_t last = reader.nspec() - 1;
     for (std::size_t c = 0; c < reader.cameras().size(); ++c) {
       (void)reader.read(c, std::span(&last, 1));
     }
-  } catch (const Error&) {
-  }
+  });
 }
 
 void fuzz_redshifts(std::span<const std::uint8_t> bytes) {
@@ -78,6 +77,12 @@ void fuzz_redshifts(std::span<const std::uint8_t> bytes) {
       (void)redshifts.redshifts.text_column(column.name);
     }
     (void)to_raw_table(redshifts.redshifts);
+  });
+  run(bytes, [](const fits::FitsReader& file) {
+    const ModelReader models(file);
+    for (std::size_t c = 0; c < models.cameras().size() && models.redshifts().rows > 0; ++c) {
+      (void)models.read(c, models.redshifts().rows - 1);
+    }
   });
   run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_priors(file); });
 }

@@ -16,8 +16,9 @@ using Target = void (*)(std::span<const std::uint8_t>);
 void fuzz_preproc(std::span<const std::uint8_t> bytes);
 void fuzz_psf(std::span<const std::uint8_t> bytes);
 void fuzz_frame(std::span<const std::uint8_t> bytes);
+/// DESI's and SDSS's.
 void fuzz_spectra(std::span<const std::uint8_t> bytes);
-/// Files of redshifts, and of what is known of them beforehand.
+/// Files of redshifts, of their models, and of what is known of them beforehand.
 void fuzz_redshifts(std::span<const std::uint8_t> bytes);
 /// Fibre flats, skies, standard stars, grids of stellar models and flux calibrations.
 void fuzz_calibration(std::span<const std::uint8_t> bytes);

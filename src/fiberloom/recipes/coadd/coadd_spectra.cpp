@@ -126,7 +126,8 @@ void join_cameras(SpectraFile& file) {
     cameras.push_back(std::move(c.spectra));
   }
   joint.spectra = calibrate::coadd_cameras(cameras);
-  file.cameras.assign(1, std::move(joint));
+  file.cameras.clear();
+  file.cameras.push_back(std::move(joint));
 }
 
 /// Sums and medians of each camera of the result, and TSNR2 of the exposures that it is made of.

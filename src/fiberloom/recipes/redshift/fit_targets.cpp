@@ -5,8 +5,10 @@
 #include <cmath>
 #include <deque>
 
+#include "fiberloom/redshift/archetype_scan.hpp"
 #include "fiberloom/redshift/redrock.hpp"
 #include "fiberloom/redshift/refine.hpp"
+#include "fiberloom/redshift/smooth_reference.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -22,6 +24,7 @@ PrepareOptions prepare_options(const RedshiftOptions& options) {
   out.negative_nsig = std::abs(options.negflux_nsig);
   out.cosmic_nsig = options.cosmics_nsig;
   out.mask_sky_lines = options.mask_sky;
+  out.sky_residual = options.subtract_sky ? SkyResidual::kSubtract : SkyResidual::kKeep;
   return out;
 }
 
@@ -30,6 +33,8 @@ ScanOptions scan_options(const RedshiftOptions& options) {
   ScanOptions out;
   out.mode = options.method == RedshiftMethod::kExact ? ScanMode::kExact : ScanMode::kFast;
   out.fit.evidence = options.evidence ? WithEvidence::kYes : WithEvidence::kNo;
+  if (options.least_coverage < 1) out.coverage = Coverage::kPartial;
+  out.least_coverage = options.least_coverage;
   return out;
 }
 
@@ -54,17 +59,44 @@ const Archetypes* archetypes_of(const RedshiftModels& models, const std::string&
   return nullptr;
 }
 
+/// Minima of a scan with archetypes that join the candidates.
+constexpr std::size_t kOfScan = 3;
+
+/// Of those of one type at one redshift the better one stays.
+void add_candidate(std::vector<Candidate>& candidates, Candidate c) {
+  if (c.coefficients.front() <= 0) c.zwarn |= zwarn::kNegativeModel;
+  for (Candidate& known : candidates) {
+    if (known.spectype != c.spectype) continue;
+    if (std::abs(velocity_kms(c.z, known.z)) >= c.least_separation_kms) continue;
+    if (c.chi2 < known.chi2) {
+      c.evidence = known.evidence;
+      c.probability = known.probability;
+      c.class_probability = known.class_probability;
+      c.posterior_zerr = known.posterior_zerr;
+      known = std::move(c);
+    }
+    return;
+  }
+  if ((candidates.front().zwarn & zwarn::kNoData) == 0) candidates.push_back(std::move(c));
+}
+
 /// Archetypes say what the candidates of their types are, and the order follows.
 void apply_archetypes(TargetFits& fits, const RedshiftModels& models,
                       const RedshiftOptions& options, std::size_t minima, Executor& executor) {
   std::deque<ArchetypeFitter> fitters;
+  std::deque<ArchetypeScan> scans;
   std::vector<const ArchetypeFitter*> of_curve;
+  std::vector<const ArchetypeScan*> scan_of_curve;
+  const ArchetypeOptions how = archetype_options(*fits.set, options);
+  const double variance =
+      how.cameras == LegendreOf::kEachCamera ? how.prior_sigma * how.prior_sigma : 0;
   for (const Curve& curve : fits.curves) {
     const Template& t = curve.fitter->source();
     const Archetypes* a = archetypes_of(models, t.spectype);
-    of_curve.push_back(a == nullptr ? nullptr
-                                    : &fitters.emplace_back(*fits.set, *a, t.igm,
-                                                            archetype_options(*fits.set, options)));
+    of_curve.push_back(a == nullptr ? nullptr : &fitters.emplace_back(*fits.set, *a, t.igm, how));
+    const bool everywhere = a != nullptr && options.archetypes_everywhere;
+    scan_of_curve.push_back(
+        everywhere ? &scans.emplace_back(*fits.set, *a, t.igm, fitters.back(), variance) : nullptr);
   }
   executor.run(fits.candidates.size(), [&](std::size_t t) {
     const PreparedTarget& target = fits.set->targets[t];
@@ -74,6 +106,12 @@ void apply_archetypes(TargetFits& fits, const RedshiftModels& models,
       if (fitter == nullptr || target.good_pixels == 0 || !fitter->covers(c.z)) continue;
       take_archetype(target, *fitter, c);
       if (c.coefficients.front() <= 0) c.zwarn |= zwarn::kNegativeModel;
+    }
+    for (std::size_t k = 0; k < scan_of_curve.size(); ++k) {
+      if (scan_of_curve[k] == nullptr) continue;
+      for (Candidate& c : scan_of_curve[k]->find(target, fits.curves[k], k, kOfScan)) {
+        add_candidate(fits.candidates[t], std::move(c));
+      }
     }
     rank(fits.candidates[t], minima);
   });
@@ -123,6 +161,8 @@ void check(const RedshiftOptions& options) {
   if (options.fine_points < 3) fail("zminfit_npoints", options.fine_points, "3 or more");
   if (options.legendre_terms < 0) fail("legendre terms", options.legendre_terms, "0 or more");
   if (!std::isfinite(options.negflux_nsig)) fail("negflux_nsig", options.negflux_nsig, "a number");
+  const bool share = options.least_coverage > 0 && options.least_coverage <= 1;
+  if (!share) fail("least_coverage", options.least_coverage, "above 0, at most 1");
   if (!(options.cosmics_nsig >= 0)) fail("cosmics_nsig", options.cosmics_nsig, "0 or more");
 }
 
@@ -141,7 +181,7 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   how.keep_coefficients = keep == KeepScan::kCoefficients;
   if (!given.empty()) how.fit.evidence = WithEvidence::kNo;  // that scan has none
   TargetFits out;
-  out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
+  out = ready_spectra(targets, options, executor);
   const std::size_t minima = minima_of(options, models);
   out.curves = given.empty() ? scan(*out.set, models.templates, how, executor)
                              : given_curves(*out.set, models, how, given);
@@ -177,7 +217,8 @@ std::vector<std::vector<double>> model_of(const TargetFits& fits, std::size_t t,
             .models(target, candidate);
   } else {
     for (const Block& block : target.blocks) {
-      const bool reaches = candidate.z > -1 && fitter.sampler().covers(candidate.z);
+      const bool reaches =
+          candidate.z > -1 && (fitter.sampler().covers(candidate.z) || options.least_coverage < 1);
       of_blocks.push_back(reaches ? fitter.model(block, candidate.z, candidate.coefficients)
                                   : std::vector<double>(block.pixels, 0.0));
     }
@@ -194,6 +235,7 @@ TargetFits ready_spectra(std::span<const TargetView> targets, const RedshiftOpti
                          Executor& executor) {
   TargetFits out;
   out.set = std::make_unique<TargetSet>(prepare(targets, prepare_options(options), executor));
+  if (options.least_coverage < 1) add_smooth_reference(*out.set);
   return out;
 }
 

@@ -78,7 +78,8 @@ using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64
 
 RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
     : sigma_aa_(job.options.sigma_aa) {
-  for (const std::string& path : job.inputs) files_.emplace_back(path, job.verify);
+  const AndMask and_mask = job.options.use_and_mask ? AndMask::kUse : AndMask::kIgnore;
+  for (const std::string& path : job.inputs) files_.emplace_back(path, job.verify, and_mask);
   index_targets(job, observer);
   find_grids();
   make_tables();

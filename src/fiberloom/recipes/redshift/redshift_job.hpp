@@ -29,16 +29,23 @@ struct RedshiftOptions {
   int minima = 0;        ///< kept of each spectral type; 0: 3, with archetypes 9
   int fine_points = 15;  ///< of kRedrock: samples around each minimum
   redshift::GridRules grids;
-  double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
-  double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
-  double sigma_aa = 0;       ///< of spectra without any resolution: that of a Gaussian; 0: none
-  bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
-  bool all_spectra = false;  ///< exposures each on their own instead of their coadd
-  int legendre_terms = 2;    ///< beside an archetype
+  double cosmics_nsig = 0;    ///< of kRedrock: rejection in the coadd; 0: none
+  double negflux_nsig = 5;    ///< pixels below -n sigma are dropped
+  double sigma_aa = 0;        ///< of spectra without any resolution: that of a Gaussian; 0: none
+  bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  bool subtract_sky = false;  ///< what is left of the sky's lines; kRedrock never does
+  bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
+  bool all_spectra = false;   ///< exposures each on their own instead of their coadd
+  /// Share of the pixels that a template has to reach at a redshift at which it is tried; below 1 a
+  /// smooth spectrum stands for it on the others. kRedrock wants all of them.
+  double least_coverage = 1;
+  int legendre_terms = 2;  ///< beside an archetype
   PerCamera legendre_percamera = PerCamera::kDefault;
   double legendre_prior = 0.1;  ///< sigma of their coefficients; not positive: none
   int nearest = 0;              ///< archetypes that are fitted together; 0: the best one alone
   bool no_legendre = false;
+  /// Archetypes are tried at every redshift of their type's templates, not at these' minima alone.
+  bool archetypes_everywhere = false;
   /// Probabilities, errors that know of second peaks, line fluxes and users' cuts; candidates in
   /// the order of probability. Never of kRedrock, nor of a scan that was made before.
   bool evidence = true;

@@ -94,6 +94,16 @@ const RedshiftOptionRow kRows[] = {
      .text = "keep 5572-5582 and 9792-9795 Angstrom, where the sky is brightest",
      .field = [](RedshiftJob& j) -> Field { return &j.options.mask_sky; },
      .flag_clears = true},
+    {.key = "subtract_sky",
+     .names = "--subtract-sky-residual",
+     .group = kTargets,
+     .text = "fit and subtract what is left of the sky's lines, all too strong or all shifted",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.subtract_sky; }},
+    {.key = "use_andmask",
+     .names = "--use-andmask",
+     .group = kTargets,
+     .text = "of SDSS's spectra: drop pixels with any bit in ANDMASK, not only those without ivar",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.use_and_mask; }},
     {.key = "method",
      .names = "--method",
      .group = kMethod,
@@ -127,6 +137,15 @@ const RedshiftOptionRow kRows[] = {
      .text = "with --method redrock: samples around each minimum",
      .field = [](RedshiftJob& j) -> Field { return &j.options.fine_points; },
      .interval = at_least(3),
+     .shows_default = true},
+    {.key = "least_coverage",
+     .names = "--least-coverage",
+     .group = kMethod,
+     .text = "share of the pixels that a template has to reach at a redshift; on the others the "
+             "smoothed spectrum stands for it",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.least_coverage; },
+     .value = "SHARE",
+     .interval = between(0.1, 1.0),
      .shows_default = true},
     {.key = "zscan_galaxy",
      .names = "--zscan-galaxy",
@@ -172,6 +191,11 @@ const RedshiftOptionRow kRows[] = {
      .field = [](RedshiftJob& j) -> Field { return &j.options.nearest; },
      .value = "N",
      .interval = at_least(2)},
+    {.key = "archetypes_everywhere",
+     .names = "--archetypes-everywhere",
+     .group = kArchetypes,
+     .text = "try archetypes at every redshift, not only at minima of templates: seconds a target",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.archetypes_everywhere; }},
     {.key = "archetypes_no_legendre",
      .names = "--archetypes-no-legendre",
      .group = kArchetypes,
@@ -337,10 +361,23 @@ void validate(const RedshiftJob& job) {
   if (job.output.empty() && job.details.empty()) {
     usage("no output: give -o, or --details");  // as redrock: a model alone is none
   }
+  for (const char* hdf5 : {".h5", ".hdf5"}) {
+    if (!job.output.ends_with(hdf5)) continue;
+    usage("-o " + job.output + ": redshifts are FITS, expected .fits; --details writes HDF5");
+  }
+  if (job.details.ends_with(".fits")) {
+    usage("--details " + job.details + ": details are HDF5, expected .h5");
+  }
   if (!job.target_ids.empty() && (job.first_target || job.ntargets)) {
     usage("--targetids, and a range of targets (--mintarget, --ntargets): give one of them");
   }
   if (job.ntargets && *job.ntargets == 0) usage("--ntargets 0: expected 1 or more");
+  if (job.options.archetypes_everywhere && job.archetypes.empty()) {
+    usage("--archetypes-everywhere: expected --archetypes too");
+  }
+  if (job.options.archetypes_everywhere && job.options.method == RedshiftMethod::kRedrock) {
+    usage("--archetypes-everywhere: --method redrock looks at minima of templates alone");
+  }
   if (!(std::abs(job.options.negflux_nsig) < 1e30)) usage("--negflux-nsig: expected a number");
 }
 

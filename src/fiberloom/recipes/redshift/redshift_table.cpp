@@ -78,7 +78,8 @@ const RedshiftColumn kColumns[] = {
      [](const Shape& s) { return s.coefficients; }},
     {"LEGCOEFF", Cell::kFloat64,
      number([](const Entry& r, std::size_t i) { return at(r.fit.legendre, i); }),
-     [](const Shape& s) { return s.archetypes ? s.legendre : 0; }},
+     [](const Shape& s) { return s.archetypes ? s.legendre : 0; }, "", nullptr,
+     [](const Shape& s) { return s.cameras; }},
     {"FITMETHOD", Cell::kText, text([](const Entry& r) { return r.fit.method; }),
      [](const Shape&) { return std::size_t{4}; }},
     {"NPIXELS", Cell::kInt32,
@@ -153,6 +154,8 @@ Table table_of(std::span<const RedshiftEntry> rows, const RedshiftShape& shape) 
     const std::size_t width = rule.values(shape);
     if (width == 0) continue;
     Column column{.name = rule.name, .unit = rule.unit, .cell = rule.cell, .width = width};
+    const std::size_t lines = rule.matrix_rows == nullptr ? 0 : rule.matrix_rows(shape);
+    if (lines > 0) column.shape = {width / lines, lines};
     for (const RedshiftEntry& row : rows) {
       if (const auto* get = std::get_if<Integer>(&rule.value)) append_integer(column, (*get)(row));
       if (const auto* get = std::get_if<Text>(&rule.value)) append_text(column, (*get)(row));
@@ -201,6 +204,7 @@ RedshiftShape widest_shape(const RedshiftModels& models, const RedshiftOptions& 
   const bool each = options.legendre_percamera != PerCamera::kNo && cameras > 1;
   const auto terms = static_cast<std::size_t>(std::max(options.legendre_terms, 0));
   shape.legendre = options.no_legendre ? 0 : terms * (each ? cameras : 1);
+  shape.cameras = each ? cameras : 0;
   // redrock's rule: room for the archetypes with the terms of each camera
   const std::size_t with_terms = nearest + (each ? shape.legendre : 0);
   shape.coefficients = std::max(shape.template_coefficients, shape.archetypes ? with_terms : 1);

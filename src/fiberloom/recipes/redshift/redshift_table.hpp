@@ -45,6 +45,7 @@ void apply_verdict(std::uint32_t zwarn, redshift::Candidate& candidate);
 /// How wide columns of lists and text are, of all rows.
 struct RedshiftShape {
   std::size_t coefficients = 1, legendre = 0, template_coefficients = 0, subtype = 3;
+  std::size_t cameras = 0;  ///< that have Legendre terms of their own; 0: all have the same
   bool archetypes = false;
   // Groups of columns that redrock's tables do not have.
   bool probabilities = false, lines = false, number = false;
@@ -69,6 +70,8 @@ struct RedshiftColumn {
   std::size_t (*width)(const RedshiftShape&) = nullptr;  ///< null: 1; 0 of it: no such column
   const char* unit = "";
   bool (*there)(const RedshiftShape&) = nullptr;  ///< null: always
+  /// Rows of a matrix that a list is, one camera after the other; null: it is none.
+  std::size_t (*matrix_rows)(const RedshiftShape&) = nullptr;
   /// Values in a row; 0: the table has no such column.
   [[nodiscard]] std::size_t values(const RedshiftShape& shape) const {
     if (there != nullptr && !there(shape)) return 0;

@@ -49,7 +49,7 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
     throw Error(Status::kNotFound, folder + ": " + error.code().message());
   }
   std::sort(all.begin(), all.end());
-  for (const char* prefix : {"coadd-", "spectra-"}) {
+  for (const char* prefix : {"coadd-", "spectra-", "spPlate-"}) {
     const std::size_t before = out.size();
     for (const fs::path& path : all) {
       if (!is_spectra(path, prefix)) continue;
@@ -57,7 +57,8 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
     }
     if (out.size() > before) return;
   }
-  throw Error(Status::kNotFound, folder + ": no coadd-*.fits and no spectra-*.fits below it");
+  throw Error(Status::kNotFound,
+              folder + ": no coadd-*.fits, spectra-*.fits or spPlate-*.fits below it");
 }
 
 void find_listed(const std::string& list, std::vector<Found>& out) {

@@ -25,10 +25,10 @@ struct SurveyJob {
 [[nodiscard]] bool is_folder_name(const std::string& path);
 
 /// A task for each file of spectra: files as they are; below a folder its coadd-*.fits, or where
-/// there are none its spectra-*.fits, also .gz and .fz, whose subfolders the outputs keep; the
-/// lines of a list (.txt). The cameras of one exposure (frame, sframe, cframe) are one task.
-/// Outputs: redrock-*.fits, rrdetails-*.h5, rrmodel-*.fits. Throws kNotFound, kUsage where two
-/// files would have the same output.
+/// there are none its spectra-*.fits, or else its spPlate-*.fits, also .gz and .fz, whose
+/// subfolders the outputs keep; the lines of a list (.txt). The cameras of one exposure (frame,
+/// sframe, cframe) are one task. Outputs: redrock-*.fits, rrdetails-*.h5, rrmodel-*.fits. Throws
+/// kNotFound, kUsage where two files would have the same output.
 [[nodiscard]] std::vector<Task> find_tasks(const RedshiftJob& job);
 
 [[nodiscard]] RunFolder run_folder(const SurveyJob& job);

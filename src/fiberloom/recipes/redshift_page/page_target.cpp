@@ -71,6 +71,16 @@ Json pack_camera(const CameraSpectrum& camera, Bytes& out) {
 
 }  // namespace
 
+LegendreTerms legendre_terms(const Table& table) {
+  const Column* const column = table.find("LEGCOEFF");
+  if (column == nullptr || column->cell == Cell::kText) return {};
+  const bool each = column->shape.size() == 2;
+  const std::size_t terms = each ? column->shape[0] : column->width;
+  constexpr std::size_t kMostTerms = 100;  // beyond it is no series of ours or redrock's
+  if (terms > kMostTerms) return {};
+  return {terms, each ? PerCamera::kYes : PerCamera::kNo};
+}
+
 ShownFit fit_of_row(const Table& table, std::size_t row) {
   ShownFit out;
   redshift::Candidate& c = out.fit;
@@ -89,6 +99,13 @@ ShownFit fit_of_row(const Table& table, std::size_t row) {
         static_cast<std::size_t>(std::clamp(all, 0.0, static_cast<double>(coefficients->width)));
     for (std::size_t i = 0; i < n; ++i) c.coefficients.push_back(number_of(*coefficients, row, i));
   }
+  if (const Column* const legendre = table.find("LEGCOEFF")) {
+    for (std::size_t i = 0; i < legendre->width; ++i) {
+      const double value = number_of(*legendre, row, i);
+      c.legendre.push_back(std::isfinite(value) ? value : 0);
+    }
+  }
+  c.template_subtype = text_at(table, "PCA_SUBTYPE", row);
   if (table.find("PROBABILITY") != nullptr) {
     out.probability = number_at(table, "PROBABILITY", row, NAN);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/recipes/redshift/redshift_job.hpp"
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/spectrum/table.hpp"
 
@@ -39,6 +40,13 @@ struct PageTarget {
   std::vector<ShownFit> fits;
   std::vector<ClassCurve> curves;
 };
+
+/// The Legendre terms beside archetypes, as the columns of a table say.
+struct LegendreTerms {
+  std::size_t terms = 0;
+  PerCamera cameras = PerCamera::kNo;
+};
+[[nodiscard]] LegendreTerms legendre_terms(const Table& table);
 
 /// Row r of a table of redshifts or candidates. Columns that are not there leave what a fit has
 /// without them.

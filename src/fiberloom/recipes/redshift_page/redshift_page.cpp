@@ -60,6 +60,11 @@ std::unique_ptr<RedshiftModels> models_of(const PageJob& job,
   const char* const folder = std::getenv("RR_TEMPLATE_DIR");
   const bool named = !job.templates.empty() || (folder != nullptr && *folder != '\0');
   auto out = std::make_unique<RedshiftModels>();
+  if (!job.archetypes.empty()) {
+    for (const std::string& path : templates::find_archetypes(job.archetypes)) {
+      out->archetypes.push_back(templates::read_archetypes(path));
+    }
+  }
   if (named) {
     out->templates = templates::load_templates(templates::find_templates(job.templates));
     return out;
@@ -225,6 +230,7 @@ std::vector<std::string> files_of(const PageJob& job) {
     }
   }
   out.insert(out.end(), job.templates.begin(), job.templates.end());
+  if (!job.archetypes.empty()) out.push_back(job.archetypes);
   return out;
 }
 

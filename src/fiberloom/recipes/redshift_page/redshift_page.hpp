@@ -26,6 +26,7 @@ struct PageJob {
   std::vector<PageInput> inputs;
   std::vector<std::string> templates;  ///< none: $RR_TEMPLATE_DIR, or the built-in set if that was
                                        ///< what the redshifts were found with
+  std::string archetypes;              ///< file or folder; empty: none
   std::vector<std::int64_t> target_ids;  ///< of these spectra are shown; empty: of all
   std::string only;                      ///< likewise, by conditions (row_filter.hpp)
   std::size_t most = 600;                ///< spectra on a page

@@ -69,6 +69,9 @@ std::vector<ShownFit> StoredDetails::fits(std::int64_t id) const {
   const auto zerr = column("zerr"), chi2 = column("chi2"), delta = column("deltachi2"),
              zwarn = column("zwarn"), znum = column("znum"), used = column("ncoeff");
   const auto type = words("spectype"), subtype = words("subtype"), method = words("fitmethod");
+  const auto template_subtype = words("pca_subtype");
+  const std::vector<double> legendre = file_.read_field(name, "legcoeff");
+  const std::size_t terms = z.empty() ? 0 : legendre.size() / z.size();
   const std::vector<double> all = file_.read_field(name, "coeff");
   const std::size_t width = z.empty() ? 0 : all.size() / z.size();
   std::vector<std::size_t> order(z.size());
@@ -86,6 +89,9 @@ std::vector<ShownFit> StoredDetails::fits(std::int64_t id) const {
     c.spectype = type[r];
     c.subtype = subtype[r];
     c.method = method[r];
+    c.template_subtype = template_subtype[r];
+    c.legendre.assign(legendre.begin() + static_cast<std::ptrdiff_t>(r * terms),
+                      legendre.begin() + static_cast<std::ptrdiff_t>((r + 1) * terms));
     const double n = used[r] > 0 ? used[r] : static_cast<double>(width);
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(r * width);
     c.coefficients.assign(

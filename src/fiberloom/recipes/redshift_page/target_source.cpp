@@ -29,7 +29,13 @@ RowOf rows_by_id(const Table& table) {
   return out;
 }
 
-/// Templates that the coefficients of a file belong to, by what its header says of them.
+/// Do archetypes reach over the spectra?
+bool archetypes_cover(const TargetFits& fits, const redshift::Archetypes& archetypes, double z) {
+  return z > -1 && fits.set->lowest_edge() >= archetypes.wave.front() * (1 + z) &&
+         fits.set->highest_edge() <= archetypes.wave.back() * (1 + z);
+}
+
+/// Templates and archetypes that the coefficients of a file belong to, by what its header says.
 class Provenance {
  public:
   explicit Provenance(const HeaderCards& header) {
@@ -39,6 +45,15 @@ class Provenance {
       known_[*name] = {header.text(print("TEMVER%02d", k)).value_or(""),
                        header.text(print("TEMSHA%02d", k)).value_or("")};
     }
+    for (int k = 0; k < 100; ++k) {
+      const auto name = header.text(print("ARCNAM%02d", k));
+      if (!name) break;
+      archetypes_[*name] = header.text(print("ARCSHA%02d", k)).value_or("");
+    }
+  }
+  [[nodiscard]] bool same(const redshift::Archetypes& a) const {
+    const auto found = archetypes_.find(a.spectype);
+    return found == archetypes_.end() || found->second.empty() || found->second == a.hash;
   }
   [[nodiscard]] bool same(const redshift::Template& t) const {
     const auto found = known_.find(t.full_type());
@@ -50,6 +65,7 @@ class Provenance {
 
  private:
   std::unordered_map<std::string, std::pair<std::string, std::string>> known_;
+  std::unordered_map<std::string, std::string> archetypes_;  ///< hashes
 };
 
 class Source {
@@ -171,7 +187,8 @@ class Source {
   [[nodiscard]] std::vector<std::vector<double>> models_of(std::size_t t, const ShownFit& shown,
                                                            bool of_file) {
     Candidate c = shown.fit;
-    if (fits_.curves.empty() || c.method == "ARCH" || c.method == "NONE") return {};
+    if (fits_.curves.empty() || c.method == "NONE") return {};
+    if (c.method == "ARCH") return archetype_models(t, std::move(c));
     for (std::size_t k = 0; k < fits_.curves.size(); ++k) {
       const redshift::Template& source = fits_.curves[k].fitter->source();
       if (source.spectype != c.spectype || source.subtype != c.subtype) continue;
@@ -183,6 +200,30 @@ class Source {
       return model_of(fits_, t, c, *files_.models, RedshiftOptions{});
     }
     return {};
+  }
+
+  /// Of archetypes where they are given: with the hydrogen of the template that led to them.
+  [[nodiscard]] std::vector<std::vector<double>> archetype_models(std::size_t t, Candidate c) {
+    const auto& all = files_.models->archetypes;
+    const auto of_type = std::find_if(all.begin(), all.end(),
+                                      [&](const auto& a) { return a.spectype == c.spectype; });
+    if (of_type == all.end() || !provenance_.same(*of_type)) {
+      other_archetypes_.insert(c.spectype);
+      return {};
+    }
+    std::optional<std::size_t> place;
+    for (std::size_t k = 0; k < fits_.curves.size(); ++k) {
+      const redshift::Template& source = fits_.curves[k].fitter->source();
+      if (source.spectype != c.spectype) continue;
+      if (!place || source.subtype == c.template_subtype) place = k;
+    }
+    const LegendreTerms terms = legendre_terms(files_.redshifts.redshifts);
+    RedshiftOptions options;
+    options.legendre_terms = static_cast<int>(terms.terms);
+    options.legendre_percamera = terms.cameras;
+    if (!place || !archetypes_cover(fits_, *of_type, c.z)) return {};
+    c.curve = *place;
+    return model_of(fits_, t, c, *files_.models, options);
   }
 
   /// Models of the fit that was made here at the same redshift: where coefficients of a file are of
@@ -251,7 +292,12 @@ class Source {
                        " are of other templates than those given: models are of a fit made anew, "
                        "or left out");
     }
-    if (!has_models_ && other_templates_.empty()) {
+    for (const std::string& type : other_archetypes_) {
+      notes_.push_back(files_.redshifts.path + ": archetypes of " + type +
+                       " are not given (--archetypes), or others: models are of "
+                       "templates fitted anew, or left out");
+    }
+    if (!has_models_ && other_templates_.empty() && other_archetypes_.empty()) {
       notes_.push_back(files_.redshifts.path +
                        ": no models: neither rrmodel-*.fits beside it nor templates (--templates)");
     }
@@ -269,7 +315,7 @@ class Source {
   std::optional<StoredCandidates> stored_;
   TargetFits fits_;  ///< of the group at hand
   bool made_here_ = false, has_models_ = false;
-  std::set<std::string> other_templates_;
+  std::set<std::string> other_templates_, other_archetypes_;
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SDSS's files of spectra (spPlate, spec) in the terms that the rest of the program has. Internal
+// to formats/ and its tests.
+#pragma once
+
+#include <vector>
+
+#include "fiberloom/formats/formats.hpp"
+
+namespace fiberloom::formats {
+
+enum class SdssKind {
+  kNone,   ///< another file
+  kPlate,  ///< spPlate: images of all fibres of a plate, on one grid
+  kSpec,   ///< spec: a table COADD of one target, a row a pixel
+};
+/// By what a file holds, whatever its name.
+[[nodiscard]] SdssKind sdss_kind(const fits::FitsReader& file);
+
+/// Name of the one camera: both arms are in one spectrum.
+inline constexpr const char* kSdssCamera = "BR";
+
+/// A plate without its pixels. Images are where the peer looks for them: HDU 0 flux, 1 ivar, 2
+/// ANDMASK, 4 WAVEDISP (sigma in pixels), 5 PLUGMAP.
+struct SdssPlate {
+  const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *dispersion = nullptr;
+  std::size_t first = 0;     ///< pixel of the images that `wave` begins with
+  std::vector<double> wave;  ///< Angstrom in vacuum, 3500 to 10000 of what there is
+  Table fibermap;            ///< TARGETID, PLATE, MJD, FIBER, TARGET_RA, TARGET_DEC, OBJTYPE
+};
+/// Throws kMissingKeyword, kWrongShape, kCorrupt.
+[[nodiscard]] SdssPlate parse_plate(const fits::FitsReader& file);
+
+/// The target of a spec file, with its row of a fibermap. Where wavelengths are those of SDSS's
+/// grid (1e-4 in log10) it stands on pixels 64 k to 64 l of that, with ivar 0 where it has none:
+/// many files then share few grids. Throws kMissingKeyword, kWrongShape, kCorrupt.
+[[nodiscard]] Spectra parse_spec(const fits::FitsReader& file, AndMask and_mask);
+
+/// Sigma in pixels to sigma in Angstrom. SDSS has 0 where it knows none: 2 pixels then, the peer's
+/// rule, and where a number is no width at all.
+[[nodiscard]] std::vector<double> sigma_of_dispersion(std::span<const double> pixels,
+                                                      std::span<const double> wave);
+
+}  // namespace fiberloom::formats
