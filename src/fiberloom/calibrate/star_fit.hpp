@@ -22,13 +22,13 @@ struct StarSpectrum {
   Banded<const float> resolution;
 };
 
-/// What a pixel above the continuum is held against, 3 sigma of it. kNoise: of its noise, as
-/// desispec; of bright stars that takes half the pixels between lines. kModel: of noise and
-/// template error.
-enum class SpikeLimit { kNoise, kModel };
+/// What a pixel above the continuum is held against, 3 sigma of it. kModel: of noise and template
+/// error. kNoise: of its noise, as desispec; of bright stars that takes half the pixels between
+/// lines.
+enum class SpikeLimit { kModel, kNoise };
 
 struct StarFitOptions {
-  SpikeLimit spikes = SpikeLimit::kNoise;
+  SpikeLimit spikes = SpikeLimit::kModel;
   double most_redshift = 0.008, redshift_step = 2e-5;
   double template_error = 0.1;  ///< of a model, as a share of the continuum
 };

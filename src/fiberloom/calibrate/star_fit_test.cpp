@@ -38,6 +38,25 @@ TEST(StarFit, FindsTheStarAndItsVelocity) {
   EXPECT_LT(fit.chi2_per_dof, 0.3) << "10 % of the model's error stand beside 2 % of noise";
 }
 
+/// Between lines half the pixels of a bright star lie far above the running median.
+TEST(StarFit, OfABrightStarTakesOnlySpikesForSpikes) {
+  SerialExecutor serial;
+  double ours = 0, theirs = 0;
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U, 6U}) {
+    const double redshift = 1.1e-4 * (static_cast<double>(seed) - 3.4);
+    const test::ObservedStar star({5950, 3.8, -0.9, redshift}, 200, seed);
+    const auto off = [&](SpikeLimit spikes) {
+      const StarFit fit =
+          fit_star(star.cameras(), test::stellar_grid(), all_models(), {.spikes = spikes}, serial);
+      return std::abs(fit.redshift - redshift);
+    };
+    ours = std::max(ours, off(SpikeLimit::kModel));
+    theirs = std::max(theirs, off(SpikeLimit::kNoise));
+  }
+  EXPECT_LT(ours, 2e-5) << "a step";
+  EXPECT_GT(theirs, 3e-5);
+}
+
 TEST(StarFit, GivesTheShapeOfTheLightThatTheStarHas) {
   SerialExecutor serial;
   const test::StarPlace place{5950, 3.8, -0.9, -0.0003};

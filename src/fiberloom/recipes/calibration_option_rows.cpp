@@ -12,9 +12,9 @@ constexpr auto kSky = static_cast<unsigned>(CalibrationStep::kSky);
 constexpr auto kApply = static_cast<unsigned>(CalibrationStep::kCalibrate);
 constexpr auto kFlux = static_cast<unsigned>(CalibrationStep::kFluxCalib);
 constexpr auto kStars = static_cast<unsigned>(CalibrationStep::kStdStars);
-constexpr unsigned kTwoRules = kFlat | kSky | kApply | kFlux;  // steps with rules of ours
+constexpr unsigned kTwoRules = kFlat | kSky | kApply | kFlux | kStars;  // with rules of ours
 constexpr auto kQuality = static_cast<unsigned>(CalibrationStep::kQuality);
-constexpr unsigned kAll = kTwoRules | kStars | kQuality;
+constexpr unsigned kAll = kTwoRules | kQuality;
 
 const CalibrationOptionRow kRows[] = {
     {.key = "infile",

@@ -218,8 +218,12 @@ calibrate::StandardStars find_stars(const CalibrationJob& job,
   const auto passband = [&](const std::string& name) {
     return read_passband((fs::path(job.passbands) / (name + ".ecsv")).string());
   };
+  calibrate::StandardStarOptions options = job.stars;
+  if (job.method == CalibrationMethod::kDesispec) {
+    options.fit.spikes = calibrate::SpikeLimit::kNoise;
+  }
   try {
-    return calibrate::find_standard_stars(cameras, catalogue, grid, passband, job.stars, executor);
+    return calibrate::find_standard_stars(cameras, catalogue, grid, passband, options, executor);
   } catch (const Error& e) {
     if (e.status() == Status::kWrongShape) throw Error(e.status(), job.grid + ": " + e.what());
     if (e.status() != Status::kNumerical) throw;

@@ -92,9 +92,11 @@ Bytes stellar_grid() {
 }
 
 Bytes passband() {
-  const std::string text =
-      "# %ECSV 0.9\n# - {name: wavelength, unit: nm, datatype: float64}\nwavelength response\n"
-      "400.0 0.0\n401.5 0.25\n403.0 0.5\n404.5 0.0\n";
+  std::string text =
+      "# %ECSV 0.9\n# - {name: wavelength, unit: nm, datatype: float64}\nwavelength response\n";
+  for (int i = 0; i <= 40; ++i) {
+    text += std::to_string(400 + 1.5 * i) + " " + std::to_string(0.025 * i * (40 - i) / 20) + "\n";
+  }
   return {text.begin(), text.end()};
 }
 
