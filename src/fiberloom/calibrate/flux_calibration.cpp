@@ -37,7 +37,7 @@ class FluxFitting {
   }
 
   FluxFit run() {
-    out_.median_snr = median_snr();
+    out_.median_snr = median_snr(stars_);
     if (out_.median_snr < o_.least_snr) return scaled_average();
     start();
     for (int iteration = 0; iteration < o_.most_iterations; ++iteration) {
@@ -59,20 +59,6 @@ class FluxFitting {
   [[nodiscard]] std::size_t nstar() const noexcept { return stars_.size(); }
   [[nodiscard]] double flat_to_psf(std::size_t s) const {
     return o_.flat_to_psf.empty() ? 1 : o_.flat_to_psf[s];
-  }
-
-  [[nodiscard]] double median_snr() const {
-    std::vector<double> all;
-    for (const PaddedStar& star : stars_) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        if (star.given[j] > 0) all.push_back(star.flux[j] * std::sqrt(star.given[j]));
-      }
-    }
-    if (all.empty()) {
-      throw Error(Status::kNumerical,
-                  "flux calibration: no standard star with light, expected one at least");
-    }
-    return median_of(all);
   }
 
   /// The median of data / model, and each star's scale on it; pixels far from that are rejected
@@ -338,25 +324,11 @@ class FluxFitting {
                         "or an average calibration to be scaled",
                         out_.median_snr, o_.least_snr));
     }
-    std::vector<double> average(n_, 0.0), ratios;
-    for (std::size_t j = 0; j < n_; ++j) {
-      const bool inside = wave_[j] >= o_.average_wave.front() && wave_[j] <= o_.average_wave.back();
-      if (inside) average[j] = interpolate(o_.average_wave, o_.average, wave_[j]);
-    }
-    std::vector<double> sorted = average;
-    const double half = 0.5 * median_of(sorted);
-    for (const PaddedStar& star : stars_) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        const double expected = average[j] * star.seen[j] * flat_to_psf(star.row);
-        if (average[j] > half && expected != 0) ratios.push_back(star.flux[j] / expected);
-      }
-    }
-    constexpr double kLeast = 1e-4;
-    const double scale = ratios.empty() ? kLeast : std::max(kLeast, median_of(ratios));
+    const std::vector<double> average = scaled_to_stars(o_, wave_, stars_);
     begin_result();
     out_.is_average = true;
     for (std::size_t i = 0; i < spectra_.nwave(); ++i) {
-      const double c = scale * average[i + kMargin];
+      const double c = average[i + kMargin];
       out_.deconvolved.push_back(c);
       for (std::size_t s = 0; s < spectra_.nspec(); ++s) {
         out_.calib(s, i) = c;

@@ -34,8 +34,8 @@ enum class FluxWeights { kFinal, kClipping };
 enum class FluxClip { kModel, kData };
 
 struct FluxOptions {
-  FluxWeights weights = FluxWeights::kClipping;
-  FluxClip clip = FluxClip::kData;
+  FluxWeights weights = FluxWeights::kFinal;
+  FluxClip clip = FluxClip::kModel;
   double clip_nsig = 10, scale_nsig = 3;
   double least_snr = 2;     ///< median over the stars' pixels; below, the average is scaled
   double least_scale = .2;  ///< of a star's light; with less it is left out

@@ -54,15 +54,7 @@ StarField star_field(std::uint64_t seed, double hot_pixels = 0) {
   return out;
 }
 
-/// Rules that are not the defaults yet: their experiment is bench_calibration --only flux.
-FluxOptions nearer_to_truth() {
-  FluxOptions o;
-  o.weights = FluxWeights::kFinal;
-  o.clip = FluxClip::kModel;
-  return o;
-}
-
-FluxFit fitted(const StarField& f, const FluxOptions& options = nearer_to_truth()) {
+FluxFit fitted(const StarField& f, const FluxOptions& options = {}) {
   SerialExecutor serial;
   return compute_flux_calibration(f.spectra, f.models, options, serial);
 }
@@ -96,7 +88,7 @@ double mean_square_pull(const FluxOptions& options) {
 }
 
 TEST(FluxCalibration, IsTheTruthWithinItsErrors) {
-  EXPECT_NEAR(mean_square_pull(nearer_to_truth()), 1, 0.15);
+  EXPECT_NEAR(mean_square_pull({}), 1, 0.15);
   EXPECT_GT(mean_square_pull(desispec_flux()), 1.3) << "a variance of other weights";
 }
 
@@ -146,7 +138,7 @@ TEST(FluxCalibration, GivesSpectraOfFluxWithPullsOfWidthOne) {
 
 TEST(FluxCalibration, OfAFlatFiberWithMoreLightIsSmallerForAPoint) {
   const StarField f = star_field(8);
-  FluxOptions o = nearer_to_truth();
+  FluxOptions o;
   o.flat_to_psf.assign(kNspec, 1.0);
   o.flat_to_psf[7] = 1.25;
   const FluxFit plain = fitted(f), corrected = fitted(f, o);
@@ -166,7 +158,7 @@ TEST(FluxCalibration, FallsBackToTheAverageWhereStarsAreTooFaint) {
     f.spectra.flux.data()[k] *= 0.5, f.spectra.ivar.data()[k] *= 0.001;
   }
   EXPECT_EQ(loom::test::status_of([&] { (void)fitted(f); }), Status::kNumerical);
-  FluxOptions o = nearer_to_truth();
+  FluxOptions o;
   o.average_wave = f.spectra.wave;
   for (const double c : f.truth.calibration) o.average.push_back(3 * c);
   const FluxFit fit = fitted(f, o);
@@ -179,8 +171,7 @@ TEST(FluxCalibration, FallsBackToTheAverageWhereStarsAreTooFaint) {
 TEST(FluxCalibration, IsTheSameForAnyNumberOfThreads) {
   const StarField f = star_field(10);
   TestThreads threads(3);
-  const FluxFit a = fitted(f),
-                b = compute_flux_calibration(f.spectra, f.models, nearer_to_truth(), threads);
+  const FluxFit a = fitted(f), b = compute_flux_calibration(f.spectra, f.models, {}, threads);
   EXPECT_TRUE(std::equal(a.calib.data(), a.calib.data() + a.calib.size(), b.calib.data()));
   EXPECT_TRUE(std::equal(a.ivar.data(), a.ivar.data() + a.ivar.size(), b.ivar.data()));
 }

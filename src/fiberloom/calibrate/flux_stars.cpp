@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "fiberloom/calibrate/medians.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 
 namespace fiberloom::calibrate {
 
@@ -53,6 +55,44 @@ PaddedStar padded_star(const Spectra& spectra, const StarModel& from,
   multiply(banded(std::as_const(star.resolution)), std::span<const double>(star.model),
            std::span<double>(star.seen));
   return star;
+}
+
+double median_snr(std::span<const PaddedStar> stars) {
+  std::vector<double> all;
+  for (const PaddedStar& star : stars) {
+    for (std::size_t j = 0; j < star.flux.size(); ++j) {
+      if (star.given[j] > 0) all.push_back(star.flux[j] * std::sqrt(star.given[j]));
+    }
+  }
+  if (all.empty()) {
+    throw Error(Status::kNumerical,
+                "flux calibration: no standard star with light, expected one at least");
+  }
+  return median_of(all);
+}
+
+std::vector<double> scaled_to_stars(const FluxOptions& options, const std::vector<double>& wave,
+                                    std::span<const PaddedStar> stars) {
+  const std::size_t n = wave.size();
+  const std::vector<double>& given_at = options.average_wave;
+  std::vector<double> average(n, 0.0), ratios;
+  for (std::size_t j = 0; j < n; ++j) {
+    const bool inside = wave[j] >= given_at.front() && wave[j] <= given_at.back();
+    if (inside) average[j] = interpolate(given_at, options.average, wave[j]);
+  }
+  std::vector<double> sorted = average;
+  const double half = 0.5 * median_of(sorted);
+  for (const PaddedStar& star : stars) {
+    const double p = options.flat_to_psf.empty() ? 1 : options.flat_to_psf[star.row];
+    for (std::size_t j = 0; j < n; ++j) {
+      const double expected = average[j] * star.seen[j] * p;
+      if (average[j] > half && expected != 0) ratios.push_back(star.flux[j] / expected);
+    }
+  }
+  constexpr double kLeast = 1e-4;
+  const double scale = ratios.empty() ? kLeast : std::max(kLeast, median_of(ratios));
+  for (double& c : average) c *= scale;
+  return average;
 }
 
 void bridge_interstellar(std::span<const double> wave, std::span<double> values) {

@@ -34,6 +34,15 @@ struct PaddedStar {
                                      const std::vector<double>& model_wave,
                                      const std::vector<double>& wave, double flat_to_psf);
 
+/// Of all pixels that count. Throws kNumerical where none does.
+[[nodiscard]] double median_snr(std::span<const PaddedStar> stars);
+
+/// The average calibration of the options on `wave` times the median of data / expected where it is
+/// above half its own median; 0 beyond its wavelengths.
+[[nodiscard]] std::vector<double> scaled_to_stars(const FluxOptions& options,
+                                                  const std::vector<double>& wave,
+                                                  std::span<const PaddedStar> stars);
+
 /// Straight lines across Ca H and K, Na D: gas between us and the stars, no loss of the
 /// instrument's.
 void bridge_interstellar(std::span<const double> wave, std::span<double> values);

@@ -14,12 +14,14 @@ namespace fiberloom::calibrate {
 
 /// Bits of FIBERSTATUS.
 enum FiberStatus : std::uint32_t {
+  kUnassigned = 1U << 0,
   kBrokenFiber = 1U << 2,
   kMissingPosition = 1U << 8,
   kBadPosition = 1U << 9,
   kPoorPosition = 1U << 10,
   kBrightNeighbor = 1U << 11,
   kVariableThroughput = 1U << 14,
+  kLowEffectiveTime = 1U << 15,
   kBadFiberStatus = 1U << 16,
   kBadTrace = 1U << 17,
   kBadFlat = 1U << 18,
@@ -28,6 +30,12 @@ enum FiberStatus : std::uint32_t {
   kBadAmpB = 1U << 22,
   kBadAmpR = 1U << 23,
   kBadAmpZ = 1U << 24,
+  kBadPetalPositions = 1U << 25,  // from here on what a look at a whole exposure finds
+  kBadPetalSky = 1U << 26,
+  kBadPetalStars = 1U << 27,
+  kBadPetalFlux = 1U << 28,
+  kBadPetalSnr = 1U << 29,
+  kBadReadNoise = 1U << 30,
 };
 
 enum class Purpose { kFlat, kSky, kStars, kFlux };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `fiberloom fiberflat`, `sky`, `fluxcalib` and `calibrate`: options -> recipe -> a line.
+// `fiberloom fiberflat`, `sky`, `stdstars`, `fluxcalib`, `calibrate` and `qa`: options -> recipe ->
+// a line.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
+#include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
 #include "loom/json/json.hpp"
@@ -33,15 +35,12 @@ struct DeclareCalibration {
   const CalibrationOptionRow& row;
 
   void operator()(double* member) const { plain(member); }
+  void operator()(int* member) const { plain(member); }
   void operator()(std::string* member) const { plain(member); }
-  void operator()(CalibrationMethod* member) const {
-    std::vector<std::pair<std::string, CalibrationMethod>> meanings;
-    for (const std::string& word : calibration_methods()) {
-      meanings.emplace_back(word, static_cast<CalibrationMethod>(meanings.size()));
-    }
-    options.choice<CalibrationMethod>(row.names, member, meanings, row.text,
-                                      {.shows_default = row.shows_default});
-  }
+  void operator()(std::vector<std::string>* member) const { plain(member); }
+  void operator()(std::vector<long>* member) const { plain(member); }
+  void operator()(CalibrationMethod* member) const { one_of(member, calibration_methods()); }
+  void operator()(calibrate::StarColour* member) const { one_of(member, star_colours()); }
   void operator()(Verify* member) const {
     options.flag(
         row.names, [member] { *member = Verify::kNo; }, row.text);
@@ -52,6 +51,15 @@ struct DeclareCalibration {
   }
 
  private:
+  template <class Member>
+  void one_of(Member* member, const std::vector<std::string>& words) const {
+    std::vector<std::pair<std::string, Member>> meanings;
+    for (const std::string& word : words) {
+      meanings.emplace_back(word, static_cast<Member>(meanings.size()));
+    }
+    options.choice<Member>(row.names, member, meanings, row.text,
+                           {.shows_default = row.shows_default});
+  }
   template <class Member>
   void plain(Member* member) const {
     options.add(row.names, member, row.text,
@@ -71,6 +79,29 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
   add_thread_option(options, c.threads);
   add_rank_option(options, c.ranks);
   add_log_options(options, c.log);
+}
+
+Json inputs_json(const CalibrationJob& job) {
+  if (job.step != CalibrationStep::kStdStars && job.step != CalibrationStep::kQuality) {
+    return {{"frame", job.input},   {"fiberflat", job.flat},  {"sky", job.sky},
+            {"models", job.models}, {"average", job.average}, {"fluxcalib", job.flux}};
+  }
+  const auto list = [](const std::vector<std::string>& paths) {
+    Json all = Json::array();
+    for (const std::string& path : paths) all.push_back(path);
+    return all;
+  };
+  if (job.step == CalibrationStep::kQuality) {
+    return {{"frames", list(job.frames)},
+            {"skymodels", list(job.skies)},
+            {"fluxcalibs", list(job.fluxes)},
+            {"stdstars", list(job.star_files)}};
+  }
+  return {{"frames", list(job.frames)},
+          {"fiberflats", list(job.flats)},
+          {"skymodels", list(job.skies)},
+          {"starmodels", job.grid},
+          {"filters", job.passbands}};
 }
 
 /// Runs `step` (executor, observer) -> the step's own part of the summary.
@@ -95,8 +126,7 @@ int run_step(const char* name, const CalibrationCommand& c, const Given& given, 
   json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
   json["threads"] = executor->concurrency();
   json["executor"] = executor_kind();
-  json["input"] = {{"frame", c.job.input},   {"fiberflat", c.job.flat},  {"sky", c.job.sky},
-                   {"models", c.job.models}, {"average", c.job.average}, {"fluxcalib", c.job.flux}};
+  json["input"] = inputs_json(c.job);
   json["output"] = c.job.output;
   json["options"] = given.texts();
   json["settings"] = Json::object();
@@ -152,6 +182,28 @@ int run_sky(const Given& given, const CalibrationCommand& c) {
   });
 }
 
+int run_stdstars(const Given& given, const CalibrationCommand& c) {
+  return run_step("stdstars", c, given, [&](Executor& executor, const Observer& observer) {
+    const StandardStarSummary s = make_standard_stars(c.job, executor, observer);
+    observer.info(
+        print("%zu of %zu standard stars among %zu models, median chi2 %.2f; %zu without "
+              "photometry, %zu too faint, %zu without a model of their colour",
+              s.stars, s.candidates, s.models, s.median_chi2_per_dof, s.without_photometry,
+              s.too_faint, s.without_model));
+    Json json;
+    json["candidates"] = s.candidates;
+    json["stars"] = s.stars;
+    json["cameras"] = s.cameras;
+    json["exposures"] = s.exposures;
+    json["models"] = s.models;
+    json["without_photometry"] = s.without_photometry;
+    json["too_faint"] = s.too_faint;
+    json["without_model"] = s.without_model;
+    json["median_chi2_per_dof"] = s.median_chi2_per_dof;
+    return json;
+  });
+}
+
 int run_fluxcalib(const Given& given, const CalibrationCommand& c) {
   return run_step("fluxcalib", c, given, [&](Executor& executor, const Observer& observer) {
     const FluxSummary s = make_flux_calibration(c.job, executor, observer);
@@ -188,6 +240,47 @@ int run_calibrate(const Given& given, const CalibrationCommand& c) {
   });
 }
 
+Json petal_json(const calibrate::ExposureQa& qa) {
+  Json json;
+  json["fibers"] = qa.status.size();
+  json["good_fibers"] = qa.good_fibers;
+  json["good_positions"] = qa.good_positions;
+  json["stars"] = qa.stars;
+  json["star_rms"] = qa.star_rms;
+  for (const calibrate::CameraQa& c : qa.cameras) {
+    json["cameras"][std::string(1, c.band)] = {{"median_snr", c.median_snr},
+                                               {"masked_pixels", c.without},
+                                               {"sky_fibers", c.sky_fibers},
+                                               {"sky_chi2_per_dof", c.sky_chi2_per_dof},
+                                               {"sky_mean", c.sky_mean},
+                                               {"sky_width", c.sky_width},
+                                               {"sky_throughput_rms", c.sky_throughput_rms},
+                                               {"throughput", c.throughput}};
+  }
+  return json;
+}
+
+int run_qa(const Given& given, const CalibrationCommand& c) {
+  return run_step("qa", c, given, [&](Executor&, const Observer& observer) {
+    const QualitySummary s = judge_exposure(c.job, observer);
+    Json json;
+    json["fibers"] = s.fibers;
+    json["good_fibers"] = s.good_fibers;
+    for (const auto& [number, qa] : s.petals) {
+      json["petals"][std::to_string(number)] = petal_json(qa);
+      for (const calibrate::CameraQa& camera : qa.cameras) {
+        observer.info(
+            print("%c%d: S/N %.2f, sky residuals of width %.3f (%zu fibres), %.2f %% of pixels "
+                  "without information",
+                  camera.band, number, camera.median_snr, camera.sky_width, camera.sky_fibers,
+                  100 * camera.without));
+      }
+    }
+    observer.info(print("%zu of %zu fibres are good", s.good_fibers, s.fibers));
+    return json;
+  });
+}
+
 /// The command of a step: its options, then `run`.
 Command step_command(CalibrationStep step, const char* name, const char* text,
                      const std::string& example,
@@ -218,6 +311,18 @@ Command make_sky() {
                       run_sky);
 }
 
+Command make_stdstars() {
+  return step_command(
+      CalibrationStep::kStdStars, "stdstars",
+      "the true spectra of an exposure's standard stars, from a grid of models",
+      "  fiberloom stdstars --frames frame-b1-00000011.fits frame-r1-00000011.fits \\\n"
+      "      --fiberflats fiberflat-b1-00000001.fits fiberflat-r1-00000001.fits \\\n"
+      "      --skymodels sky-b1-00000011.fits sky-r1-00000011.fits \\\n"
+      "      --starmodels stdstar_templates_v2.2.fits --filters filters \\\n"
+      "      -o stdstars-1-00000011.fits\n",
+      run_stdstars);
+}
+
 Command make_fluxcalib() {
   return step_command(CalibrationStep::kFluxCalib, "fluxcalib",
                       "what flux a frame's electrons are, from its standard stars",
@@ -234,6 +339,15 @@ Command make_calibrate() {
                       "fiberflat-z0-00000001.fits \\\n"
                       "      --sky sky-z0-00000011.fits -o sframe-z0-00000011.fits\n",
                       run_calibrate);
+}
+
+Command make_qa() {
+  return step_command(CalibrationStep::kQuality, "qa",
+                      "how good an exposure's calibrated frames are: S/N, sky, throughput, fibres",
+                      "  fiberloom qa --frames cframe-z0-00000011.fits --fluxcalibs "
+                      "fluxcalib-z0-00000011.fits \\\n"
+                      "      -o exposure-qa-00000011.fits --json exposure-qa-00000011.json\n",
+                      run_qa);
 }
 
 }  // namespace fiberloom::cli

@@ -83,28 +83,6 @@ SkyFile parse_sky(const FitsReader& file) {
   return out;
 }
 
-StandardStarFile parse_standard_stars(const FitsReader& file) {
-  const Hdu& flux = file.require("FLUX");
-  StandardStarFile out;
-  out.path = file.path();
-  out.header = flux.user_header();
-  out.flux = read_matrix(file, flux);
-  out.wave = read_increasing(file, flux);
-  const Hdu& fibers = file.require("FIBERS");
-  for (const double f : read_vector(file, fibers)) {
-    constexpr double kMost = 1e9;
-    if (!(f >= 0 && f < kMost)) {
-      throw file.error(Status::kCorrupt, fibers,
-                       "a fibre that is no number of one, expected 0 or more");
-    }
-    out.fibers.push_back(static_cast<std::int64_t>(f));
-  }
-  if (out.fibers.size() == out.flux.rows()) return out;
-  throw file.error(Status::kWrongShape, fibers,
-                   std::to_string(out.fibers.size()) + " fibres, expected one for each of " +
-                       std::to_string(out.flux.rows()) + " stars");
-}
-
 FluxCalibrationFile parse_flux_calibration(const FitsReader& file) {
   const Hdu& calib = file.require("FLUXCALIB");
   FluxCalibrationFile out;
@@ -131,10 +109,6 @@ FiberFlatFile read_fiber_flat(const std::string& path, Verify verify) {
 
 SkyFile read_sky(const std::string& path, Verify verify) {
   return formats::parse_sky(FitsReader::open(path, verify));
-}
-
-StandardStarFile read_standard_stars(const std::string& path, Verify verify) {
-  return formats::parse_standard_stars(FitsReader::open(path, verify));
 }
 
 FluxCalibrationFile read_flux_calibration(const std::string& path, Verify verify) {

@@ -114,21 +114,5 @@ TEST(FluxCalibrationFile, ComesBackAsItWasWrittenAndWithoutWhatNeedNotBeThere) {
             Status::kInternal);
 }
 
-TEST(StandardStarFile, HasAFiberForEachStar) {
-  const auto reading = [](const std::vector<double>& fibers) {
-    return test::in_memory(
-        [&](fits::FitsWriter& w) { test::add_standard_stars(w, 2, 30, fibers); });
-  };
-  const StandardStarFile stars = formats::parse_standard_stars(reading({7, 311}));
-  EXPECT_EQ(stars.fibers, (std::vector<std::int64_t>{7, 311}));
-  EXPECT_EQ(stars.flux(1, 29), 12.5);
-  EXPECT_EQ(stars.wave.size(), 30U);
-  const auto status = [&](const std::vector<double>& fibers) {
-    return test::thrown_by([&] { (void)formats::parse_standard_stars(reading(fibers)); }).status;
-  };
-  EXPECT_EQ(status({7}), Status::kWrongShape);
-  EXPECT_EQ(status({7, -1}), Status::kCorrupt);
-}
-
 }  // namespace
 }  // namespace fiberloom

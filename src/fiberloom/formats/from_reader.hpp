@@ -20,6 +20,7 @@ namespace fiberloom::formats {
 [[nodiscard]] FiberFlatFile parse_fiber_flat(const fits::FitsReader& file);
 [[nodiscard]] SkyFile parse_sky(const fits::FitsReader& file);
 [[nodiscard]] StandardStarFile parse_standard_stars(const fits::FitsReader& file);
+[[nodiscard]] StellarGridFile parse_stellar_grid(const fits::FitsReader& file);
 [[nodiscard]] FluxCalibrationFile parse_flux_calibration(const fits::FitsReader& file);
 [[nodiscard]] TruthFile parse_truth(const fits::FitsReader& file);
 [[nodiscard]] std::vector<HduSummary> summarise(const fits::FitsReader& file);

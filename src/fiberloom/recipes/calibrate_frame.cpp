@@ -3,62 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <span>
 
 #include "fiberloom/calibrate/usable.hpp"
-#include "fiberloom/recipes/frame_header.hpp"
-#include "fiberloom/recipes/version.hpp"
+#include "fiberloom/recipes/calibration_steps.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
 
-/// What `step` throws, with the file that it is about.
-template <class Step>
-auto about(const std::string& path, Step step) {
-  try {
-    return step();
-  } catch (const Error& e) {
-    throw Error(e.status(), path + ": " + e.what());
-  }
-}
-
-/// 'b', 'r', 'z' of CAMERA; 0 where it names none.
-char band_of(const HeaderCards& header) {
-  const std::string camera = header.text("CAMERA").value_or("");
-  return camera.empty() ? '\0'
-                        : static_cast<char>(std::tolower(static_cast<unsigned char>(camera[0])));
-}
-
-double heliocor_of(const std::string& path, const HeaderCards& header) {
-  if (!header.has("HELIOCOR")) return 1;
-  const auto value = header.number("HELIOCOR");
-  constexpr double kMost = 0.01;  // a hundredth of the speed of light: no planet is that fast
-  if (value && std::abs(*value - 1) < kMost) return *value;
-  throw Error(Status::kMissingKeyword, path + ": FLUX: HELIOCOR is '" +
-                                           header.text("HELIOCOR").value_or("") +
-                                           "', expected a factor near 1");
-}
-
-/// The frame's cards and what the numbers were made with.
-HeaderCards header_of(const HeaderCards& frame, const CalibrationJob& job) {
-  HeaderCards header = frame;
-  set_dependency(header, "fiberloom", std::string(version()));
-  header.set("CALMETH", job.method == CalibrationMethod::kDesispec ? "desispec" : "fiberloom",
-             "Rules of this calibration step");
-  const auto input = [&](const char* key, const std::string& path) {
-    if (!path.empty()) header.set(key, shorten_filename(path));
-  };
-  input("IN_FRAME", job.input);
-  input("FIBERFLT", job.flat);
-  input("IN_SKY", job.sky);
-  input("STDMODEL", job.models);
-  input("FLUXCALB", job.flux);
-  return header;
-}
+using calibration::about;
+using calibration::band_of;
+using calibration::header_of;
+using calibration::heliocor_of;
 
 void divide(FrameFile& frame, const CalibrationJob& job) {
   const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
@@ -172,12 +132,15 @@ std::size_t zeros(const Array2D<T>& a) {
 void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   std::vector<NamedFile> outputs{{"output", job.output}};
   outputs.insert(outputs.end(), more.begin(), more.end());
-  const std::array<NamedFile, 6> inputs{{{"input", job.input},
-                                         {"fibre flat", job.flat},
-                                         {"sky", job.sky},
-                                         {"models", job.models},
-                                         {"average", job.average},
-                                         {"flux calibration", job.flux}}};
+  std::vector<NamedFile> inputs{{"input", job.input},     {"fibre flat", job.flat},
+                                {"sky", job.sky},         {"models", job.models},
+                                {"average", job.average}, {"flux calibration", job.flux},
+                                {"models", job.grid}};
+  for (const std::string& path : job.frames) inputs.push_back({"input", path});
+  for (const std::string& path : job.flats) inputs.push_back({"fibre flat", path});
+  for (const std::string& path : job.skies) inputs.push_back({"sky", path});
+  for (const std::string& path : job.fluxes) inputs.push_back({"flux calibration", path});
+  for (const std::string& path : job.star_files) inputs.push_back({"models", path});
   check_distinct(outputs, inputs);
   check_output(job.output, job.overwrite);
 }
@@ -265,12 +228,19 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
 
 CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
   FrameFile frame = read_frame(job.input, job.verify, FrameTables::kAll);
-  if (!job.flat.empty()) divide(frame, job);
-  if (!job.sky.empty()) subtract(frame, job);
+  if (!job.flat.empty()) {
+    divide(frame, job);
+    add_scores(frame, ScoreStage::kFlat);
+  }
+  if (!job.sky.empty()) {
+    subtract(frame, job);
+    add_scores(frame, ScoreStage::kSkySubtracted);
+  }
   frame.header = header_of(frame.header, job);
   if (!job.flux.empty()) {
     const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
     about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
+    add_scores(frame, ScoreStage::kCalibrated);
     if (flux.deconvolved.empty()) {
       observer.warn(job.flux +
                     ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "

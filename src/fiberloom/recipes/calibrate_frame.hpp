@@ -10,6 +10,7 @@
 #include "fiberloom/calibrate/fiber_flat.hpp"
 #include "fiberloom/calibrate/flux_calibration.hpp"
 #include "fiberloom/calibrate/sky.hpp"
+#include "fiberloom/calibrate/standard_stars.hpp"
 #include "fiberloom/formats/calibration_file.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
@@ -21,7 +22,14 @@ namespace fiberloom {
 enum class CalibrationMethod { kOurs, kDesispec };
 
 /// Bits: an option may belong to several.
-enum class CalibrationStep : unsigned { kFiberFlat = 1, kSky = 2, kCalibrate = 4, kFluxCalib = 8 };
+enum class CalibrationStep : unsigned {
+  kFiberFlat = 1,
+  kSky = 2,
+  kCalibrate = 4,
+  kFluxCalib = 8,
+  kStdStars = 16,
+  kQuality = 32
+};
 
 /// One step on one frame. A step reads what belongs to it (calibration_option_table.hpp).
 struct CalibrationJob {
@@ -32,6 +40,13 @@ struct CalibrationJob {
   Overwrite overwrite = Overwrite::kYes;
   double clip_nsig = 10, accuracy = 5e-4, spacing_aa = 5;  ///< of a fibre flat
   double scale_nsig = 3;                                   ///< of a flux calibration
+  /// Of standard stars: all cameras of an exposure, or of several, of one spectrograph; of the
+  /// quality of an exposure: all of its cameras.
+  std::vector<std::string> frames, flats, skies, fluxes, star_files;
+  std::string grid, passbands;  ///< models, and the folder of {name}.ecsv
+  calibrate::StandardStarOptions stars;
+  calibrate::StarColour colour = calibrate::StarColour::kAny;
+  std::vector<long> targets;  ///< TARGETID of those to take; empty: those that FIBERMAP names so
 };
 /// Throws kUsage, kOutputExists, kUnwritable before anything is read. `more`: texts beside.
 void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more);
@@ -62,6 +77,15 @@ struct FluxSummary {
 /// calibration.
 FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
                                   const Observer& observer);
+
+struct StandardStarSummary {
+  std::size_t candidates = 0, stars = 0, cameras = 0, exposures = 0, models = 0;
+  std::size_t without_photometry = 0, too_faint = 0, without_model = 0;
+  double median_chi2_per_dof = 0;
+};
+/// Frames, fibre flats, skies and a grid of models -> standard stars of known spectrum.
+StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& executor,
+                                        const Observer& observer);
 
 struct CalibrateSummary {
   std::size_t nspec = 0, nwave = 0, without = 0;  ///< without: pixels of ivar 0

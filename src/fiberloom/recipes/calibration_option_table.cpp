@@ -4,157 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
-
-using Field = CalibrationOptionField;
-
-constexpr auto kFlat = static_cast<unsigned>(CalibrationStep::kFiberFlat);
-constexpr auto kSky = static_cast<unsigned>(CalibrationStep::kSky);
-constexpr auto kApply = static_cast<unsigned>(CalibrationStep::kCalibrate);
-constexpr auto kFlux = static_cast<unsigned>(CalibrationStep::kFluxCalib);
-constexpr unsigned kAll = kFlat | kSky | kApply | kFlux;
-
-const CalibrationOptionRow kRows[] = {
-    {.key = "infile",
-     .names = "-i,--infile",
-     .steps = kFlat,
-     .text = "frame of a lamp (ours, desispec's)",
-     .field = [](CalibrationJob& j) -> Field { return &j.input; },
-     .value = "FRAME",
-     .required = true},
-    {.key = "infile",
-     .names = "-i,--infile",
-     .steps = kSky | kApply | kFlux,
-     .text = "frame of an exposure",
-     .field = [](CalibrationJob& j) -> Field { return &j.input; },
-     .value = "FRAME",
-     .required = true},
-    {.key = "fiberflat",
-     .names = "--fiberflat",
-     .steps = kSky | kFlux,
-     .text = "what to divide it by first; none: it has been",
-     .field = [](CalibrationJob& j) -> Field { return &j.flat; },
-     .value = "FIBERFLAT"},
-    {.key = "fiberflat",
-     .names = "--fiberflat",
-     .steps = kApply,
-     .text = "what to divide it by",
-     .field = [](CalibrationJob& j) -> Field { return &j.flat; },
-     .value = "FIBERFLAT"},
-    {.key = "sky",
-     .names = "--sky",
-     .steps = kApply,
-     .text = "what to take away",
-     .field = [](CalibrationJob& j) -> Field { return &j.sky; },
-     .value = "SKY"},
-    {.key = "sky",
-     .names = "--sky",
-     .steps = kFlux,
-     .text = "what to take away first; none: it has been",
-     .field = [](CalibrationJob& j) -> Field { return &j.sky; },
-     .value = "SKY"},
-    {.key = "models",
-     .names = "--models",
-     .steps = kFlux,
-     .text = "standard stars of known spectrum: FLUX, WAVELENGTH, FIBERS",
-     .field = [](CalibrationJob& j) -> Field { return &j.models; },
-     .value = "STDSTARS",
-     .required = true},
-    {.key = "average",
-     .names = "--average",
-     .steps = kFlux,
-     .text = "flux calibration that is scaled where stars are too faint; none: an error then",
-     .field = [](CalibrationJob& j) -> Field { return &j.average; },
-     .value = "FLUXCALIB"},
-    {.key = "fluxcalib",
-     .names = "--fluxcalib",
-     .steps = kApply,
-     .text = "what makes flux of it",
-     .field = [](CalibrationJob& j) -> Field { return &j.flux; },
-     .value = "FLUXCALIB"},
-    {.key = "outfile",
-     .names = "-o,--outfile",
-     .steps = kFlux,
-     .text = "flux calibration to write",
-     .field = [](CalibrationJob& j) -> Field { return &j.output; },
-     .value = "FLUXCALIB",
-     .required = true},
-    {.key = "outfile",
-     .names = "-o,--outfile",
-     .steps = kFlat,
-     .text = "fibre flat to write",
-     .field = [](CalibrationJob& j) -> Field { return &j.output; },
-     .value = "FIBERFLAT",
-     .required = true},
-    {.key = "outfile",
-     .names = "-o,--outfile",
-     .steps = kSky,
-     .text = "sky to write",
-     .field = [](CalibrationJob& j) -> Field { return &j.output; },
-     .value = "SKY",
-     .required = true},
-    {.key = "outfile",
-     .names = "-o,--outfile",
-     .steps = kApply,
-     .text = "frame to write",
-     .field = [](CalibrationJob& j) -> Field { return &j.output; },
-     .value = "FRAME",
-     .required = true},
-    {.key = "nsig",
-     .names = "--nsig",
-     .steps = kFlat,
-     .text = "pixels farther from the smooth flat are rejected, sigma",
-     .field = [](CalibrationJob& j) -> Field { return &j.clip_nsig; },
-     .interval = above(0),
-     .shows_default = true,
-     .is_setting = true},
-    {.key = "acc",
-     .names = "--acc",
-     .steps = kFlat,
-     .text = "largest change of the last iteration",
-     .field = [](CalibrationJob& j) -> Field { return &j.accuracy; },
-     .interval = above(0),
-     .shows_default = true,
-     .is_setting = true},
-    {.key = "smoothing_resolution",
-     .names = "--smoothing-resolution",
-     .steps = kFlat,
-     .text = "Angstrom between knots",
-     .field = [](CalibrationJob& j) -> Field { return &j.spacing_aa; },
-     .interval = above(0),
-     .shows_default = true,
-     .is_setting = true},
-    {.key = "nsig_flux_scale",
-     .names = "--nsig-flux-scale",
-     .steps = kFlux,
-     .text = "stars brighter or fainter than the others by more are left out, sigma",
-     .field = [](CalibrationJob& j) -> Field { return &j.scale_nsig; },
-     .interval = above(0),
-     .shows_default = true,
-     .is_setting = true},
-    {.key = "method",
-     .names = "--method",
-     .steps = kAll,
-     .text = "whose rules where they differ",
-     .field = [](CalibrationJob& j) -> Field { return &j.method; },
-     .shows_default = true,
-     .is_setting = true},
-    {.key = "clobber",
-     .names = "--no-clobber",
-     .steps = kAll,
-     .text = "refuse to replace an existing file",
-     .field = [](CalibrationJob& j) -> Field { return &j.overwrite; }},
-    {.key = "verify",
-     .names = "--no-verify",
-     .steps = kAll,
-     .text = "do not compare the checksums of inputs (CHECKSUM, DATASUM), where they have them",
-     .field = [](CalibrationJob& j) -> Field { return &j.verify; }},
-};
 
 [[noreturn]] void fail(const CalibrationOptionRow& row, const std::string& text,
                        const std::string& expected) {
@@ -176,7 +32,30 @@ struct SetMember {
     }
     *to = value;
   }
+  void operator()(int* to) const {
+    double value = 0;
+    (*this)(&value);
+    constexpr double kMost = 1e9;
+    if (value != std::floor(value) || std::abs(value) > kMost) fail(row, text, "a whole number");
+    *to = static_cast<int>(value);
+  }
   void operator()(std::string* to) const { *to = text; }
+  void operator()(std::vector<std::string>* to) const { *to = words(); }
+  void operator()(std::vector<long>* to) const {
+    to->clear();
+    for (const std::string& word : words()) {
+      long value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (error != std::errc() || end != word.data() + word.size()) fail(row, word, "a TARGETID");
+      to->push_back(value);
+    }
+  }
+  void operator()(calibrate::StarColour* to) const {
+    const auto& all = star_colours();
+    const auto found = std::find(all.begin(), all.end(), text);
+    if (found == all.end()) fail(row, text, "auto, G-R, R-Z, GAIA-BP-RP or GAIA-G-RP");
+    *to = static_cast<calibrate::StarColour>(found - all.begin());
+  }
   void operator()(CalibrationMethod* to) const {
     const auto& words = calibration_methods();
     const auto found = std::find(words.begin(), words.end(), text);
@@ -187,6 +66,12 @@ struct SetMember {
   void operator()(Overwrite* to) const { *to = yes() ? Overwrite::kYes : Overwrite::kNo; }
 
  private:
+  [[nodiscard]] std::vector<std::string> words() const {
+    std::vector<std::string> out;
+    std::istringstream all(text);
+    for (std::string word; std::getline(all, word, ',');) out.push_back(word);
+    return out;
+  }
   [[nodiscard]] bool yes() const {
     if (text != "true" && text != "false") fail(row, text, "true or false");
     return text == "true";
@@ -195,13 +80,31 @@ struct SetMember {
 
 struct TellMember {
   std::string operator()(const double* v) const { return print("%.17g", *v); }
+  std::string operator()(const int* v) const { return std::to_string(*v); }
   std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return joined(*v, [](const std::string& one) { return one; });
+  }
+  std::string operator()(const std::vector<long>* v) const {
+    return joined(*v, [](long one) { return std::to_string(one); });
+  }
+  std::string operator()(const calibrate::StarColour* v) const {
+    return star_colours()[static_cast<std::size_t>(*v)];
+  }
   std::string operator()(const CalibrationMethod* v) const {
     return calibration_methods()[static_cast<std::size_t>(*v)];
   }
   std::string operator()(const Verify* v) const { return *v == Verify::kYes ? "true" : "false"; }
   std::string operator()(const Overwrite* v) const {
     return *v == Overwrite::kYes ? "true" : "false";
+  }
+
+ private:
+  template <class T, class Text>
+  static std::string joined(const std::vector<T>& all, Text text) {
+    std::string out;
+    for (const T& one : all) out += (out.empty() ? "" : ",") + text(one);
+    return out;
   }
 };
 
@@ -213,10 +116,20 @@ std::string CalibrationOptionRow::long_name() const {
   return all.substr(start, all.find(',', start) - start);
 }
 
-std::span<const CalibrationOptionRow> calibration_option_rows() { return kRows; }
-
 const std::vector<std::string>& calibration_methods() {
   static const std::vector<std::string> words{"fiberloom", "desispec"};
+  return words;
+}
+
+const std::vector<std::string>& star_colours() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> out{"auto"};
+    for (const auto colour : {calibrate::StarColour::kGR, calibrate::StarColour::kRZ,
+                              calibrate::StarColour::kGaiaBpRp, calibrate::StarColour::kGaiaGRp}) {
+      out.emplace_back(calibrate::name_of(colour));
+    }
+    return out;
+  }();
   return words;
 }
 
@@ -228,7 +141,7 @@ void set_calibration_option(const CalibrationOptionRow& row, CalibrationJob& job
 std::vector<std::pair<std::string, std::string>> calibration_settings(const CalibrationJob& job) {
   CalibrationJob copy = job;
   std::vector<std::pair<std::string, std::string>> out;
-  for (const CalibrationOptionRow& row : kRows) {
+  for (const CalibrationOptionRow& row : calibration_option_rows()) {
     if (!row.is_setting || !row.belongs_to(job.step)) continue;
     out.emplace_back(row.key, std::visit(TellMember{}, row.field(copy)));
   }

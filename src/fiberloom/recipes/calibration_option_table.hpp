@@ -17,7 +17,8 @@ namespace fiberloom {
 
 /// The member that an option sets.
 using CalibrationOptionField =
-    std::variant<double*, std::string*, CalibrationMethod*, Verify*, Overwrite*>;
+    std::variant<double*, int*, std::string*, std::vector<std::string>*, std::vector<long>*,
+                 CalibrationMethod*, calibrate::StarColour*, Verify*, Overwrite*>;
 
 struct CalibrationOptionRow {
   const char* key;    ///< in summaries and Python
@@ -43,7 +44,11 @@ struct CalibrationOptionRow {
 /// The words for a method, in the order of its values.
 [[nodiscard]] const std::vector<std::string>& calibration_methods();
 
-/// Puts the text of an option where it belongs. Throws kUsage with the option's name.
+/// The words for a colour of standard stars, "auto" first, in the order of its values.
+[[nodiscard]] const std::vector<std::string>& star_colours();
+
+/// Puts the text of an option where it belongs; a list is one word, a,b,c. Throws kUsage with the
+/// option's name.
 void set_calibration_option(const CalibrationOptionRow& row, CalibrationJob& job,
                             const std::string& text);
 

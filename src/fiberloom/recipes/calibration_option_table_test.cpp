@@ -12,7 +12,16 @@ namespace fiberloom {
 namespace {
 
 constexpr CalibrationStep kSteps[] = {CalibrationStep::kFiberFlat, CalibrationStep::kSky,
-                                      CalibrationStep::kCalibrate, CalibrationStep::kFluxCalib};
+                                      CalibrationStep::kCalibrate, CalibrationStep::kFluxCalib,
+                                      CalibrationStep::kStdStars,  CalibrationStep::kQuality};
+
+/// Another value than the option's own.
+std::string other_value(const std::string& key) {
+  if (key == "method") return "desispec";
+  if (key == "color") return "GAIA-G-RP";
+  if (key == "z_max" || key == "z_res") return "0.00050000000000000001";
+  return "7";
+}
 
 const CalibrationOptionRow& row(const std::string& key, CalibrationStep step) {
   for (const CalibrationOptionRow& r : calibration_option_rows()) {
@@ -41,7 +50,7 @@ TEST(CalibrationOptions, EverySettingIsTold) {
     std::size_t at = 0;
     for (const CalibrationOptionRow& r : calibration_option_rows()) {
       if (!r.is_setting || !r.belongs_to(step)) continue;
-      const std::string text = std::string(r.key) == "method" ? "desispec" : "7";
+      const std::string text = other_value(r.key);
       set_calibration_option(r, job, text);
       EXPECT_EQ(initial.at(at).first, r.key);
       EXPECT_NE(initial.at(at).second, text);
@@ -63,6 +72,14 @@ TEST(CalibrationOptions, TextThatIsNoneIsRefused) {
   EXPECT_TRUE(refused("acc", "1e-4x"));
   EXPECT_TRUE(refused("method", "specter"));
   EXPECT_TRUE(refused("verify", "no"));
+  const auto star = [&](const char* key, const char* text) {
+    return loom::test::status_of([&] {
+             set_calibration_option(row(key, CalibrationStep::kStdStars), job, text);
+           }) == Status::kUsage;
+  };
+  EXPECT_TRUE(star("maxstdstars", "2.5"));
+  EXPECT_TRUE(star("color", "B-V"));
+  EXPECT_TRUE(star("std_targetids", "39627,x"));
   EXPECT_EQ(calibration_settings(job), calibration_settings({}));
 }
 

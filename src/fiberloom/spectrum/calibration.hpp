@@ -50,4 +50,21 @@ struct FluxCalibration {
   std::vector<double> flat_to_psf;    ///< [nspec] of the calib: a point's light against a lamp's
 };
 
+/// Models of stars before any blur; a model need not be there for each node of the grid.
+struct StellarGrid {
+  std::vector<double> wave;   ///< Angstrom (vacuum), increasing
+  loom::Array2D<float> flux;  ///< [nmodel][nwave], any unit
+  std::vector<double> teff;   ///< [nmodel] K
+  std::vector<double> logg;   ///< [nmodel] of cm/s2
+  std::vector<double> metal;  ///< [nmodel] [Fe/H]
+
+  [[nodiscard]] std::size_t nmodel() const noexcept { return flux.rows(); }
+};
+
+/// The share of photons that is counted in a photometric band; 0 beyond.
+struct Passband {
+  std::vector<double> wave;      ///< Angstrom, increasing
+  std::vector<double> response;  ///< [wave]
+};
+
 }  // namespace fiberloom

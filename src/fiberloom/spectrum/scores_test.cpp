@@ -42,5 +42,40 @@ TEST(Scores, PickTheCameraByTheMeanWavelengthAndNeedItsRange) {
   EXPECT_FALSE(frame_scores(r));
 }
 
+Spectra red_spectra(double flux) {
+  Spectra r;
+  r.wave = {6000, 6001, 6002};
+  r.flux = Array2D<double>(2, 3, flux);
+  r.ivar = Array2D<double>(2, 3, 4.0);
+  return r;
+}
+
+TEST(Scores, OfAStageStandBehindThoseOfTheStageBefore) {
+  Spectra r = red_spectra(3);
+  add_scores(r, ScoreStage::kRaw);
+  for (double* f = r.flux.data(); f != r.flux.data() + r.flux.size(); ++f) *f = 1.5;
+  add_scores(r, ScoreStage::kFlat);
+  EXPECT_EQ(r.scores->columns.size(), 6U);
+  EXPECT_EQ(r.scores->columns[3].name, "SUM_FFLAT_COUNT_R");
+  EXPECT_EQ((*r.scores->column("MEDIAN_RAW_COUNT_R"))[1], 3);
+  EXPECT_EQ((*r.scores->column("MEDIAN_FFLAT_SNR_R"))[1], 3);
+  add_scores(r, ScoreStage::kRaw);
+  EXPECT_EQ(r.scores->columns.size(), 6U) << "in the place of the old ones";
+  EXPECT_EQ((*r.scores->column("SUM_RAW_COUNT_R"))[0], 4.5);
+}
+
+TEST(Scores, OfCoaddsCountTheWidthOfBins) {
+  Spectra r = red_spectra(3);
+  r.wave = {6000, 6002, 6004};
+  Table scores;
+  append_coadd_scores(scores, r, 'R');
+  append_coadd_scores(scores, r, 'Z');
+  ASSERT_EQ(scores.columns.size(), 3U) << "no bin lies in the range of Z";
+  EXPECT_EQ((*scores.column("INTEG_COADD_FLUX_R"))[0], 18);
+  EXPECT_EQ((*scores.column("MEDIAN_COADD_FLUX_R"))[1], 3);
+  EXPECT_NEAR((*scores.column("MEDIAN_COADD_SNR_R"))[1], 6 / std::sqrt(2.0), 1e-6);
+  EXPECT_EQ(scores.columns[0].cell, Cell::kFloat32);
+}
+
 }  // namespace
 }  // namespace fiberloom

@@ -163,6 +163,15 @@ class Calibration(unittest.TestCase):
         self.assertEqual(set(hdus["MASK"].values()), {1})
         self.assertAlmostEqual(hdus["IVAR"].values()[50] * hdus["FLUXCALIB"].values()[50] ** 2, 1, delta=1e-5)
 
+    def test_scores_tell_how_far_a_frame_has_come(self):
+        self.flux_chain("-q")
+        scores = small_spectra.read_table(self.result, "SCORES")
+        self.assertEqual([name for name in scores if name.startswith("MEDIAN") and "COUNT" in name],
+                         ["MEDIAN_FFLAT_COUNT_R", "MEDIAN_SKYSUB_COUNT_R", "MEDIAN_CALIB_COUNT_R"])
+        flux = fits.by_name(self.result)["FLUX"].values()[5 * BINS:6 * BINS]
+        self.assertAlmostEqual(scores["SUM_CALIB_COUNT_R"][5] / sum(flux), 1, delta=1e-5)
+        self.assertGreater(scores["MEDIAN_FFLAT_COUNT_R"][2], scores["MEDIAN_SKYSUB_COUNT_R"][2] + 20)
+
     def test_any_number_of_threads_writes_the_same_bytes(self):
         self.chain(None, None, "--threads", "1")
         first = [p.read_bytes() for p in (self.flat, self.sky, self.result)]

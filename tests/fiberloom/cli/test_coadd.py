@@ -60,6 +60,12 @@ class Coadd(unittest.TestCase):
         self.assertEqual(table["TARGETID"], targets.ids[:2])
         self.assertEqual(table["COADD_NUMEXP"], [3, 3])
         self.assertEqual(len(small_spectra.read_table(self.out, "EXP_FIBERMAP")["EXPID"]), 6)
+        scores = small_spectra.read_table(self.out, "SCORES")
+        self.assertEqual(list(scores), ["TARGETID", "INTEG_COADD_FLUX_B", "MEDIAN_COADD_FLUX_B", "MEDIAN_COADD_SNR_B"])
+        self.assertEqual(scores["TARGETID"], targets.ids[:2])
+        inside = hdus["B_FLUX"].values()[:N["B"]]  # all of it lies from 4000 to 5800; of R nothing from 5800 on
+        middle = sorted(inside)[(len(inside) - 1) // 2:len(inside) // 2 + 1]
+        self.assertAlmostEqual(scores["MEDIAN_COADD_FLUX_B"][0] / (sum(middle) / len(middle)), 1, delta=1e-5)
         told = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(told["result"], {"spectra": 6, "targets": 2, "targets_without": 0, "cosmic_pixels": 0,
                                           "cameras": ["B", "R"]})

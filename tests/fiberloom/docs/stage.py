@@ -11,6 +11,7 @@ import small_calibration  # noqa: E402
 import small_camera  # noqa: E402
 import small_exposures  # noqa: E402
 import small_spectra  # noqa: E402
+import small_stars  # noqa: E402
 import test_redshift_sdss  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
@@ -74,6 +75,19 @@ def calibration(put, program):
     program("calibrate", "-i", science, "--fiberflat", flat, "--sky", "sky-z0-00000011.fits", "-o", "sframe-z0-00000011.fits", "-q")
     program("fluxcalib", "-i", "sframe-z0-00000011.fits", "--models", "stdstars-0-00000011.fits", "-o",
             "fluxcalib-z0-00000011.fits", "-q")
+    program("calibrate", "-i", "sframe-z0-00000011.fits", "--fluxcalib", "fluxcalib-z0-00000011.fits", "-o",
+            "cframe-z0-00000011.fits", "-q")
+
+
+def stars(put, folder):
+    """Cameras of a spectrograph that see standard stars, and what their spectra are found with."""
+    (folder / "filters").mkdir()
+    small_stars.write_passbands(folder / "filters")
+    put("stdstar_templates_v2.2.fits", small_stars.grid_bytes())
+    for camera in small_stars.CAMERAS:
+        put(f"frame-{camera}1-00000011.fits", small_stars.frame_bytes(camera, 11, spectrograph=1))
+        put(f"fiberflat-{camera}1-00000001.fits", small_stars.flat_bytes(camera, spectrograph=1))
+        put(f"sky-{camera}1-00000011.fits", small_stars.sky_bytes(camera, 11, spectrograph=1))
 
 
 def sdss(put):
@@ -98,6 +112,7 @@ def prepare(folder, program):
     spectra(put)
     sdss(put)
     calibration(put, program)
+    stars(put, folder)
     program("simulate", "-o", ".", "--targets", "60", "--quiet")
     program("redshift", "-i", "coadd-0-80613-thru20210324.fits", "-o", "redrock-0-80613-thru20210324.fits", "-t", "redrock-templates", "-q")
     for name in ("redrock-ours.fits", "redrock-theirs.fits"):

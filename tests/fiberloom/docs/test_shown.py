@@ -22,7 +22,7 @@ PEERS = ("spex", "desi_extract_spectra")
 FOREIGN = ("nvidia-cuda-mps-control", "echo", "exspec", "snakemake")  # not ours, and not to be had here
 FIRST_WORDS = (r"fiberloom", r"build/.*", r"scripts/.*", r"bench/.*", r"\.ci/run", r"mpirun", r"srun", r"sbatch", r"sqlite3",
                r"cmake", r"ctest", r"pip", r"python3?", r"git", r"time", *PEERS, *FOREIGN)
-COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "fluxcalib", "calibrate", "coadd", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
+COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
             "completion", "manual")
 FAKE_SRUN = '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nunset SLURM_STEP_NUM_TASKS\nexec "$@"\n'
 

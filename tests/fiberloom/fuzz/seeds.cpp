@@ -80,6 +80,26 @@ Bytes stars() {
   return sink.bytes();
 }
 
+Bytes stellar_grid() {
+  const std::vector<double> flux(24, 2.5), node{6000, 6500}, wave = linear_wave_grid(4000, 4011, 1);
+  MemorySink sink;
+  fits::FitsWriter writer(sink);
+  writer.image("FLUX", std::span<const double>(flux), {12, 2}, fits::PixelType::kFloat32);
+  writer.table("MODELS",
+               fits::TableBuilder(2).add("TEFF", node).add("LOGG", node).add("FEH", node).build());
+  writer.image("WAVELENGTH", std::span<const double>(wave), {12}, fits::PixelType::kFloat64);
+  return sink.bytes();
+}
+
+Bytes passband() {
+  std::string text =
+      "# %ECSV 0.9\n# - {name: wavelength, unit: nm, datatype: float64}\nwavelength response\n";
+  for (int i = 0; i <= 40; ++i) {
+    text += std::to_string(400 + 1.5 * i) + " " + std::to_string(0.025 * i * (40 - i) / 20) + "\n";
+  }
+  return {text.begin(), text.end()};
+}
+
 Bytes priors() {
   const std::vector<std::int64_t> ids{7, 8};
   const std::vector<double> z{0.5, 1.5}, sigma{0.1, 0.2};
@@ -128,6 +148,8 @@ std::vector<Seed> seeds() {
           {"calibration_sky", fuzz_calibration, sky},
           {"calibration_stars", fuzz_calibration, stars()},
           {"calibration_flux", fuzz_calibration, flux},
+          {"calibration_grid", fuzz_calibration, stellar_grid()},
+          {"passband", fuzz_passband, passband()},
           {"template", fuzz_template, templates::test::template_bytes()},
           {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};

@@ -91,7 +91,15 @@ void fuzz_calibration(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_fiber_flat(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_sky(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_standard_stars(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_stellar_grid(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_flux_calibration(file); });
+}
+
+void fuzz_passband(std::span<const std::uint8_t> bytes) {
+  try {
+    (void)parse_passband(std::string(bytes.begin(), bytes.end()), "fuzz.ecsv");
+  } catch (const Error&) {  // an answer
+  }
 }
 
 void fuzz_template(std::span<const std::uint8_t> bytes) {

@@ -20,8 +20,9 @@ void fuzz_frame(std::span<const std::uint8_t> bytes);
 void fuzz_spectra(std::span<const std::uint8_t> bytes);
 /// Files of redshifts, of their models, and of what is known of them beforehand.
 void fuzz_redshifts(std::span<const std::uint8_t> bytes);
-/// Fibre flats, skies, standard stars and flux calibrations.
+/// Fibre flats, skies, standard stars, grids of stellar models and flux calibrations.
 void fuzz_calibration(std::span<const std::uint8_t> bytes);
+void fuzz_passband(std::span<const std::uint8_t> bytes);
 /// Templates and archetypes.
 void fuzz_template(std::span<const std::uint8_t> bytes);
 void fuzz_gunzip(std::span<const std::uint8_t> bytes);

@@ -10,6 +10,7 @@
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -62,14 +63,20 @@ const Table& fibermap_of(const SpectraFile& file) {
               file.path + ": FIBERMAP: no column TARGETID, expected one to tell targets by");
 }
 
-/// All files as one, exposures below exposures.
-SpectraFile read_all(const CoaddJob& job) {
+/// All files as one, exposures below exposures; of each file its scores, where it has them.
+struct AllSpectra : SpectraFile {
+  std::vector<std::optional<Table>> scores_of;
+  std::vector<std::size_t> rows_of;
+};
+AllSpectra read_all(const CoaddJob& job) {
   if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
-  SpectraFile all = read_spectra(job.inputs.front(), job.verify);
+  AllSpectra all{read_spectra(job.inputs.front(), job.verify), {}, {}};
   std::vector<Table> fibermaps{fibermap_of(all)};
+  all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
   for (std::size_t f = 1; f < job.inputs.size(); ++f) {
     const SpectraFile next = read_spectra(job.inputs[f], job.verify);
     fibermaps.push_back(fibermap_of(next));
+    all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
     if (next.cameras.size() != all.cameras.size()) {
       throw Error(Status::kWrongShape,
                   print("%s: %zu cameras, expected those of %s, %zu", next.path.c_str(),
@@ -122,6 +129,34 @@ void join_cameras(SpectraFile& file) {
   file.cameras.push_back(std::move(joint));
 }
 
+/// Sums and medians of each camera of the result, and TSNR2 of the exposures that it is made of.
+Table scores_of(const SpectraFile& result, const AllSpectra& all,
+                std::span<const std::vector<std::size_t>> targets) {
+  const std::vector<std::int64_t> ids = result.fibermap->integers("TARGETID", -1).value();
+  Table out;
+  out.add("TARGETID", std::span<const std::int64_t>(ids));
+  for (const SpectraFile::Camera& c : result.cameras) {
+    for (const char camera : {'B', 'R', 'Z'}) {
+      if (c.name.find(camera) != std::string::npos) append_coadd_scores(out, c.spectra, camera);
+    }
+  }
+  std::vector<const Table*> tables;
+  std::vector<ScoreRow> at;  // of each row of all
+  for (std::size_t f = 0; f < all.scores_of.size(); ++f) {
+    tables.push_back(all.scores_of[f] ? &*all.scores_of[f] : nullptr);
+    for (std::size_t r = 0; r < all.rows_of[f]; ++r) at.push_back({f, r});
+  }
+  std::vector<std::vector<ScoreRow>> rows(targets.size());
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    for (const std::size_t row : targets[t]) rows[t].push_back(at[row]);
+  }
+  const std::optional<Table> tsnr2 = sum_tsnr2(tables, ids, rows);
+  for (std::size_t c = 1; tsnr2 && c < tsnr2->columns.size(); ++c) {
+    out.columns.push_back(tsnr2->columns[c]);  // the first is TARGETID
+  }
+  return out;
+}
+
 }  // namespace
 
 void check_outputs(const CoaddJob& job, std::span<const NamedFile> more) {
@@ -133,7 +168,7 @@ void check_outputs(const CoaddJob& job, std::span<const NamedFile> more) {
 }
 
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
-  SpectraFile all = read_all(job);
+  AllSpectra all = read_all(job);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
   CoaddSummary out;
   out.spectra = all.nspec();
@@ -161,6 +196,7 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   CoaddedFibermap tables = coadd_fibermap(*all.fibermap, targets);
   result.fibermap = std::move(tables.targets);
   result.exp_fibermap = std::move(tables.exposures);
+  result.scores = scores_of(result, all, targets);
   for (const SpectraFile::Camera& c : result.cameras) out.cameras.push_back(c.name);
   write_spectra(job.output, result, job.overwrite);
   return out;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/calibration_steps.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/version.hpp"
+
+namespace fiberloom::calibration {
+
+std::string camera_of(const HeaderCards& header) {
+  std::string camera = header.text("CAMERA").value_or("");
+  std::transform(camera.begin(), camera.end(), camera.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return camera;
+}
+
+char band_of(const HeaderCards& header) {
+  const std::string camera = camera_of(header);
+  return camera.empty() ? '\0' : camera[0];
+}
+
+std::string require_camera(const std::string& path, const char* hdu, const HeaderCards& header) {
+  const std::string camera = camera_of(header);
+  const bool good = camera.size() == 2 && std::string("brz").find(camera[0]) != std::string::npos &&
+                    std::isdigit(static_cast<unsigned char>(camera[1])) != 0;
+  if (good) return camera;
+  throw Error(Status::kMissingKeyword,
+              path + ": " + hdu + ": CAMERA is '" + camera +
+                  "', expected b, r or z and the number of a spectrograph");
+}
+
+std::int64_t integer_of(const HeaderCards& header, const char* key) {
+  const auto value = header.number(key);
+  return value ? static_cast<std::int64_t>(*value) : -1;
+}
+
+double heliocor_of(const std::string& path, const HeaderCards& header) {
+  if (!header.has("HELIOCOR")) return 1;
+  const auto value = header.number("HELIOCOR");
+  constexpr double kMost = 0.01;  // a hundredth of the speed of light: no planet is that fast
+  if (value && std::abs(*value - 1) < kMost) return *value;
+  throw Error(Status::kMissingKeyword, path + ": FLUX: HELIOCOR is '" +
+                                           header.text("HELIOCOR").value_or("") +
+                                           "', expected a factor near 1");
+}
+
+HeaderCards header_of(const HeaderCards& frame, const CalibrationJob& job) {
+  HeaderCards header = frame;
+  set_dependency(header, "fiberloom", std::string(version()));
+  header.set("CALMETH", job.method == CalibrationMethod::kDesispec ? "desispec" : "fiberloom",
+             "Rules of this calibration step");
+  const auto input = [&](const char* key, const std::string& path) {
+    if (!path.empty()) header.set(key, shorten_filename(path));
+  };
+  input("IN_FRAME", job.input);
+  input("FIBERFLT", job.flat);
+  input("IN_SKY", job.sky);
+  input("STDMODEL", job.models);
+  input("FLUXCALB", job.flux);
+  input("STARGRID", job.grid);
+  return header;
+}
+
+}  // namespace fiberloom::calibration

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the recipes of the calibration share: cards of a frame that they ask for, and those that
+// they leave. Internal to recipes/.
+#pragma once
+
+#include <string>
+
+#include "fiberloom/recipes/calibrate_frame.hpp"
+#include "loom/base/error.hpp"
+
+namespace fiberloom::calibration {
+
+/// What `step` throws, with the file that it is about.
+template <class Step>
+auto about(const std::string& path, Step step) {
+  try {
+    return step();
+  } catch (const Error& e) {
+    throw Error(e.status(), path + ": " + e.what());
+  }
+}
+
+/// CAMERA in lower case, "" where there is none.
+[[nodiscard]] std::string camera_of(const HeaderCards& header);
+/// 'b', 'r', 'z' of CAMERA; 0 where it names none.
+[[nodiscard]] char band_of(const HeaderCards& header);
+/// The same of two letters, band and number of the spectrograph: "b0". Throws kMissingKeyword.
+[[nodiscard]] std::string require_camera(const std::string& path, const char* hdu,
+                                         const HeaderCards& header);
+/// A whole number, -1 where there is none.
+[[nodiscard]] std::int64_t integer_of(const HeaderCards& header, const char* key);
+/// The factor HELIOCOR, 1 where there is none. Throws kMissingKeyword where it is none near 1.
+[[nodiscard]] double heliocor_of(const std::string& path, const HeaderCards& header);
+/// The frame's cards and what the numbers were made with.
+[[nodiscard]] HeaderCards header_of(const HeaderCards& frame, const CalibrationJob& job);
+
+}  // namespace fiberloom::calibration
