@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom fiberflat`, `sky`, `stdstars`, `fluxcalib`, `calibrate` and `qa`: options -> recipe ->
 // a line.
-#include <array>
-#include <chrono>
 #include <memory>
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
-#include "fiberloom/cli/one_process.hpp"
+#include "fiberloom/cli/one_step.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
-#include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
-#include "loom/json/json.hpp"
-#include "loom/program/console.hpp"
-#include "loom/runtime/executors.hpp"
-#include "loom/runtime/usage.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -23,10 +16,7 @@ namespace {
 /// A step and how it runs.
 struct CalibrationCommand {
   CalibrationJob job;
-  std::size_t threads = 0;
-  std::string json;
-  RankChoice ranks;
-  LogOptions log;
+  StepRun run;
 };
 
 /// Declares the option of a row by the kind of its member.
@@ -74,11 +64,7 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
   for (const CalibrationOptionRow& row : calibration_option_rows()) {
     if (row.belongs_to(c.job.step)) std::visit(DeclareCalibration{options, row}, row.field(c.job));
   }
-  options.group("Running");
-  options.add("--json", &c.json, "summary to write; - is standard output", {.value = "FILE"});
-  add_thread_option(options, c.threads);
-  add_rank_option(options, c.ranks);
-  add_log_options(options, c.log);
+  add_step_options(options, c.run);
 }
 
 Json inputs_json(const CalibrationJob& job) {
@@ -86,58 +72,34 @@ Json inputs_json(const CalibrationJob& job) {
     return {{"frame", job.input},   {"fiberflat", job.flat},  {"sky", job.sky},
             {"models", job.models}, {"average", job.average}, {"fluxcalib", job.flux}};
   }
-  const auto list = [](const std::vector<std::string>& paths) {
-    Json all = Json::array();
-    for (const std::string& path : paths) all.push_back(path);
-    return all;
-  };
   if (job.step == CalibrationStep::kQuality) {
-    return {{"frames", list(job.frames)},
-            {"skymodels", list(job.skies)},
-            {"fluxcalibs", list(job.fluxes)},
-            {"stdstars", list(job.star_files)}};
+    return {{"frames", paths_json(job.frames)},
+            {"skymodels", paths_json(job.skies)},
+            {"fluxcalibs", paths_json(job.fluxes)},
+            {"stdstars", paths_json(job.star_files)}};
   }
-  return {{"frames", list(job.frames)},
-          {"fiberflats", list(job.flats)},
-          {"skymodels", list(job.skies)},
+  return {{"frames", paths_json(job.frames)},
+          {"fiberflats", paths_json(job.flats)},
+          {"skymodels", paths_json(job.skies)},
           {"starmodels", job.grid},
           {"filters", job.passbands}};
 }
 
-/// Runs `step` (executor, observer) -> the step's own part of the summary.
-template <class Step>
-int run_step(const char* name, const CalibrationCommand& c, const Given& given, Step step) {
-  const auto start = std::chrono::steady_clock::now();
-  const RankPart part =
-      part_of_rank(c.ranks, "give each rank frames of its own or start one process");
-  if (!part.works) return 0;
-  Console console(c.log.threshold());
-  const Observer observer = console.observer();
-  const std::array<NamedFile, 1> texts{{{"--json", c.json}}};
-  check_outputs(c.job, texts);
-  check_text_outputs(texts);
-  const auto executor = make_executor(c.threads > 0 ? c.threads : part.threads);
-  if (!part.note.empty()) observer.info(part.note);
-  Json result = step(*executor, observer);
-  observer.info("wrote " + c.job.output);
-  if (c.json.empty()) return 0;
-  Json json;
-  json["program"] = std::string("fiberloom ") + name;
-  json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
-  json["threads"] = executor->concurrency();
-  json["executor"] = executor_kind();
-  json["input"] = inputs_json(c.job);
-  json["output"] = c.job.output;
-  json["options"] = given.texts();
-  json["settings"] = Json::object();
-  for (const auto& [key, value] : calibration_settings(c.job)) json["settings"][key] = value;
-  json["result"] = std::move(result);
-  const double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  json["seconds"] = {{"all", {{"wall_s", wall}, {"cpu_s", cpu_seconds()}}}};
-  json["peak_memory_bytes"] = peak_memory_bytes();
-  write_text(c.json, json.dump(2) + "\n");
-  return 0;
+/// Runs `work` (executor, observer) -> the step's result for the summary.
+template <class Work>
+int run_step(const char* name, const CalibrationCommand& c, const Given& given, Work work) {
+  Step step{.name = name};
+  step.check = [&](std::span<const NamedFile> texts) { check_outputs(c.job, texts); };
+  step.work = [&](Executor& executor, const Observer& observer, Json& summary) {
+    Json result = work(executor, observer);
+    observer.info("wrote " + c.job.output);
+    summary["input"] = inputs_json(c.job);
+    summary["output"] = c.job.output;
+    summary["settings"] = Json::object();
+    for (const auto& [key, value] : calibration_settings(c.job)) summary["settings"][key] = value;
+    summary["result"] = std::move(result);
+  };
+  return run_step(step, c.run, given);
 }
 
 std::string codes() {

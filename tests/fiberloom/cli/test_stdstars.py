@@ -70,7 +70,7 @@ class StandardStars(unittest.TestCase):
         hdus, stars = fits.by_name(self.out), small_spectra.read_table(self.out, "METADATA")
         flux, n = hdus["FLUX"].values(), len(MODEL_WAVE)
         for row, fiber in enumerate(stars["FIBER"]):
-            # Four lines of hydrogen, 2 Angstrom a bin, tell temperatures to 175 K here; desispec's routine says the same ones.
+            # Four lines of hydrogen, 2 Angstrom a bin, tell temperatures to 175 K here.
             self.assertAlmostEqual(stars["TEFF"][row], STARS[fiber][0], delta=200)
             self.assertAlmostEqual(stars["REDSHIFT"][row], STARS[fiber][3], delta=1.2e-4)
             for i in range(200, 2400, 40):
