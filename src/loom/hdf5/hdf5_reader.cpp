@@ -99,6 +99,14 @@ struct Reader::Impl {
     return out;
   }
 
+  /// The library reads a member wherever the file says that it lies, beyond its row too.
+  void check_member(const std::string& name, const Handle& table, unsigned member) const {
+    const Handle type(H5Tget_member_type(table.get(), member), H5Tclose);
+    const std::size_t row = H5Tget_size(table.get()), size = H5Tget_size(type.get());
+    if (size == 0 || size > row || H5Tget_member_offset(table.get(), member) > row - size) {
+      throw Error(Status::kCorrupt, path + ": " + name + ": a column that does not lie in its row");
+    }
+  }
   /// Rows of a table whose type is `table`; 0 where it has no member `field`.
   [[nodiscard]] std::size_t rows_with(const std::string& name, const Handle& set,
                                       const Handle& table, const std::string& field) const {
@@ -113,7 +121,10 @@ struct Reader::Impl {
       char* const found = H5Tget_member_name(table.get(), static_cast<unsigned>(m));
       const bool same = found != nullptr && field == found;
       H5free_memory(found);
-      if (same) return static_cast<std::size_t>(rows);
+      if (same) {
+        check_member(name, table, static_cast<unsigned>(m));
+        return static_cast<std::size_t>(rows);
+      }
     }
     return 0;
   }

@@ -5,7 +5,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,6 +23,25 @@ TEST(Usage, PeakMemoryGrowsWithWhatIsTouched) {
   EXPECT_GE(peak_memory_bytes(), std::size_t{64} << 20);
   EXPECT_GE(peak_memory_bytes(), before);
   EXPECT_EQ(block.back(), 1);
+}
+
+/// For the test below, in a process of its own.
+TEST(Usage, DISABLED_TellsThePeak) { std::printf("peak %zu\n", peak_memory_bytes()); }
+
+TEST(Usage, PeakMemoryIsNotThatOfTheProcessThatStartedThisOne) {
+  const std::vector<char> block(std::size_t{256} << 20, 1);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = "exec '" + self +
+                              "' --gtest_also_run_disabled_tests "
+                              "--gtest_filter=Usage.DISABLED_TellsThePeak";
+  std::FILE* const from = popen(command.c_str(), "r");
+  ASSERT_NE(from, nullptr);
+  char line[256];
+  std::size_t peak = 0;
+  while (std::fgets(line, sizeof line, from) != nullptr) (void)std::sscanf(line, "peak %zu", &peak);
+  EXPECT_EQ(pclose(from), 0);
+  EXPECT_GT(peak, 0U);
+  EXPECT_LT(peak, block.size() / 2);
 }
 
 TEST(Usage, LapsAddUpToTheProcessorTime) {

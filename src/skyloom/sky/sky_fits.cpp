@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/sky/sky_fits.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -77,7 +78,8 @@ SkyMap read_sky(const std::string& path) {
             print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), values.size()));
       }
       sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
-      if (part) sky.unseen = static_cast<std::size_t>(sky.pixels.pixels()) - values.size();
+      const auto all = static_cast<std::size_t>(sky.pixels.pixels());
+      if (part) sky.unseen = all - std::min(all, values.size());
     }
     if (part && values.size() != numbers.size()) {
       throw file.error(Status::kWrongShape, hdu,

@@ -71,6 +71,23 @@ TEST(SkyFits, ReadsAPartOfTheSky) {
   EXPECT_EQ(sky.unseen, 10U);
 }
 
+TEST(SkyFits, WantsAValueForEachPixelOfAPart) {
+  const TempFolder folder;
+  const std::vector<std::int32_t> number{5, 2};
+  RawTable table = fits::TableBuilder(2)
+                       .add("PIXEL", number)
+                       .add_vector("I", std::vector<double>(2048, 1), 1024)
+                       .build();
+  table.header.set("ORDERING", "NESTED");
+  table.header.set("NSIDE", 1);
+  table.header.set("INDXSCHM", "EXPLICIT");
+  fits::write_fits(folder.file("m.fits"), Overwrite::kYes,
+                   [&](fits::FitsWriter& writer) { writer.table("MAP", table); });
+  const auto refused = thrown_by([&] { (void)read_sky(folder.file("m.fits")); });
+  EXPECT_EQ(refused.status, Status::kWrongShape);
+  EXPECT_TRUE(refused.says("2048 values of 2 pixels")) << refused.message;
+}
+
 TEST(SkyFits, NamesWhatDoesNotFit) {
   const TempFolder folder;
   const std::vector<double> value(13, 1.0);

@@ -86,6 +86,8 @@ class Faults(Case):
         once = ("--pixels", 1, "--minutes", 1, "--rate", 5, "--spin-period", 1.3)
         self.fails(22, "cut", "simulate", "--maps", self.out / "m", *once, "--nside", 2048)
         self.fails(2, "--nside", "map", first, *out, "--nside", 0)
+        for more in ((), ("--prior",)):
+            self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
         self.fails(2, "-o, --maps", "simulate", "--quiet")
         self.fails(2, "fill no hexagon", "simulate", "--maps", self.out / "m", "--pixels", 8)
         self.fails(21, "fknee", "simulate", "--maps", self.out / "m", "--fmin", 1, "--fknee", 0.1)

@@ -4,7 +4,6 @@
 // more.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -20,9 +19,12 @@
 #include "skyloom/tod/simulated_tod.hpp"
 #include "skyloom/tod/stored_tod.hpp"
 
-/// libhdf5 loses a few hundred bytes of its own where a file is damaged: no fault of ours.
+/// libhdf5 loses a few hundred bytes of its own where a file is damaged, and asks for as many as
+/// the file says, taking no for an answer: no faults of ours.
 extern "C" const char* __lsan_default_suppressions();  // NOLINT: the sanitizer's name for it
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
+extern "C" const char* __asan_default_options();  // NOLINT: likewise
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace skyloom {
 namespace {
@@ -43,10 +45,10 @@ constexpr std::array kOddNumbers{double{NAN}, double{INFINITY}, -1.0, 0.0,
 constexpr std::array kOddTexts{"",           "[",    "{}", "[\"A\"]", "[\"A\", \"A\"]",
                                "[\"B\", 3]", "null", "uK"};
 
-/// An observation written member by member, some of them wrong.
+/// An observation written member by member; with dice some of them are wrong.
 class OddObservation {
  public:
-  OddObservation(const std::string& path, Dice& dice) : to_(path, Overwrite::kYes), dice_(dice) {}
+  OddObservation(const std::string& path, Dice* dice) : to_(path, Overwrite::kYes), dice_(dice) {}
 
   void write() {
     number("/", "toast_format_version", 2);
@@ -67,12 +69,12 @@ class OddObservation {
     numbers("shared/times", {kSamples}, times);
     numbers("shared/boresight_radec", {kSamples, 4}, turns);
     numbers("detdata/signal", {kDetectors, kSamples}, signal);
-    if (dice_.one_in(2)) numbers("shared/flags", {kSamples}, std::vector<double>(kSamples));
-    if (dice_.one_in(2)) {
+    if (one_in(2)) numbers("shared/flags", {kSamples}, std::vector<double>(kSamples));
+    if (one_in(2)) {
       numbers("detdata/flags", {kDetectors, kSamples}, std::vector<double>(signal.size()));
     }
-    if (dice_.one_in(3)) text("detdata/signal", "units", "mK");
-    if (dice_.one_in(30)) to_.group("shared/hwp_angle");
+    if (one_in(3)) text("detdata/signal", "units", "mK");
+    if (one_in(30)) to_.group("shared/hwp_angle");
     table("instrument/focalplane", "name",
           {{"quat", {0.02, 0, 0, 1}}, {"pol_leakage", {0.1}}, {"gamma", {0}}, {"uid", {7}}});
     table("metadata/noise_model/analytic", "f0",
@@ -86,30 +88,30 @@ class OddObservation {
     std::vector<double> values;
   };
 
-  [[nodiscard]] bool left_out() { return dice_.one_in(50); }
+  [[nodiscard]] bool one_in(std::size_t n) { return dice_ != nullptr && dice_->one_in(n); }
+  [[nodiscard]] bool left_out() { return one_in(50); }
   double odd(double value) {
-    return dice_.one_in(80) ? kOddNumbers[dice_.below(kOddNumbers.size())] : value;
+    return one_in(80) ? kOddNumbers[dice_->below(kOddNumbers.size())] : value;
   }
   void number(const char* name, const char* attribute, double value) {
     if (!left_out()) to_.describe(name, attribute, odd(value));
   }
   void text(const char* name, const char* attribute, const std::string& value) {
     if (left_out() || !sets_.contains(name)) return;
-    to_.describe(name, attribute,
-                 dice_.one_in(20) ? kOddTexts[dice_.below(kOddTexts.size())] : value);
+    to_.describe(name, attribute, one_in(20) ? kOddTexts[dice_->below(kOddTexts.size())] : value);
   }
   void numbers(const std::string& name, std::vector<std::size_t> shape,
                std::vector<double> values) {
     if (left_out()) return;
-    if (dice_.one_in(30)) return to_.text(name, "not numbers");
-    if (dice_.one_in(30)) {
-      shape[dice_.below(shape.size())] = std::size_t{1} << dice_.below(40);
+    if (one_in(30)) return to_.text(name, "not numbers");
+    if (one_in(30)) {
+      shape[dice_->below(shape.size())] = std::size_t{1} << dice_->below(40);
       return to_.create(name, Type::kFloat64, shape);
     }
-    if (dice_.one_in(5)) {
+    if (one_in(5)) {
       for (double& value : values) value = odd(value);
     }
-    to_.create(name, dice_.one_in(4) ? Type::kFloat32 : Type::kFloat64, shape);
+    to_.create(name, one_in(4) ? Type::kFloat32 : Type::kFloat64, shape);
     to_.write(name, 0, std::span<const double>(values));
     sets_.insert(name);
   }
@@ -138,23 +140,9 @@ class OddObservation {
   }
 
   Writer to_;
-  Dice& dice_;
+  Dice* dice_;
   std::set<std::string> sets_{"/"};
 };
-
-/// Puts the heaps of texts back into changed bytes: libhdf5 1.10 reads what they say of themselves
-/// without a look at where they end, and no call of it tells beforehand.
-void keep_heaps(std::span<const std::uint8_t> whole, std::vector<std::uint8_t>& bytes) {
-  constexpr std::array<std::uint8_t, 4> kName{'G', 'C', 'O', 'L'};
-  constexpr std::ptrdiff_t kSize = 4096;  // of each, as the library makes them
-  auto at = std::search(whole.begin(), whole.end(), kName.begin(), kName.end());
-  ASSERT_NE(at, whole.end());
-  while (at != whole.end()) {
-    const auto end = whole.end() - at > kSize ? at + kSize : whole.end();
-    std::copy(at, end, bytes.begin() + (at - whole.begin()));
-    at = std::search(end, whole.end(), kName.begin(), kName.end());
-  }
-}
 
 SimulationOptions small_simulation() {
   SimulationOptions options;
@@ -213,7 +201,7 @@ TEST_F(ObservationReplay, AnyObservationBecomesMapsOfNumbersOrAnError) {
   for (std::size_t i = 0; i < all; ++i) {
     SCOPED_TRACE(i);
     Dice dice(i);
-    OddObservation(path, dice).write();
+    OddObservation(path, &dice).write();
     map();
     if (HasFailure()) return;
   }
@@ -233,17 +221,16 @@ TEST_F(ObservationReplay, AFileThatEndsAnywhereIsAnError) {
   EXPECT_EQ(mapped, 0U);
 }
 
+/// Texts of fixed length: those of TOAST lie in a heap of their own, which libhdf5 1.10 reads
+/// without a look at where it ends, and no call of it tells beforehand.
 TEST_F(ObservationReplay, BytesThatWereChangedGiveMapsOfNumbersOrAnError) {
-  const auto made = write_observations(SimulatedTod(small_simulation(), nullptr),
-                                       folder.file("good"), Overwrite::kYes, serial);
-  const std::vector<std::uint8_t> whole = read_bytes(made.at(0));
-  const std::size_t all = replay_rounds(100);
+  OddObservation(path, nullptr).write();
+  const std::vector<std::uint8_t> whole = read_bytes(path);
+  const std::size_t all = replay_rounds(200);
   for (std::size_t i = 0; i < all; ++i) {
     SCOPED_TRACE(i);
     Dice dice(i);
-    std::vector<std::uint8_t> bytes = with_changed_bytes(whole, 3000, dice);
-    keep_heaps(whole, bytes);
-    write_bytes(path, bytes);
+    write_bytes(path, with_changed_bytes(whole, 6000, dice));
     map();
     if (HasFailure()) return;
   }
