@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tomoloom/reconstruct/direct.hpp"
+#include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
 namespace {
@@ -25,7 +26,8 @@ constexpr std::uint64_t kStripeBytes = 48;
 std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
-  return copies ? layout.angles * layout.columns * kStripeBytes : 0;
+  return std::max(copies ? layout.angles * layout.columns * kStripeBytes : 0,
+                  job.centre_last ? shift_rows_bytes(layout.columns) : 0);
 }
 
 }  // namespace
@@ -46,8 +48,9 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Grid
       threads * (kThread + sinogram_bytes(job, layout) + DirectEngine::thread_bytes(plan)) +
       plan.table_bytes() + plan.group_bytes() + read_buffers + averages + integrals +
       std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
-  const std::uint64_t centre =
-      job.find_centre ? kProgram + layout.angles * layout.columns * kCentreBytes : 0;
+  const std::uint64_t centre = job.search != AxisSearch::kNone
+                                   ? kProgram + layout.angles * layout.columns * kCentreBytes
+                                   : 0;
   MemoryPlan memory;
   memory.bytes = std::max(centre, always + 2 * raw + 2 * slices);
   memory.overlap = memory.bytes <= granted;
