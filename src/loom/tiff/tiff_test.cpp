@@ -198,15 +198,12 @@ TEST_F(Tiff, EveryTruncationAndEveryChangedByteIsAnErrorOrAnImage) {
           << n;
     }
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      for (const std::uint8_t change :
-           {std::uint8_t{0x01}, std::uint8_t{0x80}, std::uint8_t{0xff}}) {
-        Bytes changed = whole;
-        changed[i] ^= change;
-        const Status status = fault(changed).status;
-        EXPECT_TRUE(status == Status::kOk || status == Status::kCorrupt ||
-                    status == Status::kUnsupported)
-            << i;
-      }
+      Bytes changed = whole;
+      changed[i] ^= 0x81;
+      const Status status = fault(changed).status;
+      EXPECT_TRUE(status == Status::kOk || status == Status::kCorrupt ||
+                  status == Status::kUnsupported)
+          << i;
     }
   }
   Bytes damaged(kLzw.begin(), kLzw.end()), out(24 * 20);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loom/base/stop.hpp"
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/stripe.hpp"
@@ -141,11 +142,11 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 }
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         const GridPlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image) {}
+                                         const SlicePlan& plan)
+    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {}
 
 std::vector<float> BlockReconstruction::run(const RawBlock& block, Executor& executor,
-                                            PixelFlaws& flaws) {
+                                            const Observer& observer, PixelFlaws& flaws) {
   const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;
@@ -155,7 +156,8 @@ std::vector<float> BlockReconstruction::run(const RawBlock& block, Executor& exe
                        .slices = block.rows,
                        .angle_stride = block.rows * layout_.columns,
                        .slice_stride = layout_.columns},
-                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor);
+                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
+                      [&](std::size_t) { stop_if_asked(observer); });
   if (job_.mask > 0) {
     executor.run(block.rows, [&](std::size_t s) {
       mask_circle(std::span<float>(out).subspan(s * slice, slice), image_, job_.mask);

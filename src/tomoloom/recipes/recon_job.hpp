@@ -17,7 +17,7 @@
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec };
+enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
@@ -34,6 +34,7 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
+  std::size_t iterations = 100;  ///< of kSirt, kCgls
   /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};

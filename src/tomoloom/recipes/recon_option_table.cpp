@@ -28,7 +28,11 @@ constexpr Word<StackKind> kStacks[] = {{"projections", StackKind::kProjections},
                                        {"sinograms", StackKind::kSinograms}};
 constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
                                            {"tiff", VolumeFormat::kTiff}};
-constexpr Word<Method> kMethods[] = {{"exact", Method::kExact}, {"gridrec", Method::kGridrec}};
+constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
+                                     {"gridrec", Method::kGridrec},
+                                     {"fbp", Method::kFbp},
+                                     {"sirt", Method::kSirt},
+                                     {"cgls", Method::kCgls}};
 
 [[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
 
@@ -259,7 +263,8 @@ const ReconRow kReconRows[] = {
     {.key = "method",
      .names = "--method",
      .group = kReconstructionOptions,
-     .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec",
+     .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec; fbp: filtered back "
+             "projection of square pixels, slow; sirt, cgls: iterations, for few angles",
      .field = [](ReconJob& j) -> Field { return word_field(&j.method, kMethods); }},
     {.key = "filter",
      .names = "--filter",
@@ -279,6 +284,13 @@ const ReconRow kReconRows[] = {
      .text = "of butterworth",
      .field = [](ReconJob& j) -> Field { return &j.filter.order; },
      .interval = between(0.1, 100),
+     .shows_default = true},
+    {.key = "iterations",
+     .names = "--iterations",
+     .group = kReconstructionOptions,
+     .text = "of sirt, cgls",
+     .field = [](ReconJob& j) -> Field { return &j.iterations; },
+     .interval = between(1, 100000),
      .shows_default = true},
     {.key = "center",
      .names = "--center",

@@ -83,12 +83,10 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
   observer.info(print("axis found at column %.2f", summary.centre));
 }
 
-GridPlan plan_of(const ReconJob& job, const ReconSummary& summary) {
-  const Geometry geometry{.columns = summary.layout.columns,
-                          .theta = radians(summary.layout),
-                          .centre = summary.centre};
-  return job.method == Method::kExact ? plan_exact(geometry, job.filter)
-                                      : plan_gridrec(geometry, job.filter);
+SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
+  return plan_slices(job, {.columns = summary.layout.columns,
+                           .theta = radians(summary.layout),
+                           .centre = summary.centre});
 }
 
 [[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
@@ -109,7 +107,7 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 }
 
 /// Throws kMemory where not even one block at a time fits.
-void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& plan,
+void check_memory(const ReconJob& job, ReconSummary& summary, const SlicePlan& plan,
                   const BlockSource& source, std::size_t threads, std::uint64_t granted) {
   const MemoryPlan memory =
       plan_memory(job, summary.layout, plan, std::min(kSlicesPerGroup, summary.slices),
@@ -135,7 +133,7 @@ StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.c
 /// Blocks of rows on their way: read, worked on, written.
 class BlockRun {
  public:
-  BlockRun(const ReconJob& job, const GridPlan& plan, BlockSource& source, SliceSink& writer,
+  BlockRun(const ReconJob& job, const SlicePlan& plan, BlockSource& source, SliceSink& writer,
            ReconSummary& summary, const Observer& observer)
       : source_(source),
         writer_(writer),
@@ -159,7 +157,7 @@ class BlockRun {
       summary_.read = summary_.read + read_time;
       if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
       StageClock clock;
-      std::vector<float> out = work_.run(raw, executor, summary_.flaws);
+      std::vector<float> out = work_.run(raw, executor, observer_, summary_.flaws);
       raw = {};
       summary_.compute = summary_.compute + clock.lap();
       finish_write();
@@ -255,12 +253,12 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
       folder, job.input != InputKind::kCounts);
   make_folder_of(job.output);
   if (job.search != AxisSearch::kNone) look_for_centre(job, source, summary, executor, observer);
-  const GridPlan plan = plan_of(job, summary);
-  summary.grid = plan.grid;
+  const SlicePlan plan = plan_of(job, summary);
+  summary.grid = plan.grid ? plan.grid->grid : plan.image();
   check_memory(job, summary, plan, source, executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);
   const std::unique_ptr<SliceSink> writer = open_volume(
-      job, *scan, {.slices = summary.slices, .width = plan.image, .first_row = summary.first_row},
+      job, *scan, {.slices = summary.slices, .width = plan.image(), .first_row = summary.first_row},
       notes);
   try {
     BlockRun run(job, plan, source, *writer, summary, observer);

@@ -108,6 +108,29 @@ TEST_F(ReconScan, AnAxisThatLeansIsPutUpright) {
   EXPECT_GT(error(made(leaning, (kFirst + kLast) / 2, std::nullopt), upright, 26), 0.05);
 }
 
+TEST_F(ReconScan, EachMethodOnThePairGivesWhatTheScanIsOf) {
+  SimulateJob scan = small();
+  scan.rows = 35;  // two blocks
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  for (const auto& [method, iterations] :
+       {std::pair{Method::kFbp, 1U}, {Method::kSirt, 60U}, {Method::kCgls, 12U}}) {
+    job.method = method;
+    job.iterations = iterations;
+    EXPECT_EQ(run(job).slices, 35U);
+    EXPECT_LT(error(volume(job.output), truth, 30), 0.06);
+  }
+  job.memory = std::uint64_t{1} << 20;
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kMemory);
+  job.memory = 0;
+  std::size_t asked = 0;
+  Observer observer;
+  observer.stop_requested = [&] { return ++asked > 8; };  // in the middle of the iterations
+  EXPECT_EQ(thrown_by([&] { (void)reconstruct_scan(job, serial, observer); }).status,
+            Status::kInterrupted);
+}
+
 TEST_F(ReconScan, RowsAreTheSameSlicesAsInTheWholeVolume) {
   const SimulateJob scan = small();
   simulate(scan);
