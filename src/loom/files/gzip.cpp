@@ -108,6 +108,19 @@ std::vector<std::uint8_t> zlib(std::span<const std::uint8_t> bytes, int level) {
   return pack(bytes, level, libdeflate_zlib_compress_bound, libdeflate_zlib_compress);
 }
 
+void unzlib(std::span<const std::uint8_t> packed, std::span<std::uint8_t> out,
+            const std::string& label) {
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> engine(
+      libdeflate_alloc_decompressor());
+  if (!engine) throw Error(Status::kInternal, "libdeflate: out of memory", ENOMEM);
+  // without a place for the size, anything but just this size is a failure
+  if (libdeflate_zlib_decompress(engine.get(), packed.data(), packed.size(), out.data(), out.size(),
+                                 nullptr) != LIBDEFLATE_SUCCESS) {
+    throw Error(Status::kCorrupt, label + ": zlib: truncated or damaged data (" +
+                                      std::to_string(packed.size()) + " bytes)");
+  }
+}
+
 std::uint32_t crc32(std::uint32_t before, std::span<const std::uint8_t> bytes) noexcept {
   return libdeflate_crc32(before, bytes.data(), bytes.size());
 }

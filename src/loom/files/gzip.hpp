@@ -38,6 +38,11 @@ inline constexpr int kGzipLevel = 6;
 [[nodiscard]] std::vector<std::uint8_t> zlib(std::span<const std::uint8_t> bytes,
                                              int level = kGzipLevel);
 
+/// A zlib stream that unpacks to just out.size() bytes. Throws kCorrupt, naming `label`, where it
+/// does not.
+void unzlib(std::span<const std::uint8_t> packed, std::span<std::uint8_t> out,
+            const std::string& label);
+
 /// CRC-32 of what came before (0 at the start) and `bytes`.
 [[nodiscard]] std::uint32_t crc32(std::uint32_t before,
                                   std::span<const std::uint8_t> bytes) noexcept;

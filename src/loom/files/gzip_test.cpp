@@ -58,6 +58,19 @@ TEST(Zlib, IsTheGzipMemberInAnotherWrapper) {
             (std::vector<std::uint8_t>{0x11, 0xe6, 0x03, 0x98}));
 }
 
+TEST(Zlib, UnpacksToJustItsOwnSize) {
+  const auto whole = sample(3000), stream = zlib(whole);
+  std::vector<std::uint8_t> out(whole.size());
+  unzlib(stream, out, "stream");
+  EXPECT_EQ(out, whole);
+  for (const std::size_t size : {2999U, 3001U}) {
+    out.resize(size);
+    EXPECT_THROW(unzlib(stream, out, "stream"), Error) << size;
+  }
+  out.resize(3000);
+  EXPECT_THROW(unzlib(std::span(stream).first(stream.size() - 5), out, "stream"), Error);
+}
+
 TEST(Gunzip, ReadsAllMembersAndZeroPadding) {
   auto packed = gzip(sample(70000));
   const auto second = gzip(sample(200000));

@@ -44,9 +44,13 @@ std::string summary_text(const ReconSummary& summary, const ReconJob& job, std::
   }
   json["scan"] = {{"angles", layout.angles}, {"rows", layout.rows},   {"columns", layout.columns},
                   {"flats", layout.flats},   {"darks", layout.darks}, {"type", layout.type}};
-  json["volume"] = {{"first_row", summary.first_row}, {"slices", summary.slices},
-                    {"center", summary.centre},       {"grid", summary.grid},
-                    {"blind_pixels", summary.blind},  {"resumed_slices", summary.resumed}};
+  json["volume"] = {{"first_row", summary.first_row},
+                    {"slices", summary.slices},
+                    {"center", summary.centre},
+                    {"grid", summary.grid},
+                    {"blind_pixels", summary.flaws.blind},
+                    {"saturated_pixels", summary.flaws.saturated},
+                    {"resumed_slices", summary.resumed}};
   json["seconds"] = {{"wall", wall_s},
                      {"read", seconds(summary.read)},
                      {"compute", seconds(summary.compute)},
@@ -81,8 +85,10 @@ int run_recon(ReconCommand& command) {
 void add_files(Options& options, ReconCommand& command) {
   ReconJob& job = command.job;
   options.group("Files");
-  options.add("SCAN", &job.scan, "a Data Exchange file (HDF5)", {.required = true});
-  options.add("-o,--output", &job.output, "the volume (HDF5)", {.required = true});
+  options.add("SCAN", &job.scan, "a Data Exchange file (HDF5), or a folder or file of TIFF images",
+              {.required = true});
+  options.add("-o,--output", &job.output, "the volume: an HDF5 file, or a folder (--format tiff)",
+              {.required = true});
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; }, "refuse to replace the output");
   options.flag("--resume", &job.resume,

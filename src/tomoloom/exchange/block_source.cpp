@@ -21,7 +21,7 @@ auto bytes_of(Block& block, bool counts) {
 
 }  // namespace
 
-BlockSource::BlockSource(const ScanReader& reader, const BlockRows& rows, std::string folder,
+BlockSource::BlockSource(const FrameSource& reader, const BlockRows& rows, std::string folder,
                          bool frames_alone)
     : reader_(reader), rows_(rows), folder_(std::move(folder)) {
   const ScanLayout& layout = reader.layout();

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "loom/base/log.hpp"
+#include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/row_spool.hpp"
-#include "tomoloom/exchange/scan_reader.hpp"
 
 namespace tomoloom {
 
@@ -22,7 +22,7 @@ struct BlockRows {
 class BlockSource {
  public:
   /// Spools lie in `folder`. With `frames_alone` flats and darks are not wanted.
-  BlockSource(const ScanReader& reader, const BlockRows& rows, std::string folder,
+  BlockSource(const FrameSource& reader, const BlockRows& rows, std::string folder,
               bool frames_alone);
 
   /// Whether any of the scan goes through a spool, and bytes that reading takes beside the blocks.
@@ -45,7 +45,7 @@ class BlockSource {
   void fill(Set& set, const Observer& observer) const;
   void read_set(const Set& set, std::size_t first, std::size_t rows, FrameBlock& out) const;
 
-  const ScanReader& reader_;
+  const FrameSource& reader_;
   BlockRows rows_;
   std::string folder_;
   std::vector<Set> sets_;

@@ -13,7 +13,6 @@ namespace tomoloom {
 namespace {
 
 constexpr const char* kAcquisition = "process/acquisition/";
-constexpr std::size_t kMostOfAnAxis = std::size_t{1} << 20;  ///< no detector, no scan has more
 
 /// Numbers of any other kind are converted too.
 const char* type_name(std::optional<hdf5::Type> type) {
@@ -36,12 +35,6 @@ const char* type_name(std::optional<hdf5::Type> type) {
     default:
       return "float64";
   }
-}
-
-std::string sizes_of(const std::vector<std::size_t>& shape) {
-  std::string text;
-  for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
-  return text;
 }
 
 /// Numbers of a data set; the largest number where they are more.
@@ -138,18 +131,17 @@ void ScanReader::find_angles() {
     }
     return;
   }
-  layout_.theta_deg.resize(layout_.angles);
-  double start = 0, step = layout_.angles > 1 ? 180.0 / static_cast<double>(layout_.angles - 1) : 0;
-  layout_.source = AngleSource::kAssumed;
-  if (reader_.has(rotation + "rotation_start") && reader_.has(rotation + "rotation_step")) {
-    start = number(rotation + "rotation_start");
-    step = number(rotation + "rotation_step");
-    layout_.source = AngleSource::kRotation;
-  }
+  assume_angles();
+  if (!reader_.has(rotation + "rotation_start") || !reader_.has(rotation + "rotation_step")) return;
+  const double start = number(rotation + "rotation_start");
+  const double step = number(rotation + "rotation_step");
+  layout_.source = AngleSource::kRotation;
   for (std::size_t a = 0; a < layout_.angles; ++a) {
     layout_.theta_deg[a] = start + step * static_cast<double>(a);
   }
 }
+
+std::string ScanReader::identity() const { return file_stamp(layout_.path); }
 
 void ScanReader::frames(const std::string& name, std::size_t frame, std::size_t frames,
                         std::size_t first, std::size_t rows, FrameBlock& out) const {

@@ -2,6 +2,7 @@
 #include "tomoloom/prepare/normalize.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "loom/simd/isa_tables.hpp"
 #include "tomoloom/prepare/normalize_kernels.hpp"
@@ -39,6 +40,25 @@ std::vector<float> average(std::span<const Counts> frames, std::size_t pixels,
 }
 
 template <class Counts>
+std::vector<std::size_t> saturated(std::span<const Counts> frames, std::size_t pixels) {
+  constexpr std::array kEnds{255, 1023, 4095, 16383, 65535};
+  std::vector<std::size_t> found;
+  if (frames.empty()) return found;
+  const Counts most = *std::max_element(frames.begin(), frames.end());
+  if (std::none_of(kEnds.begin(), kEnds.end(),
+                   [&](int end) { return most == static_cast<Counts>(end); })) {
+    return found;
+  }
+  const std::size_t n = frames.size() / pixels;
+  for (std::size_t i = 0; i < pixels; ++i) {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < n; ++k) count += frames[k * pixels + i] == most ? 1 : 0;
+    if (2 * count >= n) found.push_back(i);
+  }
+  return found;
+}
+
+template <class Counts>
 void normalize_with(std::span<const Counts> counts, const Gain& gain, Logarithm logarithm,
                     std::span<float> out, Isa isa) {
   const NormalizeKernels& kernels = normalize_kernels(isa);
@@ -59,6 +79,14 @@ std::vector<float> average_frames(std::span<const float> frames, std::size_t pix
 std::vector<float> average_frames(std::span<const std::uint16_t> frames, std::size_t pixels,
                                   Averaging averaging) {
   return average(frames, pixels, averaging);
+}
+
+std::vector<std::size_t> saturated_pixels(std::span<const float> frames, std::size_t pixels) {
+  return saturated(frames, pixels);
+}
+std::vector<std::size_t> saturated_pixels(std::span<const std::uint16_t> frames,
+                                          std::size_t pixels) {
+  return saturated(frames, pixels);
 }
 
 Gain make_gain(std::span<const float> flat, std::span<const float> dark) {

@@ -28,6 +28,15 @@ struct Gain {
 };
 [[nodiscard]] Gain make_gain(std::span<const float> flat, std::span<const float> dark);
 
+/// Pixels that are, in at least half of the frames, at the greatest value of all frames where that
+/// is the end of a converter's range (255, 1023, 4095, 16383 or 65535): what they saw may have been
+/// more. Of frames [frame][pixel]; those of the darks are not asked, a pixel that is always at the
+/// end is blind.
+[[nodiscard]] std::vector<std::size_t> saturated_pixels(std::span<const float> frames,
+                                                        std::size_t pixels);
+[[nodiscard]] std::vector<std::size_t> saturated_pixels(std::span<const std::uint16_t> frames,
+                                                        std::size_t pixels);
+
 /// What becomes of transmissions.
 enum class Logarithm { kMinusLog, kNone };
 

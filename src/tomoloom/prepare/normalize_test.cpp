@@ -41,6 +41,18 @@ TEST(Normalize, TheLogarithmIsGoodOverItsWholeRange) {
   }
 }
 
+TEST(Normalize, FlatsAtTheEndOfTheRangeAreSaturatedAndOthersAreNot) {
+  using Pixels = std::vector<std::size_t>;
+  const std::vector<std::uint16_t> clipped{65535, 9000,  65535, 65535, 9100,
+                                           65535, 65535, 9200,  60000};
+  EXPECT_EQ(saturated_pixels(clipped, 3), (Pixels{0, 2}));  // of the last one two of three frames
+  const std::vector<float> twelve_bits{4095, 4095, 10, 4095, 4000, 4094, 4095, 4001, 11};
+  EXPECT_EQ(saturated_pixels(twelve_bits, 3), (Pixels{0}));
+  const std::vector<std::uint16_t> bright{65534, 9000, 65534, 9000};
+  EXPECT_EQ(saturated_pixels(bright, 2), Pixels{});
+  EXPECT_EQ(saturated_pixels(std::vector<float>{}, 2), Pixels{});
+}
+
 TEST(Normalize, NothingThatComesOutIsNoNumber) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinite = std::numeric_limits<float>::infinity();

@@ -5,6 +5,8 @@
 
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "loom/tiff/tiff.hpp"
+#include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/scan_reader.hpp"
 
 namespace tomoloom {
@@ -30,9 +32,32 @@ FileReport report_volume(const std::string& path, const hdf5::Reader& reader,
   return report;
 }
 
+/// Of slices what was done is in the description of each.
+FileReport report_stack(const std::string& path) {
+  const ImageStack stack(path);
+  const ImageStack::Image& first = stack.images()[0];
+  const std::string text = tiff::Reader(first.path).page(first.page).description;
+  const bool slices = text.find("\nmethod=") != std::string::npos;
+  FileReport report{.path = path, .kind = slices ? "volume" : "stack of images", .facts = {}};
+  report.facts.emplace_back(slices ? "slices" : "images", std::to_string(stack.images().size()));
+  report.facts.emplace_back("rows x columns", print("%zu x %zu, %s", stack.height(), stack.width(),
+                                                    stack.type().c_str()));
+  for (std::size_t at = 0; slices && at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    const std::size_t sign = line.find('=');
+    if (sign != std::string::npos) {
+      report.facts.emplace_back(line.substr(0, sign), line.substr(sign + 1));
+    }
+    at = end + 1;
+  }
+  return report;
+}
+
 }  // namespace
 
 FileReport inspect_file(const std::string& path, const std::string& group) {
+  if (is_stack(path)) return report_stack(path);
   {
     const hdf5::Reader reader(path);
     const std::string data = group + "/data";

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tomoloom/reconstruct/direct.hpp"
+#include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
 namespace {
@@ -25,12 +25,13 @@ constexpr std::uint64_t kStripeBytes = 48;
 std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
-  return copies ? layout.angles * layout.columns * kStripeBytes : 0;
+  return std::max(copies ? layout.angles * layout.columns * kStripeBytes : 0,
+                  job.centre_last ? shift_rows_bytes(layout.columns) : 0);
 }
 
 }  // namespace
 
-MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const GridPlan& plan,
+MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
                        std::size_t block_rows, std::uint64_t read_buffers, std::size_t threads,
                        std::uint64_t granted) {
   const std::uint64_t frame = std::uint64_t{block_rows} * layout.columns;
@@ -40,14 +41,15 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Grid
   const std::uint64_t raw = frames * frame * value;
   const std::uint64_t averages = frame * (sizeof(double) + 6 * sizeof(float));
   const std::uint64_t integrals = layout.angles * frame * sizeof(float);
-  const std::uint64_t slices = std::uint64_t{block_rows} * plan.image * plan.image * sizeof(float);
+  const std::uint64_t slices =
+      std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =
-      kProgram +
-      threads * (kThread + sinogram_bytes(job, layout) + DirectEngine::thread_bytes(plan)) +
-      plan.table_bytes() + plan.group_bytes() + read_buffers + averages + integrals +
-      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
-  const std::uint64_t centre =
-      job.find_centre ? kProgram + layout.angles * layout.columns * kCentreBytes : 0;
+      kProgram + threads * (kThread + sinogram_bytes(job, layout) + plan.thread_bytes()) +
+      plan.group_bytes() + read_buffers + averages + integrals + std::min(raw, kHeapKeeps) +
+      std::min(slices, kHeapKeeps);
+  const std::uint64_t centre = job.search != AxisSearch::kNone
+                                   ? kProgram + layout.angles * layout.columns * kCentreBytes
+                                   : 0;
   MemoryPlan memory;
   memory.bytes = std::max(centre, always + 2 * raw + 2 * slices);
   memory.overlap = memory.bytes <= granted;

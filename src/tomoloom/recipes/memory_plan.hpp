@@ -7,7 +7,7 @@
 
 #include "tomoloom/exchange/block_source.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
-#include "tomoloom/reconstruct/grid_plan.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 
 namespace tomoloom {
 
@@ -20,7 +20,7 @@ struct MemoryPlan {
 /// A bound on the peak of a run by blocks of `block_rows`, on so many threads; without overlap
 /// where that alone fits into `granted`. It is in `bytes` in any case: the caller compares.
 [[nodiscard]] MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout,
-                                     const GridPlan& plan, std::size_t block_rows,
+                                     const SlicePlan& plan, std::size_t block_rows,
                                      std::uint64_t read_buffers, std::size_t threads,
                                      std::uint64_t granted);
 

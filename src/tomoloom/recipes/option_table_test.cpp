@@ -47,10 +47,20 @@ TEST(OptionRows, SetTheMembersOfAJob) {
   set("center", "31.25");
   EXPECT_EQ(job.centre, 31.25);
   set("center", "auto");
-  EXPECT_TRUE(job.find_centre);
+  EXPECT_EQ(job.search, AxisSearch::kTurn);
   EXPECT_FALSE(job.centre);
+  set("center", "30:32.5");
+  EXPECT_EQ(job.search, AxisSearch::kNone);
+  EXPECT_EQ(job.centre, 30);
+  EXPECT_EQ(job.centre_last, 32.5);
+  set("center", "pairs");
+  EXPECT_EQ(job.search, AxisSearch::kPairs);
+  EXPECT_FALSE(job.centre_last);
   set("center", "middle");
-  EXPECT_FALSE(job.find_centre);
+  EXPECT_EQ(job.search, AxisSearch::kNone);
+  for (const char* wrong : {"30:", ":30", "30:32:34", "1:inf", "left"}) {
+    EXPECT_THROW(set("center", wrong), Error) << wrong;
+  }
   set("filter", "hann");
   EXPECT_EQ(job.filter.filter, Filter::kHann);
   set("method", "gridrec");
@@ -69,8 +79,10 @@ TEST(OptionRows, NameTheOptionThatIsWrong) {
   EXPECT_EQ(refusal("rows", "10"), "--rows 10: expected FIRST:END, such as 100:132");
   EXPECT_EQ(refusal("mask", "nan"), "--mask nan: expected a number");
   EXPECT_EQ(refusal("averaging", "mode"), "--averaging mode: expected one of mean, median");
-  EXPECT_EQ(refusal("center", "inf"),
-            "--center inf: expected a column, such as 515.4, or middle or auto");
+  EXPECT_EQ(
+      refusal("center", "inf"),
+      "--center inf: expected a column, such as 515.4, those of the first and the last row, such "
+      "as 515.4:517, or middle, auto or pairs");
   EXPECT_EQ(refusal("nothing", "1"), "there is no option nothing");
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loom/base/stop.hpp"
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/stripe.hpp"
+#include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
 namespace {
@@ -48,15 +50,65 @@ Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& bloc
                    averaged(block.darks, layout.dark_value, job.averaging, pixels));
 }
 
+std::size_t count_saturated(const ReconJob& job, const RawBlock& block, const Gain& gain) {
+  if (job.input != InputKind::kCounts) return 0;
+  const FrameBlock& flats = block.flats;
+  const std::size_t pixels = gain.scale.size();
+  const auto found = flats.counts.empty() ? saturated_pixels(flats.floats, pixels)
+                                          : saturated_pixels(flats.counts, pixels);
+  return static_cast<std::size_t>(
+      std::count_if(found.begin(), found.end(), [&](std::size_t i) { return gain.scale[i] > 0; }));
+}
+
+/// Zingers are looked for among transmissions, before the logarithm.
+bool looks_for_zingers(const ReconJob& job) {
+  return job.outlier > 0 && job.input != InputKind::kIntegrals;
+}
+
+/// Sinograms one by one: transmissions -> line integrals where zingers are looked for, and without
+/// stripes.
+void clean_sinograms(const ReconJob& job, const ScanLayout& layout, std::size_t rows,
+                     Executor& executor, std::span<float> integrals) {
+  const std::size_t pixels = rows * layout.columns;
+  const Gain unit =
+      make_gain(std::vector<float>(layout.columns, 1), std::vector<float>(layout.columns, 0));
+  executor.run(rows, [&](std::size_t row) {
+    const SinogramView sinogram{.data = integrals.data() + row * layout.columns,
+                                .angles = layout.angles,
+                                .columns = layout.columns,
+                                .stride = pixels};
+    if (looks_for_zingers(job)) {
+      (void)remove_outlier(sinogram, static_cast<float>(job.outlier), job.outlier_size);
+      for (std::size_t a = 0; a < layout.angles; ++a) {
+        const std::span<float> line(sinogram.data + a * pixels, layout.columns);
+        normalize(std::span<const float>(line), unit, Logarithm::kMinusLog, line);
+      }
+    }
+    remove_stripe(sinogram, job.stripe);
+  });
+}
+
+/// What brings the axis of each row to the column between those of the first and the last row.
+std::vector<double> shifts_of(const ReconJob& job, const ScanLayout& layout,
+                              const RawBlock& block) {
+  const double lean = *job.centre_last - *job.centre;
+  const double last = std::max(1.0, static_cast<double>(layout.rows) - 1);
+  std::vector<double> shifts(block.rows);
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    shifts[r] = lean * (0.5 - static_cast<double>(block.first + r) / last);
+  }
+  return shifts;
+}
+
 }  // namespace
 
-std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
-                          Executor& executor, std::vector<float>& integrals) {
+PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                         Executor& executor, std::vector<float>& integrals) {
   const Gain gain = gain_of(job, layout, block);
+  const PixelFlaws flaws{.blind = gain.blind, .saturated = count_saturated(job, block, gain)};
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
-  // zingers are looked for among transmissions, before the logarithm
-  const bool zingers = job.outlier > 0 && job.input != InputKind::kIntegrals;
+  const bool zingers = looks_for_zingers(job);
   const Logarithm first_pass = zingers ? Logarithm::kNone : Logarithm::kMinusLog;
   const std::size_t tasks = (layout.angles + kFramesPerTask - 1) / kFramesPerTask;
   const FrameBlock& raw = block.projections;
@@ -80,40 +132,32 @@ std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const R
       }
     }
   });
-  if (!zingers && job.stripe.method == Stripe::kNone) return gain.blind;
-  const Gain unit =
-      make_gain(std::vector<float>(layout.columns, 1), std::vector<float>(layout.columns, 0));
-  executor.run(block.rows, [&](std::size_t row) {
-    const SinogramView sinogram{.data = integrals.data() + row * layout.columns,
-                                .angles = layout.angles,
-                                .columns = layout.columns,
-                                .stride = pixels};
-    if (zingers) {
-      (void)remove_outlier(sinogram, static_cast<float>(job.outlier), job.outlier_size);
-      for (std::size_t a = 0; a < layout.angles; ++a) {
-        const std::span<float> line(sinogram.data + a * pixels, layout.columns);
-        normalize(std::span<const float>(line), unit, Logarithm::kMinusLog, line);
-      }
-    }
-    remove_stripe(sinogram, job.stripe);
-  });
-  return gain.blind;
+  if (zingers || job.stripe.method != Stripe::kNone) {
+    clean_sinograms(job, layout, block.rows, executor, integrals);
+  }
+  if (job.centre_last) {
+    shift_rows(integrals, layout.columns, shifts_of(job, layout, block), executor);
+  }
+  return flaws;
 }
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         const GridPlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image) {}
+                                         const SlicePlan& plan)
+    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {}
 
 std::vector<float> BlockReconstruction::run(const RawBlock& block, Executor& executor,
-                                            std::size_t& blind) {
-  blind += prepare_block(job_, layout_, block, executor, integrals_);
+                                            const Observer& observer, PixelFlaws& flaws) {
+  const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
+  flaws.blind += own.blind;
+  flaws.saturated += own.saturated;
   const std::size_t slice = image_ * image_;
   std::vector<float> out(block.rows * slice);
   engine_.reconstruct({.data = integrals_.data(),
                        .slices = block.rows,
                        .angle_stride = block.rows * layout_.columns,
                        .slice_stride = layout_.columns},
-                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor);
+                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
+                      [&](std::size_t) { stop_if_asked(observer); });
   if (job_.mask > 0) {
     executor.run(block.rows, [&](std::size_t s) {
       mask_circle(std::span<float>(out).subspan(s * slice, slice), image_, job_.mask);

@@ -8,7 +8,7 @@
 #include "loom/base/executor.hpp"
 #include "tomoloom/exchange/block_source.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
-#include "tomoloom/reconstruct/direct.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 
 namespace tomoloom {
 
@@ -20,24 +20,23 @@ struct RawBlock {
 [[nodiscard]] RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
                                   const Observer& observer);
 
-/// Counts -> line integrals [angle][row][column], stripes removed; returns how many pixels are
-/// blind.
-std::size_t prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
-                          Executor& executor, std::vector<float>& integrals);
+/// Counts -> line integrals [angle][row][column], stripes removed.
+PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                         Executor& executor, std::vector<float>& integrals);
 
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
-  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const GridPlan& plan);
+  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan);
 
-  /// [slice][row][column]. Adds the block's blind pixels to `blind`.
+  /// [slice][row][column]. Adds the block's flaws to `flaws`.
   [[nodiscard]] std::vector<float> run(const RawBlock& block, Executor& executor,
-                                       std::size_t& blind);
+                                       const Observer& observer, PixelFlaws& flaws);
 
  private:
   const ReconJob& job_;
   const ScanLayout& layout_;
-  DirectEngine engine_;
+  SliceEngine engine_;
   std::vector<float> integrals_;  ///< [angle][row][column]
   std::size_t image_;
 };

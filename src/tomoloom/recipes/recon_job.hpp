@@ -9,23 +9,36 @@
 
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
-#include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/frame_source.hpp"
+#include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec };
+enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
+enum class VolumeFormat { kHdf5, kTiff };
+
+/// How the axis is looked for: in the transform of the whole turn, or in pairs of projections.
+enum class AxisSearch { kNone, kTurn, kPairs };
+
 struct ReconJob {
   std::string scan, group = "exchange", output;
+  std::string flats = {}, darks = {};  ///< stacks of images beside a scan that is one
+  StackKind stack = StackKind::kProjections;
+  std::string theta = {};  ///< degrees: FIRST:LAST or a file of them; empty: what the scan says
+  VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
-  std::optional<double> centre = {};  ///< column of the axis; none: the middle of the row
-  bool find_centre = false;           ///< look for it instead
+  std::size_t iterations = 100;  ///< of kSirt, kCgls
+  /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
+  /// row sees it, and where its last one does.
+  std::optional<double> centre = {}, centre_last = {};
+  AxisSearch search = AxisSearch::kNone;  ///< instead of a column
   std::size_t first_row = 0;
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
@@ -39,10 +52,16 @@ struct ReconJob {
   bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };
 
+/// Pixels of the rows whose flats say little or nothing.
+struct PixelFlaws {
+  std::size_t blind = 0;      ///< flat not above dark
+  std::size_t saturated = 0;  ///< flats at the end of the camera's range
+};
+
 struct ReconSummary {
   ScanLayout layout;
   std::size_t first_row = 0, slices = 0, grid = 0;
-  std::size_t blind = 0;  ///< pixels of the rows whose flat is not above their dark
+  PixelFlaws flaws;
   double centre = 0;
   StageTime read, compute, write;
   std::uint64_t memory = 0;  ///< bound that was held against the grant

@@ -24,7 +24,15 @@ constexpr Word<Stripe> kStripes[] = {
     {"fitting", Stripe::kFitting}, {"interpolation", Stripe::kInterpolation},
     {"large", Stripe::kLarge},     {"dead", Stripe::kDead},
     {"all", Stripe::kAll}};
-constexpr Word<Method> kMethods[] = {{"exact", Method::kExact}, {"gridrec", Method::kGridrec}};
+constexpr Word<StackKind> kStacks[] = {{"projections", StackKind::kProjections},
+                                       {"sinograms", StackKind::kSinograms}};
+constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
+                                           {"tiff", VolumeFormat::kTiff}};
+constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
+                                     {"gridrec", Method::kGridrec},
+                                     {"fbp", Method::kFbp},
+                                     {"sirt", Method::kSirt},
+                                     {"cgls", Method::kCgls}};
 
 [[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
 
@@ -60,18 +68,32 @@ Field rows_field(ReconJob& job) {
 
 Field centre_field(ReconJob& job) {
   return TextField{[&job](const std::string& text) {
-                     job.find_centre = text == "auto";
+                     job.search = text == "auto"    ? AxisSearch::kTurn
+                                  : text == "pairs" ? AxisSearch::kPairs
+                                                    : AxisSearch::kNone;
                      job.centre.reset();
-                     if (job.find_centre || text == "middle") return;
-                     double column = 0;
-                     if (!parse(text, column) || !std::isfinite(column)) {
-                       expected("a column, such as 515.4, or middle or auto");
+                     job.centre_last.reset();
+                     if (job.search != AxisSearch::kNone || text == "middle") return;
+                     const std::size_t colon = std::min(text.find(':'), text.size());
+                     const std::string_view all(text);
+                     double first = 0, last = 0;
+                     const bool leans = colon < text.size();
+                     if (!parse(all.substr(0, colon), first) || !std::isfinite(first) ||
+                         (leans && (!parse(all.substr(colon + 1), last) || !std::isfinite(last)))) {
+                       expected(
+                           "a column, such as 515.4, those of the first and the last row, such as "
+                           "515.4:517, or middle, auto or pairs");
                      }
-                     job.centre = column;
+                     job.centre = first;
+                     if (leans) job.centre_last = last;
                    },
                    [&job] {
-                     if (job.find_centre) return std::string("auto");
-                     return job.centre ? print("%.17g", *job.centre) : std::string("middle");
+                     if (job.search == AxisSearch::kTurn) return std::string("auto");
+                     if (job.search == AxisSearch::kPairs) return std::string("pairs");
+                     if (!job.centre) return std::string("middle");
+                     const std::string first = print("%.17g", *job.centre);
+                     return job.centre_last ? print("%s:%.17g", first.c_str(), *job.centre_last)
+                                            : first;
                    }};
 }
 
@@ -94,6 +116,32 @@ const ReconRow kReconRows[] = {
      .text = "group of the scan: exchange, exchange1 ...",
      .field = [](ReconJob& j) -> Field { return &j.group; },
      .shows_default = true},
+    {.key = "stack",
+     .names = "--stack",
+     .group = kScanOptions,
+     .text = "what the images of a TIFF stack are",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.stack, kStacks); }},
+    {.key = "flats",
+     .names = "--flats",
+     .group = kScanOptions,
+     .text = "flats of a TIFF stack, a folder or a file of many pages",
+     .field = [](ReconJob& j) -> Field { return &j.flats; },
+     .value = "STACK",
+     .decides_numbers = false},
+    {.key = "darks",
+     .names = "--darks",
+     .group = kScanOptions,
+     .text = "its darks",
+     .field = [](ReconJob& j) -> Field { return &j.darks; },
+     .value = "STACK",
+     .decides_numbers = false},
+    {.key = "theta",
+     .names = "--theta",
+     .group = kScanOptions,
+     .text = "angles in degrees: FIRST:LAST, both included, or a text file of them; default: what "
+             "the scan says",
+     .field = [](ReconJob& j) -> Field { return &j.theta; },
+     .value = "FIRST:LAST|FILE"},
     {.key = "rows",
      .names = "--rows",
      .group = kScanOptions,
@@ -215,7 +263,8 @@ const ReconRow kReconRows[] = {
     {.key = "method",
      .names = "--method",
      .group = kReconstructionOptions,
-     .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec",
+     .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec; fbp: filtered back "
+             "projection of square pixels, slow; sirt, cgls: iterations, for few angles",
      .field = [](ReconJob& j) -> Field { return word_field(&j.method, kMethods); }},
     {.key = "filter",
      .names = "--filter",
@@ -236,13 +285,28 @@ const ReconRow kReconRows[] = {
      .field = [](ReconJob& j) -> Field { return &j.filter.order; },
      .interval = between(0.1, 100),
      .shows_default = true},
+    {.key = "iterations",
+     .names = "--iterations",
+     .group = kReconstructionOptions,
+     .text = "of sirt, cgls",
+     .field = [](ReconJob& j) -> Field { return &j.iterations; },
+     .interval = between(1, 100000),
+     .shows_default = true},
     {.key = "center",
      .names = "--center",
      .group = kReconstructionOptions,
-     .text = "column that the axis is projected to; middle: of the row (default); auto: found in "
-             "the scan",
+     .text =
+         "column that the axis is projected to; FIRST:LAST: those of the detector's first and "
+         "last row, where the axis leans; middle: of the row (default); auto: found in the scan; "
+         "pairs: found in projections half a turn apart",
      .field = centre_field,
-     .value = "COLUMN|middle|auto"},
+     .value = "COLUMN|FIRST:LAST|middle|auto|pairs"},
+    {.key = "format",
+     .names = "--format",
+     .group = kReconstructionOptions,
+     .text = "of the volume: one HDF5 file, or a folder of TIFF images",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.format, kFormats); },
+     .decides_numbers = false},
     {.key = "mask",
      .names = "--mask",
      .group = kReconstructionOptions,

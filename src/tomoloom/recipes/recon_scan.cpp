@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <numbers>
 #include <utility>
 
@@ -11,13 +12,12 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
+#include "loom/hdf5/hdf5.hpp"
 #include "loom/runtime/memory_limit.hpp"
-#include "loom/simd/isa.hpp"
-#include "tomoloom/exchange/volume_writer.hpp"
 #include "tomoloom/recipes/memory_plan.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
-#include "tomoloom/recipes/version.hpp"
 #include "tomoloom/reconstruct/centre.hpp"
 #include "tomoloom/status.hpp"
 
@@ -35,29 +35,13 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  summary.centre = job.centre.value_or(last / 2);
-  if (!(summary.centre >= 0 && summary.centre <= last)) {
+  const double above = job.centre.value_or(last / 2), below = job.centre_last.value_or(above);
+  for (const double column : {above, below}) {
+    if (column >= 0 && column <= last) continue;
     throw Error(kCentreRange, print("%s: --center %g: expected a column from 0 to %g",
-                                    layout.path.c_str(), summary.centre, last));
+                                    layout.path.c_str(), column, last));
   }
-}
-
-void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer) {
-  if (layout.source == AngleSource::kAssumed) {
-    observer.warn(
-        layout.path + ": no " + layout.group +
-        "/theta and no rotation_start, rotation_step: angles taken to be 0 to 180 degrees, "
-        "both included");
-  }
-  if (job.input != InputKind::kCounts) return;
-  if (layout.white.empty() && !layout.has_flat_value) {
-    throw Error(kScanMismatch, layout.path + ": no flats (" + layout.group +
-                                   "/data_white): expected some, or --input transmissions or "
-                                   "integrals where the data are such");
-  }
-  if (layout.dark.empty() && !layout.has_dark_value) {
-    observer.warn(layout.path + ": no darks (" + layout.group + "/data_dark): taken to be 0");
-  }
+  summary.centre = (above + below) / 2;  // where a leaning axis is brought to
 }
 
 std::vector<double> radians(const ScanLayout& layout) {
@@ -82,23 +66,27 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
     }
   }
   const double width = static_cast<double>(n);
-  const auto found = find_centre(
-      {.data = rows.data(), .slices = count, .angle_stride = count * n, .slice_stride = n}, n,
-      radians(layout), width / 4, 3 * width / 4, executor);
+  const StackView view{
+      .data = rows.data(), .slices = count, .angle_stride = count * n, .slice_stride = n};
+  const bool pairs = job.search == AxisSearch::kPairs;
+  const double low = width / 4, high = 3 * width / 4;
+  const auto found = pairs ? find_centre_of_pairs(view, n, radians(layout), low, high)
+                           : find_centre(view, n, radians(layout), low, high, executor);
   if (!found) {
     throw Error(Status::kUnsupported,
-                layout.path + ": --center auto wants angles over 180 degrees: give the column");
+                layout.path +
+                    (pairs ? ": --center pairs wants projections half a turn apart"
+                           : ": --center auto wants angles over 180 degrees") +
+                    ": give the column");
   }
   summary.centre = *found;
   observer.info(print("axis found at column %.2f", summary.centre));
 }
 
-GridPlan plan_of(const ReconJob& job, const ReconSummary& summary) {
-  const Geometry geometry{.columns = summary.layout.columns,
-                          .theta = radians(summary.layout),
-                          .centre = summary.centre};
-  return job.method == Method::kExact ? plan_exact(geometry, job.filter)
-                                      : plan_gridrec(geometry, job.filter);
+SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
+  return plan_slices(job, {.columns = summary.layout.columns,
+                           .theta = radians(summary.layout),
+                           .centre = summary.centre});
 }
 
 [[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
@@ -119,7 +107,7 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 }
 
 /// Throws kMemory where not even one block at a time fits.
-void check_memory(const ReconJob& job, ReconSummary& summary, const GridPlan& plan,
+void check_memory(const ReconJob& job, ReconSummary& summary, const SlicePlan& plan,
                   const BlockSource& source, std::size_t threads, std::uint64_t granted) {
   const MemoryPlan memory =
       plan_memory(job, summary.layout, plan, std::min(kSlicesPerGroup, summary.slices),
@@ -142,23 +130,10 @@ std::vector<VolumeNote> notes_of(const ReconJob& job, const ReconSummary& summar
 
 StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
 
-/// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
-std::string making_of(const ReconJob& job, std::span<const VolumeNote> notes) {
-  const std::filesystem::path scan = std::filesystem::absolute(job.scan);
-  const auto when = std::filesystem::last_write_time(scan).time_since_epoch().count();
-  std::string text = "tomoloom " + std::string(version()) + " " +
-                     std::string(isa_name(active_isa())) + " scan=" + scan.string() +
-                     " size=" + std::to_string(std::filesystem::file_size(scan)) +
-                     " time=" + std::to_string(when);
-  for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 /// Blocks of rows on their way: read, worked on, written.
 class BlockRun {
  public:
-  BlockRun(const ReconJob& job, const GridPlan& plan, BlockSource& source, VolumeWriter& writer,
+  BlockRun(const ReconJob& job, const SlicePlan& plan, BlockSource& source, SliceSink& writer,
            ReconSummary& summary, const Observer& observer)
       : source_(source),
         writer_(writer),
@@ -182,7 +157,7 @@ class BlockRun {
       summary_.read = summary_.read + read_time;
       if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
       StageClock clock;
-      std::vector<float> out = work_.run(raw, executor, summary_.blind);
+      std::vector<float> out = work_.run(raw, executor, observer_, summary_.flaws);
       raw = {};
       summary_.compute = summary_.compute + clock.lap();
       finish_write();
@@ -223,7 +198,7 @@ class BlockRun {
   }
 
   BlockSource& source_;
-  VolumeWriter& writer_;
+  SliceSink& writer_;
   ReconSummary& summary_;
   const Observer& observer_;
   BlockReconstruction work_;
@@ -233,8 +208,9 @@ class BlockRun {
 };
 
 /// Throws kScanMismatch where most flats are not above their darks.
-void check_blind(const ReconJob& job, std::size_t blind, std::size_t pixels,
+void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
                  const Observer& observer) {
+  const std::size_t blind = flaws.blind;
   if (2 * blind > pixels) {
     throw Error(kScanMismatch,
                 print("%s: flats are not brighter than darks in %zu of %zu pixels: exchanged?",
@@ -245,6 +221,12 @@ void check_blind(const ReconJob& job, std::size_t blind, std::size_t pixels,
         print("%s: %zu of %zu pixels have a flat that is not above their dark: taken to "
               "see nothing between",
               job.scan.c_str(), blind, pixels));
+  }
+  if (flaws.saturated > 0) {
+    observer.warn(
+        print("%s: flats of %zu of %zu pixels are saturated: what they saw is more, and line "
+              "integrals there are too small",
+              job.scan.c_str(), flaws.saturated, pixels));
   }
 }
 
@@ -259,42 +241,39 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   const std::vector<NamedFile> outputs{{"-o", job.output}}, inputs{{"the scan", job.scan}};
   check_distinct(outputs, inputs);
   check_place(job.output);
-  const ScanReader reader(job.scan, job.group);
+  const std::unique_ptr<FrameSource> scan = open_scan(job);
   ReconSummary summary;
-  summary.layout = reader.layout();
+  summary.layout = scan->layout();
   settle_rows(job, summary);
   check_frames(job, summary.layout, observer);
   const std::uint64_t granted = granted_memory(job, summary);
   const std::string folder = std::filesystem::path(job.output).parent_path().string();
   BlockSource source(
-      reader, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
+      *scan, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
       folder, job.input != InputKind::kCounts);
   make_folder_of(job.output);
-  if (job.find_centre) look_for_centre(job, source, summary, executor, observer);
-  const GridPlan plan = plan_of(job, summary);
-  summary.grid = plan.grid;
+  if (job.search != AxisSearch::kNone) look_for_centre(job, source, summary, executor, observer);
+  const SlicePlan plan = plan_of(job, summary);
+  summary.grid = plan.grid ? plan.grid->grid : plan.image();
   check_memory(job, summary, plan, source, executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);
-  const std::optional<std::string> making =
-      job.resume ? std::optional(making_of(job, notes)) : std::nullopt;
-  VolumeWriter writer(
-      job.output, job.overwrite,
-      {.slices = summary.slices, .width = plan.image, .first_row = summary.first_row}, notes,
-      making);
+  const std::unique_ptr<SliceSink> writer = open_volume(
+      job, *scan, {.slices = summary.slices, .width = plan.image(), .first_row = summary.first_row},
+      notes);
   try {
-    BlockRun run(job, plan, source, writer, summary, observer);
+    BlockRun run(job, plan, source, *writer, summary, observer);
     if (summary.resumed > 0) {
       observer.info(print("%s: %zu of %zu slices are there from an earlier run", job.output.c_str(),
                           summary.resumed, summary.slices));
     }
     run.run(executor);
-    check_blind(job, summary.blind, run.pixels(), observer);
-    writer.commit();
+    check_flaws(job, summary.flaws, run.pixels(), observer);
+    writer->commit();
   } catch (const Error& error) {
     if (job.resume && can_go_on(error)) {
       observer.warn(hdf5::part_name(job.output) + " stays: the same command goes on from there");
     } else {
-      writer.discard();
+      writer->discard();
     }
     throw;
   }

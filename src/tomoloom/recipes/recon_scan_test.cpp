@@ -9,61 +9,17 @@
 #include <numbers>
 
 #include "loom/runtime/executors.hpp"
-#include "loom/testing/test_files.hpp"
 #include "tomoloom/exchange/scan_writer.hpp"
-#include "tomoloom/recipes/inspect_file.hpp"
-#include "tomoloom/recipes/simulate_scan.hpp"
+#include "tomoloom/recipes/test_recon.hpp"
+#include "tomoloom/simulate/phantom.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
 namespace {
 
 using loom::test::read_bytes;
-using loom::test::TempFolder;
 using loom::test::thrown_by;
-
-class ReconScan : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!hdf5::available()) GTEST_SKIP() << "built without HDF5";
-  }
-  SimulateJob small(const char* name = "scan.h5") const {
-    SimulateJob job{.output = folder.file(name), .truth = folder.file("truth.h5")};
-    job.columns = 64;
-    job.rows = 40;
-    job.angles = 100;
-    job.detector.photons = 0;
-    return job;
-  }
-  ReconJob recon(const SimulateJob& scan, const char* output = "volume.h5") const {
-    ReconJob job{.scan = scan.output, .output = folder.file(output)};
-    job.centre = scan.centre;
-    return job;
-  }
-  void simulate(const SimulateJob& job) { simulate_scan(job, serial); }
-  ReconSummary run(const ReconJob& job) { return reconstruct_scan(job, serial); }
-  static std::vector<double> volume(const std::string& path) {
-    return hdf5::Reader(path).read("exchange/data");
-  }
-  /// Root of the mean square difference within a circle, in units of the largest truth.
-  static double error(const std::vector<double>& got, const std::vector<double>& want,
-                      double radius) {
-    const std::size_t n = 64;
-    double sum = 0, count = 0, most = 0;
-    for (std::size_t i = 0; i < want.size(); ++i) {
-      const double u = static_cast<double>(i % n) - 31.5;
-      const double v = static_cast<double>(i / n % n) - 31.5;
-      most = std::max(most, want[i]);
-      if (u * u + v * v > radius * radius) continue;
-      sum += (got[i] - want[i]) * (got[i] - want[i]);
-      ++count;
-    }
-    return std::sqrt(sum / count) / most;
-  }
-
-  const TempFolder folder;
-  SerialExecutor serial;
-};
+using ReconScan = test::ReconCase;
 
 TEST_F(ReconScan, TheVolumeIsWhatTheScanIsOf) {
   SimulateJob scan = small();
@@ -71,7 +27,7 @@ TEST_F(ReconScan, TheVolumeIsWhatTheScanIsOf) {
   simulate(scan);
   const ReconSummary summary = run(recon(scan));
   EXPECT_EQ(summary.slices, 40U);
-  EXPECT_EQ(summary.blind, 0U);
+  EXPECT_EQ(summary.flaws.blind, 0U);
   EXPECT_LT(error(volume(folder.file("volume.h5")), volume(scan.truth), 30), 0.03);
 }
 
@@ -98,11 +54,81 @@ TEST_F(ReconScan, TheAxisIsFoundInAScanWithNoiseAndRings) {
   scan.detector.rings = 0.01;
   simulate(scan);
   ReconJob job = recon(scan);
-  job.find_centre = true;
+  job.search = AxisSearch::kTurn;
   EXPECT_NEAR(run(job).centre, 66.8, 0.1);
+  job.search = AxisSearch::kPairs;  // the last angle is a step before half a turn
+  EXPECT_NEAR(run(job).centre, 66.8, 0.3);
+  job.search = AxisSearch::kTurn;
   job.first_row = 20;
   job.end_row = 21;
   EXPECT_NEAR(run(job).centre, 66.8, 0.2);
+}
+
+TEST_F(ReconScan, AnAxisThatLeansIsPutUpright) {
+  constexpr std::size_t kColumns = 64, kRows = 33, kAngles = 100;
+  constexpr double kFirst = 29, kLast = 34;
+  const auto write = [&](const char* name, bool leans) {
+    const std::string path = folder.file(name);
+    std::vector<double> theta(kAngles), line(kColumns);
+    std::vector<float> values;
+    for (std::size_t a = 0; a < kAngles; ++a) {
+      theta[a] = 1.8 * static_cast<double>(a);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const double at = kFirst + (kLast - kFirst) * static_cast<double>(r) / (kRows - 1);
+        const Sight sight{.columns = kColumns,
+                          .rows = kRows,
+                          .centre = leans ? at : (kFirst + kLast) / 2,
+                          .scale = 0.02};
+        const Phantom body{{.value = 1, .u = 0.2, .v = -0.1, .semi_u = 0.5, .semi_v = 0.3}};
+        project_row(body, sight, r, theta[a] * std::numbers::pi / 180, line);
+        values.insert(values.end(), line.begin(), line.end());
+      }
+    }
+    hdf5::Writer writer(path, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {kAngles, kRows, kColumns});
+    writer.write("exchange/data", 0, std::span<const float>(values));
+    writer.create("exchange/theta", hdf5::Type::kFloat64, {kAngles});
+    writer.write("exchange/theta", 0, std::span<const double>(theta));
+    writer.commit();
+    return path;
+  };
+  const auto made = [&](const std::string& path, double first, std::optional<double> last) {
+    ReconJob job{.scan = path, .output = folder.file("volume.h5")};
+    job.input = InputKind::kIntegrals;
+    job.centre = first;
+    job.centre_last = last;
+    job.first_row = 4;  // the lean is that of the whole detector
+    job.end_row = 33;
+    EXPECT_EQ(run(job).centre, last ? (kFirst + kLast) / 2 : first);
+    return volume(job.output);
+  };
+  const auto upright = made(write("upright.h5", false), (kFirst + kLast) / 2, std::nullopt);
+  const std::string leaning = write("leaning.h5", true);
+  EXPECT_LT(error(made(leaning, kFirst, kLast), upright, 26), 0.02);
+  EXPECT_GT(error(made(leaning, (kFirst + kLast) / 2, std::nullopt), upright, 26), 0.05);
+}
+
+TEST_F(ReconScan, EachMethodOnThePairGivesWhatTheScanIsOf) {
+  SimulateJob scan = small();
+  scan.rows = 35;  // two blocks
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  for (const auto& [method, iterations] :
+       {std::pair{Method::kFbp, 1U}, {Method::kSirt, 60U}, {Method::kCgls, 12U}}) {
+    job.method = method;
+    job.iterations = iterations;
+    EXPECT_EQ(run(job).slices, 35U);
+    EXPECT_LT(error(volume(job.output), truth, 30), 0.06);
+  }
+  job.memory = std::uint64_t{1} << 20;
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kMemory);
+  job.memory = 0;
+  std::size_t asked = 0;
+  Observer observer;
+  observer.stop_requested = [&] { return ++asked > 8; };  // in the middle of the iterations
+  EXPECT_EQ(thrown_by([&] { (void)reconstruct_scan(job, serial, observer); }).status,
+            Status::kInterrupted);
 }
 
 TEST_F(ReconScan, RowsAreTheSameSlicesAsInTheWholeVolume) {
@@ -231,45 +257,6 @@ TEST_F(ReconScan, IntegralsAreTakenAsTheyAre) {
   for (const double value : slice) ASSERT_TRUE(std::isfinite(value));
 }
 
-TEST_F(ReconScan, AScanInChunksOfFramesIsUnpackedOnceAndGivesTheSameVolume) {
-  SimulateJob scan = small();
-  scan.rows = 70;
-  scan.columns = 32;
-  scan.detector.photons = 5000;
-  simulate(scan);
-  const std::string chunked = folder.file("chunked.h5");
-  {
-    const ScanReader reader(scan.output, "exchange");
-    const ScanLayout& layout = reader.layout();
-    hdf5::Writer writer(chunked, Overwrite::kYes);
-    FrameBlock block;
-    const auto copy = [&](const std::string& name, std::size_t frames,
-                          const std::vector<std::size_t>& chunk) {
-      writer.create(name, hdf5::Type::kUint16, {frames, 70, 32}, chunk);
-      reader.frames(name, 0, frames, 0, 70, block);
-      writer.write(name, 0, std::span<const std::uint16_t>(block.counts));
-    };
-    copy(layout.data, layout.angles, {3, 48, 32});
-    copy(layout.white, layout.flats, {1, 70, 32});
-    copy(layout.dark, layout.darks, {1, 32, 32});
-    writer.create("exchange/theta", hdf5::Type::kFloat64, {layout.angles});
-    writer.write("exchange/theta", 0, std::span<const double>(layout.theta_deg));
-    writer.commit();
-  }
-  for (const bool find : {false, true}) {
-    ReconJob job = recon(scan);
-    job.find_centre = find;
-    EXPECT_FALSE(run(job).spooled);
-    job.first_row = 5;  // blocks begin within chunks
-    job.end_row = 69;
-    run(job);
-    const auto plain = volume(job.output);
-    job.scan = chunked;
-    EXPECT_TRUE(run(job).spooled);
-    EXPECT_EQ(volume(job.output), plain);
-  }
-}
-
 TEST_F(ReconScan, AnInterruptedRunIsGoneOnWithAndGivesTheSameBytes) {
   SimulateJob scan = small();
   scan.rows = 100;  // four blocks
@@ -316,17 +303,6 @@ TEST_F(ReconScan, LittleMemoryMeansOneBlockAtATimeAndTheSameBytes) {
   EXPECT_EQ(read_bytes(folder.file("much.h5")), read_bytes(job.output));
   job.memory = little.memory - 1;
   EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kMemory);
-}
-
-TEST_F(ReconScan, InfoSaysWhatFilesAre) {
-  SimulateJob scan = small();
-  scan.rows = 3;
-  simulate(scan);
-  run(recon(scan));
-  const FileReport report = inspect_file(scan.output, "exchange");
-  EXPECT_EQ(report.kind, "scan");
-  EXPECT_EQ(report.facts.at(0).second, "100 of 3 rows x 64 columns, uint16");
-  EXPECT_EQ(inspect_file(folder.file("volume.h5"), "exchange").kind, "volume");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "loom/fft/fft.hpp"
 #include "tomoloom/reconstruct/angles.hpp"
+#include "tomoloom/reconstruct/centre_search.hpp"
 
 namespace tomoloom {
 namespace {
@@ -98,35 +99,6 @@ std::complex<double> beyond_wedge(const Sample* samples, const std::vector<doubl
   return sum;
 }
 
-/// Where sum_k Re(D_k exp(-4 pi i k c / P)) is least.
-double least(const std::vector<std::complex<double>>& d, std::size_t padded, double low,
-             double high) {
-  const auto energy = [&](double c) {
-    const std::complex<double> step = std::polar(1.0, -4 * kPi * c / static_cast<double>(padded));
-    std::complex<double> turn = step;
-    double sum = 0;
-    for (const auto& each : d) {
-      sum += (each * turn).real();
-      turn *= step;
-    }
-    return sum;
-  };
-  double best = low, lowest = energy(low);
-  const auto search = [&](double from, double to, double step) {
-    for (double c = from; c <= to; c += step) {
-      const double e = energy(c);
-      if (e < lowest) {
-        lowest = e;
-        best = c;
-      }
-    }
-  };
-  search(low, high, 0.25);
-  const double coarse = best;
-  search(std::max(low, coarse - 0.25), std::min(high, coarse + 0.25), 0.01);
-  return best;
-}
-
 }  // namespace
 
 std::optional<double> find_centre(const StackView& rows, std::size_t columns,
@@ -156,7 +128,7 @@ std::optional<double> find_centre(const StackView& rows, std::size_t columns,
     const auto from = static_cast<std::size_t>(slope * static_cast<double>(k + 1)) + kMargin;
     d[k] = beyond_wedge(own, angles, from, std::min(n, from + kHarmonics));
   });
-  return least(d, padded, low, high);
+  return least_energy(d, padded, low, high);
 }
 
 }  // namespace tomoloom

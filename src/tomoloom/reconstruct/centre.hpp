@@ -26,4 +26,15 @@ inline constexpr std::size_t kCentreRows = 8;
                                                 std::span<const double> theta, double low,
                                                 double high, Executor& executor);
 
+/// The same from pairs of projections half a turn apart, by phase correlation (Kuglin & Hines 1975)
+/// of the one with the mirror of the other, all rows and up to kCentrePairs pairs together: needs
+/// no more than two projections, knows nothing of those between them. nullopt: no two are within
+/// kPairDegrees of half a turn.
+[[nodiscard]] std::optional<double> find_centre_of_pairs(const StackView& rows, std::size_t columns,
+                                                         std::span<const double> theta, double low,
+                                                         double high);
+
+inline constexpr std::size_t kCentrePairs = 8;
+inline constexpr double kPairDegrees = 2;
+
 }  // namespace tomoloom

@@ -19,6 +19,7 @@ struct Case {
   double centre = 95.5, noise = 0, rings = 0, arc = std::numbers::pi;
   bool last_included = false;
   double size = 1;  ///< of the body
+  bool pairs = false;
 };
 
 std::optional<double> found(const Case& c, Executor& executor) {
@@ -47,11 +48,12 @@ std::optional<double> found(const Case& c, Executor& executor) {
     }
   }
   const double n = static_cast<double>(c.columns);
-  return find_centre({.data = values.data(),
-                      .slices = c.rows,
-                      .angle_stride = c.rows * c.columns,
-                      .slice_stride = c.columns},
-                     c.columns, theta, n / 4, 3 * n / 4, executor);
+  const StackView rows{.data = values.data(),
+                       .slices = c.rows,
+                       .angle_stride = c.rows * c.columns,
+                       .slice_stride = c.columns};
+  return c.pairs ? find_centre_of_pairs(rows, c.columns, theta, n / 4, 3 * n / 4)
+                 : find_centre(rows, c.columns, theta, n / 4, 3 * n / 4, executor);
 }
 
 std::optional<double> found(const Case& c) {
@@ -78,6 +80,23 @@ TEST(FindCentre, IsNearWhereTheBodyIsCutOffAtTheEdgeOfTheRow) {
 TEST(FindCentre, TakesWholeTurnsAndLastAnglesThatRepeatTheFirst) {
   EXPECT_NEAR(found({.centre = 93.2, .last_included = true}).value_or(0), 93.2, 0.1);
   EXPECT_NEAR(found({.centre = 93.2, .arc = 2 * std::numbers::pi}).value_or(0), 93.2, 0.1);
+}
+
+TEST(FindCentre, OfPairsIsWithinAQuarterOfAPixel) {
+  for (const double centre : {80.0, 95.5, 110.85}) {
+    for (const bool both : {true, false}) {  // 0 and 180 degrees both there, or a step less
+      const Case clean{.centre = centre, .last_included = both, .size = 0.8, .pairs = true};
+      EXPECT_NEAR(found(clean).value_or(0), centre, both ? 0.05 : 0.25) << both;
+      Case noisy = clean;
+      noisy.noise = noisy.rings = 0.02;
+      EXPECT_NEAR(found(noisy).value_or(0), centre, 0.25) << both;
+    }
+  }
+  const double turn = 2 * std::numbers::pi;  // pairs all over
+  EXPECT_NEAR(
+      found({.centre = 93.2, .noise = 0.05, .arc = turn, .size = 0.8, .pairs = true}).value_or(0),
+      93.2, 0.15);
+  EXPECT_EQ(found({.arc = 2.5, .pairs = true}), std::nullopt);
 }
 
 TEST(FindCentre, SaysWhenTheAnglesDoNotTell) { EXPECT_EQ(found({.arc = 2.0}), std::nullopt); }

@@ -56,7 +56,8 @@ class Recon(Case):
         self.ok("simulate", "-o", big, "--columns", 512, "--rows", 96, "--angles", 30, "--photons", 0, "--quiet")
         run = subprocess.Popen([PROGRAM, "recon", str(big), "-o", str(self.volume), "--quiet", "--threads", "1"],
                                stderr=subprocess.PIPE, text=True)
-        time.sleep(0.15)
+        while run.poll() is None and len(list(self.out.iterdir())) == 1:  # until something of the volume is there
+            time.sleep(0.002)
         run.send_signal(signal.SIGTERM)
         errors = run.communicate(timeout=60)[1]
         if run.returncode == 0:
@@ -68,7 +69,8 @@ class Recon(Case):
     def test_the_peak_is_not_above_the_estimate(self):
         big = self.out / "big.h5"
         self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
-        for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4")):
+        for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4"),
+                     ("--method", "cgls", "--iterations", "2"), ("--method", "fbp", "--threads", "3")):
             self.ok("recon", big, "-o", self.volume, "--quiet", "--json", self.out / "s.json", *more)
             memory = json.loads((self.out / "s.json").read_text())["memory"]
             self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)
@@ -93,6 +95,29 @@ class Recon(Case):
         self.assertEqual(self.volume.read_bytes(), resumed)
         self.assertEqual([p.name for p in self.out.glob("*.part*")], [])
 
+    def test_a_folder_of_images_is_a_volume_too(self):
+        slices = self.out / "slices"
+        self.recon("--rows", "3:40", "--format", "tiff", output=slices)
+        self.assertEqual(sorted(p.name for p in slices.iterdir()), [f"slice_{r:05d}.tiff" for r in range(3, 40)])
+        self.assertRegex(self.ok("info", slices).stdout, r"(?s)volume.*slices +37.*method +exact")
+        first = {p.name: p.read_bytes() for p in slices.iterdir()}
+        self.recon("--rows", "3:40", "--format", "tiff", "--threads", 3, output=slices)
+        self.assertEqual({p.name: p.read_bytes() for p in slices.iterdir()}, first)
+        (slices / "mine.txt").write_text("mine")
+        self.fails(32, "holds mine.txt", "recon", self.scan, "-o", slices, "--format", "tiff")
+        self.assertEqual([p.name for p in self.out.iterdir()], ["slices"])
+
+    def test_what_belongs_to_images_alone_is_told(self):
+        self.fails(2, "--flats", "recon", self.scan, "-o", self.volume, "--flats", self.out)
+        self.fails(10, "no images", "recon", self.out, "-o", self.volume)
+        self.fails(20, "expected 90", "recon", self.scan, "-o", self.volume, "--theta", self.angles(3))
+        self.recon("--theta", self.angles(90))
+
+    def angles(self, count):
+        file = self.out / f"{count}.txt"
+        file.write_text("".join(f"{2 * i}\n" for i in range(count)))
+        return file
+
     def test_the_same_seed_makes_the_same_scan(self):
         scans = []
         for seed in (1, 1, 2):
@@ -115,7 +140,8 @@ class BadInput(Case):
         self.fails(14, "cut.h5", *recon(cut))
         self.fails(11, "exchange3/data", *recon(self.scan, "--group", "exchange3"))
         self.fails(21, "from 0 to 63", *recon(self.scan, "--center", "64"))
-        self.fails(2, "or auto", *recon(self.scan, "--center", "nowhere"))
+        self.fails(21, "--center 64", *recon(self.scan, "--center", "31:64"))
+        self.fails(2, "auto or pairs", *recon(self.scan, "--center", "nowhere"))
         self.fails(22, "rows 0 to 70", *recon(self.scan, "--rows", "10:71"))
         self.fails(2, "FIRST:END", *recon(self.scan, "--rows", "10"))
         self.fails(61, "--memory", *recon(self.scan, "--memory", "100K"))

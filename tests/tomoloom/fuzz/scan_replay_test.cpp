@@ -112,7 +112,7 @@ class ScanReplay : public testing::Test {
     job.stripe.level = dice.below(8);
     job.stripe.blocks = dice.below(8);
     job.outlier = dice.one_in(3) ? 0.2 : 0;
-    job.find_centre = dice.one_in(3);
+    if (dice.one_in(3)) job.search = dice.one_in(2) ? AxisSearch::kTurn : AxisSearch::kPairs;
     job.memory = std::uint64_t{1} << 30;
     return job;
   }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/recon_files.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/files/input_file.hpp"
+#include "loom/simd/isa.hpp"
+#include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/slice_folder.hpp"
+#include "tomoloom/exchange/volume_writer.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/version.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+constexpr std::size_t kMostText = std::size_t{64} << 20;  ///< of a file of angles
+
+/// The whole of a text as a finite number.
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [rest, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (bad != std::errc() || rest != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::optional<std::vector<double>> angles_of_range(std::string_view text, std::size_t count) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {};
+  const auto first = number_of(text.substr(0, colon)), last = number_of(text.substr(colon + 1));
+  if (!first || !last) return {};
+  const double step = count > 1 ? (*last - *first) / static_cast<double>(count - 1) : 0;
+  std::vector<double> theta(count);
+  for (std::size_t a = 0; a < count; ++a) theta[a] = *first + step * static_cast<double>(a);
+  return theta;
+}
+
+/// Numbers with blanks, commas or ends of lines between them; what follows a # is a remark.
+std::vector<double> angles_of_file(const std::string& path) {
+  const std::string all = read_text(path, kMostText);
+  constexpr std::string_view kBetween = " \t\r,;";
+  std::vector<double> theta;
+  std::size_t line_number = 0;
+  for (std::size_t at = 0; at < all.size(); ++line_number) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    std::string_view line = std::string_view(all).substr(at, end - at);
+    at = end + 1;
+    line = line.substr(0, line.find('#'));
+    for (;;) {
+      const std::size_t from = line.find_first_not_of(kBetween);
+      if (from == std::string_view::npos) break;
+      const std::size_t to = std::min(line.find_first_of(kBetween, from), line.size());
+      const std::string_view word = line.substr(from, to - from);
+      const auto value = number_of(word);
+      if (!value) {
+        throw Error(Status::kWrongShape,
+                    print("%s: line %zu: found %s, expected an angle in degrees", path.c_str(),
+                          line_number + 1, std::string(word.substr(0, 40)).c_str()));
+      }
+      theta.push_back(*value);
+      line.remove_prefix(to);
+    }
+  }
+  return theta;
+}
+
+/// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
+std::string making_of(const ReconJob& job, const FrameSource& scan,
+                      std::span<const VolumeNote> notes) {
+  std::string text =
+      "tomoloom " + std::string(version()) + " " + std::string(isa_name(active_isa())) +
+      " scan=" + std::filesystem::absolute(job.scan).string() + " " + scan.identity();
+  for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
+  for (const double theta : job.theta.empty() ? std::vector<double>{} : scan.layout().theta_deg) {
+    text += print(" %.17g", theta);
+  }
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
+  std::unique_ptr<FrameSource> scan;
+  if (is_stack(job.scan)) {
+    scan = std::make_unique<StackReader>(
+        StackFiles{.data = job.scan, .flats = job.flats, .darks = job.darks, .kind = job.stack});
+  } else {
+    if (!job.flats.empty() || !job.darks.empty() || job.stack != StackKind::kProjections) {
+      throw Error(Status::kUsage,
+                  job.scan + ": --flats, --darks and --stack belong to a folder of TIFF images");
+    }
+    scan = std::make_unique<ScanReader>(job.scan, job.group);
+  }
+  if (!job.theta.empty()) {
+    const auto range = angles_of_range(job.theta, scan->layout().angles);
+    scan->give_angles(range ? *range : angles_of_file(job.theta));
+  }
+  return scan;
+}
+
+void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer) {
+  const bool stack = layout.group.empty();
+  if (layout.source == AngleSource::kAssumed) {
+    const std::string none =
+        stack ? "no --theta" : "no " + layout.group + "/theta and no rotation_start, rotation_step";
+    observer.warn(layout.path + ": " + none +
+                  ": angles taken to be 0 to 180 degrees, both included");
+  }
+  if (job.input != InputKind::kCounts) return;
+  if (layout.white.empty() && !layout.has_flat_value) {
+    throw Error(kScanMismatch, layout.path + ": no flats (" +
+                                   (stack ? "--flats" : layout.group + "/data_white") +
+                                   "): expected some, or --input transmissions or "
+                                   "integrals where the data are such");
+  }
+  if (layout.dark.empty() && !layout.has_dark_value) {
+    observer.warn(layout.path + ": no darks (" + (stack ? "--darks" : layout.group + "/data_dark") +
+                  "): taken to be 0");
+  }
+}
+
+std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
+                                       const VolumeShape& shape,
+                                       std::span<const VolumeNote> notes) {
+  const std::optional<std::string> making =
+      job.resume ? std::optional(making_of(job, scan, notes)) : std::nullopt;
+  if (job.format == VolumeFormat::kTiff) {
+    return std::make_unique<SliceFolder>(job.output, job.overwrite, shape, notes, making);
+  }
+  return std::make_unique<VolumeWriter>(job.output, job.overwrite, shape, notes, making);
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files of a reconstruction: the scan that it reads, the volume that it writes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "loom/base/log.hpp"
+#include "tomoloom/exchange/slice_sink.hpp"
+#include "tomoloom/recipes/recon_job.hpp"
+
+namespace tomoloom {
+
+/// A Data Exchange file or stacks of images, with the angles that the job gives. Throws what
+/// ScanReader and StackReader throw, kUsage (options that do not belong to such a scan),
+/// kScanMismatch (angles).
+[[nodiscard]] std::unique_ptr<FrameSource> open_scan(const ReconJob& job);
+
+/// Throws kScanMismatch where flats are wanted and there are none; warns of what is assumed.
+void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer);
+
+/// An HDF5 file or a folder of images; with job.resume what an interrupted run has left of it.
+[[nodiscard]] std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
+                                                     const VolumeShape& shape,
+                                                     std::span<const VolumeNote> notes);
+
+}  // namespace tomoloom

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reconstruction of a group of slices by the pair A, A^T: filtered back projection, and methods
+// that iterate.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "loom/base/array.hpp"
+#include "tomoloom/reconstruct/filter.hpp"
+#include "tomoloom/reconstruct/ray_pair.hpp"
+
+namespace tomoloom {
+
+enum class RayMethod {
+  kFbp,   ///< angles weighted by what they stand for, filtered on twice the line
+  kSirt,  ///< x += C A^T R (b - A x), C and R one over the sums of A's columns and rows
+  kCgls,  ///< conjugate gradients for min |A x - b|, from 0 on
+};
+
+struct RayChoice {
+  RayMethod method = RayMethod::kFbp;
+  std::size_t iterations = 100;
+  FilterChoice filter = {};  ///< of kFbp
+};
+
+/// Holds the memory of one group at a time. Results depend neither on the executor nor, but for
+/// rounding, on which slices share a group.
+template <class Real>
+class RayEngine {
+ public:
+  /// Called before each iteration, from the caller's thread; what it throws ends the method.
+  using BeforeRound = std::function<void(std::size_t iteration)>;
+
+  RayEngine(const Geometry& geometry, const RayChoice& choice, Isa isa = active_isa());
+
+  /// Of elements as RayPair has them. `sinogram` is used up. O(iterations) applications of A, A^T.
+  void solve(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before = {});
+  /// Up to kRaySlices slices.
+  void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
+                   const BeforeRound& before = {});
+  /// Memory of a group, beside what each thread takes.
+  [[nodiscard]] static std::size_t group_bytes(const Geometry& geometry, RayMethod method) noexcept;
+  [[nodiscard]] static std::size_t thread_bytes(const Geometry& geometry) noexcept;
+
+  [[nodiscard]] const RayPair<Real>& pair() const noexcept { return pair_; }
+
+ private:
+  void filter(Real* sinogram, Executor& executor) const;
+  void find_sums(Executor& executor);
+  void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+
+  RayChoice choice_;
+  RayPair<Real> pair_;
+  std::vector<double> share_, response_;  ///< of each angle; of each frequency of a filtered line
+  fft::Plan<Real> forward_, back_;
+  std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
+  Buffer<Real> sinogram_, slice_, line_, step_, direction_;
+};
+
+extern template class RayEngine<float>;
+extern template class RayEngine<double>;
+
+}  // namespace tomoloom

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Methods on the pair against the truth, against plain sums, and against the dense solution.
+#include "tomoloom/reconstruct/ray_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "loom/base/rng.hpp"
+#include "loom/runtime/executors.hpp"
+#include "tomoloom/simulate/phantom.hpp"
+
+namespace tomoloom {
+namespace {
+
+Geometry evenly(std::size_t columns, std::size_t angles) {
+  Geometry geometry{
+      .columns = columns, .theta = {}, .centre = (static_cast<double>(columns) - 1) / 2 + 0.3};
+  for (std::size_t a = 0; a < angles; ++a) {
+    geometry.theta.push_back(static_cast<double>(a) * std::numbers::pi /
+                             static_cast<double>(angles));
+  }
+  return geometry;
+}
+
+/// A slice of a phantom, reconstructed as slice `place` of a group.
+std::vector<float> slice_of(const Phantom& body, const Geometry& geometry, const RayChoice& choice,
+                            Executor& executor, std::size_t place = 0) {
+  const Sight sight{.columns = geometry.columns, .rows = 1, .centre = geometry.centre};
+  const std::size_t n = geometry.columns, angles = geometry.theta.size();
+  std::vector<float> sinograms(angles * n * (place + 1), 0);
+  std::vector<double> line(n);
+  for (std::size_t a = 0; a < angles; ++a) {
+    project_row(body, sight, 0, geometry.theta[a], line);
+    for (std::size_t x = 0; x < n; ++x) {
+      sinograms[(place * angles + a) * n + x] = static_cast<float>(line[x]);
+    }
+  }
+  RayEngine<float> engine(geometry, choice);
+  std::vector<float> out((place + 1) * n * n, NAN);
+  engine.reconstruct({.data = sinograms.data(),
+                      .slices = place + 1,
+                      .angle_stride = n,
+                      .slice_stride = angles * n},
+                     {.data = out.data(), .slice_stride = n * n, .row_stride = n}, executor);
+  return {out.end() - static_cast<std::ptrdiff_t>(n * n), out.end()};
+}
+
+double root_mean_square(const std::vector<float>& got, const std::vector<float>& want,
+                        std::size_t n) {
+  double sum = 0, count = 0;
+  const double middle = (static_cast<double>(n) - 1) / 2;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double u = static_cast<double>(i % n) - middle, v = static_cast<double>(i / n) - middle;
+    if (std::hypot(u, v) > 0.475 * static_cast<double>(n)) continue;
+    const double d = static_cast<double>(got[i]) - static_cast<double>(want[i]);
+    sum += d * d;
+    ++count;
+  }
+  return std::sqrt(sum / count);
+}
+
+TEST(RayEngine, GivesTheTruthByEachMethod) {
+  const Geometry geometry = evenly(96, 150);
+  const Phantom body = phantom("disc");
+  const std::vector<float> truth =
+      true_slice(body, {.columns = 96, .rows = 1, .centre = geometry.centre}, 0);
+  SerialExecutor serial;
+  const auto error = [&](RayMethod method, std::size_t iterations) {
+    return root_mean_square(
+        slice_of(body, geometry, {.method = method, .iterations = iterations}, serial), truth, 96);
+  };
+  EXPECT_LT(error(RayMethod::kFbp, 0), 0.05);
+  EXPECT_LT(error(RayMethod::kSirt, 200), 0.05);
+  EXPECT_LT(error(RayMethod::kCgls, 30), 0.05);
+}
+
+TEST(RayEngine, FilteredBackProjectionHasTheRightValueInsideADisc) {
+  const Geometry geometry = evenly(96, 150);
+  SerialExecutor serial;
+  const auto slice = slice_of(phantom("disc"), geometry, {}, serial);
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < slice.size(); ++i) {
+    if (std::hypot(static_cast<double>(i % 96) - 47.5, static_cast<double>(i / 96) - 47.5) > 28) {
+      continue;
+    }
+    sum += static_cast<double>(slice[i]);
+    ++count;
+  }
+  EXPECT_NEAR(sum / count, 1, 0.005);
+}
+
+TEST(RayEngine, DoesNotDependOnThreadsOrOnThePlaceInTheGroup) {
+  const Geometry geometry = evenly(40, 33);
+  SerialExecutor serial;
+  const auto threads = make_executor(3);
+  for (const RayMethod method : {RayMethod::kFbp, RayMethod::kSirt, RayMethod::kCgls}) {
+    const RayChoice choice{.method = method, .iterations = 5};
+    const auto one = slice_of(phantom("shepp-logan"), geometry, choice, serial);
+    EXPECT_EQ(slice_of(phantom("shepp-logan"), geometry, choice, *threads), one);
+    const auto other = slice_of(phantom("shepp-logan"), geometry, choice, serial, 21);
+    for (std::size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(other[i], one[i], 1e-6F);
+  }
+}
+
+/// min |A x - b| + nothing else, by the normal equations and Gauss with pivots.
+std::vector<double> dense_solution(std::vector<std::vector<double>> matrix,
+                                   std::vector<double> right) {
+  const std::size_t n = right.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k; i < n; ++i) {
+      if (std::abs(matrix[i][k]) > std::abs(matrix[pivot][k])) pivot = i;
+    }
+    std::swap(matrix[k], matrix[pivot]);
+    std::swap(right[k], right[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double f = matrix[i][k] / matrix[k][k];
+      for (std::size_t j = k; j < n; ++j) matrix[i][j] -= f * matrix[k][j];
+      right[i] -= f * right[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) right[k] -= matrix[k][j] * right[j];
+    right[k] /= matrix[k][k];
+  }
+  return right;
+}
+
+TEST(RayEngine, IterationsEndAtTheDenseLeastSquaresSolution) {
+  constexpr std::size_t kWide = 4, kPixels = kWide * kWide, kSlices = kRaySlices<double>;
+  Geometry geometry = evenly(kWide, 30);
+  const RayPair<double> pair(geometry);
+  const std::size_t rays = pair.angles() * kWide;
+  SerialExecutor serial;
+  // A column by column, in one slice of the group
+  std::vector<std::vector<double>> a(kPixels, std::vector<double>(rays));
+  std::vector<double> slice(pair.slice_size()), sinogram(pair.sinogram_size());
+  for (std::size_t j = 0; j < kPixels; ++j) {
+    std::fill(slice.begin(), slice.end(), 0);
+    slice[j * kSlices] = 1;
+    pair.project(slice.data(), sinogram.data(), serial);
+    for (std::size_t i = 0; i < rays; ++i) a[j][i] = sinogram[i * kSlices];
+  }
+  const CounterRng rng(4, 4);
+  std::vector<double> b(rays);  // nothing that a slice can give: the residual is large
+  for (std::size_t i = 0; i < rays; ++i) b[i] = rng.normal(i);
+  const auto dense = [&](const std::vector<double>& ray_weight) {
+    std::vector<std::vector<double>> normal(kPixels, std::vector<double>(kPixels, 0));
+    std::vector<double> right(kPixels, 0);
+    for (std::size_t j = 0; j < kPixels; ++j) {
+      for (std::size_t i = 0; i < rays; ++i) {
+        right[j] += a[j][i] * ray_weight[i] * b[i];
+        for (std::size_t k = 0; k < kPixels; ++k) {
+          normal[j][k] += a[j][i] * ray_weight[i] * a[k][i];
+        }
+      }
+    }
+    return dense_solution(normal, right);
+  };
+  const auto iterated = [&](RayMethod method, std::size_t iterations) {
+    RayEngine<double> engine(geometry, {.method = method, .iterations = iterations});
+    for (std::size_t i = 0; i < rays; ++i) {
+      for (std::size_t l = 0; l < kSlices; ++l) {
+        sinogram[i * kSlices + l] = static_cast<double>(l + 1) * b[i];
+      }
+    }
+    engine.solve(sinogram.data(), slice.data(), serial);
+    return slice;
+  };
+  const auto expect_same = [&](const std::vector<double>& got, const std::vector<double>& want) {
+    double size = 0;
+    for (const double each : want) size += each * each;
+    for (std::size_t j = 0; j < kPixels; ++j) {
+      for (const std::size_t l : {0U, 5U}) {
+        EXPECT_NEAR(got[j * kSlices + l] / static_cast<double>(l + 1), want[j],
+                    1e-6 * std::sqrt(size));
+      }
+    }
+  };
+  expect_same(iterated(RayMethod::kCgls, 200), dense(std::vector<double>(rays, 1)));
+  // of SIRT each ray counts by one over its length within the slice
+  std::vector<double> weight(rays, 0);
+  for (std::size_t i = 0; i < rays; ++i) {
+    for (std::size_t j = 0; j < kPixels; ++j) weight[i] += a[j][i];
+    weight[i] = weight[i] > 1e-6 ? 1 / weight[i] : 0;
+  }
+  expect_same(iterated(RayMethod::kSirt, 40000), dense(weight));
+}
+
+}  // namespace
+}  // namespace tomoloom

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of the pair A, A^T over all slices of a group, as tables of an ISA level. For
+// ray_pair.cpp and *_cpu.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "loom/fft/fft.hpp"
+#include "loom/simd/isa.hpp"
+#include "tomoloom/foundation.hpp"
+
+namespace tomoloom {
+
+/// Slices side by side in an element, which is an element of fft::Plan too: 32 floats, 16 doubles.
+template <class Real>
+inline constexpr std::size_t kRaySlices = fft::kElement<Real>;
+
+/// Bins that the shadow of a pixel touches: it is at most sqrt(2) wide.
+inline constexpr std::size_t kShadowBins = 3;
+
+/// The shadows of a row of square pixels at one angle: trapezoids of area 1, half_base wide at the
+/// foot and half_top at the top on either side of the pixel's middle, which is at first + step i.
+struct RowShadow {
+  double first = 0, step = 0, half_base = 0, half_top = 0;
+};
+
+/// What falls into which bins: weight[3 i + k] of pixel i into bin[i] + k.
+template <class Real>
+struct ShadowTable {
+  std::size_t pixels = 0, columns = 0;
+  const std::int32_t* bin = nullptr;
+  const Real* weight = nullptr;
+};
+
+template <class Real>
+struct RayKernels {
+  void (*cast)(const RowShadow& shadow, std::size_t pixels, std::int32_t* bin, Real* weight);
+  /// line[bin] += weight row[pixel], of elements; bins beyond the line are dropped.
+  void (*spread)(const ShadowTable<Real>& table, const Real* row, Real* line);
+  /// row[pixel] += weight line[bin]: the transpose.
+  void (*collect)(const ShadowTable<Real>& table, const Real* line, Real* row);
+};
+
+template <class Real>
+[[nodiscard]] const RayKernels<Real>& ray_kernels(Isa isa);
+template <>
+const RayKernels<float>& ray_kernels<float>(Isa isa);
+template <>
+const RayKernels<double>& ray_kernels<double>(Isa isa);
+
+}  // namespace tomoloom
