@@ -4,10 +4,10 @@
 #include <string>
 
 #include "loom/program/console.hpp"
+#include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
-#include "loom/program/row_options.hpp"
 #include "tomoloom/recipes/simulate_option_table.hpp"
 #include "tomoloom/recipes/simulate_scan.hpp"
 
