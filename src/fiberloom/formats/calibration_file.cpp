@@ -51,47 +51,57 @@ std::vector<double> find_factors(const FitsReader& file, const char* name, const
                        std::to_string(main.axes[1]) + " spectra");
 }
 
+/// What all of them have: `values` from the HDU of this name, and what stands beside them.
+template <class File>
+const Hdu& read_values(const FitsReader& file, const char* name, File& out,
+                       Array2D<double>& values) {
+  const Hdu& main = file.require(name);
+  out.path = file.path();
+  out.header = main.user_header();
+  values = formats::read_matrix(file, main);
+  out.ivar = read_like(file, "IVAR", main);
+  const Hdu& mask = formats::require_like_flux(file, file.require("MASK"), main);
+  out.mask = formats::read_bits(file, mask);
+  out.wave = read_increasing(file, main);
+  return main;
+}
+
+template <class File>
+void require_shapes(const std::string& path, const File& file, const Array2D<double>& values) {
+  require_shape(like(file.ivar, values), path, "IVAR");
+  require_shape(like(file.mask, values), path, "MASK");
+  require_shape(file.wave.size() == values.cols(), path, "WAVELENGTH");
+}
+
+template <class File>
+void write_weights(FitsWriter& writer, const File& file) {
+  formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
+  formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+}
+
 }  // namespace
 
 namespace formats {
 
 FiberFlatFile parse_fiber_flat(const FitsReader& file) {
-  const Hdu& flat = file.require("FIBERFLAT");
   FiberFlatFile out;
-  out.path = file.path();
-  out.header = flat.user_header();
-  out.flat = read_matrix(file, flat);
-  out.ivar = read_like(file, "IVAR", flat);
-  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), flat));
-  out.wave = read_increasing(file, flat);
+  const Hdu& flat = read_values(file, "FIBERFLAT", out, out.flat);
   out.mean = read_wave(file, file.require("MEANSPEC"), flat);
   out.fibermap = find_rows(file, "FIBERMAP", out.flat.rows());
   return out;
 }
 
 SkyFile parse_sky(const FitsReader& file) {
-  const Hdu& sky = file.require("SKY");
   SkyFile out;
-  out.path = file.path();
-  out.header = sky.user_header();
-  out.flux = read_matrix(file, sky);
-  out.ivar = read_like(file, "IVAR", sky);
-  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), sky));
-  out.wave = read_increasing(file, sky);
+  const Hdu& sky = read_values(file, "SKY", out, out.flux);
   if (file.find("STATIVAR") != nullptr) out.stat_ivar = read_like(file, "STATIVAR", sky);
   out.throughput = find_factors(file, "THRPUTCORR", sky);
   return out;
 }
 
 FluxCalibrationFile parse_flux_calibration(const FitsReader& file) {
-  const Hdu& calib = file.require("FLUXCALIB");
   FluxCalibrationFile out;
-  out.path = file.path();
-  out.header = calib.user_header();
-  out.calib = read_matrix(file, calib);
-  out.ivar = read_like(file, "IVAR", calib);
-  out.mask = read_bits(file, require_like_flux(file, file.require("MASK"), calib));
-  out.wave = read_increasing(file, calib);
+  const Hdu& calib = read_values(file, "FLUXCALIB", out, out.calib);
   const Hdu* sharp = file.find("DECONVOLVED_CALIB");
   if (sharp != nullptr) out.deconvolved = read_wave(file, *sharp, calib);
   const std::optional<Table> corrections = find_rows(file, "FIBERCORR", out.calib.rows());
@@ -116,18 +126,15 @@ FluxCalibrationFile read_flux_calibration(const std::string& path, Verify verify
 }
 
 void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwrite overwrite) {
-  require_shape(like(file.ivar, file.flat), path, "IVAR");
-  require_shape(like(file.mask, file.flat), path, "MASK");
+  require_shapes(path, file, file.flat);
   require_shape(file.mean.size() == file.flat.cols(), path, "MEANSPEC");
-  require_shape(file.wave.size() == file.flat.cols(), path, "WAVELENGTH");
   require_shape(!file.fibermap || file.fibermap->rows == file.flat.rows(), path, "FIBERMAP");
   fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
     HeaderCards header = file.header, mean;
     header.set("BUNIT", "");
     mean.set("BUNIT", "electron/Angstrom");
     formats::write_matrix(writer, "FIBERFLAT", file.flat, PixelType::kFloat32, header);
-    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
-    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    write_weights(writer, file);
     write_vector(writer, "MEANSPEC", file.mean, mean);
     formats::write_wave(writer, "WAVELENGTH", file.wave);
     if (file.fibermap) writer.table("FIBERMAP", to_raw_table(*file.fibermap));
@@ -135,9 +142,7 @@ void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwr
 }
 
 void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite) {
-  require_shape(like(file.ivar, file.flux), path, "IVAR");
-  require_shape(like(file.mask, file.flux), path, "MASK");
-  require_shape(file.wave.size() == file.flux.cols(), path, "WAVELENGTH");
+  require_shapes(path, file, file.flux);
   require_shape(file.stat_ivar.empty() || like(file.stat_ivar, file.flux), path, "STATIVAR");
   require_shape(file.throughput.empty() || file.throughput.size() == file.flux.rows(), path,
                 "THRPUTCORR");
@@ -145,8 +150,7 @@ void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite
     HeaderCards header = file.header;
     header.set("BUNIT", "electron/Angstrom");
     formats::write_matrix(writer, "SKY", file.flux, PixelType::kFloat32, header);
-    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
-    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    write_weights(writer, file);
     formats::write_wave(writer, "WAVELENGTH", file.wave);
     if (!file.stat_ivar.empty()) {
       formats::write_matrix(writer, "STATIVAR", file.stat_ivar, PixelType::kFloat32);
@@ -157,9 +161,7 @@ void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite
 
 void write_flux_calibration(const std::string& path, const FluxCalibrationFile& file,
                             Overwrite overwrite) {
-  require_shape(like(file.ivar, file.calib), path, "IVAR");
-  require_shape(like(file.mask, file.calib), path, "MASK");
-  require_shape(file.wave.size() == file.calib.cols(), path, "WAVELENGTH");
+  require_shapes(path, file, file.calib);
   require_shape(file.deconvolved.empty() || file.deconvolved.size() == file.calib.cols(), path,
                 "DECONVOLVED_CALIB");
   require_shape(file.flat_to_psf.empty() || file.flat_to_psf.size() == file.calib.rows(), path,
@@ -169,8 +171,7 @@ void write_flux_calibration(const std::string& path, const FluxCalibrationFile& 
     header.set("BUNIT", "10**+17 cm2 count s / erg");
     sharp.set("BUNIT", "10**+17 cm2 count s / erg");
     formats::write_matrix(writer, "FLUXCALIB", file.calib, PixelType::kFloat64, header);
-    formats::write_matrix(writer, "IVAR", file.ivar, PixelType::kFloat32);
-    formats::write_matrix(writer, "MASK", file.mask, PixelType::kUInt32);
+    write_weights(writer, file);
     formats::write_wave(writer, "WAVELENGTH", file.wave);
     if (!file.flat_to_psf.empty()) {
       Table corrections;
