@@ -59,6 +59,9 @@ ensure_optional() {
   fi
 }
 
+# How much memory a compiler may take changes no object.
+export CCACHE_IGNOREOPTIONS="--param=ggc-min-heapsize=*"
+
 # configure PRESET [CMAKE-ARGUMENT...]
 configure() {
   local preset=$1 launcher=()
