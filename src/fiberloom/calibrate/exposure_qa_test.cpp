@@ -14,12 +14,13 @@ namespace fiberloom::calibrate {
 namespace {
 
 constexpr std::size_t kQaFibers = 10, kQaBins = 2000;
-constexpr double kSigma = 0.5;
+constexpr double kSigma = 0.5, kStepAa = 0.8;
 
 /// Fibres of one camera: every second sees sky alone, noise of `sigma`, the others a flux of 3.
 Spectra camera_of_noise(double first_aa, double sigma, std::uint64_t seed) {
   Spectra out;
-  for (std::size_t i = 0; i < kQaBins; ++i) out.wave.push_back(first_aa + static_cast<double>(i));
+  for (std::size_t i = 0; i < kQaBins; ++i)
+    out.wave.push_back(first_aa + kStepAa * static_cast<double>(i));
   out.flux = Array2D<double>(kQaFibers, kQaBins);
   out.ivar = Array2D<double>(kQaFibers, kQaBins, 1 / (kSigma * kSigma));
   out.mask = Array2D<std::uint32_t>(kQaFibers, kQaBins, 0U);
@@ -53,7 +54,7 @@ TEST(ExposureQa, MeasuresSignalSkyAndThroughput) {
   const ExposureQa qa = exposure_qa(
       std::vector<QaCamera>{{'b', &blue, &sky, &flux}, {'r', &red, nullptr, nullptr}}, nullptr, {});
   ASSERT_EQ(qa.cameras.size(), 2U);
-  EXPECT_NEAR(qa.cameras[0].median_snr, 3 / kSigma, 0.1);
+  EXPECT_NEAR(qa.cameras[0].median_snr, 3 / kSigma / std::sqrt(kStepAa), 0.1);
   EXPECT_NEAR(qa.cameras[0].snr[0], 0, 0.1);
   EXPECT_EQ(qa.cameras[0].sky_fibers, 5U);
   EXPECT_NEAR(qa.cameras[0].sky_width, 1, 0.03);
