@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <regex>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -172,16 +173,29 @@ bool is_folder_name(const std::string& path) {
   return path.ends_with('/') || fs::is_directory(path, ignored);
 }
 
+/// "cframe-b3-00000011" -> "cframe-3-00000011", which the cameras of an exposure share; nothing for
+/// what is no name of a frame.
+std::optional<std::string> exposure_of(const std::string& name) {
+  constexpr std::string_view kWord = "frame-", kBands = "brz";
+  const std::size_t word = name.find(kWord);
+  if (word > 1 || (word == 1 && name[0] != 'c' && name[0] != 's')) return std::nullopt;
+  const std::string rest = name.substr(word + kWord.size());
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (rest.size() < 4 || kBands.find(rest[0]) == std::string_view::npos || !is_digit(rest[1]) ||
+      rest[2] != '-' || !std::all_of(rest.begin() + 3, rest.end(), is_digit)) {
+    return std::nullopt;
+  }
+  return name.substr(0, word + kWord.size()) + rest.substr(1);
+}
+
 std::vector<Task> find_tasks(const RedshiftJob& job) {
-  static const std::regex frame_name(R"((c|s|)frame-([brz])(\d)-(\d+))");
   std::vector<RedshiftJob> jobs;
   std::vector<fs::path> places;
   std::map<std::string, std::size_t> exposures;
   for (const Found& file : find_files(job)) {
     std::string rest = rest_of(file.path);
-    std::smatch match;
-    if (std::regex_match(rest, match, frame_name)) {
-      rest = match[1].str() + "frame-" + match[3].str() + "-" + match[4].str();
+    if (const std::optional<std::string> exposure = exposure_of(rest)) {
+      rest = *exposure;
       const std::string key = fs::path(file.path).parent_path().string() + "/" + rest;
       const auto [known, is_new] = exposures.emplace(key, jobs.size());
       if (!is_new) {
