@@ -73,12 +73,10 @@ std::uint64_t product(const ByteSource& source, const Hdu& hdu, std::uint64_t a,
 }
 
 /// How a header begins.
-std::string_view first_card(const Hdu& hdu) {
-  return hdu.number == 0 ? "SIMPLE  =" : "XTENSION=";
-}
+std::string_view first_card(const Hdu& hdu) { return hdu.number == 0 ? "SIMPLE  =" : "XTENSION="; }
 
-/// Less than a block is left of the file: the beginning of a header that was cut off? What does not look like one (zeros
-/// that some writers leave behind) belongs to nobody.
+/// Less than a block is left of the file: the beginning of a header that was cut off? What does not
+/// look like one (zeros that some writers leave behind) belongs to nobody.
 bool header_begins(const ByteSource& source, std::uint64_t offset, const Hdu& hdu) {
   std::array<std::uint8_t, 9> bytes{};
   const std::size_t n = std::min<std::size_t>(bytes.size(), source.size() - offset);
@@ -231,13 +229,13 @@ std::vector<Hdu> scan_hdus(const ByteSource& source) {
     if (!data) break;
     hdu.data_offset = *data;
     describe(source, hdu);
-    // Padding is no data, but a file that ends inside it was cut: what came behind it, tables that a reader may do
-    // without among it, would be lost in silence.
+    // Padding is no data, but a file that ends inside it was cut: what came behind it, tables that
+    // a reader may do without among it, would be lost in silence.
     if (hdu.end() > source.size()) {
-      const bool data = hdu.data_bytes > source.size() - hdu.data_offset;
+      const bool in_data = hdu.data_bytes > source.size() - hdu.data_offset;
       corrupt(source, hdu.label(),
-              std::string(data ? "truncated: data to byte " : "truncated: padding to byte ") +
-                  std::to_string(data ? hdu.data_offset + hdu.data_bytes : hdu.end()) +
+              std::string(in_data ? "truncated: data to byte " : "truncated: padding to byte ") +
+                  std::to_string(in_data ? hdu.data_offset + hdu.data_bytes : hdu.end()) +
                   " expected, the file has " + std::to_string(source.size()));
     }
     if (hdu.kind == HduKind::kTable && hdu.header.logical("ZIMAGE").value_or(false)) {
