@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/fft/long_plan.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -58,28 +59,50 @@ LongPlan::LongPlan(std::size_t n, Sign sign, Isa isa)
 }
 
 std::size_t LongPlan::work_size() const noexcept {
-  const std::size_t most =
-      down_.work_size() > across_.work_size() ? down_.work_size() : across_.work_size();
-  return 2 * length() + most;
+  return columns_ * kPair + std::max(down_.work_size(), across_.work_size());
 }
 
 void LongPlan::run(double* data, double* work) const {
-  double* const turned = work;
-  double* const short_work = work + 2 * length();
+  double* const row = work;  // eight rows, one a lane
+  double* const short_work = work + columns_ * kPair;
   const std::size_t blocks = columns_ / kLane, mask = length() / kLane - 1;
   const Kernels& table = kernels(isa_);
   for (std::size_t c = 0; c < blocks; ++c) {
     double* const column = down_.run(data + c * kPair, blocks, rows_, short_work);
     table.turn_rows(column, rows_, fine_.data(), coarse_.data(), c, mask);
-    for (std::size_t b = 0; b < rows_ / kLane; ++b) {
-      table.transpose(column + b * kLane * kPair, turned + (b * columns_ + c * kLane) * kPair);
+    for (std::size_t r = 0; r < rows_; ++r) {
+      std::memcpy(data + (r * blocks + c) * kPair, column + r * kPair, kPair * sizeof(double));
     }
   }
-  const std::size_t row_blocks = rows_ / kLane;
-  for (std::size_t b = 0; b < row_blocks; ++b) {
-    const double* const row = across_.run(turned + b * columns_ * kPair, 1, columns_, short_work);
-    for (std::size_t j = 0; j < columns_; ++j) {
-      std::memcpy(data + (j * row_blocks + b) * kPair, row + j * kPair, kPair * sizeof(double));
+  for (std::size_t b = 0; b < rows_ / kLane; ++b) {
+    double* const eight = data + b * columns_ * kPair;  // their numbers, and then their results
+    for (std::size_t c = 0; c < blocks; ++c) {
+      double block[kLane * kPair];
+      for (std::size_t r = 0; r < kLane; ++r) {
+        std::memcpy(block + r * kPair, eight + (r * blocks + c) * kPair, kPair * sizeof(double));
+      }
+      table.transpose(block, row + c * kLane * kPair);
+    }
+    const double* const result = across_.run(row, 1, columns_, short_work);
+    std::memcpy(eight, result, columns_ * kPair * sizeof(double));
+  }
+}
+
+void LongPlan::take(const double* data, Part part, std::size_t first, std::span<double> out) const {
+  // X[j rows + r] is lane r % 8 of element j of the eight rows r / 8. Some j at a time: whole
+  // stretches of memory are read for each eight rows.
+  constexpr std::size_t kAtOnce = 8;
+  const std::size_t end = first + out.size();
+  const std::size_t offset = part == Part::kReal ? 0 : kLane;
+  for (std::size_t j0 = first / rows_; j0 * rows_ < end; j0 += kAtOnce) {
+    const std::size_t j1 = std::min(j0 + kAtOnce, columns_);
+    for (std::size_t b = 0; b < rows_ / kLane; ++b) {
+      for (std::size_t j = j0; j < j1; ++j) {
+        const double* const from = data + (b * columns_ + j) * kPair + offset;
+        const std::size_t at = j * rows_ + b * kLane;
+        const std::size_t low = std::max(at, first), high = std::min(at + kLane, end);
+        for (std::size_t k = low; k < high; ++k) out[k - first] = from[k - at];
+      }
     }
   }
 }

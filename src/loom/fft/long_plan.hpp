@@ -21,14 +21,18 @@ class LongPlan {
 
   [[nodiscard]] static bool is_length(std::size_t n) noexcept;
   [[nodiscard]] std::size_t length() const noexcept { return rows_ * columns_; }
-  /// Where the real part of number k stands in data of 2 length() numbers; the imaginary one stands
+  /// Where the real part of x[k] stands in data of 2 length() numbers; the imaginary one stands
   /// kLanes behind it.
   [[nodiscard]] static constexpr std::size_t place(std::size_t k) noexcept {
     return (k / kLanes) * (2 * kLanes) + k % kLanes;
   }
-  /// Transforms in place. `work` has work_size() numbers. Safe from any thread.
+  /// Transforms in place: X stands in another order than x, take() knows it. `work` has work_size()
+  /// numbers, some square roots of length(). Safe from any thread.
   void run(double* data, double* work) const;
   [[nodiscard]] std::size_t work_size() const noexcept;
+  enum class Part { kReal, kImaginary };
+  /// X[first], X[first + 1] ... of what run() left in `data`.
+  void take(const double* data, Part part, std::size_t first, std::span<double> out) const;
 
  private:
   std::size_t rows_, columns_;

@@ -33,10 +33,11 @@ Numbers transformed(const Numbers& x, Sign sign, Isa isa) {
     data[LongPlan::place(i) + kLanes] = x[i].imag();
   }
   plan.run(data.data(), work.data());
+  std::vector<double> real(x.size()), imaginary(x.size());
+  plan.take(data.data(), LongPlan::Part::kReal, 0, real);
+  plan.take(data.data(), LongPlan::Part::kImaginary, 0, imaginary);
   Numbers out(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    out[i] = {data[LongPlan::place(i)], data[LongPlan::place(i) + kLanes]};
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) out[i] = {real[i], imaginary[i]};
   return out;
 }
 
@@ -81,6 +82,25 @@ TEST(LongPlan, BothWaysIsTheIdentity) {
       transformed(transformed(x, Sign::kMinus, active_isa()), Sign::kPlus, active_isa());
   for (std::size_t i = 0; i < kLength; i += 97) {
     EXPECT_LT(std::abs(back[i] / static_cast<double>(kLength) - x[i]), 1e-14);
+  }
+}
+
+TEST(LongPlan, AnyStretchOfTheResultCanBeTaken) {
+  constexpr std::size_t kLength = 2048;
+  const LongPlan plan(kLength, Sign::kPlus);
+  std::vector<double> data(2 * kLength), work(plan.work_size()), whole(kLength);
+  const CounterRng random(5, 7);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = random.normal2(i)[0];
+  plan.run(data.data(), work.data());
+  plan.take(data.data(), LongPlan::Part::kImaginary, 0, whole);
+  for (const std::size_t first : {0U, 1U, 31U, 500U, 2047U}) {
+    for (const std::size_t n : {0U, 1U, 7U, 8U, 300U, 1548U}) {
+      if (first + n > kLength) continue;
+      std::vector<double> part(n);
+      plan.take(data.data(), LongPlan::Part::kImaginary, first, part);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<long>(first)))
+          << first << " " << n;
+    }
   }
 }
 

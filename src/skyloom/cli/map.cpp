@@ -7,6 +7,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
+#include "loom/program/heap.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/cli/command.hpp"
@@ -34,6 +35,7 @@ int run_map(MapCommand& command) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads);
+  return_large_blocks();  // what reading needed is there for the maps
   const StoredTod source(command.observations, command.data);
   const MapSummary summary = make_maps(source, command.maps, *executor, observer);
   observer.info(summary_line(summary));

@@ -6,6 +6,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
+#include "loom/program/heap.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/cli/command.hpp"
@@ -58,6 +59,7 @@ int run_simulate(SimulateCommand& command) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads);
+  return_large_blocks();  // what the noise needed is there for the maps
   command.job.simulation.noise = !command.job.no_noise;
   command.maps.coordinates = command.job.simulation.scan.frame == Frame::kEcliptic ? "E" : "C";
   const SimulatedTod source(command.job.simulation, sky_of(command.job, observer));

@@ -29,7 +29,7 @@ struct NoiseStream {
 
 /// Numbers that a NoiseMaker works with, one for each thread.
 struct NoiseWork {
-  Buffer<double> first, second, spectrum, work;
+  Buffer<double> spectrum, work;
 };
 
 /// Makes streams of `samples` samples that begin at sample `first` of a session: bit for bit the
@@ -50,7 +50,7 @@ class NoiseMaker {
   void make(std::span<const NoiseStream> streams, NoiseWork& work) const;
 
  private:
-  void draw(const NoiseStream& stream, Buffer<double>& numbers) const;
+  class Drawn;
   std::size_t samples_, length_;
   std::int64_t first_;
   Isa isa_;

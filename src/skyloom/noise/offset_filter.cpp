@@ -96,9 +96,8 @@ std::vector<double> from_spectrum(const std::vector<double>& half, std::size_t l
   }
   plan.run(data.data(), work.data());
   std::vector<double> out(length / 2);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = data[fft::LongPlan::place(i)] / static_cast<double>(length);
-  }
+  plan.take(data.data(), fft::LongPlan::Part::kReal, 0, out);
+  for (double& x : out) x /= static_cast<double>(length);
   return out;
 }
 

@@ -17,7 +17,7 @@ namespace skyloom {
 namespace {
 
 constexpr std::size_t kChunk = 4096;     // samples whose pointing is at hand
-constexpr std::size_t kPairsAtOnce = 4;  // of a thread, between sums
+constexpr std::size_t kPairsAtOnce = 2;  // of a thread, between sums
 
 /// What a task needs for two detectors.
 struct PairWork {
@@ -235,6 +235,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
       add_observation(source, i, job, sums, streams, works, executor, observer);
     }
   }
+  source.rest();
   count_streams(source, streams, summary);
   summary.compress = clock.lap();
   const OffsetSystem system(sums, streams, job.solve, executor);

@@ -39,6 +39,8 @@ class TodSource {
   /// depend on the order; pairs begin with an even number.
   virtual void read(std::size_t number, const Boresight& boresight, std::size_t first,
                     std::span<const Signal> signals) const = 0;
+  /// Nothing is read for a while: what reading works with is given back.
+  virtual void rest() const {}
 };
 
 }  // namespace skyloom

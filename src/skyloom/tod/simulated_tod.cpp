@@ -56,6 +56,8 @@ Boresight SimulatedTod::boresight(std::size_t number) const {
                              observation.samples);
 }
 
+void SimulatedTod::rest() const { works_.clear(); }
+
 void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight, Work& work,
                            std::span<double> signal) const {
   for (std::size_t first = 0; first < signal.size(); first += kChunk) {

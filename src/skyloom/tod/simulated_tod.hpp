@@ -37,6 +37,7 @@ class SimulatedTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
+  void rest() const override;
 
  private:
   struct Work;

@@ -44,6 +44,12 @@ class WorkPool {
     return Loan(*this, std::move(work));
   }
 
+  /// Frees what nobody has borrowed.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    free_.clear();
+  }
+
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Work>> free_;
