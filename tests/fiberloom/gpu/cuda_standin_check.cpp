@@ -86,6 +86,8 @@ void runs_the_benchmark() {
   options.frames_in_flight = 2;
   options.repeats = 1;
   options.baseline_patches = 2;
+  options.scan_targets = 5;
+  options.scan_redshifts = 100;
   const GpuBenchResult r = run_gpu_bench(options);
   // the vendor's libraries are found, opened, and have all functions; they want a real card then
   bool only_baseline = r.failures.size() <= 1;
@@ -99,6 +101,8 @@ void runs_the_benchmark() {
   bool all_timed = r.stages.size() >= 10;
   for (const GpuBenchStage& s : r.stages) all_timed = all_timed && s.seconds > 0;
   expect(all_timed, "benchmark: every stage has a time by events");
+  expect(r.scan.scan_s > 0 && r.scan.cpu_s > 0 && r.scan.stages.size() == 5,
+         "benchmark: a scan for redshifts");
   expect(r.frames == 3 && r.overlapped_s > 0 && r.cpu_frame_s > 0, "benchmark: frames");
   expect_clean("benchmark");
 }
