@@ -156,7 +156,7 @@ py::dict fit_redshifts(const py::list& cameras, const std::vector<std::int64_t>&
   for (const auto& [key, texts] : options) {
     for (const RedshiftOptionRow& row : redshift_option_rows()) {
       if (row.key != key) continue;
-      for (const std::string& text : texts) set_redshift_option(row, job, text);
+      for (const std::string& text : texts) loom::set_option(row, job, text);
     }
   }
   const DeviceChoice choice = to_device(given);

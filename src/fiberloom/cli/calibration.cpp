@@ -9,6 +9,7 @@
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/row_options.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -19,51 +20,14 @@ struct CalibrationCommand {
   StepRun run;
 };
 
-/// Declares the option of a row by the kind of its member.
-struct DeclareCalibration {
-  Options& options;
-  const CalibrationOptionRow& row;
-
-  void operator()(double* member) const { plain(member); }
-  void operator()(int* member) const { plain(member); }
-  void operator()(std::string* member) const { plain(member); }
-  void operator()(std::vector<std::string>* member) const { plain(member); }
-  void operator()(std::vector<long>* member) const { plain(member); }
-  void operator()(CalibrationMethod* member) const { one_of(member, calibration_methods()); }
-  void operator()(calibrate::StarColour* member) const { one_of(member, star_colours()); }
-  void operator()(Verify* member) const {
-    options.flag(
-        row.names, [member] { *member = Verify::kNo; }, row.text);
-  }
-  void operator()(Overwrite* member) const {
-    options.flag(
-        row.names, [member] { *member = Overwrite::kNo; }, row.text);
-  }
-
- private:
-  template <class Member>
-  void one_of(Member* member, const std::vector<std::string>& words) const {
-    std::vector<std::pair<std::string, Member>> meanings;
-    for (const std::string& word : words) {
-      meanings.emplace_back(word, static_cast<Member>(meanings.size()));
-    }
-    options.choice<Member>(row.names, member, meanings, row.text,
-                           {.shows_default = row.shows_default});
-  }
-  template <class Member>
-  void plain(Member* member) const {
-    options.add(row.names, member, row.text,
-                {.value = row.value,
-                 .interval = row.interval,
-                 .required = row.required,
-                 .shows_default = row.shows_default});
-  }
-};
-
 void add_calibration_options(Options& options, CalibrationCommand& c) {
   for (const CalibrationOptionRow& row : calibration_option_rows()) {
-    if (row.belongs_to(c.job.step)) std::visit(DeclareCalibration{options, row}, row.field(c.job));
+    if (belongs_to(row, c.job.step)) loom::add_row(options, row, c.job);
   }
+  options.flag(
+      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
+      "refuse to replace an existing file");
+  add_verify_option(options, c.job.verify);
   add_step_options(options, c.run);
 }
 

@@ -8,6 +8,7 @@
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "loom/base/error.hpp"
+#include "loom/program/row_options.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -33,60 +34,6 @@ constexpr const char* kUseFrames = "--use-frames";
 constexpr const char* kNoFrames =
     ": spCFrame files, where each fibre has wavelengths of its own, are not read; expected the "
     "spPlate alone";
-
-/// Declares the option of a row by the kind of its member.
-struct DeclareRedshift {
-  Options& options;
-  const RedshiftOptionRow& row;
-  RedshiftJob& job;
-
-  void operator()(bool* member) const {
-    if (row.flag_clears) {
-      options.flag(
-          row.names, [member] { *member = false; }, row.text);
-    } else {
-      options.flag(row.names, member, row.text);
-    }
-  }
-  void operator()(int* member) const { plain(member); }
-  void operator()(double* member) const { plain(member); }
-  void operator()(std::string* member) const { plain(member); }
-  void operator()(std::vector<std::string>* member) const { plain(member); }
-  void operator()(RedshiftMethod* member) const {
-    const std::vector<std::string>& words = redshift_methods();
-    by_text(words, words[static_cast<std::size_t>(*member)]);
-  }
-  void operator()(PerCamera*) const { by_text({"True", "False"}); }
-  template <class Other>
-  void operator()(Other*) const {
-    by_text({});
-  }
-
- private:
-  template <class Member>
-  void plain(Member* member) const {
-    options.add(row.names, member, row.text,
-                {.value = row.value, .interval = row.interval, .shows_default = row.shows_default});
-  }
-  void by_text(std::vector<std::string> words, const std::string& initial = {}) const {
-    options.add(row.names,
-                [this_row = &row, to = &job](const std::string& text) {
-                  set_redshift_option(*this_row, *to, text);
-                },
-                row.text,
-                {.value = row.value,
-                 .words = std::move(words),
-                 .shows_default = !initial.empty(),
-                 .initial = initial});
-  }
-};
-
-void add_rows(Options& options, RedshiftJob& job, std::string_view group) {
-  options.group(std::string(group));
-  for (const RedshiftOptionRow& row : redshift_option_rows()) {
-    if (row.group == group) std::visit(DeclareRedshift{options, row, job}, row.field(job));
-  }
-}
 
 void add_survey_options(Options& options, RedshiftCommand& c) {
   survey::PipelineOptions& o = c.pipeline;
@@ -135,7 +82,7 @@ void add_file_options(Options& options, RedshiftCommand& c) {
       "redshifts to write (.fits); a folder (there, or with a / at its end): one file each");
   options.add("-d,--details,--output", &c.job.details, "chi2 at every redshift, all minima (.h5)");
   options.add("--model", &c.job.model, "best models to write (.fits)");
-  add_rows(options, c.job, "Files");
+  loom::add_rows(options, redshift_option_rows(), "Files", c.job);
   options.flag(
       "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
       "refuse to replace an existing output");
@@ -146,9 +93,9 @@ void add_file_options(Options& options, RedshiftCommand& c) {
 
 void add_redshift_options(Options& options, RedshiftCommand& c) {
   add_file_options(options, c);
-  add_rows(options, c.job, "Which targets");
-  add_rows(options, c.job, "Method");
-  add_rows(options, c.job, "Archetypes");
+  loom::add_rows(options, redshift_option_rows(), "Which targets", c.job);
+  loom::add_rows(options, redshift_option_rows(), "Method", c.job);
+  loom::add_rows(options, redshift_option_rows(), "Archetypes", c.job);
   options.group("Running");
   add_thread_option(options, c.threads);
   add_device_options(options, c.device);

@@ -1,149 +1,320 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/recipes/calibration_option_table.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <sstream>
-
-#include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
-
 namespace fiberloom {
 namespace {
 
-[[noreturn]] void fail(const CalibrationOptionRow& row, const std::string& text,
-                       const std::string& expected) {
-  throw Error(Status::kUsage, row.long_name() + " " + text + ": expected " + expected);
+using Field = loom::OptionField;
+
+constexpr auto kFlat = static_cast<unsigned>(CalibrationStep::kFiberFlat);
+constexpr auto kSky = static_cast<unsigned>(CalibrationStep::kSky);
+constexpr auto kApply = static_cast<unsigned>(CalibrationStep::kCalibrate);
+constexpr auto kFlux = static_cast<unsigned>(CalibrationStep::kFluxCalib);
+constexpr auto kStars = static_cast<unsigned>(CalibrationStep::kStdStars);
+constexpr unsigned kTwoRules = kFlat | kSky | kApply | kFlux | kStars;  // with rules of ours
+constexpr auto kQuality = static_cast<unsigned>(CalibrationStep::kQuality);
+
+constexpr loom::Word<CalibrationMethod> kMethods[] = {{"fiberloom", CalibrationMethod::kOurs},
+                                                      {"desispec", CalibrationMethod::kDesispec}};
+
+/// "auto", then the names of the colours, in the order of the values.
+Field colour_field(calibrate::StarColour& colour) {
+  using calibrate::StarColour;
+  loom::WordField field;
+  field.words = {"auto"};
+  for (const auto one :
+       {StarColour::kGR, StarColour::kRZ, StarColour::kGaiaBpRp, StarColour::kGaiaGRp}) {
+    field.words.emplace_back(calibrate::name_of(one));
+  }
+  field.set = [to = &colour](std::size_t i) { *to = static_cast<StarColour>(i); };
+  field.get = [from = &colour] { return static_cast<std::size_t>(*from); };
+  return field;
 }
 
-/// Visits every kind of member.
-struct SetMember {
-  const CalibrationOptionRow& row;
-  const std::string& text;
-  void operator()(double* to) const {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-      fail(row, text, "a number");
-    }
-    if (row.interval && !row.interval->contains(value)) {
-      fail(row, text, "a number " + row.interval->words());
-    }
-    *to = value;
-  }
-  void operator()(int* to) const {
-    double value = 0;
-    (*this)(&value);
-    constexpr double kMost = 1e9;
-    if (value != std::floor(value) || std::abs(value) > kMost) fail(row, text, "a whole number");
-    *to = static_cast<int>(value);
-  }
-  void operator()(std::string* to) const { *to = text; }
-  void operator()(std::vector<std::string>* to) const { *to = words(); }
-  void operator()(std::vector<long>* to) const {
-    to->clear();
-    for (const std::string& word : words()) {
-      long value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (error != std::errc() || end != word.data() + word.size()) fail(row, word, "a TARGETID");
-      to->push_back(value);
-    }
-  }
-  void operator()(calibrate::StarColour* to) const {
-    const auto& all = star_colours();
-    const auto found = std::find(all.begin(), all.end(), text);
-    if (found == all.end()) fail(row, text, "auto, G-R, R-Z, GAIA-BP-RP or GAIA-G-RP");
-    *to = static_cast<calibrate::StarColour>(found - all.begin());
-  }
-  void operator()(CalibrationMethod* to) const {
-    const auto& words = calibration_methods();
-    const auto found = std::find(words.begin(), words.end(), text);
-    if (found == words.end()) fail(row, text, "fiberloom or desispec");
-    *to = static_cast<CalibrationMethod>(found - words.begin());
-  }
-  void operator()(Verify* to) const { *to = yes() ? Verify::kYes : Verify::kNo; }
-  void operator()(Overwrite* to) const { *to = yes() ? Overwrite::kYes : Overwrite::kNo; }
-
- private:
-  [[nodiscard]] std::vector<std::string> words() const {
-    std::vector<std::string> out;
-    std::istringstream all(text);
-    for (std::string word; std::getline(all, word, ',');) out.push_back(word);
-    return out;
-  }
-  [[nodiscard]] bool yes() const {
-    if (text != "true" && text != "false") fail(row, text, "true or false");
-    return text == "true";
-  }
-};
-
-struct TellMember {
-  std::string operator()(const double* v) const { return print("%.17g", *v); }
-  std::string operator()(const int* v) const { return std::to_string(*v); }
-  std::string operator()(const std::string* v) const { return *v; }
-  std::string operator()(const std::vector<std::string>* v) const {
-    return joined(*v, [](const std::string& one) { return one; });
-  }
-  std::string operator()(const std::vector<long>* v) const {
-    return joined(*v, [](long one) { return std::to_string(one); });
-  }
-  std::string operator()(const calibrate::StarColour* v) const {
-    return star_colours()[static_cast<std::size_t>(*v)];
-  }
-  std::string operator()(const CalibrationMethod* v) const {
-    return calibration_methods()[static_cast<std::size_t>(*v)];
-  }
-  std::string operator()(const Verify* v) const { return *v == Verify::kYes ? "true" : "false"; }
-  std::string operator()(const Overwrite* v) const {
-    return *v == Overwrite::kYes ? "true" : "false";
-  }
-
- private:
-  template <class T, class Text>
-  static std::string joined(const std::vector<T>& all, Text text) {
-    std::string out;
-    for (const T& one : all) out += (out.empty() ? "" : ",") + text(one);
-    return out;
-  }
+const CalibrationOptionRow kRows[] = {
+    {.key = "infile",
+     .names = "-i,--infile",
+     .text = "frame of a lamp (ours, desispec's)",
+     .field = [](CalibrationJob& j) -> Field { return &j.input; },
+     .value = "FRAME",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kFlat},
+    {.key = "infile",
+     .names = "-i,--infile",
+     .text = "frame of an exposure",
+     .field = [](CalibrationJob& j) -> Field { return &j.input; },
+     .value = "FRAME",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kSky | kApply | kFlux},
+    {.key = "fiberflat",
+     .names = "--fiberflat",
+     .text = "what to divide it by first; none: it has been",
+     .field = [](CalibrationJob& j) -> Field { return &j.flat; },
+     .value = "FIBERFLAT",
+     .decides_numbers = false,
+     .commands = kSky | kFlux},
+    {.key = "fiberflat",
+     .names = "--fiberflat",
+     .text = "what to divide it by",
+     .field = [](CalibrationJob& j) -> Field { return &j.flat; },
+     .value = "FIBERFLAT",
+     .decides_numbers = false,
+     .commands = kApply},
+    {.key = "sky",
+     .names = "--sky",
+     .text = "what to take away",
+     .field = [](CalibrationJob& j) -> Field { return &j.sky; },
+     .value = "SKY",
+     .decides_numbers = false,
+     .commands = kApply},
+    {.key = "sky",
+     .names = "--sky",
+     .text = "what to take away first; none: it has been",
+     .field = [](CalibrationJob& j) -> Field { return &j.sky; },
+     .value = "SKY",
+     .decides_numbers = false,
+     .commands = kFlux},
+    {.key = "models",
+     .names = "--models",
+     .text = "standard stars of known spectrum: FLUX, WAVELENGTH, FIBERS",
+     .field = [](CalibrationJob& j) -> Field { return &j.models; },
+     .value = "STDSTARS",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kFlux},
+    {.key = "average",
+     .names = "--average",
+     .text = "flux calibration that is scaled where stars are too faint; none: an error then",
+     .field = [](CalibrationJob& j) -> Field { return &j.average; },
+     .value = "FLUXCALIB",
+     .decides_numbers = false,
+     .commands = kFlux},
+    {.key = "fluxcalib",
+     .names = "--fluxcalib",
+     .text = "what makes flux of it",
+     .field = [](CalibrationJob& j) -> Field { return &j.flux; },
+     .value = "FLUXCALIB",
+     .decides_numbers = false,
+     .commands = kApply},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "flux calibration to write",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "FLUXCALIB",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kFlux},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "fibre flat to write",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "FIBERFLAT",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kFlat},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "sky to write",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "SKY",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kSky},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "frame to write",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "FRAME",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kApply},
+    {.key = "nsig",
+     .names = "--nsig",
+     .text = "pixels farther from the smooth flat are rejected, sigma",
+     .field = [](CalibrationJob& j) -> Field { return &j.clip_nsig; },
+     .interval = above(0),
+     .shows_default = true,
+     .commands = kFlat},
+    {.key = "acc",
+     .names = "--acc",
+     .text = "largest change of the last iteration",
+     .field = [](CalibrationJob& j) -> Field { return &j.accuracy; },
+     .interval = above(0),
+     .shows_default = true,
+     .commands = kFlat},
+    {.key = "smoothing_resolution",
+     .names = "--smoothing-resolution",
+     .text = "Angstrom between knots",
+     .field = [](CalibrationJob& j) -> Field { return &j.spacing_aa; },
+     .interval = above(0),
+     .shows_default = true,
+     .commands = kFlat},
+    {.key = "nsig_flux_scale",
+     .names = "--nsig-flux-scale",
+     .text = "stars brighter or fainter than the others by more are left out, sigma",
+     .field = [](CalibrationJob& j) -> Field { return &j.scale_nsig; },
+     .interval = above(0),
+     .shows_default = true,
+     .commands = kFlux},
+    {.key = "infile",
+     .names = "-i,--frames",
+     .text = "frames of all cameras of one spectrograph, of an exposure or several",
+     .field = [](CalibrationJob& j) -> Field { return &j.frames; },
+     .value = "FRAME",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "fiberflats",
+     .names = "--fiberflats",
+     .text = "what to divide them by, one a camera",
+     .field = [](CalibrationJob& j) -> Field { return &j.flats; },
+     .value = "FIBERFLAT",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "skymodels",
+     .names = "--skymodels",
+     .text = "what to take away, one a frame",
+     .field = [](CalibrationJob& j) -> Field { return &j.skies; },
+     .value = "SKY",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "starmodels",
+     .names = "--starmodels",
+     .text = "grid of stellar models (stdstar_templates)",
+     .field = [](CalibrationJob& j) -> Field { return &j.grid; },
+     .value = "FILE",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "filters",
+     .names = "--filters",
+     .text = "folder of passbands, decam2014-r.ecsv and so on (speclite's)",
+     .field = [](CalibrationJob& j) -> Field { return &j.passbands; },
+     .value = "FOLDER",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "standard stars to write",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "STDSTARS",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kStars},
+    {.key = "infile",
+     .names = "-i,--frames",
+     .text = "frames of one exposure without sky, in flux: cameras of any spectrographs",
+     .field = [](CalibrationJob& j) -> Field { return &j.frames; },
+     .value = "FRAME",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kQuality},
+    {.key = "skymodels",
+     .names = "--skymodels",
+     .text = "their skies: throughput of lines",
+     .field = [](CalibrationJob& j) -> Field { return &j.skies; },
+     .value = "SKY",
+     .decides_numbers = false,
+     .commands = kQuality},
+    {.key = "fluxcalibs",
+     .names = "--fluxcalibs",
+     .text = "their flux calibrations: throughput, and which stars were used",
+     .field = [](CalibrationJob& j) -> Field { return &j.fluxes; },
+     .value = "FLUXCALIB",
+     .decides_numbers = false,
+     .commands = kQuality},
+    {.key = "stdstars",
+     .names = "--stdstars",
+     .text = "their standard stars: light against models",
+     .field = [](CalibrationJob& j) -> Field { return &j.star_files; },
+     .value = "STDSTARS",
+     .decides_numbers = false,
+     .commands = kQuality},
+    {.key = "outfile",
+     .names = "-o,--outfile",
+     .text = "quality to write: FIBERQA, PETALQA",
+     .field = [](CalibrationJob& j) -> Field { return &j.output; },
+     .value = "QA",
+     .required = true,
+     .decides_numbers = false,
+     .commands = kQuality},
+    {.key = "color",
+     .names = "--color",
+     .text = "colour that models are chosen by; auto: G-R, without imaging GAIA-BP-RP",
+     .field = [](CalibrationJob& j) -> Field { return colour_field(j.colour); },
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "delta_color",
+     .names = "--delta-color",
+     .text = "models farther from the star's colour are left out, mag",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.colour_distance; },
+     .interval = above(0),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "min_blue_snr",
+     .names = "--min-blue-snr",
+     .text = "least median S/N in the blue, a square root of an Angstrom",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.least_blue_snr; },
+     .interval = at_least(0),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "maxstdstars",
+     .names = "--maxstdstars",
+     .text = "stars at most, those of most light",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.most_stars; },
+     .interval = at_least(1),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "z_max",
+     .names = "--z-max",
+     .text = "largest redshift either way",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.fit.most_redshift; },
+     .interval = between(1e-4, 0.05),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "z_res",
+     .names = "--z-res",
+     .text = "step of redshifts",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.fit.redshift_step; },
+     .interval = between(1e-6, 1e-3),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "template_error",
+     .names = "--template-error",
+     .text = "error of models, a share of the continuum",
+     .field = [](CalibrationJob& j) -> Field { return &j.stars.fit.template_error; },
+     .interval = at_least(0),
+     .shows_default = true,
+     .commands = kStars},
+    {.key = "std_targetids",
+     .names = "--std-targetids",
+     .text = "stars to take; none: those that DESI_TARGET and MWS_TARGET name so",
+     .field = [](CalibrationJob& j) -> Field { return &j.targets; },
+     .value = "TARGETID",
+     .commands = kStars},
+    {.key = "method",
+     .names = "--method",
+     .text = "whose rules where they differ",
+     .field = [](CalibrationJob& j) -> Field { return loom::word_field(&j.method, kMethods); },
+     .shows_default = true,
+     .commands = kTwoRules},
 };
 
 }  // namespace
 
-std::string CalibrationOptionRow::long_name() const {
-  const std::string all(names);
-  const std::size_t start = all.find("--");
-  return all.substr(start, all.find(',', start) - start);
-}
-
-const std::vector<std::string>& calibration_methods() {
-  static const std::vector<std::string> words{"fiberloom", "desispec"};
-  return words;
-}
-
-const std::vector<std::string>& star_colours() {
-  static const std::vector<std::string> words = [] {
-    std::vector<std::string> out{"auto"};
-    for (const auto colour : {calibrate::StarColour::kGR, calibrate::StarColour::kRZ,
-                              calibrate::StarColour::kGaiaBpRp, calibrate::StarColour::kGaiaGRp}) {
-      out.emplace_back(calibrate::name_of(colour));
-    }
-    return out;
-  }();
-  return words;
-}
-
-void set_calibration_option(const CalibrationOptionRow& row, CalibrationJob& job,
-                            const std::string& text) {
-  std::visit(SetMember{row, text}, row.field(job));
-}
+std::span<const CalibrationOptionRow> calibration_option_rows() { return kRows; }
 
 std::vector<std::pair<std::string, std::string>> calibration_settings(const CalibrationJob& job) {
   CalibrationJob copy = job;
   std::vector<std::pair<std::string, std::string>> out;
-  for (const CalibrationOptionRow& row : calibration_option_rows()) {
-    if (!row.is_setting || !row.belongs_to(job.step)) continue;
-    out.emplace_back(row.key, std::visit(TellMember{}, row.field(copy)));
+  for (const CalibrationOptionRow& row : kRows) {
+    if (!row.decides_numbers || !belongs_to(row, job.step)) continue;
+    out.emplace_back(row.key, loom::field_text(row.field(copy)));
   }
   return out;
 }

@@ -182,14 +182,12 @@ TEST(FitsReader, EmptyAndGarbageAreNotFits) {
   EXPECT_TRUE(opening(Bytes8(100, 'S')).says("100 bytes"));
 }
 
-TEST(FitsReader, EveryTruncationWithinAnHduIsNoticed) {
+TEST(FitsReader, EveryTruncationButBetweenTwoHdusIsNoticed) {
   const Bytes8 whole = two_images();
   const std::size_t second = FitsReader::from_memory(whole, "x").hdus()[1].data_offset - kBlock;
-  for (std::size_t n = 1; n + kBlock < whole.size(); n += 977) {
-    if (n >= second && n < second + kBlock) continue;  // less than a header block is ignored
-    if (n >= second - kBlock && n < second) continue;  // only padding is gone
+  for (std::size_t n = 1; n < whole.size(); ++n) {
     const auto thrown = opening({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)});
-    EXPECT_EQ(thrown.status, Status::kCorrupt) << n;
+    EXPECT_EQ(thrown.status, n == second ? Status::kOk : Status::kCorrupt) << n;
   }
 }
 
@@ -203,13 +201,12 @@ TEST(FitsReader, TruncationNamesTheHduAndTheSizes) {
   EXPECT_TRUE(thrown.says("the file has " + std::to_string(bytes.size())));
 }
 
-TEST(FitsReader, MissingPaddingAndTrailingZerosAreForgiven) {
-  Bytes8 bytes = two_images();
-  bytes.resize(bytes.size() - 100);
-  EXPECT_EQ(opening(bytes).status, Status::kOk);
-  bytes = two_images();
-  bytes.resize(bytes.size() + 5 * kBlock, 0);
-  EXPECT_EQ(opening(bytes).status, Status::kOk);
+TEST(FitsReader, TrailingBytesThatAreNoHeaderAreForgiven) {
+  for (const std::size_t more : {std::size_t{1}, std::size_t{100}, 5 * kBlock}) {
+    Bytes8 bytes = two_images();
+    bytes.resize(bytes.size() + more, 0);
+    EXPECT_EQ(opening(bytes).status, Status::kOk) << more;
+  }
 }
 
 /// A table of three bytes a row, two rows, behind an empty primary.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <string_view>
 
 #include "loom/base/error.hpp"
 #include "loom/fits/checksum.hpp"
@@ -70,13 +72,25 @@ std::uint64_t product(const ByteSource& source, const Hdu& hdu, std::uint64_t a,
   return out;
 }
 
+/// How a header begins.
+std::string_view first_card(const Hdu& hdu) { return hdu.number == 0 ? "SIMPLE  =" : "XTENSION="; }
+
+/// Less than a block is left of the file: the beginning of a header that was cut off? What does not
+/// look like one (zeros that some writers leave behind) belongs to nobody.
+bool header_begins(const ByteSource& source, std::uint64_t offset, const Hdu& hdu) {
+  std::array<std::uint8_t, 9> bytes{};
+  const std::size_t n = std::min<std::size_t>(bytes.size(), source.size() - offset);
+  source.read(offset, std::span(bytes).first(n));
+  return first_card(hdu).starts_with({reinterpret_cast<const char*>(bytes.data()), n});
+}
+
 /// Cards up to END; returns the offset of the data. nullopt: nothing that looks like a header.
 std::optional<std::uint64_t> read_cards(const ByteSource& source, std::uint64_t offset, Hdu& hdu) {
   std::array<std::uint8_t, kBlock> block{};
   Checksum sum;
   for (bool first = true;; first = false) {
     if (source.size() < offset + kBlock) {
-      if (first) return std::nullopt;
+      if (first && !header_begins(source, offset, hdu)) return std::nullopt;
       corrupt(source, hdu.label(), "truncated header, no END card");
     }
     source.read(offset, block);
@@ -84,9 +98,7 @@ std::optional<std::uint64_t> read_cards(const ByteSource& source, std::uint64_t 
     sum.add(block);
     hdu.header_sum = sum.value();
     const std::string_view text(reinterpret_cast<const char*>(block.data()), block.size());
-    if (first && !text.starts_with(hdu.number == 0 ? "SIMPLE  =" : "XTENSION=")) {
-      return std::nullopt;
-    }
+    if (first && !text.starts_with(first_card(hdu))) return std::nullopt;
     for (std::size_t at = 0; at < kBlock; at += 80) {
       const std::string_view card = text.substr(at, 80);
       if (card_keyword(card) == "END") return offset;
@@ -217,9 +229,13 @@ std::vector<Hdu> scan_hdus(const ByteSource& source) {
     if (!data) break;
     hdu.data_offset = *data;
     describe(source, hdu);
-    if (hdu.data_bytes > source.size() - hdu.data_offset) {
+    // Padding is no data, but a file that ends inside it was cut: what came behind it, tables that
+    // a reader may do without among it, would be lost in silence.
+    if (hdu.end() > source.size()) {
+      const bool in_data = hdu.data_bytes > source.size() - hdu.data_offset;
       corrupt(source, hdu.label(),
-              "truncated: data to byte " + std::to_string(hdu.data_offset + hdu.data_bytes) +
+              std::string(in_data ? "truncated: data to byte " : "truncated: padding to byte ") +
+                  std::to_string(in_data ? hdu.data_offset + hdu.data_bytes : hdu.end()) +
                   " expected, the file has " + std::to_string(source.size()));
     }
     if (hdu.kind == HduKind::kTable && hdu.header.logical("ZIMAGE").value_or(false)) {

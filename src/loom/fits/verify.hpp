@@ -13,7 +13,7 @@ namespace loom::fits {
 /// Does the header say what its bytes must sum to? An empty card says nothing.
 [[nodiscard]] bool has_checksums(const Hdu& hdu);
 
-/// Adds the bytes [first, last) of a file; what lies beyond its end counts as zeros.
+/// Adds the bytes [first, last) of a file.
 /// Precondition: last - first is a multiple of 4.
 void add_bytes(Checksum& sum, const ByteSource& source, std::uint64_t first, std::uint64_t last);
 

@@ -150,7 +150,7 @@ TEST(FitsReader, AChangedHeaderIsNoticedByChecksum) {
   EXPECT_EQ(reading(bytes, "IMAGE", Verify::kYes), Status::kCorrupt);
 }
 
-TEST(FitsReader, EmptySumsSayNothingAndMissingPaddingIsZeros) {
+TEST(FitsReader, EmptySumsSayNothing) {
   auto bytes = signed_file();
   const Hdu image = FitsReader::from_memory(bytes, "f.fits").require("IMAGE");
   for (const std::string key : {"CHECKSUM= ", "DATASUM = "}) {
@@ -159,8 +159,6 @@ TEST(FitsReader, EmptySumsSayNothingAndMissingPaddingIsZeros) {
   }
   bytes[image.data_offset] ^= 1U;
   EXPECT_EQ(reading(bytes, "IMAGE", Verify::kYes), Status::kOk);
-  bytes.resize(bytes.size() - 900);
-  EXPECT_EQ(reading(bytes, "T", Verify::kYes), Status::kOk);
 }
 
 TEST(Checksum, OfAnyLengthIsTheSumOfItsWords) {

@@ -22,10 +22,10 @@ struct Setter {
     if (interval && !interval->contains(value)) fail("a number " + interval->words());
   }
   template <class Number>
-  [[nodiscard]] Number number(const char* expected) const {
+  [[nodiscard]] Number number(std::string_view word, const char* expected) const {
     Number value{};
-    const char* const end = text.data() + text.size();
-    const auto [rest, bad] = std::from_chars(text.data(), end, value);
+    const char* const end = word.data() + word.size();
+    const auto [rest, bad] = std::from_chars(word.data(), end, value);
     if (bad != std::errc() || rest != end) fail(expected);
     return value;
   }
@@ -33,11 +33,8 @@ struct Setter {
     if (text != "true" && text != "false") fail("true or false");
     *to = text == "true";
   }
-  void operator()(std::size_t* to) const {
-    const auto value = number<std::size_t>("an integer, 0 or more");
-    check(static_cast<double>(value));
-    *to = value;
-  }
+  void operator()(int* to) const { *to = checked<int>("an integer"); }
+  void operator()(std::size_t* to) const { *to = checked<std::size_t>("an integer, 0 or more"); }
   void operator()(double* to) const { *to = real(); }
   void operator()(std::optional<double>* to) const {
     if (text == "none") {
@@ -47,6 +44,17 @@ struct Setter {
     }
   }
   void operator()(std::string* to) const { *to = text; }
+  void operator()(std::vector<std::string>* to) const { to->push_back(text); }
+  void operator()(std::vector<long>* to) const {
+    std::vector<long> all;
+    for (std::size_t start = 0; start <= text.size();) {
+      const std::size_t end = std::min(text.find(',', start), text.size());
+      all.push_back(number<long>(std::string_view(text).substr(start, end - start),
+                                 "integers with commas between them"));
+      start = end + 1;
+    }
+    *to = std::move(all);
+  }
   void operator()(const WordField& field) const {
     const auto found = std::find(field.words.begin(), field.words.end(), text);
     if (found == field.words.end()) {
@@ -65,22 +73,45 @@ struct Setter {
   }
 
  private:
+  template <class Integer>
+  [[nodiscard]] Integer checked(const char* expected) const {
+    const auto value = number<Integer>(text, expected);
+    check(static_cast<double>(value));
+    return value;
+  }
   [[nodiscard]] double real() const {
-    const auto value = number<double>("a number");
+    const auto value = number<double>(text, "a number");
     if (!std::isfinite(value)) fail("a number");
     check(value);
     return value;
   }
 };
 
+template <class T, class Text>
+std::string joined(const std::vector<T>& all, Text text_of) {
+  std::string out;
+  for (const T& one : all) {
+    if (!out.empty()) out += ',';
+    out += text_of(one);
+  }
+  return out;
+}
+
 struct Teller {
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const int* v) const { return std::to_string(*v); }
   std::string operator()(const std::size_t* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return print("%.17g", *v); }
   std::string operator()(const std::optional<double>* v) const {
     return *v ? print("%.17g", **v) : "none";
   }
   std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return joined(*v, [](const std::string& one) { return one; });
+  }
+  std::string operator()(const std::vector<long>* v) const {
+    return joined(*v, [](long one) { return std::to_string(one); });
+  }
   std::string operator()(const WordField& field) const { return field.words[field.get()]; }
   std::string operator()(const TextField& field) const { return field.get(); }
 };

@@ -30,11 +30,14 @@ struct TextField {
   /// Throws kUsage with what was expected, the option's name in front is the caller's.
   std::function<void(const std::string&)> set;
   std::function<std::string()> get;
+  std::vector<std::string> words = {};  ///< all that a user may say; empty: not a few words
 };
 
-/// Where the value of an option goes.
-using OptionField = std::variant<bool*, std::size_t*, double*, std::string*, std::optional<double>*,
-                                 WordField, TextField>;
+/// Where the value of an option goes. A list of texts takes one more with each text; a list of
+/// integers is one text, 5,-7.
+using OptionField =
+    std::variant<bool*, int*, std::size_t*, double*, std::string*, std::optional<double>*,
+                 std::vector<std::string>*, std::vector<long>*, WordField, TextField>;
 
 template <class Enum>
 struct Word {
@@ -59,15 +62,17 @@ template <class Enum, std::size_t n>
 
 template <class Job>
 struct OptionRow {
-  const char* key;    ///< in JSON, notes and Python
-  const char* names;  ///< on the command line; of a bool a flag
-  const char* group;  ///< heading in help
+  const char* key;         ///< in JSON, notes and Python
+  const char* names;       ///< on the command line; of a bool a flag
+  const char* group = "";  ///< heading in help
   const char* text;
   OptionField (*field)(Job&);
   const char* value = "";  ///< what help shows for it; empty: by its kind
   std::optional<Interval> interval = {};
-  bool shows_default = false;
+  bool required = false, shows_default = false;
+  bool flag_clears = false;     ///< the flag says no: --no-skymask
   bool decides_numbers = true;  ///< of an output: it is noted there
+  unsigned commands = ~0U;      ///< bits, where a table serves several
 };
 
 /// "--stripe-size", the first long name of "-s,--stripe-size".

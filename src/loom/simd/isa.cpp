@@ -77,6 +77,11 @@ Isa active_isa() {
                                   ", which this program has and this processor runs");
 }
 
+void lower_isa(Isa most) {
+  if (most >= active_isa()) return;
+  ::setenv("FIBERLOOM_ISA", std::string(isa_name(most)).c_str(), 1);
+}
+
 void throw_not_built(Isa isa) {
   throw Error(Status::kInternal,
               "level " + std::string(isa_name(isa)) + " is not built into this program");

@@ -22,6 +22,9 @@ enum class Isa { kGeneric, kV2, kV3, kV4 };
 /// when that is no level or one that does not run here, kUnsupported when none does: the program
 /// was built for other processors alone.
 [[nodiscard]] Isa active_isa();
+/// From now on at most this level, by FIBERLOOM_ISA: one job of many processes agrees on the
+/// lowest, so that it does not matter who computes what. Before any thread asks for a level.
+void lower_isa(Isa most);
 /// Every level that was built and that this processor has, lowest first.
 [[nodiscard]] std::vector<Isa> available_isas();
 [[noreturn]] void throw_not_built(Isa isa);

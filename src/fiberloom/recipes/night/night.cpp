@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/night/night.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -42,12 +41,6 @@ void admit_frames(const std::vector<Task>& tasks, const RunFolder& folder, Redo 
 /// RankHello::device of an engine.
 int kind_of(const DeviceEngine* device) {
   return device_kind(device == nullptr ? nullptr : &device->info());
-}
-
-/// One job agrees on one instruction set, so that it does not matter who extracts what.
-void take_isa(int isa) {
-  if (isa >= static_cast<int>(active_isa())) return;
-  ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
 }
 
 std::size_t places_of(const Engine& engine) {
@@ -181,7 +174,7 @@ NightRanksReport run_night_on_ranks(Ranks& ranks, NightRanksJob job, Engine engi
   ranks_job.isa = static_cast<int>(active_isa());
   ranks_job.device = kind_of(engine.device());
   ranks_job.agreed = [&](int isa, int device) {
-    take_isa(isa);
+    lower_isa(static_cast<Isa>(isa));
     if (device != kind_of(engine.device())) {
       observer.warn(
           "not all ranks have a device of this kind: this one computes on its CPU, so that it "

@@ -12,12 +12,99 @@
 namespace fiberloom {
 namespace {
 
-using Field = RedshiftOptionField;
+using Field = loom::OptionField;
 
 constexpr const char* kFiles = "Files";
 constexpr const char* kTargets = "Which targets";
 constexpr const char* kMethod = "Method";
 constexpr const char* kArchetypes = "Archetypes";
+
+constexpr loom::Word<RedshiftMethod> kMethods[] = {{"fast", RedshiftMethod::kFast},
+                                                   {"exact", RedshiftMethod::kExact},
+                                                   {"redrock", RedshiftMethod::kRedrock}};
+
+[[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
+
+/// Between commas, blanks left out.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> out{""};
+  for (const char c : text) {
+    if (c == ',') {
+      out.emplace_back();
+    } else if (c != ' ') {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+template <class T>
+T parse(const std::string& part, const char* what) {
+  T value{};
+  const char* const first = part.data() + (part.starts_with('+') ? 1 : 0);
+  const auto [end, error] = std::from_chars(first, part.data() + part.size(), value);
+  if (error != std::errc() || end != part.data() + part.size() || part.empty()) expected(what);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) expected(what);
+  }
+  return value;
+}
+
+/// What stands for no choice among targets.
+constexpr const char* kAllTargets = "all";
+
+Field ids_field(std::vector<std::int64_t>& ids) {
+  const auto set = [to = &ids](const std::string& text) {
+    to->clear();
+    if (text == kAllTargets) return;
+    for (const std::string& part : parts_of(text)) {
+      to->push_back(parse<std::int64_t>(part, "integers with commas between them"));
+    }
+  };
+  const auto get = [from = &ids] {
+    std::string text;
+    for (const std::int64_t id : *from) {
+      if (!text.empty()) text += ',';
+      text += std::to_string(id);
+    }
+    return text.empty() ? kAllTargets : text;
+  };
+  return loom::TextField{set, get};
+}
+
+Field count_field(std::optional<std::size_t>& count) {
+  const auto set = [to = &count](const std::string& text) {
+    to->reset();
+    if (text != kAllTargets) *to = parse<std::size_t>(text, "an integer, 0 or more");
+  };
+  const auto get = [from = &count] { return *from ? std::to_string(**from) : kAllTargets; };
+  return loom::TextField{set, get};
+}
+
+Field grid_field(redshift::GridRule& rule) {
+  const auto set = [to = &rule](const std::string& text) {
+    const std::vector<std::string> parts = parts_of(text);
+    const char* const what = "zmin,zmax,dz";
+    if (parts.size() != 3) expected(what);
+    *to = {parse<double>(parts[0], what), parse<double>(parts[1], what),
+           parse<double>(parts[2], what)};
+  };
+  const auto get = [from = &rule] {
+    return print("%.17g,%.17g,%.17g", from->low, from->high, from->step);
+  };
+  return loom::TextField{set, get};
+}
+
+Field per_camera_field(PerCamera& choice) {
+  const auto set = [to = &choice](const std::string& text) {
+    if (text != "True" && text != "False") expected("True or False");
+    *to = text == "True" ? PerCamera::kYes : PerCamera::kNo;
+  };
+  const auto get = [from = &choice]() -> std::string {
+    return *from == PerCamera::kDefault ? "default" : *from == PerCamera::kYes ? "on" : "off";
+  };
+  return loom::TextField{set, get, {"True", "False"}};
+}
 
 const RedshiftOptionRow kRows[] = {
     {.key = "templates",
@@ -49,19 +136,19 @@ const RedshiftOptionRow kRows[] = {
      .names = "--targetids",
      .group = kTargets,
      .text = "only these, with commas",
-     .field = [](RedshiftJob& j) -> Field { return &j.target_ids; },
+     .field = [](RedshiftJob& j) -> Field { return ids_field(j.target_ids); },
      .value = "ID,ID..."},
     {.key = "mintarget",
      .names = "--mintarget",
      .group = kTargets,
      .text = "first target of each file, counted from 0",
-     .field = [](RedshiftJob& j) -> Field { return &j.first_target; },
+     .field = [](RedshiftJob& j) -> Field { return count_field(j.first_target); },
      .value = "N"},
     {.key = "ntargets",
      .names = "-n,--ntargets",
      .group = kTargets,
      .text = "so many targets of each file",
-     .field = [](RedshiftJob& j) -> Field { return &j.ntargets; },
+     .field = [](RedshiftJob& j) -> Field { return count_field(j.ntargets); },
      .value = "N"},
     {.key = "allspec",
      .names = "--allspec",
@@ -109,7 +196,9 @@ const RedshiftOptionRow kRows[] = {
      .group = kMethod,
      .text = "fast: a scan by products of matrices, then each fibre's own resolution; exact: that "
              "everywhere; redrock: its rules to the letter",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.method; }},
+     .field = [](RedshiftJob& j) -> Field {
+       return loom::word_field(&j.options.method, kMethods);
+     }},
     {.key = "evidence",
      .names = "--no-evidence",
      .group = kMethod,
@@ -152,19 +241,19 @@ const RedshiftOptionRow kRows[] = {
      .group = kMethod,
      .text = "for galaxy templates without redshifts of their own: step in log10(1 + z); default: "
              "-0.005,1.7,3e-4",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.grids.galaxy; },
+     .field = [](RedshiftJob& j) -> Field { return grid_field(j.options.grids.galaxy); },
      .value = "ZMIN,ZMAX,DZ"},
     {.key = "zscan_qso",
      .names = "--zscan-qso",
      .group = kMethod,
      .text = "the same for quasars; default: 0.05,6.0,5e-4",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.grids.qso; },
+     .field = [](RedshiftJob& j) -> Field { return grid_field(j.options.grids.qso); },
      .value = "ZMIN,ZMAX,DZ"},
     {.key = "zscan_star",
      .names = "--zscan-star",
      .group = kMethod,
      .text = "the same for stars, step in z; default: -0.002,0.00201,4e-5",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.grids.star; },
+     .field = [](RedshiftJob& j) -> Field { return grid_field(j.options.grids.star); },
      .value = "ZMIN,ZMAX,DZ"},
     {.key = "archetype_legendre_degree",
      .names = "--archetype-legendre-degree",
@@ -177,7 +266,9 @@ const RedshiftOptionRow kRows[] = {
      .names = "--archetype-legendre-percamera",
      .group = kArchetypes,
      .text = "terms of each camera; default: True where there are several",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.legendre_percamera; }},
+     .field = [](RedshiftJob& j) -> Field {
+       return per_camera_field(j.options.legendre_percamera);
+     }},
     {.key = "archetype_legendre_prior",
      .names = "--archetype-legendre-prior",
      .group = kArchetypes,
@@ -203,143 +294,12 @@ const RedshiftOptionRow kRows[] = {
      .field = [](RedshiftJob& j) -> Field { return &j.options.no_legendre; }},
 };
 
-[[noreturn]] void fail(const RedshiftOptionRow& row, const std::string& text,
-                       const std::string& expected) {
-  throw Error(Status::kUsage, row.long_name() + " " + text + ": expected " + expected);
-}
-
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> out{""};
-  for (const char c : text) {
-    if (c == ',') {
-      out.emplace_back();
-    } else if (c != ' ') {
-      out.back() += c;
-    }
-  }
-  return out;
-}
-
-template <class T>
-T parse(const RedshiftOptionRow& row, const std::string& text, const std::string& part,
-        const char* expected) {
-  T value{};
-  const char* const first = part.data() + (part.starts_with('+') ? 1 : 0);
-  const auto [end, error] = std::from_chars(first, part.data() + part.size(), value);
-  if (error != std::errc() || end != part.data() + part.size() || part.empty()) {
-    fail(row, text, expected);
-  }
-  if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) fail(row, text, expected);
-  }
-  return value;
-}
-
-void check_interval(const RedshiftOptionRow& row, const std::string& text, double value) {
-  if (row.interval && !row.interval->contains(value)) {
-    fail(row, text, "a number " + row.interval->words());
-  }
-}
-
-/// Visits every kind of member.
-struct Setter {
-  const RedshiftOptionRow& row;
-  const std::string& text;
-  void operator()(bool* to) const {
-    if (text != "true" && text != "false") fail(row, text, "true or false");
-    *to = text == "true";
-  }
-  void operator()(int* to) const {
-    *to = parse<int>(row, text, text, "an integer");
-    check_interval(row, text, *to);
-  }
-  void operator()(double* to) const {
-    *to = parse<double>(row, text, text, "a number");
-    check_interval(row, text, *to);
-  }
-  void operator()(std::string* to) const { *to = text; }
-  void operator()(std::vector<std::string>* to) const { to->push_back(text); }
-  void operator()(std::vector<std::int64_t>* to) const {
-    to->clear();
-    for (const std::string& part : parts_of(text)) {
-      to->push_back(parse<std::int64_t>(row, text, part, "integers with commas between them"));
-    }
-  }
-  void operator()(std::optional<std::size_t>* to) const {
-    *to = parse<std::size_t>(row, text, text, "an integer, 0 or more");
-  }
-  void operator()(RedshiftMethod* to) const {
-    const auto& words = redshift_methods();
-    const auto found = std::find(words.begin(), words.end(), text);
-    if (found == words.end()) fail(row, text, "fast, exact or redrock");
-    *to = static_cast<RedshiftMethod>(found - words.begin());
-  }
-  void operator()(PerCamera* to) const {
-    if (text != "True" && text != "False") fail(row, text, "True or False");
-    *to = text == "True" ? PerCamera::kYes : PerCamera::kNo;
-  }
-  void operator()(redshift::GridRule* to) const {
-    const std::vector<std::string> parts = parts_of(text);
-    const char* const expected = "zmin,zmax,dz";
-    if (parts.size() != 3) fail(row, text, expected);
-    *to = {parse<double>(row, text, parts[0], expected),
-           parse<double>(row, text, parts[1], expected),
-           parse<double>(row, text, parts[2], expected)};
-  }
-};
-
-/// A member as receipts have it: all digits of a number.
-struct Teller {
-  std::string operator()(const bool* v) const { return *v ? "on" : "off"; }
-  std::string operator()(const int* v) const { return std::to_string(*v); }
-  std::string operator()(const double* v) const { return print("%.17g", *v); }
-  std::string operator()(const std::string* v) const { return *v; }
-  std::string operator()(const std::vector<std::string>* v) const { return listed(*v); }
-  std::string operator()(const std::vector<std::int64_t>* v) const {
-    std::vector<std::string> all;
-    for (const std::int64_t id : *v) all.push_back(std::to_string(id));
-    return listed(all);
-  }
-  std::string operator()(const std::optional<std::size_t>* v) const {
-    return *v ? std::to_string(**v) : "all";
-  }
-  std::string operator()(const RedshiftMethod* v) const { return redshift_method_name(*v); }
-  std::string operator()(const PerCamera* v) const {
-    return *v == PerCamera::kDefault ? "default" : *v == PerCamera::kYes ? "on" : "off";
-  }
-  std::string operator()(const redshift::GridRule* v) const {
-    return print("%.17g,%.17g,%.17g", v->low, v->high, v->step);
-  }
-
- private:
-  static std::string listed(const std::vector<std::string>& all) {
-    std::string text;
-    for (const std::string& one : all) text += (text.empty() ? "" : ",") + one;
-    return text.empty() ? "all" : text;
-  }
-};
-
 }  // namespace
-
-std::string RedshiftOptionRow::long_name() const {
-  const std::string all(names);
-  const std::size_t start = all.find("--");
-  return all.substr(start, all.find(',', start) - start);
-}
 
 std::span<const RedshiftOptionRow> redshift_option_rows() { return kRows; }
 
-void set_redshift_option(const RedshiftOptionRow& row, RedshiftJob& job, const std::string& text) {
-  std::visit(Setter{row, text}, row.field(job));
-}
-
-const std::vector<std::string>& redshift_methods() {
-  static const std::vector<std::string> words{"fast", "exact", "redrock"};
-  return words;
-}
-
 std::string redshift_method_name(RedshiftMethod method) {
-  return redshift_methods()[static_cast<std::size_t>(method)];
+  return kMethods[static_cast<std::size_t>(method)].text;
 }
 
 std::string redshift_options_text(const RedshiftJob& job) {
@@ -350,7 +310,9 @@ std::string redshift_options_text(const RedshiftJob& job) {
     if (!text.empty()) text += ' ';
     text += row.key;
     text += '=';
-    text += std::visit(Teller{}, row.field(copy));
+    // Receipts have said on and off from the first.
+    const std::string value = loom::field_text(row.field(copy));
+    text += value == "true" ? "on" : value == "false" ? "off" : value;
   }
   return text;
 }

@@ -35,7 +35,7 @@ TEST(RedshiftOptions, KeysAndNamesAreUnique) {
   std::set<std::string> keys, names;
   for (const RedshiftOptionRow& r : redshift_option_rows()) {
     EXPECT_TRUE(keys.insert(r.key).second) << r.key;
-    EXPECT_TRUE(names.insert(r.long_name()).second) << r.names;
+    EXPECT_TRUE(names.insert(loom::long_name(r.names)).second) << r.names;
   }
 }
 
@@ -69,7 +69,7 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
   for (const RedshiftOptionRow& r : redshift_option_rows()) {
     if (!r.decides_numbers) continue;
     RedshiftJob job;
-    set_redshift_option(r, job, other.at(r.key));
+    loom::set_option(r, job, other.at(r.key));
     EXPECT_NE(redshift_options_text(job), initial) << r.key;
   }
 }
@@ -87,10 +87,10 @@ TEST(RedshiftOptions, TextThatIsNoneIsRefused) {
                                                         {"method", "best"},
                                                         {"archetype_legendre_percamera", "true"},
                                                         {"mintarget", "-1"}}) {
-    EXPECT_EQ(thrown_by([&] { set_redshift_option(row(key), job, text); }), Status::kUsage)
+    EXPECT_EQ(thrown_by([&] { loom::set_option(row(key), job, text); }), Status::kUsage)
         << key << " " << text;
   }
-  set_redshift_option(row("zscan_galaxy"), job, "-0.005, 1.7, +3e-4");
+  loom::set_option(row("zscan_galaxy"), job, "-0.005, 1.7, +3e-4");
   EXPECT_EQ(job.options.grids.galaxy.step, 3e-4);
 }
 

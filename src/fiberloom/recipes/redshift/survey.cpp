@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/redshift/survey.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -114,12 +113,6 @@ std::string task_name(const fs::path& place) {
 
 std::string absolute(const std::string& path) {
   return path.empty() ? path : fs::absolute(path).lexically_normal().string();
-}
-
-/// One job agrees on one instruction set, so that it does not matter who computes what.
-void take_isa(int isa) {
-  if (isa >= static_cast<int>(active_isa())) return;
-  ::setenv("FIBERLOOM_ISA", std::string(isa_name(static_cast<Isa>(isa))).c_str(), 1);
 }
 
 void check_files(const SurveyJob& job, const std::vector<Task>& tasks) {
@@ -273,7 +266,7 @@ RanksReport run_survey_on_ranks(Ranks& ranks, SurveyRanksJob job, const Observer
                      .device = kind_of(job.survey.device),
                      .agreed =
                          [&](int isa, int device) {
-                           take_isa(isa);
+                           lower_isa(static_cast<Isa>(isa));
                            if (device != kind_of(job.survey.device)) {
                              observer.warn(
                                  "not all ranks have a device of this kind: this one scans on its "

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fiberloom redshift on spectra, files and options that are wrong: a defined row, or one line and a code."""
+import math
+import os
+import unittest
+
+import tiny_fits
+from redshift_case import NODATA, TRUTH, Case
+from small_spectra import CAMERAS, Targets, template_bytes
+
+
+class BadInput(Case):
+    def row(self, change):
+        targets = Targets(TRUTH)
+        change(targets)
+        return self.redshifts(inputs=self.put("changed.fits", targets.coadd()))
+
+    def test_targets_without_a_good_pixel_have_a_row(self):
+        def no_ivar(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [0.0] * len(t.ivar[name][1])
+
+        def nan(t):
+            for name in CAMERAS:
+                t.flux[name][1] = [math.nan] * len(t.flux[name][1])
+
+        def negative(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [-1.0] * len(t.ivar[name][1])
+
+        def infinite(t):
+            for name in CAMERAS:
+                t.ivar[name][1] = [math.inf] * len(t.ivar[name][1])
+        for change in (no_ivar, nan, negative, infinite):
+            for method in ("fast", "redrock"):
+                targets = Targets(TRUTH)
+                change(targets)
+                table = self.redshifts("--method", method, inputs=self.put("changed.fits", targets.coadd()))
+                self.assertEqual(table["ZWARN"][1] & NODATA, NODATA)
+                self.assertEqual((table["Z"][1], table["NPIXELS"][1], table["SPECTYPE"][1], table["FITMETHOD"][1]),
+                                 (0, 0, "GALAXY", "NONE"))
+                rest = {k: [v for i, v in enumerate(values) if i != 1] for k, values in table.items()}
+                self.check_truth(rest, TRUTH[:1] + TRUTH[2:])
+
+    def test_absurd_pixels_are_left_out(self):
+        def change(t):
+            t.flux["B"][0][100:104] = [math.nan, math.inf, -math.inf, -1e30]
+            t.ivar["R"][0][50:53] = [math.nan, math.inf, -5.0]
+            t.flux["R"][2][60] = 3e38
+            t.ivar["R"][2][60] = 0.0
+        clean = self.redshifts()
+        table = self.row(change)
+        self.check_truth(table)
+        self.assertEqual(table["NPIXELS"][0], clean["NPIXELS"][0] - 7)
+        self.assertEqual([table["Z"][i] for i in (1, 3, 4)], [clean["Z"][i] for i in (1, 3, 4)])
+
+    def test_a_repeated_targetid_is_one_target(self):
+        targets = Targets(TRUTH)
+        targets.ids[3] = targets.ids[2]
+        table = self.redshifts(inputs=self.put("repeated.fits", targets.coadd()))
+        self.assertEqual(len(table["TARGETID"]), 4)
+        self.assertIn("1 rows of coadds repeat a TARGETID", self.warnings)
+
+    def test_other_wavelengths_and_widths_of_r_go_together(self):
+        other = Targets(TRUTH, seed=5)
+        data = other.coadd(cameras="B")
+        plain = self.put("no-r.fits", self.targets.coadd(with_resolution=False))
+        table = self.redshifts(inputs=[self.put("b-only.fits", data), plain])
+        self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
+
+    def test_templates_that_are_none_are_named(self):
+        for name, code, words in (("text.fits", 14, ["text.fits"]), ("coadd.fits", 80, ["BASIS_VECTORS"])):
+            path = self.put(name, b"no template" if name == "text.fits" else self.coadd.read_bytes())
+            result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", path, "--quiet")
+            self.assert_fails(result, code, *words)
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", self.inputs / "none", "--quiet")
+        self.assert_fails(result, 10, "none")
+        far = self.put("far.fits", template_bytes("GALAXY", redshifts=[5 + 0.1 * i for i in range(9)]))
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "-t", far, "--quiet")
+        self.assert_fails(result, 81, "covers")
+
+    def test_files_that_are_none_are_named(self):
+        self.assert_fails(self.redshift(inputs=self.inputs / "none.fits"), 10, "none.fits")
+        inside = next(h for h in tiny_fits.read(self.coadd) if h.name == "B_FLUX").start + 100
+        self.assert_fails(self.redshift(inputs=self.put("x.fits", self.coadd.read_bytes()[:inside])), 14, "x.fits")
+        self.assert_fails(self.redshift(inputs=self.templates / "rrtemplate-STAR-A-v1.0.fits"), 11, "B_WAVELENGTH")
+        signed = self.coadd.read_bytes()
+        hdus = tiny_fits.read(self.coadd)
+        flux = next(h for h in hdus if h.name == "B_FLUX")
+        start = signed.rindex(b"XTENSION", 0, flux.start)
+        end = flux.start + len(flux.data) + (-len(flux.data)) % 2880
+        broken = bytearray(tiny_fits.signed(signed[start:end]))
+        broken[-2880] ^= 1
+        damaged = self.put("damaged.fits", signed[:start] + bytes(broken) + signed[end:])
+        self.assert_fails(self.redshift(inputs=damaged), 14, "damaged.fits", "B_FLUX", "DATASUM")
+        self.assertEqual(self.redshift("--no-verify", inputs=damaged).returncode, 0)
+
+    def test_outputs_are_guarded(self):
+        self.assert_fails(self.redshift(output=False), 2, "-o")
+        self.assert_fails(self.redshift("--model", self.out / "m.fits", output=False), 2, "-o")
+        self.assert_fails(self.redshift("--model", self.coadd), 2, "coadd-0-80613.fits")
+        self.assert_fails(self.redshift("--model", self.result), 2, "redrock.fits")
+        self.redshifts()
+        before = self.result.read_bytes()
+        result = self.redshift("--no-clobber")
+        self.assertEqual(result.returncode, 32, result.stderr)
+        self.assertEqual(self.result.read_bytes(), before)
+        if os.geteuid() != 0:
+            self.assertEqual(self.redshift("--model", "/proc/m.fits").returncode, 30)
+
+    def test_absurd_options_are_one_line(self):
+        for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),
+                              ("--zscan-star", "a,b,c"), ("--mintarget", "-1"), ("-n", "0"), ("--method", "guess"),
+                              ("--archetype-nnearest", "1"), ("--archetype-legendre-percamera", "maybe"),
+                              ("--cosmics-nsig", "-1"), ("--negflux-nsig", "nan"), ("--archetype-legendre-degree", "-2")):
+            self.assert_fails(self.redshift(option, value), 2, option.lstrip("-").split("-")[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
