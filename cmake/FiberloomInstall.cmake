@@ -37,7 +37,7 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
-set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_formats fiberloom_templates fiberloom_redshift fiberloom_simulate fiberloom_astro fiberloom_extract_patch
+set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_formats fiberloom_templates fiberloom_redshift_gpu fiberloom_redshift fiberloom_simulate fiberloom_astro fiberloom_extract_patch
     fiberloom_gpu_engine fiberloom_extract fiberloom_calibrate fiberloom_spectrum fiberloom_ccd fiberloom_psf loom_batch loom_json loom_page loom_hdf5 loom_fits loom_files
     loom_runtime loom_linalg loom_device loom_simd loom_trace loom_base)
 

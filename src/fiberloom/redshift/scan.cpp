@@ -41,17 +41,6 @@ std::vector<double> covered(const Sampler& sampler, const Template& t, const Tar
                 set.lowest_edge(), set.highest_edge()));
 }
 
-void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& curve) {
-  for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
-    curve.chi2(target, first + lane) = fit.chi2[lane];
-    curve.penalty(target, first + lane) = fit.penalty[lane];
-    for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
-      curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
-    }
-    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
-  }
-}
-
 void exact_pack(const TargetSet& set, std::size_t first, Buffer<double>& pack,
                 Buffer<double>& normal, Curve& curve) {
   const Fitter& fitter = *curve.fitter;
@@ -102,6 +91,17 @@ std::vector<Task> tasks_of(std::span<const Curve> curves) {
 
 }  // namespace
 
+void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& curve) {
+  for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
+    curve.chi2(target, first + lane) = fit.chi2[lane];
+    curve.penalty(target, first + lane) = fit.penalty[lane];
+    for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
+      curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
+    }
+    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
+  }
+}
+
 std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,
                                 const ScanOptions& options) {
   const ScanKernels& kernels = scan_kernels(active_isa());
@@ -121,7 +121,7 @@ std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templat
 }
 
 std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
-                        const ScanOptions& options, Executor& executor) {
+                        const ScanOptions& options, Executor& executor, FastScanner* scanner) {
   std::vector<Curve> curves = empty_curves(set, templates, options);
   for (Curve& curve : curves) {
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
@@ -135,6 +135,9 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     }
   }
   const ScanMode mode = mode_of(set, options);
+  if (mode == ScanMode::kFast && scanner != nullptr && scanner->scan(set, curves, executor)) {
+    return curves;
+  }
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
   executor.run(tasks.size(), [&](std::size_t index) {

@@ -38,12 +38,9 @@ void admit_frames(const std::vector<Task>& tasks, const RunFolder& folder, Redo 
   }
 }
 
-/// RankHello::device of an engine: 0 is the CPU, 1 the CPU in place of a card, else a card's
-/// compute capability (90 for 9.0). The results of two kinds differ by rounding.
+/// RankHello::device of an engine.
 int kind_of(const DeviceEngine* device) {
-  if (device == nullptr) return 0;
-  const DeviceInfo& info = device->info();
-  return info.emulated ? 1 : info.capability();
+  return device_kind(device == nullptr ? nullptr : &device->info());
 }
 
 std::size_t places_of(const Engine& engine) {
