@@ -59,7 +59,9 @@ TEST(SimulatedNight, MagnitudesAreThoseOfTheRedCameraAndLinesAreShifted) {
   for (std::size_t t = 0; t < targets.size(); ++t) {
     double sum = 0, flat = 0;
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      if (targets[t].sees == Sees::kSky) EXPECT_EQ(flux(t, i), 0);
+      if (targets[t].sees == Sees::kSky) {
+        EXPECT_EQ(flux(t, i), 0);
+      }
       if (wave[i] < 5760 || wave[i] > 7620) continue;
       sum += flux(t, i);
       flat +=
