@@ -24,8 +24,8 @@ CounterRng stream(const NightOptions& o, NightStream which, std::uint64_t number
   return {o.seed, 0x4e47000000000000ULL + 16 * number + which};
 }
 
-constexpr double kFirstAa = 3600, kLastAa = 9824;  // that targets reach over
-constexpr double kRedAa = 5760, kLastRedAa = 7620;
+constexpr double kFirstAa = 3600, kLastAa = 9824;                     // that targets reach over
+constexpr double kRedAa = 5760, kLastRedAa = 7620, kRedStepAa = 0.8;  // of magnitudes
 constexpr double kUntrainedSpread = 0.2;
 /// 1e-17 erg/(s cm2 Angstrom) at 6500 Angstrom of AB magnitude 17.
 constexpr double kOfMag17 = 40.8;
@@ -123,9 +123,8 @@ class TemplateFlux {
 /// Mean over the red camera is what the magnitude says.
 template <class Flux>
 double scale_for(const Flux& flux, double mag) {
-  constexpr double kStep = 2;
   double sum = 0, flat = 0;
-  for (double w = kRedAa; w < kLastRedAa; w += kStep) {
+  for (double w = kRedAa; w < kLastRedAa; w += kRedStepAa) {
     sum += flux(w);
     flat += level_of(mag) * (6500 / w) * (6500 / w);
   }
@@ -147,7 +146,7 @@ void target_flux(const FieldTarget& target, const redshift::TemplateSet& templat
 void star_flux(const FieldTarget& target, const std::vector<double>& wave, double* out) {
   std::vector<double> rest(wave), red;
   for (double& w : rest) w /= 1 + target.truth.z;
-  for (double w = kRedAa; w < kLastRedAa; w += 2) red.push_back(w / (1 + target.truth.z));
+  for (double w = kRedAa; w < kLastRedAa; w += kRedStepAa) red.push_back(w / (1 + target.truth.z));
   const std::vector<double> in_red = star_spectrum(red, target.star);
   std::size_t k = 0;
   const double scale = scale_for([&](double) { return in_red[k++]; }, target.truth.mag_r);
