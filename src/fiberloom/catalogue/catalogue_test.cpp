@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/catalogue/catalogue.hpp"
 
+#include <cmath>
+#include <tuple>
+
 #include "fiberloom/catalogue/errors.hpp"
 #include "fiberloom/catalogue/selection.hpp"
 #include "fiberloom/catalogue/test_groups.hpp"
@@ -207,8 +210,8 @@ TEST_P(CatalogueTest, ANewerCatalogueIsNotTouched) {
 
 INSTANTIATE_TEST_SUITE_P(Each, CatalogueTest,
                          testing::Values(db::Kind::kSqlite, db::Kind::kPostgres),
-                         [](const auto& info) {
-                           return info.param == db::Kind::kSqlite ? "Sqlite" : "Postgres";
+                         [](const auto& which) {
+                           return which.param == db::Kind::kSqlite ? "Sqlite" : "Postgres";
                          });
 
 TEST(GroupKey, NamesWhatAGroupIsOf) {

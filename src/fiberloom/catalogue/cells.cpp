@@ -13,7 +13,7 @@
 namespace fiberloom::catalogue {
 namespace {
 
-constexpr std::int64_t kUndefined = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoInteger = std::numeric_limits<std::int64_t>::min();
 
 std::vector<double> element_of(const Column& column, std::size_t rows, std::size_t element) {
   std::vector<double> out(rows);
@@ -26,7 +26,7 @@ std::vector<std::int64_t> truths(const Column& column, std::size_t rows) {
   std::vector<std::int64_t> out(rows);
   for (std::size_t r = 0; r < rows; ++r) {
     const double value = number_of(column, r);
-    out[r] = std::isnan(value) ? kUndefined : static_cast<std::int64_t>(value);
+    out[r] = std::isnan(value) ? kNoInteger : static_cast<std::int64_t>(value);
   }
   return out;
 }
@@ -40,7 +40,7 @@ Source same_rows(const Table& table) {
 }
 
 Source rows_of_targets(const Table& table, std::span<const std::int64_t> ids) {
-  const auto own = table.integers("TARGETID", kUndefined);
+  const auto own = table.integers("TARGETID", kNoInteger);
   if (!own) return same_rows(table);
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t r = 0; r < own->size(); ++r) places.emplace((*own)[r], r);
@@ -77,7 +77,7 @@ Cells::Cells(const SqlColumn& column, std::span<const Source> sources) {
       if (found->width != 1) continue;
       if (found->cell == Cell::kTruth) {
         values_ = truths(*found, rows);
-      } else if (auto values = source.table->integers(column.from, kUndefined)) {
+      } else if (auto values = source.table->integers(column.from, kNoInteger)) {
         values_ = std::move(*values);
       }
     } else if (column.element < found->width) {
@@ -93,7 +93,7 @@ db::Value Cells::at(std::size_t r) const {
   if (r >= rows_.size() || rows_[r] == Source::kNoRow) return std::monostate{};
   const std::size_t row = rows_[r];
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values_)) {
-    if ((*integers)[row] == kUndefined) return std::monostate{};
+    if ((*integers)[row] == kNoInteger) return std::monostate{};
     return (*integers)[row];
   }
   if (const auto* numbers = std::get_if<std::vector<double>>(&values_)) {

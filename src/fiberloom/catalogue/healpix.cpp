@@ -109,13 +109,13 @@ void append(std::vector<PixelRange>& ranges, std::int64_t pixel, int order) {
   }
 }
 
-struct Cone {
+struct Disc {
   Direction centre;
   double radius;
   int finest;  ///< pixels of this order that touch the cone are taken whole
 };
 
-void descend(const Cone& cone, std::int64_t pixel, int order, std::vector<PixelRange>& out) {
+void descend(const Disc& cone, std::int64_t pixel, int order, std::vector<PixelRange>& out) {
   const double apart = distance(cone.centre, pixel_centre(pixel, order));
   const double size = reach(order);
   if (apart > cone.radius + size) return;

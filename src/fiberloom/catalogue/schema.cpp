@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/catalogue/schema.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace fiberloom::catalogue {
@@ -281,7 +284,7 @@ std::optional<int> schema_version(db::Connection& connection) {
   if (!has_table(connection, "catalogue_info")) {
     if (connection.kind() == db::Kind::kSqlite &&
         !db::first_row(connection, "SELECT 1 FROM sqlite_master").empty()) {
-      throw db::Fault(db::Trouble::kNoDatabase, loom::Status::kUnsupported,
+      throw db::Fault(db::Trouble::kNoDatabase, Status::kUnsupported,
                       connection.name() + ": a database with other tables, no catalogue");
     }
     return std::nullopt;
@@ -291,7 +294,7 @@ std::optional<int> schema_version(db::Connection& connection) {
   const auto* const text = row.empty() ? nullptr : std::get_if<std::string>(&row[0]);
   const int version = text == nullptr ? 0 : std::atoi(text->c_str());
   if (version > 0) return version;
-  throw db::Fault(db::Trouble::kNoDatabase, loom::Status::kUnsupported,
+  throw db::Fault(db::Trouble::kNoDatabase, Status::kUnsupported,
                   connection.name() + ": catalogue_info has no schema_version");
 }
 

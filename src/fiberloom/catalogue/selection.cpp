@@ -92,7 +92,7 @@ void require_column(const Origin& origin, const std::string& name, const char* o
 struct Builder {
   const Origin& origin;
   db::Query query{};
-  std::string with, from, where, order;
+  std::string with{}, from{}, where{}, order{};
 
   std::string hole(db::Value value) {
     query.values.push_back(std::move(value));

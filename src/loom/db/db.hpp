@@ -49,9 +49,9 @@ class Fault : public Error {
 };
 
 struct Query {
-  std::string sql;            ///< one statement
-  std::vector<Value> values;  ///< of $1, $2 ...
-  double seconds = 0;         ///< after which it is given up (kTooLong); 0: never
+  std::string sql{};            ///< one statement
+  std::vector<Value> values{};  ///< of $1, $2 ...
+  double seconds = 0;           ///< after which it is given up (kTooLong); 0: never
   /// Asked now and then: true ends the query (Error kInterrupted).
   std::function<bool()> stop{};
 };

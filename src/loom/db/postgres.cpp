@@ -144,7 +144,7 @@ class Postgres final : public Connection {
       throw Fault(Trouble::kBusy, Status::kUnwritable, text);
     }
     if (code == "57014") throw Fault(Trouble::kTooLong, Status::kUsage, text);
-    if (code.starts_with("57P") || code.starts_with("08")) {
+    if (code.starts_with("57P") || (code.starts_with("08") && code != "08P01")) {
       throw Fault(Trouble::kGone, Status::kUnwritable, text);
     }
     if (code.starts_with("23")) throw Fault(Trouble::kConstraint, Status::kCorrupt, text);
