@@ -135,9 +135,10 @@ class Postgres final : public Connection {
                 unknown ? Status::kNotFound : Status::kUnwritable, text);
   }
   [[noreturn]] void fail(const PGresult* result) const {
-    if (PQstatus(connection_) != CONNECTION_OK) gone();
     const char* const code_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string code = code_text == nullptr ? "" : code_text;
+    // The library's own errors have none: they are of the connection.
+    if (PQstatus(connection_) != CONNECTION_OK || code_text == nullptr) gone();
+    const std::string code = code_text;
     const std::string text = said(PQresultErrorMessage(result));
     // classes of SQLSTATE: PostgreSQL's appendix A
     if (code == "55P03" || code.starts_with("40")) {

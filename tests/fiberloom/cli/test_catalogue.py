@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import pathlib
 import shutil
 import sqlite3
@@ -27,10 +26,8 @@ class Case(FrameCase):
         (cls.redux / "tiles").mkdir(parents=True)
         cls.first = cls.redux / "tiles" / "redrock-0-1001-thru20260101.fits"
         cls.first.write_bytes(redrock_bytes(1001, 20260101, targets(1, 30), candidates=2))
-        (cls.redux / "tiles" / "coadd-0-1001-thru20260101.fits").write_bytes(redrock_bytes(1001, 20260101, []))
-        (cls.redux / "tiles" / "coadd-0-1001-thru20260101.fits").unlink()
         (cls.redux / "tiles" / "redrock-0-1002-thru20260102.fits").write_bytes(
-            redrock_bytes(1002, 20260102, targets(21, 30)))
+            redrock_bytes(1002, 20260102, targets(21, 30, dec=2.2)))
         (cls.redux / "cframe-r1-00000042.fits").write_bytes(frame_bytes(42, 20260101, 1001, "r1"))
 
     def setUp(self):
@@ -64,7 +61,6 @@ class Load(Case):
         self.assertEqual(self.rows("SELECT * FROM redshift ORDER BY targetid, tileid"), before)
         self.assertIn("60 redshifts", self.catalogue("load", self.redux, "--again").stderr)
         self.assertEqual(self.rows("SELECT * FROM redshift ORDER BY targetid, tileid"), before)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["catalogue.sqlite"], "the log is gone when nobody reads")
 
     def test_every_table_has_its_rows(self):
         self.load()
@@ -97,7 +93,7 @@ class Load(Case):
         self.assertEqual(self.rows("SELECT count(*) AS n FROM candidate")[0]["n"], 0)
 
     def test_a_file_that_is_damaged_is_told_of_and_the_others_are_loaded(self):
-        bad = self.put("redrock-9-1.fits", self.first.read_bytes()[:9000])
+        bad = self.put("redrock-9-1.fits", self.first.read_bytes()[:7000])
         result = self.catalogue("load", bad, self.first)
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("redrock-9-1.fits", result.stderr)
@@ -144,9 +140,9 @@ class Query(Case):
         self.load()
 
     def test_options_select_as_sql_does(self):
-        self.assertEqual([r["targetid"] for r in self.rows("--cone", "150.0,2.1,80")], [11, 10, 12, 9, 13])
+        self.assertEqual([r["targetid"] for r in self.rows("--cone", "150.0,2.1005,80")], [11, 12, 10, 13, 9])
         quasars = self.rows("--class", "QSO", "--z", "0.1,0.2", "--columns", COLUMNS)
-        self.assertEqual([(r["targetid"], r["z"]) for r in quasars][:2], [(14, 0.13), (17, 0.16)])
+        self.assertEqual([(r["targetid"], r["z"]) for r in quasars][:2], [(11, 0.1), (14, 0.13)])
         self.assertEqual(list(quasars[0]), COLUMNS.split(","))
         self.assertTrue(all(r["zwarn"] == 0 for r in self.rows("--good")))
         self.assertEqual(len(self.rows("--targetid", "1,2,77", "--limit", 5)), 2)
@@ -191,7 +187,7 @@ class Query(Case):
 
     def test_bad_questions_are_one_line_and_a_code(self):
         for sql in ("SELEC 1", "SELECT nothing FROM zbest", "DELETE FROM redshift", "SELECT 1; DROP TABLE redshift",
-                    "VACUUM INTO 'x.sqlite'", "ATTACH 'x.sqlite' AS x", "PRAGMA journal_mode=DELETE", ";", "--"):
+                    "VACUUM INTO 'x.sqlite'", "ATTACH 'x.sqlite' AS x", "PRAGMA journal_mode=DELETE", ";", "/* nothing */"):
             self.assert_fails(self.catalogue("query", sql), 82)
         self.assert_fails(self.catalogue("query", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                                          "SELECT count(*) FROM n", "--seconds", "0.2"), 82, "too long")
@@ -244,7 +240,7 @@ class OnAServer(Case):
         if result.returncode == 15:
             self.skipTest("this build has no PostgreSQL")
         self.load()
-        for options in (["--columns", COLUMNS], ["--cone", "150.0,2.1,80"], ["--class", "QSO", "--good"],
+        for options in (["--columns", COLUMNS], ["--cone", "150.0,2.1005,80"], ["--class", "QSO", "--good"],
                         ["--from", "ztile", "--columns", "*"], ["--from", "exposure"], ["--from", "tile"],
                         ["--from", "candidate"], ["--from", "quality"], ["--from", "fiberassign"]):
             self.assertEqual(self.rows(*options, db=url), self.rows(*options), options)

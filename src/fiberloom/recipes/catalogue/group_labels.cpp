@@ -19,18 +19,18 @@ namespace fs = std::filesystem;
 using catalogue::GroupLabels;
 using catalogue::Location;
 
-constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoLabel = std::numeric_limits<std::int64_t>::min();
 
 /// A column that has one value throughout.
 std::optional<std::int64_t> only_value(const std::optional<Table>& table, const char* name) {
-  const auto values = table ? table->integers(name, kNone) : std::nullopt;
-  if (!values || values->empty() || values->front() == kNone) return std::nullopt;
+  const auto values = table ? table->integers(name, kNoLabel) : std::nullopt;
+  if (!values || values->empty() || values->front() == kNoLabel) return std::nullopt;
   const bool all = std::all_of(values->begin(), values->end(),
                                [&](std::int64_t v) { return v == values->front(); });
   return all ? std::optional(values->front()) : std::nullopt;
 }
 
-std::string stem_of(const std::string& path) {
+std::string group_stem(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   for (const std::string_view ending : {".gz", ".fz", ".fits"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
@@ -40,8 +40,8 @@ std::string stem_of(const std::string& path) {
 
 /// "4-80613" of "redrock-4-80613.fits" and "coadd-4-80613.fits.gz"; empty where a name says
 /// nothing.
-std::string rest_of(const std::string& path) {
-  const std::string stem = stem_of(path);
+std::string group_rest(const std::string& path) {
+  const std::string stem = group_stem(path);
   for (const std::string_view prefix : {"redrock-", "coadd-", "spectra-"}) {
     if (stem.starts_with(prefix)) return stem.substr(prefix.size());
   }
@@ -76,7 +76,7 @@ GroupLabels labels_of(const HeaderCards& header, const std::optional<Table>& fib
     if (!out.healpix) out.healpix = out.spgrpval;
   }
   if (!out.spgrp.empty() && !out.spgrpval && !out.healpix) out.spgrp.clear();
-  const std::string rest = rest_of(path);
+  const std::string rest = group_rest(path);
   const fs::path whole = absolute_path(path);
   out.file = rest.empty() ? whole.string() : (whole.parent_path() / ("redrock-" + rest)).string();
   return out;
@@ -85,7 +85,7 @@ GroupLabels labels_of(const HeaderCards& header, const std::optional<Table>& fib
 std::vector<Location> files_beside(const std::string& redshifts) {
   const fs::path whole = absolute_path(redshifts);
   std::vector<Location> out{{"redshifts", whole.string()}};
-  const std::string rest = rest_of(redshifts);
+  const std::string rest = group_rest(redshifts);
   if (rest.empty()) return out;
   const std::pair<const char*, std::vector<std::string>> kinds[] = {
       {"coadd", {"coadd-" + rest + ".fits", "coadd-" + rest + ".fits.gz"}},

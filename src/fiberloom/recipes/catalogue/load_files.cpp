@@ -26,38 +26,38 @@ namespace {
 namespace fs = std::filesystem;
 using catalogue::Catalogue;
 
-constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoTarget = std::numeric_limits<std::int64_t>::min();
 
 /// Names of what is looked for below a folder; frames first: redshifts may know their exposures
 /// better.
-constexpr std::array<std::string_view, 8> kPrefixes{
+constexpr std::array<std::string_view, 8> kLoadable{
     "frame-", "fframe-", "sframe-", "cframe-", "exposure-qa-", "spectra-", "coadd-", "redrock-"};
 
-bool is_fits(std::string_view name) {
+bool is_fits_name(std::string_view name) {
   return name.ends_with(".fits") || name.ends_with(".fits.gz") || name.ends_with(".fits.fz");
 }
 
-std::size_t rank_of(const std::string& path) {
+std::size_t load_rank(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
-  const auto found = std::find_if(kPrefixes.begin(), kPrefixes.end(),
+  const auto found = std::find_if(kLoadable.begin(), kLoadable.end(),
                                   [&](std::string_view p) { return name.starts_with(p); });
-  return static_cast<std::size_t>(found - kPrefixes.begin());
+  return static_cast<std::size_t>(found - kLoadable.begin());
 }
 
-void find_below(const std::string& folder, std::vector<std::string>& out) {
+void loadable_below(const std::string& folder, std::vector<std::string>& out) {
   std::vector<std::string> found;
   try {
     for (const auto& entry : fs::recursive_directory_iterator(
              folder, fs::directory_options::follow_directory_symlink)) {
       const std::string path = entry.path().string();
-      const bool wanted = is_fits(path) && rank_of(path) < kPrefixes.size();
+      const bool wanted = is_fits_name(path) && load_rank(path) < kLoadable.size();
       if (wanted && entry.is_regular_file()) found.push_back(path);
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(Status::kNotFound, folder + ": " + error.code().message());
   }
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
-    return std::pair(rank_of(a), a) < std::pair(rank_of(b), b);
+    return std::pair(load_rank(a), a) < std::pair(load_rank(b), b);
   });
   if (found.empty()) {
     throw Error(Status::kNotFound, folder + ": no redrock-*.fits, coadd-*.fits or frames below it");
@@ -65,12 +65,12 @@ void find_below(const std::string& folder, std::vector<std::string>& out) {
   out.insert(out.end(), found.begin(), found.end());
 }
 
-std::vector<std::string> find_files(const LoadJob& job) {
+std::vector<std::string> loadable_files(const LoadJob& job) {
   std::vector<std::string> out;
   for (const std::string& path : job.inputs) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      find_below(path, out);
+      loadable_below(path, out);
     } else {
       out.push_back(path);
     }
@@ -144,7 +144,7 @@ class Loader {
                                    .candidates = std::move(file.candidates),
                                    .locations = beside};
     if (!group.candidates && !details.empty() && can_read_details()) {
-      group.candidates = details_table(details, *group.redshifts.integers("TARGETID", kNone));
+      group.candidates = details_table(details, *group.redshifts.integers("TARGETID", kNoTarget));
     }
     summary.redshifts += catalogue_.put(group);
     ++summary.groups;
@@ -226,7 +226,7 @@ class Loader {
 
 LoadSummary load_files(const LoadJob& job, const Observer& observer) {
   return catalogue::with_exit_codes([&] {
-    const std::vector<std::string> files = find_files(job);
+    const std::vector<std::string> files = loadable_files(job);
     Loader loader(job);
     for (std::size_t i = 0; i < files.size(); ++i) {
       stop_if_asked(observer);

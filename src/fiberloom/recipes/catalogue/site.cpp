@@ -20,7 +20,7 @@ using catalogue::Selection;
 using http::Request;
 using http::Response;
 
-std::vector<std::string> words_of(const std::string& text) {
+std::vector<std::string> site_words(const std::string& text) {
   std::vector<std::string> out;
   std::string word;
   for (const char c : text + ",") {
@@ -33,34 +33,34 @@ std::vector<std::string> words_of(const std::string& text) {
   return out;
 }
 
-Selection selection_of(const Request& request) {
+Selection asked_selection(const Request& request) {
   Selection s;
   if (const std::string from = request.value("from"); !from.empty()) s.from = from;
   if (const std::string cone = request.value("cone"); !cone.empty()) {
     s.cone = catalogue::parse_cone(cone);
   }
   if (const std::string z = request.value("z"); !z.empty()) catalogue::parse_z_range(z, s);
-  s.classes = words_of(request.value("class"));
-  s.columns = words_of(request.value("columns"));
-  s.targetids = catalogue::parse_numbers("targetid", words_of(request.value("targetid")));
-  s.tileids = catalogue::parse_numbers("tileid", words_of(request.value("tileid")));
+  s.classes = site_words(request.value("class"));
+  s.columns = site_words(request.value("columns"));
+  s.targetids = catalogue::parse_numbers("targetid", site_words(request.value("targetid")));
+  s.tileids = catalogue::parse_numbers("tileid", site_words(request.value("tileid")));
   s.good = !request.value("good").empty();
   return s;
 }
 
-std::size_t skip_of(const Request& request) {
+std::size_t skipped_rows(const Request& request) {
   const std::string text = request.value("skip");
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && *end == '\0' ? std::min<std::size_t>(value, 1U << 30) : 0;
 }
 
-Response html(int status, const std::string& title, const std::string& subtitle,
-              const std::string& body) {
+Response site_page(int status, const std::string& title, const std::string& subtitle,
+                   const std::string& body) {
   return {status, "text/html; charset=utf-8", site::page_html(title, subtitle, body), ""};
 }
 
-const char* const kBack = "<p><a href=\"/\">the catalogue</a></p>";
+const char* const kWayBack = "<p><a href=\"/\">the catalogue</a></p>";
 
 /// "/target/12": the whole numbers after a beginning; empty where it is none.
 std::vector<std::int64_t> numbers_after(const std::string& path, std::string_view start) {
@@ -134,10 +134,10 @@ Response CatalogueSite::answer(const Request& request) {
   } catch (const db::Fault& fault) {
     const bool asked =
         fault.trouble() == db::Trouble::kStatement || fault.trouble() == db::Trouble::kTooLong;
-    return html(asked ? 400 : 503, "No answer", "", site::alert_html(fault.what()) + kBack);
+    return site_page(asked ? 400 : 503, "No answer", "", site::alert_html(fault.what()) + kWayBack);
   } catch (const Error& error) {
-    return html(error.status() == Status::kUsage ? 400 : 500, "No answer", "",
-                site::alert_html(error.what()) + kBack);
+    return site_page(error.status() == Status::kUsage ? 400 : 500, "No answer", "",
+                     site::alert_html(error.what()) + kWayBack);
   }
 }
 
@@ -149,12 +149,13 @@ Response CatalogueSite::page_of(const Request& request, db::Connection& connecti
   if (of_target.size() == 1) return target(of_target[0], connection);
   const auto of_spectrum = numbers_after(request.path, "/spectrum/");
   if (of_spectrum.size() == 2) return spectrum(of_spectrum[0], of_spectrum[1], connection);
-  return html(404, "Not here", "", site::alert_html(request.path + ": no such page") + kBack);
+  return site_page(404, "Not here", "",
+                   site::alert_html(request.path + ": no such page") + kWayBack);
 }
 
 Response CatalogueSite::front(const Request& request, db::Connection& connection) {
-  Selection selection = selection_of(request);
-  const std::size_t skip = skip_of(request);
+  Selection selection = asked_selection(request);
+  const std::size_t skip = skipped_rows(request);
   selection.limit = options_.rows_a_page + 1;  // one more tells whether there is a next page
   selection.skip = skip;
   db::Query query = catalogue::query_of(selection);
@@ -183,7 +184,7 @@ Response CatalogueSite::front(const Request& request, db::Connection& connection
   body += site::card_html(selection.from + ": " + which,
                           site::table_html(found) + "<nav class=\"pages\">" + pages + "</nav>");
   body += site::card_html("SQL", site::sql_form_html(request));
-  return html(200, "Catalogue", connection.name(), body);
+  return site_page(200, "Catalogue", connection.name(), body);
 }
 
 Response CatalogueSite::sql(const Request& request, db::Connection& connection) {
@@ -201,7 +202,7 @@ Response CatalogueSite::sql(const Request& request, db::Connection& connection) 
     status = 400;
     body += site::alert_html(fault.what());
   }
-  return html(status, "SQL", connection.name(), body + kBack);
+  return site_page(status, "SQL", connection.name(), body + kWayBack);
 }
 
 Response CatalogueSite::text(const Request& request, db::Connection& connection) {
@@ -209,7 +210,7 @@ Response CatalogueSite::text(const Request& request, db::Connection& connection)
   if (const std::string statement = request.value("sql"); !statement.empty()) {
     query.sql = statement;
   } else {
-    Selection selection = selection_of(request);
+    Selection selection = asked_selection(request);
     selection.limit = options_.most_rows;
     query = catalogue::query_of(selection);
   }
@@ -242,8 +243,9 @@ Response CatalogueSite::target(std::int64_t id, db::Connection& connection) {
       "FROM redshift WHERE targetid = $1 ORDER BY zrank DESC, spgrp, spgrpval, tileid");
   const site::Found place = ask("SELECT * FROM photometry WHERE targetid = $1");
   if (fits.rows.empty() && place.rows.empty()) {
-    return html(404, "Not here", "",
-                site::alert_html("no target " + std::to_string(id) + " in this catalogue") + kBack);
+    return site_page(
+        404, "Not here", "",
+        site::alert_html("no target " + std::to_string(id) + " in this catalogue") + kWayBack);
   }
   std::string links;
   for (const auto& row : fits.rows) {
@@ -267,7 +269,7 @@ Response CatalogueSite::target(std::int64_t id, db::Connection& connection) {
       "Files", site::table_html(ask("SELECT l.groupid, l.kind, l.path FROM location l WHERE "
                                     "l.groupid IN (SELECT groupid FROM redshift WHERE targetid = "
                                     "$1) ORDER BY l.groupid, l.kind")));
-  return html(200, "Target " + std::to_string(id), connection.name(), body + kBack);
+  return site_page(200, "Target " + std::to_string(id), connection.name(), body + kWayBack);
 }
 
 Response CatalogueSite::spectrum(std::int64_t group, std::int64_t id, db::Connection& connection) {
@@ -290,10 +292,10 @@ Response CatalogueSite::spectrum(std::int64_t group, std::int64_t id, db::Connec
     }
   }
   if (input.redshifts.empty() || input.spectra.empty()) {
-    return html(404, "Not here", "",
-                site::alert_html("the catalogue knows no file of spectra of group " +
-                                 std::to_string(group)) +
-                    kBack);
+    return site_page(404, "Not here", "",
+                     site::alert_html("the catalogue knows no file of spectra of group " +
+                                      std::to_string(group)) +
+                         kWayBack);
   }
   redshift_page::PageJob job;
   job.inputs = {redshift_page::with_neighbours(std::move(input))};
