@@ -200,6 +200,30 @@ bool Catalogue::has_frame(std::int64_t frameid, const std::string& kind, const s
               .empty();
 }
 
+void Catalogue::begin_many() {
+  connection_->begin();
+  many_ = true;
+}
+
+void Catalogue::end_many() {
+  many_ = false;
+  connection_->commit();
+}
+
+void Catalogue::whole(const std::function<void()>& work) {
+  if (!many_) return db::in_transaction(*connection_, work);
+  connection_->execute("SAVEPOINT one");
+  try {
+    work();
+  } catch (const db::Fault&) {
+    throw;  // the connection's, perhaps: what began it all rolls all back
+  } catch (...) {
+    connection_->execute("ROLLBACK TO one; RELEASE one");
+    throw;
+  }
+  connection_->execute("RELEASE one");
+}
+
 std::int64_t Catalogue::group_id(const GroupLabels& labels) {
   const std::string key = clean_text(labels.key());
   const auto known =
@@ -218,7 +242,7 @@ std::size_t Catalogue::put(const RedshiftGroup& group) {
   for (const auto* table : {&group.fibermap, &group.tsnr2}) {
     if (*table) sources.push_back(rows_of_targets(**table, ids));
   }
-  db::in_transaction(*connection_, [&] {
+  whole([&] {
     const std::int64_t id = group_id(group.labels);
     put_group(id, group);
     Given given = given_of(group.labels);
@@ -331,7 +355,7 @@ void Catalogue::put_location(std::int64_t id, const Location& location) {
 }
 
 void Catalogue::put(const SpectraGroup& group) {
-  db::in_transaction(*connection_, [&] {
+  whole([&] {
     put_location(group_id(group.labels), group.location);
     put_targets(group.fibermap);
     put_tile(group.labels);
@@ -357,7 +381,7 @@ void Catalogue::put(const FrameRecord& frame) {
   if (const auto tile = frame.header.integers("TILEID", kUndefined)) {
     if ((*tile)[0] != kUndefined) labels.tileid = (*tile)[0];
   }
-  db::in_transaction(*connection_, [&] {
+  whole([&] {
     put_exposures(frame.header, labels);
     merge_rows(*connection_, frame_table(),
                Rows(frame_table(), sources,
@@ -379,7 +403,7 @@ void Catalogue::put(const FrameRecord& frame) {
 }
 
 void Catalogue::put(const QualityRecord& quality) {
-  db::in_transaction(*connection_, [&] {
+  whole([&] {
     connection_->run(
         "DELETE FROM quality WHERE expid = $1 AND kind = $2 AND camera = $3 AND petal = $4",
         Values{quality.expid, quality.kind, quality.camera, quality.petal});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,12 @@ class Catalogue {
 
   [[nodiscard]] db::Connection& connection() const noexcept { return *connection_; }
 
+  /// What is put between these becomes visible at the end, all at once: indices are written once
+  /// for all of it, and others who write wait so long. A put that throws leaves nothing of its own.
+  void begin_many();
+  void end_many();
+  [[nodiscard]] bool in_many() const noexcept { return many_; }
+
   /// Is just this content of the group there?
   [[nodiscard]] bool has(const GroupLabels& labels, const std::string& stamp);
   [[nodiscard]] bool has_frame(std::int64_t frameid, const std::string& kind,
@@ -95,7 +102,10 @@ class Catalogue {
   void put_tile(const GroupLabels& labels);
   void sum_tile(std::int64_t tileid);
   void put_location(std::int64_t id, const Location& location);
+  /// `work` as a whole or not at all.
+  void whole(const std::function<void()>& work);
   std::unique_ptr<db::Connection> connection_;
+  bool many_ = false;
 };
 
 /// 100 x EXPID + 10 x (0 blue, 1 red, 2 infrared) + spectrograph, as the field numbers frames.

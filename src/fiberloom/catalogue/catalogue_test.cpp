@@ -98,6 +98,19 @@ TEST_P(CatalogueTest, AFileWithTwoRowsOfATargetLeavesTheCatalogueAsItWas) {
   EXPECT_EQ(rows("SELECT targetid FROM zbest"), (Rows{{std::int64_t{7}}}));
 }
 
+TEST_P(CatalogueTest, OfManyAtOnceOneThatIsWrongLeavesNothingAndTheOthersStay) {
+  catalogue_->begin_many();
+  catalogue_->put(test_group(1, 20210101, {{7, 0.1, 10, 20}}));
+  EXPECT_THROW(catalogue_->put(test_group(2, 20210101, {{8, 0.1, 10, 20}, {8, 0.2, 10, 20}})),
+               Error);
+  catalogue_->put(test_group(3, 20210101, {{9, 0.3, 10, 20}}));
+  EXPECT_EQ(count("redshift"), 0) << "nobody sees it before the end";
+  catalogue_->end_many();
+  EXPECT_EQ(rows("SELECT targetid FROM zbest ORDER BY targetid"),
+            (Rows{{std::int64_t{7}}, {std::int64_t{9}}}));
+  EXPECT_EQ(count("spgroup"), 2);
+}
+
 TEST_P(CatalogueTest, RowsOfTheFibermapBelongToTheirTargetsNotToTheirPlaces) {
   RedshiftGroup group = test_group(1, 20210101, {{1, 0.1, 10, 20}, {2, 0.2, 30, 40}});
   const std::vector<std::size_t> turned{1, 0};

@@ -217,9 +217,11 @@ std::string create_text(const SqlTable& table) {
 }
 
 /// Of two fits of a target the better one: as the field chooses, no warning first, then the deeper
-/// exposure (zrank has both); what is still equal must not depend on the order of loading.
+/// exposure (zrank has both); what is still equal must not depend on the order of loading. The
+/// index knows targetid and groupid: of a target with one fit no row is read.
 constexpr const char* kBetter =
-    "(b.zrank, coalesce(b.deltachi2, 0), coalesce(b.spgrpval, 0), coalesce(b.tileid, 0),"
+    "b.groupid <> a.groupid AND (b.zrank, coalesce(b.deltachi2, 0), coalesce(b.spgrpval, 0), "
+    "coalesce(b.tileid, 0),"
     " coalesce(b.healpix, 0), b.groupid) > "
     "(a.zrank, coalesce(a.deltachi2, 0), coalesce(a.spgrpval, 0), coalesce(a.tileid, 0),"
     " coalesce(a.healpix, 0), a.groupid)";
@@ -235,7 +237,7 @@ std::string view_text(const char* name, const std::string& where) {
 
 constexpr const char* kIndices[] = {
     "CREATE UNIQUE INDEX redshift_of_group ON redshift(groupid, targetid)",
-    "CREATE INDEX redshift_of_target ON redshift(targetid, tileid)",
+    "CREATE INDEX redshift_of_target ON redshift(targetid, tileid, groupid)",
     "CREATE INDEX redshift_of_place ON redshift(hpx)",
     "CREATE INDEX redshift_of_tile ON redshift(tileid)",
     "CREATE INDEX candidate_of_target ON candidate(targetid)",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -27,6 +28,10 @@ namespace fs = std::filesystem;
 using catalogue::Catalogue;
 
 constexpr std::int64_t kNoTarget = std::numeric_limits<std::int64_t>::min();
+
+using Clock = std::chrono::steady_clock;
+/// Files of so long a time are one transaction.
+constexpr std::chrono::seconds kTogether{2};
 
 /// Names of what is looked for below a folder; frames first: redshifts may know their exposures
 /// better.
@@ -99,7 +104,20 @@ class Loader {
   explicit Loader(const LoadJob& job)
       : job_(job), catalogue_(job.database, {db::Access::kWrite, job.wait_s}) {}
 
+  /// What was loaded in the last seconds becomes visible.
+  void settle() {
+    if (catalogue_.in_many()) catalogue_.end_many();
+  }
+  /// The same where it has been long enough.
+  void settle_now_and_then() {
+    if (catalogue_.in_many() && Clock::now() - begun_ > kTogether) settle();
+  }
+
   void load(const std::string& path) {
+    if (!catalogue_.in_many()) {
+      catalogue_.begin_many();
+      begun_ = Clock::now();
+    }
     const FileTables file = read_file_tables(path, job_.verify);
     switch (file.kind) {
       case FileKind::kRedshifts:
@@ -219,6 +237,7 @@ class Loader {
   }
 
   const LoadJob& job_;
+  Clock::time_point begun_{};
   Catalogue catalogue_;
 };
 
@@ -234,6 +253,7 @@ LoadSummary load_files(const LoadJob& job, const Observer& observer) {
       try {
         loader.load(files[i]);
         ++loader.summary.files;
+        loader.settle_now_and_then();
       } catch (const db::Fault&) {
         throw;  // the database's: all that follow would meet it too
       } catch (const Error& error) {
@@ -242,6 +262,7 @@ LoadSummary load_files(const LoadJob& job, const Observer& observer) {
         observer.warn(error.what());
       }
     }
+    loader.settle();
     if (observer.progress) observer.progress("load", files.size(), files.size());
     return std::move(loader.summary);
   });

@@ -209,10 +209,10 @@ std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Obs
   return rows;
 }
 
-Table query_table(const QueryJob& job, const Observer& observer) {
+AnswerColumns query_columns(const QueryJob& job, const Observer& observer) {
   AnswerColumns answer;
   (void)read_into(answer, job, observer);
-  return to_table(answer);
+  return answer;
 }
 
 std::size_t export_catalogue(const QueryJob& job, const Observer& observer) {

@@ -30,7 +30,7 @@ struct QueryJob {
 std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Observer& observer);
 
 /// The same in memory.
-[[nodiscard]] Table query_table(const QueryJob& job, const Observer& observer);
+[[nodiscard]] AnswerColumns query_columns(const QueryJob& job, const Observer& observer);
 
 /// A catalogue of redshifts as the field's: HDU ZCATALOG with its column names and types, COEFF as
 /// one column, rows in the order of targets. How many rows.
