@@ -51,6 +51,9 @@ class Rows {
   [[nodiscard]] Value at(std::size_t r, std::size_t column) const {
     return cells_[column].there() ? cells_[column].at(r) : given_[column];
   }
+  [[nodiscard]] bool knows(std::size_t column) const {
+    return cells_[column].there() || !std::holds_alternative<std::monostate>(given_[column]);
+  }
   void fill(std::size_t r, std::span<Value> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = at(r, i);
   }
@@ -78,8 +81,20 @@ class Rows {
 void merge_rows(db::Connection& connection, const SqlTable& table, const Rows& rows,
                 std::size_t n) {
   const std::vector<std::size_t> wanted = rows.by_key(n, table.keys);
-  connection.merge(table.name, names_of(table), table.keys, wanted.size(),
-                   [&](std::size_t r, std::span<Value> out) { rows.fill(wanted[r], out); });
+  // Columns that nobody knows would be NULL in all rows, which changes nothing.
+  std::vector<std::size_t> places;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i >= table.keys && !rows.knows(i)) continue;
+    places.push_back(i);
+    names.push_back(table.columns[i].name);
+  }
+  connection.merge(table.name, names, table.keys, wanted.size(),
+                   [&](std::size_t r, std::span<Value> out) {
+                     for (std::size_t i = 0; i < out.size(); ++i) {
+                       out[i] = rows.at(wanted[r], places[i]);
+                     }
+                   });
 }
 
 std::size_t place_of(const SqlTable& table, std::string_view name) {

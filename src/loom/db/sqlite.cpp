@@ -168,6 +168,7 @@ class Sqlite final : public Connection {
     sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1 << 28);  // no text of a gigabyte made by a query
   }
   void open_file(const std::string& name, int flags) {
+    flags |= SQLITE_OPEN_NOMUTEX;  // of one thread at a time
     if (sqlite3_open_v2(name.c_str(), &db_, flags, nullptr) != SQLITE_OK) fail();
     sqlite3_extended_result_codes(db_, 1);
     sqlite3_busy_timeout(db_, wait_ms_);

@@ -62,7 +62,10 @@ std::string shown(const db::Value& value) {
 
 std::string table_html(const Found& found) {
   std::string out = "<div class=\"scroll\"><table class=\"list\"><thead><tr>";
-  for (const std::string& name : found.names) out += "<th>" + escape_html(name) + "</th>";
+  for (std::size_t i = 0; i < found.names.size(); ++i) {
+    const bool number = !found.rows.empty() && is_number(found.rows[0][i]);
+    out += (number ? "<th class=\"n\">" : "<th>") + escape_html(found.names[i]) + "</th>";
+  }
   out += "</tr></thead><tbody>";
   for (const auto& row : found.rows) {
     out += "<tr>";
