@@ -35,7 +35,9 @@ Selection selection_of(const py::dict& given) {
 /// Of each column its name, its values, and where they are known: an array of bytes.
 py::list query(const std::string& database, const std::string& sql, const py::dict& selection,
                double seconds) {
-  QueryJob job{.database = database, .sql = sql, .output = ""};
+  QueryJob job;
+  job.database = database;
+  job.sql = sql;
   if (sql.empty()) job.selection = selection_of(selection);
   job.seconds = seconds;
   const AnswerColumns answer =
