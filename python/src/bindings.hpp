@@ -47,5 +47,6 @@ void bind_files(py::module_& m);
 void bind_simulate(py::module_& m);
 void bind_compare(py::module_& m);
 void bind_redshift(py::module_& m);
+void bind_catalogue(py::module_& m);
 
 }  // namespace fiberloom::python
