@@ -7,11 +7,11 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
+#include "loom/base/work_pool.hpp"
 #include "loom/files/output_files.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
-#include "skyloom/tod/work_pool.hpp"
 
 namespace skyloom {
 namespace {
