@@ -25,8 +25,9 @@ constexpr std::uint64_t kStripeBytes = 48;
 std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
-  return std::max(copies ? layout.angles * layout.columns * kStripeBytes : 0,
-                  job.centre_last ? shift_rows_bytes(layout.columns) : 0);
+  return std::max({copies ? layout.angles * layout.columns * kStripeBytes : 0,
+                   job.centre_last ? shift_rows_bytes(layout.columns) : 0,
+                   std::uint64_t{remove_rings_bytes(layout.columns, job.rings)}});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 
@@ -46,6 +47,7 @@ struct ReconJob {
   double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
   StripeChoice stripe = {};
+  RingChoice rings = {};     ///< removed from slices
   double mask = 1;           ///< of the circle within a slice; 0: none
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine grants
   Overwrite overwrite = Overwrite::kYes;

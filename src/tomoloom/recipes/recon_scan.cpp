@@ -57,10 +57,12 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
   const ScanLayout& layout = summary.layout;
   const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
   std::vector<float> rows(layout.angles * count * n), one;
+  RawBlock raw;
   for (std::size_t r = 0; r < count; ++r) {
     stop_if_asked(observer);
     const std::size_t row = summary.first_row + (2 * r + 1) * summary.slices / (2 * count);
-    (void)prepare_block(job, layout, read_block(source, row, 1, observer), executor, one);
+    read_block(source, row, 1, observer, raw);
+    (void)prepare_block(job, layout, raw, executor, one);
     for (std::size_t a = 0; a < layout.angles; ++a) {
       std::copy_n(one.data() + a * n, n, rows.data() + (a * count + r) * n);
     }
@@ -157,8 +159,9 @@ class BlockRun {
       summary_.read = summary_.read + read_time;
       if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
       StageClock clock;
-      std::vector<float> out = work_.run(raw, executor, observer_, summary_.flaws);
-      raw = {};
+      std::vector<float> out = std::move(free_slices_);
+      work_.run(raw, executor, observer_, summary_.flaws, out);
+      free_block_ = std::move(raw);
       summary_.compute = summary_.compute + clock.lap();
       finish_write();
       begin_write(blocks_[i].first, std::move(out));
@@ -180,21 +183,25 @@ class BlockRun {
     std::size_t first, count;
   };
   void begin_read(std::size_t i) {
-    next_ = std::async(std::launch::async, [this, block = blocks_[i]] {
-      StageClock clock(CpuOf::kThread);
-      RawBlock raw = read_block(source_, summary_.first_row + block.first, block.count, observer_);
-      return std::pair(std::move(raw), clock.lap());
-    });
+    next_ = std::async(
+        std::launch::async, [this, block = blocks_[i], raw = std::move(free_block_)]() mutable {
+          StageClock clock(CpuOf::kThread);
+          read_block(source_, summary_.first_row + block.first, block.count, observer_, raw);
+          return std::pair(std::move(raw), clock.lap());
+        });
   }
   void begin_write(std::size_t first, std::vector<float> slices) {
-    written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)] {
+    written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)]() mutable {
       StageClock clock(CpuOf::kThread);
       writer_.write(first, slices);
-      return clock.lap();
+      return std::pair(std::move(slices), clock.lap());
     });
   }
   void finish_write() {
-    if (written_.valid()) summary_.write = summary_.write + written_.get();
+    if (!written_.valid()) return;
+    auto [slices, time] = written_.get();
+    free_slices_ = std::move(slices);
+    summary_.write = summary_.write + time;
   }
 
   BlockSource& source_;
@@ -204,7 +211,10 @@ class BlockRun {
   BlockReconstruction work_;
   std::vector<Block> blocks_;
   std::future<std::pair<RawBlock, StageTime>> next_;
-  std::future<StageTime> written_;
+  std::future<std::pair<std::vector<float>, StageTime>> written_;
+  // what a block has taken is the next one's: fresh pages would be cleared twice
+  RawBlock free_block_;
+  std::vector<float> free_slices_;
 };
 
 /// Throws kScanMismatch where most flats are not above their darks.

@@ -108,6 +108,24 @@ TEST_F(ReconScan, AnAxisThatLeansIsPutUpright) {
   EXPECT_GT(error(made(leaning, (kFirst + kLast) / 2, std::nullopt), upright, 26), 0.05);
 }
 
+TEST_F(ReconScan, RingsGoAfterReconstructionAroundTheAxisOfEachMethod) {
+  SimulateJob scan = small();
+  scan.phantom = "disc";
+  scan.detector.rings = 0.02;
+  simulate(scan);
+  const auto truth = volume(scan.truth);
+  ReconJob job = recon(scan);
+  (void)run(job);
+  const double before = error(volume(job.output), truth, 18);
+  job.rings = {.width = 6, .threshold = 0.3, .arc_deg = 40};
+  (void)run(job);
+  const auto mended = volume(job.output);
+  EXPECT_LT(error(mended, truth, 18), 0.7 * before);
+  const auto threads = make_executor(3);
+  (void)reconstruct_scan(job, *threads);
+  EXPECT_EQ(volume(job.output), mended);
+}
+
 TEST_F(ReconScan, EachMethodOnThePairGivesWhatTheScanIsOf) {
   SimulateJob scan = small();
   scan.rows = 35;  // two blocks
