@@ -41,7 +41,10 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
   const std::uint64_t frames = layout.angles + (flats ? layout.flats + layout.darks : 0);
   const std::uint64_t raw = frames * frame * value;
   const std::uint64_t averages = frame * (sizeof(double) + 6 * sizeof(float));
-  const std::uint64_t integrals = layout.angles * frame * sizeof(float);
+  // as wide as slices are: half acquisition widens them, and a vector that grows is copied
+  const std::uint64_t wide = std::uint64_t{block_rows} * plan.image();
+  const std::uint64_t integrals =
+      layout.angles * (wide > frame ? wide + frame : frame) * sizeof(float);
   const std::uint64_t slices =
       std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =

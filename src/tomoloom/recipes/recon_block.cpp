@@ -136,19 +136,24 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
                                          const SlicePlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {}
+    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {
+  if (job.acquisition == Acquisition::kHalf) {
+    half_ = half_acquisition(layout.columns, *job.centre);
+  }
+}
 
 void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
                               PixelFlaws& flaws, std::vector<float>& out) {
   const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;
+  if (half_.width > 0) widen(half_, integrals_);
   const std::size_t slice = image_ * image_;
   out.resize(block.rows * slice);
   engine_.reconstruct({.data = integrals_.data(),
                        .slices = block.rows,
-                       .angle_stride = block.rows * layout_.columns,
-                       .slice_stride = layout_.columns},
+                       .angle_stride = block.rows * image_,
+                       .slice_stride = image_},
                       {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
                       [&](std::size_t) { stop_if_asked(observer); });
   const auto half = static_cast<double>(image_ / 2), middle = (static_cast<double>(image_) - 1) / 2;

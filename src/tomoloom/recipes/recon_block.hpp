@@ -7,6 +7,7 @@
 
 #include "loom/base/executor.hpp"
 #include "tomoloom/exchange/block_source.hpp"
+#include "tomoloom/prepare/half_acquisition.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/recipes/slice_plan.hpp"
 
@@ -40,6 +41,7 @@ class BlockReconstruction {
   SliceEngine engine_;
   std::vector<float> integrals_;  ///< [angle][row][column]
   std::size_t image_;
+  HalfAcquisition half_;  ///< of width 0: projections are whole
 };
 
 }  // namespace tomoloom

@@ -22,6 +22,9 @@ enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
+/// Whether each projection sees the whole body, or half of it with the axis near an end of the row.
+enum class Acquisition { kFull, kHalf };
+
 enum class VolumeFormat { kHdf5, kTiff };
 
 /// How the axis is looked for: in the transform of the whole turn, or in pairs of projections.
@@ -40,6 +43,7 @@ struct ReconJob {
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
   AxisSearch search = AxisSearch::kNone;  ///< instead of a column
+  Acquisition acquisition = Acquisition::kFull;
   std::size_t first_row = 0;
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
@@ -62,7 +66,7 @@ struct PixelFlaws {
 
 struct ReconSummary {
   ScanLayout layout;
-  std::size_t first_row = 0, slices = 0, grid = 0;
+  std::size_t first_row = 0, slices = 0, width = 0, grid = 0;
   PixelFlaws flaws;
   double centre = 0;
   StageTime read, compute, write;

@@ -28,6 +28,8 @@ constexpr Word<StackKind> kStacks[] = {{"projections", StackKind::kProjections},
                                        {"sinograms", StackKind::kSinograms}};
 constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
                                            {"tiff", VolumeFormat::kTiff}};
+constexpr Word<Acquisition> kAcquisitions[] = {{"full", Acquisition::kFull},
+                                               {"half", Acquisition::kHalf}};
 constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
                                      {"gridrec", Method::kGridrec},
                                      {"fbp", Method::kFbp},
@@ -301,6 +303,13 @@ const ReconRow kReconRows[] = {
          "pairs: found in projections half a turn apart",
      .field = centre_field,
      .value = "COLUMN|FIRST:LAST|middle|auto|pairs"},
+    {.key = "acquisition",
+     .names = "--acquisition",
+     .group = kReconstructionOptions,
+     .text = "half: over a whole turn, with the axis (--center COLUMN) near an end of the row; "
+             "slices are "
+             "as wide as both halves together",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.acquisition, kAcquisitions); }},
     {.key = "ring_width",
      .names = "--ring-width",
      .group = kReconstructionOptions,

@@ -2,6 +2,7 @@
 #include "tomoloom/recipes/recon_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -86,9 +87,39 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
 }
 
 SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
-  return plan_slices(job, {.columns = summary.layout.columns,
-                           .theta = radians(summary.layout),
-                           .centre = summary.centre});
+  Geometry geometry{.columns = summary.layout.columns,
+                    .theta = radians(summary.layout),
+                    .centre = summary.centre};
+  if (job.acquisition == Acquisition::kHalf) {
+    const HalfAcquisition half = half_acquisition(geometry.columns, summary.centre);
+    geometry.columns = half.width;
+    geometry.centre = half.centre;
+  }
+  return plan_slices(job, std::move(geometry));
+}
+
+/// Half acquisition wants a column, a direct method and angles over the whole turn. Throws
+/// kUnsupported.
+void check_acquisition(const ReconJob& job, const ScanLayout& layout) {
+  if (job.acquisition != Acquisition::kHalf) return;
+  const auto refuse = [&](const char* what) {
+    throw Error(Status::kUnsupported, layout.path + ": --acquisition half " + what);
+  };
+  if (!job.centre || job.centre_last) refuse("wants --center COLUMN");
+  if (job.method == Method::kSirt || job.method == Method::kCgls) {
+    refuse("goes with --method exact, gridrec or fbp");
+  }
+  std::vector<double> turn;
+  for (const double degrees : layout.theta_deg) {
+    turn.push_back(degrees - 360 * std::floor(degrees / 360));
+  }
+  std::sort(turn.begin(), turn.end());
+  double gap = turn.front() + 360 - turn.back();
+  for (std::size_t a = 1; a < turn.size(); ++a) gap = std::max(gap, turn[a] - turn[a - 1]);
+  constexpr double kSteps = 4;  // as angle_weights() tells a wedge
+  if (gap > kSteps * 360 / static_cast<double>(turn.size())) {
+    refuse("wants angles over the whole turn");
+  }
 }
 
 [[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
@@ -256,6 +287,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   summary.layout = scan->layout();
   settle_rows(job, summary);
   check_frames(job, summary.layout, observer);
+  check_acquisition(job, summary.layout);
   const std::uint64_t granted = granted_memory(job, summary);
   const std::string folder = std::filesystem::path(job.output).parent_path().string();
   BlockSource source(
@@ -264,6 +296,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   make_folder_of(job.output);
   if (job.search != AxisSearch::kNone) look_for_centre(job, source, summary, executor, observer);
   const SlicePlan plan = plan_of(job, summary);
+  summary.width = plan.image();
   summary.grid = plan.grid ? plan.grid->grid : plan.image();
   check_memory(job, summary, plan, source, executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);
