@@ -18,7 +18,7 @@
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls };
+enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls, kMlem, kOsem, kTv };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
@@ -38,7 +38,9 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
-  std::size_t iterations = 100;  ///< of kSirt, kCgls
+  std::size_t iterations = 100;  ///< of kSirt, kCgls, kMlem, kOsem, kTv
+  std::size_t blocks = 1;        ///< of kOsem
+  double reg_par = 0;            ///< of kTv
   /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};

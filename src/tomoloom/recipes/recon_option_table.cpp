@@ -30,11 +30,10 @@ constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
                                            {"tiff", VolumeFormat::kTiff}};
 constexpr Word<Acquisition> kAcquisitions[] = {{"full", Acquisition::kFull},
                                                {"half", Acquisition::kHalf}};
-constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
-                                     {"gridrec", Method::kGridrec},
-                                     {"fbp", Method::kFbp},
-                                     {"sirt", Method::kSirt},
-                                     {"cgls", Method::kCgls}};
+constexpr Word<Method> kMethods[] = {{"exact", Method::kExact}, {"gridrec", Method::kGridrec},
+                                     {"fbp", Method::kFbp},     {"sirt", Method::kSirt},
+                                     {"cgls", Method::kCgls},   {"mlem", Method::kMlem},
+                                     {"osem", Method::kOsem},   {"tv", Method::kTv}};
 
 [[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
 
@@ -266,7 +265,8 @@ const ReconRow kReconRows[] = {
      .names = "--method",
      .group = kReconstructionOptions,
      .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec; fbp: filtered back "
-             "projection of square pixels, slow; sirt, cgls: iterations, for few angles",
+             "projection of square pixels, slow; sirt, cgls, mlem, osem, tv: iterations, for few "
+             "angles",
      .field = [](ReconJob& j) -> Field { return word_field(&j.method, kMethods); }},
     {.key = "filter",
      .names = "--filter",
@@ -290,9 +290,25 @@ const ReconRow kReconRows[] = {
     {.key = "iterations",
      .names = "--iterations",
      .group = kReconstructionOptions,
-     .text = "of sirt, cgls",
+     .text = "of sirt, cgls, mlem, osem, tv",
      .field = [](ReconJob& j) -> Field { return &j.iterations; },
      .interval = between(1, 100000),
+     .shows_default = true},
+    {.key = "blocks",
+     .names = "--blocks",
+     .group = kReconstructionOptions,
+     .text = "osem: blocks of angles, one after the other in each iteration",
+     .field = [](ReconJob& j) -> Field { return &j.blocks; },
+     .value = "N",
+     .interval = between(1, 100000),
+     .shows_default = true},
+    {.key = "reg_par",
+     .names = "--reg-par",
+     .group = kReconstructionOptions,
+     .text =
+         "tv: what the sum of differences between pixels counts beside half the squared residual",
+     .field = [](ReconJob& j) -> Field { return &j.reg_par; },
+     .interval = at_least(0),
      .shows_default = true},
     {.key = "center",
      .names = "--center",

@@ -106,7 +106,8 @@ void check_acquisition(const ReconJob& job, const ScanLayout& layout) {
     throw Error(Status::kUnsupported, layout.path + ": --acquisition half " + what);
   };
   if (!job.centre || job.centre_last) refuse("wants --center COLUMN");
-  if (job.method == Method::kSirt || job.method == Method::kCgls) {
+  if (job.method != Method::kExact && job.method != Method::kGridrec &&
+      job.method != Method::kFbp) {
     refuse("goes with --method exact, gridrec or fbp");
   }
   std::vector<double> turn;

@@ -44,6 +44,13 @@ class Recon(Case):
                 seen.add(self.volume.read_bytes())
         self.assertEqual(len(seen), 16)
 
+    def test_iterations_of_every_kind(self):
+        for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",)):
+            self.recon("--rows", "30:32", "--iterations", 4, "--method", *words)
+            self.assertRegex(self.ok("info", self.volume).stdout, f"method +{words[0]}")
+        self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
+        self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
+
     def test_rings_go_from_slices(self):
         self.recon("--rows", "30:34")
         before = self.volume.read_bytes()
