@@ -55,6 +55,28 @@ TEST(SpectraFile, NeedsNeitherMaskNorResolutionNorTables) {
   EXPECT_FALSE(file.fibermap || file.exp_fibermap || file.scores);
 }
 
+TEST(SpectraFile, AFrameIsAFileOfItsOneCamera) {
+  const test::TempFolder folder;
+  FrameFile frame;
+  frame.wave = {7520, 7520.8, 7521.6};
+  frame.flux = Array2D<double>(2, 3, 4.0);
+  frame.ivar = Array2D<double>(2, 3, 0.5);
+  frame.header.set("CAMERA", "z3");
+  frame.header.set("BUNIT", "electron/Angstrom");
+  frame.header.set("EXPID", 17);
+  write_frame(folder.file("f.fits"), frame, Overwrite::kYes);
+
+  const SpectraFile file = read_spectra(folder.file("f.fits"));
+  EXPECT_TRUE(file.is_frame);
+  ASSERT_EQ(file.cameras.size(), 1U);
+  EXPECT_EQ(file.cameras[0].name, "Z");
+  EXPECT_EQ(file.cameras[0].header.text("BUNIT"), "electron/Angstrom");
+  EXPECT_FALSE(file.cameras[0].header.has("EXPID")) << "it is the file's";
+  EXPECT_EQ(file.header.integer("EXPID"), 17);
+  EXPECT_EQ(file.cameras[0].spectra.wave, frame.wave);
+  EXPECT_EQ(file.cameras[0].spectra.flux(1, 2), 4.0);
+}
+
 TEST(SpectraFile, HalfACameraOrNoneIsNamed) {
   const auto none = parsing_spectra([](FitsWriter& w) { add_image(w, "FLUX", {4, 2}); });
   EXPECT_EQ(none.status, Status::kMissingHdu);

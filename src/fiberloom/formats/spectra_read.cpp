@@ -88,7 +88,8 @@ SpectraFile parse_spectra(const FitsReader& file) {
                      std::to_string(camera.spectra.nspec()) + " spectra, but " +
                          out.cameras.front().name + "_FLUX has " + std::to_string(out.nspec()));
   }
-  out.is_frame = out.cameras.empty() && file.find("FLUX") != nullptr;
+  out.is_frame =
+      out.cameras.empty() && file.find("FLUX") != nullptr && file.find("WAVELENGTH") != nullptr;
   if (out.is_frame) out.cameras.push_back(read_frame_camera(file));
   if (out.cameras.empty()) static_cast<void>(file.require("B_WAVELENGTH"));  // throws
   out.fibermap = find_rows(file, "FIBERMAP", out.nspec());

@@ -238,6 +238,12 @@ class Calibration(unittest.TestCase):
                 self.assert_refused(code, words, *command, "-q")
         self.assertFalse((self.out / "x.fits").exists())
 
+    def test_a_lamp_that_was_off_makes_no_flat(self):
+        dark = self.put("dark.fits", frame_bytes([0.0] * BINS, "flat", 9))
+        self.assert_refused(40, ["dark.fits: FLUX: the brightest of 15 fibres has a median S/N of ", "expected 3 at least of a lamp"],
+                            "fiberflat", "-i", dark, "-o", self.flat, "-q")
+        self.assertFalse(self.flat.exists())
+
     def test_an_exposure_of_the_sky_is_no_lamp_and_says_so(self):
         result = self.done("fiberflat", "-i", self.science, "-o", self.flat)
         self.assertIn("FLAVOR is 'science'", result.stderr)

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import small_calibration
 import small_spectra
 import tiny_fits as fits
 from run_fiberloom import PROGRAM
@@ -93,6 +94,40 @@ class Coadd(unittest.TestCase):
         result = self.run_program("-i", *parts, "-o", self.out, "--threads", 3)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(fits.by_name(self.out)["B_FLUX"].values(), whole)
+
+    def frame(self, name, camera, expid, seed):
+        first = {"r": 6000, "z": 7000}[camera[0]]
+        data = small_calibration.frame_bytes(small_calibration.sky_light(), "science", seed,
+                                             wave=[first + 0.8 * i for i in range(small_calibration.BINS)])
+        return self.put(name, data.replace(b"= 'r0 ", b"= '" + camera.encode() + b" ").replace(
+            b"EXPID   =                   11", b"EXPID   = %20d" % expid))
+
+    def assert_close(self, found, expected):
+        self.assertEqual(len(found), len(expected))
+        self.assertLess(max(abs(x - y) / (1 + abs(y)) for x, y in zip(found, expected)), 1e-6)
+
+    def test_frames_of_an_exposure_are_its_cameras_and_one_that_is_missing_adds_nothing(self):
+        frames = [self.frame("a.fits", "r0", 11, 1), self.frame("b.fits", "z0", 11, 2), self.frame("c.fits", "r0", 12, 3)]
+        result = self.run_program("-i", *frames, "-o", self.out, "--nsig", "0")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        hdus, one = fits.by_name(self.out), fits.by_name(frames[1])
+        self.assertEqual([n for n in hdus if n.endswith("FLUX")], ["R_FLUX", "Z_FLUX"])
+        self.assert_close(hdus["Z_FLUX"].values(), one["FLUX"].values())
+        self.assert_close(hdus["Z_IVAR"].values(), one["IVAR"].values())
+        bins = small_calibration.BINS  # at the ends rows lie outside of the grid
+        inside = [[v for k, v in enumerate(h.values()) if 5 <= k % bins < bins - 5] for h in (hdus["Z_RESOLUTION"], one["RESOLUTION"])]
+        self.assert_close(*inside)
+        a, c = fits.by_name(frames[0]), fits.by_name(frames[2])
+        mean = [(w * f + v * g) / (w + v) for w, f, v, g in zip(*(h[name].values() for h in (a, c) for name in ("IVAR", "FLUX")))]
+        self.assert_close(hdus["R_FLUX"].values(), mean)
+        exposures = small_spectra.read_table(self.out, "EXP_FIBERMAP")
+        self.assertEqual(sorted(set(exposures["EXPID"])), [11, 12])
+        self.assertEqual(len(exposures["TARGETID"]), 2 * small_calibration.FIBERS)
+        self.out.unlink()
+        result = self.run_program("-q", "-i", *frames, self.frame("d.fits", "z0", 11, 4), "-o", self.out)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("d.fits: a second frame of camera Z of one exposure", result.stderr)
+        self.assertFalse(self.out.exists())
 
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         targets = exposures()

@@ -133,7 +133,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
   std::map<std::string, SpectraFile::Camera> blanks;
   for (const SpectraFile& file : out) {
     for (const auto& c : file.cameras) {
-      if (file.is_frame) blanks.try_emplace(c.name, blank_like(c, 0));
+      if (file.is_frame) blanks.try_emplace(c.name, blank_like(c, 1));
     }
   }
   for (SpectraFile& file : out) {
