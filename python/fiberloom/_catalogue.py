@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A catalogue: what was found, in a database."""
+import math
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence, Tuple, Type, Union, overload
 
@@ -39,12 +40,19 @@ def _integers(name: str, value: Any) -> List[int]:
     return [check.integer(name, one, -2**63, 2**63 - 1) for one in values]
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
 def _numbers(name: str, value: Any, what: str, count: int) -> List[Optional[float]]:
     """So many finite numbers, or None in the place of one."""
     values = _items(name, value, what)
-    good = len(values) == count and all(one is None or (isinstance(one, (int, float, np.integer, np.floating)) and not isinstance(one, bool)
-                                                        and abs(one) < 1e300) for one in values)
-    if not good:
+    if len(values) != count or not all(one is None or _is_finite(one) for one in values):
         raise ValueError(f"{name}: expected {what}, got {value!r}")
     return [None if one is None else float(one) for one in values]
 

@@ -19,10 +19,10 @@ inline constexpr Status kBadTemplate{80};   ///< a template file that is foreign
 inline constexpr Status kTemplateRange{81};
 
 // Of catalogues.
-inline constexpr Status kBadQuery{82};      ///< SQL that is wrong, or may not be run
-inline constexpr Status kNewerSchema{83};   ///< a catalogue that a newer program has made
-inline constexpr Status kCatalogueBusy{84}; ///< somebody else holds its lock for too long
-inline constexpr Status kServerGone{85};    ///< a database server does not answer, or no longer does
+inline constexpr Status kBadQuery{82};       ///< SQL that is wrong, or may not be run
+inline constexpr Status kNewerSchema{83};    ///< a catalogue that a newer program has made
+inline constexpr Status kCatalogueBusy{84};  ///< somebody else holds its lock for too long
+inline constexpr Status kServerGone{85};  ///< a database server does not answer, or no longer does
 
 /// status_name(), in fiberloom's words where it has its own.
 [[nodiscard]] inline std::string_view exit_code_name(Status status) noexcept {

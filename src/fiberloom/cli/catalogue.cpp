@@ -248,11 +248,12 @@ Command make_serve() {
   Command command{
       .name = "serve",
       .text = "show a catalogue in a browser of this machine",
-      .footer = "Example:\n  fiberloom catalogue serve --db catalogue.sqlite --port 8000\n\n"
-                "It listens on 127.0.0.1 alone, until Ctrl-C or SIGTERM. No page can write.\n\n" +
-                exit_codes_of({.reads = true,
-                               .writes = true,
-                               .more = {kNewerSchema, kCatalogueBusy, kServerGone}})};
+      .footer =
+          "Example:\n  fiberloom catalogue serve --db catalogue.sqlite --port 8000\n\n"
+          "It listens on 127.0.0.1 alone, until Ctrl-C or SIGTERM. No page can write.\n\n" +
+          exit_codes_of({.reads = true,
+                         .writes = true,
+                         .more = {kNewerSchema, kCatalogueBusy, kServerGone}})};
   const auto state = std::make_shared<ServeCommand>();
   Options& options = command.options;
   add_database_option(options, state->site.database, state->site.wait_s);

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -224,6 +225,22 @@ class Query(Case):
         holder.execute("BEGIN IMMEDIATE")
         self.assert_fails(self.catalogue("load", self.first, "--again", "--wait", "0.2"), 84, "locked")
         self.assertEqual(len(self.rows()), 50, "readers do not mind")
+
+
+@unittest.skipUnless(os.environ.get("FIBERLOOM_TEMPLATES_DIR"), "FIBERLOOM_TEMPLATES_DIR is not set")
+class RealFiles(Case):
+    def test_the_fields_own_file_is_found_again(self):
+        folder = pathlib.Path(os.environ["FIBERLOOM_TEMPLATES_DIR"])
+        self.load(folder / "redrock-4-80613-thru20210324.fits")
+        target, = self.rows("--from", "ztile", "--tileid", 80613, "--cone", "105.4898,56.6693,5", "--columns", "*")
+        want = {"targetid": 39633345008634465, "z": 0.36874355163716, "zwarn": 0, "spectype": "GALAXY", "npixels": 7926,
+                "spgrp": "cumulative", "spgrpval": 20210324, "petal": 4, "coadd_numexp": 30, "zcat_primary": 1}
+        for name, value in want.items():
+            self.assertAlmostEqual(target[name], value, 10) if name == "z" else self.assertEqual(target[name], value, name)
+        tile, = self.rows("--from", "tile")
+        self.assertEqual((tile["nexp"], tile["lastnight"]), (30, 20210324))
+        kinds = [row["kind"] for row in self.rows("SELECT kind FROM location ORDER BY kind")]
+        self.assertEqual(kinds, ["coadd", "redshifts"])
 
 
 @unittest.skipUnless(Server.programs(), "no PostgreSQL server is installed (Debian: postgresql)")

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/spectrum/table.hpp"
 #include "loom/db/db.hpp"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/db/db.hpp"
 #include "loom/http/request.hpp"
 
