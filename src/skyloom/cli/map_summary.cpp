@@ -39,6 +39,7 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"good", s.good},
                   {"flagged", s.flagged},
                   {"not_finite", s.not_finite},
+                  {"unfitted_stretches", s.unfitted},
                   {"runs", s.runs}};
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},

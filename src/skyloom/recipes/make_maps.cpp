@@ -58,6 +58,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
                      const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
+  source.prepare(number, boresight, executor, observer);
   const std::size_t detectors = observation.plane.detectors.size();
   const std::size_t at_once = 2 * kPairsAtOnce * executor.concurrency();
   for (std::size_t first = 0; first < detectors; first += at_once) {
@@ -221,8 +222,11 @@ std::vector<std::vector<Stokes>> all_tiles(const OffsetSystem& system, std::span
 
 }  // namespace
 
-MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
+MapSummary make_maps(const TodSource& unfiltered, const MapJob& job, Executor& executor,
                      const Observer& observer) {
+  const FilteredTod filtered(unfiltered, job.filters);
+  const TodSource& source =
+      job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
   const Healpix sky(static_cast<std::int64_t>(job.nside));
   check_place(job.folder + "/map.fits");
   StageClock clock;
@@ -237,6 +241,13 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   }
   source.rest();
   count_streams(source, streams, summary);
+  summary.unfitted = filtered.failed();
+  if (summary.unfitted > 0) {
+    observer.warn(print(
+        "%zu stretches of detectors have too few good samples for the polynomial: they are left "
+        "out",
+        summary.unfitted));
+  }
   summary.compress = clock.lap();
   const OffsetSystem system(sums, streams, job.solve, executor);
   std::vector<Stream>().swap(streams);

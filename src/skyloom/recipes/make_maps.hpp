@@ -13,7 +13,7 @@
 #include "loom/runtime/usage.hpp"
 #include "skyloom/mapping/destripe.hpp"
 #include "skyloom/sky/sky_fits.hpp"
-#include "skyloom/tod/observation.hpp"
+#include "skyloom/tod/filtered_tod.hpp"
 
 namespace skyloom {
 
@@ -23,6 +23,7 @@ struct MapJob {
   double step_s = 1;  ///< of a baseline; 0: an observation
   bool binned_only = false;
   bool prior = false;  ///< the noise model tells of the offsets
+  FilterOptions filters = {};
   SolveOptions solve = {};
   SolveLimits limits = {};
   Ordering ordering = Ordering::kNested;
@@ -34,6 +35,7 @@ struct MapJob {
 struct MapSummary {
   std::size_t observations = 0, detectors = 0;
   std::size_t samples = 0, good = 0, flagged = 0, not_finite = 0;
+  std::size_t unfitted = 0;  ///< stretches of detectors that a filter could not be fitted to
   std::size_t runs = 0, baselines = 0, left_baselines = 0;
   std::size_t hit_pixels = 0, cut_pixels = 0, cut_samples = 0;
   std::vector<double> residuals;

@@ -22,6 +22,7 @@ struct StoredOptions {
   std::string shared_flags = "flags";               ///< in shared/; not there: none
   std::string boresight = "boresight_radec";        ///< in shared/
   std::string noise_model = "noise_model";          ///< in metadata/
+  std::string intervals = {};                       ///< in intervals/; empty: all samples
   std::size_t detector_mask = 7, shared_mask = 15;  ///< bits that flag; TOAST's defaults
 };
 
@@ -52,6 +53,7 @@ class StoredTod final : public TodSource {
     std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
   };
   void open(File& file) const;
+  void read_shared_flags(const hdf5::Reader& file, File& to) const;
   [[nodiscard]] std::shared_ptr<const hdf5::Reader> reader(std::size_t number) const;
 
   StoredOptions options_;

@@ -45,6 +45,31 @@ class Maps(Case):
             spread[name] = sum((v - mean) ** 2 for v in values) ** 0.5
         self.assertLess(spread["map"], 0.5 * spread["binned"])
 
+    def test_filters_are_those_of_stored_data_and_of_data_that_were_never_stored(self):
+        filters = ("--poly-order", 3, "--common-mode")
+        self.ok("map", *self.observations, "-o", self.out / "stored", *MAPS, *filters, "--coord", "E", "--quiet",
+                "--json", self.out / "s.json")
+        self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, *filters, "--quiet", "--threads", 2)
+        for name in NAMES:
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(),
+                             (self.out / f"direct/{name}.fits").read_bytes(), name)
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertEqual(summary["options"]["poly_order"], "3")
+        self.assertEqual(summary["data"]["unfitted_stretches"], 0)
+
+    def test_the_common_mode_is_no_longer_in_the_map(self):
+        # all detectors see the same sky without polarisation: hardly anything of 1/f noise is common, so an
+        # observation of one pair is: its mean is taken out of both, and I vanishes
+        pair = ("--pixels", 1, "--rate", 5, "--spin-period", 1.3, "--prec-period", 17, "--minutes", 30)
+        for more in ((), ("--common-mode",)):
+            self.ok("simulate", "--maps", self.out / str(len(more)), *pair, "--nside", 4, "--binned-only", "--rcond", 1e-3,
+                    *more, "--quiet")
+        spread = []
+        for name in "01":
+            sky, _ = read_map(self.out / name / "binned.fits")
+            spread.append(max(abs(row[0]) for row in sky if row[0] > -1e29))
+        self.assertLess(spread[1], 0.2 * spread[0])
+
     def test_the_number_of_threads_does_not_show(self):
         for threads in (1, 2):
             self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")
@@ -80,12 +105,15 @@ class Faults(Case):
         cut.write_bytes(first.read_bytes()[:20000])
         self.fails(14, "cut.h5", "map", cut, *out)
         self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
+        self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
         # a pair of detectors that crosses each pixel once
         once = ("--pixels", 1, "--minutes", 1, "--rate", 5, "--spin-period", 1.3)
         self.fails(22, "cut", "simulate", "--maps", self.out / "m", *once, "--nside", 2048)
         self.fails(2, "--nside", "map", first, *out, "--nside", 0)
+        for order in ("31", "-1", "2.5", "x"):
+            self.fails(2, "expected none, or 0 to 30", "map", first, *out, f"--poly-order={order}")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
         self.fails(2, "-o, --maps", "simulate", "--quiet")
