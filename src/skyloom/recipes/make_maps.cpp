@@ -45,7 +45,7 @@ Stream compress(const Observation& observation, const Detector& detector,
   for (std::size_t first = 0; first < observation.samples; first += kChunk) {
     const std::size_t n = std::min(kChunk, observation.samples - first);
     const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector.place, detector.efficiency(), sums.sky(), pointing);
+    expand_pointing(boresight, first, detector, sums.sky(), pointing);
     builder.add({pointing.pixels, pointing.q, pointing.u, signal.values.subspan(first, n),
                  signal.flags.subspan(first, n)});
   }

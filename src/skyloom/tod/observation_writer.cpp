@@ -270,6 +270,12 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   const std::vector<std::uint8_t> flags(n, 0);
   to.create("shared/flags", Type::kUint8, {n});
   to.write("shared/flags", 0, std::span<const std::uint8_t>(flags));
+  if (has_plate(boresight)) {
+    const std::span<const double> angles(boresight.row(kPlateAngle), n);
+    to.create(kPlateAngles, Type::kFloat64, {n});
+    to.write(kPlateAngles, 0, angles);
+    say(to, kPlateAngles, "comm_type", "column");
+  }
   for (const char* name : {"shared/times", "shared/boresight_radec", "shared/flags"}) {
     say(to, name, "comm_type", "column");
   }

@@ -24,6 +24,8 @@ constexpr struct {
 
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
+constexpr double kMostAngle = 1e9;  // rad: digits are left for where it stands
+
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
   for (const auto& unit : kUnits) {
@@ -83,6 +85,20 @@ double rate_of(const Reader& file, std::size_t samples) {
   return 1 / step;
 }
 
+/// Behind a half-wave plate it matters how detectors stand on the focal plane.
+void check_gammas(const Reader& file, const std::vector<Detector>& detectors) {
+  if (file.read_field(kFocalPlaneTable, "gamma").empty()) {
+    throw Error(Status::kMissingKeyword,
+                file.path() + ": " + kFocalPlaneTable +
+                    ": no column gamma of numbers, which a half-wave plate asks for");
+  }
+  for (const Detector& detector : detectors) {
+    if (std::isfinite(detector.gamma)) continue;
+    throw Error(Status::kCorrupt, file.path() + ": " + kFocalPlaneTable + ": detector " +
+                                      detector.name + print(": gamma %g", detector.gamma));
+  }
+}
+
 /// The samples of intervals by the peer's rule: start <= time < stop, of the last sample also stop.
 std::vector<Stretch> stretches_of(const Reader& file, const std::string& name) {
   const std::vector<std::size_t> extent = file.extent(name);
@@ -140,10 +156,6 @@ StoredTod::~StoredTod() = default;
 void StoredTod::open(File& to) const {
   const Reader file(to.path);
   check_format(file);
-  if (file.has("shared/hwp_angle")) {
-    throw Error(Status::kUnsupported,
-                to.path + ": shared/hwp_angle: data with a half-wave plate cannot be mapped yet");
-  }
   const std::string signal = "detdata/" + options_.signal;
   if (!file.has(signal)) throw Error(Status::kMissingHdu, to.path + ": no data set " + signal);
   Observation& observation = to.observation;
@@ -170,6 +182,12 @@ void StoredTod::open(File& to) const {
   to.unit = unit_of(file, signal);
   observation.plane.rate_hz = rate_of(file, observation.samples);
   observation.plane.detectors = read_detectors(file, used);
+  const std::string plate = "shared/" + options_.plate;
+  to.has_plate = file.has(plate);
+  if (to.has_plate) {
+    check_shape(file, plate, {observation.samples});
+    check_gammas(file, observation.plane.detectors);
+  }
   observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
                                          observation.plane.detectors);
   std::vector<Detector>& detectors = observation.plane.detectors;
@@ -222,7 +240,7 @@ Boresight StoredTod::boresight(std::size_t number) const {
   if (values.size() != 4 * n) {
     throw Error(Status::kChanged, file.path + ": " + name + " has another size than before");
   }
-  Boresight out(4, n);
+  Boresight out(file.has_plate ? kPlateRows : kBoresightRows, n);
   for (std::size_t i = 0; i < n; ++i) {
     const Quaternion q = unit_quaternion(values.data() + 4 * i);
     if (!std::isfinite(q.x + q.y + q.z + q.w)) {
@@ -233,6 +251,19 @@ Boresight StoredTod::boresight(std::size_t number) const {
     out(1, i) = q.y;
     out(2, i) = q.z;
     out(3, i) = q.w;
+  }
+  if (!file.has_plate) return out;
+  const std::string plate = "shared/" + options_.plate;
+  const std::vector<double> angles = reader(number)->read(plate);
+  if (angles.size() != n) {
+    throw Error(Status::kChanged, file.path + ": " + plate + " has another size than before");
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(std::fabs(angles[i]) < kMostAngle)) {
+      throw Error(Status::kCorrupt,
+                  file.path + ": " + plate + print(": row %zu: %g", i, angles[i]));
+    }
+    set_plate(out, i, angles[i]);
   }
   return out;
 }

@@ -57,6 +57,19 @@ class Maps(Case):
         self.assertEqual(summary["options"]["poly_order"], "3")
         self.assertEqual(summary["data"]["unfitted_stretches"], 0)
 
+    def test_a_half_wave_plate_is_in_the_files_and_in_the_maps(self):
+        plate = ("--hwp-rpm", 61)
+        self.ok("simulate", "-o", self.out / "data", *SMALL, *plate, "--quiet")
+        data = sorted((self.out / "data").glob("*.h5"))
+        self.ok("map", *data, "-o", self.out / "stored", *MAPS, "--coord", "E", "--quiet")
+        self.ok("map", *data, "-o", self.out / "blind", *MAPS, "--coord", "E", "--hwp-angle", "none", "--quiet")
+        self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, *plate, "--quiet")
+        for name in NAMES:
+            direct = (self.out / f"direct/{name}.fits").read_bytes()
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(), direct, name)
+            if name != "hits":
+                self.assertNotEqual((self.out / f"blind/{name}.fits").read_bytes(), direct, name)
+
     def test_the_common_mode_is_no_longer_in_the_map(self):
         # all detectors see the same sky without polarisation: hardly anything of 1/f noise is common, so an
         # observation of one pair is: its mean is taken out of both, and I vanishes

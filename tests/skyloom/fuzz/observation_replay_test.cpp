@@ -75,7 +75,11 @@ class OddObservation {
     }
     numbers("intervals/scanning", {2, 3}, {0, 10, 31, 9.5, 30, 59.9});
     if (one_in(3)) text("detdata/signal", "units", "mK");
-    if (one_in(30)) to_.group("shared/hwp_angle");
+    if (one_in(30)) {
+      to_.group("shared/hwp_angle");
+    } else if (one_in(3)) {
+      numbers("shared/hwp_angle", {kSamples}, times);
+    }
     table("instrument/focalplane", "name",
           {{"quat", {0.02, 0, 0, 1}}, {"pol_leakage", {0.1}}, {"gamma", {0}}, {"uid", {7}}});
     table("metadata/noise_model/analytic", "f0",
