@@ -44,6 +44,11 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},
                   {"left_baselines", s.left_baselines}, {"converged", s.converged}};
+  json["parts"] = Json::array();
+  for (const PartSummary& part : s.parts) {
+    json["parts"].push_back(
+        {{"good", part.good}, {"hit_pixels", part.hit_pixels}, {"cut_pixels", part.cut_pixels}});
+  }
   json["residuals"] = Json::array();
   for (const double residual : s.residuals) json["residuals"].push_back(residual);
   json["seconds"] = {{"wall", facts.wall_s},

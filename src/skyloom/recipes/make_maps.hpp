@@ -12,6 +12,7 @@
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "skyloom/mapping/destripe.hpp"
+#include "skyloom/recipes/split.hpp"
 #include "skyloom/sky/sky_fits.hpp"
 #include "skyloom/tod/filtered_tod.hpp"
 
@@ -24,6 +25,7 @@ struct MapJob {
   bool binned_only = false;
   bool prior = false;  ///< the noise model tells of the offsets
   FilterOptions filters = {};
+  SplitOptions split = {};
   SolveOptions solve = {};
   SolveLimits limits = {};
   Ordering ordering = Ordering::kNested;
@@ -32,19 +34,28 @@ struct MapJob {
   Overwrite overwrite = Overwrite::kYes;
 };
 
+/// Of a part of the data.
+struct PartSummary {
+  std::size_t good = 0;  ///< samples
+  std::size_t hit_pixels = 0, cut_pixels = 0;
+};
+
 struct MapSummary {
   std::size_t observations = 0, detectors = 0;
   std::size_t samples = 0, good = 0, flagged = 0, not_finite = 0;
   std::size_t unfitted = 0;  ///< stretches of detectors that a filter could not be fitted to
   std::size_t runs = 0, baselines = 0, left_baselines = 0;
   std::size_t hit_pixels = 0, cut_pixels = 0, cut_samples = 0;
+  std::vector<PartSummary> parts;
   std::vector<double> residuals;
   bool converged = false;
   std::size_t system_bytes = 0, sums_bytes = 0;
   StageTime compress, set_up, solve, write;
 };
 
-/// Writes hits.fits, invcov.fits, cov.fits, rcond.fits, binned.fits and map.fits. Throws kUsage,
+/// Writes hits.fits, invcov.fits, cov.fits, rcond.fits, binned.fits and map.fits, and the same of
+/// each part, partN_hits.fits ..., N from 1: its binned map, and that with the offsets of all data
+/// taken out. Throws kUsage,
 /// kNoGoodData, kPixelisation, and what reading and writing throw.
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
                      const Observer& observer = {});

@@ -69,6 +69,17 @@ const OptionRow<MapJob> kMapRows[] = {
      .group = kMapOptions,
      .text = "the mean of all detectors at a sample is taken out of each (after polynomials)",
      .field = [](MapJob& j) -> OptionField { return &j.filters.common_mode; }},
+    {.key = "split",
+     .names = "--split",
+     .group = kMapOptions,
+     .text = "maps of parts beside the whole: none, detectors, observations (every other one) or "
+             "time=N",
+     .field = [](MapJob& j) -> OptionField {
+       SplitOptions* const member = &j.split;
+       return TextField{.set = [member](const std::string& text) { *member = split_of(text); },
+                        .get = [member] { return split_text(*member); }};
+     },
+     .value = "HOW"},
     {.key = "rcond",
      .names = "--rcond",
      .group = kMapOptions,

@@ -110,6 +110,50 @@ TEST(MakeMaps, SeesPolarisationThroughAHalfWavePlateWithOneDetector) {
   EXPECT_GT(most, 0.5);
 }
 
+TEST(MakeMaps, OfAPartHaveEveryBaselineThatBeginsInIt) {
+  const TempFolder folder;
+  const SimulatedTod source(small_simulation(), some_sky(64));  // 2 x 3000 samples, 14 detectors
+  SerialExecutor one;
+  TestThreads three(3);
+  for (const char* split : {"detectors", "observations", "time=5"}) {
+    MapJob job = small_maps(folder.file("one"));
+    job.split = split_of(split);
+    const MapSummary summary = make_maps(source, job, one);
+    std::size_t good = 0;
+    for (const PartSummary& part : summary.parts) good += part.good;
+    EXPECT_EQ(good, summary.good) << split;
+    ASSERT_EQ(summary.parts.size(), job.split.parts);
+    // baselines of 50 samples: 24 of the 120 are a fifth
+    EXPECT_EQ(summary.parts[0].good, summary.good / job.split.parts) << split;
+    job.folder = folder.file("three");
+    make_maps(source, job, three);
+    for (const char* name : {"hits", "cov", "binned", "map"}) {
+      const std::string file = std::string("/part2_") + name + ".fits";
+      EXPECT_EQ(read_bytes(folder.file("one") + file), read_bytes(folder.file("three") + file))
+          << split << " " << name;
+    }
+  }
+}
+
+TEST(Split, TellsWhatItTakesAndRefusesTheRest) {
+  for (const char* text : {"none", "detectors", "observations", "time=2", "time=100"}) {
+    EXPECT_EQ(split_text(split_of(text)), text);
+  }
+  for (const char* text : {"", "time", "time=", "time=1", "time=101", "time=2x", "half"}) {
+    EXPECT_EQ(thrown_by([&] { (void)split_of(text); }).status, Status::kUsage) << text;
+  }
+  SimulationOptions options = small_simulation();
+  options.observations = 1;
+  const SimulatedTod source(options, nullptr);
+  EXPECT_EQ(thrown_by([&] { (void)SplitPlan(source, split_of("observations")); }).status,
+            Status::kUsage);
+  const SplitPlan plan(source, split_of("time=3"));
+  EXPECT_EQ(plan.part(0, 1, 0), 0U);
+  EXPECT_EQ(plan.part(0, 1, 999), 0U);
+  EXPECT_EQ(plan.part(0, 1, 1001), 1U);
+  EXPECT_EQ(plan.part(0, 1, 2999), 2U);
+}
+
 TEST(MakeMaps, GivesTheSameFilesForAnyNumberOfThreads) {
   const TempFolder folder;
   const SimulatedTod source(small_simulation(), some_sky(64));

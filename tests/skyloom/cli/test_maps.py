@@ -70,6 +70,46 @@ class Maps(Case):
             if name != "hits":
                 self.assertNotEqual((self.out / f"blind/{name}.fits").read_bytes(), direct, name)
 
+    def test_a_part_is_what_its_own_data_give(self):
+        self.ok("map", *self.observations, "-o", self.out / "all", *MAPS, "--split", "observations", "--quiet")
+        self.ok("map", *self.observations, "-o", self.out / "whole", *MAPS, "--quiet")
+        for name in NAMES:
+            self.assertEqual((self.out / f"all/{name}.fits").read_bytes(),
+                             (self.out / f"whole/{name}.fits").read_bytes(), name)
+        for number, data in enumerate(self.observations, 1):
+            self.ok("map", data, "-o", self.out / "one", *MAPS, "--quiet")
+            for name in ("hits", "rcond", "invcov", "cov", "binned"):
+                self.assertEqual((self.out / f"all/part{number}_{name}.fits").read_bytes(),
+                                 (self.out / f"one/{name}.fits").read_bytes(), name)
+
+    def test_parts_weighted_are_the_whole(self):
+        for split, parts in (("detectors", 2), ("time=3", 3)):
+            out = self.out / split
+            self.ok("simulate", "--maps", out, *SMALL, *MAPS, "--rcond", 1e-4, "--split", split, "--type", "float64",
+                    "--fknee", 1, "--fmin", 1e-3, "--json", out.with_suffix(".json"), "--quiet")
+            self.assertEqual(len(json.loads(out.with_suffix(".json").read_text())["parts"]), parts)
+            prefixes = [""] + [f"part{i + 1}_" for i in range(parts)]
+            weights = [read_map(out / f"{p}invcov.fits", "d", 6)[0] for p in prefixes]
+            for name in ("binned", "map"):
+                maps = [read_map(out / f"{p}{name}.fits", "d")[0] for p in prefixes]
+                compared = 0
+                for at in range(len(maps[0])):
+                    if any(m[at][0] < -1e29 < w[at][0] for w, m in zip(weights, maps)) or weights[0][at][0] < -1e29:
+                        continue  # hit, but cut
+                    compared += 1
+                    sums = []
+                    for w, m in zip(weights, maps):
+                        if w[at][0] < -1e29:
+                            sums.append((0, 0, 0))
+                            continue
+                        ii, iq, iu, qq, qu, uu = w[at]
+                        i, q, u = m[at]
+                        sums.append((ii * i + iq * q + iu * u, iq * i + qq * q + qu * u, iu * i + qu * q + uu * u))
+                    for k in range(3):
+                        self.assertAlmostEqual(sum(s[k] for s in sums[1:]) / weights[0][at][0], sums[0][k] / weights[0][at][0],
+                                               delta=1e-12)
+                self.assertGreater(compared, 500)
+
     def test_the_common_mode_is_no_longer_in_the_map(self):
         # all detectors see the same sky without polarisation: hardly anything of 1/f noise is common, so an
         # observation of one pair is: its mean is taken out of both, and I vanishes
@@ -127,6 +167,8 @@ class Faults(Case):
         self.fails(2, "--nside", "map", first, *out, "--nside", 0)
         for order in ("31", "-1", "2.5", "x"):
             self.fails(2, "expected none, or 0 to 30", "map", first, *out, f"--poly-order={order}")
+        self.fails(2, "--split", "map", first, *out, "--split", "time=1")
+        self.fails(2, "--split observations", "map", first, *out, "--split", "observations")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
         self.fails(2, "-o, --maps", "simulate", "--quiet")
