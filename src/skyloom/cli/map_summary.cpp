@@ -56,7 +56,8 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                      {"set_up", seconds(s.set_up)},
                      {"solve", seconds(s.solve)},
                      {"write", seconds(s.write)}};
-  json["memory"] = {{"sums_bytes", s.sums_bytes},
+  json["memory"] = {{"planned_bytes", s.planned_bytes},
+                    {"sums_bytes", s.sums_bytes},
                     {"system_bytes", s.system_bytes},
                     {"peak_bytes", peak_memory_bytes()}};
   return json;

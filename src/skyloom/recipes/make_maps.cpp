@@ -8,16 +8,17 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
+#include "loom/runtime/capped_executor.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
+#include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/work_pool.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kChunk = 4096;     // samples whose pointing is at hand
-constexpr std::size_t kPairsAtOnce = 2;  // of a thread, between sums
+constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
 
 /// What a task needs for two detectors.
 struct PairWork {
@@ -26,16 +27,6 @@ struct PairWork {
   std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
 };
-
-/// Samples of a baseline of `step_s` seconds; 0: all of the observation.
-std::size_t baseline_samples(const Observation& observation, double step_s) {
-  const double samples = std::round(step_s * observation.plane.rate_hz);
-  if (step_s > 0 && samples < 1) {
-    throw Error(Status::kUsage, print("--step %g: shorter than a sample of %s, %g s", step_s,
-                                      observation.name.c_str(), 1 / observation.plane.rate_hz));
-  }
-  return samples < static_cast<double>(observation.samples) ? static_cast<std::size_t>(samples) : 0;
-}
 
 Stream compress(const Observation& observation, const Detector& detector,
                 const Boresight& boresight, const SkySums& sums, double step_s,
@@ -102,6 +93,18 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
                         source.observations() * detectors);
     }
   }
+}
+
+/// The plan is kept: a scan whose detectors have more runs than it foresaw ends here.
+void check_runs(const std::vector<Stream>& streams, const MemoryPlan& memory, const MapJob& job) {
+  if (job.memory == 0) return;
+  std::size_t runs = 0;
+  for (const Stream& stream : streams) runs += stream.runs.size();
+  if (runs <= memory.runs) return;
+  throw Error(Status::kMemory,
+              print("the detectors cross more pixels than the first one: %zu runs, the plan for %s "
+                    "(--memory) is for %zu",
+                    runs, gigabytes(job.memory).c_str(), memory.runs));
 }
 
 void count_streams(const TodSource& source, const std::vector<Stream>& streams,
@@ -305,14 +308,19 @@ MapSummary make_maps(const TodSource& unfiltered, const MapJob& job, Executor& e
   check_place(job.folder + "/map.fits");
   StageClock clock;
   MapSummary summary;
+  MemoryPlan memory{.threads = executor.concurrency()};
+  if (job.memory > 0) memory = plan_memory(source, job, memory.threads);
+  summary.planned_bytes = memory.bytes;
   const SplitPlan plan(source, job.split);
   AllSums all(sky, plan.parts());
   const SkySums& sums = all.whole;
   std::vector<Stream> streams;
   {
     WorkPool<PairWork> works;
+    CappedExecutor readers(executor, memory.threads);
     for (std::size_t i = 0; i < source.observations(); ++i) {
-      add_observation(source, i, job, plan, all, streams, works, executor, observer);
+      add_observation(source, i, job, plan, all, streams, works, readers, observer);
+      check_runs(streams, memory, job);
     }
   }
   source.rest();

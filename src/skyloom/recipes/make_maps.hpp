@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct MapJob {
   MapType type = MapType::kFloat32;
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
+  std::uint64_t memory = 0;  ///< bytes that may be taken; 0: no bound
 };
 
 /// Of a part of the data.
@@ -49,6 +51,7 @@ struct MapSummary {
   std::vector<PartSummary> parts;
   std::vector<double> residuals;
   bool converged = false;
+  std::uint64_t planned_bytes = 0;  ///< where memory has a bound
   std::size_t system_bytes = 0, sums_bytes = 0;
   StageTime compress, set_up, solve, write;
 };
@@ -56,7 +59,7 @@ struct MapSummary {
 /// Writes hits.fits, invcov.fits, cov.fits, rcond.fits, binned.fits and map.fits, and the same of
 /// each part, partN_hits.fits ..., N from 1: its binned map, and that with the offsets of all data
 /// taken out. Throws kUsage,
-/// kNoGoodData, kPixelisation, and what reading and writing throw.
+/// kNoGoodData, kPixelisation, kMemory, and what reading and writing throw.
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
                      const Observer& observer = {});
 

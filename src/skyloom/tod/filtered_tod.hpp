@@ -38,6 +38,7 @@ class FilteredTod final : public TodSource {
                const Observer& observer) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
+  [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
   void rest() const override;
 
   /// Stretches of a detector that have good samples, but not enough of them for the polynomial, of

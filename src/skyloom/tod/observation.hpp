@@ -54,6 +54,8 @@ class TodSource {
   /// looked at now. Not while others read.
   virtual void prepare(std::size_t /*number*/, const Boresight& /*boresight*/,
                        Executor& /*executor*/, const Observer& /*observer*/) const {}
+  /// What read() works with in each thread, bytes.
+  [[nodiscard]] virtual std::size_t work_bytes() const { return 0; }
   /// Nothing is read for a while: what reading works with is given back.
   virtual void rest() const {}
 };

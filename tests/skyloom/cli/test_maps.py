@@ -110,6 +110,26 @@ class Maps(Case):
                                                delta=1e-12)
                 self.assertGreater(compared, 500)
 
+    def test_memory_is_planned_and_the_plan_is_kept(self):
+        # on two processors, that each have their own samples at hand; less memory is one of them less
+        data = ("--pixels", 7, "--minutes", 30, "--rate", 50, "--nside", 64, "--step", 30, "--threads", 2, "--iterations", 5)
+        told = {}
+        for name, more in (("free", ()), ("much", ("--memory", "2G"))):
+            self.ok("simulate", "--maps", self.out / name, *data, *more, "--json", self.out / f"{name}.json", "--quiet")
+            told[name] = json.loads((self.out / f"{name}.json").read_text())["memory"]
+        self.assertEqual(told["free"]["planned_bytes"], 0)
+        planned = told["much"]["planned_bytes"]
+        self.assertGreater(planned, told["much"]["peak_bytes"])
+        self.ok("simulate", "--maps", self.out / "less", *data, "--memory", planned - 2000000, "--quiet")
+        for name in NAMES:
+            free = (self.out / f"free/{name}.fits").read_bytes()
+            self.assertEqual((self.out / f"much/{name}.fits").read_bytes(), free)
+            self.assertEqual((self.out / f"less/{name}.fits").read_bytes(), free)
+        self.fails(61, "--memory", "simulate", "--maps", self.out / "none", *data, "--memory", "10M")
+        self.assertFalse((self.out / "none").exists())
+        self.fails(61, "--memory", "map", *self.observations, "-o", self.out / "none", *MAPS, "--memory", "1M")
+        self.fails(2, "", "map", *self.observations, "-o", self.out / "none", "--memory", "much")
+
     def test_the_common_mode_is_no_longer_in_the_map(self):
         # all detectors see the same sky without polarisation: hardly anything of 1/f noise is common, so an
         # observation of one pair is: its mean is taken out of both, and I vanishes
