@@ -37,8 +37,8 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
-set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_formats fiberloom_templates fiberloom_redshift fiberloom_simulate fiberloom_astro fiberloom_extract_patch
-    fiberloom_gpu_engine fiberloom_extract fiberloom_calibrate fiberloom_spectrum fiberloom_ccd fiberloom_psf loom_batch loom_json loom_page loom_hdf5 loom_fits loom_files
+set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_catalogue fiberloom_formats fiberloom_templates fiberloom_redshift_gpu fiberloom_redshift fiberloom_truth fiberloom_simulate fiberloom_astro fiberloom_extract_patch
+    fiberloom_gpu_engine fiberloom_extract fiberloom_calibrate fiberloom_spectrum fiberloom_ccd fiberloom_psf loom_batch loom_json loom_page loom_options loom_db loom_http loom_hdf5 loom_fits loom_files
     loom_runtime loom_linalg loom_device loom_simd loom_trace loom_base)
 
 # How a user of the archive finds what it links: "target|line of fiberloomConfig.cmake|pkg-config name". Header-only
@@ -49,6 +49,7 @@ set(known
   "PkgConfig::ERFA|pkg_check_modules(ERFA REQUIRED QUIET IMPORTED_TARGET erfa)|erfa"
   "PkgConfig::TOMLPP|pkg_check_modules(TOMLPP REQUIRED QUIET IMPORTED_TARGET tomlplusplus)|tomlplusplus"
   "PkgConfig::HDF5|pkg_check_modules(HDF5 REQUIRED QUIET IMPORTED_TARGET hdf5)|hdf5"
+  "PkgConfig::PQ|pkg_check_modules(PQ REQUIRED QUIET IMPORTED_TARGET libpq)|libpq"
   "SQLite::SQLite3|find_dependency(SQLite3)|sqlite3"
   "Threads::Threads|find_dependency(Threads)|"
   "CUDA::cudart_static|find_dependency(CUDAToolkit)|"
@@ -181,6 +182,6 @@ set(CPACK_COMPONENT_SKYLOOM_DESCRIPTION "Simulates and maps the time-ordered dat
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfiberloom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libsqlite3-dev, libtomlplusplus-dev")
+    "libcfitsio-dev, libdeflate-dev, liberfa-dev, libsqlite3-dev, libtomlplusplus-dev, libpq-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers, CMake package and pkg-config file of Fiberloom.")
 include(CPack)

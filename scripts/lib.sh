@@ -4,7 +4,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages="build-essential cmake ninja-build pkg-config python3
   libcfitsio-dev libdeflate-dev liberfa-dev libeigen3-dev libcli11-dev nlohmann-json3-dev
-  libsqlite3-dev libtomlplusplus-dev libhdf5-dev
+  libsqlite3-dev libtomlplusplus-dev libhdf5-dev libpq-dev
   libgtest-dev librapidcheck-dev libbenchmark-dev"
 
 # For the tests under MPI alone: the program and the demo need none.

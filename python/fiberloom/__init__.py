@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, List
 if TYPE_CHECKING:
     from . import compat as compat
     from . import plot as plot
+    from ._catalogue import Catalogue as Catalogue
     from ._compare import Comparison as Comparison
     from ._compare import compare as compare
     from ._compare import compare_truth as compare_truth
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 # What is asked for is imported then: `python -m fiberloom` starts without numpy.
 _HOME = {
-    "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
+    "Catalogue": "_catalogue", "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
     "Header": "_core", "Table": "_core",
     "ArgumentError": "_errors", "DeviceError": "_errors", "DiskFullError": "_errors", "Error": "_errors",
     "FiberloomError": "_errors", "FormatError": "_errors", "NotFoundError": "_errors",

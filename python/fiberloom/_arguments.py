@@ -4,12 +4,13 @@ was expected. Arrays come back in C order with native bytes; nothing of the call
 import math
 import operator
 import os
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 Shape = Sequence[Any]
+_BACKENDS = ("auto", "cpu", "cuda")
 
 
 def _shape_text(shape: Shape) -> str:
@@ -118,6 +119,17 @@ def choice(name: str, value: Any, words: Sequence[str]) -> str:
     if value not in words:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, words))}, got {value!r}")
     return value
+
+
+def device(backend: Any, gpu_memory: Any, on_device_error: Any, on_cpu: Optional[str]) -> Dict[str, Any]:
+    """Which processor computes; `on_cpu`: the method that was asked for, where it has no other."""
+    # "emulate" is for tests: a card's algorithm on the CPU
+    where = "emulate" if isinstance(backend, str) and backend == "emulate" else choice("backend", backend, _BACKENDS)
+    if on_cpu is not None and where not in ("auto", "cpu"):
+        raise ValueError(f"backend: method={on_cpu!r} runs on the CPU only, got {where!r}")
+    return {"backend": where,
+            "gpu_memory": 0.0 if gpu_memory is None else number("gpu_memory", gpu_memory, 1e-6, 1e9),
+            "on_device_error": choice("on_device_error", on_device_error, ("fail", "cpu"))}
 
 
 def path(name: str, value: Any) -> str:

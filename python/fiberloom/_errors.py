@@ -100,7 +100,7 @@ class DeviceError(FiberloomError):
 _KINDS: Dict[int, Type[FiberloomError]] = {
     2: ArgumentError, 20: ArgumentError, 21: ArgumentError, 22: ArgumentError,
     10: NotFoundError, 11: FormatError, 12: FormatError, 13: FormatError, 14: FormatError, 15: FormatError,
-    80: FormatError, 81: ArgumentError, 30: OutputError, 31: DiskFullError, 32: OutputExistsError, 40: NumericalError, 60: DeviceError}
+    80: FormatError, 81: ArgumentError, 82: ArgumentError, 83: FormatError, 30: OutputError, 31: DiskFullError, 32: OutputExistsError, 40: NumericalError, 60: DeviceError}
 
 
 def make_error(message: str, exit_code: int, status: str, system_error: int = 0) -> FiberloomError:

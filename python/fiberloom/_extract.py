@@ -11,20 +11,12 @@ from ._frame import Frame
 from ._psf import Psf, PsfLike, unwrap
 from ._types import Backend, Method, OnDeviceError, PathLike, Progress, Wave
 
-_BACKENDS = ("auto", "cpu", "cuda")
-
 
 def _options(given: Dict[str, Any], *, backend: Any, gpu_memory: Any, on_device_error: Any) -> Dict[str, Any]:
     """Options by their keys in the table, checked by it; and those of a card."""
     options = {key: check.option(key, value, key) for key, value in given.items()}
-    # "emulate" is for tests: a card's algorithm on the CPU
-    where = "emulate" if isinstance(backend, str) and backend == "emulate" else check.choice("backend", backend, _BACKENDS)
-    if options["method"] == "patch" and where not in ("auto", "cpu"):
-        raise ValueError(f"backend: method='patch' runs on the CPU only, got {where!r}")
-    options.update(
-        backend=where,
-        gpu_memory=0.0 if gpu_memory is None else check.number("gpu_memory", gpu_memory, 1e-6, 1e9),
-        on_device_error=check.choice("on_device_error", on_device_error, ("fail", "cpu")))
+    on_cpu = "patch" if options["method"] == "patch" else None
+    options.update(check.device(backend, gpu_memory, on_device_error, on_cpu))
     return options
 
 

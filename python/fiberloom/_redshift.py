@@ -11,7 +11,7 @@ from . import _arguments as check
 from . import _core
 from ._errors import about
 from ._html import Shown
-from ._types import Array, PathLike, Progress
+from ._types import Array, Backend, OnDeviceError, PathLike, Progress
 
 if TYPE_CHECKING:
     from ._core import Header, Table
@@ -50,6 +50,8 @@ class Redshifts(Shown):
     models : dict
         {camera: array [ntarget][nwave]} of the best fits, blurred, where they were asked for; of one camera without
         a name under "".
+    device : str or None
+        The card that scanned; None: the CPU did.
     """
 
     targetid: Array
@@ -67,6 +69,7 @@ class Redshifts(Shown):
     candidates: List[List[Dict[str, Any]]]
     scan: Dict[str, Tuple[Array, Array]]
     models: Dict[str, Array]
+    device: Optional[str] = None
 
     def __len__(self) -> int:
         return len(self.spectype)
@@ -208,8 +211,9 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
                   templates: Union[None, PathLike, Sequence[PathLike]] = None, *, mask: Optional[PerCamera] = None,
                   targetid: Optional[npt.ArrayLike] = None, archetypes: Optional[PathLike] = None,
                   method: Literal["fast", "exact", "redrock"] = "fast", nminima: Optional[int] = None,
-                  evidence: bool = True, scan: bool = False, models: bool = False, threads: Optional[int] = None,
-                  progress: Progress = None) -> Redshifts:
+                  evidence: bool = True, scan: bool = False, models: bool = False, backend: Backend = "auto",
+                  gpu_memory: Optional[float] = None, on_device_error: OnDeviceError = "fail",
+                  threads: Optional[int] = None, progress: Progress = None) -> Redshifts:
     """Finds what each target is, and its redshift.
 
     Parameters
@@ -236,6 +240,13 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         Probabilities, line fluxes and cuts, and candidates in the order of probability; never of "redrock".
     scan, models : bool
         Keep chi2 at every redshift, and the best models.
+    backend : {"auto", "cpu", "cuda"}
+        What scans with method="fast"; "auto": a CUDA card where there is one. Everything else, and a group of three
+        targets or fewer, is the CPU's. Redshifts of both agree to rounding.
+    gpu_memory : float, optional
+        GB of each card that may be used, default most of what is free. It is given back with the call.
+    on_device_error : {"fail", "cpu"}
+        When a card fails: an error, or the CPU does the work.
     threads : int, optional
     progress : callable, optional
         ``progress("redshift", done, targets)``.
@@ -248,6 +259,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
     ------
     NotFoundError
         There are no templates.
+    DeviceError
+        backend="cuda" without a card that can be used.
     FiberloomError
         Templates that make no sense (exit code 80) or do not cover the spectra (81).
 
@@ -276,10 +289,12 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         options["nminima"] = [str(check.integer("nminima", nminima, 1))]
     if not check.flag("evidence", evidence):
         options["evidence"] = ["false"]
+    on_cpu = None if method == "fast" else method
+    given = check.device(backend, gpu_memory, on_device_error, on_cpu)
     want_scan, want_models = check.flag("scan", scan), check.flag("models", models)
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable, got {type(progress).__name__}")
-    got = _core.fit_redshifts(list(cameras.values()), [int(i) for i in ids], options, want_scan, want_models,
+    got = _core.fit_redshifts(list(cameras.values()), [int(i) for i in ids], options, given, want_scan, want_models,
                               check.threads(threads), progress)
     best = [found[0] for found in got["candidates"]]
 
@@ -293,7 +308,7 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         class_probability=column("class_probability", float),
         good={name: (column("quality", np.uint32) >> bit & 1).astype(bool) for bit, name in enumerate(_CUTS)},
         candidates=got["candidates"], scan=got["scan"],
-        models=dict(zip(cameras, got["models"])))
+        models=dict(zip(cameras, got["models"])), device=got["device"])
 
 
 def read_spectra(path: PathLike, *, verify: bool = True) -> Spectra:

@@ -10,6 +10,7 @@
 
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/recipes/device_choice.hpp"
 #include "loom/base/executor.hpp"
 
 namespace fiberloom::python {
@@ -36,6 +37,9 @@ struct PyTable {
 [[nodiscard]] FrameFile to_frame(const py::dict& frame);
 [[nodiscard]] py::object optional_table(std::optional<RawTable>&& table);
 
+/// backend, gpu_memory (0: most of what is free) and on_device_error, checked before.
+[[nodiscard]] DeviceChoice to_device(const py::dict& given);
+
 void bind_headers(py::module_& m);
 void bind_psf(py::module_& m);
 void bind_extract(py::module_& m);
@@ -43,5 +47,6 @@ void bind_files(py::module_& m);
 void bind_simulate(py::module_& m);
 void bind_compare(py::module_& m);
 void bind_redshift(py::module_& m);
+void bind_catalogue(py::module_& m);
 
 }  // namespace fiberloom::python

@@ -126,20 +126,6 @@ py::dict option_table() {
   return table;
 }
 
-DeviceChoice to_device(const py::dict& o) {
-  static const std::map<std::string, Backend> kBackends{{"auto", Backend::kAuto},
-                                                        {"cpu", Backend::kCpu},
-                                                        {"cuda", Backend::kCuda},
-                                                        {"emulate", Backend::kEmulate}};
-  DeviceChoice choice;
-  choice.backend = kBackends.at(o["backend"].cast<std::string>());
-  choice.memory_gb = o["gpu_memory"].cast<double>();
-  choice.options.on_error = o["on_device_error"].cast<std::string>() == "cpu"
-                                ? OnDeviceError::kCpu
-                                : OnDeviceError::kFail;
-  return choice;
-}
-
 void warn_of_bad_pixels(const MaskCounts& counts, const Observer& observer) {
   const auto complain = [&](std::size_t n, const char* what) {
     if (n > 0) {
@@ -228,6 +214,20 @@ py::array spectral_mask(const Input<double>& ivar, const Input<double>& chi2pix,
 }
 
 }  // namespace
+
+DeviceChoice to_device(const py::dict& o) {
+  static const std::map<std::string, Backend> kBackends{{"auto", Backend::kAuto},
+                                                        {"cpu", Backend::kCpu},
+                                                        {"cuda", Backend::kCuda},
+                                                        {"emulate", Backend::kEmulate}};
+  DeviceChoice choice;
+  choice.backend = kBackends.at(o["backend"].cast<std::string>());
+  choice.memory_gb = o["gpu_memory"].cast<double>();
+  choice.options.on_error = o["on_device_error"].cast<std::string>() == "cpu"
+                                ? OnDeviceError::kCpu
+                                : OnDeviceError::kFail;
+  return choice;
+}
 
 py::dict result_dict(ExtractResult&& r) {
   py::dict out = spectra_dict(std::move(r));

@@ -51,4 +51,5 @@ PYBIND11_MODULE(_core, m) {
   bind_simulate(m);
   bind_compare(m);
   bind_redshift(m);
+  bind_catalogue(m);
 }

@@ -8,6 +8,7 @@
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 #include "fiberloom/recipes/redshift/named_lines.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
@@ -64,7 +65,7 @@ struct Fits {
 
 Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& ids,
          const RedshiftJob& job, bool scan, bool models, Executor& executor,
-         const Observer& observer) {
+         const Observer& observer, redshift::FastScanner* scanner) {
   const RedshiftModels loaded = load_models(job);
   Fits out;
   for (const redshift::Template& t : loaded.templates) {
@@ -82,7 +83,8 @@ Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& id
     const std::size_t last = std::min(first + kTargetsOfGroup, ids.size());
     std::vector<redshift::TargetView> views;
     for (std::size_t t = first; t < last; ++t) views.push_back(view_of(cameras, ids[t], t));
-    TargetFits fits = fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor);
+    TargetFits fits =
+        fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor, scanner);
     for (std::size_t k = 0; scan && k < fits.curves.size(); ++k) {
       const redshift::Curve& curve = fits.curves[k];
       std::size_t at = 0;
@@ -145,8 +147,9 @@ py::dict candidate_dict(const redshift::Candidate& c) {
 }
 
 py::dict fit_redshifts(const py::list& cameras, const std::vector<std::int64_t>& ids,
-                       const std::map<std::string, std::vector<std::string>>& options, bool scan,
-                       bool models, std::size_t threads, const py::object& progress) {
+                       const std::map<std::string, std::vector<std::string>>& options,
+                       const py::dict& given, bool scan, bool models, std::size_t threads,
+                       const py::object& progress) {
   std::vector<Camera> arrays;
   for (const py::handle& camera : cameras) arrays.push_back(to_camera(camera.cast<py::dict>()));
   RedshiftJob job;
@@ -156,11 +159,18 @@ py::dict fit_redshifts(const py::list& cameras, const std::vector<std::int64_t>&
       for (const std::string& text : texts) loom::set_option(row, job, text);
     }
   }
+  const DeviceChoice choice = to_device(given);
+  std::string device;  // that scanned
   Fits fits = Watch(progress).run([&](const Observer& observer) {
     const auto executor = make_executor(threads);
-    return fit(arrays, ids, job, scan, models, *executor, observer);
+    // Opened for one call: what a card's memory holds is nobody's when the call is over.
+    const auto scanner = open_scan_device(choice, job.options.method, observer);
+    Fits found = fit(arrays, ids, job, scan, models, *executor, observer, scanner.get());
+    if (scanner != nullptr && scanner->report().scans > 0) device = scanner->info().name;
+    return found;
   });
   py::dict out;
+  out["device"] = device.empty() ? py::object(py::none()) : py::cast(device);
   py::list candidates;
   for (const auto& of_target : fits.candidates) {
     py::list list;

@@ -66,6 +66,8 @@ def calls(p):
         "plot_redshift": (fl.plot_redshift, {"found": FOUND, "flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave}),
         "compat.redrock.rrboss": (fiberloom.compat.redrock.rrboss, {"options": ["--spplate", p["none"], "--zbest", p["out"]]}),
         "compat.redrock.rrdesi": (fiberloom.compat.redrock.rrdesi, {"options": ["-i", p["none"], "-o", p["out"]]}),
+        "Catalogue": (fl.Catalogue, {"url": p["none"]}), "Catalogue.query": (fl.Catalogue(p["none"]).query, {}),
+        "Catalogue.load": (fl.Catalogue(p["out"] + ".sqlite").load, {"files": p["none"]}),
         "join_frames": (fl.join_frames, {"frames": [FRAME]}),
         "Frame.R": (FRAME.R, {"i": 1}),
         "Psf.project": (SMALL.psf.project, {"flux": np.ones((3, 12)), "wave": SMALL.wave}),
@@ -99,6 +101,7 @@ def test_the_table_has_every_public_function():
     public = {name for name in fl.__all__ if callable(getattr(fl, name)) and name not in CONSTRUCTORS and name not in ("Psf", "compat", "plot")}
     public |= {"Psf." + name for name in vars(fl.Psf) if name[0] != "_" and callable(getattr(fl.Psf, name))}
     public |= {"Frame." + name for name in vars(fl.Frame) if name[0] != "_" and inspect.isfunction(vars(fl.Frame)[name])}
+    public |= {"Catalogue." + name for name in vars(fl.Catalogue) if name[0] != "_"}
     public |= {"plot." + name for name, value in vars(fl.plot).items()
                if name[0] != "_" and inspect.isfunction(value) and value.__module__ == "fiberloom.plot"}
     for module in ("gpu_specter", "redrock", "specter"):

@@ -99,6 +99,31 @@ def test_arrays_give_the_truth(templates, method):
     assert "3 targets" in repr(found) and len(found) == 3
 
 
+def test_the_emulated_card_scans_as_the_cpu_does(templates):
+    flux, ivar, resolution = ({name: np.concatenate([a, a]) for name, a in of.items()} for of in spectra())
+    cpu, card = (fl.fit_redshifts(flux, ivar, CAMERAS, resolution, templates, scan=True, backend=backend)
+                 for backend in ("cpu", "emulate"))
+    assert cpu.device is None and "emulation" in card.device
+    assert card.spectype == cpu.spectype and np.abs(card.z - cpu.z).max() < 1e-9
+    z, chi2 = card.scan["GALAXY"]
+    assert not np.array_equal(chi2, cpu.scan["GALAXY"][1]) and np.allclose(chi2, cpu.scan["GALAXY"][1], rtol=1e-10)
+    with pytest.raises(fl.DeviceError, match="a scan needs at least") as caught:
+        fl.fit_redshifts(flux, ivar, CAMERAS, resolution, templates, backend="emulate", gpu_memory=1e-5)
+    assert caught.value.exit_code == 60
+    three = fl.fit_redshifts(*spectra()[:2], CAMERAS, None, templates, backend="emulate")
+    assert three.device is None  # for so few the CPU needs less
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"backend": "gpu"}, "backend: expected 'auto' or 'cpu' or 'cuda', got 'gpu'"),
+    ({"backend": "cuda", "method": "exact"}, "backend: method='exact' runs on the CPU only"),
+    ({"gpu_memory": 0}, "gpu_memory: expected a number from"), ({"on_device_error": "no"}, "on_device_error: expected 'fail' or 'cpu'")])
+def test_wrong_words_about_cards_are_named(templates, change, message):
+    flux, ivar, _ = spectra()
+    with pytest.raises(ValueError, match=message):
+        fl.fit_redshifts(flux, ivar, CAMERAS, None, templates, **change)
+
+
 def test_one_camera_needs_no_names(templates):
     flux, ivar, resolution = spectra()
     one = fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], resolution["B"], str(templates), threads=1)

@@ -15,7 +15,7 @@ OF_PROGRAM = {"fiberloom": set(NEEDS), "tomoloom": set(NEEDS) - {"cfitsio", "erf
               "skyloom": set(NEEDS) - {"erfa", "Eigen3", "pybind11", "Python"}}
 RECIPES = {"fiberloom": "packaging/spack/package.py", "tomoloom": "packaging/spack/tomoloom/package.py",
            "skyloom": "packaging/spack/skyloom/package.py"}
-OPTIONAL = {"tomlplusplus", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}
+OPTIONAL = {"tomlplusplus", "libpq", "MPI", "CUDAToolkit", "Threads", "GTest", "benchmark", "rapidcheck", "Python3", "ZLIB", "BZip2"}
 
 
 class Recorder:

@@ -14,7 +14,8 @@ def rrdesi(options: Optional[Sequence[str]] = None, comm: Any = None) -> None:
     Parameters
     ----------
     options : list of str, optional
-        As on the command line of rrdesi; default: what follows the script's name there.
+        As on the command line of rrdesi, and those of ``fiberloom redshift`` too (``--backend cpu``); default: what follows
+        the script's name there.
     comm : mpi4py communicator, optional
         Its rank 0 does the work with all threads, the others wait. To share targets out among ranks start
         ``fiberloom redshift -o FOLDER/`` under mpirun instead.

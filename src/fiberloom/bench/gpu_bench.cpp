@@ -254,13 +254,21 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
   DeviceEngineOptions engine_options;
   engine_options.frames_in_flight = o.frames_in_flight;
   engine_options.memory_bytes = o.memory_bytes;
-  DeviceEngine engine(std::move(devices), engine_options);
+  auto engine = std::make_unique<DeviceEngine>(std::move(devices), engine_options);
   const Frame f = simulate(o, *executor);
   out.fibers = f.psf.nfiber();
   out.bins = f.options.wave.size();
-  part("one frame", [&] { one_frame(f, engine, *executor, o.repeats, out); });
-  part("spots made again", [&] { spots_again(f, engine, *executor, o.repeats, out); });
-  if (o.frames > 0) part("many frames", [&] { many_frames(f, engine, *executor, o, out); });
+  part("one frame", [&] { one_frame(f, *engine, *executor, o.repeats, out); });
+  part("spots made again", [&] { spots_again(f, *engine, *executor, o.repeats, out); });
+  if (o.frames > 0) part("many frames", [&] { many_frames(f, *engine, *executor, o, out); });
+  engine.reset();  // its memory is the next one's
+  if (o.scan_targets > 0) {
+    part("scan for redshifts", [&] {
+      run_scan_bench(open_one(o.backend),
+                     {o.scan_targets, o.scan_redshifts, o.repeats, o.memory_bytes}, *executor,
+                     out.scan);
+    });
+  }
   if (o.cpu_frames > 0) part("one CPU core", [&] { cpu_frames(f, o.cpu_frames, out); });
   if (o.baseline_patches > 0) {
     part("baseline", [&] { out.baseline = time_dense_baseline(o.baseline_patches); });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/bench/scan_bench.hpp"
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
 
 namespace fiberloom {
@@ -22,16 +23,10 @@ struct GpuBenchOptions {
   int baseline_patches = 5000;  ///< 0: none
   int cpu_frames = 1;           ///< 0: the CPU engine is not timed
   int repeats = 5;              ///< of one frame alone, after the one that warms up
+  int scan_targets = 64;        ///< of the scan for redshifts; 0: none
+  int scan_redshifts = 4088;
   /// Called with what is known after each part; may be empty.
   std::function<void(const GpuBenchResult&)> done;
-};
-
-/// One stage of the device by its own clock, with what it had to do, counted.
-struct GpuBenchStage {
-  std::string name;
-  double seconds = 0;  ///< of one frame
-  long launches = 0;
-  double flops = 0, bytes = 0;  ///< least necessary; 0: not counted
 };
 
 /// The peers' method: one dense Cholesky factor, inverse block and eigen-decomposition a patch.
@@ -61,6 +56,7 @@ struct GpuBenchResult {
   double cpu_frame_s = 0;   ///< CPU engine, one thread, best
   std::size_t cpu_bundles = 0;
   GpuBaseline baseline;
+  ScanBenchResult scan;
   std::vector<std::string> failures;  ///< parts that could not be measured, and why
 
   /// Of the overlapped run, wall.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "fiberloom/bench/gpu_agreement.hpp"
+#include "fiberloom/bench/scan_checks.hpp"
 #include "fiberloom/bench/small_case.hpp"
 #include "fiberloom/simulate/exposure.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
@@ -114,6 +115,7 @@ class Checks {
     });
     check("another PSF than DESI's agrees with the CPU",
           [&] { return agrees(other_psf_case(60, *executor_)); });
+    check_scan("redshift scan agrees with the CPU", check_scan_agrees);
   }
   void run_small() {
     check("same bytes again and again", [&] { return repeats(); });
@@ -121,6 +123,15 @@ class Checks {
     check("same bytes in little memory, clear error in too little", [&] { return memory(); });
     check("faults end in an error or on the CPU", [&] { return faults(); });
     check("several devices share the frames", [&] { return several(); });
+    check_scan("redshift scan: same bytes again, in little memory, in flight", check_scan_repeats);
+    check_scan("redshift scan: faults end in an error or on the CPU", check_scan_faults);
+  }
+
+  void check_scan(const char* name, ScanVerdict (*what)(const OpenDevice&, Executor&)) {
+    check(name, [&] {
+      ScanVerdict v = what([this] { return options_.open(0); }, *executor_);
+      return Verdict{v.passed, std::move(v.detail)};
+    });
   }
 
   template <class Body>

@@ -61,6 +61,58 @@ std::string goals_json(const GpuBenchResult& r) {
   return t + "}";
 }
 
+std::string stages_table(const std::vector<GpuBenchStage>& stages, const DeviceRates& rates) {
+  std::string t = print("%-18s %10s %9s %10s %10s %10s %10s\n", "stage", "ms", "launches", "GFLOP",
+                        "GB", "of double", "of copy");
+  for (const GpuBenchStage& s : stages) {
+    double bandwidth = rates.copy_bytes_per_s;
+    if (s.name == "copy in" || s.name == "templates") bandwidth = rates.in_bytes_per_s;
+    if (s.name == "copy out") bandwidth = rates.out_bytes_per_s;
+    t += print("%-18s %10s %9ld %10.2f %10.3f %10s %10s\n", s.name.c_str(),
+               milliseconds(s.seconds).c_str(), s.launches, s.flops / 1e9, s.bytes / 1e9,
+               share(ratio(s.flops, s.seconds), rates.double_flops).c_str(),
+               share(ratio(s.bytes, s.seconds), bandwidth).c_str());
+  }
+  return t;
+}
+
+std::string stages_json(const std::vector<GpuBenchStage>& stages) {
+  std::string t = "[";
+  for (const GpuBenchStage& s : stages) {
+    t += (t.size() > 1 ? ", " : "") + std::string("{\"name\": ") + quoted(s.name) +
+         print(", \"seconds\": %.6g, \"launches\": %ld, \"flops\": %.6g, \"bytes\": %.6g}",
+               s.seconds, s.launches, s.flops, s.bytes);
+  }
+  return t + "]";
+}
+
+std::string scan_table(const ScanBenchResult& r, const DeviceRates& rates) {
+  if (r.scan_s == 0) return "";
+  const auto line = [](const char* what, const std::string& value, const std::string& rest) {
+    return print("%-26s %12s ms%s\n", what, value.c_str(), rest.c_str());
+  };
+  return print("\nscan for redshifts: %d targets x %zu redshifts of %d templates, %zu pixels\n\n",
+               r.targets, r.redshifts, r.templates, r.pixels) +
+         stages_table(r.stages, rates) + "\n" +
+         line("compute of the scan", milliseconds(r.compute_s),
+              print(", %.3g a target", 1e3 * r.compute_s / r.targets)) +
+         line("copies of that scan", milliseconds(r.copies_s), "") +
+         line("one scan, end to end", milliseconds(r.scan_s),
+              print(", best; the first, with the templates, %.1f", 1e3 * r.first_s)) +
+         line("one CPU core", milliseconds(r.cpu_s),
+              print("; chi2 differs by %.2g of that of no model", r.difference));
+}
+
+std::string scan_json(const ScanBenchResult& r) {
+  return print(
+             "{\"targets\": %d, \"templates\": %d, \"redshifts\": %zu, \"pixels\": %zu, "
+             "\"compute_s\": %.6g, \"copies_s\": %.6g, \"first_s\": %.6g, \"scan_s\": %.6g, "
+             "\"cpu_s\": %.6g, \"difference\": %.6g, \"memory_bytes\": %zu, \"stages\": ",
+             r.targets, r.templates, r.redshifts, r.pixels, r.compute_s, r.copies_s, r.first_s,
+             r.scan_s, r.cpu_s, r.difference, r.memory_bytes) +
+         stages_json(r.stages) + "}";
+}
+
 }  // namespace
 
 std::vector<GpuGoal> gpu_bench_goals(const GpuBenchResult& r) {
@@ -72,7 +124,9 @@ std::vector<GpuGoal> gpu_bench_goals(const GpuBenchResult& r) {
           {"baseline_ratio", "peers' dense algebra over the compute", 20, 0, false,
            ratio(r.baseline.seconds(), r.compute_s)},
           {"cpu_core_ratio", "one CPU core over the compute", 0, 0, false,
-           ratio(r.cpu_frame_s, r.compute_s)}};
+           ratio(r.cpu_frame_s, r.compute_s)},
+          {"scan_cpu_core_ratio", "one CPU core's scan over the card's, end to end", 0, 0, false,
+           ratio(r.scan.cpu_s, r.scan.scan_s)}};
 }
 
 std::string gpu_bench_table(const GpuBenchResult& r) {
@@ -93,17 +147,7 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
               r.rates.out_bytes_per_s / 1e9, r.rates.double_flops / 1e12);
   }
   t += print("%d fibres x %zu bins, %zu bundles on the CPU\n\n", r.fibers, r.bins, r.cpu_bundles);
-  t += print("%-18s %10s %9s %10s %10s %10s %10s\n", "stage", "ms", "launches", "GFLOP", "GB",
-             "of double", "of copy");
-  for (const GpuBenchStage& s : r.stages) {
-    double bandwidth = r.rates.copy_bytes_per_s;
-    if (s.name == "copy in") bandwidth = r.rates.in_bytes_per_s;
-    if (s.name == "copy out") bandwidth = r.rates.out_bytes_per_s;
-    t += print("%-18s %10s %9ld %10.2f %10.3f %10s %10s\n", s.name.c_str(),
-               milliseconds(s.seconds).c_str(), s.launches, s.flops / 1e9, s.bytes / 1e9,
-               share(ratio(s.flops, s.seconds), r.rates.double_flops).c_str(),
-               share(ratio(s.bytes, s.seconds), bandwidth).c_str());
-  }
+  t += stages_table(r.stages, r.rates);
   const auto line = [&t](const char* what, const std::string& value, const std::string& rest) {
     t += print("%-26s %12s ms%s\n", what, value.c_str(), rest.c_str());
   };
@@ -134,6 +178,7 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
   } else if (!b.note.empty()) {
     t += "peers' dense algebra: " + b.note + "\n";
   }
+  t += scan_table(r.scan, r.rates);
   t += goals_table(r);
   for (const std::string& f : r.failures) t += "NOT MEASURED: " + f + "\n";
   return t;
@@ -154,16 +199,11 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
       "\"out_bytes_per_s\": %.6g, \"double_flops\": %.6g}",
       r.rates.copy_bytes_per_s, r.rates.in_bytes_per_s, r.rates.out_bytes_per_s,
       r.rates.double_flops);
-  t += print(", \"fibers\": %d, \"bins\": %zu, \"cpu_bundles\": %zu, \"stages\": [", r.fibers,
+  t += print(", \"fibers\": %d, \"bins\": %zu, \"cpu_bundles\": %zu, \"stages\": ", r.fibers,
              r.bins, r.cpu_bundles);
-  for (std::size_t i = 0; i < r.stages.size(); ++i) {
-    const GpuBenchStage& s = r.stages[i];
-    t += (i > 0 ? ", " : "") + std::string("{\"name\": ") + quoted(s.name) +
-         print(", \"seconds\": %.6g, \"launches\": %ld, \"flops\": %.6g, \"bytes\": %.6g}",
-               s.seconds, s.launches, s.flops, s.bytes);
-  }
+  t += stages_json(r.stages);
   t += print(
-      "], \"best_of\": %d, \"compute_s\": %.6g, \"median_compute_s\": %.6g, \"copies_s\": %.6g, "
+      ", \"best_of\": %d, \"compute_s\": %.6g, \"median_compute_s\": %.6g, \"copies_s\": %.6g, "
       "\"spots_again_s\": %.6g, \"frame_s\": %.6g, \"median_frame_s\": %.6g, \"frames\": %d, "
       "\"frames_in_flight\": %d, "
       "\"overlapped_s\": %.6g, \"overlap\": %.6g, \"cpu_frame_s\": %.6g",
@@ -175,7 +215,7 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
            ", \"baseline\": {\"patches\": %d, \"unknowns\": %d, \"cholesky_s\": %.6g, "
            "\"inverse_s\": %.6g, \"eigen_s\": %.6g, \"note\": ",
            b.patches, b.unknowns, b.cholesky_s, b.inverse_s, b.eigen_s) +
-       quoted(b.note) + "}, \"failures\": [";
+       quoted(b.note) + "}, \"scan\": " + scan_json(r.scan) + ", \"failures\": [";
   for (std::size_t i = 0; i < r.failures.size(); ++i) {
     t += (i > 0 ? ", " : "") + quoted(r.failures[i]);
   }

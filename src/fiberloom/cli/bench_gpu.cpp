@@ -35,7 +35,7 @@ int run_gpu_bench(GpuBench& c) {
 Command make_bench_gpu() {
   Command command{
       .name = "gpu",
-      .text = "the CUDA engine, beside the limits of the card",
+      .text = "extraction and scans for redshifts on a card, beside its limits",
       .footer =
           "Runs on the first card (CUDA_VISIBLE_DEVICES chooses). Exit code 1 when a part could "
           "not be\n"
@@ -55,6 +55,8 @@ Command make_bench_gpu() {
   add("--frames-in-flight", &o.frames_in_flight, "of them at a time", between(1, 64));
   add("--patches", &o.baseline_patches, "of the peers' dense algebra; 0: none",
       between(0, 1000000));
+  add("--targets", &o.scan_targets, "of the scan for redshifts; 0: none", between(0, 100000));
+  add("--redshifts", &o.scan_redshifts, "of its templates together", between(100, 1000000));
   options.add("--gpu-memory", &c->memory_gb,
               "GB of the card that may be used; default: most of what is free",
               {.interval = above(0)});

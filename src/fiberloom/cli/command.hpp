@@ -27,6 +27,7 @@ inline constexpr const char* kProgram = "fiberloom";
 [[nodiscard]] Command make_info();
 [[nodiscard]] Command make_templates();
 [[nodiscard]] Command make_report();
+[[nodiscard]] Command make_catalogue();
 [[nodiscard]] Command make_bench();
 
 /// --no-verify, for every command that reads FITS files.

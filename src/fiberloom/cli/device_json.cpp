@@ -6,12 +6,11 @@
 #include "loom/json/json.hpp"
 
 namespace fiberloom::cli {
+namespace {
 
-Json device_json(const DeviceEngine* engine) {
-  if (engine == nullptr) return nullptr;
-  const DeviceInfo info = engine->info();
+Json json_of(const DeviceInfo& info, std::size_t count) {
   return {{"name", info.name},
-          {"count", engine->device_count()},
+          {"count", count},
           {"memory_bytes", info.memory_bytes},
           {"multiprocessors", info.multiprocessors},
           {"capability", std::to_string(info.major) + "." + std::to_string(info.minor)},
@@ -20,6 +19,21 @@ Json device_json(const DeviceEngine* engine) {
           {"cache_bytes", info.cache_bytes},
           {"cuda_driver", info.driver},
           {"cuda_runtime", info.runtime}};
+}
+
+}  // namespace
+
+Json device_json(const DeviceEngine* engine) {
+  return engine == nullptr ? Json(nullptr) : json_of(engine->info(), engine->device_count());
+}
+
+Json device_json(const redshift::DeviceScan* scanner) {
+  return scanner == nullptr ? Json(nullptr) : json_of(scanner->info(), scanner->device_count());
+}
+
+Json taken_over_json(const redshift::DeviceScan* scanner) {
+  const auto report = scanner == nullptr ? redshift::DeviceScanReport{} : scanner->report();
+  return {{"scans", report.by_cpu}, {"device_failure", report.failure}};
 }
 
 }  // namespace fiberloom::cli

@@ -19,7 +19,7 @@ void add_device_options(Options& options, DeviceChoice& choice) {
               {.interval = above(0)});
   options.choice<OnDeviceError>("--on-device-error", &choice.options.on_error,
                                 {{"fail", OnDeviceError::kFail}, {"cpu", OnDeviceError::kCpu}},
-                                "when a card fails: an error, or the CPU takes the frame");
+                                "when a card fails: an error, or the CPU does the work");
 }
 
 void check_device(const DeviceChoice& choice, Method method) {

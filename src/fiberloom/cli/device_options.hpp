@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// --backend and what belongs to it, the same for every command that extracts.
+// --backend and what belongs to it, the same for every command that may use a card.
 #pragma once
 
 #include "fiberloom/recipes/device_choice.hpp"

@@ -32,7 +32,11 @@ constexpr std::array kAll{Status::kOk,
                           Status::kMemory,
                           Status::kInternal,
                           kBadTemplate,
-                          kTemplateRange};
+                          kTemplateRange,
+                          kBadQuery,
+                          kNewerSchema,
+                          kCatalogueBusy,
+                          kServerGone};
 
 }  // namespace
 

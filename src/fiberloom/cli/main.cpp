@@ -55,6 +55,7 @@ Command make_program() {
       make_info(),
       make_templates(),
       make_report(),
+      make_catalogue(),
       make_bench(),
       make_completion("Example:\n  source <(fiberloom completion bash)\n\n" + codes),
       make_manual(manual_text(), "Example:\n  fiberloom manual | man -l -\n\n" + codes)};

@@ -6,9 +6,11 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
+#include "fiberloom/cli/chain_report.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
@@ -33,8 +35,10 @@ void print_lines(const std::vector<std::string>& lines) {
 
 int run_dry(const NightCommand& command) {
   const night::BatchPlan plan = night::plan_night(command.job);
-  print_lines(plan_table(
-      plan, night::complete_options(command.job.pipeline, command.job.request, Engine())));
+  const night::PipelineOptions options =
+      night::complete_options(command.job.pipeline, command.job.request, Engine());
+  print_lines(command.is_chain() ? chain_table(plan, options) : plan_table(plan, options));
+  if (command.is_chain()) return 0;
   for (const night::Finding& finding : plan.findings) {
     if (finding.state == night::TaskState::kMissing) return static_cast<int>(Status::kSomeFailed);
   }
@@ -54,12 +58,13 @@ void require_one_exposure(const NightCommand& command) {
   }
 }
 
-int end_night(const night::NightReport& report) {
+int end_night(const NightCommand& command, const night::NightReport& report) {
   const Status status = night::exit_status(report);
   if (report.end.fatal) throw *report.end.fatal;
   if (status == Status::kInterrupted) {
     throw Error(status, "stopped with " + std::to_string(report.counts.left) +
-                            " frames left; the same command does the rest");
+                            (command.is_chain() ? " tasks" : " frames") +
+                            " left; the same command does the rest");
   }
   return static_cast<int>(status);
 }
@@ -68,20 +73,30 @@ Engine engine_of(const NightCommand& command, const Observer& observer) {
   return open_engine(command.device, command.job.request.job.method, observer);
 }
 
+night::Monitor::Progress progress_of(const NightCommand& command, Console& console) {
+  return [&console, chain = command.is_chain()](const night::RunStatus& status) {
+    console.line(chain ? chain_line(status) : night_line(status));
+  };
+}
+
+std::vector<std::string> summary_of(const NightCommand& command, const night::NightReport& report) {
+  return command.is_chain() ? chain_summary(report) : night_summary(report);
+}
+
 int run_alone(NightCommand& command, Console& console) {
   const Observer observer = console.observer();
   const Engine engine = engine_of(command, observer);
   Tracer tracer(!command.trace.empty());
-  const night::NightReport report = night::run_night(
-      command.job, engine, observer,
-      [&](const night::RunStatus& status) { console.line(night_line(status)); }, &tracer);
-  for (const std::string& line : night_summary(report)) observer.info(line);
+  const night::NightReport report =
+      night::run_night(command.job, engine, observer, progress_of(command, console), &tracer);
+  for (const std::string& line : summary_of(command, report)) observer.info(line);
   night::check_files(command.job, report.tasks);  // a watch has found more since it began
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty()) {
-    write_text(command.json, night_json(report, command.job.request, tracer));
+    write_text(command.json, command.is_chain() ? chain_json(report, tracer)
+                                                : night_json(report, command.job.request, tracer));
   }
-  return end_night(report);
+  return end_night(command, report);
 }
 
 int run_on_ranks(NightCommand& command, const Launch& launch) {
@@ -102,20 +117,21 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
     job.silence_s = command.rank_silence_s;
     job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
     const night::NightRanksReport report = night::run_night_on_ranks(
-        *ranks, job, std::move(engine), observer,
-        [&](const night::RunStatus& status) { console.line(night_line(status)); }, &tracer);
+        *ranks, job, std::move(engine), observer, progress_of(command, console), &tracer);
     if (first) {
-      for (const std::string& line : night_summary(report.night)) observer.info(line);
+      for (const std::string& line : summary_of(command, report.night)) observer.info(line);
       observer.info(ranks_summary(report));
       if (!command.trace.empty()) {
         write_text(command.trace, Tracer::wrap_chrome_events(report.trace));
       }
       if (!command.json.empty()) {
-        write_text(command.json, night_json(report.night, command.job.request, tracer, &report));
+        write_text(command.json, command.is_chain() ? chain_json(report.night, tracer)
+                                                    : night_json(report.night, command.job.request,
+                                                                 tracer, &report));
       }
     }
     ranks->finish();
-    if (first) end = [night = report.night] { return end_night(night); };
+    if (first) end = [&command, night = report.night] { return end_night(command, night); };
   } catch (const std::exception&) {
     abort_ranks(*ranks, std::current_exception());
   }
@@ -132,6 +148,11 @@ int run_night_command(const Given& given, NightCommand& command) {
     return 0;
   }
   if (command.kind == NightKind::kExposure) require_one_exposure(command);
+  std::optional<Console> plans;  // what the chain passes over is said once
+  if (command.is_chain()) {
+    plans.emplace(command.log.threshold());
+    chain::extend(command.job, command.chain, plans->observer());
+  }
   if (command.dry_run) return run_dry(command);
   check_text_outputs(command.job.texts);
   catch_stop_signals();
@@ -168,9 +189,12 @@ Command make_expose() {
 }
 
 Command make_night() {
-  return make(NightKind::kNight, "night", "extract many exposures; again: only what is left to do",
-              "Examples:\n  fiberloom night preproc/20261121 -o out\n"
-              "  fiberloom night preproc/20261121 -o out --watch\n\n");
+  return make(
+      NightKind::kNight, "night",
+      "extract many exposures, or take them to redshifts; again: only what is left to do",
+      "Examples:\n  fiberloom night preproc/20261121 -o out\n"
+      "  fiberloom night preproc/20261121 -o out --watch\n"
+      "  fiberloom night raw -o out --until redshift --starmodels raw/starmodels.fits ...\n\n");
 }
 
 }  // namespace fiberloom::cli

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/cli/night_options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "fiberloom/cli/job_options.hpp"
@@ -89,6 +91,45 @@ void add_ranks(Options& options, NightCommand& c) {
               {.interval = between(0.0, 1e9), .shows_default = true});
 }
 
+void add_chain(Options& options, NightCommand& c) {
+  options.group("From frames to redshifts");
+  options.add("--until", &c.until, "the last step", {.words = chain::step_names()});
+  options.add("--only", &c.only, "this step alone, of files that are there",
+              {.words = chain::step_names()});
+  options.add("--fiberflats", &c.chain.flats,
+              "folder of fiberflatnight-CAM-*.fits or fiberflat-CAM-*.fits that take the place of "
+              "the night's own",
+              {.value = "DIR"});
+  options.add("--stdstars", &c.chain.stars,
+              "folder of stdstars-PETAL-EXPID.fits; none: they are fitted", {.value = "DIR"});
+  options.add("--starmodels", &c.chain.models, "models of standard stars", {.value = "FILE"});
+  options.add("--filters", &c.chain.passbands, "folder of passbands NAME.ecsv", {.value = "DIR"});
+  options.add("--templates", &c.chain.redshift.templates,
+              "templates of redshifts; none: $RR_TEMPLATE_DIR, else a small built-in set");
+}
+
+/// Throws kUsage for a chain that is none.
+void finish_chain(const Given& given, NightCommand& c) {
+  const auto step_of = [](const std::string& name) {
+    const auto& names = chain::step_names();
+    return static_cast<chain::Step>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  if (!c.only.empty() && given.has("--until")) {
+    throw Error(Status::kUsage, "night: --only says which step it is: without --until");
+  }
+  c.chain.until = step_of(c.until);
+  if (!c.only.empty()) c.chain.only = step_of(c.only);
+  if (c.is_chain() && c.watching) {
+    throw Error(Status::kUsage, "night: --watch extracts frames: without --until and --only");
+  }
+  if (c.is_chain() && c.rebuild) {
+    throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");
+  }
+  for (std::string& path : c.chain.redshift.templates) {
+    path = std::filesystem::absolute(path).lexically_normal().string();
+  }
+}
+
 void add_watch(Options& options, NightCommand& c) {
   options.group("Near real time");
   options.flag("--watch", &c.watching,
@@ -122,7 +163,10 @@ void add_night_options(Options& options, NightCommand& command) {
   add_running(options, command);
   add_log_options(options, command.log);
   add_ranks(options, command);
-  if (command.kind == NightKind::kNight) add_watch(options, command);
+  if (command.kind == NightKind::kNight) {
+    add_chain(options, command);
+    add_watch(options, command);
+  }
 }
 
 void finish_night_options(const Given& given, NightCommand& command) {
@@ -135,6 +179,7 @@ void finish_night_options(const Given& given, NightCommand& command) {
   if (command.compress) request.compress = night::Compress::kYes;
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
+  if (command.kind == NightKind::kNight) finish_chain(given, command);
   const std::string input = request.input;
   if (!request.input.empty()) command.job.sources = {{"input", request.input}};
   command.job.texts = {{"--json", command.json}, {"--trace", command.trace}};

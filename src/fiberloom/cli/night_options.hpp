@@ -7,6 +7,7 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/device_options.hpp"
+#include "fiberloom/recipes/chain/chain.hpp"
 #include "fiberloom/recipes/night/night.hpp"
 #include "loom/runtime/launch.hpp"
 
@@ -22,7 +23,12 @@ struct NightCommand {
   bool watching = false, verify = false, compress = false, dry_run = false, rebuild = false;
   bool redo = false, reports = false;
   std::vector<std::string> limits;  ///< texts of --limit
+  chain::ChainRequest chain;
+  std::string until = "extract", only;  ///< names of steps
   DeviceChoice device;
+
+  /// Is there more to make than frames?
+  [[nodiscard]] bool is_chain() const { return until != "extract" || !only.empty(); }
   LogOptions log;
   std::string mpi = "auto";
   double part_overhead_s = 0.1, rank_silence_s = 20;

@@ -10,6 +10,7 @@
 #include "fiberloom/cli/redshift_survey.hpp"
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
@@ -56,7 +57,9 @@ int run_redshift(const Given& given, RedshiftCommand& command) {
                       redshift_method_name(command.job.options.method).c_str(),
                       executor->concurrency(), std::string(executor_kind()).c_str(),
                       std::string(isa_name(isa)).c_str()));
-  const RedshiftSummary summary = find_redshifts(command.job, *executor, observer, &tracer);
+  const auto device = open_scan_device(command.device, command.job.options.method, observer);
+  const RedshiftSummary summary =
+      find_redshifts(command.job, *executor, observer, &tracer, device.get());
   report(summary, observer);
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty()) {
@@ -66,7 +69,7 @@ int run_redshift(const Given& given, RedshiftCommand& command) {
     facts.executor = executor_kind();
     facts.isa = isa_name(isa);
     facts.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_text(command.json, redshift_json(summary, command.job, facts, tracer));
+    write_text(command.json, redshift_json(summary, command.job, facts, device.get(), tracer));
   }
   return 0;
 }
@@ -85,11 +88,11 @@ Command make_redshift() {
           "      -t redrock-templates -o redrock.fits\n"
           "  srun fiberloom redshift -i spectro/redux/healpix -t redrock-templates -o "
           "redshifts/\n\n" +
-          exit_codes_of(
-              {.reads = true,
-               .matches = true,
-               .writes = true,
-               .more = {Status::kSomeFailed, Status::kInterrupted, kBadTemplate, kTemplateRange}})};
+          exit_codes_of({.reads = true,
+                         .matches = true,
+                         .writes = true,
+                         .more = {Status::kSomeFailed, Status::kInterrupted, Status::kDevice,
+                                  kBadTemplate, kTemplateRange}})};
   const auto state = std::make_shared<RedshiftCommand>();
   add_redshift_options(command.options, *state);
   command.run = [state](const Invocation& call) { return run_redshift(call.given, *state); };

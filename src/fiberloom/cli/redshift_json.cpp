@@ -2,6 +2,7 @@
 // The JSON text; names are a contract with scripts.
 #include "fiberloom/cli/redshift_json.hpp"
 
+#include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -11,7 +12,7 @@
 namespace fiberloom::cli {
 
 std::string redshift_json(const RedshiftSummary& s, const RedshiftJob& job, const RunFacts& facts,
-                          const Tracer& tracer) {
+                          const redshift::DeviceScan* device, const Tracer& tracer) {
   Json json;
   json["program"] = "fiberloom redshift";
   json["versions"] = {{"fiberloom", version()}, {"compiler", __VERSION__}};
@@ -19,6 +20,8 @@ std::string redshift_json(const RedshiftSummary& s, const RedshiftJob& job, cons
   json["threads"] = facts.threads;
   json["executor"] = facts.executor;
   json["isa"] = facts.isa;
+  json["device"] = device_json(device);
+  json["taken_over_by_cpu"] = taken_over_json(device);
   json["input"] = {{"templates", Json::array()}, {"spectra", Json::array()}};
   for (const std::string& path : job.inputs) json["input"]["spectra"].push_back(path);
   for (const std::string& path : job.templates) json["input"]["templates"].push_back(path);

@@ -4,7 +4,9 @@
 
 #include <string_view>
 
+#include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/row_options.hpp"
 
@@ -17,14 +19,14 @@ struct Ignored {
   const char* reason;
 };
 constexpr Ignored kIgnoredFlags[] = {
-    {"--gpu", "the CPU computes"},
+    {"--gpu", "--backend auto takes a card where there is one"},
     {"--no-mpi-abort", "a fault ends the run with its exit code"},
     {"--debug", "there is no Python behind this program; -v says more"},
 };
 constexpr Ignored kIgnoredValues[] = {
     {"--mp", "--threads says how many threads there are"},
     {"--ncpu", "--threads says how many threads there are"},
-    {"--max-gpuprocs", "the CPU computes"},
+    {"--max-gpuprocs", "any number of threads and ranks share the cards"},
 };
 
 /// What would change numbers and is not there.
@@ -96,6 +98,7 @@ void add_redshift_options(Options& options, RedshiftCommand& c) {
   loom::add_rows(options, redshift_option_rows(), "Archetypes", c.job);
   options.group("Running");
   add_thread_option(options, c.threads);
+  add_device_options(options, c.device);
   options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   add_log_options(options, c.log);
@@ -112,6 +115,7 @@ void add_redshift_options(Options& options, RedshiftCommand& c) {
 void finish_redshift_options(const Given& given, const RedshiftCommand& command,
                              const Observer& observer) {
   validate(command.job);
+  check_scan_device(command.device, command.job.options.method);
   const auto warn_ignored = [&](const Ignored& option) {
     if (given.has(option.name)) {
       observer.warn(std::string(option.name) + " is ignored: " + option.reason);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fiberloom/cli/command.hpp"
+#include "fiberloom/recipes/device_choice.hpp"
 #include "fiberloom/recipes/redshift/survey.hpp"
 
 namespace fiberloom::cli {
@@ -13,6 +14,7 @@ namespace fiberloom::cli {
 struct RedshiftCommand {
   RedshiftJob job;
   std::size_t threads = 0;
+  DeviceChoice device;
   std::string json, trace;
   LogOptions log;
   // Of many files alone.

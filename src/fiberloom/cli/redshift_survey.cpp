@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 
+#include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/rank_fault.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -51,7 +53,8 @@ std::vector<std::string> summary_of(const survey::BatchReport& report) {
 }
 
 std::string survey_json(const survey::BatchReport& report, const RedshiftCommand& command,
-                        const Given& given, const std::vector<survey::RankReport>& ranks) {
+                        const Given& given, const redshift::DeviceScan* device,
+                        const std::vector<survey::RankReport>& ranks) {
   Json json = {{"program", "fiberloom redshift"},
                {"versions", {{"fiberloom", version()}, {"compiler", __VERSION__}}},
                {"method", redshift_method_name(command.job.options.method)},
@@ -59,6 +62,8 @@ std::string survey_json(const survey::BatchReport& report, const RedshiftCommand
                {"wall_s", report.wall_s},
                {"cpu_s", report.cpu_s},
                {"peak_memory_bytes", report.peak_memory_bytes}};
+  json["device"] = device_json(device);  // of this process, as what the CPU took over
+  json["taken_over_by_cpu"] = taken_over_json(device);
   json["options"] = given.texts();
   const survey::RunCounts& n = report.counts;
   json["counts"] = {{"files", n.tasks},           {"done", n.done},
@@ -106,16 +111,18 @@ int run_dry(const survey::SurveyJob& job) {
   return static_cast<int>(missing ? Status::kSomeFailed : Status::kOk);
 }
 
-int run_alone(const Given& given, RedshiftCommand& command, const survey::SurveyJob& job,
+int run_alone(const Given& given, RedshiftCommand& command, survey::SurveyJob job,
               Console& console) {
   const Observer observer = console.observer();
+  job.device = open_scan_device(command.device, command.job.options.method, observer);
   warn_of_fallback(job.job, observer);
   Tracer tracer(!command.trace.empty());
   const survey::BatchReport report = survey::run_survey(
       job, observer, [&](const survey::RunStatus& s) { console.line(progress_text(s)); }, &tracer);
   for (const std::string& line : summary_of(report)) observer.info(line);
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
-  if (!command.json.empty()) write_text(command.json, survey_json(report, command, given, {}));
+  if (!command.json.empty())
+    write_text(command.json, survey_json(report, command, given, job.device.get(), {}));
   return end_survey(report);
 }
 
@@ -134,6 +141,8 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
   try {
     Tracer tracer(!command.trace.empty());
     job.survey = std::move(survey_job);
+    job.survey.device = open_scan_device(command.device, command.job.options.method, observer);
+    const auto device = job.survey.device;
     job.dispatch.part_overhead_s = command.part_overhead_s;
     job.silence_s = command.rank_silence_s;
     job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
@@ -148,7 +157,10 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
         write_text(command.trace, Tracer::wrap_chrome_events(report.trace));
       }
       if (!command.json.empty()) {
-        write_text(command.json, survey_json(report.batch, command, given, report.ranks));
+        // ranks may have agreed on the CPU
+        const bool used = device != nullptr && device->report().scans + device->report().by_cpu > 0;
+        write_text(command.json, survey_json(report.batch, command, given,
+                                             used ? device.get() : nullptr, report.ranks));
       }
     }
     ranks->finish();
@@ -204,7 +216,7 @@ int run_redshift_survey(const Given& given, RedshiftCommand& command) {
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
     return run_on_ranks(given, command, std::move(job), *launch);
   }
-  return run_alone(given, command, job, console);
+  return run_alone(given, command, std::move(job), console);
 }
 
 }  // namespace fiberloom::cli

@@ -8,6 +8,7 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_process.hpp"
 #include "fiberloom/recipes/simulate_camera.hpp"
+#include "fiberloom/recipes/simulate_night.hpp"
 #include "fiberloom/recipes/simulate_targets.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
@@ -18,6 +19,8 @@ namespace {
 struct SimulateCommand {
   SimulateJob job;
   SimulateTargetsJob targets;
+  SimulateNightJob night;
+  bool of_night = false;
   std::string snr = "0.5,20", mix = "50,20,20,10";
   bool no_defects = false;
   std::size_t threads = 0;
@@ -57,6 +60,26 @@ SimulateTargetsJob targets_job(const SimulateCommand& command) {
   return job;
 }
 
+/// What cameras and nights share. Throws kUsage for what a night does without.
+SimulateNightJob night_job(const SimulateCommand& command) {
+  if (command.targets.targets > 0 || !command.job.psf.empty()) {
+    throw Error(Status::kUsage,
+                "simulate --night: draws its own targets and makes its own PSFs, without --targets "
+                "and --psf");
+  }
+  SimulateNightJob job = command.night;
+  job.directory = command.job.directory;
+  job.cameras = command.job.cameras;
+  job.nspec = command.job.nspec;
+  job.exposures = command.job.exposures;
+  job.seed = command.job.seed;
+  job.templates = command.targets.templates;
+  job.defects = command.job.defects;
+  job.truth_grid = command.job.truth_grid;
+  job.overwrite = command.job.overwrite;
+  return job;
+}
+
 int run_simulate(const SimulateCommand& command) {
   const RankPart part = part_of_rank(
       command.ranks, "give each rank cameras of its own (--cameras) or start one process");
@@ -65,6 +88,12 @@ int run_simulate(const SimulateCommand& command) {
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
   if (!part.note.empty()) observer.info(part.note);
+  if (command.of_night) {
+    for (const std::string& file : simulate_night(night_job(command), *executor, observer)) {
+      observer.info("wrote " + file);
+    }
+    return 0;
+  }
   if (command.targets.targets > 0) {
     for (const std::string& file : simulate_targets(targets_job(command), *executor, observer)) {
       observer.info("wrote " + file);
@@ -82,11 +111,12 @@ Command make_simulate() {
   Command command{
       .name = "simulate",
       .text =
-          "make a camera: PSF, preprocessed frames, fibermap and truth; or spectra of known "
-          "redshift",
+          "make a camera: PSF, preprocessed frames, fibermap and truth; or a night of lamps and "
+          "fields; or spectra of known redshift",
       .footer =
           "Example:\n"
           "  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n"
+          "  fiberloom simulate -o raw --night --cameras b0,r0,z0 --nspec 50 --lamps 2 --tiles 1\n"
           "  fiberloom simulate -o truth --targets 500\n\n" +
           exit_codes_of(
               {.reads = true, .matches = true, .writes = true, .more = {Status::kInterrupted}})};
@@ -117,6 +147,16 @@ Command make_simulate() {
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
       "refuse to replace existing files");
+  SimulateNightJob& night = state->night;
+  options.group("A night, from lamps to fields");
+  options.flag("--night", &state->of_night,
+               "write NIGHT/EXPID/preproc-CAM-EXPID.fits of lamps and fields, their truth, models "
+               "of stars and passbands; --exposures are of each tile");
+  options.add("--lamps", &night.lamps, "exposures of lamps, a lamp each",
+              {.interval = between(0, 100), .shows_default = true});
+  options.flag("--arc", &night.arc, "and one of an arc lamp");
+  options.add("--tiles", &night.tiles, "tiles, each with targets of its own",
+              {.interval = between(0, 1000), .shows_default = true});
   SimulateTargetsJob& targets = state->targets;
   options.group("Targets of known redshift, as spectra");
   options.add("--targets", &targets.targets,

@@ -113,8 +113,10 @@ struct SpectraFile {
   std::vector<Camera> cameras;            ///< in the order of the file; one at least
   std::optional<Table> fibermap, scores;  ///< a row for each spectrum
   std::optional<Table> exp_fibermap;      ///< of coadds: a row for each exposure of each target
+  bool is_frame = false;                  ///< one camera's frame, as calibrated frames are
   [[nodiscard]] std::size_t nspec() const noexcept { return cameras.front().spectra.nspec(); }
 };
+/// A frame (FLUX, WAVELENGTH ..., CAMERA in its header) is taken as a file of its one camera. Else
 /// HDUs {CAMERA}_WAVELENGTH, _FLUX, _IVAR and, where they are there, _MASK, _RESOLUTION; FIBERMAP,
 /// EXP_FIBERMAP, SCORES. Throws kMissingHdu without a camera or with half of one, kWrongShape where
 /// shapes or numbers of rows differ, kCorrupt where wavelengths do not increase.

@@ -30,6 +30,17 @@ SpectraFile::Camera read_camera(const FitsReader& file, const std::string& name)
   return camera;
 }
 
+/// A frame is a file of one camera.
+SpectraFile::Camera read_frame_camera(const FitsReader& file) {
+  const HeaderCards header = file.require("FLUX").user_header();
+  SpectraFile::Camera camera;
+  camera.name = fits::normal_name(header.text("CAMERA").value_or("")).substr(0, 1);
+  camera.spectra = read_spectra_hdus(file, "");
+  if (const auto unit = header.text("BUNIT")) camera.header.set("BUNIT", *unit);
+  require_increasing(file, file.require("WAVELENGTH"), camera.spectra.wave);
+  return camera;
+}
+
 }  // namespace
 
 void require_increasing(const FitsReader& file, const Hdu& hdu, const std::vector<double>& wave) {
@@ -77,6 +88,8 @@ SpectraFile parse_spectra(const FitsReader& file) {
                      std::to_string(camera.spectra.nspec()) + " spectra, but " +
                          out.cameras.front().name + "_FLUX has " + std::to_string(out.nspec()));
   }
+  out.is_frame = out.cameras.empty() && file.find("FLUX") != nullptr;
+  if (out.is_frame) out.cameras.push_back(read_frame_camera(file));
   if (out.cameras.empty()) static_cast<void>(file.require("B_WAVELENGTH"));  // throws
   out.fibermap = find_rows(file, "FIBERMAP", out.nspec());
   out.exp_fibermap = find_table(file, "EXP_FIBERMAP");

@@ -10,6 +10,7 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
@@ -127,6 +128,26 @@ std::size_t zeros(const Array2D<T>& a) {
   return static_cast<std::size_t>(std::count(a.data(), a.data() + a.size(), T{}));
 }
 
+/// Throws kNumerical where no fibre shows a lamp's light: a flat of noise would pass for one.
+void require_light(const FrameFile& lamp) {
+  constexpr double kLeastSnr = 3;
+  double best = 0;
+  for (std::size_t s = 0; s < lamp.nspec(); ++s) {
+    std::vector<double> snr;
+    for (std::size_t i = 0; i < lamp.nwave(); ++i) {
+      const double ivar = lamp.ivar(s, i);
+      if (ivar > 0) snr.push_back(lamp.flux(s, i) * std::sqrt(ivar));
+    }
+    if (!snr.empty()) best = std::max(best, median_of(snr));
+  }
+  if (best >= kLeastSnr) return;
+  throw Error(
+      Status::kNumerical,
+      print("%s: FLUX: the brightest of %zu fibres has a median S/N of %.2f a bin, expected "
+            "%g at least of a lamp",
+            lamp.path.c_str(), lamp.nspec(), best, kLeastSnr));
+}
+
 }  // namespace
 
 void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
@@ -153,6 +174,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
     observer.warn(job.input + ": FLUX: FLAVOR is '" + flavor +
                   "', expected 'flat': not a lamp's frame, as its header has it");
   }
+  require_light(lamp);
   calibrate::FiberFlatOptions options = job.method == CalibrationMethod::kDesispec
                                             ? calibrate::desispec_fiber_flat()
                                             : calibrate::FiberFlatOptions();

@@ -35,6 +35,7 @@ enum class CalibrationStep : unsigned {
 struct CalibrationJob {
   CalibrationStep step = CalibrationStep::kFiberFlat;
   std::string input, flat, sky, models, average, flux, output;  ///< empty: none
+  std::string root;  ///< headers name files below it from there; empty: as they are given
   CalibrationMethod method = CalibrationMethod::kOurs;
   Verify verify = Verify::kYes;
   Overwrite overwrite = Overwrite::kYes;

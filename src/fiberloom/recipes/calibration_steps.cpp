@@ -53,7 +53,9 @@ HeaderCards header_of(const HeaderCards& frame, const CalibrationJob& job) {
   header.set("CALMETH", job.method == CalibrationMethod::kDesispec ? "desispec" : "fiberloom",
              "Rules of this calibration step");
   const auto input = [&](const char* key, const std::string& path) {
-    if (!path.empty()) header.set(key, shorten_filename(path));
+    if (path.empty()) return;
+    const bool below = !job.root.empty() && path.starts_with(job.root + "/");
+    header.set(key, below ? path.substr(job.root.size() + 1) : shorten_filename(path));
   };
   input("IN_FRAME", job.input);
   input("FIBERFLT", job.flat);

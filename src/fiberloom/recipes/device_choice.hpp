@@ -16,7 +16,7 @@ struct DeviceChoice {
 
 /// The engine of a method, on a device where the choice finds one. Throws kDevice when it cannot be
 /// had.
-[[nodiscard]] Engine open_engine(const DeviceChoice& choice, Method method,
+[[nodiscard]] Engine open_engine(const DeviceChoice& choice, fiberloom::Method method,
                                  const Observer& observer);
 
 }  // namespace fiberloom

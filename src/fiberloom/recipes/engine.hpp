@@ -11,6 +11,7 @@ namespace fiberloom {
 
 class DeviceEngine;
 
+/// Said with fiberloom:: below: redshift/ has a Method too, which some who include this see.
 enum class Method { kExact, kPatch };
 
 /// The exact method on the CPU or on devices, or the peers' on the CPU. Cheap to copy: copies share
@@ -18,7 +19,7 @@ enum class Method { kExact, kPatch };
 class Engine {
  public:
   /// On the CPU.
-  explicit Engine(Method method = Method::kExact) : method_(method) {}
+  explicit Engine(fiberloom::Method method = fiberloom::Method::kExact) : method_(method) {}
   /// The exact method on devices; null: on the CPU.
   explicit Engine(std::shared_ptr<DeviceEngine> device) : device_(std::move(device)) {}
 
@@ -28,12 +29,12 @@ class Engine {
                                       const Observer& observer = {},
                                       Tracer* tracer = nullptr) const;
 
-  [[nodiscard]] Method method() const noexcept { return method_; }
+  [[nodiscard]] fiberloom::Method method() const noexcept { return method_; }
   /// Null: the CPU computes.
   [[nodiscard]] DeviceEngine* device() const noexcept { return device_.get(); }
 
  private:
-  Method method_ = Method::kExact;
+  fiberloom::Method method_ = fiberloom::Method::kExact;
   std::shared_ptr<DeviceEngine> device_;
 };
 

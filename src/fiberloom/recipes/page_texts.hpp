@@ -7,6 +7,8 @@
 
 namespace fiberloom::texts {
 
+[[nodiscard]] std::string_view catalogue_site_html() noexcept;
+[[nodiscard]] std::string_view catalogue_site_css() noexcept;
 [[nodiscard]] std::string_view status_html() noexcept;
 [[nodiscard]] std::string_view status_css() noexcept;
 [[nodiscard]] std::string_view status_js() noexcept;

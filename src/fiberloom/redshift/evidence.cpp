@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fiberloom/redshift/evidence_lane.hpp"
 #include "loom/linalg/symmetric_eigen.hpp"
 
 namespace fiberloom::redshift {
@@ -202,20 +203,9 @@ EvidenceTable evidence_table(const std::vector<ShapeComponent>& shapes) {
   return table;
 }
 
-void finish_evidence(const EvidenceTable& table, const double* parts, double* out) {
-  const std::size_t count = static_cast<std::size_t>(table.components * kBrightnesses);
-  std::vector<double> terms(count);
+void finish_evidence(const EvidenceTable& table, double* parts, double* out) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    double most = -HUGE_VAL;
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* p = parts + 3 * kLanes * k + lane;
-      terms[k] = table.constant[k / kBrightnesses] + 0.5 * p[0] -
-                 0.5 * (std::log(p[kLanes]) + std::log(p[2 * kLanes]));
-      most = std::max(most, terms[k]);
-    }
-    double sum = 0;
-    for (const double t : terms) sum += std::exp(t - most);
-    out[lane] = most + std::log(sum);
+    out[lane] = lane::evidence_sum(table.components, table.constant.data(), parts + lane);
   }
 }
 

@@ -38,7 +38,7 @@ struct EvidenceTable {
 [[nodiscard]] EvidenceTable evidence_table(const std::vector<ShapeComponent>& shapes);
 
 /// log p(f | z) less that of no light at all (which no template changes): [kLanes]. `parts` is what
-/// ScanKernels::evidence left.
-void finish_evidence(const EvidenceTable& table, const double* parts, double* out);
+/// ScanKernels::evidence left, and overwritten.
+void finish_evidence(const EvidenceTable& table, double* parts, double* out);
 
 }  // namespace fiberloom::redshift

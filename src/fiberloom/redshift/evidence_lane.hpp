@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Gaussian integrals over coefficients, a redshift a lane (scan_kernels.hpp has the contract).
+// Seen by .cu.
 #pragma once
+
+#include <cmath>
 
 #include "fiberloom/foundation.hpp"
 #include "fiberloom/redshift/scan_kernels.hpp"
@@ -12,11 +15,14 @@ using loom::lane::at;
 using loom::lane::put;
 
 /// One brightness: gain and two products of ratios, the determinant in halves.
-template <class V>
-[[gnu::always_inline]] inline void evidence_at(int nb, const double* normal,
-                                               const double* precision, const double* weighted_mean,
-                                               V inverse_a, double* out) {
-  V l[kMostBasis * (kMostBasis + 1) / 2], inverse[kMostBasis], scale[kMostBasis], z[kMostBasis];
+template <class V, int NB>
+[[gnu::always_inline]] FL_LANE_HD inline void evidence_at(int nb_runtime, const double* normal,
+                                                          const double* precision,
+                                                          const double* weighted_mean, V inverse_a,
+                                                          double* out) {
+  constexpr int most = NB > 0 ? NB : kMostBasis;
+  const int nb = NB > 0 ? NB : nb_runtime;
+  V l[triangle(most)], inverse[most], scale[most], z[most];
   const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
   const V inverse_a2 = inverse_a * inverse_a;
   V gain(0.0);
@@ -51,9 +57,11 @@ template <class V>
   product[1].store(out + 2 * kLanes);
 }
 
-template <class V>
-void evidence(int nb, const double* normal, int components, const double* table, double* out) {
-  constexpr double kStep = 0.4;
+template <class V, int NB = 0>
+FL_LANE_HD inline void evidence(int nb_runtime, const double* normal, int components,
+                                const double* table, double* out) {
+  constexpr double kStep = 1.4918246976412703;  // exp(0.4)
+  const int nb = NB > 0 ? NB : nb_runtime;
   const int tri = triangle(nb);
   const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
   for (int c = 0; c < components; ++c) {
@@ -72,13 +80,29 @@ void evidence(int nb, const double* normal, int components, const double* table,
     const V middle = max(signal / power, V(1.0) / sqrt(power));
     for (int n = 0; n < kBrightnesses; ++n) {
       double factor = 1;
-      const double step = __builtin_exp(kStep);
-      for (int k = kBrightnesses / 2; k < n; ++k) factor *= step;
-      for (int k = n; k < kBrightnesses / 2; ++k) factor /= step;
-      evidence_at<V>(nb, normal, precision, weighted_mean, V(1.0) / (middle * V(factor)),
-                     out + (c * kBrightnesses + n) * 3 * kLanes);
+      for (int k = kBrightnesses / 2; k < n; ++k) factor *= kStep;
+      for (int k = n; k < kBrightnesses / 2; ++k) factor /= kStep;
+      evidence_at<V, NB>(nb, normal, precision, weighted_mean, V(1.0) / (middle * V(factor)),
+                         out + (c * kBrightnesses + n) * 3 * kLanes);
     }
   }
+}
+
+/// log p of one lane from what evidence() left in `parts` (constant[component] added), whose first
+/// third is overwritten.
+[[gnu::always_inline]] FL_LANE_HD inline double evidence_sum(int components, const double* constant,
+                                                             double* parts) {
+  const int count = components * kBrightnesses;
+  double most = -HUGE_VAL;
+  for (int k = 0; k < count; ++k) {
+    double* const p = parts + 3L * kLanes * k;
+    p[0] =
+        constant[k / kBrightnesses] + 0.5 * p[0] - 0.5 * (::log(p[kLanes]) + ::log(p[2 * kLanes]));
+    most = most < p[0] ? p[0] : most;
+  }
+  double sum = 0;
+  for (int k = 0; k < count; ++k) sum += ::exp(parts[3L * kLanes * k] - most);
+  return most + ::log(sum);
 }
 
 }  // namespace fiberloom::redshift::lane

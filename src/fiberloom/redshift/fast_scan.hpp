@@ -21,6 +21,17 @@ class FastScan {
       return normal.data() + target * doubles;
     }
   };
+  /// One wavelength grid: what a device takes too (gpu/).
+  struct Grid {
+    std::size_t padded = 0;
+    Buffer<double> rows;  ///< mean resolution [padded][ndiag]
+    /// Weight and weight x flux in tiles: [tile][group of targets][pixel][kGatherTargets].
+    Buffer<double> weight, weighted_flux;
+  };
+  [[nodiscard]] const std::vector<Grid>& grids() const noexcept { return grids_; }
+  /// Groups of kGatherTargets targets.
+  [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
+  [[nodiscard]] std::size_t ndiag() const noexcept { return ndiag_; }
   [[nodiscard]] Scratch scratch(const Fitter& fitter) const;
   /// scratch.normal becomes the normal equations of all targets for the redshifts of the pack, of
   /// the pixels within `reach`.
@@ -28,12 +39,6 @@ class FastScan {
                   Scratch& scratch) const;
 
  private:
-  struct Grid {
-    std::size_t padded = 0;
-    Buffer<double> rows;  ///< mean resolution [padded][ndiag]
-    /// Weight and weight x flux in tiles: [tile][group of targets][pixel][kGatherTargets].
-    Buffer<double> weight, weighted_flux;
-  };
   std::size_t groups_ = 0, ndiag_ = 1;
   std::vector<Grid> grids_;
 };

@@ -82,7 +82,7 @@ void Fitter::accumulate(const Block& block, const double* pack, std::size_t firs
                       pack + sampler_.grid_offset(block.grid) + start * nbasis() * kLanes, normal);
 }
 
-void Fitter::finish_nonnegative(double none, const double* normal, PackFit& out) const {
+void Fitter::solve_nonnegative(const double* normal, PackFit& out) const {
   const std::size_t nb = nbasis();
   Array2D<double> m(nb, nb);
   std::vector<double> y(nb);
@@ -90,7 +90,7 @@ void Fitter::finish_nonnegative(double none, const double* normal, PackFit& out)
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     unpack(normal, nb, lane, m, y);
     const std::vector<double> c = solve_constrained(options_.constrained, m, y, lower, upper);
-    out.chi2[lane] = none - chi2_gain(m, y, c);
+    out.chi2[lane] = chi2_gain(m, y, c);
     for (std::size_t a = 0; a < nb; ++a) out.coefficients[a * kLanes + lane] = c[a];
   }
 }
@@ -101,16 +101,10 @@ std::vector<Sampler::Reach> Fitter::reach(const ZPack& z) const {
   return out;
 }
 
-void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
-                    const double* normal, PackFit& out) const {
+void Fitter::solve(const double* normal, PackFit& out) const {
   const std::size_t nb = nbasis();
   out.coefficients.assign(nb * kLanes, 0.0);
-  out.penalty.fill(0);
   out.evidence.fill(0);
-  if (target.good_pixels == 0) {
-    out.chi2.fill(kHugeChi2);
-    return;
-  }
   if (has_evidence()) {
     Buffer<double> parts(
         static_cast<std::size_t>(3 * kLanes * kBrightnesses * evidence_.components));
@@ -118,24 +112,37 @@ void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach
                       parts.data());
     finish_evidence(evidence_, parts.data(), out.evidence.data());
   }
+  if (source_.method == Method::kNmf) return solve_nonnegative(normal, out);
+  ZPack rank;
+  kernels_.solve(static_cast<int>(nb), normal, out.chi2.data(), out.coefficients.data(),
+                 rank.data());
+}
+
+void Fitter::settle(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+                    PackFit& out) const {
+  out.penalty.fill(0);
+  if (target.good_pixels == 0) {
+    out.coefficients.assign(nbasis() * kLanes, 0.0);
+    out.evidence.fill(0);
+    out.chi2.fill(kHugeChi2);
+    return;
+  }
   double beyond = 0;
   for (const Block& block : target.blocks) beyond += gain_beyond(block, reach[block.grid]);
   const double none = target.weight_flux2 - beyond;
-  if (has_evidence()) {
-    for (double& lane : out.evidence) lane += 0.5 * beyond;
-  }
-  if (source_.method == Method::kNmf) {
-    finish_nonnegative(none, normal, out);
-    return;
-  }
-  ZPack gain, rank;
-  kernels_.solve(static_cast<int>(nb), normal, gain.data(), out.coefficients.data(), rank.data());
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    out.chi2[lane] = none - gain[lane];
+    if (has_evidence()) out.evidence[lane] += 0.5 * beyond;
+    out.chi2[lane] = none - out.chi2[lane];
     double oii = 0;
     for (std::size_t a = 0; a < oii_.size(); ++a) oii += oii_[a] * out.coefficient(a, lane);
     if (oii < 0) out.penalty[lane] = -oii;
   }
+}
+
+void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+                    const double* normal, PackFit& out) const {
+  if (target.good_pixels > 0) solve(normal, out);
+  settle(target, reach, out);
 }
 
 void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,

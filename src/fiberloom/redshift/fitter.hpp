@@ -31,7 +31,8 @@ struct FitOptions {
 
 /// Fits at kLanes redshifts.
 struct PackFit {
-  ZPack chi2{}, penalty{};
+  ZPack chi2{};  ///< after solve() alone: by how much it is less than without any model
+  ZPack penalty{};
   ZPack evidence{};  ///< its logarithm, up to what no template changes; 0 where it is not asked for
   std::vector<double> coefficients;  ///< [nbasis][kLanes]
   [[nodiscard]] double coefficient(std::size_t a, std::size_t lane) const noexcept {
@@ -50,6 +51,8 @@ class Fitter {
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] const ScanKernels& kernels() const noexcept { return kernels_; }
   [[nodiscard]] bool has_evidence() const noexcept { return evidence_.components > 0; }
+  [[nodiscard]] const EvidenceTable& evidence() const noexcept { return evidence_; }
+  [[nodiscard]] const FitOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::size_t nbasis() const noexcept { return sampler_.nbasis(); }
   /// Doubles of the normal equations of kLanes fits.
   [[nodiscard]] std::size_t normal_doubles() const noexcept;
@@ -59,8 +62,13 @@ class Fitter {
                   double* normal) const noexcept;
   /// Of each grid the pixels that count at these redshifts.
   [[nodiscard]] std::vector<Sampler::Reach> reach(const ZPack& z) const;
-  /// Solves: chi2 = sum w f^2 - gain; kHugeChi2 for a target without a good pixel. Beyond `reach` a
-  /// smooth spectrum stands for the template.
+  /// What the normal equations alone give: coefficients, gain and evidence.
+  void solve(const double* normal, PackFit& out) const;
+  /// What they become for a target: chi2 = sum w f^2 - gain; kHugeChi2 for one without a good
+  /// pixel. Beyond `reach` a smooth spectrum stands for the template.
+  void settle(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+              PackFit& out) const;
+  /// Both.
   void finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
               const double* normal, PackFit& out) const;
   /// All of it for a target and up to kLanes redshifts; `pack` is scratch of pack_size().
@@ -71,7 +79,7 @@ class Fitter {
                                           std::span<const double> coefficients) const;
 
  private:
-  void finish_nonnegative(double none, const double* normal, PackFit& out) const;
+  void solve_nonnegative(const double* normal, PackFit& out) const;
 
   const TargetSet& set_;
   const Template& source_;

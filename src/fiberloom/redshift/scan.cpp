@@ -9,6 +9,7 @@
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/base/work_pool.hpp"
 
 namespace fiberloom::redshift {
 namespace {
@@ -39,17 +40,6 @@ std::vector<double> covered(const Sampler& sampler, const Template& t, const Tar
                 t.wave.front(), t.wave.back(), grid.front(), grid.back(),
                 set.lowest_edge() / (1 + grid.back()), set.highest_edge() / (1 + grid.front()),
                 set.lowest_edge(), set.highest_edge()));
-}
-
-void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& curve) {
-  for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
-    curve.chi2(target, first + lane) = fit.chi2[lane];
-    curve.penalty(target, first + lane) = fit.penalty[lane];
-    for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
-      curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
-    }
-    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
-  }
 }
 
 void exact_pack(const TargetSet& set, std::size_t first, Buffer<double>& pack,
@@ -100,7 +90,37 @@ std::vector<Task> tasks_of(std::span<const Curve> curves) {
   return tasks;
 }
 
+/// What tasks of one template after the other work with: megabytes, which fresh for each task cost
+/// as much as the sampling of the templates.
+struct ScanWork {
+  const Fitter* fitter = nullptr;
+  Buffer<double> pack, normal;  ///< normal: of an exact scan
+  FastScan::Scratch scratch;    ///< of a fast one
+
+  void suit(const Fitter& wanted, ScanMode mode, const FastScan& fast) {
+    if (fitter == &wanted) return;
+    fitter = &wanted;
+    pack = Buffer<double>(wanted.sampler().pack_size());
+    if (mode == ScanMode::kExact) {
+      normal = Buffer<double>(kTargetBlock * wanted.normal_doubles());
+    } else {
+      scratch = fast.scratch(wanted);
+    }
+  }
+};
+
 }  // namespace
+
+void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& curve) {
+  for (std::size_t lane = 0; lane < kLanes && first + lane < curve.z.size(); ++lane) {
+    curve.chi2(target, first + lane) = fit.chi2[lane];
+    curve.penalty(target, first + lane) = fit.penalty[lane];
+    for (std::size_t a = 0; a < curve.coefficients.cols(); ++a) {
+      curve.coefficients(target, first + lane, a) = static_cast<float>(fit.coefficient(a, lane));
+    }
+    if (!curve.evidence.empty()) curve.evidence(target, first + lane) = fit.evidence[lane];
+  }
+}
 
 std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,
                                 const ScanOptions& options) {
@@ -121,7 +141,7 @@ std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templat
 }
 
 std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
-                        const ScanOptions& options, Executor& executor) {
+                        const ScanOptions& options, Executor& executor, FastScanner* scanner) {
   std::vector<Curve> curves = empty_curves(set, templates, options);
   for (Curve& curve : curves) {
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
@@ -135,29 +155,32 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     }
   }
   const ScanMode mode = mode_of(set, options);
+  if (mode == ScanMode::kFast && scanner != nullptr && scanner->scan(set, curves, executor)) {
+    return curves;
+  }
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
+  WorkPool<ScanWork> works;
   executor.run(tasks.size(), [&](std::size_t index) {
     const Task& task = tasks[index];
     Curve& curve = curves[task.curve];
     const Fitter& fitter = *curve.fitter;
-    Buffer<double> pack(fitter.sampler().pack_size());
+    auto work = works.borrow();
+    work->suit(fitter, mode, fast);
     if (mode == ScanMode::kExact) {
-      Buffer<double> normal(kTargetBlock * fitter.normal_doubles());
       for (std::size_t z = task.first; z < task.last; z += kLanes) {
-        exact_pack(set, z, pack, normal, curve);
+        exact_pack(set, z, work->pack, work->normal, curve);
       }
       return;
     }
-    FastScan::Scratch scratch = fast.scratch(fitter);
     PackFit fit;
     for (std::size_t z = task.first; z < task.last; z += kLanes) {
       const ZPack lanes = pack_of(std::span(curve.z).subspan(z));
-      fitter.sampler().sample(lanes, pack.data());
+      fitter.sampler().sample(lanes, work->pack.data());
       const std::vector<Sampler::Reach> reach = fitter.reach(lanes);
-      fast.accumulate(fitter, reach, pack.data(), scratch);
+      fast.accumulate(fitter, reach, work->pack.data(), work->scratch);
       for (std::size_t t = 0; t < set.targets.size(); ++t) {
-        fitter.finish(set.targets[t], reach, scratch.normal_of(t), fit);
+        fitter.finish(set.targets[t], reach, work->scratch.normal_of(t), fit);
         store(fit, t, z, curve);
       }
     }

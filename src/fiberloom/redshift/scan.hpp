@@ -48,11 +48,29 @@ struct Curve {
   Array2D<double> evidence;       ///< likewise; empty where it is not asked for
 };
 
+/// Who makes the values of a fast scan instead of the CPU (gpu/device_scan.hpp). Thread-safe.
+class FastScanner {
+ public:
+  FastScanner() = default;
+  FastScanner(const FastScanner&) = delete;
+  FastScanner& operator=(const FastScanner&) = delete;
+  virtual ~FastScanner() = default;
+  /// Fills the curves' values, whose arrays have their sizes; false: the CPU has to. Throws
+  /// kDevice.
+  [[nodiscard]] virtual bool scan(const TargetSet& set, std::span<Curve> curves,
+                                  Executor& executor) = 0;
+};
+
 /// One curve a template, in the order of the set. The values do not depend on the executor; those
-/// of kFast depend on who is in the set, by less than `refine` has to care about. `templates` and
-/// `set` must outlive the curves. Throws kTemplateRange, kUnsupported.
+/// of kFast depend on who is in the set, by less than `refine` has to care about, and are made by
+/// `scanner` where it is not null. `templates` and `set` must outlive the curves. Throws
+/// kTemplateRange, kUnsupported, and what the scanner throws.
 [[nodiscard]] std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
-                                      const ScanOptions& options, Executor& executor);
+                                      const ScanOptions& options, Executor& executor,
+                                      FastScanner* scanner = nullptr);
+
+/// Puts a fit of a target at the redshifts from `first` on into the curve.
+void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& curve);
 
 /// Fitters and grids without values: where chi2 comes from elsewhere.
 [[nodiscard]] std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,

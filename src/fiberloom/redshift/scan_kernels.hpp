@@ -9,6 +9,7 @@
 
 #include <cstddef>
 
+#include "loom/base/scalar_lane.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::redshift {
@@ -19,12 +20,12 @@ using loom::kLanes;
 /// Most vectors of a template.
 inline constexpr int kMostBasis = 32;
 
-[[nodiscard]] constexpr int triangle(int nb) noexcept { return nb * (nb + 1) / 2; }
-[[nodiscard]] constexpr int normal_size(int nb) noexcept { return triangle(nb) + nb; }
+[[nodiscard]] FL_LANE_HD constexpr int triangle(int nb) noexcept { return nb * (nb + 1) / 2; }
+[[nodiscard]] FL_LANE_HD constexpr int normal_size(int nb) noexcept { return triangle(nb) + nb; }
 
 /// Targets that gather() takes side by side, and columns of products that it takes at a time.
 inline constexpr int kGatherTargets = 4, kGatherColumns = 6;
-[[nodiscard]] constexpr int column_groups(int columns) noexcept {
+[[nodiscard]] FL_LANE_HD constexpr int column_groups(int columns) noexcept {
   return (columns + kGatherColumns - 1) / kGatherColumns;
 }
 
@@ -47,7 +48,9 @@ struct KnotTable {
 
 /// Brightnesses at which evidence() is taken: exp(0.4) apart, around the one that fits.
 inline constexpr int kBrightnesses = 7;
-[[nodiscard]] constexpr int evidence_doubles(int nb) noexcept { return 2 * nb + triangle(nb); }
+[[nodiscard]] FL_LANE_HD constexpr int evidence_doubles(int nb) noexcept {
+  return 2 * nb + triangle(nb);
+}
 
 struct ScanKernels {
   /// Means over pixels, out[edges - 1][nb][kLanes], of what the table holds, at kLanes redshifts.

@@ -2,15 +2,11 @@
 // The hot loops of a scan (scan_kernels.hpp has the contracts), a template on the lane type.
 #pragma once
 
-#include "fiberloom/foundation.hpp"
 #include "fiberloom/redshift/evidence_lane.hpp"
-#include "fiberloom/redshift/scan_kernels.hpp"
-#include "loom/linalg/lane_loops.hpp"
+#include "fiberloom/redshift/products_lane.hpp"
+#include "fiberloom/redshift/solve_lane.hpp"
 
 namespace fiberloom::redshift::lane {
-
-using loom::lane::at;
-using loom::lane::put;
 
 inline constexpr int kTilePixels = 8;
 
@@ -124,21 +120,6 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
   }
 }
 
-/// B of one pixel: nb sums over the diagonals, all in registers where NB is a constant.
-template <class V, int NB>
-[[gnu::always_inline]] inline void blur_pixel(int nb_runtime, int ndiag, const double* row,
-                                              const double* t, V* b) {
-  const int nb = NB > 0 ? NB : nb_runtime;
-  FL_UNROLL
-  for (int a = 0; a < nb; ++a) b[a] = V(0.0);
-  for (int m = 0; m < ndiag; ++m) {
-    const V r(row[m]);
-    const double* column = t + static_cast<long>(m) * nb * kLanes;
-    FL_UNROLL
-    for (int a = 0; a < nb; ++a) b[a] = fma(r, at<V>(column, a), b[a]);
-  }
-}
-
 template <class V, int NB>
 void blur(int nb_runtime, int ndiag, long count, const double* rows, const double* t, double* out) {
   const int nb = NB > 0 ? NB : nb_runtime;
@@ -206,120 +187,6 @@ void accumulate(int nb_runtime, int ndiag, long count, const double* rows, const
       }
     }
   }
-}
-
-template <class V>
-void products(int nb, long count, const double* b, double* out) {
-  const long group_size = count * kGatherColumns * kLanes;
-  const auto cell = [&](int base, int column, long i) {
-    return out + (base + column / kGatherColumns) * group_size +
-           (i * kGatherColumns + column % kGatherColumns) * kLanes;
-  };
-  const int groups = column_groups(triangle(nb));
-  for (long i = 0; i < count; ++i) {
-    const double* pixel = b + i * nb * kLanes;
-    int column = 0;
-    for (int p = 0; p < nb; ++p) {
-      const V bp = at<V>(pixel, p);
-      bp.store(cell(groups, p, i));
-      for (int q = p; q < nb; ++q) (bp * at<V>(pixel, q)).store(cell(0, column++, i));
-    }
-    for (; column % kGatherColumns != 0; ++column) V(0.0).store(cell(0, column, i));
-    for (int p = nb; p % kGatherColumns != 0; ++p) V(0.0).store(cell(groups, p, i));
-  }
-}
-
-/// Targets whose sums stay in registers: AVX-512 has 32, the others 16.
-template <class V>
-inline constexpr int kRegisterTargets = V::width == 8 ? kGatherTargets : kGatherTargets / 2;
-
-template <class V, int columns>
-void gather_columns(long count, const double* value, const double* group, double* normal,
-                    long stride) {
-  constexpr int targets = kRegisterTargets<V>;
-  for (int first = 0; first < kGatherTargets; first += targets) {
-    V sum[targets * columns];
-    FL_UNROLL_ALL
-    for (V& s : sum) s = V(0.0);
-    const double* from = group;
-    const double* v = value + first;
-    for (long i = 0; i < count; ++i) {
-      FL_UNROLL
-      for (int c = 0; c < columns; ++c) {
-        const V column = at<V>(from, c);
-        FL_UNROLL
-        for (int t = 0; t < targets; ++t) {
-          sum[t * columns + c] = fma(V(v[t]), column, sum[t * columns + c]);
-        }
-      }
-      from += kGatherColumns * kLanes;
-      v += kGatherTargets;
-    }
-    for (int t = 0; t < targets; ++t) {
-      double* const to = normal + (first + t) * stride;
-      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * columns + c]);
-    }
-  }
-}
-
-/// The last group has fewer columns; their zeros would cost as much as numbers.
-template <class V>
-void gather(long count, int columns, const double* value, const double* group, double* normal,
-            long stride) {
-  static_assert(kGatherColumns == 6);
-  switch (columns) {
-    case 1:
-      return gather_columns<V, 1>(count, value, group, normal, stride);
-    case 2:
-      return gather_columns<V, 2>(count, value, group, normal, stride);
-    case 3:
-      return gather_columns<V, 3>(count, value, group, normal, stride);
-    case 4:
-      return gather_columns<V, 4>(count, value, group, normal, stride);
-    case 5:
-      return gather_columns<V, 5>(count, value, group, normal, stride);
-    default:
-      return gather_columns<V, 6>(count, value, group, normal, stride);
-  }
-}
-
-/// Right-looking would touch memory more; a row at a time, as the triangle is stored.
-template <class V>
-void solve(int nb, const double* normal, double* gain, double* c, double* rank) {
-  V l[kMostBasis * (kMostBasis + 1) / 2], inverse[kMostBasis], scale[kMostBasis], z[kMostBasis];
-  const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
-  V total(0.0), counted(0.0);
-  for (int a = 0; a < nb; ++a) {
-    const V d = at<V>(normal, index(a, a));
-    scale[a] = select_positive(d, V(1.0) / sqrt(max(d, V(1e-300))), V(0.0));
-  }
-  for (int j = 0; j < nb; ++j) {  // row j of U, M = U^T U
-    V pivot = at<V>(normal, index(j, j)) * scale[j] * scale[j];
-    V rhs = at<V>(normal, triangle(nb) + j) * scale[j];
-    for (int k = 0; k < j; ++k) {
-      const V u = l[index(k, j)];
-      pivot = fnma(u, u, pivot);
-      rhs = fnma(u, z[k], rhs);
-    }
-    const V good = pivot - V(1e-13);
-    inverse[j] = select_positive(good, V(1.0) / sqrt(max(pivot, V(1e-300))), V(0.0));
-    counted += select_positive(good, V(1.0), V(0.0));
-    z[j] = rhs * inverse[j];
-    total = fma(z[j], z[j], total);
-    for (int b = j + 1; b < nb; ++b) {
-      V m = at<V>(normal, index(j, b)) * scale[j] * scale[b];
-      for (int k = 0; k < j; ++k) m = fnma(l[index(k, j)], l[index(k, b)], m);
-      l[index(j, b)] = m * inverse[j];
-    }
-  }
-  for (int j = nb - 1; j >= 0; --j) {
-    V x = z[j];
-    for (int b = j + 1; b < nb; ++b) x = fnma(l[index(j, b)], z[b], x);
-    z[j] = x * inverse[j];
-    put(c, j, z[j] * scale[j]);
-  }
-  total.store(gain);
-  counted.store(rank);
 }
 
 /// The table of one lane type.

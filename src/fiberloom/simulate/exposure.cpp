@@ -27,12 +27,23 @@ void check(const ExposureOptions& o) {
   if (!(o.fine_step_aa > 0)) fail("the step of the truth must be positive");
 }
 
-BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& o, int nspec) {
+int lit_fibers(const PsfModel& psf, const ExposureOptions& o) {
+  return std::min(o.nspec, psf.nfiber());
+}
+
+StreamOwner owner_of(const ExposureOptions& o) {
+  return {camera_number(o.band, o.spectrograph), static_cast<std::uint64_t>(o.expid)};
+}
+
+}  // namespace
+
+BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& o) {
+  check(o);
   const std::vector<double> grid = camera_wave_grid(o.band);
   const double tile = grid[1] - grid[0];
   BinGrid bins;
   bins.step_aa = o.truth_grid == TruthGrid::kFine ? o.fine_step_aa : tile;
-  bins.wave = lit_wave_grid(psf, grid.front(), tile, bins.step_aa, 0, nspec);
+  bins.wave = lit_wave_grid(psf, grid.front(), tile, bins.step_aa, 0, lit_fibers(psf, o));
   const double slack = 0.5 * tile + 1e-6;
   if (bins.wave.empty() || bins.wave.front() > grid.front() + slack ||
       bins.wave.back() < grid.back() - slack) {
@@ -42,29 +53,10 @@ BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& o, int nspec) {
   return bins;
 }
 
-}  // namespace
-
-SimulatedExposure simulate_exposure(const PsfModel& psf, const ExposureOptions& o,
-                                    Executor& executor, const Observer& observer) {
-  check(o);
-  const int nspec = std::min(o.nspec, psf.nfiber());
-  const StreamOwner owner{camera_number(o.band, o.spectrograph),
-                          static_cast<std::uint64_t>(o.expid)};
-  const BinGrid bins = truth_bins(psf, o, nspec);
-  SimulatedExposure out;
-  out.camera = {o.band, static_cast<char>('0' + o.spectrograph)};
-  out.targets = make_targets(psf.nfiber(), o.spectrograph, o.seed);
-  out.truth_wave = bins.wave;
-
-  const std::vector<double> sky = sky_electrons(o.band, bins, o.exptime_s);
-  const CounterRng throughput(o.seed, rng_stream(Draw::kThroughput, {owner.camera, 0}));
-  Array2D<double> electrons(static_cast<std::size_t>(nspec), bins.wave.size());
-  executor.run(electrons.rows(), [&](std::size_t i) {
-    const double fiber = 1.0 + 0.03 * std::clamp(throughput.normal(i), -3.0, 3.0);
-    const auto target = target_electrons(out.targets[i], o.band, bins, o.exptime_s);
-    for (std::size_t j = 0; j < sky.size(); ++j) electrons(i, j) = fiber * (sky[j] + target[j]);
-  });
-  stop_if_asked(observer);
+NoisyFrame expose_light(const PsfModel& psf, const ExposureOptions& o, const BinGrid& bins,
+                        const Array2D<double>& electrons, Executor& executor,
+                        const Observer& observer) {
+  const StreamOwner owner = owner_of(o);
   std::atomic<std::size_t> done{0};
   const auto projected = [&](std::size_t n) {
     stop_if_asked(observer);
@@ -72,19 +64,40 @@ SimulatedExposure simulate_exposure(const PsfModel& psf, const ExposureOptions& 
   };
   const Array2D<double> mean = project(psf, bins.wave, electrons, executor, 0, projected);
   stop_if_asked(observer);
-
-  out.frame = add_noise(mean, {o.readnoise_e, o.variance, o.seed, owner}, executor);
+  NoisyFrame frame = add_noise(mean, {o.readnoise_e, o.variance, o.seed, owner}, executor);
   CosmicOptions cosmics;
   cosmics.tracks_per_ccd = o.cosmics_per_ccd;
   cosmics.seed = o.seed;
   cosmics.owner = owner;
-  add_cosmics(out.frame, cosmics);
+  add_cosmics(frame, cosmics);
   if (o.defects) {
     DefectOptions defects = *o.defects;
     defects.seed = o.seed;
     defects.owner = {owner.camera, 0};  // a CCD keeps its defects from exposure to exposure
-    add_defects(out.frame, defects);
+    add_defects(frame, defects);
   }
+  return frame;
+}
+
+SimulatedExposure simulate_exposure(const PsfModel& psf, const ExposureOptions& o,
+                                    Executor& executor, const Observer& observer) {
+  const BinGrid bins = truth_bins(psf, o);
+  const StreamOwner owner = owner_of(o);
+  SimulatedExposure out;
+  out.camera = {o.band, static_cast<char>('0' + o.spectrograph)};
+  out.targets = make_targets(psf.nfiber(), o.spectrograph, o.seed);
+  out.truth_wave = bins.wave;
+
+  const std::vector<double> sky = sky_electrons(o.band, bins, o.exptime_s);
+  const CounterRng throughput(o.seed, rng_stream(Draw::kThroughput, {owner.camera, 0}));
+  Array2D<double> electrons(static_cast<std::size_t>(lit_fibers(psf, o)), bins.wave.size());
+  executor.run(electrons.rows(), [&](std::size_t i) {
+    const double fiber = 1.0 + 0.03 * std::clamp(throughput.normal(i), -3.0, 3.0);
+    const auto target = target_electrons(out.targets[i], o.band, bins, o.exptime_s);
+    for (std::size_t j = 0; j < sky.size(); ++j) electrons(i, j) = fiber * (sky[j] + target[j]);
+  });
+  stop_if_asked(observer);
+  out.frame = expose_light(psf, o, bins, electrons, executor, observer);
   out.truth_flux = std::move(electrons);
   for (std::size_t k = 0; k < out.truth_flux.size(); ++k) out.truth_flux.data()[k] /= bins.step_aa;
   return out;

@@ -11,6 +11,7 @@
 #include "fiberloom/psf/psf_model.hpp"
 #include "fiberloom/simulate/defects.hpp"
 #include "fiberloom/simulate/noise.hpp"
+#include "fiberloom/simulate/spectra.hpp"
 #include "fiberloom/simulate/targets.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
@@ -52,5 +53,16 @@ struct SimulatedExposure {
                                                   const ExposureOptions& options,
                                                   Executor& executor,
                                                   const Observer& observer = {});
+
+// Parts of it, for who has light of his own.
+
+/// The bins that light lives in: all that fall on the CCD. Throws as simulate_exposure().
+[[nodiscard]] BinGrid truth_bins(const PsfModel& psf, const ExposureOptions& options);
+
+/// The CCD that `electrons` [fibres from 0][bins] make: projected, with noise, cosmic rays and
+/// defects; of the options nspec and the truth's grid are not used. Same bytes for every executor.
+[[nodiscard]] NoisyFrame expose_light(const PsfModel& psf, const ExposureOptions& options,
+                                      const BinGrid& bins, const Array2D<double>& electrons,
+                                      Executor& executor, const Observer& observer = {});
 
 }  // namespace fiberloom

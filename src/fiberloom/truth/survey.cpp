@@ -7,6 +7,7 @@
 
 #include "fiberloom/redshift/fitter.hpp"
 #include "fiberloom/redshift/prepare.hpp"
+#include "fiberloom/truth/draw.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/rng.hpp"
@@ -109,26 +110,6 @@ double draw_z(const Fitter& fitter, std::size_t kind, const SurveyOptions& o, do
   }
   const auto [first, last] = reach(fitter, low, std::max(low, high));
   return (1 + first) * std::pow((1 + last) / (1 + first), u) - 1;
-}
-
-std::vector<double> draw_coefficients(const Template& t, double spread, const CounterRng& rng) {
-  std::vector<double> c(t.nbasis(), 0.0);
-  if (!t.training.empty()) {
-    const auto row =
-        static_cast<std::size_t>(rng.uniform(20) * static_cast<double>(t.training.rows()));
-    for (std::size_t a = 0; a < c.size(); ++a) c[a] = t.training(row, a);
-    return c;
-  }
-  const auto rms = [&](std::size_t a) {
-    double sum = 0;
-    for (std::size_t k = 0; k < t.wave.size(); ++k) sum += t.flux(a, k) * t.flux(a, k);
-    return std::sqrt(sum / static_cast<double>(t.wave.size()));
-  };
-  c[0] = 1;
-  for (std::size_t a = 1; a < c.size(); ++a) {
-    c[a] = spread / static_cast<double>(a) * rng.normal(20 + a) * rms(0) / std::max(rms(a), 1e-300);
-  }
-  return c;
 }
 
 using Models = std::vector<std::vector<double>>;  ///< [camera][pixel]
@@ -301,6 +282,26 @@ void check(const SurveyOptions& o) {
 }
 
 }  // namespace
+
+std::vector<double> draw_coefficients(const Template& t, double spread, const CounterRng& rng) {
+  std::vector<double> c(t.nbasis(), 0.0);
+  if (!t.training.empty()) {
+    const auto row =
+        static_cast<std::size_t>(rng.uniform(20) * static_cast<double>(t.training.rows()));
+    for (std::size_t a = 0; a < c.size(); ++a) c[a] = t.training(row, a);
+    return c;
+  }
+  const auto rms = [&](std::size_t a) {
+    double sum = 0;
+    for (std::size_t k = 0; k < t.wave.size(); ++k) sum += t.flux(a, k) * t.flux(a, k);
+    return std::sqrt(sum / static_cast<double>(t.wave.size()));
+  };
+  c[0] = 1;
+  for (std::size_t a = 1; a < c.size(); ++a) {
+    c[a] = spread / static_cast<double>(a) * rng.normal(20 + a) * rms(0) / std::max(rms(a), 1e-300);
+  }
+  return c;
+}
 
 SurveyOptions without_defects(SurveyOptions options) {
   options.sky_residual = options.sky_shift_aa = options.bad_pixels = options.hot_pixels =

@@ -68,6 +68,20 @@ MadeFile made_file(const std::string& path, const RunFolder& folder) {
           file_crc32(path)};  // still in the page cache
 }
 
+/// CRC-32 of inputs as they were read; none where one has changed since.
+std::vector<std::uint32_t> sums_of(const std::vector<FileStamp>& inputs) {
+  std::vector<std::uint32_t> sums;
+  try {
+    for (const FileStamp& input : inputs) {
+      sums.push_back(file_crc32(input.path));
+      if (stamp_file(input.path) != input) return {};
+    }
+  } catch (const Error&) {  // gone
+    return {};
+  }
+  return sums;
+}
+
 }  // namespace
 
 void remove_temporaries(const std::string& output, const std::vector<long>& dead_pids,
@@ -254,6 +268,7 @@ void write_output(const Task& task, Opaque& material, std::vector<std::unique_pt
     outcome.bytes_out += receipt.more.back().stamp.size;
   }
   outcome.output_checksum = receipt.output.crc32;
+  if (task.by_content) receipt.input_sums = sums_of(inputs);
   outcome.write = clock.lap();
   receipt.read = outcome.read;
   receipt.compute = outcome.compute;

@@ -51,12 +51,33 @@ bool is_of_outputs(const Receipt& receipt, const Task& task, const RunFolder& fo
   return true;
 }
 
+/// Is what the receipt tells of the same content, under other times?
+bool same_content(const Receipt& receipt, const InputStamps& inputs) {
+  if (receipt.input_sums.size() != receipt.inputs.size()) return false;
+  if (inputs.files.size() != receipt.inputs.size()) return false;
+  for (std::size_t i = 0; i < inputs.files.size(); ++i) {
+    const FileStamp &now = inputs.files[i], &then = receipt.inputs[i];
+    if (now.path != then.path || now.size != then.size) return false;
+  }
+  try {
+    for (std::size_t i = 0; i < inputs.files.size(); ++i) {
+      if (inputs.files[i] == receipt.inputs[i]) continue;
+      if (file_crc32(inputs.files[i].path) != receipt.input_sums[i]) return false;
+    }
+  } catch (const Error&) {  // gone, or unreadable: who does the task will say so
+    return false;
+  }
+  return true;
+}
+
 /// Empty when the receipt is of this task as it is now. Inputs that are gone cannot differ.
 std::string fault_of_receipt(const Receipt& receipt, const std::string& fingerprint,
-                             const std::string& version, const InputStamps& inputs) {
+                             const std::string& version, const InputStamps& inputs,
+                             bool by_content) {
   if (receipt.version != version) return "made by version " + receipt.version;
   if (receipt.options != fingerprint) return "made with other options";
-  if (inputs.missing.empty() && inputs.files != receipt.inputs) return "made from other inputs";
+  const bool differ = inputs.missing.empty() && inputs.files != receipt.inputs;
+  if (differ && !(by_content && same_content(receipt, inputs))) return "made from other inputs";
   return {};
 }
 
@@ -108,7 +129,8 @@ Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& fo
   const std::string& version = folder.program().version;
   if (const auto receipt = read_receipt(folder, task.name);
       receipt && is_of_outputs(*receipt, task, folder)) {
-    finding.message = fault_of_receipt(*receipt, fingerprint, version, finding.inputs);
+    finding.message =
+        fault_of_receipt(*receipt, fingerprint, version, finding.inputs, task.by_content);
     if (finding.message.empty()) finding.message = fault_of_outputs(task, *receipt, kind, check);
     if (finding.message.empty()) {
       finding.state = TaskState::kUpToDate;

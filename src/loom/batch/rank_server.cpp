@@ -32,10 +32,10 @@ bool RankServer::handle(int from, int tag, std::span<const std::byte> bytes, dou
     case kTagAdd: {
       std::vector<QueuedTask> tasks;
       from_bytes(bytes, tasks, kinds_);
-      for (auto& [number, after, task] : tasks) {
+      for (auto& [number, after, task, any] : tasks) {
         claimed_.erase(number);
         tasks_.insert_or_assign(number, std::move(task));
-        if (graph_.add(number, after)) offer(number);
+        if (graph_.add(number, after, any)) offer(number);
       }
       break;
     }

@@ -168,20 +168,24 @@ std::optional<FileStamp> stamp_file(const std::string& path) {
 
 InputStamps stamp_inputs(const Task& task) {
   InputStamps stamps;
-  for (const std::string& path : task.inputs) {
+  const auto add = [&](const std::string& path) {
     std::optional<std::pair<FileStamp, std::int64_t>> stamp;
     try {
       const std::string found = resolve_path(path);
       stamp = stamp_and_change(fs::absolute(found).lexically_normal().string());
     } catch (const Error&) {  // not there
     }
-    if (stamp) {
-      stamps.files.push_back(stamp->first);
-      stamps.changed_ns.push_back(stamp->second);
-    } else {
-      stamps.missing.push_back(path);
-    }
+    if (!stamp) return false;
+    stamps.files.push_back(stamp->first);
+    stamps.changed_ns.push_back(stamp->second);
+    return true;
+  };
+  for (const std::string& path : task.inputs) {
+    if (!add(path)) stamps.missing.push_back(path);
   }
+  bool any = task.any_inputs.empty();
+  for (const std::string& path : task.any_inputs) any = add(path) || any;
+  if (!any) stamps.missing.push_back(task.any_inputs.front());
   return stamps;
 }
 
@@ -195,6 +199,7 @@ std::string to_json(const Receipt& r, const RunFolder& folder) {
     json["more_outputs"].push_back(std::move(object));
   }
   json["inputs"] = to_array(r.inputs);
+  if (!r.input_sums.empty()) json["input_crc32"] = r.input_sums;
   json["seconds"] = {
       {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
   json["attempts"] = r.attempts;
@@ -227,6 +232,7 @@ std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& 
     r.compute = to_time(s.at("compute"));
     r.write = to_time(s.at("write"));
     if (json.contains("quality")) r.measures = to_measures(json.at("quality"));
+    r.input_sums = json.value("input_crc32", std::vector<std::uint32_t>{});
     if (json.contains("report")) r.page = to_stamp(json.at("report"));
   };
   return read_record<Receipt>(folder.receipt(name), folder.schema(kReceipt), fill);

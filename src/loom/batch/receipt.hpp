@@ -26,7 +26,7 @@ struct FileStamp {
 [[nodiscard]] std::optional<FileStamp> stamp_file(const std::string& path);
 
 /// The files that a task is made of, as they are now (absolute names, X or X.gz); `missing` names
-/// those that are not there.
+/// those that are not there, of Task::any_inputs the first where none is.
 struct InputStamps {
   std::vector<FileStamp> files;
   /// When content or owner changed last, by the file system's own clock: nobody can set it back, so
@@ -56,6 +56,8 @@ struct TaskRecord {
 struct Receipt : TaskRecord {
   MadeFile output;             ///< outputs.front()
   std::vector<MadeFile> more;  ///< the other outputs
+  /// CRC-32 of each input, where Task::by_content asks for them; else none.
+  std::vector<std::uint32_t> input_sums;
   StageTime read, compute, write;
   std::vector<Measure> measures;  ///< none in receipts of early versions
   std::optional<FileStamp> page;  ///< where one was made

@@ -69,6 +69,7 @@ BatchPlan plan_batch(std::vector<Task> tasks, const WorkKinds& kinds, const RunF
                      Check check) {
   BatchPlan plan;
   plan.after = link_tasks(tasks);
+  plan.any = link_any(tasks, plan.after);
   plan.tasks = std::move(tasks);
   plan.findings.reserve(plan.tasks.size());
   for (const Task& task : plan.tasks) {
@@ -81,13 +82,19 @@ std::vector<ListedTask> waiting_tasks(const BatchPlan& plan, int retry,
                                       const std::function<void(const Outcome&)>& changed) {
   std::vector<std::size_t> place(plan.tasks.size(), 0);  // 1 + place in the list, where it is there
   std::vector<std::optional<std::size_t>> lacks(plan.tasks.size());  // what fails it
-  for (const std::size_t i : sorted_by_need(plan.after)) {
+  for (const std::size_t i : sorted_by_need(plan.after, plan.any)) {
     const Finding& finding = plan.findings[i];
     bool needs_waiting = false;
     for (const std::size_t need : plan.after[i]) {
       needs_waiting = needs_waiting || place[need] != 0;
       if (lacks[need] && !lacks[i]) lacks[i] = need;
     }
+    bool enough = plan.any[i].empty();
+    for (const std::size_t want : plan.any[i]) {
+      needs_waiting = needs_waiting || place[want] != 0;
+      enough = enough || !lacks[want];
+    }
+    if (!enough && !lacks[i]) lacks[i] = plan.any[i].front();
     const bool again = finding.state == TaskState::kFailed && retry > 0;
     Outcome outcome = outcome_of(finding);
     outcome.task = i;
@@ -108,6 +115,10 @@ std::vector<ListedTask> waiting_tasks(const BatchPlan& plan, int retry,
     ListedTask listed{i, {}};
     for (const std::size_t need : plan.after[i]) {
       if (place[need] != 0) listed.after.push_back(need);
+    }
+    for (const std::size_t want : plan.any[i]) {
+      if (place[want] != 0) listed.any.tasks.push_back(want);
+      if (place[want] == 0 && !lacks[want]) listed.any.enough = true;
     }
     waiting.push_back(std::move(listed));
   }

@@ -18,7 +18,7 @@ namespace loom::batch {
 /// Tasks, what each waits for (link_tasks), and what is there of each.
 struct BatchPlan {
   std::vector<Task> tasks;
-  std::vector<std::vector<std::size_t>> after;
+  std::vector<std::vector<std::size_t>> after, any;  ///< of link_tasks(), of link_any()
   std::vector<Finding> findings;
 };
 

@@ -136,7 +136,7 @@ struct Desk {
 QueuedTask queued_task(const ListedTask& listed, const TaskList& tasks, const WorkKinds& kinds) {
   Task task = tasks.at(listed.task);
   task.parts = std::max(kinds.of(task).count_parts(task), 1);
-  return {listed.task, listed.after, std::move(task)};
+  return {listed.task, listed.after, std::move(task), listed.any};
 }
 
 /// Gives the tasks to the dispatcher: at once, or as they come.

@@ -3,6 +3,7 @@
 #include "loom/batch/run.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <thread>
 
@@ -129,6 +130,50 @@ TEST_F(BatchRun, AnyNumberOfRanksMakesTheSameBytesAndReceipts) {
     EXPECT_EQ(outputs(), alone) << ranks;
     EXPECT_EQ(run(diamond()).counts.up_to_date, 4U) << ranks;
   }
+}
+
+TEST_F(BatchRun, WhatTakesAnyIsMadeOfThoseThatSucceedAndAgainWhenMoreDo) {
+  const auto file = [&](const char* name) { return path(std::string("out/") + name + ".txt"); };
+  std::vector<Task> tasks{text_task("sum", {}, file("sum")),
+                          text_task("end", {file("sum")}, file("end")),
+                          text_task("a", {in_}, file("a")), text_task("b", {in_}, file("b"))};
+  tasks[0].any_inputs = {file("a"), file("b")};
+  bool a_fails = false, b_fails = true;
+  kind_->before = [&](const Task& task, const WorkUnit&) {
+    const bool fails = (task.name == "a" && a_fails) || (task.name == "b" && b_fails);
+    if (fails) throw Error(Status::kMemory, task.name + ": no memory");
+  };
+  for (const int ranks : {0, 1, 3}) {
+    std::filesystem::remove_all(path("out"));
+    a_fails = false, b_fails = true;
+    const auto again = [&] { return states(ranks == 0 ? run(tasks) : run_on(ranks, tasks)); };
+    EXPECT_EQ(again(), (States{{"a", kDone}, {"b", kFailed}, {"sum", kDone}, {"end", kDone}}))
+        << ranks;
+    EXPECT_EQ(outputs().at("sum.txt"), "line 0 of 20 letters\n");
+    b_fails = false;
+    EXPECT_EQ(again(), (States{{"a", kUpToDate}, {"b", kDone}, {"sum", kDone}, {"end", kDone}}))
+        << ranks;
+    EXPECT_EQ(outputs().at("sum.txt"), "line 0 of 40 letters\n");
+    std::filesystem::remove_all(path("out"));
+    a_fails = b_fails = true;
+    EXPECT_EQ(again(),
+              (States{{"a", kFailed}, {"b", kFailed}, {"sum", kBlocked}, {"end", kBlocked}}))
+        << ranks;
+  }
+}
+
+TEST_F(BatchRun, ByContentAFileThatWasMerelyTouchedIsTheSame) {
+  std::vector<Task> tasks = diamond();
+  for (Task& task : tasks) task.by_content = true;
+  (void)run(tasks);
+  const auto later = std::filesystem::last_write_time(in_) + std::chrono::seconds(5);
+  std::filesystem::last_write_time(in_, later);
+  EXPECT_EQ(run(tasks).counts.up_to_date, 4U);
+  write_text_file(in_, "jello");  // as long as before
+  EXPECT_EQ(run(tasks).counts.done, 1U) << "the same line, so nothing follows from it";
+  tasks[3].by_content = false;
+  std::filesystem::last_write_time(in_, later + std::chrono::seconds(5));
+  EXPECT_EQ(states(run(tasks)).at("top"), kDone) << "not asked for: a time is enough";
 }
 
 TEST_F(BatchRun, AFailingBranchBlocksWhatNeedsItAndTheOthersAreDone) {

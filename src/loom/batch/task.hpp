@@ -47,6 +47,11 @@ struct Task {
   std::vector<Label> labels;
   /// Files that it is made of; where one is another task's output that one is done first.
   std::vector<std::string> inputs;
+  /// Files that it is made of as far as they are there, one of them at least: waited for where
+  /// tasks make them, and done without where these fail.
+  std::vector<std::string> any_inputs;
+  /// Is an input the same whose time alone has changed? Then receipts keep sums of inputs.
+  bool by_content = false;
   std::vector<std::string> outputs;  ///< files that it makes; the last one to be there comes first
   std::string page;                  ///< made after them, and no part of what "done" means
   std::vector<std::string> after;    ///< names of further tasks that are done first
@@ -70,6 +75,15 @@ struct Task {
   }
   return nullptr;
 }
+
+/// Tasks that one waits for until they are settled, of which one alone has to succeed.
+struct AnyOf {
+  std::vector<std::size_t> tasks;
+  bool enough = false;  ///< one that did is not among them
+
+  [[nodiscard]] bool empty() const noexcept { return tasks.empty() && !enough; }
+  friend bool operator==(const AnyOf&, const AnyOf&) = default;
+};
 
 /// A task, or some of its parts (when there are more workers than tasks).
 struct WorkUnit {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "loom/base/error.hpp"
 
@@ -65,11 +66,37 @@ std::vector<std::vector<std::size_t>> link_tasks(const std::vector<Task>& tasks)
   return after;
 }
 
-std::vector<std::size_t> sorted_by_need(const std::vector<std::vector<std::size_t>>& after) {
+std::vector<std::vector<std::size_t>> link_any(const std::vector<Task>& tasks,
+                                               const std::vector<std::vector<std::size_t>>& after) {
+  std::map<std::string, std::size_t> maker;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const std::string& output : tasks[i].outputs) maker.emplace(normal(output), i);
+  }
+  std::vector<std::vector<std::size_t>> any(tasks.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::set<std::size_t> found;
+    for (const std::string& input : tasks[i].any_inputs) {
+      const auto made = maker.find(normal(input));
+      if (made != maker.end()) found.insert(made->second);
+    }
+    for (const std::size_t need : after[i]) found.erase(need);
+    any[i].assign(found.begin(), found.end());
+  }
+  std::vector<std::vector<std::size_t>> both = after;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    both[i].insert(both[i].end(), any[i].begin(), any[i].end());
+  }
+  require_no_circle(tasks, both);
+  return any;
+}
+
+std::vector<std::size_t> sorted_by_need(const std::vector<std::vector<std::size_t>>& after,
+                                        const std::vector<std::vector<std::size_t>>& any) {
   TaskGraph graph;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < after.size(); ++i) {
-    if (graph.add(i, after[i])) order.push_back(i);
+    const AnyOf wanted = any.empty() ? AnyOf{} : AnyOf{any[i], false};
+    if (graph.add(i, after[i], wanted)) order.push_back(i);
   }
   for (std::size_t k = 0; k < order.size(); ++k) {
     const auto ready = graph.settle(order[k], true).ready;
@@ -78,7 +105,7 @@ std::vector<std::size_t> sorted_by_need(const std::vector<std::vector<std::size_
   return order;
 }
 
-bool TaskGraph::add(std::size_t task, const std::vector<std::size_t>& after) {
+bool TaskGraph::add(std::size_t task, const std::vector<std::size_t>& after, const AnyOf& any) {
   std::size_t missing = 0;
   for (const std::size_t need : after) {
     Node& node = nodes_[need];
@@ -87,7 +114,16 @@ bool TaskGraph::add(std::size_t task, const std::vector<std::size_t>& after) {
     node.needed_by.push_back(task);
     ++missing;
   }
+  bool enough = any.enough || any.tasks.empty();
+  for (const std::size_t want : any.tasks) {
+    Node& node = nodes_[want];
+    enough = enough || node.good == true;
+    if (node.good) continue;
+    node.wanted_by.push_back(task);
+    ++missing;
+  }
   Node& node = nodes_[task];
+  node.enough = enough;
   node.good.reset();
   node.missing = missing;
   node.waits = missing > 0;
@@ -101,34 +137,39 @@ TaskGraph::News TaskGraph::settle(std::size_t task, bool good) {
   if (node.good) return news;
   node.good = good;
   if (!good) {
-    block(task, news);
-    return news;
+    block_after(task, news);
+  } else {
+    for (const std::size_t next : node.needed_by) settle_one(next, news);
+    for (const std::size_t next : node.wanted_by) {
+      nodes_.at(next).enough = true;
+      settle_one(next, news);
+    }
   }
-  for (const std::size_t next : node.needed_by) {
-    Node& other = nodes_.at(next);
-    if (!other.waits || --other.missing > 0) continue;
-    other.waits = false;
-    --held_;
-    news.ready.push_back(next);
-  }
+  for (std::size_t k = 0; k < news.blocked.size(); ++k) block_after(news.blocked[k], news);
   return news;
 }
 
-/// Whatever needs it, by any number of steps.
-void TaskGraph::block(std::size_t task, News& news) {
-  const std::size_t known = news.blocked.size();
-  for (std::size_t k = known; true; ++k) {
-    for (const std::size_t next : nodes_.at(task).needed_by) {
-      Node& other = nodes_.at(next);
-      if (!other.waits) continue;
-      other.waits = false;
-      other.good = false;
-      --held_;
-      news.blocked.push_back(next);
-    }
-    if (k == news.blocked.size()) return;
-    task = news.blocked[k];
+/// One thing less to wait for: it may begin, or will never.
+void TaskGraph::settle_one(std::size_t next, News& news) {
+  Node& other = nodes_.at(next);
+  if (!other.waits || --other.missing > 0) return;
+  other.waits = false;
+  --held_;
+  if (!other.enough) other.good = false;
+  (other.enough ? news.ready : news.blocked).push_back(next);
+}
+
+/// What needs the task will never begin; what merely wants it waits for one thing less.
+void TaskGraph::block_after(std::size_t task, News& news) {
+  for (const std::size_t next : nodes_.at(task).needed_by) {
+    Node& other = nodes_.at(next);
+    if (!other.waits) continue;
+    other.waits = false;
+    other.good = false;
+    --held_;
+    news.blocked.push_back(next);
   }
+  for (const std::size_t next : nodes_.at(task).wanted_by) settle_one(next, news);
 }
 
 }  // namespace loom::batch

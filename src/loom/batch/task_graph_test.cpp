@@ -95,6 +95,58 @@ TEST(TaskGraph, WhatIsSettledAlreadyHoldsNobodyBack) {
   EXPECT_TRUE(graph.add(1, {0}));
 }
 
+TEST(TaskGraph, WhatWantsAnyWaitsForAllAndBeginsWithThoseThatSucceeded) {
+  TaskGraph graph;
+  graph.add(0, {});
+  graph.add(1, {});
+  EXPECT_FALSE(graph.add(2, {}, {{0, 1}, false}));
+  graph.add(3, {2});
+  EXPECT_TRUE(graph.settle(0, true).ready.empty()) << "the other one may come";
+  const auto news = graph.settle(1, false);
+  EXPECT_EQ(news.ready, Numbers{2});
+  EXPECT_TRUE(news.blocked.empty());
+  EXPECT_EQ(graph.settle(2, true).ready, Numbers{3});
+  EXPECT_EQ(graph.held(), 0U);
+}
+
+TEST(TaskGraph, WhatWantsAnyIsBlockedWhenNoneSucceeded) {
+  TaskGraph graph;
+  graph.add(0, {});
+  graph.add(1, {0});
+  graph.add(2, {});
+  graph.add(3, {}, {{1, 2}, false});
+  graph.add(4, {3});
+  EXPECT_EQ(graph.settle(2, false).blocked, Numbers{});
+  EXPECT_EQ(graph.settle(0, false).blocked, (Numbers{1, 3, 4})) << "by way of a blocked one";
+  EXPECT_EQ(graph.held(), 0U);
+}
+
+TEST(TaskGraph, WhatWantsAnyIsBlockedAlsoWhenANeedIsSettledLast) {
+  TaskGraph graph;
+  graph.add(0, {});
+  graph.add(1, {});
+  graph.add(2, {0}, {{1}, false});
+  graph.add(3, {2});
+  EXPECT_TRUE(graph.settle(1, false).blocked.empty());
+  EXPECT_EQ(graph.settle(0, true).blocked, (Numbers{2, 3}));
+}
+
+TEST(TaskGraph, OneThatIsThereAlreadyIsEnough) {
+  TaskGraph graph;
+  graph.add(0, {});
+  EXPECT_FALSE(graph.add(1, {}, {{0}, true}));
+  EXPECT_EQ(graph.settle(0, false).ready, Numbers{1});
+}
+
+TEST(LinkAny, NamesMakersOfFilesThatAreDoneWithout) {
+  std::vector<Task> tasks{task("a", {}, {"/a"}), task("b", {}, {"/b"}), task("c", {"/a"}, {"/c"})};
+  tasks[2].any_inputs = {"/b", "/a", "/elsewhere"};
+  const auto after = link_tasks(tasks);
+  EXPECT_EQ(link_any(tasks, after), (std::vector<Numbers>{{}, {}, {1}})) << "a is needed anyway";
+  tasks[1].any_inputs = {"/c"};
+  EXPECT_THROW(static_cast<void>(link_any(tasks, after)), Error) << "a circle";
+}
+
 TEST(TaskGraph, AnyGraphIsDoneInAnOrderThatItAllows) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {

@@ -52,6 +52,9 @@ class TextKind final : public WorkKind {
       if (text->find("bad") != std::string::npos) throw Error(Status::kCorrupt, input + ": bad");
       texts->all += *text;
     }
+    for (const std::string& input : task.any_inputs) {
+      texts->all += read_text_file(input).value_or("");
+    }
     return texts;
   }
   [[nodiscard]] std::unique_ptr<Opaque> compute(const Task& task, const WorkUnit& unit,

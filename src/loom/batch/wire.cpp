@@ -58,11 +58,11 @@ void outcome_fields(Archive& archive, Struct& outcome) {
 /// All but the content, which its kind knows.
 template <class Archive, class Struct>
 void task_fields(Archive& archive, Struct& task) {
-  auto& [name, kind, labels, inputs, outputs, page, after, parts, priority, cost_s, memory_bytes,
-         workspace_bytes, staging_bytes, content] = task;
+  auto& [name, kind, labels, inputs, any_inputs, by_content, outputs, page, after, parts, priority,
+         cost_s, memory_bytes, workspace_bytes, staging_bytes, content] = task;
   static_cast<void>(content);
-  archive(name, kind, inputs, outputs, page, after, parts, priority, cost_s, memory_bytes,
-          workspace_bytes, staging_bytes);
+  archive(name, kind, inputs, any_inputs, by_content, outputs, page, after, parts, priority, cost_s,
+          memory_bytes, workspace_bytes, staging_bytes);
   list_fields(archive, labels, [](auto& a, auto& label) {
     a(label.name);
     variant_fields(a, label.value);
@@ -128,8 +128,8 @@ Bytes to_bytes(const Outcome& outcome) {
 Bytes to_bytes(const std::vector<QueuedTask>& tasks, const WorkKinds& kinds) {
   WireWriter writer;
   writer(tasks.size());
-  for (const auto& [number, after, task] : tasks) {
-    writer(number, after);
+  for (const auto& [number, after, task, any] : tasks) {
+    writer(number, after, any.tasks, any.enough);
     put_task(writer, task, kinds);
   }
   return writer.take();
@@ -176,8 +176,8 @@ void from_bytes(std::span<const std::byte> bytes, std::vector<QueuedTask>& tasks
   reader(count);
   tasks.clear();
   while (tasks.size() < count) {
-    auto& [number, after, task] = tasks.emplace_back();
-    reader(number, after);
+    auto& [number, after, task, any] = tasks.emplace_back();
+    reader(number, after, any.tasks, any.enough);
     get_task(reader, task, kinds);
   }
   reader.finish();

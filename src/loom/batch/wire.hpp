@@ -21,6 +21,7 @@ struct QueuedTask {
   std::size_t number = 0;
   std::vector<std::size_t> after;
   Task task;
+  AnyOf any{};
 };
 
 /// What a rank says of itself when it comes.

@@ -27,7 +27,7 @@ ListSource::ListSource(const std::vector<ListedTask>& tasks, const TaskList& nam
                        std::function<void(const Outcome&)> changed)
     : names_(names), stop_(std::move(stop_requested)), changed_state_(std::move(changed)) {
   for (const ListedTask& task : tasks) {
-    if (graph_.add(task.task, task.after)) waiting_.push_back(task.task);
+    if (graph_.add(task.task, task.after, task.any)) waiting_.push_back(task.task);
   }
 }
 

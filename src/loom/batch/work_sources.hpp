@@ -24,6 +24,7 @@ namespace loom::batch {
 struct ListedTask {
   std::size_t task = 0;
   std::vector<std::size_t> after;
+  AnyOf any{};
 };
 
 /// Tasks in a fixed order, each whole, and each when those that it needs are done. One that another

@@ -7,13 +7,13 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
+#include "loom/base/work_pool.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/runtime/capped_executor.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
-#include "skyloom/tod/work_pool.hpp"
 
 namespace skyloom {
 namespace {

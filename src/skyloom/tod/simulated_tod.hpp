@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "loom/base/work_pool.hpp"
 #include "skyloom/noise/noise_stream.hpp"
 #include "skyloom/sky/sky_map.hpp"
 #include "skyloom/tod/observation.hpp"
-#include "skyloom/tod/work_pool.hpp"
 
 namespace skyloom {
 

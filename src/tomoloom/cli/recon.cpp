@@ -46,6 +46,7 @@ std::string summary_text(const ReconSummary& summary, const ReconJob& job, std::
                   {"flats", layout.flats},   {"darks", layout.darks}, {"type", layout.type}};
   json["volume"] = {{"first_row", summary.first_row},
                     {"slices", summary.slices},
+                    {"width", summary.width},
                     {"center", summary.centre},
                     {"grid", summary.grid},
                     {"blind_pixels", summary.flaws.blind},
@@ -74,8 +75,8 @@ int run_recon(ReconCommand& command) {
   const double wall =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   observer.info(print("wrote %s: %zu slices of %zu x %zu in %.1f s (axis at column %.3f)",
-                      command.job.output.c_str(), summary.slices, summary.layout.columns,
-                      summary.layout.columns, wall, summary.centre));
+                      command.job.output.c_str(), summary.slices, summary.width, summary.width,
+                      wall, summary.centre));
   if (!command.json.empty()) {
     write_text(command.json, summary_text(summary, command.job, executor->concurrency(), wall));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "loom/simd/isa_tables.hpp"
 #include "tomoloom/prepare/normalize_kernels.hpp"
@@ -109,6 +110,12 @@ void normalize(std::span<const std::uint16_t> counts, const Gain& gain, Logarith
 void normalize(std::span<const float> counts, const Gain& gain, Logarithm logarithm,
                std::span<float> out, Isa isa) {
   normalize_with(counts, gain, logarithm, out, isa);
+}
+
+void copy_finite(std::span<const float> in, std::span<float> out) {
+  constexpr float kMost = 1e20F;
+  std::transform(in.begin(), in.end(), out.begin(),
+                 [](float value) { return std::abs(value) < kMost ? value : 0.0F; });
 }
 
 }  // namespace tomoloom

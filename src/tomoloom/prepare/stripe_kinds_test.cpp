@@ -157,5 +157,148 @@ TEST(RunningMedian, IsThatOfAPlainSort) {
   }
 }
 
+/// Numbers without any order.
+std::vector<float> numbers(std::size_t count) {
+  std::vector<float> out;
+  std::uint32_t state = 7;
+  for (std::size_t i = 0; i < count; ++i) {
+    state = state * 1664525U + 1013904223U;
+    out.push_back(static_cast<float>(static_cast<int>(state >> 20) - 2048) / 64);
+  }
+  return out;
+}
+
+TEST(Ranks, AreColumnsInOrderAndGoBackWhereTheyStood) {
+  constexpr std::size_t kRows = 37, kWide = 21;
+  std::vector<float> s = numbers(kRows * kWide);
+  for (std::size_t i = 0; i < s.size(); i += 5) s[i] = i % 2 == 0 ? 0.0F : -0.0F;  // many alike
+  Columns columns = turned({s.data(), kRows, kWide, kWide});
+  const Ranks ranks = ranked(columns);
+  for (std::size_t x = 0; x < kWide; ++x) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::size_t from = ranks.order[x * columns.step + r];
+      EXPECT_EQ(ranks.values.column(x)[r], s[from * kWide + x]);
+      if (r == 0) continue;
+      const std::size_t before = ranks.order[x * columns.step + r - 1];
+      EXPECT_TRUE(s[before * kWide + x] < s[from * kWide + x] ||
+                  (s[before * kWide + x] == s[from * kWide + x] && before < from));
+    }
+  }
+  const std::vector<float> was = s;
+  for (std::size_t x = 0; x < kWide; ++x) {
+    std::fill(columns.column(x).begin(), columns.column(x).end(), 99.0F);
+    restore_column(ranks, x, columns);
+  }
+  turn_back(columns, {s.data(), kRows, kWide, kWide});
+  EXPECT_EQ(s, was);
+}
+
+TEST(Ranks, AreSmoothedAsEachLineByItself) {
+  constexpr std::size_t kRows = 19, kWide = 23;
+  std::vector<float> s = numbers(kRows * kWide);
+  for (const std::size_t size : {1U, 2U, 5U, 10U, 51U}) {
+    Columns columns = turned({s.data(), kRows, kWide, kWide});
+    smooth_ranks(size, columns);
+    std::vector<float> want(kWide);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      running_median(std::span<const float>(s).subspan(r * kWide, kWide), size, want);
+      for (std::size_t x = 0; x < kWide; ++x) {
+        ASSERT_EQ(columns.column(x)[r], want[x]) << size << " " << r << " " << x;
+      }
+    }
+  }
+}
+
+/// A Gaussian of frequencies by its definition: every frequency, one after the other.
+std::vector<double> plain_band(const std::vector<float>& in, std::size_t high, std::size_t wide,
+                               double sigma_high, double sigma_wide) {
+  std::vector<double> out(in.size(), 0);
+  const auto weight = [](std::size_t k, std::size_t n, double sigma) {
+    const double away = static_cast<double>(k) - (static_cast<double>(n) - 1) / 2;
+    return sigma > 0 ? std::exp(-away * away / (2 * sigma * sigma)) / static_cast<double>(n) : 1.0;
+  };
+  const auto turn = [](std::size_t k, std::size_t n) {
+    const auto points = static_cast<double>(n);
+    return 2 * std::numbers::pi * (static_cast<double>(k) - points / 2) / points;
+  };
+  const std::size_t columns = sigma_wide > 0 ? wide : 1;
+  for (std::size_t k = 0; k < high; ++k) {
+    for (std::size_t l = 0; l < columns; ++l) {
+      const double w = weight(k, high, sigma_high) * weight(l, wide, sigma_wide);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        for (std::size_t j = 0; j < in.size(); ++j) {
+          if (sigma_wide <= 0 && i % wide != j % wide) continue;
+          const double down = static_cast<double>(i / wide) - static_cast<double>(j / wide);
+          const double right = static_cast<double>(i % wide) - static_cast<double>(j % wide);
+          out[i] += w * static_cast<double>(in[j]) *
+                    std::cos(turn(k, high) * down + (sigma_wide > 0 ? turn(l, wide) * right : 0));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Band, IsTheSumOverItsFrequencies) {
+  for (const std::size_t high : {8U, 9U}) {
+    constexpr std::size_t kWide = 7;
+    const std::vector<float> in = numbers(high * kWide);
+    const Band along = gaussian_band(high, 1.7, Shift::kSigns);
+    const auto one = through_band(along, in, kWide);
+    const auto want_one = plain_band(in, high, kWide, 1.7, 0);
+    const auto both = through_bands(along, gaussian_band(kWide, 1.2, Shift::kSigns), in);
+    const auto want_both = plain_band(in, high, kWide, 1.7, 1.2);
+    std::vector<float> lines(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) lines[i % kWide * high + i / kWide] = in[i];
+    const auto turned_one = along_band(along, lines, 2, 3);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      EXPECT_NEAR(one[i], want_one[i], 1e-4);
+      EXPECT_NEAR(both[i], want_both[i], 1e-4);
+      if (i / kWide >= 2 && i / kWide < 5) {
+        EXPECT_NEAR(turned_one[i % kWide * 3 + i / kWide - 2], want_one[i], 1e-4);
+      }
+    }
+  }
+}
+
+TEST(Fitted, IsTheValueInTheMiddleOfEachWindowsLeastSquaresFit) {
+  constexpr std::size_t kRows = 16, kWide = 9, kHalf = 7;
+  const Sinogram s{kRows, kWide, numbers(kRows * kWide)};
+  for (const std::size_t order : {0U, 1U, 3U, 6U}) {
+    // an orthonormal basis over the window, by Gram and Schmidt
+    std::vector<std::vector<double>> basis;
+    for (std::size_t k = 0; k <= order; ++k) {
+      std::vector<double> p;
+      for (std::size_t i = 0; i <= 2 * kHalf; ++i) {
+        p.push_back(std::pow((static_cast<double>(i) - kHalf) / kHalf, k));
+      }
+      for (int pass = 0; pass < 2; ++pass) {
+        for (const auto& q : basis) {
+          double along = 0;
+          for (std::size_t i = 0; i < p.size(); ++i) along += p[i] * q[i];
+          for (std::size_t i = 0; i < p.size(); ++i) p[i] -= along * q[i];
+        }
+      }
+      double norm = 0;
+      for (const double v : p) norm += v * v;
+      for (double& v : p) v /= std::sqrt(norm);
+      basis.push_back(p);
+    }
+    const std::vector<float> got = fitted(s, order);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      double want = 0;
+      for (const auto& p : basis) {
+        for (std::size_t k = 0; k <= 2 * kHalf; ++k) {
+          long at = std::labs(static_cast<long>(i / kWide + k) - static_cast<long>(kHalf));
+          if (at >= static_cast<long>(kRows)) at = 2 * static_cast<long>(kRows) - 2 - at;
+          want +=
+              p[kHalf] * p[k] * static_cast<double>(s.at(static_cast<std::size_t>(at), i % kWide));
+        }
+      }
+      ASSERT_NEAR(got[i], want, 1e-4) << order << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tomoloom

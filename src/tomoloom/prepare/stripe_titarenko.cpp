@@ -50,26 +50,33 @@ std::vector<double> solve(std::vector<std::vector<double>> band, std::vector<dou
   return x;
 }
 
-/// What is added to each column of angles [first, end).
-std::vector<double> correction(const Sinogram& s, std::size_t first, std::size_t end,
-                               std::span<const double> h) {
-  std::vector<double> mean(s.columns, 0);
+/// Of some angles: the mean of each column, and how far the sums of lines are apart.
+struct MeanLine {
+  std::vector<double> mean;
+  double spread = 0;
+};
+MeanLine mean_line(const Sinogram& s, std::size_t first, std::size_t end) {
+  MeanLine out{.mean = std::vector<double>(s.columns, 0)};
   double low = INFINITY, high = -INFINITY;
   for (std::size_t a = first; a < end; ++a) {
-    double sum = 0;
-    for (std::size_t x = 0; x < s.columns; ++x) {
-      mean[x] += static_cast<double>(s.at(a, x));
-      sum += static_cast<double>(s.at(a, x));
-    }
+    const double sum =
+        stripe_kernels().add_line(&s.values[a * s.columns], s.columns, out.mean.data());
     low = std::min(low, sum);
     high = std::max(high, sum);
   }
-  for (double& m : mean) m /= static_cast<double>(end - first);
-  if (!(high > low)) return std::vector<double>(s.columns, 0);  // infinitely regularised
-  std::vector<std::vector<double>> band = normal_band(h, s.columns);
-  std::vector<double> right = times(band, mean);
+  for (double& m : out.mean) m /= static_cast<double>(end - first);
+  out.spread = high - low;
+  return out;
+}
+
+/// What is added to each column.
+std::vector<double> correction(const MeanLine& line, std::span<const double> h) {
+  const std::size_t n = line.mean.size();
+  if (!(line.spread > 0)) return std::vector<double>(n, 0);  // infinitely regularised
+  std::vector<std::vector<double>> band = normal_band(h, n);
+  std::vector<double> right = times(band, line.mean);
   for (double& r : right) r = -r;
-  for (double& d : band[0]) d += 1 / (2 * (high - low));
+  for (double& d : band[0]) d += 1 / (2 * line.spread);
   return solve(std::move(band), std::move(right));
 }
 
@@ -79,22 +86,20 @@ void titarenko(Sinogram& s, double alpha, std::size_t blocks) {
   constexpr double kFirst[] = {1, -1}, kSecond[] = {-1, 2, -1};
   const std::size_t step =
       blocks == 0 ? s.angles : std::max<std::size_t>(1, s.angles / std::min(blocks, s.angles));
-  float least = INFINITY;
+  std::vector<float> least(s.columns, INFINITY);
   for (std::size_t first = 0; first < s.angles;) {
     // what is left over belongs to the last block
     const std::size_t end = first + 2 * step > s.angles ? s.angles : first + step;
-    const auto q1 = correction(s, first, end, kFirst), q2 = correction(s, first, end, kSecond);
+    const MeanLine line = mean_line(s, first, end);
+    const auto q1 = correction(line, kFirst), q2 = correction(line, kSecond);
     for (std::size_t a = first; a < end; ++a) {
-      for (std::size_t x = 0; x < s.columns; ++x) {
-        const auto value = static_cast<double>(s.at(a, x));
-        const float product = static_cast<float>(value + q1[x]) * static_cast<float>(value + q2[x]);
-        s.at(a, x) = product;
-        least = std::min(least, product);
-      }
+      stripe_kernels().corrected_product(&s.at(a, 0), q1.data(), q2.data(), s.columns,
+                                         least.data());
     }
     first = end;
   }
-  const float lift = static_cast<float>(alpha) * std::fabs(least);
+  const float lift =
+      static_cast<float>(alpha) * std::fabs(*std::min_element(least.begin(), least.end()));
   for (float& v : s.values) v = std::sqrt(std::max(0.0F, v + lift));
 }
 

@@ -3,51 +3,11 @@
 // by their size.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tomoloom/prepare/stripe_kinds.hpp"
 
 namespace tomoloom {
 namespace {
-
-/// Order of the values of each column, and the values in it: [rank][column].
-struct Sorted {
-  std::vector<std::uint32_t> order;
-  std::vector<float> values;
-};
-
-Sorted sort_columns(const Sinogram& s) {
-  Sorted out{std::vector<std::uint32_t>(s.values.size()), std::vector<float>(s.values.size())};
-  std::vector<std::pair<float, std::uint32_t>> column(s.angles);
-  for (std::size_t x = 0; x < s.columns; ++x) {
-    for (std::size_t a = 0; a < s.angles; ++a) {
-      column[a] = {s.at(a, x), static_cast<std::uint32_t>(a)};
-    }
-    std::sort(column.begin(), column.end());
-    for (std::size_t r = 0; r < s.angles; ++r) {
-      out.values[r * s.columns + x] = column[r].first;
-      out.order[r * s.columns + x] = column[r].second;
-    }
-  }
-  return out;
-}
-
-/// Each rank's row smoothed by a running median.
-void smooth_ranks(const Sinogram& s, std::size_t size, std::vector<float>& values) {
-  std::vector<float> row(s.columns);
-  for (std::size_t r = 0; r < s.angles; ++r) {
-    const std::span<float> own(&values[r * s.columns], s.columns);
-    running_median(own, size, row);
-    std::copy(row.begin(), row.end(), own.begin());
-  }
-}
-
-/// A column's values go back to where those of its order stood.
-void unsort_column(const Sorted& sorted, std::size_t x, Sinogram& s) {
-  for (std::size_t r = 0; r < s.angles; ++r) {
-    s.at(sorted.order[r * s.columns + x], x) = sorted.values[r * s.columns + x];
-  }
-}
 
 /// Vo's algorithm 4: columns whose factor leaves the straight line that most of the sorted factors
 /// follow, and their neighbours.
@@ -89,30 +49,30 @@ std::vector<double> ratios(const std::vector<double>& a, const std::vector<doubl
 }
 
 /// Mean over the ranks that count, of each column.
-std::vector<double> mean_of_ranks(const Sinogram& s, const std::vector<float>& values,
-                                  double drop_ratio) {
+std::vector<double> mean_of_ranks(const Columns& ranks, double drop_ratio) {
   const auto drop = static_cast<std::size_t>(0.5 * std::clamp(drop_ratio, 0.0, 0.8) *
-                                             static_cast<double>(s.angles));
-  std::vector<double> mean(s.columns, 0);
-  for (std::size_t r = drop; r + drop < s.angles; ++r) {
-    for (std::size_t x = 0; x < s.columns; ++x) {
-      mean[x] += static_cast<double>(values[r * s.columns + x]);
+                                             static_cast<double>(ranks.angles));
+  std::vector<double> mean(ranks.columns, 0);
+  for (std::size_t x = 0; x < ranks.columns; ++x) {
+    for (const float v : ranks.column(x).subspan(drop, ranks.angles - 2 * drop)) {
+      mean[x] += static_cast<double>(v);
     }
+    mean[x] /= static_cast<double>(ranks.angles - 2 * drop);
   }
-  for (double& m : mean) m /= static_cast<double>(s.angles - 2 * drop);
   return mean;
 }
 
 /// Divides each column by its factor, where that can be done.
-void divide(Sinogram& s, const std::vector<double>& factors) {
-  for (std::size_t i = 0; i < s.values.size(); ++i) {
-    const auto factor = static_cast<float>(factors[i % s.columns]);
-    if (factor != 0) s.values[i] /= factor;
+void divide(Columns& s, const std::vector<double>& factors) {
+  for (std::size_t x = 0; x < s.columns; ++x) {
+    const auto factor = static_cast<float>(factors[x]);
+    if (factor == 0) continue;
+    for (float& v : s.column(x)) v /= factor;
   }
 }
 
 /// Columns that are found become the line between the good ones beside them; ends stay.
-void bridge(Sinogram& s, std::vector<bool> found) {
+void bridge(Columns& s, std::vector<bool> found) {
   const std::size_t n = s.columns;
   for (const std::size_t x : {std::size_t{0}, std::size_t{1}, n - 2, n - 1}) found[x] = false;
   for (std::size_t x = 0; x < n; ++x) {
@@ -121,79 +81,32 @@ void bridge(Sinogram& s, std::vector<bool> found) {
     std::size_t right = x + 1;
     while (found[right]) ++right;
     const float share = 1 / static_cast<float>(right - left);
-    for (std::size_t a = 0; a < s.angles; ++a) {
-      s.at(a, x) = s.at(a, left) + share * (s.at(a, right) - s.at(a, left));
-    }
+    const std::span<const float> before = s.column(left), after = s.column(right);
+    const std::span<float> to = s.column(x);
+    for (std::size_t a = 0; a < s.angles; ++a) to[a] = before[a] + share * (after[a] - before[a]);
   }
 }
 
 /// What fluctuates more, or less, over angles than its neighbours do.
-std::vector<double> fluctuation(const Sinogram& s, std::size_t size) {
-  constexpr std::ptrdiff_t kBefore = 5, kAfter = 4;  // a running mean of ten
-  const auto n = static_cast<std::ptrdiff_t>(s.angles);
-  std::vector<double> sum(s.columns, 0);
-  for (std::ptrdiff_t a = 0; a < n; ++a) {
-    std::vector<double> mean(s.columns, 0);
-    for (std::ptrdiff_t i = a - kBefore; i <= a + kAfter; ++i) {
-      const std::ptrdiff_t period = 2 * n, folded = ((i % period) + period) % period;
-      const auto at = static_cast<std::size_t>(folded < n ? folded : period - 1 - folded);
-      for (std::size_t x = 0; x < s.columns; ++x) mean[x] += static_cast<double>(s.at(at, x));
+std::vector<double> fluctuation(const Columns& s, std::size_t size) {
+  constexpr std::size_t kBefore = 5, kMean = 10;  // a running mean of ten, four of them after
+  const std::size_t n = s.angles;
+  std::vector<double> line(n + kMean), sum(s.columns, 0);
+  for (std::size_t x = 0; x < s.columns; ++x) {
+    const std::span<const float> column = s.column(x);
+    for (std::size_t i = 0; i < line.size(); ++i) {  // mirrored, the ends repeated
+      const std::size_t at = (i + 2 * n * kMean - kBefore) % (2 * n);
+      line[i] = static_cast<double>(column[at < n ? at : 2 * n - 1 - at]);
     }
-    for (std::size_t x = 0; x < s.columns; ++x) {
-      const auto value = static_cast<double>(s.at(static_cast<std::size_t>(a), x));
-      sum[x] += std::abs(value - mean[x] / (kBefore + kAfter + 1));
+    for (std::size_t a = 0; a < n; ++a) {
+      double mean = 0;
+      for (std::size_t k = 0; k < kMean; ++k) mean += line[a + k];
+      sum[x] += std::abs(line[a + kBefore] - mean / kMean);
     }
   }
   std::vector<float> rough(sum.begin(), sum.end()), around(s.columns);
   running_median(rough, size, around);
   return ratios(sum, std::vector<double>(around.begin(), around.end()));
-}
-
-/// Smoothing by a polynomial over `window` points (Savitzky & Golay 1964): its value in the middle
-/// as weights of the points, by polynomials orthogonal over them.
-std::vector<double> polynomial_weights(std::size_t window, std::size_t order) {
-  const double half = (static_cast<double>(window) - 1) / 2;
-  std::vector<double> weights(window, 0);
-  std::vector<std::vector<double>> basis;
-  for (std::size_t k = 0; k <= order; ++k) {
-    std::vector<double> p(window);
-    for (std::size_t i = 0; i < window; ++i) {
-      p[i] =
-          std::pow((static_cast<double>(i) - half) / std::max(half, 1.0), static_cast<double>(k));
-    }
-    for (int pass = 0; pass < 2; ++pass) {
-      for (const auto& q : basis) {
-        const double along = std::inner_product(p.begin(), p.end(), q.begin(), 0.0);
-        for (std::size_t i = 0; i < window; ++i) p[i] -= along * q[i];
-      }
-    }
-    const double norm = std::sqrt(std::inner_product(p.begin(), p.end(), p.begin(), 0.0));
-    for (double& v : p) v /= norm;
-    for (std::size_t i = 0; i < window; ++i) weights[i] += p[window / 2] * p[i];
-    basis.push_back(std::move(p));
-  }
-  return weights;
-}
-
-/// Every column fitted along angles, angles mirrored beyond the ends.
-std::vector<float> fitted(const Sinogram& s, std::size_t order) {
-  const std::size_t window = s.angles - (s.angles % 2 == 0 ? 1 : 0);
-  const std::vector<double> weights = polynomial_weights(window, std::min(order, window - 1));
-  const auto n = static_cast<std::ptrdiff_t>(s.angles);
-  std::vector<float> out(s.values.size(), 0);
-  for (std::ptrdiff_t a = 0; a < n; ++a) {
-    float* const to = &out[static_cast<std::size_t>(a) * s.columns];
-    for (std::size_t k = 0; k < window; ++k) {
-      std::ptrdiff_t at =
-          a + static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(window / 2);
-      if (at < 0) at = -at;
-      if (at >= n) at = 2 * n - 2 - at;
-      const auto w = static_cast<float>(weights[k]);
-      const float* const from = &s.values[static_cast<std::size_t>(at) * s.columns];
-      for (std::size_t x = 0; x < s.columns; ++x) to[x] += w * from[x];
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -219,94 +132,61 @@ void running_median(std::span<const float> in, std::size_t size, std::span<float
   }
 }
 
-void sorting(Sinogram& s, std::size_t size) {
-  Sorted sorted = sort_columns(s);
-  smooth_ranks(s, size, sorted.values);
-  for (std::size_t x = 0; x < s.columns; ++x) unsort_column(sorted, x, s);
+void sorting(Columns& s, std::size_t size) {
+  Ranks ranks = ranked(s);
+  smooth_ranks(size, ranks.values);
+  for (std::size_t x = 0; x < s.columns; ++x) restore_column(ranks, x, s);
 }
 
-void filtering(Sinogram& s, double sigma, std::size_t size) {
+void filtering(Columns& s, double sigma, std::size_t size) {
   // mirrored beyond the ends without the ends themselves
   const std::size_t pad = std::min<std::size_t>(150, s.angles / 10), n = s.angles + 2 * pad;
   std::vector<float> padded(n * s.columns);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t from = i < pad              ? pad - i
-                             : i < pad + s.angles ? i - pad
-                                                  : 2 * s.angles + pad - 2 - i;
-    std::copy_n(&s.values[from * s.columns], s.columns, &padded[i * s.columns]);
+  for (std::size_t x = 0; x < s.columns; ++x) {
+    const std::span<const float> from = s.column(x);
+    float* const to = &padded[x * n];
+    std::copy(from.begin(), from.end(), to + pad);
+    for (std::size_t i = 0; i < pad; ++i) {
+      to[i] = from[pad - i];
+      to[pad + s.angles + i] = from[s.angles - 2 - i];
+    }
   }
   const std::vector<float> low =
-      through_band(gaussian_band(n, sigma, Shift::kSigns), padded, s.columns);
-  Sinogram smooth{s.angles,
-                  s.columns,
-                  {low.begin() + static_cast<std::ptrdiff_t>(pad * s.columns),
-                   low.begin() + static_cast<std::ptrdiff_t>((pad + s.angles) * s.columns)}};
-  Sinogram corrected = smooth;
+      along_band(gaussian_band(n, sigma, Shift::kSigns), padded, pad, s.angles);
+  Columns corrected(s.angles, s.columns);
+  for (std::size_t x = 0; x < s.columns; ++x) {
+    std::copy_n(&low[x * s.angles], s.angles, corrected.column(x).begin());
+  }
   sorting(corrected, size);
-  for (std::size_t i = 0; i < s.values.size(); ++i) {
-    s.values[i] += corrected.values[i] - smooth.values[i];
+  for (std::size_t x = 0; x < s.columns; ++x) {
+    const std::span<const float> after = corrected.column(x);
+    const std::span<float> to = s.column(x);
+    for (std::size_t a = 0; a < s.angles; ++a) to[a] += after[a] - low[x * s.angles + a];
   }
 }
 
-void fitting(Sinogram& s, std::size_t order, double sigma_x, double sigma_y) {
-  const std::vector<float> fit = fitted(s, order);
-  const std::size_t pad = std::min<std::size_t>(150, s.angles / 10);
-  const std::size_t width = s.columns + 2 * pad, height = s.angles + 2 * pad;
-  std::vector<float> padded(width * height);
-  const auto column = [&](std::size_t x) { return std::clamp(x, pad, pad + s.columns - 1) - pad; };
-  std::vector<double> mean(s.columns, 0);
-  for (std::size_t i = 0; i < fit.size(); ++i) {
-    mean[i % s.columns] += static_cast<double>(fit[i]) / static_cast<double>(s.angles);
-  }
-  for (std::size_t y = 0; y < height; ++y) {
-    const bool inside = y >= pad && y < pad + s.angles;
-    for (std::size_t x = 0; x < width; ++x) {
-      padded[y * width + x] =
-          inside ? fit[(y - pad) * s.columns + column(x)] : static_cast<float>(mean[column(x)]);
-    }
-  }
-  const std::vector<float> low =
-      through_bands(gaussian_band(height, sigma_y, Shift::kSigns),
-                    gaussian_band(width, sigma_x, Shift::kSigns), padded);
-  double of_fit = 0, of_low = 0;
-  for (std::size_t a = 0; a < s.angles; ++a) {
-    for (std::size_t x = 0; x < s.columns; ++x) {
-      of_fit += static_cast<double>(fit[a * s.columns + x]);
-      of_low += static_cast<double>(low[(a + pad) * width + x + pad]);
-    }
-  }
-  if (of_low == 0) return;
-  const auto scale = static_cast<float>(of_fit / of_low);
-  for (std::size_t a = 0; a < s.angles; ++a) {
-    for (std::size_t x = 0; x < s.columns; ++x) {
-      const float by = fit[a * s.columns + x];
-      if (by != 0) s.at(a, x) = s.at(a, x) / by * scale * low[(a + pad) * width + x + pad];
-    }
-  }
-}
-
-void large(Sinogram& s, double snr, std::size_t size, double drop_ratio) {
-  Sorted sorted = sort_columns(s);
-  const std::vector<double> mean = mean_of_ranks(s, sorted.values, drop_ratio);
-  smooth_ranks(s, size, sorted.values);
-  const std::vector<double> factors = ratios(mean, mean_of_ranks(s, sorted.values, drop_ratio));
+void large(Columns& s, double snr, std::size_t size, double drop_ratio) {
+  Ranks ranks = ranked(s);
+  const std::vector<double> mean = mean_of_ranks(ranks.values, drop_ratio);
+  smooth_ranks(size, ranks.values);
+  const std::vector<double> factors = ratios(mean, mean_of_ranks(ranks.values, drop_ratio));
   const std::vector<bool> found = stripes_of(factors, snr);
   divide(s, factors);
   for (std::size_t x = 0; x < s.columns; ++x) {
-    if (found[x]) unsort_column(sorted, x, s);
+    if (found[x]) restore_column(ranks, x, s);
   }
 }
 
-void dead(Sinogram& s, double snr, std::size_t size) {
+void dead(Columns& s, double snr, std::size_t size) {
   bridge(s, stripes_of(fluctuation(s, size), snr));
   large(s, snr, size, 0.1);
 }
 
-void interpolation(Sinogram& s, double snr, std::size_t size, double drop_ratio) {
-  Sorted sorted = sort_columns(s);
-  const std::vector<double> mean = mean_of_ranks(s, sorted.values, drop_ratio);
-  smooth_ranks(s, size, sorted.values);
-  const std::vector<double> factors = ratios(mean, mean_of_ranks(s, sorted.values, drop_ratio));
+void interpolation(Columns& s, double snr, std::size_t size, double drop_ratio) {
+  Columns ranks = ranked(s).values;
+  const std::vector<double> mean = mean_of_ranks(ranks, drop_ratio);
+  smooth_ranks(size, ranks);
+  const std::vector<double> factors = ratios(mean, mean_of_ranks(ranks, drop_ratio));
   divide(s, factors);
   bridge(s, stripes_of(factors, snr));
 }

@@ -25,8 +25,9 @@ constexpr std::uint64_t kStripeBytes = 48;
 std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
-  return std::max(copies ? layout.angles * layout.columns * kStripeBytes : 0,
-                  job.centre_last ? shift_rows_bytes(layout.columns) : 0);
+  return std::max({copies ? layout.angles * layout.columns * kStripeBytes : 0,
+                   job.centre_last ? shift_rows_bytes(layout.columns) : 0,
+                   std::uint64_t{remove_rings_bytes(layout.columns, job.rings)}});
 }
 
 }  // namespace
@@ -40,7 +41,10 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
   const std::uint64_t frames = layout.angles + (flats ? layout.flats + layout.darks : 0);
   const std::uint64_t raw = frames * frame * value;
   const std::uint64_t averages = frame * (sizeof(double) + 6 * sizeof(float));
-  const std::uint64_t integrals = layout.angles * frame * sizeof(float);
+  // as wide as slices are: half acquisition widens them, and a vector that grows is copied
+  const std::uint64_t wide = std::uint64_t{block_rows} * plan.image();
+  const std::uint64_t integrals =
+      layout.angles * (wide > frame ? wide + frame : frame) * sizeof(float);
   const std::uint64_t slices =
       std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =

@@ -7,6 +7,7 @@
 #include "loom/base/stop.hpp"
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/shift_rows.hpp"
 
@@ -22,21 +23,13 @@ std::vector<float> averaged(const FrameBlock& block, double otherwise, Averaging
                               : average_frames(block.counts, pixels, averaging);
 }
 
-/// Numbers that are none, or whose sums would be none, become 0: one of them would spread over its
-/// slice and the one beside it.
-void copy_finite(std::span<const float> in, std::span<float> out) {
-  constexpr float kMost = 1e20F;
-  std::transform(in.begin(), in.end(), out.begin(),
-                 [](float value) { return std::abs(value) < kMost ? value : 0.0F; });
-}
-
 }  // namespace
 
-RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
-                    const Observer& observer) {
-  RawBlock block{.first = first, .rows = rows, .projections = {}, .flats = {}, .darks = {}};
+void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
+                RawBlock& block) {
+  block.first = first;
+  block.rows = rows;
   source.read(first, rows, block.projections, block.flats, block.darks, observer);
-  return block;
 }
 
 namespace {
@@ -143,27 +136,35 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
                                          const SlicePlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {}
+    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {
+  if (job.acquisition == Acquisition::kHalf) {
+    half_ = half_acquisition(layout.columns, *job.centre);
+  }
+}
 
-std::vector<float> BlockReconstruction::run(const RawBlock& block, Executor& executor,
-                                            const Observer& observer, PixelFlaws& flaws) {
+void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
+                              PixelFlaws& flaws, std::vector<float>& out) {
   const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;
+  if (half_.width > 0) widen(half_, integrals_);
   const std::size_t slice = image_ * image_;
-  std::vector<float> out(block.rows * slice);
+  out.resize(block.rows * slice);
   engine_.reconstruct({.data = integrals_.data(),
                        .slices = block.rows,
-                       .angle_stride = block.rows * layout_.columns,
-                       .slice_stride = layout_.columns},
+                       .angle_stride = block.rows * image_,
+                       .slice_stride = image_},
                       {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
                       [&](std::size_t) { stop_if_asked(observer); });
-  if (job_.mask > 0) {
-    executor.run(block.rows, [&](std::size_t s) {
-      mask_circle(std::span<float>(out).subspan(s * slice, slice), image_, job_.mask);
-    });
-  }
-  return out;
+  const auto half = static_cast<double>(image_ / 2), middle = (static_cast<double>(image_) - 1) / 2;
+  const bool peers = job_.method == Method::kGridrec;  // whose axis is not in the middle
+  executor.run(block.rows, [&](std::size_t s) {
+    const std::span<float> image = std::span<float>(out).subspan(s * slice, slice);
+    if (job_.rings.width > 0) {
+      remove_rings(image, image_, peers ? half - 1 : middle, peers ? half : middle, job_.rings);
+    }
+    if (job_.mask > 0) mask_circle(image, image_, job_.mask);
+  });
 }
 
 }  // namespace tomoloom

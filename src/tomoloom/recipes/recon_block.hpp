@@ -7,6 +7,7 @@
 
 #include "loom/base/executor.hpp"
 #include "tomoloom/exchange/block_source.hpp"
+#include "tomoloom/prepare/half_acquisition.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/recipes/slice_plan.hpp"
 
@@ -17,8 +18,9 @@ struct RawBlock {
   std::size_t first = 0, rows = 0;
   FrameBlock projections, flats, darks;
 };
-[[nodiscard]] RawBlock read_block(BlockSource& source, std::size_t first, std::size_t rows,
-                                  const Observer& observer);
+/// Memory that `block` has is used again.
+void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
+                RawBlock& block);
 
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
@@ -29,9 +31,9 @@ class BlockReconstruction {
  public:
   BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan);
 
-  /// [slice][row][column]. Adds the block's flaws to `flaws`.
-  [[nodiscard]] std::vector<float> run(const RawBlock& block, Executor& executor,
-                                       const Observer& observer, PixelFlaws& flaws);
+  /// Slices [slice][row][column] in memory that `out` may have. Adds the block's flaws to `flaws`.
+  void run(const RawBlock& block, Executor& executor, const Observer& observer, PixelFlaws& flaws,
+           std::vector<float>& out);
 
  private:
   const ReconJob& job_;
@@ -39,6 +41,7 @@ class BlockReconstruction {
   SliceEngine engine_;
   std::vector<float> integrals_;  ///< [angle][row][column]
   std::size_t image_;
+  HalfAcquisition half_;  ///< of width 0: projections are whole
 };
 
 }  // namespace tomoloom

@@ -12,14 +12,18 @@
 #include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls };
+enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls, kMlem, kOsem, kTv };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
+
+/// Whether each projection sees the whole body, or half of it with the axis near an end of the row.
+enum class Acquisition { kFull, kHalf };
 
 enum class VolumeFormat { kHdf5, kTiff };
 
@@ -34,11 +38,14 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
-  std::size_t iterations = 100;  ///< of kSirt, kCgls
+  std::size_t iterations = 100;  ///< of kSirt, kCgls, kMlem, kOsem, kTv
+  std::size_t blocks = 1;        ///< of kOsem
+  double reg_par = 0;            ///< of kTv
   /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
   AxisSearch search = AxisSearch::kNone;  ///< instead of a column
+  Acquisition acquisition = Acquisition::kFull;
   std::size_t first_row = 0;
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
@@ -46,6 +53,7 @@ struct ReconJob {
   double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
   StripeChoice stripe = {};
+  RingChoice rings = {};     ///< removed from slices
   double mask = 1;           ///< of the circle within a slice; 0: none
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine grants
   Overwrite overwrite = Overwrite::kYes;
@@ -60,7 +68,7 @@ struct PixelFlaws {
 
 struct ReconSummary {
   ScanLayout layout;
-  std::size_t first_row = 0, slices = 0, grid = 0;
+  std::size_t first_row = 0, slices = 0, width = 0, grid = 0;
   PixelFlaws flaws;
   double centre = 0;
   StageTime read, compute, write;

@@ -2,6 +2,7 @@
 #include "tomoloom/recipes/recon_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -57,10 +58,12 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
   const ScanLayout& layout = summary.layout;
   const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
   std::vector<float> rows(layout.angles * count * n), one;
+  RawBlock raw;
   for (std::size_t r = 0; r < count; ++r) {
     stop_if_asked(observer);
     const std::size_t row = summary.first_row + (2 * r + 1) * summary.slices / (2 * count);
-    (void)prepare_block(job, layout, read_block(source, row, 1, observer), executor, one);
+    read_block(source, row, 1, observer, raw);
+    (void)prepare_block(job, layout, raw, executor, one);
     for (std::size_t a = 0; a < layout.angles; ++a) {
       std::copy_n(one.data() + a * n, n, rows.data() + (a * count + r) * n);
     }
@@ -84,9 +87,40 @@ void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& sum
 }
 
 SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
-  return plan_slices(job, {.columns = summary.layout.columns,
-                           .theta = radians(summary.layout),
-                           .centre = summary.centre});
+  Geometry geometry{.columns = summary.layout.columns,
+                    .theta = radians(summary.layout),
+                    .centre = summary.centre};
+  if (job.acquisition == Acquisition::kHalf) {
+    const HalfAcquisition half = half_acquisition(geometry.columns, summary.centre);
+    geometry.columns = half.width;
+    geometry.centre = half.centre;
+  }
+  return plan_slices(job, std::move(geometry));
+}
+
+/// Half acquisition wants a column, a direct method and angles over the whole turn. Throws
+/// kUnsupported.
+void check_acquisition(const ReconJob& job, const ScanLayout& layout) {
+  if (job.acquisition != Acquisition::kHalf) return;
+  const auto refuse = [&](const char* what) {
+    throw Error(Status::kUnsupported, layout.path + ": --acquisition half " + what);
+  };
+  if (!job.centre || job.centre_last) refuse("wants --center COLUMN");
+  if (job.method != Method::kExact && job.method != Method::kGridrec &&
+      job.method != Method::kFbp) {
+    refuse("goes with --method exact, gridrec or fbp");
+  }
+  std::vector<double> turn;
+  for (const double degrees : layout.theta_deg) {
+    turn.push_back(degrees - 360 * std::floor(degrees / 360));
+  }
+  std::sort(turn.begin(), turn.end());
+  double gap = turn.front() + 360 - turn.back();
+  for (std::size_t a = 1; a < turn.size(); ++a) gap = std::max(gap, turn[a] - turn[a - 1]);
+  constexpr double kSteps = 4;  // as angle_weights() tells a wedge
+  if (gap > kSteps * 360 / static_cast<double>(turn.size())) {
+    refuse("wants angles over the whole turn");
+  }
 }
 
 [[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
@@ -157,8 +191,9 @@ class BlockRun {
       summary_.read = summary_.read + read_time;
       if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
       StageClock clock;
-      std::vector<float> out = work_.run(raw, executor, observer_, summary_.flaws);
-      raw = {};
+      std::vector<float> out = std::move(free_slices_);
+      work_.run(raw, executor, observer_, summary_.flaws, out);
+      free_block_ = std::move(raw);
       summary_.compute = summary_.compute + clock.lap();
       finish_write();
       begin_write(blocks_[i].first, std::move(out));
@@ -180,21 +215,25 @@ class BlockRun {
     std::size_t first, count;
   };
   void begin_read(std::size_t i) {
-    next_ = std::async(std::launch::async, [this, block = blocks_[i]] {
-      StageClock clock(CpuOf::kThread);
-      RawBlock raw = read_block(source_, summary_.first_row + block.first, block.count, observer_);
-      return std::pair(std::move(raw), clock.lap());
-    });
+    next_ = std::async(
+        std::launch::async, [this, block = blocks_[i], raw = std::move(free_block_)]() mutable {
+          StageClock clock(CpuOf::kThread);
+          read_block(source_, summary_.first_row + block.first, block.count, observer_, raw);
+          return std::pair(std::move(raw), clock.lap());
+        });
   }
   void begin_write(std::size_t first, std::vector<float> slices) {
-    written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)] {
+    written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)]() mutable {
       StageClock clock(CpuOf::kThread);
       writer_.write(first, slices);
-      return clock.lap();
+      return std::pair(std::move(slices), clock.lap());
     });
   }
   void finish_write() {
-    if (written_.valid()) summary_.write = summary_.write + written_.get();
+    if (!written_.valid()) return;
+    auto [slices, time] = written_.get();
+    free_slices_ = std::move(slices);
+    summary_.write = summary_.write + time;
   }
 
   BlockSource& source_;
@@ -204,7 +243,10 @@ class BlockRun {
   BlockReconstruction work_;
   std::vector<Block> blocks_;
   std::future<std::pair<RawBlock, StageTime>> next_;
-  std::future<StageTime> written_;
+  std::future<std::pair<std::vector<float>, StageTime>> written_;
+  // what a block has taken is the next one's: fresh pages would be cleared twice
+  RawBlock free_block_;
+  std::vector<float> free_slices_;
 };
 
 /// Throws kScanMismatch where most flats are not above their darks.
@@ -246,6 +288,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   summary.layout = scan->layout();
   settle_rows(job, summary);
   check_frames(job, summary.layout, observer);
+  check_acquisition(job, summary.layout);
   const std::uint64_t granted = granted_memory(job, summary);
   const std::string folder = std::filesystem::path(job.output).parent_path().string();
   BlockSource source(
@@ -254,6 +297,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   make_folder_of(job.output);
   if (job.search != AxisSearch::kNone) look_for_centre(job, source, summary, executor, observer);
   const SlicePlan plan = plan_of(job, summary);
+  summary.width = plan.image();
   summary.grid = plan.grid ? plan.grid->grid : plan.image();
   check_memory(job, summary, plan, source, executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);

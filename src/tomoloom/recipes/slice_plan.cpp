@@ -7,7 +7,7 @@ namespace tomoloom {
 
 std::uint64_t SlicePlan::group_bytes() const noexcept {
   return grid ? grid->table_bytes() + grid->group_bytes()
-              : RayEngine<float>::group_bytes(geometry, rays.method);
+              : RayEngine<float>::group_bytes(geometry, rays);
 }
 
 std::uint64_t SlicePlan::thread_bytes() const noexcept {
@@ -16,7 +16,10 @@ std::uint64_t SlicePlan::thread_bytes() const noexcept {
 
 SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
   SlicePlan plan{.geometry = std::move(geometry), .grid = {}};
-  plan.rays = {.iterations = job.iterations, .filter = job.filter};
+  plan.rays = {.iterations = job.iterations,
+               .filter = job.filter,
+               .blocks = job.blocks,
+               .weight = job.reg_par};
   switch (job.method) {
     case Method::kExact:
       plan.grid = plan_exact(plan.geometry, job.filter);
@@ -32,6 +35,15 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
       break;
     case Method::kCgls:
       plan.rays.method = RayMethod::kCgls;
+      break;
+    case Method::kMlem:
+      plan.rays.method = RayMethod::kMlem;
+      break;
+    case Method::kOsem:
+      plan.rays.method = RayMethod::kOsem;
+      break;
+    case Method::kTv:
+      plan.rays.method = RayMethod::kTv;
       break;
   }
   return plan;

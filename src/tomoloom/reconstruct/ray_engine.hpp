@@ -16,12 +16,17 @@ enum class RayMethod {
   kFbp,   ///< angles weighted by what they stand for, filtered on twice the line
   kSirt,  ///< x += C A^T R (b - A x), C and R one over the sums of A's columns and rows
   kCgls,  ///< conjugate gradients for min |A x - b|, from 0 on
+  kMlem,  ///< x *= A^T (b / A x) / A^T 1: likelihood of counts b, from 1 on; negative b count as 0
+  kOsem,  ///< the same with some of the angles after the other
+  kTv,    ///< min |A x - b|^2 / 2 + weight |gradient x|, by Chambolle and Pock, from 0 on
 };
 
 struct RayChoice {
   RayMethod method = RayMethod::kFbp;
   std::size_t iterations = 100;
   FilterChoice filter = {};  ///< of kFbp
+  std::size_t blocks = 1;    ///< of kOsem: angles k, k + blocks, k + 2 blocks ... go together
+  double weight = 0;         ///< of kTv, in the units of b
 };
 
 /// Holds the memory of one group at a time. Results depend neither on the executor nor, but for
@@ -40,7 +45,8 @@ class RayEngine {
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const BeforeRound& before = {});
   /// Memory of a group, beside what each thread takes.
-  [[nodiscard]] static std::size_t group_bytes(const Geometry& geometry, RayMethod method) noexcept;
+  [[nodiscard]] static std::size_t group_bytes(const Geometry& geometry,
+                                               const RayChoice& choice) noexcept;
   [[nodiscard]] static std::size_t thread_bytes(const Geometry& geometry) noexcept;
 
   [[nodiscard]] const RayPair<Real>& pair() const noexcept { return pair_; }
@@ -50,13 +56,19 @@ class RayEngine {
   void find_sums(Executor& executor);
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  void likelihood(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  void total_variation(const Real* sinogram, Real* slice, Executor& executor,
+                       const BeforeRound& before);
 
   RayChoice choice_;
+  std::vector<std::size_t> order_;  ///< angles as they lie in sinograms: block after block
   RayPair<Real> pair_;
+  std::vector<RayPair<Real>> parts_;      ///< of each block, of kMlem and kOsem
   std::vector<double> share_, response_;  ///< of each angle; of each frequency of a filtered line
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
   Buffer<Real> sinogram_, slice_, line_, step_, direction_;
+  Buffer<Real> dual_, down_, right_;  ///< of kTv: of each ray, of each difference
 };
 
 extern template class RayEngine<float>;

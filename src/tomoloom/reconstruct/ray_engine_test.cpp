@@ -69,11 +69,52 @@ TEST(RayEngine, GivesTheTruthByEachMethod) {
   SerialExecutor serial;
   const auto error = [&](RayMethod method, std::size_t iterations) {
     return root_mean_square(
-        slice_of(body, geometry, {.method = method, .iterations = iterations}, serial), truth, 96);
+        slice_of(
+            body, geometry,
+            {.method = method, .iterations = iterations, .filter = {}, .blocks = 10, .weight = 0.3},
+            serial),
+        truth, 96);
   };
   EXPECT_LT(error(RayMethod::kFbp, 0), 0.05);
   EXPECT_LT(error(RayMethod::kSirt, 200), 0.05);
   EXPECT_LT(error(RayMethod::kCgls, 30), 0.05);
+  EXPECT_LT(error(RayMethod::kMlem, 100), 0.06);
+  EXPECT_LT(error(RayMethod::kOsem, 10), 0.06);  // as far as ten times as many of kMlem
+  EXPECT_LT(error(RayMethod::kTv, 200), 0.05);
+}
+
+TEST(RayEngine, TotalVariationMakesMoreOfFewAngles) {
+  const Geometry geometry = evenly(96, 12);
+  const Phantom body = phantom("disc");
+  const std::vector<float> truth =
+      true_slice(body, {.columns = 96, .rows = 1, .centre = geometry.centre}, 0);
+  SerialExecutor serial;
+  const auto error = [&](const RayChoice& choice) {
+    return root_mean_square(slice_of(body, geometry, choice, serial), truth, 96);
+  };
+  const double plain = error({.method = RayMethod::kCgls, .iterations = 20});
+  EXPECT_LT(error({.method = RayMethod::kTv, .iterations = 300, .filter = {}, .weight = 0.3}),
+            0.5 * plain);
+}
+
+TEST(RayEngine, LikelihoodGivesNothingNegativeAndNothingThatIsNoNumber) {
+  const Geometry geometry = evenly(24, 20);
+  std::vector<float> sinogram(20 * 24, 0);
+  for (std::size_t i = 0; i < sinogram.size(); ++i) {
+    sinogram[i] = i % 5 == 0 ? -1.0F : i % 7 == 0 ? 1e6F : 0.0F;
+  }
+  SerialExecutor serial;
+  for (const std::size_t blocks : {1U, 3U, 20U, 99U}) {
+    RayEngine<float> engine(
+        geometry, {.method = RayMethod::kOsem, .iterations = 6, .filter = {}, .blocks = blocks});
+    std::vector<float> out(24 * 24, NAN);
+    engine.reconstruct({.data = sinogram.data(), .slices = 1, .angle_stride = 24},
+                       {.data = out.data(), .row_stride = 24}, serial);
+    for (const float value : out) {
+      ASSERT_TRUE(std::isfinite(value));
+      ASSERT_GE(value, 0);
+    }
+  }
 }
 
 TEST(RayEngine, FilteredBackProjectionHasTheRightValueInsideADisc) {
@@ -95,8 +136,10 @@ TEST(RayEngine, DoesNotDependOnThreadsOrOnThePlaceInTheGroup) {
   const Geometry geometry = evenly(40, 33);
   SerialExecutor serial;
   const auto threads = make_executor(3);
-  for (const RayMethod method : {RayMethod::kFbp, RayMethod::kSirt, RayMethod::kCgls}) {
-    const RayChoice choice{.method = method, .iterations = 5};
+  for (const RayMethod method : {RayMethod::kFbp, RayMethod::kSirt, RayMethod::kCgls,
+                                 RayMethod::kMlem, RayMethod::kOsem, RayMethod::kTv}) {
+    const RayChoice choice{
+        .method = method, .iterations = 5, .filter = {}, .blocks = 4, .weight = 0.1};
     const auto one = slice_of(phantom("shepp-logan"), geometry, choice, serial);
     EXPECT_EQ(slice_of(phantom("shepp-logan"), geometry, choice, *threads), one);
     const auto other = slice_of(phantom("shepp-logan"), geometry, choice, serial, 21);
@@ -180,6 +223,7 @@ TEST(RayEngine, IterationsEndAtTheDenseLeastSquaresSolution) {
     }
   };
   expect_same(iterated(RayMethod::kCgls, 200), dense(std::vector<double>(rays, 1)));
+  expect_same(iterated(RayMethod::kTv, 20000), dense(std::vector<double>(rays, 1)));  // weight 0
   // of SIRT each ray counts by one over its length within the slice
   std::vector<double> weight(rays, 0);
   for (std::size_t i = 0; i < rays; ++i) {

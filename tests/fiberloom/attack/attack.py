@@ -23,6 +23,7 @@ import traceback
 import case
 import checks
 import kinds
+import kinds_catalogue
 import kinds_run
 import option_table
 from corpus import Corpus
@@ -41,6 +42,8 @@ KINDS = {
     "job": (kinds.text_job, 4),
     "bytes-redshift": (kinds.bytes_redshift, 4), "value-redshift": (kinds.value_redshift, 5),
     "card-redshift": (kinds.card_redshift, 4), "bytes-page": (kinds.bytes_page, 4), "value-page": (kinds.value_page, 3), "card-page": (kinds.card_page, 3),
+    "bytes-load": (kinds_catalogue.bytes_load, 2), "value-load": (kinds_catalogue.value_load, 2), "card-load": (kinds_catalogue.card_load, 2),
+    "harmed-catalogue": (kinds_catalogue.harmed_catalogue, 3), "questions": (kinds_catalogue.questions, 4),
     "night-input": (kinds.night_input, 3), "night-state": (kinds.night_state, 4),
     "options": (kinds_run.options, 12), "over-input": (kinds_run.over_input, 5),
     "one-name-twice": (kinds_run.one_name_twice, 2), "special-input": (kinds_run.special_input, 4),

@@ -24,6 +24,7 @@ LIST, JOB = "in/list.txt", "in/job.toml"
 NIGHT = "in/night"
 COADD, TEMPLATE = "in/coadd.fits", "in/rrtemplate-GALAXY-None-v1.0.fits"
 REDROCK, RRMODEL, RRDETAILS = "in/redrock.fits", "in/rrmodel.fits", "in/rrdetails.h5"
+CATALOGUE = "in/catalogue.sqlite"
 EXTRACT_OPTIONS = ["-w", GRID, "--bundlesize", "5", "--threads", "1"]
 
 JOB_TEXT = f"""input = "{pathlib.Path(NIGHT).name}"
@@ -146,6 +147,9 @@ class Corpus:
         self.run(*redshift(), "--model", "out/model.fits", "-d", "out/details.h5")
         made = {REDROCK: "out/redrock.fits", RRMODEL: "out/model.fits", RRDETAILS: "out/details.h5"}
         self.files.update({name: (self.folder / path).read_bytes() for name, path in made.items()})
+        self.place(REDROCK, FRAME)
+        self.run("catalogue", "load", REDROCK, FRAME, "--db", "out/catalogue.sqlite")
+        self.files[CATALOGUE] = (self.folder / "out/catalogue.sqlite").read_bytes()
         self.make_night()
 
     def clear(self):

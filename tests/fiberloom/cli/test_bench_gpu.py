@@ -9,7 +9,7 @@ import unittest
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
 SMALL = ["--backend", "emulate", "--fibers", "25", "--bins", "60", "--frames", "3", "--frames-in-flight", "2",
-         "--repeats", "2", "--threads", "2"]
+         "--repeats", "2", "--threads", "2", "--targets", "5", "--redshifts", "100"]
 STAGES = {"copy in", "spots", "normal equations", "prior", "solve", "diagnostics", "sweeps", "bounds", "roots",
           "copy out"}
 
@@ -32,6 +32,12 @@ class BenchGpu(unittest.TestCase):
         self.assertEqual((report["best_of"], report["frames"], report["failures"]), (2, 3, []))
         compute = sum(s["seconds"] for s in report["stages"] if not s["name"].startswith("copy"))
         self.assertAlmostEqual(compute / report["compute_s"], 1, places=4)
+        scan = report["scan"]
+        self.assertEqual({s["name"] for s in scan["stages"]}, {"copy in", "products", "sums", "solve", "copy out"})
+        self.assertEqual((scan["targets"], scan["templates"], scan["pixels"]), (5, 11, 7958))
+        for key in ("compute_s", "copies_s", "first_s", "scan_s", "cpu_s", "memory_bytes"):
+            self.assertGreater(scan[key], 0, key)
+        self.assertLess(scan["difference"], 1e-11)
         asked = report["asked_for"]
         self.assertEqual((asked["compute_ms"]["at_most"], asked["compute_ms"]["moonshot"]), (20, 8))
         self.assertEqual(asked["overlapped_frame_ms"]["at_most"], 40)
@@ -50,7 +56,7 @@ class BenchGpu(unittest.TestCase):
             report = json.loads(file.read_text())
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertEqual([f.split(":")[0] for f in report["failures"]],
-                         ["one frame", "spots made again", "many frames"])
+                         ["one frame", "spots made again", "many frames", "scan for redshifts"])
         self.assertGreater(report["cpu_frame_s"], 0)  # what can be measured is
         self.assertEqual((report["compute_s"], report["frame_s"], report["stages"]), (0, 0, []))
         self.assertIsNone(report["asked_for"]["compute_ms"]["measured"])
@@ -61,7 +67,7 @@ class BenchGpu(unittest.TestCase):
     def test_refuses_options_that_make_no_sense(self):
         for option, value in (("--gpu-memory", "0"), ("--gpu-memory", "-1"), ("--fibers", "0"), ("--bins", "1"),
                               ("--repeats", "0"), ("--frames", "-1"), ("--frames-in-flight", "0"),
-                              ("--patches", "-1"), ("--backend", "cpu")):
+                              ("--patches", "-1"), ("--targets", "-1"), ("--redshifts", "0"), ("--backend", "cpu")):
             result = bench(option, value)
             self.assertEqual(result.returncode, 2, (option, result.stderr))
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)

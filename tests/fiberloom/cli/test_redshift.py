@@ -307,6 +307,35 @@ class Files(Case):
         for name in ("--mp", "--ncpu", "--gpu", "--max-gpuprocs", "--no-mpi-abort", "--debug"):
             self.assertIn(name + " is ignored", self.warnings)
 
+    def test_an_emulated_card_finds_what_the_cpu_does(self):
+        cpu = self.redshifts("--json", self.out / "cpu.json", "--backend", "cpu")
+        card = self.redshifts("--json", self.out / "card.json", "--backend", "emulate")
+        self.assertEqual({k: card[k] for k in ("SPECTYPE", "ZWARN", "NPIXELS")},
+                         {k: cpu[k] for k in ("SPECTYPE", "ZWARN", "NPIXELS")})
+        for key, most in (("Z", 1e-9), ("ZERR", 1e-9), ("CHI2", 1e-6), ("PROBABILITY", 1e-6)):
+            for a, b in zip(card[key], cpu[key]):
+                self.assertLessEqual(abs(a - b), most, key)
+        said = {name: json.loads((self.out / f"{name}.json").read_text()) for name in ("cpu", "card")}
+        self.assertIsNone(said["cpu"]["device"])
+        self.assertRegex(said["card"]["device"]["name"], "^CPU emulation")
+        self.assertEqual(said["card"]["taken_over_by_cpu"], {"scans": 0, "device_failure": ""})
+        once = self.result.read_bytes()
+        self.redshifts("--backend", "emulate", "--threads", "1")
+        self.assertEqual(self.result.read_bytes(), once)
+
+    def test_a_card_that_is_not_there_or_too_small_is_an_error(self):
+        self.assert_fails(self.redshift("--backend", "cuda"), 60, "CUDA")
+        self.assert_fails(self.redshift("--backend", "emulate", "--gpu-memory", "0.00001"), 60, "a scan needs at least")
+        for method in ("exact", "redrock"):
+            self.assert_fails(self.redshift("--backend", "emulate", "--method", method), 2,
+                              f"--backend emulate: --method {method} runs on the CPU only")
+        self.redshifts("--backend", "emulate", "--gpu-memory", "0.00001", "--on-device-error", "cpu", "--json",
+                       self.out / "s.json")
+        self.assertIn("the CPU scans these targets", self.warnings)
+        taken = json.loads((self.out / "s.json").read_text())["taken_over_by_cpu"]
+        self.assertEqual(taken["scans"], 1)
+        self.assertIn("a scan needs at least", taken["device_failure"])
+
     def test_summary_tells_what_was_found(self):
         self.redshifts("--json", self.out / "s.json", "--trace", self.out / "t.json")
         summary = json.loads((self.out / "s.json").read_text())

@@ -38,6 +38,20 @@ class ManyFiles(Case):
         again = self.survey("--model", f"{self.results}/", "--dry-run")
         self.assertEqual([line.split()[0] for line in again.stdout.splitlines()], ["up-to-date"] * 2)
 
+    def test_a_card_scans_for_all_files_as_for_one(self):
+        self.survey("--backend", "emulate", "--json", self.out / "s.json")
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertRegex(summary["device"]["name"], "^CPU emulation")
+        self.assertEqual((summary["taken_over_by_cpu"]["scans"], summary["counts"]["done"]), (0, 2))
+        self.redshifts("--backend", "emulate", inputs=self.tree / "a" / "coadd-a.fits")
+        self.assertEqual(self.result.read_bytes(), (self.results / "a" / "redrock-a.fits").read_bytes())
+        self.survey("--backend", "cpu", "--json", self.out / "s.json")  # another backend is no other option
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["up_to_date"], 2)
+        shutil.rmtree(self.results)
+        self.survey("--backend", "emulate", "--gpu-memory", "0.00001", "--json", self.out / "s.json", code=3)
+        files = json.loads((self.out / "s.json").read_text())["files"]
+        self.assertEqual({f["exit_code"] for f in files}, {60})
+
     def test_what_has_changed_is_done_again(self):
         self.survey()
         before = (self.results / "b" / "redrock-b.fits").read_bytes()

@@ -118,6 +118,10 @@ def prepare(folder, program):
     for name in ("redrock-ours.fits", "redrock-theirs.fits"):
         shutil.copyfile(folder / "redrock-0-80613-thru20210324.fits", folder / name)
     program("redshift", "-i", "coadd-0000.fits", "-o", "redrock-0000.fits", "-q")
+    for name in ("redrock-0000.fits", "coadd-0000.fits"):
+        (folder / "redux").mkdir(exist_ok=True)
+        shutil.copyfile(folder / name, folder / "redux" / name)
+    program("catalogue", "load", "redux", "-q")
     for name, (psf, image, truth) in made.items():
         for path in (f"psf-{name}.fits", f"psf-{name}-00000011.fits", f"DIR/psf-{name}.fits", f"preproc/20261121/psf-{name}.fits"):
             put(path, psf)

@@ -9,7 +9,7 @@ import unittest
 
 PROGRAM = pathlib.Path(os.environ["FIBERLOOM_PROGRAM"])
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
-PAGES = ("docs/fiberloom/tutorial.md", "docs/fiberloom/howto-pipeline.md", "docs/fiberloom/howto-engines.md")
+PAGES = ("docs/fiberloom/tutorial.md", "docs/fiberloom/howto-pipeline.md", "docs/fiberloom/howto-engines.md", "docs/fiberloom/howto-night.md")
 BLOCK = re.compile(r"^```sh run\n(.*?)^```$", re.M | re.S)
 
 
@@ -55,6 +55,14 @@ class Commands(unittest.TestCase):
         self.assertIn("truncated", said)
         self.assertIn("2 frames: 1 failed, 1 up-to-date", said)
         self.assertIn("2 frames: 2 up-to-date", said)
+
+    def test_the_page_about_a_night_runs_and_finds_what_it_says(self):
+        said = self.run_page("docs/fiberloom/howto-night.md")
+        self.assertIn("redrock-0-1000-thru20200101.fits", said)
+        self.assertIn("45 of 45 there already", said)
+        self.assertIn("exit code 3", said)
+        self.assertIn("r0-00000005: ", said)
+        self.assertIn("mended", said)
 
     def test_every_page_with_such_blocks_is_run(self):
         files = [SOURCE / "README.md", *(SOURCE / "docs/fiberloom").glob("*.md")]

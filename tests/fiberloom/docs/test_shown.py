@@ -22,7 +22,7 @@ PEERS = ("spex", "desi_extract_spectra")
 FOREIGN = ("nvidia-cuda-mps-control", "echo", "exspec", "snakemake")  # not ours, and not to be had here
 FIRST_WORDS = (r"fiberloom", r"build/.*", r"scripts/.*", r"bench/.*", r"\.ci/run", r"mpirun", r"srun", r"sbatch", r"sqlite3",
                r"cmake", r"ctest", r"pip", r"python3?", r"git", r"time", *PEERS, *FOREIGN)
-COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
+COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "catalogue", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
             "completion", "manual")
 FAKE_SRUN = '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nunset SLURM_STEP_NUM_TASKS\nexec "$@"\n'
 
@@ -37,8 +37,8 @@ class Shown(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-shown-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.helps = {name: run([PROGRAM, name, "--help"], cls.folder).stdout for name in COMMANDS}
-        for name in ("night", "gpu"):
-            cls.helps["bench " + name] = run([PROGRAM, "bench", name, "--help"], cls.folder).stdout
+        for name in ("bench night", "bench gpu", *("catalogue " + part for part in ("load", "query", "export", "serve"))):
+            cls.helps[name] = run([PROGRAM, *name.split(), "--help"], cls.folder).stdout
         stage.prepare(cls.folder, lambda *words: run([PROGRAM, *words], cls.folder).check_returncode())
 
     def assert_options(self, words, text):
@@ -52,9 +52,9 @@ class Shown(unittest.TestCase):
         if not words or words == ["--version"] or words[0] == "COMMAND":
             return
         self.assertIn(words[0], COMMANDS, "no such command")
-        name = " ".join(words[:2]) if words[0] == "bench" and len(words) > 1 else words[0]
+        name = " ".join(words[:2]) if words[0] in ("bench", "catalogue") and len(words) > 1 else words[0]
         self.assert_options(words, self.helps[name])
-        if not whole or len(words) == 1 or words[0] == "bench":  # benchmarks are cli_bench's
+        if not whole or len(words) == 1 or words[0] == "bench" or name == "catalogue serve":  # benchmarks are cli_bench's; a server does not end
             return
         words = [found for word in self.smaller(words) for found in self.expanded(word)]
         result = run([PROGRAM, *words], self.folder, env={**os.environ, **environment})
@@ -174,7 +174,7 @@ class Shown(unittest.TestCase):
     def test_the_examples_of_help(self):
         for name, text in self.helps.items():
             lines = shown.of_help(text)
-            if " " not in name and name != "bench":
+            if name not in ("bench", "catalogue", "bench night", "bench gpu"):
                 self.assertTrue(lines, f"{name} has no example")
             for line in lines:
                 with self.subTest(command=line):

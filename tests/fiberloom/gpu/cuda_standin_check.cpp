@@ -8,6 +8,8 @@
 #include "fiberloom/bench/gpu_agreement.hpp"
 #include "fiberloom/bench/gpu_bench.hpp"
 #include "fiberloom/bench/gpu_checks.hpp"
+#include "fiberloom/bench/scan_case.hpp"
+#include "fiberloom/redshift/gpu/device_scan.hpp"
 #include "fiberloom/simulate/small_frame.hpp"
 #include "loom/base/executor.hpp"
 #include "tests/fiberloom/gpu/cuda_standin.hpp"
@@ -86,6 +88,8 @@ void runs_the_benchmark() {
   options.frames_in_flight = 2;
   options.repeats = 1;
   options.baseline_patches = 2;
+  options.scan_targets = 5;
+  options.scan_redshifts = 100;
   const GpuBenchResult r = run_gpu_bench(options);
   // the vendor's libraries are found, opened, and have all functions; they want a real card then
   bool only_baseline = r.failures.size() <= 1;
@@ -99,6 +103,8 @@ void runs_the_benchmark() {
   bool all_timed = r.stages.size() >= 10;
   for (const GpuBenchStage& s : r.stages) all_timed = all_timed && s.seconds > 0;
   expect(all_timed, "benchmark: every stage has a time by events");
+  expect(r.scan.scan_s > 0 && r.scan.cpu_s > 0 && r.scan.stages.size() == 5,
+         "benchmark: a scan for redshifts");
   expect(r.frames == 3 && r.overlapped_s > 0 && r.cpu_frame_s > 0, "benchmark: frames");
   expect_clean("benchmark");
 }
@@ -171,6 +177,40 @@ void goes_on_when_a_card_is_lost(long after) {
   }
 }
 
+/// Card 1 of 2 is lost in the middle of its second scan.
+void scans_go_on_when_a_card_is_lost(long after) {
+  const auto c = make_scan_case({.targets = 6, .redshifts = 100, .pixels = 300});
+  SerialExecutor serial;
+  const auto scan_on = [&](redshift::DeviceScan* scanner) {
+    return redshift::scan(c->set, c->templates, c->options, serial, scanner);
+  };
+  const auto scanner_of = [](int cards) {
+    std::vector<std::unique_ptr<Device>> all;
+    for (int i = 0; i < cards; ++i) all.push_back(open_cuda_device(i));
+    return std::make_unique<redshift::DeviceScan>(
+        std::move(all),
+        redshift::DeviceScanOptions{.in_flight = 1, .on_error = OnDeviceError::kCpu});
+  };
+  const std::string name = "scans, a card lost after " + std::to_string(after) + " calls";
+  standin::reset();
+  const auto on_cpu = scan_on(nullptr), on_one = scan_on(scanner_of(1).get());
+  standin::reset({.cards = 2});
+  {
+    const auto scanner = scanner_of(2);
+    bool right = true;
+    for (int i = 0; i < 8; ++i) {
+      if (i == 2) standin::lose(1, after);
+      const std::size_t before = scanner->report().by_cpu;
+      const auto found = scan_on(scanner.get());
+      right = right && same_scan(found, scanner->report().by_cpu > before ? on_cpu : on_one);
+    }
+    expect(right, name + ": every scan is right");
+    expect(scanner->report().by_cpu == 1 && scanner->report().scans == 7 && scanner->any_left(),
+           name + ": one scan went to the CPU, the others to the card that is left");
+  }
+  expect(standin::seen().misuses.empty(), name + ": no call that CUDA would refuse");
+}
+
 void keeps_to_the_memory_that_there_is() {
   const Case c = make_case();
   standin::reset();
@@ -199,6 +239,7 @@ int main() {
     runs_the_benchmark();
     spreads_frames_over_cards();
     for (const long after : {0L, 3L, 40L, 150L}) goes_on_when_a_card_is_lost(after);
+    for (const long after : {0L, 10L, 60L}) scans_go_on_when_a_card_is_lost(after);
     keeps_to_the_memory_that_there_is();
   } catch (const std::exception& e) {
     expect(false, e.what());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
+#include "fiberloom/redshift/gpu/scan_device_kernels.hpp"
 
 namespace fiberloom::standin {
 namespace {
@@ -74,6 +75,11 @@ const exact::gpu::DeviceKernels kCollected = [] {
   exact::gpu::fill_band<Collect, 2>(k);
   exact::gpu::fill_band<Collect, 3>(k);
   exact::gpu::fill_band<Collect, 4>(k);
+  return k;
+}();
+const redshift::gpu::ScanDeviceKernels kCollectedOfScans = [] {
+  redshift::gpu::ScanDeviceKernels k{};
+  redshift::gpu::fill_kernels<Collect>(k);
   return k;
 }();
 

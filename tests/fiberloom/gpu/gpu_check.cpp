@@ -5,7 +5,7 @@
 //
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
 //             [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N] [--cpu-frames N]
-//             [--repeats N] [--threads N] [--json FILE]
+//             [--repeats N] [--targets N] [--redshifts N] [--threads N] [--json FILE]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +27,10 @@ constexpr int kSkipped = 77;
 
 std::map<std::string, std::string> parse(int argc, char** argv) {
   std::map<std::string, std::string> options{
-      {"--device", "cuda"},  {"--scale", "small"}, {"--bench", ""},       {"--checks", "yes"},
-      {"--fibers", "500"},   {"--bins", "2326"},   {"--frames", "30"},    {"--in-flight", "4"},
-      {"--patches", "5000"}, {"--threads", "0"},   {"--cpu-frames", "1"}, {"--repeats", "5"},
-      {"--json", ""}};
+      {"--device", "cuda"},  {"--scale", "small"},    {"--bench", ""},       {"--checks", "yes"},
+      {"--fibers", "500"},   {"--bins", "2326"},      {"--frames", "30"},    {"--in-flight", "4"},
+      {"--targets", "64"},   {"--redshifts", "4088"}, {"--patches", "5000"}, {"--threads", "0"},
+      {"--cpu-frames", "1"}, {"--repeats", "5"},      {"--json", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (!options.contains(name)) throw Error(Status::kUsage, "gpu_check: " + name + "?");
@@ -128,6 +128,8 @@ int run_bench(std::map<std::string, std::string>& o, Record& record) {
   bench.threads = std::stoul(o["--threads"]);
   bench.cpu_frames = std::stoi(o["--cpu-frames"]);
   bench.repeats = std::stoi(o["--repeats"]);
+  bench.scan_targets = std::stoi(o["--targets"]);
+  bench.scan_redshifts = std::stoi(o["--redshifts"]);
   bench.done = [&](const GpuBenchResult& r) { record.set(r); };
   const GpuBenchResult result = run_gpu_bench(bench);
   std::cout << gpu_bench_table(result) << std::flush;

@@ -48,6 +48,11 @@ class Redshifts(unittest.TestCase):
             found = self.run_program(launcher(ranks), f"ranks{ranks}", "--part-overhead", "0")
             self.assertEqual(found, self.alone)
 
+    def test_cards_of_all_ranks_give_the_same_bytes(self):
+        alone = self.run_program([], "card", "--backend", "emulate")
+        found = self.run_program(launcher(2), "cards", "--part-overhead", "0", "--backend", "emulate")
+        self.assertEqual(found, alone)
+
     def test_one_file_wants_one_rank(self):
         result = subprocess.run([*launcher(2), PROGRAM, "redshift", "-i", self.tree / "coadd-one.fits", "-o",
                                  self.work / "x.fits", "-t", self.work], capture_output=True, text=True, timeout=100, env=CLEAN)

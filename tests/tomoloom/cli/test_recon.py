@@ -44,6 +44,33 @@ class Recon(Case):
                 seen.add(self.volume.read_bytes())
         self.assertEqual(len(seen), 16)
 
+    def test_iterations_of_every_kind(self):
+        for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",)):
+            self.recon("--rows", "30:32", "--iterations", 4, "--method", *words)
+            self.assertRegex(self.ok("info", self.volume).stdout, f"method +{words[0]}")
+        self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
+        self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
+
+    def test_rings_go_from_slices(self):
+        self.recon("--rows", "30:34")
+        before = self.volume.read_bytes()
+        self.recon("--rows", "30:34", "--ring-width", 5, "--ring-threshold", 0.2, "--ring-angle", 45)
+        self.assertNotEqual(self.volume.read_bytes(), before)
+        self.fails(2, "--ring-angle", "recon", self.scan, "-o", self.volume, "--ring-angle", 181)
+
+    def test_half_acquisition_makes_slices_as_wide_as_both_halves(self):
+        turn = self.out / "turn.h5"
+        self.ok("simulate", "-o", turn, "--columns", 40, "--rows", 4, "--angles", 120, "--arc", 360, "--center", 9, "--quiet")
+        summary = self.out / "summary.json"
+        said = self.ok("recon", turn, "-o", self.volume, "--acquisition", "half", "--center", 9, "--json", summary)
+        self.assertIn("4 slices of 61 x 61", said.stdout + said.stderr)
+        self.assertEqual(json.loads(summary.read_text())["volume"]["width"], 61)
+        kept = self.volume.read_bytes()
+        for words in ((), ("--center", "auto"), ("--center", "9:10"), ("--center", 9, "--method", "cgls")):
+            self.fails(15, "--acquisition half", "recon", turn, "-o", self.volume, "--acquisition", "half", *words)
+        self.fails(15, "whole turn", "recon", self.scan, "-o", self.volume, "--acquisition", "half", "--center", 9)
+        self.assertEqual(self.volume.read_bytes(), kept)
+
     def test_an_output_that_is_there_is_replaced_or_kept(self):
         self.volume.write_text("before")
         self.fails(32, "volume.h5", "recon", self.scan, "-o", self.volume, "--no-clobber")

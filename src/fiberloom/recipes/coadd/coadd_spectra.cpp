@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "fiberloom/calibrate/coadd.hpp"
@@ -68,13 +69,103 @@ struct AllSpectra : SpectraFile {
   std::vector<std::optional<Table>> scores_of;
   std::vector<std::size_t> rows_of;
 };
+
+/// Cameras in the order of their wavelengths.
+void sort_cameras(SpectraFile& file) {
+  std::sort(file.cameras.begin(), file.cameras.end(), [](const auto& a, const auto& b) {
+    return a.spectra.wave.front() < b.spectra.wave.front();
+  });
+}
+
+/// A camera that an exposure lacks, in files of frames: spectra without information.
+SpectraFile::Camera blank_like(const SpectraFile::Camera& like, std::size_t nspec) {
+  const Spectra& s = like.spectra;
+  SpectraFile::Camera out{like.name, like.header, {}};
+  out.spectra.wave = s.wave;
+  out.spectra.flux = out.spectra.ivar = Array2D<double>(nspec, s.nwave(), 0.0);
+  out.spectra.mask = Array2D<std::uint32_t>(nspec, s.nwave(), 0U);
+  if (!s.resolution.empty()) {
+    out.spectra.resolution = Array3D<float>(nspec, s.resolution.rows(), s.nwave());
+    std::fill_n(out.spectra.resolution.data(), out.spectra.resolution.size(), 0.0F);
+  }
+  return out;
+}
+
+/// The frame joins the exposure that it is of, as a further camera.
+void join_exposure(SpectraFile& exposure, SpectraFile frame) {
+  SpectraFile::Camera& camera = frame.cameras.front();
+  for (const SpectraFile::Camera& c : exposure.cameras) {
+    if (c.name != camera.name) continue;
+    throw Error(Status::kUsage, frame.path + ": a second frame of camera " + camera.name +
+                                    " of one exposure, beside " + exposure.path);
+  }
+  const auto ids = [](const SpectraFile& f) { return fibermap_of(f).integers("TARGETID", -1); };
+  if (ids(frame) != ids(exposure)) {
+    throw Error(Status::kWrongShape, frame.path + ": FIBERMAP: other TARGETIDs than " +
+                                         exposure.path +
+                                         ", expected those of the same spectrograph and exposure");
+  }
+  exposure.cameras.push_back(std::move(camera));
+  sort_cameras(exposure);
+}
+
+/// Files of spectra as they are; frames as exposures with their cameras side by side.
+std::vector<SpectraFile> read_files(const CoaddJob& job) {
+  std::vector<SpectraFile> out;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> exposures;
+  for (const std::string& path : job.inputs) {
+    SpectraFile file = read_spectra(path, job.verify);
+    if (file.is_frame) {
+      Table fibermap = fibermap_of(file);
+      add_exposure_columns(file.header, fibermap);
+      file.fibermap = std::move(fibermap);
+      file.scores.reset();  // of the frame's own camera
+      const std::pair key{file.header.integer("EXPID").value_or(-1),
+                          file.header.integer("SPECGRPH").value_or(-1)};
+      const auto [known, is_new] = exposures.emplace(key, out.size());
+      if (!is_new) {
+        join_exposure(out[known->second], std::move(file));
+        continue;
+      }
+    }
+    out.push_back(std::move(file));
+  }
+  std::map<std::string, SpectraFile::Camera> blanks;
+  for (const SpectraFile& file : out) {
+    for (const auto& c : file.cameras) {
+      if (file.is_frame) blanks.try_emplace(c.name, blank_like(c, 0));
+    }
+  }
+  for (SpectraFile& file : out) {
+    for (const auto& [name, like] : blanks) {
+      const bool has = std::any_of(file.cameras.begin(), file.cameras.end(),
+                                   [&](const auto& c) { return c.name == name; });
+      if (file.is_frame && !has) file.cameras.push_back(blank_like(like, file.nspec()));
+    }
+    if (file.is_frame) sort_cameras(file);
+  }
+  return out;
+}
+
+/// What a coadd of frames says of itself.
+HeaderCards header_of_frames(const HeaderCards& frame) {
+  HeaderCards out;
+  for (const auto& [key, from] :
+       {std::pair{"NIGHT", "NIGHT"}, {"TILEID", "TILEID"}, {"PETAL", "SPECGRPH"}}) {
+    if (const auto value = frame.integer(from)) out.set(key, *value);
+  }
+  return out;
+}
+
 AllSpectra read_all(const CoaddJob& job) {
   if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
-  AllSpectra all{read_spectra(job.inputs.front(), job.verify), {}, {}};
+  std::vector<SpectraFile> files = read_files(job);
+  AllSpectra all{std::move(files.front()), {}, {}};
+  if (all.is_frame) all.header = header_of_frames(all.header);
   std::vector<Table> fibermaps{fibermap_of(all)};
   all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
-  for (std::size_t f = 1; f < job.inputs.size(); ++f) {
-    const SpectraFile next = read_spectra(job.inputs[f], job.verify);
+  for (std::size_t f = 1; f < files.size(); ++f) {
+    const SpectraFile& next = files[f];
     fibermaps.push_back(fibermap_of(next));
     all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
     if (next.cameras.size() != all.cameras.size()) {
@@ -115,9 +206,7 @@ char band_of_camera(const std::string& name) {
 
 /// One camera of all in the place of all; named by theirs, in the order of wavelength: "BRZ".
 void join_cameras(SpectraFile& file) {
-  std::sort(file.cameras.begin(), file.cameras.end(), [](const auto& a, const auto& b) {
-    return a.spectra.wave.front() < b.spectra.wave.front();
-  });
+  sort_cameras(file);
   std::vector<Spectra> cameras;
   SpectraFile::Camera joint{"", file.cameras.front().header, {}};
   for (SpectraFile::Camera& c : file.cameras) {

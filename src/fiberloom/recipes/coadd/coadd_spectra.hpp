@@ -16,7 +16,9 @@
 namespace fiberloom {
 
 struct CoaddJob {
-  std::vector<std::string> inputs;  ///< files of spectra
+  /// Files of spectra, or calibrated frames: those of one exposure and spectrograph (EXPID,
+  /// SPECGRPH) are its cameras; where an exposure lacks a camera it adds nothing there.
+  std::vector<std::string> inputs;
   std::string output;
   double cosmic_nsig = 4;       ///< 0: none are looked for
   bool across_cameras = false;  ///< one spectrum of all cameras

@@ -25,6 +25,20 @@ std::vector<Task> find_tasks(const FrameRequest& request) {
   return tasks;
 }
 
+std::vector<Task> frames_of(const std::vector<Task>& tasks) {
+  std::vector<Task> frames;
+  std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(frames),
+               [](const Task& task) { return task.kind == kExtractKind; });
+  return frames;
+}
+
+WorkKinds kinds_of(const NightJob& job, std::shared_ptr<ExtractKind> frames) {
+  std::vector<std::shared_ptr<WorkKind>> kinds;
+  if (job.beyond) kinds = job.beyond->kinds;
+  kinds.push_back(std::move(frames));
+  return WorkKinds(std::move(kinds));
+}
+
 /// Before any of the frames is begun: remembers their options, or throws kUsage where the folder's
 /// are others (remember_options); with kYes says how many frames stay as they are.
 void admit_frames(const std::vector<Task>& tasks, const RunFolder& folder, Redo redo,
@@ -38,12 +52,9 @@ void admit_frames(const std::vector<Task>& tasks, const RunFolder& folder, Redo 
   }
 }
 
-/// RankHello::device of an engine: 0 is the CPU, 1 the CPU in place of a card, else a card's
-/// compute capability (90 for 9.0). The results of two kinds differ by rounding.
+/// RankHello::device of an engine.
 int kind_of(const DeviceEngine* device) {
-  if (device == nullptr) return 0;
-  const DeviceInfo& info = device->info();
-  return info.emulated ? 1 : info.capability();
+  return device_kind(device == nullptr ? nullptr : &device->info());
 }
 
 std::size_t places_of(const Engine& engine) {
@@ -56,7 +67,7 @@ Packing packing_of(const FrameRequest& request) {
 
 BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
                    const Observer& observer) {
-  BatchJob batch{.folder = run_folder(job.request.output), .kinds = WorkKinds({std::move(kind)})};
+  BatchJob batch{.folder = run_folder(job.request.output), .kinds = kinds_of(job, std::move(kind))};
   batch.plan = [&job] { return plan_night(job); };
   batch.watch = job.watch;
   batch.find = [&job](const std::set<std::string>& skip) {
@@ -65,18 +76,21 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
     return find_tasks(request);
   };
   batch.admit = [&job, folder = batch.folder, observer](const std::vector<Task>& tasks) {
-    admit_frames(tasks, folder, job.redo, observer);
+    admit_frames(frames_of(tasks), folder, job.redo, observer);
   };
-  batch.title = [&job](const std::vector<Task>& tasks) { return run_title(job.request, tasks); };
+  batch.title = [&job](const std::vector<Task>& tasks) {
+    return run_title(job.request, frames_of(tasks));
+  };
   batch.pipeline = job.pipeline;
   batch.packing = packing_of(job.request);
   batch.claims = job.claims;
-  batch.monitor.order = {"expid", "camera"};
+  if (!job.beyond) batch.monitor.order = {"expid", "camera"};
   batch.monitor.ledger = ledger_shape();
   batch.monitor.files = [limits = job.limits](const RunStatus& status) {
     return std::vector<StatusFile>{{"status.json", status_json(status, limits)},
                                    {"status.html", status_html(status, limits)}};
   };
+  if (job.beyond) batch.monitor.files = job.beyond->status;
   return batch;
 }
 
@@ -103,6 +117,12 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks) {
                                  {"status", folder.output() + "/status.json"}};
   std::vector<NamedFile> inputs = job.sources;
   for (const Task& task : tasks) {
+    if (task.kind != kExtractKind) {
+      for (const std::string& path : task.outputs) {
+        outputs.push_back({"output of " + task.name, path});
+      }
+      continue;
+    }
     for (NamedFile& file : outputs_of(frame_of(task).job)) {
       outputs.push_back({file.what + " of " + task.name, std::move(file.path)});
     }
@@ -132,10 +152,15 @@ BatchPlan plan_night(const NightJob& job) {
     throw Error(Status::kNotFound,
                 where + ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that were asked for");
   }
+  if (job.beyond) tasks = job.beyond->plan(std::move(tasks));
+  if (tasks.empty()) {
+    throw Error(Status::kNotFound, job.request.input + ": no exposure here that the step is for");
+  }
   check_files(job, tasks);
   const RunFolder folder = run_folder(job.request.output);
-  if (job.redo == Redo::kNo) require_same_options(tasks, folder);
-  const WorkKinds kinds({std::make_shared<ExtractKind>(Engine(job.request.job.method))});
+  if (job.redo == Redo::kNo) require_same_options(frames_of(tasks), folder);
+  const WorkKinds kinds =
+      kinds_of(job, std::make_shared<ExtractKind>(Engine(job.request.job.method)));
   return plan_batch(std::move(tasks), kinds, folder, job.pipeline.check);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,14 @@
 
 namespace fiberloom::night {
 
+/// What a night does beyond its frames.
+struct Beyond {
+  /// All tasks of the night, of those of its frames, which may be left out.
+  std::function<std::vector<Task>(std::vector<Task> frames)> plan;
+  std::vector<std::shared_ptr<WorkKind>> kinds;  ///< of tasks that are no frames
+  std::function<std::vector<StatusFile>(const RunStatus&)> status;
+};
+
 struct NightJob {
   FrameRequest request;
   PipelineOptions pipeline;
@@ -26,6 +35,7 @@ struct NightJob {
   QualityLimits limits;            ///< of the status page
   std::vector<NamedFile> texts;    ///< that whoever runs this writes beside: a summary ...
   std::vector<NamedFile> sources;  ///< that the request came from: a list, a job file
+  std::optional<Beyond> beyond;
 };
 
 /// OUT as fiberloom's run folder.

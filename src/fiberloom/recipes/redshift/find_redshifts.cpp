@@ -113,9 +113,10 @@ void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more) {
 }
 
 RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
-                               const Observer& observer)
+                               const Observer& observer, redshift::FastScanner* scanner)
     : job_(std::move(job)),
       models_(models),
+      scanner_(scanner),
       inputs_(job_, observer),
       priors_(priors_of(job_, inputs_, observer)) {
   if (!job_.chi2_scan.empty()) job_.options.evidence = false;  // that scan has none
@@ -191,8 +192,9 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     const auto given = scan_ ? scan_->curves(std::span(inputs_.ids()).subspan(low, high - low))
                              : std::vector<GivenCurve>{};
     const bool details = extras_ && extras_->details;
-    TargetFits fits = fit_targets(group.targets, models_, job_.options, priors, given,
-                                  details ? KeepScan::kCoefficients : KeepScan::kNo, executor);
+    TargetFits fits =
+        fit_targets(group.targets, models_, job_.options, priors, given,
+                    details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {
       auto& candidates = fits.candidates[t - low];
@@ -265,12 +267,12 @@ RedshiftSummary summarize(std::span<const RedshiftRow> rows) {
 }
 
 RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor, const Observer& observer,
-                               Tracer* tracer) {
+                               Tracer* tracer, redshift::FastScanner* scanner) {
   validate(job);
   warn_of_fallback(job, observer);
   StageClock clock;
   const RedshiftModels models = load_models(job);
-  RedshiftSearch search(job, models, observer);
+  RedshiftSearch search(job, models, observer, scanner);
   const StageTime read = clock.lap();
   const std::vector<RedshiftRow> rows =
       search.fit(0, search.inputs().groups(), executor, observer, tracer);

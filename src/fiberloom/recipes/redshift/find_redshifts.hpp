@@ -41,8 +41,9 @@ class ScanFile;
 /// A search in steps, for whoever puts them in a row.
 class RedshiftSearch {
  public:
-  /// Opens inputs. `models` outlives it.
-  RedshiftSearch(RedshiftJob job, const RedshiftModels& models, const Observer& observer);
+  /// Opens inputs. `models`, and where it is not null who scans instead of the CPU, outlive it.
+  RedshiftSearch(RedshiftJob job, const RedshiftModels& models, const Observer& observer,
+                 redshift::FastScanner* scanner = nullptr);
   ~RedshiftSearch();
   RedshiftSearch(const RedshiftSearch&) = delete;
   RedshiftSearch& operator=(const RedshiftSearch&) = delete;
@@ -62,6 +63,7 @@ class RedshiftSearch {
 
   RedshiftJob job_;
   const RedshiftModels& models_;
+  redshift::FastScanner* scanner_;
   RedshiftInputs inputs_;
   std::vector<redshift::Prior> priors_;  ///< one a target, or none
   std::unique_ptr<ScanFile> scan_;       ///< where chi2 comes from an earlier scan
@@ -84,7 +86,8 @@ struct RedshiftSummary {
 
 /// All of it, with files as in the job.
 [[nodiscard]] RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor,
-                                             const Observer& observer, Tracer* tracer);
+                                             const Observer& observer, Tracer* tracer,
+                                             redshift::FastScanner* scanner = nullptr);
 [[nodiscard]] RedshiftSummary summarize(std::span<const RedshiftRow> rows);
 
 }  // namespace fiberloom

@@ -175,7 +175,8 @@ std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& mode
 
 TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels& models,
                        const RedshiftOptions& options, std::span<const Prior> priors,
-                       std::span<const GivenCurve> given, KeepScan keep, Executor& executor) {
+                       std::span<const GivenCurve> given, KeepScan keep, Executor& executor,
+                       FastScanner* scanner) {
   check(options);
   ScanOptions how = scan_options(options);
   how.keep_coefficients = keep == KeepScan::kCoefficients;
@@ -183,7 +184,7 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   TargetFits out;
   out = ready_spectra(targets, options, executor);
   const std::size_t minima = minima_of(options, models);
-  out.curves = given.empty() ? scan(*out.set, models.templates, how, executor)
+  out.curves = given.empty() ? scan(*out.set, models.templates, how, executor, scanner)
                              : given_curves(*out.set, models, how, given);
   if (options.method == RedshiftMethod::kRedrock) {
     RedrockOptions rules;

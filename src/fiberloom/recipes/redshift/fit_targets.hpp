@@ -38,12 +38,13 @@ struct TargetFits {
 enum class KeepScan { kNo, kCoefficients };
 
 /// Throws kUsage where an option is out of its range; kTemplateRange, kUnsupported, kWrongShape as
-/// its steps do. `priors`: one a target, or none. `given`: one a template, or none.
+/// its steps do. `priors`: one a target, or none. `given`: one a template, or none. `scanner`: who
+/// scans instead of the CPU, or null.
 [[nodiscard]] TargetFits fit_targets(std::span<const redshift::TargetView> targets,
                                      const RedshiftModels& models, const RedshiftOptions& options,
                                      std::span<const redshift::Prior> priors,
                                      std::span<const GivenCurve> given, KeepScan keep,
-                                     Executor& executor);
+                                     Executor& executor, redshift::FastScanner* scanner = nullptr);
 
 /// Spectra and templates made ready as for a fit, and nothing fitted: curves without values, no
 /// candidates. For models of fits that were made before. Throws what fit_targets() throws.

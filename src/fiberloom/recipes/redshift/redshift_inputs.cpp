@@ -50,27 +50,6 @@ std::vector<std::int64_t> in_range(std::vector<std::int64_t> ids, const Redshift
   return {from, from + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Columns of an exposure that frames have in their header alone.
-void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
-  const auto integers = [&](const char* column, const char* key) {
-    const auto value = header.integer(key);
-    if (!value || fibermap.find(column) != nullptr) return;
-    const std::vector<std::int32_t> all(fibermap.rows, static_cast<std::int32_t>(*value));
-    fibermap.add(column, std::span(all));
-  };
-  const auto numbers = [&](const char* column, const char* key, const char* unit) {
-    const auto value = header.number(key);
-    if (!value || fibermap.find(column) != nullptr) return;
-    const std::vector<double> all(fibermap.rows, *value);
-    fibermap.add(column, std::span(all), unit);
-  };
-  integers("NIGHT", "NIGHT");
-  integers("EXPID", "EXPID");
-  integers("TILEID", "TILEID");
-  numbers("MJD", "MJD-OBS", "d");
-  numbers("EXPTIME", "EXPTIME", "s");
-}
-
 /// Who an exposure of a target is, whichever camera's file tells of it.
 using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 

@@ -26,8 +26,9 @@ struct JobContent final : Opaque {
 
 /// An open search.
 struct SearchMaterial final : Opaque {
-  SearchMaterial(const RedshiftJob& job, const RedshiftModels& models, const Observer& observer)
-      : search(job, models, observer) {}
+  SearchMaterial(const RedshiftJob& job, const RedshiftModels& models, const Observer& observer,
+                 redshift::FastScanner* scanner)
+      : search(job, models, observer, scanner) {}
   RedshiftSearch search;
 };
 
@@ -141,7 +142,7 @@ const RedshiftModels& RedshiftKind::models_of(const RedshiftJob& job) {
 std::unique_ptr<Opaque> RedshiftKind::read(const Task& task, const Observer& observer,
                                            Tracer* /*tracer*/) {
   const RedshiftJob& job = job_of(task);
-  return std::make_unique<SearchMaterial>(job, models_of(job), observer);
+  return std::make_unique<SearchMaterial>(job, models_of(job), observer, device_.get());
 }
 
 std::unique_ptr<Opaque> RedshiftKind::compute(const Task& task, const WorkUnit& unit,
@@ -221,6 +222,10 @@ std::unique_ptr<Opaque> RedshiftKind::receive_piece(WireReader& reader) const {
   reader(piece->first, n);
   for (std::size_t i = 0; i < n; ++i) row_fields(reader, piece->rows.emplace_back());
   return piece;
+}
+
+bool RedshiftKind::ends_run(const Error& error) const {
+  return error.status() == Status::kDevice && device_ != nullptr && !device_->any_left();
 }
 
 std::string RedshiftKind::size_of(const Task& task) const { return job_of(task).inputs.front(); }

@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
+#include "fiberloom/redshift/gpu/device_scan.hpp"
 #include "loom/batch/work_kind.hpp"
 
 namespace fiberloom::survey {
@@ -26,6 +28,12 @@ inline constexpr const char* kRedshiftKind = "redshift";
 /// are written as their groups are fitted.
 class RedshiftKind final : public WorkKind {
  public:
+  /// `device`: who scans, null for the CPU.
+  explicit RedshiftKind(std::shared_ptr<redshift::DeviceScan> device = nullptr)
+      : device_(std::move(device)) {}
+  /// Before any work.
+  void set_device(std::shared_ptr<redshift::DeviceScan> device) { device_ = std::move(device); }
+
   [[nodiscard]] std::string name() const override { return kRedshiftKind; }
   [[nodiscard]] StageNames stages() const override;
   [[nodiscard]] std::string fingerprint(const Task& task) const override;
@@ -45,6 +53,7 @@ class RedshiftKind final : public WorkKind {
   [[nodiscard]] int count_parts(const Task& task) const override;
   void send_piece(WireWriter& writer, const Opaque& piece) const override;
   [[nodiscard]] std::unique_ptr<Opaque> receive_piece(WireReader& reader) const override;
+  [[nodiscard]] bool ends_run(const Error& error) const override;
   [[nodiscard]] std::string size_of(const Task& task) const override;
   [[nodiscard]] std::string smaller() const override;
 
@@ -52,6 +61,7 @@ class RedshiftKind final : public WorkKind {
   /// Templates are the same for all tasks of a run: read once, by who needs them first.
   [[nodiscard]] const RedshiftModels& models_of(const RedshiftJob& job);
 
+  std::shared_ptr<redshift::DeviceScan> device_;
   std::mutex mutex_;
   std::unique_ptr<const RedshiftModels> models_;
 };

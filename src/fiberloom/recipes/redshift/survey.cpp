@@ -135,9 +135,9 @@ void check_files(const SurveyJob& job, const std::vector<Task>& tasks) {
   check_distinct(outputs, inputs);
 }
 
-BatchJob batch_job(const SurveyJob& job) {
+BatchJob batch_job(const SurveyJob& job, std::shared_ptr<RedshiftKind> kind) {
   BatchJob batch{.folder = run_folder(job),
-                 .kinds = WorkKinds({std::make_shared<RedshiftKind>()}),
+                 .kinds = WorkKinds({std::move(kind)}),
                  .plan = [&job] { return plan_survey(job); },
                  .watch = {},
                  .find = {},
@@ -247,22 +247,34 @@ BatchPlan plan_survey(const SurveyJob& job) {
 
 BatchReport run_survey(const SurveyJob& job, const Observer& observer,
                        const Monitor::Progress& progress, Tracer* tracer) {
-  return run_batch(batch_job(job), observer, progress, tracer);
+  return run_batch(batch_job(job, std::make_shared<RedshiftKind>(job.device)), observer, progress,
+                   tracer);
 }
 
 RanksReport run_survey_on_ranks(Ranks& ranks, SurveyRanksJob job, const Observer& observer,
                                 const Monitor::Progress& progress, Tracer* tracer) {
-  RanksJob ranks_job{.batch = batch_job(job.survey),
+  const auto kind = std::make_shared<RedshiftKind>(job.survey.device);
+  const auto kind_of = [](const std::shared_ptr<redshift::DeviceScan>& device) {
+    return device_kind(device == nullptr ? nullptr : &device->info());
+  };
+  RanksJob ranks_job{.batch = batch_job(job.survey, kind),
                      .dispatch = job.dispatch,
                      .silence_s = job.silence_s,
                      .launch_s = job.launch_s,
                      .open_s = job.open_s,
                      .isa = static_cast<int>(active_isa()),
-                     .device = 0,
+                     .device = kind_of(job.survey.device),
                      .agreed =
-                         [](int isa, int) {
+                         [&](int isa, int device) {
                            lower_isa(static_cast<Isa>(isa));
-                           return std::size_t{0};
+                           if (device != kind_of(job.survey.device)) {
+                             observer.warn(
+                                 "not all ranks have a device of this kind: this one scans on its "
+                                 "CPU, so that it does not matter who scans what");
+                             job.survey.device = nullptr;
+                             kind->set_device(nullptr);
+                           }
+                           return std::size_t{0};  // the CPU does most of the work in any case
                          },
                      .fatal = std::move(job.fatal)};
   return run_batch_on_ranks(ranks, std::move(ranks_job), observer, progress, tracer);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct SurveyJob {
   PipelineOptions pipeline;
   ClaimOptions claims;
   std::vector<NamedFile> texts;  ///< that whoever runs this writes beside: a summary ...
+  std::shared_ptr<redshift::DeviceScan> device;  ///< who scans; null: the CPU
 };
 
 /// Does this name mean a folder: one that is there, or one that ends in "/"?

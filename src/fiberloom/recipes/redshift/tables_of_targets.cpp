@@ -338,6 +338,26 @@ std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {
   return out;
 }
 
+void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
+  const auto integers = [&](const char* column, const char* key) {
+    const auto value = header.integer(key);
+    if (!value || fibermap.find(column) != nullptr) return;
+    const std::vector<std::int32_t> all(fibermap.rows, static_cast<std::int32_t>(*value));
+    fibermap.add(column, std::span(all));
+  };
+  const auto numbers = [&](const char* column, const char* key, const char* unit) {
+    const auto value = header.number(key);
+    if (!value || fibermap.find(column) != nullptr) return;
+    const std::vector<double> all(fibermap.rows, *value);
+    fibermap.add(column, std::span(all), unit);
+  };
+  integers("NIGHT", "NIGHT");
+  integers("EXPID", "EXPID");
+  integers("TILEID", "TILEID");
+  numbers("MJD", "MJD-OBS", "d");
+  numbers("EXPTIME", "EXPTIME", "s");
+}
+
 Table stack(std::span<const Table> tables) {
   if (tables.empty()) return {};
   Table out = tables.front();

@@ -8,13 +8,19 @@
 #include <span>
 #include <vector>
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/spectrum/table.hpp"
+#include "loom/fits/header_cards.hpp"
 
 namespace fiberloom {
 
 /// What COADD_FIBERSTATUS (or FIBERSTATUS) and OBJTYPE of each row say, as bits of ZWARN; none
 /// where a column is missing. NODATA: nothing was found there, whatever the fit says.
 [[nodiscard]] std::vector<std::uint32_t> zwarn_of(const Table& fibermap);
+
+/// Columns of an exposure that frames have in their header alone: NIGHT, EXPID, TILEID, MJD,
+/// EXPTIME, where they are not there.
+void add_exposure_columns(const HeaderCards& header, Table& fibermap);
 
 /// Rows of all tables one below the other: the columns of the first one that all others have with
 /// the same kind of value.

@@ -9,7 +9,6 @@
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "loom/base/stop.hpp"
-#include "loom/device/emulated_device.hpp"
 
 namespace fiberloom {
 
@@ -115,7 +114,7 @@ class FrameRun {
     auto* strips = resolution + result_.resolution.size();
     const double* arrays[] = {from.flux, from.ivar, from.xflux, from.chi2pix, from.lost};
     {
-      const exact::gpu::DeviceStage stage(stream, "copy out");
+      const DeviceStage stage(stream, "copy out");
       for (std::size_t i = 0; i < 5; ++i)
         stream.copy_out(out + i * n, arrays[i], n * sizeof(double));
       stream.copy_out(resolution, from.resolution, result_.resolution.size() * sizeof(float));
@@ -257,52 +256,9 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   return result;
 }
 
-namespace {
-
-/// Kernels are compiled for 8.0 and 9.0, and for what comes after.
-constexpr int kOldestCapability = 80;
-
-/// Cards that can be used, all of one capability; `why` tells of those that cannot.
-std::vector<std::unique_ptr<Device>> open_cards(std::string& why) {
-  std::vector<std::unique_ptr<Device>> cards;
-  int first = 0;
-  for (int i = 0; i < cuda_device_count(); ++i) {
-    try {
-      auto card = open_cuda_device(i);
-      const DeviceInfo info = card->info();
-      if (info.capability() < kOldestCapability) {
-        throw Error(Status::kDevice, "GPU: " + info.name + " has compute capability " +
-                                         std::to_string(info.major) + "." +
-                                         std::to_string(info.minor) + ", 8.0 is needed");
-      }
-      if (!cards.empty() && info.capability() != first) {
-        throw Error(Status::kDevice, "GPU: " + info.name + " is of another kind than the first");
-      }
-      first = info.capability();
-      cards.push_back(std::move(card));
-    } catch (const Error& e) {
-      why += (why.empty() ? "" : "; ") + std::string(e.what());
-    }
-  }
-  return cards;
-}
-
-}  // namespace
-
 std::shared_ptr<DeviceEngine> make_device_engine(Backend backend, DeviceEngineOptions options,
                                                  const Observer& observer) {
-  std::vector<std::unique_ptr<Device>> devices;
-  if (backend == Backend::kEmulate) {
-    devices.push_back(make_emulated_device());
-  } else if (backend == Backend::kCuda || backend == Backend::kAuto) {
-    std::string why = why_no_cuda();
-    const bool none = !why.empty();
-    if (!none) devices = open_cards(why);
-    if (devices.empty() && backend == Backend::kCuda) {
-      throw Error(Status::kDevice, "--backend cuda: " + why);
-    }
-    if (!none && !why.empty()) observer.info("device not used: " + why);
-  }
+  std::vector<std::unique_ptr<Device>> devices = open_devices(backend, observer);
   if (devices.empty()) return nullptr;
   if (backend == Backend::kAuto) options.too_large = TooLarge::kCpu;
   return std::make_shared<DeviceEngine>(std::move(devices), options);

@@ -8,24 +8,11 @@
 #include <vector>
 
 #include "fiberloom/extract/exact/bundle.hpp"
-#include "fiberloom/extract/exact/gpu/device_places.hpp"
 #include "fiberloom/extract/extract.hpp"
-#include "loom/device/device.hpp"
+#include "loom/device/backend.hpp"
+#include "loom/device/device_places.hpp"
 
 namespace fiberloom {
-
-enum class Backend {
-  kAuto,  ///< CUDA where it is compiled in and a card is there, else the CPU
-  kCpu,
-  kCuda,
-  kEmulate,  ///< the device's algorithm on the CPU, for tests: slow
-};
-
-/// What to do when the device fails in the middle of a frame.
-enum class OnDeviceError { kFail, kCpu };
-
-/// What to do with a frame that no device has the memory for.
-enum class TooLarge { kFail, kCpu };
 
 struct DeviceEngineOptions {
   std::size_t memory_bytes = 0;  ///< of each device; 0: most of what is free

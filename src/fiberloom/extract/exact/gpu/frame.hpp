@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 #include "fiberloom/extract/exact/gpu/mailbox.hpp"
 #include "fiberloom/extract/exact/gpu/problem.hpp"
-#include "loom/trace/range.hpp"
+#include "loom/device/device_stage.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -115,23 +114,5 @@ class DeviceFrame {
 /// Index into the tables of bands and couplings.
 [[nodiscard]] int band_index(int band);
 [[nodiscard]] int coupling_index(int half_width);
-
-/// Names a stage for the device's clock, and for a profiler.
-class DeviceStage {
- public:
-  DeviceStage(Stream& stream, const char* name) : range_(name), stream_(stream) {
-    stream.begin_stage(name);
-  }
-  DeviceStage(const DeviceStage&) = delete;
-  DeviceStage& operator=(const DeviceStage&) = delete;
-  ~DeviceStage() noexcept(false) {
-    if (std::uncaught_exceptions() == entered_) stream_.end_stage();
-  }
-
- private:
-  Range range_;  // ends however the stage does
-  Stream& stream_;
-  int entered_ = std::uncaught_exceptions();
-};
 
 }  // namespace fiberloom::exact::gpu

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device kernels on the CPU, thread by thread.
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
-#include "loom/device/emulated_device.hpp"
+#include "loom/device/emulated_launch.hpp"
 #include "loom/linalg/banded.hpp"
 
 namespace fiberloom::exact::gpu {
 
 namespace {
-
-struct EmulatedRun {
-  template <class K>
-  static void launch(Stream& stream, long threads, const typename K::Args& args) {
-    refuse_host_pointers(stream, &args, sizeof args);
-    run_emulated(stream, threads, [args](long thread) { K::run(thread, args); });
-  }
-  template <class K>
-  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
-    refuse_host_pointers(stream, &args, sizeof args);
-    run_emulated_blocks(stream, blocks,
-                        {K::kThreads, K::shared_bytes(args), [args] { return K::phases(args); },
-                         [args](int phase, long block, int thread, double* shared) {
-                           K::run(phase, block, thread, args, shared);
-                         }});
-  }
-};
 
 template <std::size_t N>
 constexpr bool same(const std::array<int, N>& a, const int (&b)[kBandCount]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/extract/exact/gpu/device_places.hpp"
+#include "loom/device/device_places.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 #include "loom/base/stop.hpp"
 
-namespace fiberloom {
+namespace loom {
 namespace {
 
 constexpr auto kStopPoll = std::chrono::milliseconds(100);
@@ -22,7 +22,8 @@ std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + 
 DevicePlaces::DevicePlaces(std::vector<std::unique_ptr<Device>> devices,
                            const DevicePlacesOptions& options)
     : turn_(static_cast<std::size_t>(getpid())),  // processes side by side begin side by side
-      each_(static_cast<std::size_t>(std::max(1, options.places))) {
+      each_(static_cast<std::size_t>(std::max(1, options.places))),
+      work_(options.work) {
   for (auto& device : devices) {
     auto card = std::make_unique<Card>();
     card->device = std::move(device);
@@ -52,7 +53,7 @@ std::size_t DevicePlaces::most_of_living() const noexcept {
   return most;
 }
 
-/// The frame on the device may need the processor that the caller has, to get off it: so the wait
+/// The work on the device may need the processor that the caller has, to get off it: so the wait
 /// is without one.
 DevicePlaces::Lease DevicePlaces::take(std::size_t least, std::size_t most, Executor& executor,
                                        const Observer& observer) {
@@ -105,7 +106,7 @@ DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
   for (auto& card : cards_) {
     if (card->refused) std::rethrow_exception(std::exchange(card->refused, nullptr));
   }
-  throw Error(Status::kDevice, "GPU: a frame needs at least " + mebibytes(least) +
+  throw Error(Status::kDevice, "GPU: a " + work_ + " needs at least " + mebibytes(least) +
                                    " of device memory, " + mebibytes(most_of_living()) +
                                    " may be used (--gpu-memory)");
 }
@@ -115,9 +116,11 @@ DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
 bool DevicePlaces::furnish(Place& place, std::size_t least, std::size_t bytes, std::size_t left) {
   Card& card = *place.card;
   if (place.memory.bytes() < bytes || place.memory.bytes() > left) {
-    // idle memory makes room; what a frame needs is seldom different from the last one's
+    // idle memory makes room; what is needed is seldom different from the last time
     for (auto& other : places_) {
-      if (other->card == &card && !other->busy) other->memory = DeviceMemory();
+      if (other->card != &card || other->busy) continue;
+      other->memory = DeviceMemory();
+      other->content = 0;
     }
     try {
       place.memory = DeviceMemory(*card.device, bytes);
@@ -137,9 +140,10 @@ bool DevicePlaces::furnish(Place& place, std::size_t least, std::size_t bytes, s
 
 void DevicePlaces::give_back(Place& place, bool broken) {
   const std::lock_guard lock(mutex_);
-  if (broken) {  // nothing that was under way on it may reach the next frame
+  if (broken) {  // nothing that was under way on it may reach the next one
     place.stream.reset();
     place.memory = DeviceMemory();
+    place.content = 0;
     place.staging = HostMemory();
   }
   place.busy = false;
@@ -163,12 +167,12 @@ std::size_t DevicePlaces::retire_lost(const Observer& observer) {
     } catch (const Error& e) {
       card.lost = true;
       ++lost;
-      observer.warn("device " + std::to_string(i) +
-                    " is lost and gets no more frames: " + e.what());
+      observer.warn("device " + std::to_string(i) + " is lost and gets no more " + work_ +
+                    "s: " + e.what());
     }
   }
   freed_.notify_all();  // who waits for a place may have none to wait for
   return lost;
 }
 
-}  // namespace fiberloom
+}  // namespace loom

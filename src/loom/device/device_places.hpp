@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places for frames on one or several devices: memory, streams, whose turn it is, which devices are
-// lost. Knows nothing of what a frame does there.
+// Places for pieces of work on one or several devices: memory, streams, whose turn it is, which
+// devices are lost. Knows nothing of what is done there.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "fiberloom/foundation.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "loom/device/device.hpp"
 
-namespace fiberloom {
+namespace loom {
 
 struct DevicePlacesOptions {
   std::size_t memory_bytes = 0;  ///< of each device; 0: most of what is free
   int places = 2;                ///< on each device
+  const char* work = "frame";    ///< what goes there, in messages
 };
 
 class DevicePlaces {
@@ -28,16 +30,19 @@ class DevicePlaces {
     std::unique_ptr<Device> device;
     DeviceInfo info;  ///< as it was found
     std::size_t limit = 0;
-    bool lost = false;  ///< it answers no more: no frame goes there
+    bool lost = false;  ///< it answers no more: nothing goes there
     /// Why it had no memory to give; it is not asked again before a place is given back.
     std::exception_ptr refused;
   };
-  /// One place for a frame: a stream and memory of its own.
+  /// One place: a stream and memory of its own.
   struct Place {
     Card* card = nullptr;
     std::unique_ptr<Stream> stream;
     DeviceMemory memory;
     HostMemory staging;
+    /// Whoever leaves something in the memory for the next one says here what; 0 where the memory
+    /// is new.
+    std::uint64_t content = 0;
     bool busy = false;
   };
   /// A place taken, until destroyed; by an exception it loses all that it had.
@@ -70,7 +75,7 @@ class DevicePlaces {
   /// memory can never suffice, when no device is left, or when one fails.
   [[nodiscard]] Lease take(std::size_t least, std::size_t most, Executor& executor,
                            const Observer& observer);
-  /// After a failure: devices that do not answer at all are out, so that the others get the frames.
+  /// After a failure: devices that do not answer at all are out, so that the others get the work.
   /// Returns how many.
   [[nodiscard]] std::size_t retire_lost(const Observer& observer);
   [[nodiscard]] bool any_left() const;
@@ -90,6 +95,7 @@ class DevicePlaces {
   mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::size_t turn_ = 0, each_ = 1;
+  std::string work_;
 };
 
-}  // namespace fiberloom
+}  // namespace loom

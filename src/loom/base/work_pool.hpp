@@ -6,9 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "skyloom/foundation.hpp"
-
-namespace skyloom {
+namespace loom {
 
 template <class Work>
 class WorkPool {
@@ -55,4 +53,4 @@ class WorkPool {
   std::vector<std::unique_ptr<Work>> free_;
 };
 
-}  // namespace skyloom
+}  // namespace loom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who gets a place on which device with how much memory, on emulated devices.
-#include "fiberloom/extract/exact/gpu/device_places.hpp"
+#include "loom/device/device_places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "loom/device/emulated_device.hpp"
 
-namespace fiberloom {
+namespace loom {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -77,6 +77,20 @@ TEST(DevicePlaces, KeepMemoryFromFrameToFrame) {
   EXPECT_EQ(p.take(kMiB, 4 * kMiB)->memory.data(), first) << "what is larger will do";
 }
 
+TEST(DevicePlaces, KnowWhatWasLeftInMemoryUntilItIsNew) {
+  Places p(1, {0, 1});
+  p.take(kMiB, 8 * kMiB)->content = 7;
+  EXPECT_EQ(p.take(kMiB, 4 * kMiB)->content, 7U);
+  EXPECT_EQ(p.take(kMiB, 9 * kMiB)->content, 0U) << "more memory is other memory";
+  p.take(kMiB, 9 * kMiB)->content = 8;
+  try {
+    const auto lease = p.take(kMiB, 9 * kMiB);
+    throw std::runtime_error("fault");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(p.take(kMiB, 9 * kMiB)->content, 0U);
+}
+
 TEST(DevicePlaces, AnExceptionCostsAPlaceAllThatItHad) {
   Places p(1, {0, 1});
   DevicePlaces::Place* place = nullptr;
@@ -131,4 +145,4 @@ TEST(DevicePlaces, GoOnWithoutALostDeviceAndSaySoOnce) {
 }
 
 }  // namespace
-}  // namespace fiberloom
+}  // namespace loom

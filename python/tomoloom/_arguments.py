@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments of calls become arrays and numbers that the library takes, or an error that names them."""
+import math
+import operator
+from typing import Any, Dict, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+
+
+def stack(name: str, value: Any) -> "npt.NDArray[Any]":
+    """Three axes of numbers, none of length 0."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name}: expected an array of real numbers, got dtype {array.dtype}")
+    if array.ndim != 3 or 0 in array.shape:
+        raise ValueError(f"{name}: expected an array of three axes, got shape {array.shape}")
+    return array
+
+
+def floats(name: str, value: Any) -> Floats:
+    """A stack in single precision, contiguous; the caller's own array where it is that already."""
+    return np.ascontiguousarray(stack(name, value), dtype=np.float32)
+
+
+def own_floats(name: str, value: Any) -> Floats:
+    """A stack in single precision that is nobody else's."""
+    return np.array(stack(name, value), dtype=np.float32, order="C")
+
+
+def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
+    """Frames, or one frame, or a number, as the mean or median of them."""
+    array = np.asarray(value)
+    if array.ndim == 0:
+        array = np.full(shape, value)
+    if array.ndim == 3 and 0 not in array.shape:
+        mean = choice("averaging", averaging, ("mean", "median")) == "mean"
+        array = array.mean(axis=0) if mean else np.median(array, axis=0)
+    if array.shape != tuple(shape):
+        raise ValueError(f"{name}: expected frames of {shape[0]} x {shape[1]}, got shape {np.shape(value)}")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
+    """Radians, one for every projection."""
+    array = np.asarray(value, dtype=np.float64).ravel()
+    if array.size != count:
+        raise ValueError(f"{name}: expected one angle for each of {count} projections, got {array.size}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite angles")
+    return array
+
+
+def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number in [low, high]."""
+    try:
+        result = float(np.squeeze(value))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
+    if not math.isfinite(result) or not low <= result <= high:
+        raise ValueError(f"{name}: expected a finite number from {low:g} to {high:g}, got {result:g}")
+    return result
+
+
+def integer(name: str, value: Any, low: int, high: int = 2**31 - 1) -> int:
+    """An integer in [low, high]."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if not low <= result <= high:
+        raise ValueError(f"{name}: expected an integer from {low} to {high}, got {result}")
+    return result
+
+
+def choice(name: str, value: Any, words: Any) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name}: expected {' or '.join(map(repr, words))}, got {value!r}")
+    return value
+
+
+def threads(value: Optional[int]) -> int:
+    """0 where the machine and the batch system decide."""
+    return 0 if value is None else integer("threads", value, 1, 4096)
+
+
+def texts(options: Dict[str, Any]) -> Dict[str, str]:
+    """Options as on the command line."""
+    return {key: repr(value) if isinstance(value, float) else str(value) for key, value in options.items()
+            if value is not None}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps of a reconstruction on arrays: the same text that `tomoloom recon` runs on files."""
+from typing import Any, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arguments as arguments
+from . import _core
+from ._errors import ArgumentError
+
+_SEARCHED_ROWS = 8
+
+
+def normalize(projections: Any, flats: Any, darks: Any = 0, *, averaging: str = "mean", log: bool = True,
+              threads: Optional[int] = None) -> arguments.Floats:
+    """Line integrals (or transmissions) of counts.
+
+    p = -log(max(t, 1e-6)), t = (counts - dark) / (flat - dark); of a pixel whose flat is not above its dark, and of
+    values that are not numbers, t is 1, so that the result is finite.
+
+    Parameters
+    ----------
+    projections : array [angle][row][column]
+        Counts; 16-bit ones are taken as they are.
+    flats, darks : array [frame][row][column] or [row][column], or a number
+        Without and with the beam closed.
+    averaging : str
+        "mean" or "median", of flats and of darks.
+    log : bool
+        False: transmissions.
+    threads : int, optional
+        Default: what the machine and the batch system grant.
+    """
+    counts = arguments.stack("projections", projections)
+    shape = counts.shape[1:]
+    frames = (arguments.frame("flats", flats, shape, averaging), arguments.frame("darks", darks, shape, averaging),
+              bool(log), arguments.threads(threads))
+    if counts.dtype == np.uint16:
+        return _core.normalize_counts(np.ascontiguousarray(counts), *frames)
+    return _core.normalize_floats(arguments.floats("projections", counts), *frames)
+
+
+def remove_stripe(integrals: Any, method: str = "sf", *, threads: Optional[int] = None,
+                  **parameters: Any) -> arguments.Floats:
+    """Sinograms without stripes, which become rings.
+
+    Parameters
+    ----------
+    integrals : array [angle][row][column]
+    method : str
+        "sf", "ti", "fw", "sorting", "filtering", "fitting", "interpolation", "large", "dead" or "all".
+    size, large_size, snr, drop, sigma, sigma_x, sigma_y, order, alpha, blocks, level : number, optional
+        What `tomoloom recon` calls --stripe-size and so on.
+    """
+    out = arguments.own_floats("integrals", integrals)
+    given = {f"stripe_{name}": value for name, value in parameters.items()}
+    _core.remove_stripes(out, arguments.texts({"stripe": method, **given}), arguments.threads(threads))
+    return out
+
+
+def remove_outlier(transmissions: Any, dif: float, size: int = 3, *,
+                   threads: Optional[int] = None) -> arguments.Floats:
+    """Values that are `dif` or more above the median of the `size` x `size` around them (angles x columns) become
+    that median."""
+    out = arguments.own_floats("transmissions", transmissions)
+    _core.remove_outliers(out, arguments.number("dif", dif), arguments.integer("size", size, 1, 99),
+                          arguments.threads(threads))
+    return out
+
+
+def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
+          filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0, sinograms: bool = False,
+          threads: Optional[int] = None) -> arguments.Floats:
+    """Slices of line integrals: [row][columns][columns], attenuation a pixel.
+
+    Parameters
+    ----------
+    integrals : array [angle][row][column], or [row][angle][column] with `sinograms`
+        Values that are not numbers count as 0.
+    theta : array
+        Radians, one for every projection.
+    center : float or array, optional
+        Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
+    method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par
+        As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv".
+    """
+    data = arguments.floats("integrals", integrals)
+    angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])
+    centers = np.atleast_1d(np.asarray((data.shape[2] - 1) / 2 if center is None else center, dtype=np.float64))
+    options = arguments.texts({"method": method, "filter": filter,
+                               "filter_cutoff": arguments.number("filter_cutoff", filter_cutoff),
+                               "filter_order": arguments.number("filter_order", filter_order),
+                               "iterations": arguments.integer("iterations", iterations, 1),
+                               "blocks": arguments.integer("blocks", blocks, 1),
+                               "reg_par": arguments.number("reg_par", reg_par, 0)})
+    return _core.recon(data, angles, centers.ravel(), bool(sinograms), options, arguments.threads(threads))
+
+
+def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Optional[Tuple[float, float]] = None,
+                sinograms: bool = False, threads: Optional[int] = None) -> float:
+    """The column that the axis is projected to, from up to eight rows spread over the stack.
+
+    `pairs`: from projections half a turn apart alone, else from the transform of the whole turn. `within`: (first,
+    last) column to look between, by default the middle half of the row. Raises ArgumentError where the angles do not
+    cover half a turn, or with `pairs` where no two projections are half a turn apart.
+    """
+    data = arguments.stack("integrals", integrals)
+    rows, columns = data.shape[0 if sinograms else 1], data.shape[2]
+    count = min(_SEARCHED_ROWS, rows)
+    chosen = [(2 * r + 1) * rows // (2 * count) for r in range(count)]
+    part = arguments.floats("integrals", data[chosen] if sinograms else data[:, chosen])
+    part = np.where(np.abs(part) < 1e20, part, np.float32(0))  # neither infinite nor no number
+    angles = arguments.angles("theta", theta, part.shape[1 if sinograms else 0])
+    low, high = (columns / 4, 3 * columns / 4) if within is None else within
+    found: Optional[float] = _core.find_centre(
+        part, angles, bool(sinograms), arguments.number("within", low, 0, columns - 1),
+        arguments.number("within", high, 0, columns - 1), bool(pairs), arguments.threads(threads))
+    if found is None:
+        expected = "projections half a turn apart" if pairs else "angles over 180 degrees"
+        raise ArgumentError(f"theta: expected {expected}", 15, "unsupported")
+    return found
+
+
+def mask_circle(volume: Any, ratio: float = 1.0, value: float = 0.0) -> "npt.NDArray[np.float32]":
+    """Slices [slice][n][n] whose values outside of a circle of `ratio` half widths are `value`."""
+    out = arguments.own_floats("volume", volume)
+    _core.mask(out, arguments.number("ratio", ratio, 0), arguments.number("value", value))
+    return out

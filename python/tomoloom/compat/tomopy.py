@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TomoPy's functions by name and argument, worked by tomoloom: a script changes one import.
+
+    import tomoloom.compat.tomopy as tomopy
+
+What is other than TomoPy's, on purpose: `minus_log` counts transmissions below 1e-6, negative ones too, as 1e-6, and what
+is no number as 1; algorithm "fbp" filters; "sirt" and "cgls" iterate on exact line integrals of square pixels, from 0;
+`find_center_vo` looks at every axis at once. What is not there raises NotImplementedError with one line.
+`ncore` is the number of threads, `nchunk` is not needed and has no effect.
+"""
+from ._tomopy_center import find_center as find_center
+from ._tomopy_center import find_center_pc as find_center_pc
+from ._tomopy_center import find_center_vo as find_center_vo
+from ._tomopy_prep import angles as angles
+from ._tomopy_prep import minus_log as minus_log
+from ._tomopy_prep import normalize as normalize
+from ._tomopy_prep import normalize_bg as normalize_bg
+from ._tomopy_prep import normalize_nf as normalize_nf
+from ._tomopy_prep import normalize_roi as normalize_roi
+from ._tomopy_prep import remove_nan as remove_nan
+from ._tomopy_prep import remove_neg as remove_neg
+from ._tomopy_prep import remove_outlier as remove_outlier
+from ._tomopy_prep import retrieve_phase as retrieve_phase
+from ._tomopy_prep import sino_360_t0_180 as sino_360_t0_180
+from ._tomopy_prep import sino_360_to_180 as sino_360_to_180
+from ._tomopy_recon import circ_mask as circ_mask
+from ._tomopy_recon import recon as recon
+from ._tomopy_stripe import remove_all_stripe as remove_all_stripe
+from ._tomopy_stripe import remove_dead_stripe as remove_dead_stripe
+from ._tomopy_stripe import remove_large_stripe as remove_large_stripe
+from ._tomopy_stripe import remove_stripe_based_filtering as remove_stripe_based_filtering
+from ._tomopy_stripe import remove_stripe_based_fitting as remove_stripe_based_fitting
+from ._tomopy_stripe import remove_stripe_based_interpolation as remove_stripe_based_interpolation
+from ._tomopy_stripe import remove_stripe_based_sorting as remove_stripe_based_sorting
+from ._tomopy_stripe import remove_stripe_fw as remove_stripe_fw
+from ._tomopy_stripe import remove_stripe_sf as remove_stripe_sf
+from ._tomopy_stripe import remove_stripe_ti as remove_stripe_ti
+
+__all__ = [
+    "angles", "circ_mask", "find_center", "find_center_pc", "find_center_vo", "minus_log", "normalize", "normalize_bg",
+    "normalize_nf", "normalize_roi", "recon", "remove_all_stripe", "remove_dead_stripe", "remove_large_stripe",
+    "remove_nan", "remove_neg", "remove_outlier", "remove_stripe_based_filtering", "remove_stripe_based_fitting",
+    "remove_stripe_based_interpolation", "remove_stripe_based_sorting", "remove_stripe_fw", "remove_stripe_sf",
+    "remove_stripe_ti", "retrieve_phase", "sino_360_t0_180", "sino_360_to_180"]

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tomoloom._core: arrays in, arrays out. Private: python/tomoloom/*.py checks arguments and
+// documents; here they only become the library's types.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
+#include "loom/runtime/thread_count.hpp"
+#include "loom/simd/isa.hpp"
+#include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/prepare/stripe.hpp"
+#include "tomoloom/recipes/recon_arrays.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/version.hpp"
+#include "tomoloom/reconstruct/centre.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom::python {
+namespace {
+
+namespace py = pybind11;
+
+/// C order, native bytes: what the Python layer hands over.
+template <class T>
+using Input = py::array_t<T, py::array::c_style>;
+using Floats = Input<float>;
+
+std::size_t extent(const py::array& a, int axis) { return static_cast<std::size_t>(a.shape(axis)); }
+
+void require_dimensions(const py::array& a, int n, const char* name) {
+  if (a.ndim() != n) {
+    throw py::value_error(std::string(name) + ": expected " + std::to_string(n) +
+                          " dimensions, got " + std::to_string(a.ndim()));
+  }
+}
+
+/// Between pieces of work, which hold no lock: shall a signal's exception end it?
+void look_for_signals() {
+  const py::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+/// A job with these options, by their names on the command line.
+ReconJob job_of(const py::dict& options) {
+  ReconJob job;
+  for (const auto& [key, value] : options) {
+    const auto name = key.cast<std::string>();
+    set_option(recon_option_rows(), job, name, value.cast<std::string>());
+  }
+  return job;
+}
+
+template <class Counts>
+py::array normalize_frames(const Input<Counts>& counts, const Floats& flat, const Floats& dark,
+                           bool logarithm, std::size_t threads) {
+  require_dimensions(counts, 3, "projections");
+  const std::size_t frames = extent(counts, 0), pixels = extent(counts, 1) * extent(counts, 2);
+  if (static_cast<std::size_t>(flat.size()) != pixels ||
+      static_cast<std::size_t>(dark.size()) != pixels) {
+    throw py::value_error("flat, dark: expected frames of the projections' rows and columns");
+  }
+  Floats out({counts.shape(0), counts.shape(1), counts.shape(2)});
+  float* const to = out.mutable_data();
+  const Counts* const from = counts.data();
+  const Gain gain = make_gain({flat.data(), pixels}, {dark.data(), pixels});
+  const py::gil_scoped_release release;
+  make_executor(threads)->run(frames, [&](std::size_t f) {
+    normalize(std::span<const Counts>(from + f * pixels, pixels), gain,
+              logarithm ? Logarithm::kMinusLog : Logarithm::kNone, {to + f * pixels, pixels});
+  });
+  return out;
+}
+
+/// Sinograms of [angle][row][column], one a task.
+template <class Use>
+void each_sinogram(Floats& data, std::size_t threads, const Use& use) {
+  require_dimensions(data, 3, "projections");
+  const std::size_t angles = extent(data, 0), rows = extent(data, 1), columns = extent(data, 2);
+  float* const values = data.mutable_data();
+  const py::gil_scoped_release release;
+  const auto executor = make_executor(threads);
+  const std::size_t at_once = 4 * executor->concurrency();
+  for (std::size_t first = 0; first < rows; first += at_once) {
+    look_for_signals();
+    executor->run(std::min(at_once, rows - first), [&](std::size_t i) {
+      use(SinogramView{.data = values + (first + i) * columns,
+                       .angles = angles,
+                       .columns = columns,
+                       .stride = rows * columns});
+    });
+  }
+}
+
+void remove_stripes(Floats data, const py::dict& options, std::size_t threads) {
+  const StripeChoice choice = job_of(options).stripe;
+  each_sinogram(data, threads, [&](const SinogramView& s) { remove_stripe(s, choice); });
+}
+
+void remove_outliers(Floats data, float dif, std::size_t size, std::size_t threads) {
+  each_sinogram(data, threads, [&](const SinogramView& s) { (void)remove_outlier(s, dif, size); });
+}
+
+/// [angle][row][column], or with sinograms [row][angle][column].
+struct Stack {
+  std::size_t angles, columns;
+  StackView view;
+  Stack(const Floats& data, bool sinograms) {
+    require_dimensions(data, 3, "projections");
+    columns = extent(data, 2);
+    angles = extent(data, sinograms ? 1 : 0);
+    const std::size_t rows = extent(data, sinograms ? 0 : 1);
+    view = {.data = data.data(),
+            .slices = rows,
+            .angle_stride = sinograms ? columns : rows * columns,
+            .slice_stride = sinograms ? angles * columns : columns};
+  }
+};
+
+void require_angles(const Stack& stack, const std::vector<double>& theta) {
+  if (theta.size() != stack.angles) {
+    throw py::value_error("theta: expected one angle for every projection, got " +
+                          std::to_string(theta.size()) + " for " + std::to_string(stack.angles));
+  }
+}
+
+py::array recon(const Floats& data, const std::vector<double>& theta,
+                const std::vector<double>& centres, bool sinograms, const py::dict& options,
+                std::size_t threads) {
+  const Stack stack(data, sinograms);
+  require_angles(stack, theta);
+  const ReconJob job = job_of(options);
+  const auto n = static_cast<py::ssize_t>(stack.columns);
+  Floats out({static_cast<py::ssize_t>(stack.view.slices), n, n});
+  const std::span<float> slices(out.mutable_data(), static_cast<std::size_t>(out.size()));
+  const py::gil_scoped_release release;
+  reconstruct_arrays(job, stack.view, stack.columns, theta, centres, slices,
+                     *make_executor(threads), look_for_signals);
+  return out;
+}
+
+std::optional<double> centre(const Floats& data, const std::vector<double>& theta, bool sinograms,
+                             double low, double high, bool pairs, std::size_t threads) {
+  const Stack stack(data, sinograms);
+  require_angles(stack, theta);
+  const py::gil_scoped_release release;
+  return pairs ? find_centre_of_pairs(stack.view, stack.columns, theta, low, high)
+               : find_centre(stack.view, stack.columns, theta, low, high, *make_executor(threads));
+}
+
+void mask(Floats slices, double ratio, float value) {
+  require_dimensions(slices, 3, "slices");
+  const std::size_t n = extent(slices, 2), size = n * n;
+  if (extent(slices, 1) != n) throw py::value_error("slices: expected as many rows as columns");
+  for (std::size_t s = 0; s < extent(slices, 0); ++s) {
+    mask_circle({slices.mutable_data() + s * size, size}, n, ratio, value);
+  }
+}
+
+void raise(const Error& error) {
+  const py::object make = py::module_::import("tomoloom._errors").attr("make_error");
+  const py::object made = make(error.what(), error.exit_code(),
+                               std::string(exit_code_name(error.status())));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
+}  // namespace
+}  // namespace tomoloom::python
+
+PYBIND11_MODULE(_core, m) {
+  namespace py = pybind11;
+  using namespace tomoloom;
+  using namespace tomoloom::python;
+  m.doc() = "Tomoloom's engine. Private: use the package `tomoloom`.";
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Error& error) {
+      raise(error);
+    }
+  });
+  m.attr("version") = std::string(version());
+  m.def("isa", [] { return std::string(isa_name(loom::active_isa())); });
+  m.def("default_threads", &loom::default_thread_count);
+  m.def("normalize_counts", &normalize_frames<std::uint16_t>);
+  m.def("normalize_floats", &normalize_frames<float>);
+  m.def("remove_stripes", &remove_stripes, py::arg().noconvert(), py::arg(), py::arg());
+  m.def("remove_outliers", &remove_outliers, py::arg().noconvert(), py::arg(), py::arg(),
+        py::arg());
+  m.def("recon", &recon);
+  m.def("find_centre", &centre);
+  m.def("mask", &mask, py::arg().noconvert(), py::arg(), py::arg());
+  py::list filters;
+  for (const FilterName& filter : filter_names()) filters.append(std::string(filter.name));
+  m.attr("filters") = filters;
+}

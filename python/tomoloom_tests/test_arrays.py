@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays in, arrays out: right in value, the same for any number of threads, one clear line where they do not fit."""
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tomoloom
+
+
+def test_slices_have_the_value_of_what_was_projected(integrals, theta):
+    volume = tomoloom.recon(integrals, theta, 33.25)
+    assert volume.shape == (3, 64, 64) and volume.dtype == np.float32
+    assert abs(volume[1, 36:44, 26:34].mean() - 1) < 0.01
+    assert abs(volume[1, 24:27, 40:43].mean() - 1.5) < 0.03  # u grows with columns, v falls with rows
+    assert abs(volume[1, 2:6, 2:6].mean()) < 0.02
+
+
+def test_sinograms_and_threads_change_no_byte(integrals, theta):
+    want = tomoloom.recon(integrals, theta, 33.25, threads=1)
+    turned = np.ascontiguousarray(integrals.swapaxes(0, 1))
+    assert np.array_equal(tomoloom.recon(turned, theta, 33.25, sinograms=True, threads=2), want)
+    assert np.array_equal(tomoloom.recon(integrals[::1].astype(np.float64), theta, np.full(3, 33.25)), want)
+
+
+@pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv"])
+def test_every_method_sees_the_discs(integrals, theta, method):
+    volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method == "osem" else 1, reg_par=0.1)
+    image, exact = (v[0, 18:46, 18:46].ravel() for v in (volume, tomoloom.recon(integrals[:, :1], theta, 33.25)))
+    assert np.corrcoef(image, exact)[0, 1] > (0.8 if method == "gridrec" else 0.95)  # whose axis is elsewhere
+
+
+def test_the_axis_is_found(integrals, theta):
+    assert abs(tomoloom.find_center(integrals, theta) - 33.25) < 0.1
+    both = np.concatenate([integrals, integrals[:1, :, :]])  # of 180 degrees: the mirror of 0
+    both[-1] = np.array([[np.interp(66.5 - x, np.arange(64), row) for x in range(64)] for row in integrals[0]])
+    assert abs(tomoloom.find_center(both, [*theta, np.pi], pairs=True) - 33.25) < 0.3
+
+
+def test_counts_become_integrals():
+    counts = np.array([[[100, 50, 10, 0]]], dtype=np.uint16)
+    flat, dark = np.full((2, 1, 4), 100.0), np.zeros((1, 4))
+    assert np.allclose(tomoloom.normalize(counts, flat, dark), -np.log([1, 0.5, 0.1, 1e-6]), atol=1e-5)
+    assert np.allclose(tomoloom.normalize(counts.astype(float), flat, dark, log=False), [1, 0.5, 0.1, 1e-6])
+    broken = np.array([[[np.nan, np.inf, -5, 100]]])
+    assert np.isfinite(tomoloom.normalize(broken, flat, dark)).all()
+
+
+def test_stripes_become_less_and_the_input_stays(integrals):
+    striped = integrals.copy()
+    striped[:, :, 20] += 2
+    before = striped.copy()
+    for method in ("sf", "sorting", "filtering", "interpolation", "large", "dead"):
+        cleaned = tomoloom.remove_stripe(striped, method)
+        assert np.array_equal(striped, before)
+        assert abs((cleaned - integrals)[:, :, 20].mean()) < 1.8, method
+    assert np.array_equal(tomoloom.remove_stripe(striped, "sorting", threads=2, size=5),
+                          tomoloom.remove_stripe(striped, "sorting", threads=1, size=5))
+
+
+def test_zingers_go():
+    data = np.full((5, 2, 9), 0.5, dtype=np.float32)
+    data[2, 1, 4] = 9
+    assert np.array_equal(tomoloom.remove_outlier(data, 1.0), np.full_like(data, 0.5))
+
+
+def test_the_circle():
+    masked = tomoloom.mask_circle(np.ones((1, 8, 8)), 0.5, -1)
+    assert masked[0, 4, 4] == 1 and masked[0, 0, 0] == -1 and (masked == 1).sum() == 12
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda d, t: tomoloom.recon(d, t[:-1]), "theta: expected one angle for each of 120"),
+    (lambda d, t: tomoloom.recon(d[0], t), "three axes"),
+    (lambda d, t: tomoloom.recon(d, t, 64), "center: 64"),
+    (lambda d, t: tomoloom.recon(d, t, [1, 2]), "center: found 2"),
+    (lambda d, t: tomoloom.recon(d, t, method="magic"), "--method"),
+    (lambda d, t: tomoloom.recon(d, np.where(t > 1, np.nan, t)), "finite"),
+    (lambda d, t: tomoloom.recon(d, t, iterations=0), "iterations"),
+    (lambda d, t: tomoloom.remove_stripe(d, "sorting", width=3), "stripe_width"),
+    (lambda d, t: tomoloom.remove_stripe(d, "ti", alpha=-1.0), "--stripe-alpha"),
+    (lambda d, t: tomoloom.normalize(d, np.ones((4, 4))), "flats: expected frames of 3 x 64"),
+    (lambda d, t: tomoloom.find_center(d, t / 2), "180 degrees"),
+    (lambda d, t: tomoloom.recon(d, t, threads=0), "threads"),
+])
+def test_what_does_not_fit_is_one_line(integrals, theta, call, words):
+    with pytest.raises(ValueError) as caught:
+        call(integrals, theta)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_errors_travel():
+    error = tomoloom.ArgumentError("a line", 21, "rotation axis outside the projections")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is tomoloom.ArgumentError and str(copy) == "a line" and copy.exit_code == 21
+
+
+def test_the_program_came_along():
+    done = subprocess.run([sys.executable, "-m", "tomoloom", "--version"], capture_output=True, text=True, check=True)
+    assert tomoloom.__version__ in done.stdout

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/catalogue/catalogue.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string_view>
+
+#include "fiberloom/catalogue/cells.hpp"
+#include "fiberloom/catalogue/healpix.hpp"
+#include "fiberloom/status.hpp"
+
+namespace fiberloom::catalogue {
+namespace {
+
+using db::Value;
+using Values = std::vector<Value>;
+
+constexpr std::int64_t kUndefined = std::numeric_limits<std::int64_t>::min();
+
+Value value_of(const std::optional<std::int64_t>& number) {
+  return number ? Value(*number) : Value(std::monostate{});
+}
+Value text_of(const std::string& text) {
+  return text.empty() ? Value(std::monostate{}) : Value(clean_text(text));
+}
+
+/// Values by name that stand before, or in place of, those of the sources.
+using Given = std::map<std::string, Value>;
+
+Given given_of(const GroupLabels& l) {
+  return {{"survey", text_of(l.survey)},    {"program", text_of(l.program)},
+          {"spgrp", clean_text(l.spgrp)},   {"spgrpval", value_of(l.spgrpval)},
+          {"night", value_of(l.night)},     {"tileid", value_of(l.tileid)},
+          {"healpix", value_of(l.healpix)}, {"petal", value_of(l.petal)}};
+}
+
+/// Rows of a table of the database: what is given, else what the sources have.
+class Rows {
+ public:
+  Rows(const SqlTable& table, std::span<const Source> sources, const Given& given) {
+    for (const SqlColumn& column : table.columns) {
+      const auto found = given.find(column.name);
+      const bool known =
+          found != given.end() && !std::holds_alternative<std::monostate>(found->second);
+      cells_.emplace_back(known ? SqlColumn{column.name, column.type, {}, 0} : column, sources);
+      given_.push_back(known ? found->second : Value(std::monostate{}));
+    }
+  }
+  [[nodiscard]] Value at(std::size_t r, std::size_t column) const {
+    return cells_[column].there() ? cells_[column].at(r) : given_[column];
+  }
+  [[nodiscard]] bool knows(std::size_t column) const {
+    return cells_[column].there() || !std::holds_alternative<std::monostate>(given_[column]);
+  }
+  void fill(std::size_t r, std::span<Value> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = at(r, i);
+  }
+  /// Rows 0 ... n - 1 with whole keys, in the order of these, one of each: the first.
+  [[nodiscard]] std::vector<std::size_t> by_key(std::size_t n, std::size_t keys) const {
+    std::map<Values, std::size_t> places;
+    for (std::size_t r = 0; r < n; ++r) {
+      Values key;
+      for (std::size_t k = 0; k < keys; ++k) key.push_back(at(r, k));
+      const bool whole = std::none_of(key.begin(), key.end(), [](const Value& v) {
+        return std::holds_alternative<std::monostate>(v);
+      });
+      if (whole) places.emplace(std::move(key), r);
+    }
+    std::vector<std::size_t> out;
+    for (const auto& [key, row] : places) out.push_back(row);
+    return out;
+  }
+
+ private:
+  std::vector<Cells> cells_;
+  Values given_;
+};
+
+void merge_rows(db::Connection& connection, const SqlTable& table, const Rows& rows,
+                std::size_t n) {
+  const std::vector<std::size_t> wanted = rows.by_key(n, table.keys);
+  // Columns that nobody knows would be NULL in all rows, which changes nothing.
+  std::vector<std::size_t> places;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i >= table.keys && !rows.knows(i)) continue;
+    places.push_back(i);
+    names.push_back(table.columns[i].name);
+  }
+  connection.merge(table.name, names, table.keys, wanted.size(),
+                   [&](std::size_t r, std::span<Value> out) {
+                     for (std::size_t i = 0; i < out.size(); ++i) {
+                       out[i] = rows.at(wanted[r], places[i]);
+                     }
+                   });
+}
+
+std::size_t place_of(const SqlTable& table, std::string_view name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const SqlColumn& c) { return c.name == name; });
+  return static_cast<std::size_t>(found - table.columns.begin());
+}
+
+double number(const Value& value, double otherwise = std::nan("")) {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  return otherwise;
+}
+
+/// What is not of the file's columns: the index for cones, and which of several fits is the best.
+class Derived {
+ public:
+  Derived()
+      : ra_(at("target_ra")),
+        dec_(at("target_dec")),
+        zwarn_(at("zwarn")),
+        depth_(at("tsnr2_lrg")),
+        exptime_(at("coadd_exptime")),
+        hpx_(at("hpx")),
+        x_(at("unit_x")),
+        rank_(at("zrank")) {}
+  void fill(std::span<Value> row) const {
+    const double ra = number(row[ra_]), dec = number(row[dec_]);
+    if (std::isfinite(ra) && std::abs(ra) <= 720 && std::abs(dec) <= 90) {
+      const Direction to = direction(ra, dec);
+      row[hpx_] = nested_pixel(to);
+      for (std::size_t k = 0; k < 3; ++k) row[x_ + k] = to[k];
+    }
+    // As the field chooses among fits of a target: no warning first, then the larger TSNR2_LRG.
+    constexpr double kDeepest = 1e9;
+    const double depth = number(row[depth_], number(row[exptime_], 0));
+    const bool good = number(row[zwarn_], 1) == 0;
+    row[rank_] = (good ? 2 * kDeepest : 0) + std::clamp(depth, -kDeepest, kDeepest) / 2;
+  }
+
+ private:
+  static std::size_t at(std::string_view name) { return place_of(redshift_table(), name); }
+  std::size_t ra_, dec_, zwarn_, depth_, exptime_, hpx_, x_, rank_;
+};
+
+std::vector<std::int64_t> targets_of(const RedshiftGroup& group) {
+  for (const char* name : {"TARGETID", "Z", "ZWARN"}) {
+    if (group.redshifts.column(name)) continue;
+    throw Error(Status::kMissingKeyword,
+                group.path + ": REDSHIFTS has no column " + name + " of single numbers");
+  }
+  std::vector<std::int64_t> ids = *group.redshifts.integers("TARGETID", kUndefined);
+  std::vector<std::int64_t> sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    throw Error(Status::kCorrupt,
+                group.path + ": REDSHIFTS has two rows of target " + std::to_string(*twice));
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string GroupLabels::key() const {
+  if (spgrp.empty()) return "file " + file;
+  std::string out = spgrp;
+  const auto add = [&](const char* name, const std::optional<std::int64_t>& v) {
+    if (v) out += std::string(" ") + name + std::to_string(*v);
+  };
+  if (spgrp == "healpix") {
+    out += " " + (survey.empty() ? "-" : survey) + " " + (program.empty() ? "-" : program);
+    add("", healpix ? healpix : spgrpval);
+  } else {
+    add("", spgrpval);
+    add("tile ", tileid);
+    add("petal ", petal);
+  }
+  return out;
+}
+
+std::optional<std::int64_t> frame_id(std::int64_t expid, const std::string& camera) {
+  constexpr std::string_view kBands = "brz";
+  if (camera.size() != 2 || camera[1] < '0' || camera[1] > '9') return std::nullopt;
+  const std::size_t band = kBands.find(camera[0]);
+  if (band == std::string_view::npos) return std::nullopt;
+  return 100 * expid + 10 * static_cast<std::int64_t>(band) + (camera[1] - '0');
+}
+
+Catalogue::Catalogue(const std::string& url, const db::OpenOptions& options)
+    : connection_(db::open(url, options)) {
+  std::optional<int> version = schema_version(*connection_);
+  if (!version && options.access == db::Access::kWrite) {
+    make_schema(*connection_);
+    version = schema_version(*connection_);
+  }
+  if (!version) {
+    throw db::Fault(db::Trouble::kNoDatabase, Status::kNotFound,
+                    connection_->name() + ": there is no catalogue in it");
+  }
+  if (*version > kSchemaVersion) {
+    throw Error(kNewerSchema, connection_->name() + ": a catalogue of version " +
+                                  std::to_string(*version) + ", this program knows up to " +
+                                  std::to_string(kSchemaVersion));
+  }
+}
+
+bool Catalogue::has(const GroupLabels& labels, const std::string& stamp) {
+  return !db::first_row(*connection_, "SELECT 1 FROM spgroup WHERE groupkey = $1 AND stamp = $2",
+                        {clean_text(labels.key()), stamp})
+              .empty();
+}
+
+bool Catalogue::has_frame(std::int64_t frameid, const std::string& kind, const std::string& stamp) {
+  return !db::first_row(*connection_,
+                        "SELECT 1 FROM frame WHERE frameid = $1 AND kind = $2 AND stamp = $3",
+                        {frameid, kind, stamp})
+              .empty();
+}
+
+void Catalogue::begin_many() {
+  connection_->begin();
+  many_ = true;
+}
+
+void Catalogue::end_many() {
+  many_ = false;
+  connection_->commit();
+}
+
+void Catalogue::whole(const std::function<void()>& work) {
+  if (!many_) return db::in_transaction(*connection_, work);
+  connection_->execute("SAVEPOINT one");
+  try {
+    work();
+  } catch (const db::Fault&) {
+    throw;  // the connection's, perhaps: what began it all rolls all back
+  } catch (...) {
+    connection_->execute("ROLLBACK TO one; RELEASE one");
+    throw;
+  }
+  connection_->execute("RELEASE one");
+}
+
+std::int64_t Catalogue::group_id(const GroupLabels& labels) {
+  const std::string key = clean_text(labels.key());
+  const auto known =
+      db::first_row(*connection_, "SELECT groupid FROM spgroup WHERE groupkey = $1", {key});
+  if (!known.empty()) return std::get<std::int64_t>(known[0]);
+  const auto last =
+      db::first_row(*connection_, "SELECT coalesce(max(groupid), 0) + 1 FROM spgroup");
+  const std::int64_t id = std::get<std::int64_t>(last.at(0));
+  connection_->run("INSERT INTO spgroup(groupid, groupkey) VALUES($1, $2)", Values{id, key});
+  return id;
+}
+
+std::size_t Catalogue::put(const RedshiftGroup& group) {
+  const std::vector<std::int64_t> ids = targets_of(group);
+  std::vector<Source> sources{same_rows(group.redshifts)};
+  for (const auto* table : {&group.fibermap, &group.tsnr2}) {
+    if (*table) sources.push_back(rows_of_targets(**table, ids));
+  }
+  whole([&] {
+    const std::int64_t id = group_id(group.labels);
+    put_group(id, group);
+    Given given = given_of(group.labels);
+    given["groupid"] = id;
+    const Rows rows(redshift_table(), sources, given);
+    const Derived derived;
+    const std::size_t rownumber = place_of(redshift_table(), "rownumber");
+    connection_->run("DELETE FROM redshift WHERE groupid = $1", Values{id});
+    connection_->append(redshift_table().name, names_of(redshift_table()), ids.size(),
+                        [&](std::size_t r, std::span<Value> out) {
+                          rows.fill(r, out);
+                          out[rownumber] = static_cast<std::int64_t>(r);
+                          derived.fill(out);
+                        });
+    put_candidates(id, group);
+    for (const Location& location : group.locations) put_location(id, location);
+    put_targets(group.fibermap);
+    put_tile(group.labels);
+    put_assigned(group.fibermap, group.labels);
+    if (group.exp_fibermap) {
+      put_assigned(group.exp_fibermap, group.labels);
+      put_exposures(*group.exp_fibermap, group.labels);
+    }
+    if (group.labels.tileid) sum_tile(*group.labels.tileid);
+  });
+  return ids.size();
+}
+
+void Catalogue::put_group(std::int64_t id, const RedshiftGroup& group) {
+  Given given = given_of(group.labels);
+  std::string set;
+  Values values;
+  given["ntarget"] = static_cast<std::int64_t>(group.redshifts.rows);
+  given["rrver"] = text_of(group.program);
+  given["path"] = clean_text(group.path);
+  given["stamp"] = group.stamp;
+  for (const auto& [name, value] : given) {
+    values.push_back(value);
+    set += (set.empty() ? "" : ", ") + name + " = $" + std::to_string(values.size());
+  }
+  values.emplace_back(id);
+  connection_->run(
+      "UPDATE spgroup SET " + set + " WHERE groupid = $" + std::to_string(values.size()), values);
+}
+
+void Catalogue::put_candidates(std::int64_t id, const RedshiftGroup& group) {
+  connection_->run("DELETE FROM candidate WHERE groupid = $1", Values{id});
+  if (!group.candidates) return;
+  const SqlTable& table = candidate_table();
+  const Rows rows(table, std::vector<Source>{same_rows(*group.candidates)}, {{"groupid", id}});
+  const std::vector<std::size_t> wanted = rows.by_key(group.candidates->rows, table.keys);
+  connection_->append(table.name, names_of(table), wanted.size(),
+                      [&](std::size_t r, std::span<Value> out) { rows.fill(wanted[r], out); });
+}
+
+void Catalogue::put_targets(const std::optional<Table>& fibermap) {
+  if (!fibermap) return;
+  const std::vector<Source> sources{same_rows(*fibermap)};
+  merge_rows(*connection_, photometry_table(), Rows(photometry_table(), sources, {}),
+             fibermap->rows);
+}
+
+void Catalogue::put_assigned(const std::optional<Table>& fibermap, const GroupLabels& labels) {
+  if (!fibermap) return;
+  const std::vector<Source> sources{same_rows(*fibermap)};
+  Given given;
+  if (fibermap->find("TILEID") == nullptr) given["tileid"] = value_of(labels.tileid);
+  merge_rows(*connection_, fiberassign_table(), Rows(fiberassign_table(), sources, given),
+             fibermap->rows);
+}
+
+void Catalogue::put_exposures(const Table& table, const GroupLabels& labels) {
+  SqlTable sql = exposure_table();
+  const bool header = table.find("MJD-OBS") != nullptr;
+  if (!header) sql.columns[place_of(sql, "mjd")].from = "MJD";
+  const std::vector<Source> sources{same_rows(table)};
+  Given given;
+  if (table.find("TILEID") == nullptr) given["tileid"] = value_of(labels.tileid);
+  if (table.find("SURVEY") == nullptr) given["survey"] = text_of(labels.survey);
+  if (table.find("PROGRAM") == nullptr) given["program"] = text_of(labels.program);
+  merge_rows(*connection_, sql, Rows(sql, sources, given), table.rows);
+}
+
+void Catalogue::put_tile(const GroupLabels& labels) {
+  if (!labels.tileid) return;
+  const std::vector<std::string> columns{"tileid", "survey", "program"};
+  connection_->merge("tile", columns, 1, 1, [&](std::size_t, std::span<Value> out) {
+    out[0] = *labels.tileid;
+    out[1] = text_of(labels.survey);
+    out[2] = text_of(labels.program);
+  });
+}
+
+void Catalogue::sum_tile(std::int64_t tileid) {
+  connection_->run(
+      "UPDATE tile SET nexp = (SELECT count(*) FROM exposure e WHERE e.tileid = tile.tileid), "
+      "exptime = (SELECT sum(e.exptime) FROM exposure e WHERE e.tileid = tile.tileid), "
+      "lastnight = (SELECT max(e.night) FROM exposure e WHERE e.tileid = tile.tileid) "
+      "WHERE tileid = $1",
+      Values{tileid});
+}
+
+void Catalogue::put_location(std::int64_t id, const Location& location) {
+  const std::vector<std::string> columns{"groupid", "kind", "path"};
+  connection_->merge("location", columns, 2, 1, [&](std::size_t, std::span<Value> out) {
+    out[0] = id;
+    out[1] = location.first;
+    out[2] = clean_text(location.second);
+  });
+}
+
+void Catalogue::put(const SpectraGroup& group) {
+  whole([&] {
+    put_location(group_id(group.labels), group.location);
+    put_targets(group.fibermap);
+    put_tile(group.labels);
+    put_assigned(group.fibermap, group.labels);
+    if (group.exp_fibermap) {
+      put_assigned(group.exp_fibermap, group.labels);
+      put_exposures(*group.exp_fibermap, group.labels);
+    }
+    if (group.labels.tileid) sum_tile(*group.labels.tileid);
+  });
+}
+
+void Catalogue::put(const FrameRecord& frame) {
+  const std::vector<Source> sources{same_rows(frame.header)};
+  const auto expid = frame.header.integers("EXPID", kUndefined);
+  const auto id = expid && (*expid)[0] != kUndefined ? frame_id((*expid)[0], frame.camera)
+                                                     : std::optional<std::int64_t>();
+  if (!id) {
+    throw Error(Status::kMissingKeyword,
+                frame.path + ": no EXPID and CAMERA that would name the frame");
+  }
+  GroupLabels labels;
+  if (const auto tile = frame.header.integers("TILEID", kUndefined)) {
+    if ((*tile)[0] != kUndefined) labels.tileid = (*tile)[0];
+  }
+  whole([&] {
+    put_exposures(frame.header, labels);
+    merge_rows(*connection_, frame_table(),
+               Rows(frame_table(), sources,
+                    {{"frameid", *id},
+                     {"kind", frame.kind},
+                     {"camera", frame.camera},
+                     {"petal", std::int64_t{frame.camera[1] - '0'}},
+                     {"nspec", frame.nspec},
+                     {"path", clean_text(frame.path)},
+                     {"stamp", frame.stamp}}),
+               1);
+    if (labels.tileid) {
+      merge_rows(*connection_, tile_table(), Rows(tile_table(), sources, {}), 1);
+      put_assigned(frame.fibermap, labels);
+      sum_tile(*labels.tileid);
+    }
+    put_targets(frame.fibermap);
+  });
+}
+
+void Catalogue::put(const QualityRecord& quality) {
+  whole([&] {
+    connection_->run(
+        "DELETE FROM quality WHERE expid = $1 AND kind = $2 AND camera = $3 AND petal = $4",
+        Values{quality.expid, quality.kind, quality.camera, quality.petal});
+    connection_->append("quality", names_of(quality_table()), quality.values.size(),
+                        [&](std::size_t r, std::span<Value> out) {
+                          out[0] = quality.expid;
+                          out[1] = quality.kind;
+                          out[2] = quality.camera;
+                          out[3] = quality.petal;
+                          out[4] = clean_text(quality.values[r].first);
+                          out[5] = quality.values[r].second;
+                        });
+  });
+}
+
+}  // namespace fiberloom::catalogue

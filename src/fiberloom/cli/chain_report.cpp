@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/cli/chain_report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "fiberloom/cli/stage_json.hpp"
+#include "fiberloom/recipes/chain/chain_status.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/print.hpp"
+#include "loom/json/json.hpp"
+
+namespace fiberloom::cli {
+namespace {
+
+using night::TaskState;
+
+/// Indices of the tasks of each step, in the order of the steps.
+std::vector<std::pair<std::string, std::vector<std::size_t>>> by_step(
+    const std::vector<night::Task>& tasks) {
+  std::map<std::string, std::vector<std::size_t>> of;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    of[chain::step_of(tasks[i].labels)].push_back(i);
+  }
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> out;
+  for (const std::string& step : chain::step_names()) {
+    if (const auto found = of.find(step); found != of.end()) out.emplace_back(*found);
+  }
+  return out;
+}
+
+void add_count(std::string& line, std::size_t count, const char* what) {
+  if (count > 0) line += print(", %zu %s", count, what);
+}
+
+std::string counts_text(const night::RunCounts& n) {
+  std::string line = print("%zu tasks: %zu done", n.tasks, n.done);
+  add_count(line, n.up_to_date, "there already");
+  add_count(line, n.failed, "failed");
+  add_count(line, n.missing, "missing");
+  add_count(line, n.blocked, "blocked");
+  add_count(line, n.elsewhere, "in work elsewhere");
+  add_count(line, n.left, "left");
+  return line;
+}
+
+/// Names of what a task waits for; of many the first ones.
+std::string needs_of(const night::BatchPlan& plan, std::size_t i) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::size_t> all = plan.after[i];
+  all.insert(all.end(), plan.any[i].begin(), plan.any[i].end());
+  if (all.empty()) return {};
+  std::string text = plan.after[i].empty() ? " after any of " : " after ";
+  for (std::size_t k = 0; k < std::min(all.size(), kShown); ++k) {
+    text += (k > 0 ? ", " : "") + plan.tasks[all[k]].name;
+  }
+  if (all.size() > kShown) text += print(" and %zu more", all.size() - kShown);
+  return text;
+}
+
+/// What will become of each task, as far as it can be known before: nothing that is to be made of
+/// what is to be made again stays as it is.
+std::vector<std::string> states_of(const night::BatchPlan& plan, int retry,
+                                   std::vector<bool>& todo) {
+  std::vector<std::string> states(plan.tasks.size());
+  std::vector<bool> lacks(plan.tasks.size(), false);
+  todo.assign(plan.tasks.size(), false);
+  for (const std::size_t i : night::sorted_by_need(plan.after, plan.any)) {
+    const night::Finding& finding = plan.findings[i];
+    bool fresh = false, blocked = false;
+    for (const std::size_t need : plan.after[i]) {
+      fresh = fresh || todo[need];
+      blocked = blocked || lacks[need];
+    }
+    bool any = plan.any[i].empty();
+    for (const std::size_t want : plan.any[i]) {
+      fresh = fresh || todo[want];
+      any = any || !lacks[want];
+    }
+    blocked = blocked || !any;
+    const bool again = finding.state == TaskState::kFailed && retry > 0;
+    todo[i] = !blocked && (finding.state == TaskState::kWaiting || again || fresh);
+    lacks[i] = blocked || (!todo[i] && !night::is_good(finding.state));
+    states[i] = blocked ? "blocked" : todo[i] ? "to do" : night::state_name(finding.state);
+  }
+  return states;
+}
+
+Json task_json(const night::Task& task, const night::Outcome& o) {
+  Json json = {{"name", task.name}, {"step", chain::step_of(task.labels)}};
+  for (const night::Label& label : task.labels) {
+    if (label.name == "step") continue;
+    std::visit([&](const auto& value) { json[label.name] = value; }, label.value);
+  }
+  json["state"] = night::state_name(o.state);
+  json["exit_code"] = o.exit_code;
+  json["message"] = o.message;
+  json["attempts"] = o.attempts;
+  json["rank"] = o.rank;
+  json["output"] = task.outputs.front();
+  for (const night::Measure& m : o.measures) json["quality"][m.name] = m.value;
+  if (o.state != TaskState::kDone) return json;
+  json["start_s"] = o.start_s;
+  json["end_s"] = o.end_s;
+  json["seconds"] = {{"read", stage_json(o.read)},
+                     {"compute", stage_json(o.compute)},
+                     {"write", stage_json(o.write)}};
+  json["bytes_in"] = o.bytes_in;
+  json["bytes_out"] = o.bytes_out;
+  json["crc32"] = o.output_checksum;
+  return json;
+}
+
+Json counts_json(const night::RunCounts& n) {
+  return {{"tasks", n.tasks},         {"done", n.done},       {"up_to_date", n.up_to_date},
+          {"failed", n.failed},       {"missing", n.missing}, {"blocked", n.blocked},
+          {"elsewhere", n.elsewhere}, {"left", n.left}};
+}
+
+night::RunCounts count(const night::NightReport& r, const std::vector<std::size_t>& of) {
+  std::vector<night::Outcome> outcomes;
+  for (const std::size_t i : of) outcomes.push_back(r.outcomes[i]);
+  return night::count_tasks(outcomes);
+}
+
+}  // namespace
+
+std::string chain_line(const night::RunStatus& s) {
+  std::size_t settled = 0, failed = 0, blocked = 0, working = 0;
+  for (const night::StatusTask& t : s.tasks) {
+    settled += night::is_settled(t.state);
+    failed += t.state == TaskState::kFailed || t.state == TaskState::kMissing;
+    blocked += t.state == TaskState::kBlocked;
+    working += night::is_in_work(t.state);
+  }
+  std::string line = print("%s: %zu/%zu tasks", s.title.c_str(), settled, s.tasks.size());
+  add_count(line, failed, "failed");
+  add_count(line, blocked, "blocked");
+  line += print(", %zu in work", working);
+  if (s.left_s >= 0) line += print(", %.0f s left", s.left_s);
+  return line;
+}
+
+std::vector<std::string> chain_summary(const night::NightReport& r) {
+  std::vector<std::string> lines{counts_text(r.counts)};
+  for (const auto& [step, of] : by_step(r.tasks)) {
+    const night::RunCounts n = count(r, of);
+    if (n.done + n.up_to_date < n.tasks) lines.push_back(step + ": " + counts_text(n));
+  }
+  if (r.counts.done == 0) return lines;
+  lines.push_back(print("%.1f s, %.1f CPU-s, peak %.0f MB", r.wall_s, r.cpu_s,
+                        static_cast<double>(r.peak_memory_bytes) / 1e6));
+  return lines;
+}
+
+std::vector<std::string> chain_table(const night::BatchPlan& plan,
+                                     const night::PipelineOptions& options) {
+  std::vector<bool> todo;
+  const std::vector<std::string> states = states_of(plan, options.retry, todo);
+  std::vector<std::string> lines;
+  std::map<std::string, std::size_t> counts;
+  double cost = 0;
+  std::uint64_t largest = 0;
+  for (const auto& [step, of] : by_step(plan.tasks)) {
+    lines.push_back(step + ":");
+    for (const std::size_t i : of) {
+      const night::Finding& finding = plan.findings[i];
+      ++counts[states[i]];
+      std::string line = print("  %-10s %-32s", states[i].c_str(), plan.tasks[i].name.c_str());
+      if (todo[i]) {
+        line += print(" %6.1f s", plan.tasks[i].cost_s) + needs_of(plan, i);
+        cost += plan.tasks[i].cost_s;
+        largest = std::max(largest, plan.tasks[i].memory_bytes + plan.tasks[i].workspace_bytes);
+      } else if (states[i] == "blocked") {
+        line += needs_of(plan, i);
+      }
+      const bool waits = todo[i] && finding.state == TaskState::kMissing;  // what is to be made
+      if (!finding.message.empty() && !waits) line += " (" + finding.message + ")";
+      lines.push_back(std::move(line));
+    }
+  }
+  std::string sum = print("%zu tasks:", plan.tasks.size());
+  for (const auto& [state, n] : counts) sum += print(" %zu %s,", n, state.c_str());
+  sum.pop_back();
+  lines.push_back(sum + print("; about %.0f core-seconds, up to %.0f MB a task", cost,
+                              static_cast<double>(largest) / 1e6));
+  return lines;
+}
+
+std::string chain_json(const night::NightReport& r, const Tracer& tracer) {
+  Json json = {{"schema", "fiberloom-chain-1"},
+               {"program", "fiberloom night"},
+               {"versions", {{"fiberloom", version()}, {"compiler", __VERSION__}}},
+               {"counts", counts_json(r.counts)},
+               {"exit_code", static_cast<int>(night::exit_status(r))},
+               {"ranks", r.status.ranks},
+               {"threads", r.status.threads},
+               {"wall_s", r.wall_s},
+               {"cpu_s", r.cpu_s},
+               {"peak_memory_bytes", r.peak_memory_bytes},
+               {"warnings", r.status.warnings}};
+  json["steps"] = Json::object();
+  for (const auto& [step, of] : by_step(r.tasks)) json["steps"][step] = counts_json(count(r, of));
+  json["tasks"] = Json::array();
+  for (std::size_t i = 0; i < r.tasks.size(); ++i) {
+    json["tasks"].push_back(task_json(r.tasks[i], r.outcomes[i]));
+  }
+  json["timers"] = Json::object();
+  for (const auto& [name, sum] : tracer.sums()) {
+    json["timers"][name] = {{"seconds", sum.seconds}, {"count", sum.count}};
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace fiberloom::cli

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/catalogue/load_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+#include "fiberloom/catalogue/catalogue.hpp"
+#include "fiberloom/catalogue/errors.hpp"
+#include "fiberloom/formats/file_tables.hpp"
+#include "fiberloom/formats/redshift_file.hpp"
+#include "fiberloom/recipes/catalogue/details_table.hpp"
+#include "fiberloom/recipes/catalogue/group_labels.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+
+namespace fiberloom {
+namespace {
+
+namespace fs = std::filesystem;
+using catalogue::Catalogue;
+
+constexpr std::int64_t kNoTarget = std::numeric_limits<std::int64_t>::min();
+
+using Clock = std::chrono::steady_clock;
+/// Files of so long a time are one transaction.
+constexpr std::chrono::seconds kTogether{2};
+
+/// Names of what is looked for below a folder; frames first: redshifts may know their exposures
+/// better.
+constexpr std::array<std::string_view, 8> kLoadable{
+    "frame-", "fframe-", "sframe-", "cframe-", "exposure-qa-", "spectra-", "coadd-", "redrock-"};
+
+bool is_fits_name(std::string_view name) {
+  return name.ends_with(".fits") || name.ends_with(".fits.gz") || name.ends_with(".fits.fz");
+}
+
+std::size_t load_rank(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  const auto found = std::find_if(kLoadable.begin(), kLoadable.end(),
+                                  [&](std::string_view p) { return name.starts_with(p); });
+  return static_cast<std::size_t>(found - kLoadable.begin());
+}
+
+void loadable_below(const std::string& folder, std::vector<std::string>& out) {
+  std::vector<std::string> found;
+  try {
+    for (const auto& entry : fs::recursive_directory_iterator(
+             folder, fs::directory_options::follow_directory_symlink)) {
+      const std::string path = entry.path().string();
+      const bool wanted = is_fits_name(path) && load_rank(path) < kLoadable.size();
+      if (wanted && entry.is_regular_file()) found.push_back(path);
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(Status::kNotFound, folder + ": " + error.code().message());
+  }
+  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(load_rank(a), a) < std::pair(load_rank(b), b);
+  });
+  if (found.empty()) {
+    throw Error(Status::kNotFound, folder + ": no redrock-*.fits, coadd-*.fits or frames below it");
+  }
+  out.insert(out.end(), found.begin(), found.end());
+}
+
+std::vector<std::string> loadable_files(const LoadJob& job) {
+  std::vector<std::string> out;
+  for (const std::string& path : job.inputs) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      loadable_below(path, out);
+    } else {
+      out.push_back(path);
+    }
+  }
+  if (out.empty()) throw Error(Status::kUsage, "catalogue load: no file or folder is named");
+  return out;
+}
+
+/// Medians over the fibres of a frame of what SCORES say.
+std::vector<std::pair<std::string, double>> medians_of(const Table& scores) {
+  std::vector<std::pair<std::string, double>> out;
+  for (const Column& column : scores.columns) {
+    if (column.name == "TARGETID" || column.width != 1) continue;
+    auto values = scores.column(column.name);
+    if (!values) continue;
+    std::erase_if(*values, [](double v) { return !std::isfinite(v); });
+    if (values->empty()) continue;
+    out.emplace_back(column.name, median_of(*values));
+  }
+  return out;
+}
+
+/// One file after the other.
+class Loader {
+ public:
+  explicit Loader(const LoadJob& job)
+      : job_(job), catalogue_(job.database, {db::Access::kWrite, job.wait_s}) {}
+
+  /// What was loaded in the last seconds becomes visible.
+  void settle() {
+    if (catalogue_.in_many()) catalogue_.end_many();
+  }
+  /// The same where it has been long enough.
+  void settle_now_and_then() {
+    if (catalogue_.in_many() && Clock::now() - begun_ > kTogether) settle();
+  }
+
+  void load(const std::string& path) {
+    if (!catalogue_.in_many()) {
+      catalogue_.begin_many();
+      begun_ = Clock::now();
+    }
+    const FileTables file = read_file_tables(path, job_.verify);
+    switch (file.kind) {
+      case FileKind::kRedshifts:
+        return load_redshifts(file);
+      case FileKind::kCoadd:
+      case FileKind::kSpectra:
+        return load_spectra(file);
+      case FileKind::kFrame:
+        return load_frame(file);
+      case FileKind::kQuality:
+        return load_quality(file);
+      default:
+        throw Error(
+            Status::kMissingHdu,
+            path + ": neither redshifts nor spectra, a frame or the quality of an exposure");
+    }
+  }
+  LoadSummary summary;
+
+ private:
+  void load_redshifts(const FileTables& tables) {
+    const catalogue::GroupLabels labels = labels_of(tables.header, tables.fibermap, tables.path);
+    const std::vector<catalogue::Location> beside = files_beside(tables.path);
+    std::string stamp = stamp_of(tables.path), details;
+    for (const auto& [kind, path] : beside) {
+      if (kind == "details") details = path;
+    }
+    if (!details.empty()) stamp += " " + stamp_of(details);
+    if (!job_.again && catalogue_.has(labels, stamp)) {
+      ++summary.unchanged;
+      return;
+    }
+    RedshiftFile file = read_redshifts(tables.path, job_.verify);
+    catalogue::RedshiftGroup group{.labels = labels,
+                                   .path = absolute_path(tables.path),
+                                   .stamp = stamp,
+                                   .program = file.header.text("RRVER").value_or(""),
+                                   .redshifts = std::move(file.redshifts),
+                                   .fibermap = std::move(file.fibermap),
+                                   .exp_fibermap = std::move(file.exp_fibermap),
+                                   .tsnr2 = std::move(file.tsnr2),
+                                   .candidates = std::move(file.candidates),
+                                   .locations = beside};
+    if (!group.candidates && !details.empty() && can_read_details()) {
+      group.candidates = details_table(details, *group.redshifts.integers("TARGETID", kNoTarget));
+    }
+    summary.redshifts += catalogue_.put(group);
+    ++summary.groups;
+  }
+
+  void load_spectra(const FileTables& tables) {
+    catalogue_.put(
+        catalogue::SpectraGroup{.labels = labels_of(tables.header, tables.fibermap, tables.path),
+                                .fibermap = tables.fibermap,
+                                .exp_fibermap = tables.exp_fibermap,
+                                .location = {tables.kind == FileKind::kCoadd ? "coadd" : "spectra",
+                                             absolute_path(tables.path)}});
+    ++summary.spectra;
+  }
+
+  void load_frame(const FileTables& tables) {
+    const std::string name = fs::path(tables.path).filename().string();
+    const std::string camera = camera_of(tables);
+    const std::string stamp = stamp_of(tables.path);
+    const std::string kind = name.substr(0, name.find('-'));
+    catalogue::FrameRecord frame{
+        .kind = kind.ends_with("frame") && kind.size() <= 6 ? kind : "frame",
+        .path = absolute_path(tables.path),
+        .stamp = stamp,
+        .camera = camera,
+        .nspec = static_cast<std::int64_t>(tables.nspec),
+        .header = header_table(tables.header),
+        .fibermap = tables.fibermap,
+        .scores = {}};
+    const auto expid = tables.header.integer("EXPID");
+    const auto id = expid ? catalogue::frame_id(*expid, camera) : std::nullopt;
+    if (!job_.again && id && catalogue_.has_frame(*id, frame.kind, stamp)) {
+      ++summary.unchanged;
+      return;
+    }
+    catalogue_.put(frame);
+    if (tables.scores) {
+      catalogue_.put(catalogue::QualityRecord{*expid, frame.kind, camera, camera[1] - '0',
+                                              medians_of(*tables.scores)});
+    }
+    ++summary.frames;
+  }
+
+  static std::string camera_of(const FileTables& tables) {
+    std::string camera = tables.header.text("CAMERA").value_or("");
+    if (camera.empty()) {  // cframe-r0-00000012.fits
+      const std::string name = fs::path(tables.path).filename().string();
+      const std::size_t dash = name.find('-');
+      if (dash != std::string::npos) camera = name.substr(dash + 1, 2);
+    }
+    for (char& c : camera) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return camera;
+  }
+
+  void load_quality(const FileTables& tables) {
+    const auto expid = tables.header.integer("EXPID");
+    if (!expid || !tables.petals) {
+      throw Error(Status::kMissingKeyword, tables.path + ": no EXPID, or no HDU PETALQA");
+    }
+    const auto petals = tables.petals->integers("PETAL_LOC", 0);
+    for (std::size_t r = 0; r < tables.petals->rows; ++r) {
+      catalogue::QualityRecord record{*expid, "exposure-qa", "", petals ? (*petals)[r] : 0, {}};
+      for (const Column& column : tables.petals->columns) {
+        const double value = number_of(column, r);
+        if (column.name != "PETAL_LOC" && column.width == 1 && std::isfinite(value)) {
+          record.values.emplace_back(column.name, value);
+        }
+      }
+      catalogue_.put(record);
+    }
+    ++summary.exposures;
+  }
+
+  const LoadJob& job_;
+  Clock::time_point begun_{};
+  Catalogue catalogue_;
+};
+
+}  // namespace
+
+LoadSummary load_files(const LoadJob& job, const Observer& observer) {
+  return catalogue::with_exit_codes([&] {
+    const std::vector<std::string> files = loadable_files(job);
+    Loader loader(job);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      stop_if_asked(observer);
+      if (observer.progress) observer.progress("load", i, files.size());
+      try {
+        loader.load(files[i]);
+        ++loader.summary.files;
+        loader.settle_now_and_then();
+      } catch (const db::Fault&) {
+        throw;  // the database's: all that follow would meet it too
+      } catch (const Error& error) {
+        if (files.size() == 1) throw;
+        loader.summary.failed.emplace_back(error.what());
+        observer.warn(error.what());
+      }
+    }
+    loader.settle();
+    if (observer.progress) observer.progress("load", files.size(), files.size());
+    return std::move(loader.summary);
+  });
+}
+
+}  // namespace fiberloom

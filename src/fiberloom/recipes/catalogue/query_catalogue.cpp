@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/catalogue/query_catalogue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "fiberloom/catalogue/catalogue.hpp"
+#include "fiberloom/catalogue/errors.hpp"
+#include "fiberloom/formats/tables.hpp"
+#include "fiberloom/recipes/version.hpp"
+#include "loom/base/error.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/fits/fits_writer.hpp"
+
+namespace fiberloom {
+namespace {
+
+using catalogue::Catalogue;
+using catalogue::Selection;
+
+db::Query asked_query(const QueryJob& job, const Observer& observer) {
+  db::Query query;
+  if (job.sql.empty()) {
+    query = catalogue::query_of(job.selection);
+  } else {
+    query.sql = job.sql;
+  }
+  query.seconds = job.seconds;
+  query.stop = observer.stop_requested;
+  return query;
+}
+
+template <class Answer>
+std::size_t read_into(Answer& answer, const QueryJob& job, const Observer& observer) {
+  return catalogue::with_exit_codes([&] {
+    const Catalogue catalogue(job.database, {db::Access::kRead, job.wait_s});
+    std::size_t rows = 0;
+    catalogue.connection().read(asked_query(job, observer),
+                                {.columns = [&](auto names) { answer.columns(names); },
+                                 .row =
+                                     [&](std::span<const db::Value> values) {
+                                       answer.row(values);
+                                       ++rows;
+                                       return true;
+                                     }});
+    return rows;
+  });
+}
+
+void write_answer(const std::string& path, const char* name, const Table& table,
+                  Overwrite overwrite) {
+  RawTable raw = to_raw_table(table);
+  raw.header.set("CREATOR", "fiberloom " + std::string(version()));
+  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) { writer.table(name, raw); });
+}
+
+/// How the field's catalogues store a column.
+struct StoredAs {
+  const char* name;  ///< in the file
+  Cell cell;
+};
+constexpr std::array<StoredAs, 22> kStored{{{"TARGETID", Cell::kInt64},
+                                            {"SPGRPVAL", Cell::kInt32},
+                                            {"NIGHT", Cell::kInt32},
+                                            {"TILEID", Cell::kInt32},
+                                            {"HEALPIX", Cell::kInt32},
+                                            {"PETAL", Cell::kInt16},
+                                            {"ZWARN", Cell::kInt64},
+                                            {"NPIXELS", Cell::kInt64},
+                                            {"NCOEFF", Cell::kInt64},
+                                            {"Z", Cell::kFloat64},
+                                            {"ZERR", Cell::kFloat64},
+                                            {"CHI2", Cell::kFloat64},
+                                            {"COEFF", Cell::kFloat64},
+                                            {"DELTACHI2", Cell::kFloat64},
+                                            {"TARGET_RA", Cell::kFloat64},
+                                            {"TARGET_DEC", Cell::kFloat64},
+                                            {"COADD_FIBERSTATUS", Cell::kInt32},
+                                            {"COADD_NUMEXP", Cell::kInt16},
+                                            {"COADD_NUMNIGHT", Cell::kInt16},
+                                            {"COADD_NUMTILE", Cell::kInt16},
+                                            {"ZCAT_NSPEC", Cell::kInt16},
+                                            {"ZCAT_PRIMARY", Cell::kTruth}}};
+
+Cell stored_cell(const std::string& name, AnswerColumns::Column::Kind kind) {
+  for (const StoredAs& stored : kStored) {
+    if (name == stored.name) return stored.cell;
+  }
+  if (name.starts_with("GOOD_Z_")) return Cell::kTruth;
+  return kind == AnswerColumns::Column::Kind::kInteger ? Cell::kInt64 : Cell::kFloat32;
+}
+
+template <class T>
+void put_stored(Column& column, std::size_t at, double value) {
+  const T stored = static_cast<T>(value);
+  std::memcpy(column.data.data() + at * sizeof(T), &stored, sizeof(T));
+}
+
+/// What is NULL is -1 in a column of integers, as the field has it, 'F' in one of truth values, NaN
+/// in one of numbers.
+void put_stored(Column& column, std::size_t at, const AnswerColumns::Column& from,
+                std::size_t row) {
+  using Kind = AnswerColumns::Column::Kind;
+  const bool known = from.known[row];
+  const std::int64_t integer = known && from.kind == Kind::kInteger ? from.integers[row] : -1;
+  double number = std::numeric_limits<double>::quiet_NaN();
+  if (known)
+    number = from.kind == Kind::kInteger ? static_cast<double>(integer) : from.numbers[row];
+  switch (column.cell) {
+    case Cell::kTruth:
+      column.data[at] = known && integer > 0 ? 'T' : 'F';
+      return;
+    case Cell::kInt16:
+      return put_stored<std::int16_t>(
+          column, at, static_cast<double>(std::clamp<std::int64_t>(integer, -32768, 32767)));
+    case Cell::kInt32:
+      return put_stored<std::int32_t>(
+          column, at,
+          static_cast<double>(std::clamp<std::int64_t>(integer, -2147483648LL, 2147483647LL)));
+    case Cell::kInt64:
+      std::memcpy(column.data.data() + at * sizeof integer, &integer, sizeof integer);
+      return;
+    case Cell::kFloat32:
+      return put_stored<float>(column, at, number);
+    default:
+      return put_stored<double>(column, at, number);
+  }
+}
+
+std::string field_name(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+void add_text(Table& out, const AnswerColumns::Column& from) {
+  std::size_t width = from.name == "spectype" ? 6 : 1;
+  for (const std::string& text : from.texts) width = std::max(width, text.size());
+  out.add(field_name(from.name), std::span<const std::string>(from.texts), width);
+}
+
+/// One column of the file from one of the answer, or from all coeff_N.
+void add_numbers(Table& out, const std::string& name,
+                 std::span<const AnswerColumns::Column* const> from) {
+  Column column{.name = name, .cell = stored_cell(name, from[0]->kind), .width = from.size()};
+  if (name == "TARGET_RA" || name == "TARGET_DEC") column.unit = "deg";
+  column.data.resize(out.rows * from.size() * cell_bytes(column.cell));
+  for (std::size_t r = 0; r < out.rows; ++r) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      put_stored(column, r * from.size() + i, *from[i], r);
+      // a template with fewer vectors has zeros for those that it has not
+      if (name == "COEFF" && !from[i]->known[r]) put_stored<double>(column, r * from.size() + i, 0);
+    }
+  }
+  out.columns.push_back(std::move(column));
+}
+
+/// Columns of which no row knows anything are left out.
+Table zcatalog_of(const AnswerColumns& answer) {
+  using Kind = AnswerColumns::Column::Kind;
+  Table out;
+  out.rows = answer.rows();
+  std::vector<const AnswerColumns::Column*> coefficients;
+  for (const AnswerColumns::Column& c : answer.all()) {
+    if (c.name.starts_with("coeff_")) coefficients.push_back(&c);
+  }
+  while (!coefficients.empty() && coefficients.back()->kind == Kind::kNothing) {
+    coefficients.pop_back();
+  }
+  bool with_coefficients = false;
+  for (const AnswerColumns::Column& c : answer.all()) {
+    if (c.name == "groupid" || c.name == "rownumber") continue;  // of this database alone
+    if (c.name.starts_with("coeff_")) {
+      if (!coefficients.empty() && !with_coefficients) add_numbers(out, "COEFF", coefficients);
+      with_coefficients = true;
+    } else if (c.kind == Kind::kText) {
+      add_text(out, c);
+    } else if (c.kind != Kind::kNothing || c.name == "targetid") {
+      const AnswerColumns::Column* const one[] = {&c};
+      add_numbers(out, field_name(c.name), one);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Observer& observer) {
+  if (job.format == AnswerFormat::kParquet) {
+    throw Error(Status::kUnsupported,
+                "catalogue query: this build writes no Parquet; expected table, csv, json or fits");
+  }
+  if (job.format != AnswerFormat::kFits) {
+    const auto answer = answer_text(job.format, text);
+    const std::size_t rows = read_into(*answer, job, observer);
+    answer->end();
+    return rows;
+  }
+  if (job.output.empty() || job.output == "-") {
+    throw Error(Status::kUsage, "catalogue query: --format fits wants a file, -o FILE");
+  }
+  check_output(job.output, job.overwrite);
+  AnswerColumns answer;
+  const std::size_t rows = read_into(answer, job, observer);
+  write_answer(job.output, "QUERY", to_table(answer), job.overwrite);
+  return rows;
+}
+
+AnswerColumns query_columns(const QueryJob& job, const Observer& observer) {
+  AnswerColumns answer;
+  (void)read_into(answer, job, observer);
+  return answer;
+}
+
+std::size_t export_catalogue(const QueryJob& job, const Observer& observer) {
+  const auto& names = job.selection.from;
+  if (names != "zbest" && names != "zpix" && names != "ztile") {
+    throw Error(Status::kUsage,
+                "catalogue export: --from: found " + names + ", expected zbest, zpix or ztile");
+  }
+  check_output(job.output, job.overwrite);
+  QueryJob all = job;
+  if (all.selection.columns.empty()) all.selection.columns = {"*"};
+  AnswerColumns answer;
+  const std::size_t rows = read_into(answer, all, observer);
+  write_answer(job.output, "ZCATALOG", zcatalog_of(answer), job.overwrite);
+  return rows;
+}
+
+}  // namespace fiberloom

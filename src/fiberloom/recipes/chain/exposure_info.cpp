@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/chain/exposure_info.hpp"
+
+#include <cstdlib>
+
+#include "fiberloom/foundation.hpp"
+#include "loom/base/error.hpp"
+#include "loom/fits/fits_reader.hpp"
+
+namespace fiberloom::chain {
+namespace {
+
+HeaderCards header_of(const std::string& image) {
+  const auto file = fits::FitsReader::open(image, fits::Verify::kNo);
+  if (const fits::Hdu* hdu = file.find("IMAGE")) return hdu->user_header();
+  for (const fits::Hdu& hdu : file.hdus()) {
+    if (hdu.axes.size() == 2) return hdu.user_header();
+  }
+  return {};
+}
+
+/// "CALIB DESI-CALIB-02 LEDs only" -> 2.
+long lamp_of(const std::string& program) {
+  constexpr const char* kWord = "CALIB-";
+  const auto at = program.find(kWord);
+  return at == std::string::npos ? 0 : std::atol(program.c_str() + at + 6);
+}
+
+}  // namespace
+
+ExposureInfo read_exposure_info(const std::string& image) {
+  ExposureInfo out;
+  HeaderCards header;
+  try {
+    header = header_of(image);
+  } catch (const Error&) {
+    return out;
+  }
+  std::string type = header.text("OBSTYPE").value_or("");
+  if (type.empty()) type = header.text("FLAVOR").value_or("");
+  type = fits::normal_name(type);
+  if (!type.empty()) out.flavor = type;
+  const bool field = type.empty() || type == "SCIENCE" || type == "OBJECT";
+  out.kind = field            ? ExposureKind::kField
+             : type == "FLAT" ? ExposureKind::kLamp
+                              : ExposureKind::kOther;
+  if (const auto night = header.integer("NIGHT")) out.night = std::to_string(*night);
+  out.tile = static_cast<long>(header.integer("TILEID").value_or(-1));
+  out.lamp = lamp_of(header.text("PROGRAM").value_or(""));
+  return out;
+}
+
+}  // namespace fiberloom::chain

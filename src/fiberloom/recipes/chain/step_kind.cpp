@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/chain/step_kind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "fiberloom/calibrate/flat_average.hpp"
+#include "fiberloom/recipes/calibration_option_table.hpp"
+#include "fiberloom/recipes/coadd/coadd_spectra.hpp"
+#include "fiberloom/recipes/quality/exposure_quality.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/fits/verify.hpp"
+
+namespace fiberloom::chain {
+namespace {
+
+struct StepContent final : Opaque {
+  explicit StepContent(StepWork its_work) : work(std::move(its_work)) {}
+  StepWork work;
+};
+
+/// What compute() hands on: what it measured. Its output is there already.
+struct StepPiece final : Opaque {
+  std::vector<Measure> measures;
+};
+
+template <class Archive, class Struct>
+void work_fields(Archive& archive, Struct& work) {
+  auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
+         models, passbands, output, root] = work;
+  archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
+          models, passbands, output, root);
+}
+
+CalibrationStep calibration_step(Step step) {
+  switch (step) {
+    case Step::kSky:
+      return CalibrationStep::kSky;
+    case Step::kStdStars:
+      return CalibrationStep::kStdStars;
+    case Step::kFluxCalib:
+      return CalibrationStep::kFluxCalib;
+    case Step::kCalibrate:
+      return CalibrationStep::kCalibrate;
+    case Step::kQuality:
+      return CalibrationStep::kQuality;
+    default:
+      return CalibrationStep::kFiberFlat;
+  }
+}
+
+/// Those of `paths` that are there.
+std::vector<std::string> existing(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  std::error_code ignored;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(out),
+               [&](const std::string& path) { return std::filesystem::exists(path, ignored); });
+  return out;
+}
+
+CalibrationJob job_of(const StepWork& work) {
+  CalibrationJob job;
+  job.step = calibration_step(work.step);
+  job.input = work.input;
+  job.flat = work.flat;
+  job.sky = work.sky;
+  job.models = work.stars;
+  job.flux = work.flux;
+  job.frames = work.frames;
+  job.flats = work.flats;
+  job.skies = work.skies;
+  job.fluxes = work.fluxes;
+  job.star_files = work.star_files;
+  job.grid = work.models;
+  job.passbands = work.passbands;
+  job.output = work.output;
+  job.root = work.root;
+  return job;
+}
+
+double number(std::size_t n) { return static_cast<double>(n); }
+
+/// Exposures of a lamp as one, then lamps as one.
+std::vector<Measure> average_night(const StepWork& work) {
+  std::map<long, std::vector<FiberFlat>> by_lamp;
+  FiberFlatFile out;
+  for (std::size_t k = 0; k < work.flats.size(); ++k) {
+    FiberFlatFile flat = read_fiber_flat(work.flats[k]);
+    if (k == 0) out.header = flat.header;
+    by_lamp[work.lamps[k]].push_back(std::move(flat));
+  }
+  std::vector<FiberFlat> lamps;
+  for (auto& [lamp, flats] : by_lamp) lamps.push_back(calibrate::average_flats(flats));
+  static_cast<FiberFlat&>(out) = calibrate::average_flats(lamps);
+  out.header.remove("EXPID");
+  out.header.remove("CHI2PDF");
+  out.header.set("NLAMPS", static_cast<int>(lamps.size()), "lamps that it is the average of");
+  out.header.set("NFLATS", static_cast<int>(work.flats.size()), "fibre flats of one exposure");
+  write_fiber_flat(work.output, out, Overwrite::kYes);
+  return {{"flats", number(work.flats.size())}, {"lamps", number(lamps.size())}};
+}
+
+std::vector<Measure> coadd(const StepWork& work, Executor& executor, const Observer& observer) {
+  CoaddJob job;
+  job.inputs = existing(work.frames);
+  job.output = work.output;
+  const CoaddSummary s = coadd_spectra(job, executor, observer);
+  return {{"frames", number(job.inputs.size())},
+          {"spectra", number(s.spectra)},
+          {"targets", number(s.targets)},
+          {"without", number(s.without)}};
+}
+
+std::vector<Measure> judge(const StepWork& work, const Observer& observer) {
+  CalibrationJob job = job_of(work);
+  for (auto* paths : {&job.frames, &job.skies, &job.fluxes, &job.star_files}) {
+    *paths = existing(*paths);
+  }
+  const QualitySummary s = judge_exposure(job, observer);
+  return {{"fibers", number(s.fibers)}, {"good_fibers", number(s.good_fibers)}};
+}
+
+std::vector<Measure> run(const StepWork& work, Executor& executor, const Observer& observer) {
+  switch (work.step) {
+    case Step::kFiberFlat: {
+      if (!work.lamps.empty()) return average_night(work);
+      const FiberFlatSummary s = make_fiber_flat(job_of(work), executor, observer);
+      return {{"chi2_per_dof", s.chi2_per_dof}, {"lost_fibers", number(s.lost_fibers)}};
+    }
+    case Step::kSky: {
+      const SkySummary s = make_sky(job_of(work), executor, observer);
+      return {{"sky_fibers", number(s.sky_fibers)}, {"discarded", number(s.discarded)}};
+    }
+    case Step::kStdStars: {
+      const StandardStarSummary s = make_standard_stars(job_of(work), executor, observer);
+      return {{"stars", number(s.stars)}, {"median_chi2", s.median_chi2_per_dof}};
+    }
+    case Step::kFluxCalib: {
+      const FluxSummary s = make_flux_calibration(job_of(work), executor, observer);
+      return {{"stars", number(s.stars)}, {"median_snr", s.median_snr}};
+    }
+    case Step::kCalibrate: {
+      const CalibrateSummary s = calibrate_frame(job_of(work), observer);
+      return {{"spectra", number(s.nspec)}, {"masked_pixels", number(s.without)}};
+    }
+    case Step::kQuality:
+      return judge(work, observer);
+    case Step::kCoadd:
+      return coadd(work, executor, observer);
+    case Step::kExtract:
+    case Step::kRedshift:
+      break;
+  }
+  throw Error(Status::kInternal, "a step that is of another kind");
+}
+
+}  // namespace
+
+const std::vector<std::string>& step_names() {
+  static const std::vector<std::string> names{"extract",  "fiberflat", "sky",
+                                              "stdstars", "fluxcalib", "calibrate",
+                                              "qa",       "coadd",     "redshift"};
+  return names;
+}
+
+const StepWork& work_of(const Task& task) {
+  return static_cast<const StepContent&>(*task.content).work;
+}
+
+std::shared_ptr<const Opaque> content_of(StepWork work) {
+  return std::make_shared<const StepContent>(std::move(work));
+}
+
+StageNames StepKind::stages() const {
+  return {"step/read", "step/compute", "step/write", "step/join", "step/page"};
+}
+
+std::string StepKind::fingerprint(const Task& task) const {
+  const StepWork& work = work_of(task);
+  std::string text = "step=" + name_of(work.step);
+  if (work.step == Step::kCoadd) return text + print(" nsig=%.17g", CoaddJob{}.cosmic_nsig);
+  if (!work.lamps.empty()) {
+    text += " lamps=";
+    for (const long lamp : work.lamps) text += std::to_string(lamp) + ",";
+    return text;
+  }
+  for (const auto& [key, value] : calibration_settings(job_of(work))) {
+    text += " " + key + "=" + value;
+  }
+  return text;
+}
+
+std::unique_ptr<Opaque> StepKind::read(const Task& /*task*/, const Observer& /*observer*/,
+                                       Tracer* /*tracer*/) {
+  return std::make_unique<StepPiece>();
+}
+
+std::unique_ptr<Opaque> StepKind::compute(const Task& task, const WorkUnit& /*unit*/,
+                                          Opaque& /*material*/, Executor& executor,
+                                          const Observer& observer, Tracer* /*tracer*/,
+                                          Outcome& /*outcome*/) {
+  Observer warnings;  // of a night's many tasks the rest tells nobody anything
+  warnings.message = [&](LogLevel level, const std::string& text) {
+    if (level >= LogLevel::kWarning && observer.message) observer.message(level, text);
+  };
+  auto piece = std::make_unique<StepPiece>();
+  piece->measures = run(work_of(task), executor, warnings);
+  return piece;
+}
+
+void StepKind::write(const Task& /*task*/, Opaque& /*material*/,
+                     std::vector<std::unique_ptr<Opaque>> pieces, Tracer* /*tracer*/,
+                     Outcome& outcome) const {
+  outcome.measures = static_cast<StepPiece&>(*pieces.front()).measures;
+  outcome.parts = 1;
+}
+
+void StepKind::verify_output(const std::string& path) const { fits::verify_checksums(path); }
+
+void StepKind::send(WireWriter& writer, const Opaque& content) const {
+  work_fields(writer, static_cast<const StepContent&>(content).work);
+}
+
+std::shared_ptr<const Opaque> StepKind::receive(WireReader& reader) const {
+  StepWork work;
+  work_fields(reader, work);
+  return content_of(std::move(work));
+}
+
+}  // namespace fiberloom::chain

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps from frames to redshifts, in their order, and their names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fiberloom::chain {
+
+enum class Step {
+  kExtract,
+  kFiberFlat,  ///< of each lamp's frame, and the night's average of each camera
+  kSky,
+  kStdStars,
+  kFluxCalib,
+  kCalibrate,
+  kQuality,
+  kCoadd,
+  kRedshift,
+};
+
+/// "extract", "fiberflat", ..., "redshift": words of the command line, labels of tasks.
+[[nodiscard]] const std::vector<std::string>& step_names();
+[[nodiscard]] inline const std::string& name_of(Step step) {
+  return step_names()[static_cast<std::size_t>(step)];
+}
+
+}  // namespace fiberloom::chain

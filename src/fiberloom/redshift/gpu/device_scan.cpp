@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One scan on a device: memory, launches, and what the CPU makes of the results.
+#include "fiberloom/redshift/gpu/device_scan.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "fiberloom/redshift/gpu/scan_device_kernels.hpp"
+#include "fiberloom/redshift/gpu/scan_problem.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/device/device_stage.hpp"
+
+namespace fiberloom::redshift {
+namespace {
+
+using gpu::CurvePlan;
+using gpu::ScanProblem;
+
+/// Products and sums of one launch: more would not keep a card busier.
+constexpr std::size_t kMostScratch = std::size_t{2} << 30;
+/// Templates that wait in page-locked memory for their copy.
+constexpr std::size_t kMostStaged = std::size_t{64} << 20;
+constexpr std::size_t kAlign = 256;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// What stays on the card for the whole scan, beside the templates.
+struct Arrays {
+  const int *first, *pixels, *reached;
+  const double *rows, *weight, *weighted_flux, *tables;
+  double* results;
+
+  Arrays(const ScanProblem& p, Arena& arena)
+      : first(arena.take<int>(p.tiles())),
+        pixels(arena.take<int>(p.tiles())),
+        reached(arena.take<int>(p.reached().size())),
+        rows(arena.take<double>(p.rows().size())),
+        weight(arena.take<double>(p.weight_doubles())),
+        weighted_flux(arena.take<double>(p.weight_doubles())),
+        tables(arena.take<double>(p.tables().size())),
+        results(arena.take<double>(p.result_doubles())) {}
+};
+
+/// What the launches of some packs of a template use.
+struct Scratch {
+  double *sampled = nullptr, *columns, *normal, *parts;
+
+  Scratch(const ScanProblem& p, const CurvePlan& plan, std::size_t packs, bool streamed,
+          Arena& arena) {
+    if (streamed) sampled = arena.take<double>(packs * plan.pack_doubles);
+    columns = arena.take<double>(packs * p.tiles() *
+                                 static_cast<std::size_t>(gpu::columns_of_tile(plan.nb)));
+    const std::size_t lanes = plan.solved ? packs * p.targets() * kLanes : 0;
+    normal = arena.take<double>(lanes * static_cast<std::size_t>(normal_size(plan.nb)));
+    parts =
+        arena.take<double>(lanes * static_cast<std::size_t>(3 * kBrightnesses * plan.components));
+  }
+  [[nodiscard]] static std::size_t bytes(const ScanProblem& p, const CurvePlan& plan,
+                                         std::size_t packs, bool streamed) {
+    Arena measure;
+    const Scratch unused(p, plan, packs, streamed, measure);
+    return measure.used() + kAlign;
+  }
+};
+
+/// Bytes of device memory and of page-locked memory that a scan needs.
+struct ScanNeeds {
+  std::size_t resident = 0;  ///< the templates on the pixels
+  std::size_t least = 0;     ///< without them: each pack goes there and is used once
+  std::size_t most = 0;
+  std::size_t upload = 0, results = 0, sampled = 0;
+
+  explicit ScanNeeds(const ScanProblem& p) {
+    Arena measure;
+    const Arrays unused(p, measure);
+    const std::size_t fixed = measure.used() + kAlign;
+    std::size_t least_scratch = 0, most_scratch = 0;
+    for (const CurvePlan& plan : p.plans()) {
+      if (plan.packs == 0) continue;
+      const std::size_t one = Scratch::bytes(p, plan, 1, true);
+      const std::size_t packs = std::clamp<std::size_t>(kMostScratch / one, 1, plan.packs);
+      least_scratch = std::max(least_scratch, one);
+      most_scratch = std::max(most_scratch, Scratch::bytes(p, plan, packs, false));
+      const std::size_t pack = plan.pack_doubles * sizeof(double);
+      sampled =
+          std::max(sampled, pack * std::clamp<std::size_t>(kMostStaged / pack, 1, plan.packs));
+    }
+    resident = aligned(p.sampled_doubles() * sizeof(double));
+    least = fixed + least_scratch;
+    most = resident + fixed + std::max(least_scratch, most_scratch);
+    upload = 2 * p.weight_doubles() * sizeof(double) + (8 + 2 * p.fast().grids().size()) * kAlign +
+             (p.rows().size() + p.tables().size()) * sizeof(double) +
+             (2 * p.tiles() + p.reached().size()) * sizeof(int);
+    results = p.result_doubles() * sizeof(double);
+    sampled = aligned(sampled);
+    upload = aligned(upload);
+    results = aligned(results);
+  }
+  [[nodiscard]] std::size_t staging() const { return upload + results + sampled; }
+};
+
+class ScanRun {
+ public:
+  ScanRun(const ScanProblem& problem, const ScanNeeds& needs, DevicePlaces::Lease& place,
+          Executor& executor)
+      : p_(problem),
+        place_(place),
+        stream_(*place->stream),
+        kernels_(place->card->info.emulated ? gpu::emulated_scan_kernels()
+                                            : gpu::cuda_scan_kernels()),
+        executor_(executor),
+        resident_(place->memory.bytes() >= needs.resident + needs.least ? needs.resident : 0),
+        sampled_bytes_(needs.sampled),
+        base_(static_cast<std::byte*>(place->memory.data())),
+        uploads_(static_cast<std::byte*>(place->staging.data())),
+        results_(reinterpret_cast<double*>(uploads_ + needs.upload)),
+        staged_(uploads_ + needs.upload + needs.results),
+        arena_(base_ + resident_, place->memory.bytes() - resident_, &stream_),
+        arrays_(p_, arena_) {}
+
+  /// True when the templates had to go to the card.
+  bool run() {
+    upload();
+    const std::uint64_t content = resident_ > 0 ? p_.content() : 0;
+    const bool fill = resident_ > 0 && place_->content != content;
+    if (resident_ == 0) place_->content = 0;
+    if (fill) {
+      place_->content = 0;
+      stream_.renew(base_, resident_, 0);
+      for (const CurvePlan& plan : p_.plans()) {
+        send_templates(plan, 0, plan.packs, resident_at(plan, 0));
+      }
+      place_->content = content;
+    }
+    for (const CurvePlan& plan : p_.plans()) scan_template(plan);
+    {
+      const DeviceStage stage(stream_, "copy out");
+      stream_.copy_out(results_, arrays_.results, p_.result_doubles() * sizeof(double));
+    }
+    stream_.synchronize();
+    settle();
+    return fill || resident_ == 0;
+  }
+
+ private:
+  template <class T>
+  void send(const T* device, std::span<const T> values) {
+    if (values.empty()) return;
+    std::memcpy(uploads_, values.data(), values.size_bytes());
+    stream_.copy_in(const_cast<T*>(device), uploads_, values.size_bytes());
+    uploads_ += aligned(values.size_bytes());
+  }
+
+  void upload() {
+    const DeviceStage stage(stream_, "copy in");
+    send(arrays_.first, p_.tile_first());
+    send(arrays_.pixels, p_.tile_pixels());
+    send(arrays_.reached, p_.reached());
+    send(arrays_.rows, p_.rows());
+    send(arrays_.tables, p_.tables());
+    const double *weight = arrays_.weight, *weighted_flux = arrays_.weighted_flux;
+    for (const FastScan::Grid& grid : p_.fast().grids()) {
+      send(weight, std::span(grid.weight.data(), grid.weight.size()));
+      send(weighted_flux, std::span(grid.weighted_flux.data(), grid.weighted_flux.size()));
+      weight += grid.weight.size();
+      weighted_flux += grid.weighted_flux.size();
+    }
+  }
+
+  [[nodiscard]] double* resident_at(const CurvePlan& plan, std::size_t pack) const {
+    return reinterpret_cast<double*>(base_) + plan.sampled_at + pack * plan.pack_doubles;
+  }
+
+  /// Packs [first, last) of a template onto the pixels, by the CPU's own text, and to `to`.
+  void send_templates(const CurvePlan& plan, std::size_t first, std::size_t last, double* to) {
+    const Sampler& sampler = plan.curve->fitter->sampler();
+    const std::size_t pack_bytes = plan.pack_doubles * sizeof(double);
+    const std::size_t most = std::max<std::size_t>(sampled_bytes_ / pack_bytes, 1);
+    auto* const staged = reinterpret_cast<double*>(staged_);
+    for (std::size_t pack = first; pack < last; pack += most) {
+      const std::size_t count = std::min(most, last - pack);
+      stream_.synchronize();  // the last copy has read what it had to
+      executor_.run(count, [&](std::size_t k) {
+        sampler.sample(ScanProblem::redshifts(plan, pack + k), staged + k * plan.pack_doubles);
+      });
+      const DeviceStage stage(stream_, "templates");
+      stream_.copy_in(to + (pack - first) * plan.pack_doubles, staged, count * pack_bytes);
+    }
+  }
+
+  void scan_template(const CurvePlan& plan) {
+    const bool streamed = resident_ == 0;
+    std::size_t packs = std::max<std::size_t>(plan.packs, 1);
+    while (packs > 1 && Scratch::bytes(p_, plan, packs, streamed) > arena_.left()) {
+      packs = (packs + 1) / 2;
+    }
+    for (std::size_t first = 0; first < plan.packs; first += packs) {
+      const std::size_t count = std::min(packs, plan.packs - first);
+      Arena arena = arena_;
+      const Scratch scratch(p_, plan, count, streamed, arena);
+      if (streamed) send_templates(plan, first, first + count, scratch.sampled);
+      launch(plan, first, count, streamed ? scratch.sampled : resident_at(plan, first), scratch);
+    }
+  }
+
+  void launch(const CurvePlan& plan, std::size_t first, std::size_t count, const double* sampled,
+              const Scratch& scratch) {
+    const auto packs = static_cast<long>(count);
+    const auto tiles = static_cast<int>(p_.tiles());
+    const auto targets = static_cast<long>(p_.targets());
+    const auto kind = static_cast<std::size_t>(gpu::basis_kind(plan.nb));
+    double* const results =
+        arrays_.results + plan.result_at + first * p_.targets() * plan.result_doubles;
+    double* const normal = plan.solved ? scratch.normal : results;
+    {
+      const DeviceStage stage(stream_, "products");
+      const gpu::ProductArgs args{
+          {tiles, static_cast<int>(p_.fast().ndiag()), arrays_.first, arrays_.pixels, arrays_.rows},
+          plan.nb,
+          static_cast<long>(plan.pack_doubles),
+          sampled,
+          scratch.columns};
+      kernels_.product[kind](stream_, packs * tiles * gpu::kTileRows * kLanes, args);
+    }
+    {
+      const DeviceStage stage(stream_, "sums");
+      const gpu::GatherArgs args{tiles,
+                                 plan.nb,
+                                 static_cast<int>(p_.fast().groups()),
+                                 arrays_.weight,
+                                 arrays_.weighted_flux,
+                                 scratch.columns,
+                                 arrays_.reached + (plan.first_pack + first) * p_.tiles(),
+                                 normal};
+      kernels_.gather(stream_, packs * gpu::ScanSumKernel::elements(args) * kLanes, args);
+    }
+    if (!plan.solved) return;
+    const DeviceStage stage(stream_, "solve");
+    const gpu::SolveArgs args{plan.nb,
+                              plan.components,
+                              targets,
+                              normal,
+                              arrays_.tables + plan.table_at,
+                              arrays_.tables + plan.constant_at,
+                              scratch.parts,
+                              results};
+    kernels_.solve[kind](stream_, packs * targets * kLanes, args);
+  }
+
+  /// What only the CPU knows of a target: which pixels no template reaches, what no model leaves.
+  void settle() {
+    constexpr std::size_t kPacksOfTask = 16;
+    for (const CurvePlan& plan : p_.plans()) {
+      executor_.run((plan.packs + kPacksOfTask - 1) / kPacksOfTask, [&](std::size_t task) {
+        PackFit fit;
+        const std::size_t first = task * kPacksOfTask;
+        for (std::size_t k = first; k < std::min(first + kPacksOfTask, plan.packs); ++k) {
+          settle_pack(plan, k, fit);
+        }
+      });
+    }
+  }
+
+  void settle_pack(const CurvePlan& plan, std::size_t pack, PackFit& fit) const {
+    const Fitter& fitter = *plan.curve->fitter;
+    const std::vector<Sampler::Reach> reach = fitter.reach(ScanProblem::redshifts(plan, pack));
+    const double* from = results_ + plan.result_at + pack * p_.targets() * plan.result_doubles;
+    for (std::size_t t = 0; t < p_.set().targets.size(); ++t, from += plan.result_doubles) {
+      if (plan.solved) {
+        std::copy_n(from, kLanes, fit.chi2.begin());
+        std::copy_n(from + kLanes, kLanes, fit.evidence.begin());
+        fit.coefficients.assign(from + 2 * kLanes, from + plan.result_doubles);
+      } else {
+        fitter.solve(from, fit);
+      }
+      fitter.settle(p_.set().targets[t], reach, fit);
+      store(fit, t, pack * kLanes, *plan.curve);
+    }
+  }
+
+  const ScanProblem& p_;
+  DevicePlaces::Lease& place_;
+  Stream& stream_;
+  const gpu::ScanDeviceKernels& kernels_;
+  Executor& executor_;
+  std::size_t resident_;  ///< bytes of the templates that stay; 0: they do not
+  std::size_t sampled_bytes_;
+  std::byte* base_;
+  std::byte* uploads_;
+  double* results_;
+  std::byte* staged_;
+  Arena arena_;
+  Arrays arrays_;
+};
+
+void add_stages(const std::vector<DeviceStageTime>& from, std::vector<DeviceStageTime>& to) {
+  for (const DeviceStageTime& t : from) {
+    const auto same = std::find_if(to.begin(), to.end(),
+                                   [&](const DeviceStageTime& o) { return o.name == t.name; });
+    DeviceStageTime& sum = same != to.end() ? *same : to.emplace_back(DeviceStageTime{t.name});
+    sum.seconds += t.seconds;
+    sum.count += t.count;
+    sum.launches += t.launches;
+  }
+}
+
+}  // namespace
+
+DeviceScan::DeviceScan(std::vector<std::unique_ptr<Device>> devices,
+                       const DeviceScanOptions& options, Observer observer)
+    : options_(options),
+      observer_(std::move(observer)),
+      places_(std::move(devices),
+              {.memory_bytes = options.memory_bytes, .places = options.in_flight, .work = "scan"}) {
+}
+
+bool DeviceScan::scan(const TargetSet& set, std::span<Curve> curves, Executor& executor) {
+  if (set.grids.empty()) return false;  // nobody has a pixel
+  try {
+    return scan_there(set, curves, executor);
+  } catch (const Error& e) {
+    if (e.status() != Status::kDevice) throw;
+    const bool the_last = places_.retire_lost(observer_) > 0 && !any_left();
+    if (options_.on_error == OnDeviceError::kFail) {
+      if (!the_last) throw;
+      throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
+    }
+    observer_.warn(std::string(e.what()) + "; the CPU scans these targets");
+    leave_to_cpu(e.what());
+    return false;
+  }
+}
+
+void DeviceScan::leave_to_cpu(const std::string& failure) {
+  const std::lock_guard lock(mutex_);
+  ++report_.by_cpu;
+  if (report_.failure.empty()) report_.failure = failure;
+}
+
+bool DeviceScan::scan_there(const TargetSet& set, std::span<Curve> curves, Executor& executor) {
+  const ScanProblem problem(set, curves);
+  const ScanNeeds needs(problem);
+  if (options_.too_large == TooLarge::kCpu && any_left() && needs.least > places_.most_bytes()) {
+    observer_.info("the scan needs more memory than the device has; the CPU makes it");
+    leave_to_cpu({});
+    return false;
+  }
+  DevicePlaces::Lease place = places_.take(needs.least, needs.most, executor, observer_);
+  if (place->staging.bytes() < needs.staging()) {
+    place->staging = HostMemory();
+    place->staging = HostMemory(*place->card->device, needs.staging());
+  }
+  const bool filled = ScanRun(problem, needs, place, executor).run();
+  const std::vector<DeviceStageTime> stages = place->stream->take_stage_times();
+  const std::lock_guard lock(mutex_);
+  ++report_.scans;
+  report_.fills += filled ? 1 : 0;
+  report_.memory_bytes = std::max(report_.memory_bytes, place->memory.bytes());
+  add_stages(stages, report_.stages);
+  return true;
+}
+
+DeviceScanReport DeviceScan::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+std::shared_ptr<DeviceScan> make_device_scan(Backend backend, DeviceScanOptions options,
+                                             const Observer& observer) {
+  std::vector<std::unique_ptr<Device>> devices = open_devices(backend, observer);
+  if (devices.empty()) return nullptr;
+  if (backend == Backend::kAuto) options.too_large = TooLarge::kCpu;
+  return std::make_shared<DeviceScan>(std::move(devices), options, observer);
+}
+
+}  // namespace fiberloom::redshift

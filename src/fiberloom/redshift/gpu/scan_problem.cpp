@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/redshift/gpu/scan_problem.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "fiberloom/redshift/gpu/scan_device_lane.hpp"
+
+namespace fiberloom::redshift::gpu {
+namespace {
+
+static_assert(static_cast<std::size_t>(kTileRows) == kReachTile);
+
+/// Numbers mixed into one, word by word.
+class Mixed {
+ public:
+  void add(std::uint64_t word) noexcept {
+    state_ = (state_ ^ word) * 0x9e3779b97f4a7c15U;
+    state_ ^= state_ >> 32;
+  }
+  void add(std::span<const double> values) noexcept {
+    add(values.size());
+    for (const double v : values) add(std::bit_cast<std::uint64_t>(v));
+  }
+  [[nodiscard]] std::uint64_t state() const noexcept { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x243f6a8885a308d3U;
+};
+
+std::size_t doubles_of(long count) { return static_cast<std::size_t>(count); }
+
+}  // namespace
+
+ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves) : set_(set), fast_(set) {
+  cut_pixels();
+  for (Curve& curve : curves) plan_curve(curve);
+}
+
+std::size_t ScanProblem::targets() const noexcept {
+  return fast_.groups() * static_cast<std::size_t>(kGatherTargets);
+}
+
+std::size_t ScanProblem::weight_doubles() const noexcept {
+  return tiles() * kReachTile * targets();
+}
+
+void ScanProblem::cut_pixels() {
+  const std::size_t ndiag = fast_.ndiag();
+  std::size_t before = 0;  // pixels of a pack before the grid's halo
+  for (const FastScan::Grid& grid : fast_.grids()) {
+    for (std::size_t i = 0; i < grid.padded; i += kReachTile) {
+      tile_first_.push_back(static_cast<int>(before + i));
+      tile_pixels_.push_back(static_cast<int>(std::min(kReachTile, grid.padded - i)));
+    }
+    rows_.insert(rows_.end(), grid.rows.begin(), grid.rows.end());
+    rows_.resize(tiles() * kReachTile * ndiag, 0.0);
+    before += grid.padded + 2 * set_.halo();
+  }
+}
+
+void ScanProblem::plan_curve(Curve& curve) {
+  const Fitter& fitter = *curve.fitter;
+  CurvePlan p;
+  p.curve = &curve;
+  p.nb = static_cast<int>(fitter.nbasis());
+  p.packs = (curve.z.size() + kLanes - 1) / kLanes;
+  p.pack_doubles = fitter.sampler().pack_size();
+  p.first_pack = tiles() == 0 ? 0 : reached_.size() / tiles();
+  p.solved = fitter.source().method != Method::kNmf;
+  p.components = p.solved && fitter.has_evidence() ? fitter.evidence().components : 0;
+  p.sampled_at = sampled_;
+  p.result_at = results_;
+  p.result_doubles = doubles_of((p.solved ? 2 + p.nb : normal_size(p.nb)) * kLanes);
+  sampled_ += p.packs * p.pack_doubles;
+  results_ += p.packs * targets() * p.result_doubles;
+  p.table_at = tables_.size();
+  p.constant_at = p.table_at;
+  if (p.components > 0) {
+    const EvidenceTable& table = fitter.evidence();
+    tables_.insert(tables_.end(), table.numbers.begin(), table.numbers.end());
+    p.constant_at = tables_.size();
+    tables_.insert(tables_.end(), table.constant.begin(), table.constant.end());
+  }
+  for (std::size_t pack = 0; pack < p.packs; ++pack) {
+    const std::vector<Sampler::Reach> reach = fitter.reach(redshifts(p, pack));
+    for (std::size_t g = 0; g < reach.size(); ++g) {
+      for (std::size_t i = 0; i < fast_.grids()[g].padded; i += kReachTile) {
+        const bool in = i >= reach[g].first && i < reach[g].last;
+        reached_.push_back(in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0);
+      }
+    }
+  }
+  plans_.push_back(p);
+}
+
+std::size_t ScanProblem::scratch_doubles(const CurvePlan& p) const noexcept {
+  const std::size_t columns = tiles() * doubles_of(columns_of_tile(p.nb));
+  if (!p.solved) return columns;
+  const long of_target = normal_size(p.nb) + 3L * kBrightnesses * p.components;
+  return columns + targets() * doubles_of(of_target * kLanes);
+}
+
+ZPack ScanProblem::redshifts(const CurvePlan& plan, std::size_t pack) noexcept {
+  return pack_of(std::span(plan.curve->z).subspan(pack * kLanes));
+}
+
+std::uint64_t ScanProblem::content() const {
+  Mixed mixed;
+  mixed.add(set_.halo());
+  for (const WaveGrid& grid : set_.grids) mixed.add(grid.wave);
+  for (const CurvePlan& p : plans_) {
+    const Fitter& fitter = *p.curve->fitter;
+    const Template& t = fitter.source();
+    mixed.add(static_cast<std::uint64_t>(t.igm));
+    mixed.add(static_cast<std::uint64_t>(fitter.options().igm_edge));
+    mixed.add(p.curve->z);
+    mixed.add(t.wave);
+    mixed.add({t.flux.data(), t.flux.size()});
+  }
+  return std::max<std::uint64_t>(mixed.state(), 1);
+}
+
+}  // namespace fiberloom::redshift::gpu

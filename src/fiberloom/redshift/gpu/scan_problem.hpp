@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A fast scan as a device takes it: pixels in tiles, redshifts in packs of kLanes, and what all of
+// it needs of memory. Launches nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fiberloom/redshift/fast_scan.hpp"
+#include "fiberloom/redshift/scan.hpp"
+
+namespace fiberloom::redshift::gpu {
+
+/// One template's share. Offsets count doubles.
+struct CurvePlan {
+  Curve* curve = nullptr;
+  int nb = 0, components = 0;
+  bool solved = true;  ///< on the device; else (NMF) its normal equations come back
+  std::size_t packs = 0, first_pack = 0;  ///< of all packs of the scan
+  std::size_t pack_doubles = 0;           ///< of the template on the pixels
+  std::size_t sampled_at = 0;             ///< among all templates on the pixels
+  std::size_t result_at = 0;              ///< among all results
+  std::size_t result_doubles = 0;         ///< of a pack and a target
+  std::size_t table_at = 0, constant_at = 0;
+};
+
+class ScanProblem {
+ public:
+  /// `set` and `curves` must outlive it.
+  ScanProblem(const TargetSet& set, std::span<Curve> curves);
+
+  [[nodiscard]] const TargetSet& set() const noexcept { return set_; }
+  [[nodiscard]] const FastScan& fast() const noexcept { return fast_; }
+  [[nodiscard]] const std::vector<CurvePlan>& plans() const noexcept { return plans_; }
+  [[nodiscard]] std::size_t tiles() const noexcept { return tile_first_.size(); }
+  /// With those of weight 0 that fill the last group up.
+  [[nodiscard]] std::size_t targets() const noexcept;
+  [[nodiscard]] std::span<const int> tile_first() const noexcept { return tile_first_; }
+  [[nodiscard]] std::span<const int> tile_pixels() const noexcept { return tile_pixels_; }
+  [[nodiscard]] std::span<const double> rows() const noexcept { return rows_; }
+  [[nodiscard]] std::span<const int> reached() const noexcept { return reached_; }
+  [[nodiscard]] std::span<const double> tables() const noexcept { return tables_; }
+  [[nodiscard]] std::size_t weight_doubles() const noexcept;
+  /// Of all templates on the pixels, at all redshifts.
+  [[nodiscard]] std::size_t sampled_doubles() const noexcept { return sampled_; }
+  [[nodiscard]] std::size_t result_doubles() const noexcept { return results_; }
+  /// Of the products and sums of one pack.
+  [[nodiscard]] std::size_t scratch_doubles(const CurvePlan& plan) const noexcept;
+  /// The redshifts of a pack of a template.
+  [[nodiscard]] static ZPack redshifts(const CurvePlan& plan, std::size_t pack) noexcept;
+  /// A number that says what the templates on the pixels are: of templates, redshifts, wavelengths
+  /// and hydrogen. Never 0.
+  [[nodiscard]] std::uint64_t content() const;
+
+ private:
+  void cut_pixels();
+  void plan_curve(Curve& curve);
+
+  const TargetSet& set_;
+  FastScan fast_;
+  std::vector<CurvePlan> plans_;
+  std::vector<int> tile_first_, tile_pixels_;
+  std::vector<double> rows_;    ///< [tile][kTileRows][ndiag]
+  std::vector<int> reached_;    ///< [pack][tile]
+  std::vector<double> tables_;  ///< of evidence, all templates
+  std::size_t sampled_ = 0, results_ = 0;
+};
+
+}  // namespace fiberloom::redshift::gpu

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Slices of arrays are those of files, in either order of axes, with an axis for each row.
+#include "tomoloom/recipes/recon_arrays.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/runtime/executors.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+constexpr std::size_t kTurns = 30, kLines = 35, kWide = 24;
+
+std::vector<double> theta() {
+  std::vector<double> out;
+  for (std::size_t a = 0; a < kTurns; ++a) {
+    out.push_back(std::numbers::pi * static_cast<double>(a) / kTurns);
+  }
+  return out;
+}
+
+/// A disc in each row, larger ones further down; `centre` is its axis.
+std::vector<float> projections(double centre) {
+  std::vector<float> out;
+  for (std::size_t a = 0; a < kTurns; ++a) {
+    for (std::size_t r = 0; r < kLines; ++r) {
+      for (std::size_t x = 0; x < kWide; ++x) {
+        const double t = static_cast<double>(x) - centre, radius = 4 + static_cast<double>(r) / 10;
+        out.push_back(static_cast<float>(2 * std::sqrt(std::max(0.0, radius * radius - t * t))));
+      }
+    }
+  }
+  return out;
+}
+
+StackView by_projections(const std::vector<float>& data) {
+  return {
+      .data = data.data(), .slices = kLines, .angle_stride = kLines * kWide, .slice_stride = kWide};
+}
+
+std::vector<float> slices_of(const ReconJob& how, const StackView& stack,
+                             const std::vector<double>& centres, std::size_t threads = 1) {
+  std::vector<float> out(kLines * kWide * kWide);
+  const auto executor = make_executor(threads);
+  reconstruct_arrays(how, stack, kWide, theta(), centres, out, *executor, {});
+  return out;
+}
+
+TEST(ReconArrays, SinogramsGiveTheBytesOfProjectionsOnAnyNumberOfThreads) {
+  const std::vector<float> data = projections(11.5);
+  std::vector<float> turned(data.size());
+  for (std::size_t a = 0; a < kTurns; ++a) {
+    for (std::size_t r = 0; r < kLines; ++r) {
+      std::copy_n(&data[(a * kLines + r) * kWide], kWide, &turned[(r * kTurns + a) * kWide]);
+    }
+  }
+  for (const Method method : {Method::kExact, Method::kGridrec, Method::kSirt}) {
+    ReconJob how;
+    how.method = method;
+    how.iterations = 3;
+    const auto want = slices_of(how, by_projections(data), {11.5});
+    EXPECT_EQ(slices_of(how,
+                        {.data = turned.data(),
+                         .slices = kLines,
+                         .angle_stride = kWide,
+                         .slice_stride = kTurns * kWide},
+                        {11.5}, 3),
+              want);
+  }
+  EXPECT_NEAR(slices_of({}, by_projections(data), {11.5})[12 * kWide + 12], 1, 0.03);
+}
+
+TEST(ReconArrays, EachRowMayHaveAnAxisOfItsOwn) {
+  const std::vector<float> data = projections(11.5), moved = projections(13);
+  std::vector<float> mixed = data;
+  for (std::size_t a = 0; a < kTurns; ++a) {
+    std::copy_n(&moved[(a * kLines + 34) * kWide], kWide, &mixed[(a * kLines + 34) * kWide]);
+  }
+  std::vector<double> centres(kLines, 11.5);
+  centres[34] = 13;
+  const auto got = slices_of({}, by_projections(mixed), centres);
+  const auto first = slices_of({}, by_projections(data), {11.5});
+  const auto last = slices_of({}, by_projections(moved), {13});
+  constexpr std::size_t kSlice = kWide * kWide;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], i < 34 * kSlice ? first[i] : last[i], 2e-5) << i;
+  }
+}
+
+TEST(ReconArrays, WhatIsNoNumberCountsAsNothing) {
+  std::vector<float> data = projections(11.5);
+  data[5 * kWide + 7] = std::numeric_limits<float>::quiet_NaN();
+  data[6 * kWide + 7] = std::numeric_limits<float>::infinity();
+  for (const float value : slices_of({}, by_projections(data), {11.5})) {
+    ASSERT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(ReconArrays, WhatDoesNotFitIsAnError) {
+  const std::vector<float> data = projections(11.5);
+  for (const std::vector<double>& centres :
+       {std::vector<double>{1, 2}, std::vector<double>{24}, std::vector<double>{NAN}}) {
+    EXPECT_THROW((void)slices_of({}, by_projections(data), centres), Error);
+  }
+}
+
+TEST(ReconArrays, WhatIsThrownBetweenGroupsEndsTheWork) {
+  const std::vector<float> data = projections(11.5);
+  std::vector<float> out(kLines * kWide * kWide);
+  SerialExecutor serial;
+  int calls = 0;
+  EXPECT_THROW(reconstruct_arrays({}, by_projections(data), kWide, theta(),
+                                  std::vector<double>{11.5}, out, serial,
+                                  [&] {
+                                    if (++calls == 2) throw Error(Status::kInterrupted, "stop");
+                                  }),
+               Error);
+  EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace tomoloom

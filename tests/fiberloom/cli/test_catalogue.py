@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fiberloom catalogue end to end: files in, what they say out, as text, JSON and FITS; bad input; a real server."""
+import csv
+import io
+import json
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import tiny_fits
+from run_fiberloom import PROGRAM, Case as FrameCase
+from small_catalogue import Server, frame_bytes, redrock_bytes, targets
+
+COLUMNS = "targetid,z,zwarn,spectype,target_ra,target_dec,tileid"
+
+
+class Case(FrameCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        cls.redux = cls.inputs / "redux"
+        (cls.redux / "tiles").mkdir(parents=True)
+        cls.first = cls.redux / "tiles" / "redrock-0-1001-thru20260101.fits"
+        cls.first.write_bytes(redrock_bytes(1001, 20260101, targets(1, 30), candidates=2))
+        (cls.redux / "tiles" / "redrock-0-1002-thru20260102.fits").write_bytes(
+            redrock_bytes(1002, 20260102, targets(21, 30, dec=2.2)))
+        (cls.redux / "cframe-r1-00000042.fits").write_bytes(frame_bytes(42, 20260101, 1001, "r1"))
+
+    def setUp(self):
+        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
+        self.addCleanup(shutil.rmtree, self.out)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-db-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.db = str(self.folder / "catalogue.sqlite")
+
+    def catalogue(self, *arguments, db=None, **more):
+        return self.program("catalogue", *arguments, "--db", db or self.db, **more)
+
+    def load(self, *files, db=None):
+        result = self.catalogue("load", *(files or [self.redux]), db=db)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr
+
+    def rows(self, *arguments, db=None):
+        """The answer as dictionaries."""
+        result = self.catalogue("query", *arguments, "--format", "json", db=db)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return json.loads(result.stdout)
+
+
+class Load(Case):
+    def test_a_folder_becomes_rows_and_a_second_time_nothing_changes(self):
+        self.assertIn("60 redshifts of 2 groups", self.load())
+        before = self.rows("SELECT * FROM redshift ORDER BY targetid, tileid")
+        self.assertEqual(len(before), 60)
+        self.assertIn("3 had not changed", self.load())
+        self.assertEqual(self.rows("SELECT * FROM redshift ORDER BY targetid, tileid"), before)
+        self.assertIn("60 redshifts", self.catalogue("load", self.redux, "--again").stderr)
+        self.assertEqual(self.rows("SELECT * FROM redshift ORDER BY targetid, tileid"), before)
+
+    def test_every_table_has_its_rows(self):
+        self.load()
+        counts = {table: self.rows(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in (
+            "redshift", "ztile", "zbest", "zpix", "candidate", "exposure", "tile", "fiberassign", "photometry", "frame",
+            "quality", "location")}
+        self.assertEqual(counts, {"redshift": 60, "ztile": 60, "zbest": 50, "zpix": 0, "candidate": 90, "exposure": 5,
+                                  "tile": 2, "fiberassign": 63, "photometry": 53, "frame": 1, "quality": 1,
+                                  "location": 2})
+        frame, = self.rows("--from", "frame")
+        self.assertEqual((frame["frameid"], frame["expid"], frame["camera"], frame["kind"], frame["path"]),
+                         (4211, 42, "r1", "cframe", str(self.redux / "cframe-r1-00000042.fits")))
+        tile = self.rows("--from", "tile", "--tileid", 1001)[0]
+        self.assertEqual((tile["nexp"], tile["lastnight"], tile["exptime"], tile["tilera"]), (3, 20260101, 2700, 150))
+        self.assertEqual(self.rows("--from", "quality")[0]["value"], 2)
+        of_two = self.rows("SELECT zcat_nspec, zcat_primary FROM ztile WHERE targetid = 25 ORDER BY zcat_primary")
+        self.assertEqual(of_two, [{"zcat_nspec": 2, "zcat_primary": 0}, {"zcat_nspec": 2, "zcat_primary": 1}])
+
+    def test_a_changed_file_takes_the_place_of_its_group_and_nothing_else(self):
+        own = self.inputs / "again"
+        own.mkdir()
+        copy = own / self.first.name
+        self.addCleanup(shutil.rmtree, own)
+        self.load()
+        copy.write_bytes(redrock_bytes(1001, 20260101, targets(1, 2) + targets(500, 1)))
+        self.load(copy)
+        ids = [row["targetid"] for row in self.rows("SELECT targetid FROM ztile WHERE tileid = 1001 ORDER BY targetid")]
+        self.assertEqual(ids, [1, 2, 500])
+        self.assertEqual(len(self.rows("SELECT 1 FROM ztile WHERE tileid = 1002")), 30)
+        self.assertEqual(self.rows("SELECT count(*) AS n FROM candidate")[0]["n"], 0)
+
+    def test_a_file_that_is_damaged_is_told_of_and_the_others_are_loaded(self):
+        bad = self.put("redrock-9-1.fits", self.first.read_bytes()[:7000])
+        result = self.catalogue("load", bad, self.first)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("redrock-9-1.fits", result.stderr)
+        self.assertIn("1 of 2 files could not be loaded", result.stderr)
+        self.assertEqual(self.rows("SELECT count(*) AS n FROM zbest")[0]["n"], 30)
+        self.assert_fails(self.catalogue("load", bad), 14, "redrock-9-1.fits")
+        self.assert_fails(self.catalogue("load", self.inputs / "none.fits"), 10, "none.fits")
+        empty = self.inputs / "empty"
+        empty.mkdir(exist_ok=True)
+        self.assert_fails(self.catalogue("load", empty), 10, "redrock-*.fits")
+        self.assert_fails(self.catalogue("load", self.put("psf.fits", frame_bytes(1, 2, 3, "r1").replace(b"FLUX ", b"XLUX "))),
+                          11, "neither redshifts")
+
+    def test_readers_see_whole_groups_while_two_load(self):
+        for i in range(12):
+            self.put(f"redrock-0-{2000 + i}.fits", redrock_bytes(2000 + i, 20260103, targets(1000 * i, 50)))
+        files = [str(self.inputs / f"redrock-0-{2000 + i}.fits") for i in range(12)]
+        self.load(self.first)
+        odd, looks = [], []
+        stop = threading.Event()
+
+        def look():
+            while not stop.is_set():
+                n = self.rows("SELECT count(*) AS n FROM redshift WHERE tileid >= 2000")[0]["n"]
+                looks.append(n)
+                if n % 50:
+                    odd.append(n)
+        readers = [threading.Thread(target=look) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        writers = [subprocess.Popen([PROGRAM, "catalogue", "load", *part, "--db", self.db, "-q"]) for part in (files[:6], files[6:])]
+        codes = [writer.wait(timeout=120) for writer in writers]
+        stop.set()
+        for reader in readers:
+            reader.join()
+        self.assertEqual((codes, odd), ([0, 0], []))
+        self.assertEqual(self.rows("SELECT count(*) AS n FROM redshift WHERE tileid >= 2000")[0]["n"], 600)
+        self.assertTrue(looks)
+
+
+class Query(Case):
+    def setUp(self):
+        super().setUp()
+        self.load()
+
+    def test_options_select_as_sql_does(self):
+        self.assertEqual([r["targetid"] for r in self.rows("--cone", "150.0,2.1005,80")], [11, 12, 10, 13, 9])
+        quasars = self.rows("--class", "QSO", "--z", "0.1,0.2", "--columns", COLUMNS)
+        self.assertEqual([(r["targetid"], r["z"]) for r in quasars][:2], [(11, 0.1), (14, 0.13)])
+        self.assertEqual(list(quasars[0]), COLUMNS.split(","))
+        self.assertTrue(all(r["zwarn"] == 0 for r in self.rows("--good")))
+        self.assertEqual(len(self.rows("--targetid", "1,2,77", "--limit", 5)), 2)
+        self.assertEqual(len(self.rows("--from", "candidate", "--targetid", "3")), 3)
+        self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1002)), 30)
+        self.assertIn("coeff_2", self.rows("--columns", "*", "--limit", 1)[0])
+
+    def test_formats_say_the_same(self):
+        want = self.rows("SELECT targetid, z, spectype, healpix FROM zbest ORDER BY targetid LIMIT 3")
+        sql = "SELECT targetid, z, spectype, healpix FROM zbest ORDER BY targetid LIMIT 3"
+        text = self.catalogue("query", sql, "--format", "csv").stdout
+        got = [{"targetid": int(r["targetid"]), "z": float(r["z"]), "spectype": r["spectype"],
+                "healpix": None if r["healpix"] == "" else r["healpix"]} for r in csv.DictReader(io.StringIO(text))]
+        self.assertEqual(got, want)
+        lines = self.catalogue("query", sql).stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["targetid", "z", "spectype", "healpix"])
+        self.assertEqual(lines[2].split(), ["2", "0.01", "QSO"])
+        out = self.out / "answer.fits"
+        result = self.catalogue("query", sql, "--format", "fits", "-o", out)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        hdu = [h for h in tiny_fits.read(out) if h.name == "QUERY"][0]
+        self.assertEqual([hdu.cards[f"TTYPE{i}"] for i in (1, 2, 3, 4)], ["targetid", "z", "spectype", "healpix"])
+        self.assertEqual([hdu.cards[f"TFORM{i}"] for i in (1, 2, 3, 4)], ["K", "D", "6A", "D"])
+        to_file = self.out / "a.csv"
+        self.catalogue("query", sql, "--format", "csv", "-o", to_file)
+        self.assertEqual(to_file.read_text(), text)
+
+    def test_export_is_the_fields_file_and_the_same_bytes_again(self):
+        out, again = self.out / "zcat.fits", self.out / "again.fits"
+        for path in (out, again):
+            result = self.catalogue("export", "-o", path, "--from", "ztile", "-q")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(out.read_bytes(), again.read_bytes())
+        hdu = [h for h in tiny_fits.read(out) if h.name == "ZCATALOG"][0]
+        forms = {hdu.cards[f"TTYPE{i}"]: hdu.cards[f"TFORM{i}"] for i in range(1, hdu.cards["TFIELDS"] + 1)}
+        self.assertEqual(hdu.cards["NAXIS2"], 60)
+        for name, form in (("TARGETID", "K"), ("Z", "D"), ("ZWARN", "K"), ("COEFF", "3D"), ("SPECTYPE", "6A"),
+                           ("TARGET_RA", "D"), ("TILEID", "J"), ("TSNR2_LRG", "E"), ("ZCAT_PRIMARY", "L")):
+            self.assertEqual(forms[name], form, name)
+        self.assertNotIn("HEALPIX", forms, "no row knows one")
+        self.assertNotIn("HPX", forms)
+
+    def test_bad_questions_are_one_line_and_a_code(self):
+        for sql in ("SELEC 1", "SELECT nothing FROM zbest", "DELETE FROM redshift", "SELECT 1; DROP TABLE redshift",
+                    "VACUUM INTO 'x.sqlite'", "ATTACH 'x.sqlite' AS x", "PRAGMA journal_mode=DELETE", ";", "/* nothing */"):
+            self.assert_fails(self.catalogue("query", sql), 82)
+        self.assert_fails(self.catalogue("query", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                                         "SELECT count(*) FROM n", "--seconds", "0.2"), 82, "too long")
+        for options, word in ((["--cone", "1,2"], "RA,DEC,ARCSEC"), (["--z", "x"], "MIN,MAX"), (["--targetid", "x"], "whole"),
+                              (["--from", "sqlite_master"], "zbest"), (["--columns", "no_such"], "no column"),
+                              (["--from", "tile", "--cone", "1,2,3"], "hpx"), (["SELECT 1", "--good"], "SQL"),
+                              (["--format", "fits"], "-o FILE")):
+            self.assert_fails(self.catalogue("query", *options), 2, word)
+        self.assert_fails(self.catalogue("query", "--format", "parquet"), 15, "Parquet")
+        self.assertEqual(len(self.rows()), 50, "and nothing was lost")
+
+    def test_what_is_no_catalogue_is_refused_and_stays(self):
+        self.assert_fails(self.catalogue("query", db=self.folder / "none.sqlite"), 10, "none.sqlite")
+        text = self.folder / "text"
+        text.write_text("no database, but long enough to be read as one " * 50)
+        before = text.read_bytes()
+        self.assert_fails(self.catalogue("query", db=text), 14)
+        self.assert_fails(self.catalogue("load", self.first, db=text), 14)
+        self.assertEqual(text.read_bytes(), before)
+        other = self.folder / "other.sqlite"
+        with sqlite3.connect(other) as connection:
+            connection.execute("CREATE TABLE frames(name TEXT)")
+        connection.close()
+        self.assert_fails(self.catalogue("load", self.first, db=other), 15, "no catalogue")
+        with sqlite3.connect(self.db) as connection:
+            connection.execute("UPDATE catalogue_info SET value = '7'")
+        connection.close()
+        self.assert_fails(self.catalogue("query"), 83, "version 7")
+        self.assert_fails(self.catalogue("load", self.first), 83, "version 7")
+
+    def test_a_lock_that_stays_is_told_of(self):
+        holder = sqlite3.connect(self.db, isolation_level=None)
+        self.addCleanup(holder.close)
+        holder.execute("BEGIN IMMEDIATE")
+        self.assert_fails(self.catalogue("load", self.first, "--again", "--wait", "0.2"), 84, "locked")
+        self.assertEqual(len(self.rows()), 50, "readers do not mind")
+
+
+@unittest.skipUnless(Server.programs(), "no PostgreSQL server is installed (Debian: postgresql)")
+class OnAServer(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.remove)
+
+    def test_it_says_what_a_file_says(self):
+        url = self.server.make("same")
+        result = self.catalogue("load", self.redux, db=url)
+        if result.returncode == 15:
+            self.skipTest("this build has no PostgreSQL")
+        self.load()
+        for options in (["--columns", COLUMNS], ["--cone", "150.0,2.1005,80"], ["--class", "QSO", "--good"],
+                        ["--from", "ztile", "--columns", "*"], ["--from", "exposure"], ["--from", "tile"],
+                        ["--from", "candidate"], ["--from", "quality"], ["--from", "fiberassign"]):
+            self.assertEqual(self.rows(*options, db=url), self.rows(*options), options)
+        exports = []
+        for db in (url, self.db):
+            path = self.out / "zcat.fits"
+            self.assertEqual(self.catalogue("export", "-o", path, "-q", db=db).returncode, 0)
+            exports.append(path.read_bytes())
+            path.unlink()
+        self.assertEqual(exports[0], exports[1])
+        for sql in ("DELETE FROM redshift", "SELECT 1; DROP TABLE redshift", "COPY redshift TO '/tmp/x'",
+                    "SET default_transaction_read_only = off"):
+            self.assert_fails(self.catalogue("query", sql, db=url), 82)
+        self.assertEqual(len(self.rows(db=url)), 50)
+
+    def test_a_server_that_went_away_is_told_of_and_its_catalogue_is_there_when_it_is_back(self):
+        url = self.server.make("gone")
+        if self.catalogue("load", self.first, db=url).returncode == 15:
+            self.skipTest("this build has no PostgreSQL")
+        self.assert_fails(self.catalogue("query", db=url.replace("/gone?", "/no_such?")), 10, "no_such")
+        self.server.stop()
+        try:
+            self.assert_fails(self.catalogue("query", db=url), 85)
+            self.assert_fails(self.catalogue("load", self.first, db=url), 85)
+        finally:
+            self.server.start()
+        self.assertEqual(len(self.rows(db=url)), 30)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A night from frames to redshifts over ranks: the tree shared out, the same bytes as one process."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import mpi_case
+from mpi_case import CLEAN, PROGRAM, launcher
+
+ENVIRONMENT = {k: v for k, v in CLEAN.items() if k != "RR_TEMPLATE_DIR"}
+
+
+class Chain(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-mpi-"))
+        cls.raw = cls.work / "raw"
+        subprocess.run([PROGRAM, "simulate", "-q", "-o", cls.raw, "--night", "--cameras", "b0,r0", "--nspec", "24", "--exposures", "2"],
+                       check=True, env=ENVIRONMENT, timeout=200)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def run_program(self, before, name, *more, code=0):
+        with tempfile.TemporaryDirectory(prefix="ompi-") as session:
+            result = subprocess.run([*before, PROGRAM, "night", self.raw, "-o", self.work / name, "--until", "redshift",
+                                     "--starmodels", self.raw / "starmodels.fits", "--filters", self.raw / "filters", "--threads", "1",
+                                     *more], capture_output=True, text=True, timeout=250, check=False,
+                                    env={**ENVIRONMENT, "OMPI_MCA_orte_tmpdir_base": session})
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        out = self.work / name
+        return {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*.fits") if ".fiberloom" not in p.parts}
+
+    def test_any_number_of_ranks_gives_the_same_bytes(self):
+        alone = self.run_program([], "alone", "--mpi", "off")
+        self.assertIn("tiles/1000/20200101/redrock-0-1000-thru20200101.fits", alone)
+        for ranks in (2, 3):
+            found = self.run_program(launcher(ranks), f"ranks{ranks}", "--part-overhead", "0")
+            self.assertEqual(sorted(found), sorted(alone))
+            self.assertEqual([name for name, data in found.items() if data != alone[name]], [])
+
+    def test_what_fails_holds_back_what_needs_it_on_any_rank(self):
+        image = self.raw / "20200101/00000004/preproc-r0-00000004.fits"
+        good = image.read_bytes()
+        self.addCleanup(image.write_bytes, good)
+        image.write_bytes(good[:len(good) // 2])
+        found = self.run_program(launcher(2), "failed", code=3)
+        self.assertIn("tiles/1000/20200101/coadd-0-1000-thru20200101.fits", found)
+        self.assertIn("20200101/00000003/cframe-r0-00000003.fits", found)
+        self.assertNotIn("20200101/00000004/cframe-b0-00000004.fits", found)
+
+
+if __name__ == "__main__":
+    mpi_case.main()

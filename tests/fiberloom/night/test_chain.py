@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A simulated night from frames to redshifts, against its truth, and with what may go wrong on the way."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import tiny_fits as fits  # noqa: E402
+from small_spectra import read_table  # noqa: E402
+
+PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
+CLEAN = {k: v for k, v in os.environ.items() if k != "RR_TEMPLATE_DIR"}
+NIGHT, TILE = "20200101", 1000
+LAMPS, ARC, FIELDS = (1, 2), 3, (4, 5)
+
+
+def fiberloom(*arguments, code=0, **keywords):
+    result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=500, env=CLEAN,
+                            check=False, **keywords)
+    if result.returncode != code:
+        raise AssertionError(f"exit code {result.returncode}, expected {code}: {result.stderr}")
+    return result
+
+
+class Chain(unittest.TestCase):
+    """One simulated night for all tests of a class; each has an OUT of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-chain-"))
+        cls.raw = cls.work / "raw"
+        fiberloom("simulate", "-q", "-o", cls.raw, "--night", "--arc", "--cameras", "b0,r0,z0", "--nspec", "24", "--exposures", "2")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def setUp(self):
+        self.out = pathlib.Path(tempfile.mkdtemp(prefix="out-", dir=self.work))
+        self.addCleanup(shutil.rmtree, self.out, True)
+
+    def command(self, *more, raw=None, until="redshift", out=None):
+        last = ["--until", until] if until else []
+        return ["night", raw or self.raw, "-o", out or self.out, *last, "--starmodels", self.raw / "starmodels.fits",
+                "--filters", self.raw / "filters", *more]
+
+    def night(self, *more, code=0, **keywords):
+        return fiberloom(*self.command("--threads", "2", *more, **keywords), code=code)
+
+    def summary(self, *more, code=0, **keywords):
+        path = self.work / "summary.json"
+        self.night("-q", "--json", path, *more, code=code, **keywords)
+        return json.loads(path.read_text())
+
+    def states(self, *more, **keywords):
+        return {t["name"]: t["state"] for t in self.summary(*more, **keywords)["tasks"]}
+
+    def own_raw(self):
+        """A copy of the night that a test may spoil, under the same path for all of them: headers name images."""
+        folder = self.work / "own"
+        shutil.rmtree(folder, True)
+        shutil.copytree(self.raw, folder, ignore=shutil.ignore_patterns("truth"))
+        return folder
+
+    def outputs(self, out=None):
+        out = out or self.out
+        return {str(p.relative_to(out)): p.read_bytes() for p in sorted(out.rglob("*.fits")) if ".fiberloom" not in p.parts}
+
+    @staticmethod
+    def image(raw, camera, expid):
+        return raw / NIGHT / f"{expid:08d}" / f"preproc-{camera}-{expid:08d}.fits"
+
+    def coadd(self, kind="coadd"):
+        return self.out / "tiles" / str(TILE) / NIGHT / f"{kind}-0-{TILE}-thru{NIGHT}.fits"
+
+    def assert_tidy(self):
+        for folder in ("claims", "runs"):
+            self.assertEqual(list((self.out / ".fiberloom" / folder).iterdir()), [])
+        self.assertEqual([str(p) for p in self.out.rglob("*.tmp-*")], [])
+
+
+def darken(path):
+    """No light on the CCD, as of a lamp that is off: read-out noise alone, and no sums that would tell."""
+    image = fits.by_name(path)["IMAGE"]
+    data = bytearray(path.read_bytes())
+    at = bytes(data).index(image.data[:4096])
+    rng = random.Random(1)
+    row = struct.pack(">997f", *(rng.gauss(0, 3) for _ in range(997)))
+    count = 4 * image.cards["NAXIS1"] * image.cards["NAXIS2"]
+    data[at:at + count] = (row * (count // len(row) + 1))[:count]
+    path.write_bytes(bytes(data).replace(b"CHECKSUM=", b"COMMENT  ").replace(b"DATASUM =", b"COMMENT  "))
+
+
+class ANight(Chain):
+    def test_fluxes_and_redshifts_are_those_of_the_truth_and_a_second_run_does_nothing(self):
+        first = self.night()
+        self.assertIn("passed over, neither lamps nor fields but ARC: exposure 3", first.stderr)
+        self.assertFalse((self.out / NIGHT / f"{ARC:08d}").exists(), "an arc is not extracted")
+        truth = read_table(self.raw / f"truth/targets-0-{TILE}.fits", "TRUTH")
+        self.check_redshifts(truth)
+        for camera in "BRZ":
+            self.check_flux(truth, camera)
+        self.check_flat()
+        start = time.monotonic()
+        again = self.summary()
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertEqual(again["counts"]["up_to_date"], again["counts"]["tasks"])
+        self.assertEqual(again["steps"]["coadd"]["up_to_date"], 1)
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual(status["steps"]["sky"], {"up-to-date": 6})
+        self.assertIn("<td>redshift</td>", (self.out / "status.html").read_text())
+        self.assert_tidy()
+
+    def check_redshifts(self, truth):
+        """All targets are of 20 mag or brighter, and seen for 1800 s."""
+        found = read_table(self.coadd("redrock"), "REDSHIFTS")
+        where = {i: k for k, i in enumerate(truth["TARGETID"])}
+        self.assertEqual(sorted(found["TARGETID"]), sorted(truth["TARGETID"]))
+        wrong = []
+        for target, z, spectype in zip(found["TARGETID"], found["Z"], found["SPECTYPE"]):
+            k = where[target]
+            if truth["SPECTYPE"][k] == "SKY":
+                continue
+            if spectype != truth["SPECTYPE"][k] or abs(z - truth["Z"][k]) > 0.001 * (1 + z):
+                wrong.append((k, spectype, z, truth["SPECTYPE"][k], truth["Z"][k]))
+        self.assertEqual(wrong, [])
+
+    def check_flux(self, truth, camera):
+        """Of each target, over the camera: to 5 % where its light is not faint there, in the middle to 3 %."""
+        hdus = fits.by_name(self.raw / f"truth/targets-0-{TILE}.fits")
+        true_flux, true_wave = hdus["FLUX"].values(), hdus["WAVELENGTH"].values()
+        coadd = fits.by_name(self.coadd())
+        flux, wave = coadd[camera + "_FLUX"].values(), coadd[camera + "_WAVELENGTH"].values()
+        n, m = len(wave), len(true_wave)
+        shift = round((wave[0] - true_wave[0]) / 0.8)
+        ratios = []
+        for f, kind in enumerate(truth["SPECTYPE"]):
+            true = sum(true_flux[f * m + shift + i] for i in range(100, n - 100))
+            mine = sum(flux[f * n + i] for i in range(100, n - 100))
+            if kind == "SKY":
+                self.assertEqual(true, 0)
+                self.assertLess(abs(mine) / n, 0.2, f"{camera}, fibre {f}: light where there is sky")
+            elif true > 2 * n:  # 2e-17 erg/(s cm2 Angstrom)
+                ratios.append(mine / true)
+                self.assertAlmostEqual(ratios[-1], 1, delta=0.05, msg=f"{camera}, fibre {f}")
+        self.assertGreater(len(ratios), 8)
+        self.assertAlmostEqual(statistics.median(ratios), 1, delta=0.03, msg=camera)
+
+    def check_flat(self):
+        """The night's flat is the throughput of the fibres."""
+        truth = fits.by_name(self.raw / "truth/throughput-r0.fits")
+        through, fine = truth["THROUGHPUT"].values(), truth["WAVELENGTH"].values()
+        hdus = fits.by_name(self.out / "calibnight" / NIGHT / f"fiberflatnight-r0-{NIGHT}.fits")
+        flat, wave = hdus["FIBERFLAT"].values(), hdus["WAVELENGTH"].values()
+        n, m = len(wave), len(fine)
+        step = fine[1] - fine[0]
+        for f in range(24):
+            found = [flat[f * n + i] / through[f * m + round((wave[i] - fine[0]) / step)] for i in range(100, n - 100, 10)]
+            self.assertAlmostEqual(statistics.median(found), 1, delta=0.006, msg=f"fibre {f}")
+
+
+class Faults(Chain):
+    few = ("--cameras", "b0,r0")
+
+    def test_a_lamp_that_was_off_holds_back_its_camera_and_all_else_goes_on(self):
+        raw = self.own_raw()
+        good = self.image(raw, "r0", LAMPS[1]).read_bytes()
+        darken(self.image(raw, "r0", LAMPS[1]))
+        result = self.night(*self.few, raw=raw, code=3)
+        self.assertRegex(result.stderr, r"fiberflat-r0-00000002: .*the brightest of 24 fibres has a median S/N of -?\d\.\d+ a bin")
+        self.assertIn("sky-r0-00000004: blocked: needs fiberflat", result.stderr)
+        states = self.states(*self.few, raw=raw, code=3)
+        self.assertEqual(states["fiberflat-r0-00000002"], "failed")
+        self.assertEqual({name for name, state in states.items() if state == "up-to-date"},
+                         {f"{c}0-{e:08d}" for c in "br" for e in (*LAMPS, *FIELDS)} | {f"sky-b0-{e:08d}" for e in FIELDS}
+                         | {"fiberflat-b0-00000001", "fiberflat-b0-00000002", f"fiberflatnight-b0-{NIGHT}", "fiberflat-r0-00000001"})
+        self.assertEqual(states[f"redshift-0-{TILE}-thru{NIGHT}"], "blocked")
+        status = json.loads((self.out / "status.json").read_text())
+        self.assertEqual(status["steps"]["sky"], {"blocked": 2, "up-to-date": 2})
+        self.image(raw, "r0", LAMPS[1]).write_bytes(good)
+        counts = self.summary(*self.few, raw=raw)["counts"]
+        self.assertEqual((counts["failed"], counts["blocked"]), (0, 0))
+        mended = self.outputs()
+        self.out = self.work / "fresh"
+        self.night(*self.few, raw=raw)
+        self.assertEqual(self.outputs(), mended)
+        self.assert_tidy()
+
+    def test_a_coadd_takes_the_exposures_that_are_there_and_is_made_again_when_the_missing_one_comes(self):
+        raw = self.own_raw()
+        image = self.image(raw, "r0", FIELDS[1])
+        good = image.read_bytes()
+        image.write_bytes(good[:len(good) // 2])
+        first = self.summary(*self.few, raw=raw, until="coadd", code=3)
+        tasks = {t["name"]: t for t in first["tasks"]}
+        name = f"coadd-0-{TILE}-thru{NIGHT}"
+        self.assertEqual(tasks["r0-00000005"]["state"], "failed")
+        self.assertEqual(tasks["cframe-b0-00000005"]["state"], "blocked", "stars want all cameras")
+        self.assertEqual((tasks[name]["state"], tasks[name]["quality"]["spectra"]), ("done", 24))
+        image.write_bytes(good)
+        second = self.summary(*self.few, raw=raw, until="coadd")
+        tasks = {t["name"]: t for t in second["tasks"]}
+        self.assertEqual((tasks[name]["state"], tasks[name]["quality"]["spectra"]), ("done", 48))
+        self.assertTrue(all(t["state"] == "up-to-date" for n, t in tasks.items() if n.endswith("00000004")))
+
+    def test_an_input_counts_by_its_content_and_what_depends_on_it_alone_is_made_again(self):
+        raw = self.own_raw()
+        self.night("-q", *self.few, raw=raw, until="calibrate")
+        touched = self.image(raw, "b0", FIELDS[0])
+        os.utime(touched)
+        self.assertEqual(self.summary(*self.few, raw=raw, until="calibrate")["counts"]["done"], 0)
+        other = fits.by_name(touched)["IMAGE"].data[:4096]
+        data = touched.read_bytes()
+        at = data.index(other) + 4 * 3000
+        changed = data[:at] + b"\x43\x00\x00\x00" + data[at + 4:]
+        touched.write_bytes(changed.replace(b"CHECKSUM=", b"COMMENT  ").replace(b"DATASUM =", b"COMMENT  "))
+        done = {n for n, s in self.states(*self.few, raw=raw, until="calibrate").items() if s == "done"}
+        self.assertIn("b0-00000004", done)
+        self.assertTrue(all(name.endswith("00000004") for name in done), done)
+
+    def test_threads_and_kills_leave_the_same_bytes(self):
+        self.night("-q", *self.few, "--threads", "1")
+        expected = self.outputs()
+        self.out = self.work / "killed"
+        for wait in (0.15, 0.5, 1.0, 2.0, 3.5):
+            process = subprocess.Popen([PROGRAM, *map(str, self.command(*self.few, "-q", "--threads", "2"))], env=CLEAN)
+            time.sleep(wait)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.night("-q", *self.few)
+        self.assertEqual(sorted(self.outputs()), sorted(expected))
+        self.assertEqual([name for name, data in self.outputs().items() if data != expected[name]], [])
+        self.assert_tidy()
+
+
+class Steps(Chain):
+    few = ("--cameras", "b0,r0")
+
+    def test_a_night_may_end_at_any_step_and_one_step_alone_takes_what_is_there(self):
+        dry = self.night(*self.few, "--dry-run", until="sky")
+        self.assertRegex(dry.stdout, r"sky:\n  to do +sky-b0-00000004 .* s after b0-00000004, fiberflatnight-b0-20200101\n")
+        self.assertRegex(dry.stdout, r"18 tasks: 18 to do; about \d+ core-seconds, up to \d+ MB a task")
+        self.assertEqual(self.outputs(), {}, "a plan writes nothing")
+        counts = self.summary(*self.few, until="sky")["counts"]
+        self.assertEqual((counts["tasks"], counts["done"]), (18, 18))
+        alone = self.states(*self.few, "--only", "sky", until=None)
+        self.assertEqual(alone, {f"sky-{c}0-{e:08d}": "up-to-date" for c in "br" for e in FIELDS})
+        (self.out / "calibnight" / NIGHT / f"fiberflatnight-b0-{NIGHT}.fits").unlink()
+        missing = self.night(*self.few, "--only", "fluxcalib", until=None, code=3)
+        self.assertIn("stdstars-0-00000004.fits: is not there", missing.stderr)
+        dry = self.night(*self.few, "--dry-run", until="sky")
+        self.assertRegex(dry.stdout, r"to do +fiberflatnight-b0-20200101 .*\(the output is gone\)")
+        self.assertRegex(dry.stdout, r"to do +sky-b0-00000004")
+        self.assertRegex(dry.stdout, r"up-to-date +sky-r0-00000004")
+
+    def test_flats_and_stars_may_come_from_elsewhere(self):
+        self.night("-q", *self.few, until="fluxcalib")
+        flats, stars = self.out / "calibnight" / NIGHT, self.work / "stars"
+        stars.mkdir()
+        for expid in FIELDS:
+            shutil.copy(self.out / NIGHT / f"{expid:08d}" / f"stdstars-0-{expid:08d}.fits", stars)
+        expected = fits.by_name(next(self.out.rglob("fluxcalib-r0-00000004.fits")))["FLUXCALIB"].data
+        self.out = self.work / "elsewhere"
+        result = self.summary(*self.few, "--fiberflats", flats, "--stdstars", stars, until="fluxcalib")
+        self.assertEqual(set(result["steps"]), {"extract", "sky", "fluxcalib"})
+        self.assertEqual(result["counts"]["tasks"], 12)
+        self.assertEqual(fits.by_name(next(self.out.rglob("fluxcalib-r0-00000004.fits")))["FLUXCALIB"].data, expected)
+
+    def test_what_makes_no_sense_is_one_line_and_nothing_is_begun(self):
+        for words, code, text in (
+                (["--until", "redshift"], 2, "give --starmodels and --filters, or --stdstars"),
+                (["--until", "sky", "--watch"], 2, "--watch extracts frames"),
+                (["--until", "sky", "--only", "sky"], 2, "--only says which step it is"),
+                (["--until", "moon"], 2, "moon"),
+                (["--until", "sky", "--fiberflats", "/nowhere"], 10, "/nowhere: no such folder"),
+                (["--until", "sky", "--exposures", str(ARC)], 10, "no exposure here that the step is for")):
+            with self.subTest(words):
+                result = fiberloom("night", self.raw, "-o", self.out / "new", "-q", *words, code=code)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+                self.assertIn(text, result.stderr)
+                self.assertFalse((self.out / "new").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
