@@ -23,7 +23,7 @@ struct MapCommand {
   std::vector<std::string> observations;
   StoredOptions data;
   MapJob maps;
-  std::string json;
+  std::string json, memory;
   std::size_t threads = 0;
   LogOptions log;
 };
@@ -32,6 +32,7 @@ int run_map(MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
+  if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads);
@@ -61,6 +62,7 @@ Command make_map() {
                 exit_codes_of_reader()
                     .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
                     .code(Status::kInterrupted)
+                    .code(Status::kMemory)
                     .text()};
   const auto state = std::make_shared<MapCommand>();
   Options& options = command.options;
@@ -79,6 +81,9 @@ Command make_map() {
               "what the boresight is in, for the files: C (equatorial), E or G",
               {.words = {"C", "E", "G"}, .word_case = WordCase::kAny, .shows_default = true});
   options.group("Running");
+  options.add("--memory", &state->memory,
+              "most that maps may take: known before they are begun; default: no bound",
+              {.value = "BYTES"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_map(*state); };

@@ -39,10 +39,16 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"good", s.good},
                   {"flagged", s.flagged},
                   {"not_finite", s.not_finite},
+                  {"unfitted_stretches", s.unfitted},
                   {"runs", s.runs}};
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},
                   {"left_baselines", s.left_baselines}, {"converged", s.converged}};
+  json["parts"] = Json::array();
+  for (const PartSummary& part : s.parts) {
+    json["parts"].push_back(
+        {{"good", part.good}, {"hit_pixels", part.hit_pixels}, {"cut_pixels", part.cut_pixels}});
+  }
   json["residuals"] = Json::array();
   for (const double residual : s.residuals) json["residuals"].push_back(residual);
   json["seconds"] = {{"wall", facts.wall_s},
@@ -50,7 +56,8 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                      {"set_up", seconds(s.set_up)},
                      {"solve", seconds(s.solve)},
                      {"write", seconds(s.write)}};
-  json["memory"] = {{"sums_bytes", s.sums_bytes},
+  json["memory"] = {{"planned_bytes", s.planned_bytes},
+                    {"sums_bytes", s.sums_bytes},
                     {"system_bytes", s.system_bytes},
                     {"peak_bytes", peak_memory_bytes()}};
   return json;

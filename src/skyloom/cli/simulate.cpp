@@ -23,7 +23,7 @@ struct SimulateCommand {
   SimulateJob job;
   MapJob maps;
   std::string folder;  ///< of observations; empty: none are written
-  std::string json;
+  std::string json, memory;
   std::size_t threads = 0;
   LogOptions log;
 };
@@ -56,6 +56,7 @@ int run_simulate(SimulateCommand& command) {
   }
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
+  if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads);
@@ -91,6 +92,7 @@ Command make_simulate() {
                 exit_codes_of_reader()
                     .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
                     .code(Status::kInterrupted)
+                    .code(Status::kMemory)
                     .text()};
   const auto state = std::make_shared<SimulateCommand>();
   Options& options = command.options;
@@ -108,6 +110,9 @@ Command make_simulate() {
   options.flag(
       "--no-clobber", [state] { state->maps.overwrite = Overwrite::kNo; },
       "refuse to replace existing files");
+  options.add("--memory", &state->memory,
+              "most that maps may take: known before they are begun; default: no bound",
+              {.value = "BYTES"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_simulate(*state); };

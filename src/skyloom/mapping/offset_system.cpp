@@ -256,6 +256,29 @@ std::vector<Stokes> OffsetSystem::tile_map(std::size_t hit_tile, std::span<const
   return z;
 }
 
+std::vector<Stokes> OffsetSystem::part_map(std::size_t hit_tile, const SkySums& part,
+                                           std::span<const double> a,
+                                           double least_reciprocal) const {
+  const auto tile = static_cast<std::size_t>(hit_tiles_[hit_tile]);
+  const auto pixels = sums_.tile(tile), own = part.tile(tile);
+  std::vector<Stokes> z(pixels.size());
+  if (!a.empty()) add_tile(hit_tile, a, -1, z.data());
+  for (std::size_t p = 0; p < pixels.size(); ++p) {
+    const auto at = part.find(tile, pixels[p].place);
+    Symmetric3 inverse;
+    if (at && inverses_[hit_tile][p].ii > 0) {
+      inverse = invert(own[*at].weights, least_reciprocal).inverse;
+    }
+    if (!(inverse.ii > 0)) {
+      z[p] = {NAN, NAN, NAN};
+      continue;
+    }
+    const Stokes& signal = own[*at].signal;
+    z[p] = inverse * Stokes{z[p].i + signal.i, z[p].q + signal.q, z[p].u + signal.u};
+  }
+  return z;
+}
+
 std::size_t OffsetSystem::bytes() const noexcept {
   std::size_t sum = runs_.capacity() * sizeof(Run) + parts_.capacity() * sizeof(Part) +
                     part_places_.capacity() * sizeof(std::uint32_t) +

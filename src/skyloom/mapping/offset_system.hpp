@@ -43,6 +43,11 @@ class OffsetSystem {
 
   /// The map (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of a hit tile, 0 where cut. No `a`: binned.
   [[nodiscard]] std::vector<Stokes> tile_map(std::size_t hit_tile, std::span<const double> a) const;
+  /// The same of a part of the data, whose sums these are; `a` is 0 for all other baselines. NaN
+  /// where the pixel is cut, in the part or in the whole.
+  [[nodiscard]] std::vector<Stokes> part_map(std::size_t hit_tile, const SkySums& part,
+                                             std::span<const double> a,
+                                             double least_reciprocal) const;
   [[nodiscard]] std::span<const std::int32_t> hit_tiles() const noexcept { return hit_tiles_; }
   [[nodiscard]] std::span<const Symmetric3> inverse(std::size_t hit_tile) const noexcept {
     return inverses_[hit_tile];

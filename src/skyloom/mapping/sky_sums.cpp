@@ -40,8 +40,13 @@ std::vector<TileVisit> visits_by_tile(std::span<const Stream> streams) {
 
 SkySums::SkySums(const Healpix& sky) : sky_(sky), tiles_(sky), sums_(tiles_.tiles()) {}
 
-void SkySums::add(std::span<const Stream> streams, Executor& executor) {
-  const std::vector<TileVisit> visits = visits_by_tile(streams);
+void SkySums::add(std::span<const Stream> streams, Executor& executor, const Taker& takes) {
+  std::vector<TileVisit> visits = visits_by_tile(streams);
+  if (takes) {
+    std::erase_if(visits, [&](const TileVisit& visit) {
+      return !takes(visit.stream, streams[visit.stream].segments[visit.segment].baseline);
+    });
+  }
   std::vector<std::size_t> starts;  // of each tile's visits
   for (std::size_t i = 0; i < visits.size(); ++i) {
     if (i == 0 || visits[i].tile != visits[i - 1].tile) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,6 +33,8 @@ struct TileVisit {
 /// All visits of these streams, by tile, within a tile in the order of streams and samples.
 [[nodiscard]] std::vector<TileVisit> visits_by_tile(std::span<const Stream> streams);
 
+using Taker = std::function<bool(std::size_t stream, std::size_t baseline)>;
+
 class SkySums {
  public:
   explicit SkySums(const Healpix& sky);
@@ -40,7 +43,8 @@ class SkySums {
   [[nodiscard]] const TileGrid& tiles() const noexcept { return tiles_; }
   /// Adds streams. A pixel's sums have the order in which streams are given, whatever the threads
   /// and however they are cut into calls.
-  void add(std::span<const Stream> streams, Executor& executor);
+  /// `takes`: of stream and baseline, whether they are added; empty: all are.
+  void add(std::span<const Stream> streams, Executor& executor, const Taker& takes = {});
   /// The pixels of a tile that were hit, in the order of their first hits.
   [[nodiscard]] std::span<const PixelSums> tile(std::size_t number) const noexcept {
     return sums_[number].pixels;

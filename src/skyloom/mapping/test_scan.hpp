@@ -42,8 +42,7 @@ inline std::vector<PlainStream> scan(const ScanShape& shape) {
     stream.pixels.resize(shape.samples);
     stream.q.resize(shape.samples);
     stream.u.resize(shape.samples);
-    expand_pointing(boresight, 0, detector.place, detector.efficiency(), sky,
-                    {stream.pixels, stream.q, stream.u});
+    expand_pointing(boresight, 0, detector, sky, {stream.pixels, stream.q, stream.u});
     const CounterRng offsets(1, d), noise(2, d);
     for (std::size_t i = 0; i < shape.samples; ++i) {
       const Stokes at = smooth_sky(sky, stream.pixels[i]);

@@ -10,14 +10,20 @@ namespace skyloom {
 
 LOOM_ISA_TABLES(ExpandKernels, kExpand, expand_kernels)
 
-void expand_pointing(const Boresight& boresight, std::size_t first, const Quaternion& place,
-                     double efficiency, const Healpix& sky, const Pointing& out, Isa isa) {
+void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
+                     const Healpix& sky, const Pointing& out, Isa isa) {
+  const Quaternion& place = detector.place;
+  const bool plate = has_plate(boresight);
   expand_kernels(isa).expand({.x = boresight.row(0) + first,
                               .y = boresight.row(1) + first,
                               .z = boresight.row(2) + first,
                               .w = boresight.row(3) + first,
                               .place = {place.x, place.y, place.z, place.w},
-                              .efficiency = efficiency,
+                              .efficiency = detector.efficiency(),
+                              .plate_cos = plate ? boresight.row(kPlateAngle + 1) + first : nullptr,
+                              .plate_sin = plate ? boresight.row(kPlateAngle + 2) + first : nullptr,
+                              .gamma_cos = std::cos(4 * detector.gamma),
+                              .gamma_sin = std::sin(4 * detector.gamma),
                               .order = sky.order(),
                               .samples = out.pixels.size(),
                               .pixels = out.pixels.data(),
@@ -26,17 +32,19 @@ void expand_pointing(const Boresight& boresight, std::size_t first, const Quater
 }
 
 void expand_pointing_reference(const Boresight& boresight, std::size_t first,
-                               const Quaternion& place, double efficiency, const Healpix& sky,
-                               const Pointing& out) {
+                               const Detector& detector, const Healpix& sky, const Pointing& out) {
   for (std::size_t i = 0; i < out.pixels.size(); ++i) {
-    const Quaternion q = quaternion_at(boresight, first + i) * place;
+    const Quaternion q = quaternion_at(boresight, first + i) * detector.place;
     const Direction to{2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
                        1 - 2 * (q.x * q.x + q.y * q.y)};
     out.pixels[i] = sky.nested(to);
     // the angle from the meridian (southward) to the axis x of the detector, east being positive
     const double angle = std::atan2(2 * (q.y * q.z + q.w * q.x), -2 * (q.x * q.z - q.w * q.y));
-    out.q[i] = efficiency * std::cos(2 * angle);
-    out.u[i] = efficiency * std::sin(2 * angle);
+    const double plate =
+        has_plate(boresight) ? 4 * (detector.gamma - boresight(kPlateAngle, first + i)) : 0;
+    const double twice = has_plate(boresight) ? 2 * angle - plate : 2 * angle;
+    out.q[i] = detector.efficiency() * std::cos(twice);
+    out.u[i] = detector.efficiency() * std::sin(twice);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "loom/simd/isa.hpp"
 #include "skyloom/pixels/healpix.hpp"
+#include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
 
 namespace skyloom {
@@ -19,17 +20,17 @@ struct Pointing {
   std::span<double> q, u;
 };
 
-/// Samples [first, first + pointing.pixels.size()) of the boresight, seen by a detector that is
-/// turned by `place` and has this polarisation efficiency. Angles in the convention COSMO
-/// (HEALPix's), as TOAST's default. Weights to some eps; a pixel differs from Healpix::nested()
-/// where the direction lies on its border to some eps alone. Some 5 ns a sample and less.
-void expand_pointing(const Boresight& boresight, std::size_t first, const Quaternion& place,
-                     double efficiency, const Healpix& sky, const Pointing& out,
-                     Isa isa = active_isa());
+/// Samples [first, first + pointing.pixels.size()) of the boresight, seen by a detector; behind a
+/// half-wave plate where the boresight has one: with 2 a of the detector as it stands,
+/// q = eta cos(4 (gamma - h) - 2 a), u = -eta sin(4 (gamma - h) - 2 a), as TOAST has it. Angles in
+/// the convention COSMO (HEALPix's), as TOAST's default. Weights to some eps; a pixel differs from
+/// Healpix::nested() where the direction lies on its border to some eps alone. Some 5 ns a sample
+/// and less.
+void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
+                     const Healpix& sky, const Pointing& out, Isa isa = active_isa());
 
 /// The same, sample by sample with the library's functions: the oracle.
 void expand_pointing_reference(const Boresight& boresight, std::size_t first,
-                               const Quaternion& place, double efficiency, const Healpix& sky,
-                               const Pointing& out);
+                               const Detector& detector, const Healpix& sky, const Pointing& out);
 
 }  // namespace skyloom

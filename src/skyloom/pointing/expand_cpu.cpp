@@ -37,6 +37,18 @@ void turn_block(const ExpandView& view, std::size_t first, std::size_t n, Direct
   }
 }
 
+/// Behind a half-wave plate: (q, u) turned by 4 (h - gamma).
+void turn_plate(const ExpandView& view, std::size_t first, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double pc = view.plate_cos[first + i], ps = view.plate_sin[first + i];
+    const double c = pc * view.gamma_cos + ps * view.gamma_sin;
+    const double s = ps * view.gamma_cos - pc * view.gamma_sin;
+    const double q = view.q[first + i], u = view.u[first + i];
+    view.q[first + i] = q * c - u * s;
+    view.u[first + i] = q * s + u * c;
+  }
+}
+
 /// atan2(y, x) in quarter turns, from 0 to 4.
 double quarters(double y, double x) {
   const double ax = std::fabs(x), ay = std::fabs(y);
@@ -111,6 +123,7 @@ void expand(const ExpandView& view) {
   for (std::size_t first = 0; first < view.samples; first += kBlock) {
     const std::size_t left = view.samples - first, n = left < kBlock ? left : kBlock;
     turn_block(view, first, n, to);
+    if (view.plate_cos != nullptr) turn_plate(view, first, n);
     find_diagonals(to, n, nside, diagonals);
     number_pixels(diagonals, n, view.order, view.pixels + first);
   }

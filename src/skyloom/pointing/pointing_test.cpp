@@ -112,15 +112,22 @@ struct Streams {
 
 TEST(Expand, AgreesWithTheReferenceOnEveryLevel) {
   constexpr std::size_t kSamples = 20011;
-  const Boresight boresight = anywhere(kSamples);
-  const Quaternion place = about_x(0.03) * about_y(-0.02) * about_z(0.7);
+  const Boresight plain = anywhere(kSamples);
+  Boresight turning(kPlateRows, kSamples);
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    for (std::size_t k = 0; k < kBoresightRows; ++k) turning(k, i) = plain(k, i);
+    set_plate(turning, i, 0.013 * static_cast<double>(i));
+  }
+  const Detector detector{
+      .place = about_x(0.03) * about_y(-0.02) * about_z(0.7), .gamma = 0.7, .leakage = 0.05};
   for (const std::int64_t nside : {1, 16, 1024, 8192}) {
+    const Boresight& boresight = nside == 16 ? turning : plain;
     const Healpix sky(nside);
     Streams expected(kSamples);
-    expand_pointing_reference(boresight, 0, place, 0.9, sky, expected.view());
+    expand_pointing_reference(boresight, 0, detector, sky, expected.view());
     for (const Isa isa : available_isas()) {
       Streams found(kSamples);
-      expand_pointing(boresight, 0, place, 0.9, sky, found.view(), isa);
+      expand_pointing(boresight, 0, detector, sky, found.view(), isa);
       EXPECT_EQ(found.pixels, expected.pixels) << nside << " " << isa_name(isa);
       for (std::size_t i = 0; i < kSamples; ++i) {
         ASSERT_NEAR(found.q[i], expected.q[i], 1e-11) << i;
@@ -138,7 +145,7 @@ TEST(Expand, GivesThePixelsAndWeightsOfThePeers) {
   }
   const Detector detector{.leakage = 0.1};
   Streams found(kSamples);
-  expand_pointing(boresight, 0, detector.place, detector.efficiency(), Healpix(1024), found.view());
+  expand_pointing(boresight, 0, detector, Healpix(1024), found.view());
   for (std::size_t i = 0; i < kSamples; ++i) {
     EXPECT_EQ(found.pixels[i], kGoldenNested1024[i]);
     EXPECT_NEAR(found.q[i], kGoldenWeights[3 * i + 1], 1e-13);
@@ -146,12 +153,37 @@ TEST(Expand, GivesThePixelsAndWeightsOfThePeers) {
   }
 }
 
+TEST(Expand, SeesThroughAHalfWavePlateAsThePeerDoes) {
+  constexpr std::size_t kSamples = std::size(kGoldenPlateAngles);
+  Boresight boresight(kPlateRows, kSamples);
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    for (std::size_t k = 0; k < 4; ++k) boresight(k, i) = kGoldenPlateQuaternions[4 * i + k];
+    set_plate(boresight, i, kGoldenPlateAngles[i]);
+  }
+  Streams found(kSamples);
+  expand_pointing(boresight, 0, {.gamma = 0.7, .leakage = 0.05}, Healpix(64), found.view());
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    EXPECT_NEAR(found.q[i], kGoldenPlateWeights[2 * i], 1e-14) << i;
+    EXPECT_NEAR(found.u[i], kGoldenPlateWeights[2 * i + 1], 1e-14) << i;
+  }
+}
+
+TEST(Satellite, CarriesAPlateThatTurnsEvenly) {
+  const SatelliteScan scan{.plate_rpm = 90};
+  const Boresight one = satellite_boresight(scan, 10, 1000003, 1);
+  ASSERT_TRUE(has_plate(one));
+  // 1.5 turns a second, 100000.3 s: 150000.45 turns
+  EXPECT_NEAR(one(kPlateAngle, 0), 0.45 * 2 * std::numbers::pi, 1e-9);
+  EXPECT_NEAR(one(kPlateAngle + 1, 0), std::cos(4 * 0.45 * 2 * std::numbers::pi), 1e-9);
+  EXPECT_NEAR(one(kPlateAngle + 2, 0), std::sin(4 * 0.45 * 2 * std::numbers::pi), 1e-9);
+}
+
 TEST(Expand, AtAPoleIsFinite) {
   Boresight boresight(4, 1);
   boresight(0, 0) = boresight(1, 0) = boresight(2, 0) = 0;
   boresight(3, 0) = 1;
   Streams found(1);
-  expand_pointing(boresight, 0, {}, 1, Healpix(64), found.view());
+  expand_pointing(boresight, 0, Detector{}, Healpix(64), found.view());
   EXPECT_NEAR(found.q[0] * found.q[0] + found.u[0] * found.u[0], 1, 1e-15);
   EXPECT_EQ(found.pixels[0], Healpix(64).nested(Direction{0, 0, 1}));
 }

@@ -18,6 +18,12 @@ double angle_of(double turns, std::int64_t sample) {
 
 }  // namespace
 
+void set_plate(Boresight& boresight, std::size_t i, double angle) noexcept {
+  boresight(kPlateAngle, i) = angle;
+  boresight(kPlateAngle + 1, i) = std::cos(4 * angle);
+  boresight(kPlateAngle + 2, i) = std::sin(4 * angle);
+}
+
 Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::int64_t first,
                               std::size_t n) {
   const double spin = 1 / (scan.spin_minutes * 60 * rate_hz);
@@ -29,7 +35,8 @@ Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::in
   const Quaternion open_precession = about_x(scan.precession_angle_deg * kDegree);
   const Quaternion open_spin =
       about_x(scan.spin_angle_deg * kDegree) * about_z(std::numbers::pi / 2);
-  Boresight out(4, n);
+  const bool plate = scan.plate_rpm != 0;
+  Boresight out(plate ? kPlateRows : kBoresightRows, n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t sample = first + static_cast<std::int64_t>(i);
     const Quaternion axis = frame * about_z(angle_of(year, sample)) * to_axis;
@@ -39,6 +46,7 @@ Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::in
     out(1, i) = q.y;
     out(2, i) = q.z;
     out(3, i) = q.w;
+    if (plate) set_plate(out, i, angle_of(scan.plate_rpm / (60 * rate_hz), sample));
   }
   return out;
 }

@@ -10,8 +10,17 @@
 
 namespace skyloom {
 
-/// Quaternions of many samples, a row each of x, y, z, w: what lanes can load.
+/// Quaternions of many samples, a row each of x, y, z, w: what lanes can load. Where a half-wave
+/// plate turns, a row more of its angle h (rad), of cos 4h and of sin 4h.
 using Boresight = Array2D<double>;
+inline constexpr std::size_t kBoresightRows = 4, kPlateRows = 7;  ///< without and with a plate
+inline constexpr std::size_t kPlateAngle = 4;                     ///< the row of h
+
+[[nodiscard]] inline bool has_plate(const Boresight& boresight) noexcept {
+  return boresight.rows() == kPlateRows;
+}
+/// Sets the plate's rows of a sample.
+void set_plate(Boresight& boresight, std::size_t i, double angle) noexcept;
 
 [[nodiscard]] inline Quaternion quaternion_at(const Boresight& boresight, std::size_t i) noexcept {
   return {boresight(0, i), boresight(1, i), boresight(2, i), boresight(3, i)};
@@ -25,6 +34,7 @@ struct SatelliteScan {
   /// The axis of precession moves evenly along the ecliptic, once in so many days; 0: it stands.
   double year_days = 365.25;
   Frame frame = Frame::kEcliptic;
+  double plate_rpm = 0;  ///< turns a minute of a half-wave plate, from angle 0; 0: there is none
 };
 
 /// q = axis * Rz(precession) * Rx(precession angle) * Rz(spin) * Rx(spin angle) * Rz(pi / 2) of the

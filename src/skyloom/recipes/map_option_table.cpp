@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/map_option_table.hpp"
 
+#include <charconv>
+
+#include "loom/base/print.hpp"
+#include "skyloom/filters/polynomial.hpp"
+
 namespace skyloom {
 namespace {
 
 constexpr Word<Ordering> kOrderings[] = {{"nested", Ordering::kNested}, {"ring", Ordering::kRing}};
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
+
+/// "none" or an order.
+OptionField polynomial_field(MapJob& job) {
+  std::optional<std::size_t>* const member = &job.filters.polynomial;
+  return TextField{
+      .set =
+          [member](const std::string& text) {
+            std::size_t order = 0;
+            const auto [end, fault] =
+                std::from_chars(text.data(), text.data() + text.size(), order);
+            if (text == "none") return member->reset();
+            if (fault != std::errc() || end != text.data() + text.size() ||
+                order > kMostPolynomial) {
+              throw Error(Status::kUsage,
+                          print("'%s': expected none, or 0 to %zu", text.c_str(), kMostPolynomial));
+            }
+            *member = order;
+          },
+      .get = [member] { return *member ? std::to_string(**member) : std::string("none"); }};
+}
 
 const OptionRow<MapJob> kMapRows[] = {
     {.key = "nside",
@@ -33,6 +58,28 @@ const OptionRow<MapJob> kMapRows[] = {
      .group = kMapOptions,
      .text = "the detectors' noise spectra tell how offsets follow one another",
      .field = [](MapJob& j) -> OptionField { return &j.prior; }},
+    {.key = "poly_order",
+     .names = "--poly-order",
+     .group = kMapOptions,
+     .text = "of the polynomial that is taken out of each detector in each observation",
+     .field = polynomial_field,
+     .value = "N"},
+    {.key = "common_mode",
+     .names = "--common-mode",
+     .group = kMapOptions,
+     .text = "the mean of all detectors at a sample is taken out of each (after polynomials)",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.common_mode; }},
+    {.key = "split",
+     .names = "--split",
+     .group = kMapOptions,
+     .text = "maps of parts beside the whole: none, detectors, observations (every other one) or "
+             "time=N",
+     .field = [](MapJob& j) -> OptionField {
+       SplitOptions* const member = &j.split;
+       return TextField{.set = [member](const std::string& text) { *member = split_of(text); },
+                        .get = [member] { return split_text(*member); }};
+     },
+     .value = "HOW"},
     {.key = "rcond",
      .names = "--rcond",
      .group = kMapOptions,

@@ -9,10 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
 
 namespace skyloom {
+
+/// Samples [first, end).
+struct Stretch {
+  std::size_t first = 0, end = 0;
+  friend bool operator==(const Stretch&, const Stretch&) = default;
+};
 
 struct Observation {
   std::string name, session, telescope = "satellite";
@@ -21,6 +29,9 @@ struct Observation {
   std::size_t samples = 0;
   double start_s = 0;      ///< Unix time of the first sample
   std::int64_t first = 0;  ///< its number in the mission
+  /// What filters take one by one, growing and apart; samples outside are left out. Empty: the
+  /// observation is one stretch.
+  std::vector<Stretch> stretches = {};
 };
 
 /// A detector's samples, to be filled.
@@ -39,6 +50,12 @@ class TodSource {
   /// depend on the order; pairs begin with an even number.
   virtual void read(std::size_t number, const Boresight& boresight, std::size_t first,
                     std::span<const Signal> signals) const = 0;
+  /// All detectors of an observation are about to be read: what reading one asks of all others is
+  /// looked at now. Not while others read.
+  virtual void prepare(std::size_t /*number*/, const Boresight& /*boresight*/,
+                       Executor& /*executor*/, const Observer& /*observer*/) const {}
+  /// What read() works with in each thread, bytes.
+  [[nodiscard]] virtual std::size_t work_bytes() const { return 0; }
   /// Nothing is read for a while: what reading works with is given back.
   virtual void rest() const {}
 };

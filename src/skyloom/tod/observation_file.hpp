@@ -16,6 +16,8 @@ namespace skyloom {
 
 inline constexpr int kObservationFormat = 2;
 inline constexpr const char* kFocalPlaneTable = "instrument/focalplane";
+inline constexpr const char* kPlateAngles = "shared/hwp_angle";
+inline constexpr const char* kStretches = "scanning";   ///< in intervals/: the peer's name
 inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, fknee, slope, NET
 
 /// The attribute of a group or data set. Throws kMissingKeyword.

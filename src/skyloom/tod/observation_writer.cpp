@@ -48,6 +48,10 @@ class Rows {
   std::vector<std::uint8_t> bytes_;
 };
 
+double sample_time(const Observation& observation, std::size_t sample) {
+  return observation.start_s + static_cast<double>(sample) / observation.plane.rate_hz;
+}
+
 std::size_t name_width(const Observation& observation) {
   std::size_t width = 1;
   for (const Detector& detector : observation.plane.detectors) {
@@ -144,6 +148,18 @@ void ObservationWriter::write_header(const Observation& observation) {
   say(to, "metadata/other", "python_data_type", "dict");  // TOAST reads no file without it
   to.group("intervals");
   say(to, "intervals", "times", "times");
+  if (observation.stretches.empty()) return;
+  const std::size_t n = observation.stretches.size();
+  std::vector<double> spans(2 * n);
+  const auto time = [&](std::size_t sample) { return sample_time(observation, sample); };
+  for (std::size_t i = 0; i < n; ++i) {
+    const Stretch& stretch = observation.stretches[i];
+    spans[i] = time(stretch.first);
+    spans[n + i] = time(std::min(stretch.end, observation.samples - 1));
+  }
+  const std::string name = std::string("intervals/") + kStretches;
+  to.create(name, Type::kFloat64, {2, n});
+  to.write(name, 0, std::span<const double>(spans));
 }
 
 void ObservationWriter::write_instrument(const Observation& observation) {
@@ -241,7 +257,7 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   const std::size_t n = observation.samples;
   std::vector<double> values(n);
   for (std::size_t i = 0; i < n; ++i) {
-    values[i] = observation.start_s + static_cast<double>(i) / observation.plane.rate_hz;
+    values[i] = sample_time(observation, i);
   }
   to.create("shared/times", Type::kFloat64, {n});
   to.write("shared/times", 0, std::span<const double>(values));
@@ -254,6 +270,12 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   const std::vector<std::uint8_t> flags(n, 0);
   to.create("shared/flags", Type::kUint8, {n});
   to.write("shared/flags", 0, std::span<const std::uint8_t>(flags));
+  if (has_plate(boresight)) {
+    const std::span<const double> angles(boresight.row(kPlateAngle), n);
+    to.create(kPlateAngles, Type::kFloat64, {n});
+    to.write(kPlateAngles, 0, angles);
+    say(to, kPlateAngles, "comm_type", "column");
+  }
   for (const char* name : {"shared/times", "shared/boresight_radec", "shared/flags"}) {
     say(to, name, "comm_type", "column");
   }

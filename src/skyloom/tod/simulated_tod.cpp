@@ -63,8 +63,7 @@ void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight,
   for (std::size_t first = 0; first < signal.size(); first += kChunk) {
     const std::size_t n = std::min(kChunk, signal.size() - first);
     const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector.place, detector.efficiency(), sky_->pixels,
-                    pointing);
+    expand_pointing(boresight, first, detector, sky_->pixels, pointing);
     scan_sky(*sky_, pointing.pixels, pointing.q, pointing.u, signal.subspan(first, n));
   }
 }

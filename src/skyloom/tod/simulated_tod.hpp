@@ -37,6 +37,9 @@ class SimulatedTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
+  [[nodiscard]] std::size_t work_bytes() const override {
+    return maker_ ? maker_->work_bytes() : 0;
+  }
   void rest() const override;
 
  private:

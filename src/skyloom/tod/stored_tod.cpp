@@ -24,6 +24,8 @@ constexpr struct {
 
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
+constexpr double kMostAngle = 1e9;  // rad: digits are left for where it stands
+
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
   for (const auto& unit : kUnits) {
@@ -83,6 +85,62 @@ double rate_of(const Reader& file, std::size_t samples) {
   return 1 / step;
 }
 
+/// Behind a half-wave plate it matters how detectors stand on the focal plane.
+void check_gammas(const Reader& file, const std::vector<Detector>& detectors) {
+  if (file.read_field(kFocalPlaneTable, "gamma").empty()) {
+    throw Error(Status::kMissingKeyword,
+                file.path() + ": " + kFocalPlaneTable +
+                    ": no column gamma of numbers, which a half-wave plate asks for");
+  }
+  for (const Detector& detector : detectors) {
+    if (std::isfinite(detector.gamma)) continue;
+    throw Error(Status::kCorrupt, file.path() + ": " + kFocalPlaneTable + ": detector " +
+                                      detector.name + print(": gamma %g", detector.gamma));
+  }
+}
+
+/// The samples of intervals by the peer's rule: start <= time < stop, of the last sample also stop.
+std::vector<Stretch> stretches_of(const Reader& file, const std::string& name) {
+  const std::vector<std::size_t> extent = file.extent(name);
+  if (extent.size() != 2 || extent[0] != 2) {
+    throw Error(Status::kWrongShape, file.path() + ": " + name + ": expected 2 x intervals");
+  }
+  const std::vector<double> spans = file.read(name), times = file.read("shared/times");
+  const std::size_t n = extent[1];
+  std::vector<Stretch> out;
+  double before = -INFINITY;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double start = spans[i], stop = spans[n + i];
+    if (!(before <= start && start <= stop && std::isfinite(stop))) {
+      throw Error(Status::kCorrupt, file.path() + ": " + name +
+                                        print(": interval %zu, from %.17g to %.17g s: expected "
+                                              "growing times",
+                                              i, start, stop));
+    }
+    before = stop;
+    const auto place = [&](double time) {
+      return static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), time) -
+                                      times.begin());
+    };
+    Stretch stretch{place(start), place(stop)};
+    if (stretch.end + 1 == times.size()) stretch.end = times.size();
+    if (stretch.first < stretch.end) out.push_back(stretch);
+  }
+  return out;
+}
+
+/// What lies in no stretch is flagged.
+void flag_between(const std::vector<Stretch>& stretches, std::vector<std::uint8_t>& flags) {
+  std::size_t from = 0;
+  for (const Stretch& stretch : stretches) {
+    std::fill(flags.begin() + static_cast<std::ptrdiff_t>(from),
+              flags.begin() + static_cast<std::ptrdiff_t>(std::max(from, stretch.first)),
+              std::uint8_t{1});
+    from = std::max(from, stretch.end);
+  }
+  std::fill(flags.begin() + static_cast<std::ptrdiff_t>(from), flags.end(), std::uint8_t{1});
+}
+
 }  // namespace
 
 StoredTod::StoredTod(const std::vector<std::string>& paths, const StoredOptions& options)
@@ -98,10 +156,6 @@ StoredTod::~StoredTod() = default;
 void StoredTod::open(File& to) const {
   const Reader file(to.path);
   check_format(file);
-  if (file.has("shared/hwp_angle")) {
-    throw Error(Status::kUnsupported,
-                to.path + ": shared/hwp_angle: data with a half-wave plate cannot be mapped yet");
-  }
   const std::string signal = "detdata/" + options_.signal;
   if (!file.has(signal)) throw Error(Status::kMissingHdu, to.path + ": no data set " + signal);
   Observation& observation = to.observation;
@@ -128,6 +182,12 @@ void StoredTod::open(File& to) const {
   to.unit = unit_of(file, signal);
   observation.plane.rate_hz = rate_of(file, observation.samples);
   observation.plane.detectors = read_detectors(file, used);
+  const std::string plate = "shared/" + options_.plate;
+  to.has_plate = file.has(plate);
+  if (to.has_plate) {
+    check_shape(file, plate, {observation.samples});
+    check_gammas(file, observation.plane.detectors);
+  }
   observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
                                          observation.plane.detectors);
   std::vector<Detector>& detectors = observation.plane.detectors;
@@ -139,14 +199,28 @@ void StoredTod::open(File& to) const {
   const std::string flags = "detdata/" + options_.detector_flags;
   to.has_flags = file.has(flags);
   if (to.has_flags) check_shape(file, flags, {names.size(), observation.samples});
+  read_shared_flags(file, to);
+}
+
+void StoredTod::read_shared_flags(const Reader& file, File& to) const {
+  const std::size_t samples = to.observation.samples;
   const std::string shared = "shared/" + options_.shared_flags;
-  if (!file.has(shared)) return;
-  check_shape(file, shared, {observation.samples});
-  to.flags.resize(observation.samples);
-  const std::size_t start[] = {0}, count[] = {observation.samples};
-  file.read_box(shared, start, count, std::span<std::uint8_t>(to.flags));
-  const auto mask = static_cast<std::uint8_t>(options_.shared_mask);
-  for (std::uint8_t& flag : to.flags) flag = (flag & mask) != 0 ? 1 : 0;
+  if (file.has(shared)) {
+    check_shape(file, shared, {samples});
+    to.flags.resize(samples);
+    const std::size_t start[] = {0}, count[] = {samples};
+    file.read_box(shared, start, count, std::span<std::uint8_t>(to.flags));
+    const auto mask = static_cast<std::uint8_t>(options_.shared_mask);
+    for (std::uint8_t& flag : to.flags) flag = (flag & mask) != 0 ? 1 : 0;
+  }
+  if (options_.intervals.empty()) return;
+  const std::string name = "intervals/" + options_.intervals;
+  if (!file.has(name)) throw Error(Status::kMissingHdu, to.path + ": no data set " + name);
+  to.observation.stretches = stretches_of(file, name);
+  to.flags.resize(samples, 0);
+  flag_between(to.observation.stretches, to.flags);
+  // none at all: everything is flagged, and one stretch of it is as good as none
+  if (to.observation.stretches.empty()) to.observation.stretches.push_back({0, samples});
 }
 
 std::shared_ptr<const Reader> StoredTod::reader(std::size_t number) const {
@@ -166,7 +240,7 @@ Boresight StoredTod::boresight(std::size_t number) const {
   if (values.size() != 4 * n) {
     throw Error(Status::kChanged, file.path + ": " + name + " has another size than before");
   }
-  Boresight out(4, n);
+  Boresight out(file.has_plate ? kPlateRows : kBoresightRows, n);
   for (std::size_t i = 0; i < n; ++i) {
     const Quaternion q = unit_quaternion(values.data() + 4 * i);
     if (!std::isfinite(q.x + q.y + q.z + q.w)) {
@@ -177,6 +251,19 @@ Boresight StoredTod::boresight(std::size_t number) const {
     out(1, i) = q.y;
     out(2, i) = q.z;
     out(3, i) = q.w;
+  }
+  if (!file.has_plate) return out;
+  const std::string plate = "shared/" + options_.plate;
+  const std::vector<double> angles = reader(number)->read(plate);
+  if (angles.size() != n) {
+    throw Error(Status::kChanged, file.path + ": " + plate + " has another size than before");
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(std::fabs(angles[i]) < kMostAngle)) {
+      throw Error(Status::kCorrupt,
+                  file.path + ": " + plate + print(": row %zu: %g", i, angles[i]));
+    }
+    set_plate(out, i, angles[i]);
   }
   return out;
 }

@@ -21,7 +21,9 @@ struct StoredOptions {
   std::string detector_flags = "flags";             ///< in detdata/; not there: none
   std::string shared_flags = "flags";               ///< in shared/; not there: none
   std::string boresight = "boresight_radec";        ///< in shared/
+  std::string plate = "hwp_angle";                  ///< in shared/; not there: no half-wave plate
   std::string noise_model = "noise_model";          ///< in metadata/
+  std::string intervals = {};                       ///< in intervals/; empty: all samples
   std::size_t detector_mask = 7, shared_mask = 15;  ///< bits that flag; TOAST's defaults
 };
 
@@ -30,7 +32,7 @@ class StoredTod final : public TodSource {
   /// Reads what describes the observations. Detectors whose own flags have bits of the mask, or
   /// whose noise weight is 0, are left out. Throws kNotFound, kCorrupt (no HDF5, or cut off),
   /// kMissingHdu, kMissingKeyword, kWrongShape, kNoiseModel; kUnsupported where the format is
-  /// another one, data are compressed, or a half-wave plate turns.
+  /// another one, or data are compressed.
   StoredTod(const std::vector<std::string>& paths, const StoredOptions& options);
   ~StoredTod() override;
 
@@ -48,10 +50,11 @@ class StoredTod final : public TodSource {
     Observation observation;
     std::vector<std::size_t> rows;  ///< of the detectors that are used
     double unit = 1;                ///< K
-    bool has_flags = false;
+    bool has_flags = false, has_plate = false;
     std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
   };
   void open(File& file) const;
+  void read_shared_flags(const hdf5::Reader& file, File& to) const;
   [[nodiscard]] std::shared_ptr<const hdf5::Reader> reader(std::size_t number) const;
 
   StoredOptions options_;

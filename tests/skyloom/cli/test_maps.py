@@ -45,6 +45,104 @@ class Maps(Case):
             spread[name] = sum((v - mean) ** 2 for v in values) ** 0.5
         self.assertLess(spread["map"], 0.5 * spread["binned"])
 
+    def test_filters_are_those_of_stored_data_and_of_data_that_were_never_stored(self):
+        filters = ("--poly-order", 3, "--common-mode")
+        self.ok("map", *self.observations, "-o", self.out / "stored", *MAPS, *filters, "--coord", "E", "--quiet",
+                "--json", self.out / "s.json")
+        self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, *filters, "--quiet", "--threads", 2)
+        for name in NAMES:
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(),
+                             (self.out / f"direct/{name}.fits").read_bytes(), name)
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertEqual(summary["options"]["poly_order"], "3")
+        self.assertEqual(summary["data"]["unfitted_stretches"], 0)
+
+    def test_a_half_wave_plate_is_in_the_files_and_in_the_maps(self):
+        plate = ("--hwp-rpm", 61)
+        self.ok("simulate", "-o", self.out / "data", *SMALL, *plate, "--quiet")
+        data = sorted((self.out / "data").glob("*.h5"))
+        self.ok("map", *data, "-o", self.out / "stored", *MAPS, "--coord", "E", "--quiet")
+        self.ok("map", *data, "-o", self.out / "blind", *MAPS, "--coord", "E", "--hwp-angle", "none", "--quiet")
+        self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, *plate, "--quiet")
+        for name in NAMES:
+            direct = (self.out / f"direct/{name}.fits").read_bytes()
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(), direct, name)
+            if name != "hits":
+                self.assertNotEqual((self.out / f"blind/{name}.fits").read_bytes(), direct, name)
+
+    def test_a_part_is_what_its_own_data_give(self):
+        self.ok("map", *self.observations, "-o", self.out / "all", *MAPS, "--split", "observations", "--quiet")
+        self.ok("map", *self.observations, "-o", self.out / "whole", *MAPS, "--quiet")
+        for name in NAMES:
+            self.assertEqual((self.out / f"all/{name}.fits").read_bytes(),
+                             (self.out / f"whole/{name}.fits").read_bytes(), name)
+        for number, data in enumerate(self.observations, 1):
+            self.ok("map", data, "-o", self.out / "one", *MAPS, "--quiet")
+            for name in ("hits", "rcond", "invcov", "cov", "binned"):
+                self.assertEqual((self.out / f"all/part{number}_{name}.fits").read_bytes(),
+                                 (self.out / f"one/{name}.fits").read_bytes(), name)
+
+    def test_parts_weighted_are_the_whole(self):
+        for split, parts in (("detectors", 2), ("time=3", 3)):
+            out = self.out / split
+            self.ok("simulate", "--maps", out, *SMALL, *MAPS, "--rcond", 1e-4, "--split", split, "--type", "float64",
+                    "--fknee", 1, "--fmin", 1e-3, "--json", out.with_suffix(".json"), "--quiet")
+            self.assertEqual(len(json.loads(out.with_suffix(".json").read_text())["parts"]), parts)
+            prefixes = [""] + [f"part{i + 1}_" for i in range(parts)]
+            weights = [read_map(out / f"{p}invcov.fits", "d", 6)[0] for p in prefixes]
+            for name in ("binned", "map"):
+                maps = [read_map(out / f"{p}{name}.fits", "d")[0] for p in prefixes]
+                compared = 0
+                for at in range(len(maps[0])):
+                    if any(m[at][0] < -1e29 < w[at][0] for w, m in zip(weights, maps)) or weights[0][at][0] < -1e29:
+                        continue  # hit, but cut
+                    compared += 1
+                    sums = []
+                    for w, m in zip(weights, maps):
+                        if w[at][0] < -1e29:
+                            sums.append((0, 0, 0))
+                            continue
+                        ii, iq, iu, qq, qu, uu = w[at]
+                        i, q, u = m[at]
+                        sums.append((ii * i + iq * q + iu * u, iq * i + qq * q + qu * u, iu * i + qu * q + uu * u))
+                    for k in range(3):
+                        self.assertAlmostEqual(sum(s[k] for s in sums[1:]) / weights[0][at][0], sums[0][k] / weights[0][at][0],
+                                               delta=1e-12)
+                self.assertGreater(compared, 500)
+
+    def test_memory_is_planned_and_the_plan_is_kept(self):
+        # on two processors, that each have their own samples at hand; less memory is one of them less
+        data = ("--pixels", 7, "--minutes", 30, "--rate", 50, "--nside", 64, "--step", 30, "--threads", 2, "--iterations", 5)
+        told = {}
+        for name, more in (("free", ()), ("much", ("--memory", "2G"))):
+            self.ok("simulate", "--maps", self.out / name, *data, *more, "--json", self.out / f"{name}.json", "--quiet")
+            told[name] = json.loads((self.out / f"{name}.json").read_text())["memory"]
+        self.assertEqual(told["free"]["planned_bytes"], 0)
+        planned = told["much"]["planned_bytes"]
+        self.assertGreater(planned, told["much"]["peak_bytes"])
+        self.ok("simulate", "--maps", self.out / "less", *data, "--memory", planned - 2000000, "--quiet")
+        for name in NAMES:
+            free = (self.out / f"free/{name}.fits").read_bytes()
+            self.assertEqual((self.out / f"much/{name}.fits").read_bytes(), free)
+            self.assertEqual((self.out / f"less/{name}.fits").read_bytes(), free)
+        self.fails(61, "--memory", "simulate", "--maps", self.out / "none", *data, "--memory", "10M")
+        self.assertFalse((self.out / "none").exists())
+        self.fails(61, "--memory", "map", *self.observations, "-o", self.out / "none", *MAPS, "--memory", "1M")
+        self.fails(2, "", "map", *self.observations, "-o", self.out / "none", "--memory", "much")
+
+    def test_the_common_mode_is_no_longer_in_the_map(self):
+        # all detectors see the same sky without polarisation: hardly anything of 1/f noise is common, so an
+        # observation of one pair is: its mean is taken out of both, and I vanishes
+        pair = ("--pixels", 1, "--rate", 5, "--spin-period", 1.3, "--prec-period", 17, "--minutes", 30)
+        for more in ((), ("--common-mode",)):
+            self.ok("simulate", "--maps", self.out / str(len(more)), *pair, "--nside", 4, "--binned-only", "--rcond", 1e-3,
+                    *more, "--quiet")
+        spread = []
+        for name in "01":
+            sky, _ = read_map(self.out / name / "binned.fits")
+            spread.append(max(abs(row[0]) for row in sky if row[0] > -1e29))
+        self.assertLess(spread[1], 0.2 * spread[0])
+
     def test_the_number_of_threads_does_not_show(self):
         for threads in (1, 2):
             self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")
@@ -80,12 +178,17 @@ class Faults(Case):
         cut.write_bytes(first.read_bytes()[:20000])
         self.fails(14, "cut.h5", "map", cut, *out)
         self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
+        self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
         # a pair of detectors that crosses each pixel once
         once = ("--pixels", 1, "--minutes", 1, "--rate", 5, "--spin-period", 1.3)
         self.fails(22, "cut", "simulate", "--maps", self.out / "m", *once, "--nside", 2048)
         self.fails(2, "--nside", "map", first, *out, "--nside", 0)
+        for order in ("31", "-1", "2.5", "x"):
+            self.fails(2, "expected none, or 0 to 30", "map", first, *out, f"--poly-order={order}")
+        self.fails(2, "--split", "map", first, *out, "--split", "time=1")
+        self.fails(2, "--split observations", "map", first, *out, "--split", "observations")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
         self.fails(2, "-o, --maps", "simulate", "--quiet")

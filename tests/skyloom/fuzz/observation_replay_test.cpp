@@ -73,8 +73,13 @@ class OddObservation {
     if (one_in(2)) {
       numbers("detdata/flags", {kDetectors, kSamples}, std::vector<double>(signal.size()));
     }
+    numbers("intervals/scanning", {2, 3}, {0, 10, 31, 9.5, 30, 59.9});
     if (one_in(3)) text("detdata/signal", "units", "mK");
-    if (one_in(30)) to_.group("shared/hwp_angle");
+    if (one_in(30)) {
+      to_.group("shared/hwp_angle");
+    } else if (one_in(3)) {
+      numbers("shared/hwp_angle", {kSamples}, times);
+    }
     table("instrument/focalplane", "name",
           {{"quat", {0.02, 0, 0, 1}}, {"pol_leakage", {0.1}}, {"gamma", {0}}, {"uid", {7}}});
     table("metadata/noise_model/analytic", "f0",
@@ -167,7 +172,10 @@ class ObservationReplay : public testing::Test {
       MapJob job{.folder = maps, .nside = 4, .step_s = 5, .prior = ++calls % 2 == 0};
       job.solve.least_reciprocal = calls % 3 == 0 ? 1e-3 : 0;
       job.limits.iterations = 30;
-      make_maps(StoredTod({path}, {}), job, serial);
+      StoredOptions data;
+      if (calls % 4 == 0) data.intervals = "scanning";
+      if (calls % 5 == 0) job.filters = {.polynomial = calls % 7, .common_mode = true};
+      make_maps(StoredTod({path}, data), job, serial);
       for (const char* name : {"binned", "map"}) {
         const SkyMap found = read_sky(maps + "/" + name + ".fits");
         for (const float value : found.values) ASSERT_TRUE(std::isfinite(value));

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/filters/polynomial.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace skyloom {
+namespace {
+
+constexpr double kMostSignal = 1e30;   // what maps leave out as well
+constexpr double kLeastPivot = 1e-10;  // of a diagonal: below it a coefficient is not determined
+constexpr std::size_t kMost = kMostPolynomial + 1;
+
+using Row = std::array<double, kMost>;
+
+/// The polynomials at x, orders 0 to n - 1.
+void legendre(double x, std::size_t n, Row& out) noexcept {
+  out[0] = 1;
+  if (n > 1) out[1] = x;
+  for (std::size_t k = 2; k < n; ++k) {
+    const auto order = static_cast<double>(k);
+    out[k] = ((2 * order - 1) * x * out[k - 1] - (order - 1) * out[k - 2]) / order;
+  }
+}
+
+double place(std::size_t i, std::size_t n) noexcept {
+  return static_cast<double>(2 * i + 1) / static_cast<double>(n) - 1;
+}
+
+/// Normal equations of the polynomials over the good samples, lower triangle.
+class Fit {
+ public:
+  Fit(std::size_t coefficients, std::span<const double> values, std::span<const std::uint8_t> flags)
+      : n_(coefficients), values_(values), flags_(flags) {}
+
+  /// Sums and factors them; false where they do not determine the coefficients.
+  [[nodiscard]] bool factor() noexcept {
+    std::size_t good = 0;
+    Row at{};
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!is_good(i)) continue;
+      ++good;
+      legendre(place(i, values_.size()), n_, at);
+      for (std::size_t r = 0; r < n_; ++r) {
+        for (std::size_t c = 0; c <= r; ++c) matrix_[r][c] += at[r] * at[c];
+      }
+    }
+    if (good < n_) return false;
+    for (std::size_t r = 0; r < n_; ++r) {
+      const double diagonal = matrix_[r][r];
+      for (std::size_t c = 0; c < r; ++c) {
+        for (std::size_t k = 0; k < c; ++k) matrix_[r][c] -= matrix_[r][k] * matrix_[c][k];
+        matrix_[r][c] /= matrix_[c][c];
+        matrix_[r][r] -= matrix_[r][c] * matrix_[r][c];
+      }
+      if (!(matrix_[r][r] > kLeastPivot * diagonal)) return false;
+      matrix_[r][r] = std::sqrt(matrix_[r][r]);
+    }
+    return true;
+  }
+
+  /// Coefficients of what is in the values now.
+  [[nodiscard]] Row solve() const noexcept {
+    Row out{}, at{};
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!is_good(i)) continue;
+      legendre(place(i, values_.size()), n_, at);
+      for (std::size_t r = 0; r < n_; ++r) out[r] += values_[i] * at[r];
+    }
+    for (std::size_t r = 0; r < n_; ++r) {
+      for (std::size_t c = 0; c < r; ++c) out[r] -= matrix_[r][c] * out[c];
+      out[r] /= matrix_[r][r];
+    }
+    for (std::size_t r = n_; r-- > 0;) {
+      for (std::size_t c = r + 1; c < n_; ++c) out[r] -= matrix_[c][r] * out[c];
+      out[r] /= matrix_[r][r];
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool is_good(std::size_t i) const noexcept {
+    return flags_[i] == 0 && std::fabs(values_[i]) <= kMostSignal;
+  }
+  std::size_t n_;
+  std::span<const double> values_;
+  std::span<const std::uint8_t> flags_;
+  std::array<Row, kMost> matrix_{};
+};
+
+}  // namespace
+
+bool subtract_polynomial(std::size_t order, std::span<double> values,
+                         std::span<const std::uint8_t> flags) {
+  const std::size_t n = order + 1;
+  Fit fit(n, values, flags);
+  if (n > kMost || !fit.factor()) return false;
+  for (int pass = 0; pass < 2; ++pass) {  // the second takes what rounding left of the first
+    const Row coefficients = fit.solve();
+    Row at{};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      legendre(place(i, values.size()), n, at);
+      double sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += coefficients[k] * at[k];
+      values[i] -= sum;
+    }
+  }
+  return true;
+}
+
+}  // namespace skyloom

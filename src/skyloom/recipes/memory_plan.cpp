@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/memory_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/runtime/usage.hpp"
+#include "skyloom/pointing/expand.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::size_t kLook = 4096;  // samples whose pointing is at hand
+constexpr double kMargin = 1.25;     // of other detectors' runs over the first one's
+constexpr double kAlways = 12e6;     // code that is still to be loaded, stacks, small blocks
+// Bytes. Vectors that grow have up to twice what they hold.
+constexpr double kKeptRun = 24 + 8 + 12;               // run, signal, its segment
+constexpr double kFreshRun = 2 * (24 + 48 + 12) + 48;  // with products, and visits to be sorted
+constexpr double kSortedRun = 24 + 2 * 24 + 2 * 16 + 4 + 8;  // of the system, with visits and parts
+constexpr double kPixelSums = 2 * sizeof(PixelSums), kPixelSystem = 48 + 24;
+constexpr double kTile = 64, kHitTile = 512;
+constexpr double kBaseline = 200, kPriorBaseline = 1000;
+constexpr double kStream = 400;
+
+/// What the data ask for, whatever the threads.
+struct Amounts {
+  double samples = 0, runs = 0, runs_of_stream = 0, baselines = 0, streams = 0, longest = 0;
+  bool plate = false;
+};
+
+/// Runs of a detector: its changes of pixel and of baseline.
+std::size_t count_runs(const Observation& observation, const Detector& detector,
+                       const Boresight& boresight, const Healpix& sky, std::size_t step) {
+  std::vector<Pixel> pixels(kLook);
+  std::vector<double> q(kLook), u(kLook);
+  std::size_t runs = 0;
+  Pixel before = -1;
+  for (std::size_t first = 0; first < observation.samples; first += kLook) {
+    const std::size_t n = std::min(kLook, observation.samples - first);
+    expand_pointing(boresight, first, detector, sky,
+                    {{pixels.data(), n}, {q.data(), n}, {u.data(), n}});
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool begins = step > 0 && (first + i) % step == 0;
+      runs += begins || pixels[i] != before ? 1 : 0;
+      before = pixels[i];
+    }
+  }
+  return runs;
+}
+
+Amounts amounts_of(const TodSource& source, const MapJob& job) {
+  const Healpix sky(static_cast<std::int64_t>(job.nside));
+  Amounts sum;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& observation = source.observation(i);
+    const auto detectors = static_cast<double>(observation.plane.detectors.size());
+    const auto samples = static_cast<double>(observation.samples);
+    sum.longest = std::max(sum.longest, samples);
+    sum.streams += detectors;
+    if (detectors == 0) continue;
+    const Boresight boresight = source.boresight(i);
+    sum.plate = sum.plate || has_plate(boresight);
+    const std::size_t step = baseline_samples(observation, job.step_s);
+    const std::size_t first =
+        count_runs(observation, observation.plane.detectors[0], boresight, sky, step);
+    const double runs = std::min(samples, std::ceil(kMargin * static_cast<double>(first)));
+    sum.runs += detectors * runs;
+    sum.runs_of_stream = std::max(sum.runs_of_stream, runs);
+    sum.baselines += detectors * (step > 0 ? std::ceil(samples / static_cast<double>(step)) : 1);
+  }
+  return sum;
+}
+
+/// At most, with so many threads.
+double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job, std::size_t parts,
+                double threads) {
+  const double side = static_cast<double>(job.nside);
+  const double pixels = std::min(12 * side * side, data.runs);
+  const double tiles = std::max(12.0, 12 * side * side / 256);
+  const double sums = tiles * kTile + std::min(tiles, data.runs) * kHitTile + pixels * kPixelSums;
+  const double kept = static_cast<double>(parts + 1) * sums + data.runs * kKeptRun +
+                      data.streams * kStream + 4 * data.baselines;
+  const double rows = static_cast<double>(data.plate ? kPlateRows : kBoresightRows);
+  const double common = job.filters.common_mode ? 12 + 18 * threads : 0;
+  const double shared = data.longest * (8 * rows + 40 + common);  // 40: as it is read from a file
+  const double of_thread = data.longest * 18 + static_cast<double>(source.work_bytes()) +
+                           2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
+  const double reading = shared + threads * of_thread;
+  const double solving = data.runs * kSortedRun + pixels * kPixelSystem +
+                         data.baselines * (job.prior ? kPriorBaseline : kBaseline);
+  return static_cast<double>(peak_memory_bytes()) + kAlways + kept + std::max(reading, solving);
+}
+
+}  // namespace
+
+std::size_t baseline_samples(const Observation& observation, double step_s) {
+  const double samples = std::round(step_s * observation.plane.rate_hz);
+  if (step_s > 0 && samples < 1) {
+    throw Error(Status::kUsage, print("--step %g: shorter than a sample of %s, %g s", step_s,
+                                      observation.name.c_str(), 1 / observation.plane.rate_hz));
+  }
+  return samples < static_cast<double>(observation.samples) ? static_cast<std::size_t>(samples) : 0;
+}
+
+MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t threads) {
+  const Amounts data = amounts_of(source, job);
+  const std::size_t parts = SplitPlan(source, job.split).parts();
+  MemoryPlan plan{.threads = threads, .runs = static_cast<std::size_t>(data.runs)};
+  for (;; --plan.threads) {
+    const double bytes = bytes_of(data, source, job, parts, static_cast<double>(plan.threads));
+    plan.bytes = static_cast<std::uint64_t>(bytes);
+    if (plan.bytes <= job.memory) return plan;
+    if (plan.threads == 1) break;
+  }
+  throw Error(Status::kMemory, print("these maps take up to %s, %s are granted (--memory)",
+                                     gigabytes(plan.bytes).c_str(), gigabytes(job.memory).c_str()));
+}
+
+}  // namespace skyloom

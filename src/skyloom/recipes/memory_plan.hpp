@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much memory maps take at most, before a sample is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "skyloom/recipes/make_maps.hpp"
+
+namespace skyloom {
+
+inline constexpr std::size_t kPairsAtOnce = 2;  ///< of detectors and a thread, between sums
+
+/// Samples of a baseline of `step_s` seconds; 0: all of the observation. Throws kUsage.
+[[nodiscard]] std::size_t baseline_samples(const Observation& observation, double step_s);
+
+struct MemoryPlan {
+  std::uint64_t bytes = 0;  ///< at most, with what the process has already
+  std::size_t threads = 1;  ///< that may read at a time
+  std::size_t runs = 0;     ///< at most: what the bound stands on
+};
+
+/// As many threads as `job.memory` suffices for. The runs of each observation are those of its
+/// first detector, counted from its pointing, and a quarter more. Throws kMemory where one thread
+/// is too many.
+[[nodiscard]] MemoryPlan plan_memory(const TodSource& source, const MapJob& job,
+                                     std::size_t threads);
+
+}  // namespace skyloom

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/split.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr const char* kTime = "time=";
+
+}  // namespace
+
+SplitOptions split_of(const std::string& text) {
+  if (text == "none") return {};
+  if (text == "detectors") return {.by = SplitBy::kDetectors};
+  if (text == "observations") return {.by = SplitBy::kObservations};
+  const std::string start = kTime;
+  if (text.starts_with(start)) {
+    std::size_t parts = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data() + start.size(), last, parts);
+    if (fault == std::errc() && end == last && parts >= 2 && parts <= kMostParts) {
+      return {.by = SplitBy::kTime, .parts = parts};
+    }
+  }
+  throw Error(Status::kUsage,
+              print("'%s': expected none, detectors, observations or time=N, N from 2 to %zu",
+                    text.c_str(), kMostParts));
+}
+
+std::string split_text(const SplitOptions& options) {
+  switch (options.by) {
+    case SplitBy::kDetectors:
+      return "detectors";
+    case SplitBy::kObservations:
+      return "observations";
+    case SplitBy::kTime:
+      return kTime + std::to_string(options.parts);
+    default:
+      return "none";
+  }
+}
+
+SplitPlan::SplitPlan(const TodSource& source, const SplitOptions& options) : by_(options.by) {
+  if (by_ == SplitBy::kNothing) return;
+  parts_ = by_ == SplitBy::kTime ? options.parts : 2;
+  std::size_t detectors = 0;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& observation = source.observation(i);
+    detectors = std::max(detectors, observation.plane.detectors.size());
+    begin_s_.push_back(all_s_);
+    rate_hz_.push_back(observation.plane.rate_hz);
+    all_s_ += static_cast<double>(observation.samples) / observation.plane.rate_hz;
+  }
+  if (by_ == SplitBy::kDetectors && detectors < 2) {
+    throw Error(Status::kUsage, print("--split detectors: expected 2 or more, not %zu", detectors));
+  }
+  if (by_ == SplitBy::kObservations && source.observations() < 2) {
+    throw Error(Status::kUsage,
+                print("--split observations: expected 2 or more, not %zu", source.observations()));
+  }
+}
+
+std::size_t SplitPlan::part(std::size_t observation, std::size_t detector,
+                            std::size_t sample) const noexcept {
+  if (by_ == SplitBy::kDetectors) return detector % 2;
+  if (by_ == SplitBy::kObservations) return observation % 2;
+  const double at = begin_s_[observation] + static_cast<double>(sample) / rate_hz_[observation];
+  const auto part = static_cast<std::size_t>(static_cast<double>(parts_) * at / all_s_);
+  return std::min(part, parts_ - 1);
+}
+
+}  // namespace skyloom

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/tod/filtered_tod.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "loom/base/stop.hpp"
+#include "skyloom/filters/polynomial.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr double kMostSignal = 1e30;     // what maps leave out as well
+constexpr std::size_t kBlock = 1 << 16;  // samples of a task that sums
+
+/// Two detectors whose samples wait to be summed.
+struct PairSamples {
+  std::vector<double> values[2];
+  std::vector<std::uint8_t> flags[2];
+};
+
+}  // namespace
+
+FilteredTod::FilteredTod(const TodSource& source, const FilterOptions& options)
+    : source_(source), options_(options) {}
+
+std::size_t FilteredTod::read_polynomial_free(std::size_t number, const Boresight& boresight,
+                                              std::size_t first,
+                                              std::span<const Signal> signals) const {
+  source_.read(number, boresight, first, signals);
+  if (!options_.polynomial) return 0;
+  const Observation& at = observation(number);
+  const Stretch all[] = {{0, at.samples}};
+  const std::span<const Stretch> stretches =
+      at.stretches.empty() ? std::span<const Stretch>(all) : at.stretches;
+  std::size_t failed = 0;
+  for (const Signal& signal : signals) {
+    for (const Stretch& stretch : stretches) {
+      const std::size_t n = stretch.end - stretch.first;
+      const std::span<std::uint8_t> flags = signal.flags.subspan(stretch.first, n);
+      if (subtract_polynomial(*options_.polynomial, signal.values.subspan(stretch.first, n),
+                              flags)) {
+        continue;
+      }
+      failed += std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end() ? 0 : 1;
+      std::fill(flags.begin(), flags.end(), std::uint8_t{1});
+    }
+  }
+  return failed;
+}
+
+void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,
+                          const Observer& observer) const {
+  source_.prepare(number, boresight, executor, observer);
+  if (!options_.common_mode) return;
+  const std::size_t samples = observation(number).samples;
+  const std::size_t detectors = observation(number).plane.detectors.size();
+  common_.assign(samples, 0);
+  std::vector<std::uint32_t> hits(samples, 0);
+  const std::size_t pairs_at_once = executor.concurrency();
+  std::vector<PairSamples> pairs(pairs_at_once);
+  for (std::size_t first = 0; first < detectors; first += 2 * pairs_at_once) {
+    stop_if_asked(observer);
+    const std::size_t n = std::min(2 * pairs_at_once, detectors - first);
+    executor.run((n + 1) / 2, [&](std::size_t p) {
+      Signal signals[2];
+      const std::size_t count = std::min<std::size_t>(2, n - 2 * p);
+      for (std::size_t i = 0; i < count; ++i) {
+        pairs[p].values[i].resize(samples);
+        pairs[p].flags[i].resize(samples);
+        signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
+      }
+      (void)read_polynomial_free(number, boresight, first + 2 * p, {signals, count});
+    });
+    // detector after detector at each sample: the same sums for any number of threads
+    executor.run((samples + kBlock - 1) / kBlock, [&](std::size_t block) {
+      const std::size_t end = std::min(samples, (block + 1) * kBlock);
+      for (std::size_t d = 0; d < n; ++d) {
+        const std::vector<double>& values = pairs[d / 2].values[d % 2];
+        const std::vector<std::uint8_t>& flags = pairs[d / 2].flags[d % 2];
+        for (std::size_t i = block * kBlock; i < end; ++i) {
+          const bool good = flags[i] == 0 && std::fabs(values[i]) <= kMostSignal;
+          common_[i] += good ? values[i] : 0;
+          hits[i] += good ? 1 : 0;
+        }
+      }
+    });
+  }
+  for (std::size_t i = 0; i < samples; ++i) common_[i] /= std::max<std::uint32_t>(hits[i], 1);
+}
+
+void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
+                       std::span<const Signal> signals) const {
+  failed_ += read_polynomial_free(number, boresight, first, signals);
+  if (!options_.common_mode) return;
+  for (const Signal& signal : signals) {
+    for (std::size_t i = 0; i < signal.values.size(); ++i) signal.values[i] -= common_[i];
+  }
+}
+
+void FilteredTod::rest() const {
+  source_.rest();
+  std::vector<double>().swap(common_);
+}
+
+}  // namespace skyloom
