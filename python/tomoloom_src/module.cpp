@@ -168,8 +168,8 @@ void mask(Floats slices, double ratio, float value) {
 
 void raise(const Error& error) {
   const py::object make = py::module_::import("tomoloom._errors").attr("make_error");
-  const py::object made = make(error.what(), error.exit_code(),
-                               std::string(exit_code_name(error.status())));
+  const py::object made =
+      make(error.what(), error.exit_code(), std::string(exit_code_name(error.status())));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 

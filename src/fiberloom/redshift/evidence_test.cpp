@@ -118,7 +118,7 @@ TEST(Evidence, IsTheIntegralOverCoefficients) {
     const auto count = static_cast<std::size_t>(table.components * kBrightnesses);
     std::vector<double> parts(3 * kLanes * count), reference(parts.size());
     std::vector<double> found(kLanes);
-    for (const Isa isa : {Isa::kGeneric, active_isa()}) {
+    for (const Isa isa : available_isas()) {
       scan_kernels(isa).evidence(static_cast<int>(nb), normal.data(), table.components,
                                  table.numbers.data(), parts.data());
       finish_evidence(table, parts.data(), found.data());

@@ -3,6 +3,7 @@
 // psf/spots_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -39,7 +40,12 @@ TEST(LaneErf, IsWithinTwoUlpOverItsWholeRange) {
   EXPECT_EQ(lane_math::erf(ScalarLane(40.0)).v, 1.0);
 }
 
-TEST(Isa, TheGenericLevelIsAlwaysThere) { EXPECT_EQ(available_isas().front(), Isa::kGeneric); }
+TEST(Isa, LevelsStandLowestFirstAndTheBestIsTaken) {
+  const std::vector<Isa> all = available_isas();
+  ASSERT_FALSE(all.empty());
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
+  EXPECT_LE(all.back(), detect_isa());
+}
 
 }  // namespace
 }  // namespace loom

@@ -134,6 +134,13 @@ class Chromium:
             self._receive(start + PATIENCE)
         return time.monotonic() - start
 
+    def follow(self, script):
+        """Does what loads another page, and waits for that."""
+        before, start = self.loaded, time.monotonic()
+        self.run(script)
+        while self.loaded == before:
+            self._receive(start + PATIENCE)
+
     def run(self, script):
         """The value of a JavaScript expression; a promise is awaited."""
         answer = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

@@ -35,16 +35,6 @@ class CatalogueSite(ReportCase):
     def ids(self):
         return self.browser.run("[...document.querySelectorAll('td a[href^=\"/target/\"]')].map(e => e.innerText)")
 
-    def follow(self, script):
-        """Does what loads another page, and waits for it."""
-        before = self.browser.loaded
-        self.browser.run(script)
-        self.browser.wait_for("document.readyState == 'complete'")
-        for _ in range(50):
-            if self.browser.loaded != before:
-                return
-            self.browser.wait_for("document.readyState == 'complete'")
-
     def assert_asks_nobody_else(self):
         others = [c for c in self.browser.complaints if not c.startswith("asks for " + self.address)]
         self.assertEqual(others, [])
@@ -53,10 +43,10 @@ class CatalogueSite(ReportCase):
         self.show("/")
         self.assertEqual(len(self.ids()), 200)
         self.screenshot("catalogue")
-        self.follow("document.querySelector('input[name=cone]').value = '150.0,2.1005,80'; document.querySelector('form').submit()")
+        self.browser.follow("document.querySelector('input[name=cone]').value = '150.0,2.1005,80'; document.querySelector('form').submit()")
         self.assertEqual(self.ids(), ["11", "12", "10", "13", "9"])
         self.assertEqual(self.browser.run("document.querySelector('input[name=cone]').value"), "150.0,2.1005,80")
-        self.follow("document.querySelector('td a').click()")
+        self.browser.follow("document.querySelector('td a').click()")
         self.assertIn("Target 11", self.text("h1"))
         self.assertIn("redrock-0-1.fits", self.text("main"))
         self.assert_asks_nobody_else()
@@ -71,8 +61,8 @@ class CatalogueSite(ReportCase):
 
     def test_a_spectrum_is_drawn(self):
         self.show("/?targetid=" + str(Targets([("GALAXY", 0.0312)]).ids[0]))
-        self.follow("document.querySelector('td a').click()")
-        self.follow("document.querySelector('nav a').click()")
+        self.browser.follow("document.querySelector('td a').click()")
+        self.browser.follow("document.querySelector('nav a').click()")
         self.browser.wait_for("!document.querySelector('#body').hidden")
         self.browser.wait_for("document.querySelectorAll('#rows-body tr[data-row]').length > 0")
         self.screenshot("catalogue-spectrum")

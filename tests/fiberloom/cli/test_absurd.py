@@ -12,10 +12,11 @@ import subprocess
 import time
 import unittest
 
-import test_redshift
+import redshift_case
 import tiny_fits as fits
 from run_fiberloom import PROGRAM, Case
 from small_camera import NFIBER, NX, NY, psf_bytes, trace_x
+from small_spectra import Targets, template_bytes
 
 ALLBADPIX = 2
 SLOWER = int(os.environ.get("FIBERLOOM_TEST_SLOWER", 1))  # how much, under a sanitizer
@@ -297,13 +298,13 @@ class Stopped(AbsurdCase):
                 self.assertEqual(self.files(), [])
 
 
-class Spectra(test_redshift.Case):
+class Spectra(redshift_case.Case):
     """The same of spectra: a table of numbers, whatever one target holds, and the others do not know."""
 
     ABSURD = (math.nan, math.inf, -math.inf, 3e38, -3e38, 1e-45, 0.0, -1.0, 1e30)
 
     def check(self, change, method="fast"):
-        targets = test_redshift.Targets(test_redshift.TRUTH)
+        targets = Targets(redshift_case.TRUTH)
         change(targets)
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         table = self.redshifts("--method", method, "--model", self.out / "model.fits",
@@ -313,7 +314,7 @@ class Spectra(test_redshift.Case):
             if name.endswith("_MODEL"):
                 self.assertTrue(all(map(math.isfinite, hdu.values())), name)
         rest = {k: [v for i, v in enumerate(values) if i != 1] for k, values in table.items()}
-        self.check_truth(rest, test_redshift.TRUTH[:1] + test_redshift.TRUTH[2:])
+        self.check_truth(rest, redshift_case.TRUTH[:1] + redshift_case.TRUTH[2:])
 
     def test_any_number_in_any_pixel(self):
         for what in ("flux", "ivar"):
@@ -329,7 +330,7 @@ class Spectra(test_redshift.Case):
 
     def test_any_number_in_a_template_is_a_line_or_a_table(self):
         for value in self.ABSURD:
-            data = bytearray(test_redshift.template_bytes("GALAXY"))
+            data = bytearray(template_bytes("GALAXY"))
             hdu = fits.by_name(self.templates / "rrtemplate-GALAXY-None-v1.0.fits")["BASIS_VECTORS"]
             struct.pack_into(">d", data, hdu.start + 8 * 1500, value)
             path = self.put("rrtemplate-GALAXY-odd.fits", bytes(data))

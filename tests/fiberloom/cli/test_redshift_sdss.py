@@ -7,7 +7,7 @@ import unittest
 import tiny_fits
 from small_spectra import FIRST, STEP, KNOTS, vectors
 from small_spectra import read_table
-from test_redshift import Case, TRUTH
+from redshift_case import TRUTH, Case
 
 PLATE, MJD, PIXEL, COUNT = 3586, 55181, 36032, 640  # from 4010 to 4647 Angstrom
 IVAR, NOPLUG, BRIGHTSKY = 25.0, 1, 1 << 23
