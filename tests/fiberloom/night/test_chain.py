@@ -205,6 +205,11 @@ class Faults(Chain):
         tasks = {t["name"]: t for t in first["tasks"]}
         name = f"coadd-0-{TILE}-thru{NIGHT}"
         self.assertEqual(tasks["r0-00000005"]["state"], "failed")
+        self.assertEqual([n for n in tasks if n.startswith("coadd")], [name], "the other camera says whose tile it is")
+        page = (self.out / "status.html").read_text()
+        squares = {kind: page.count(f'<i class="{kind}" title=') for kind in ("done", "failed", "blocked", "waiting", "work")}
+        self.assertEqual(sum(squares.values()), len(tasks))
+        self.assertEqual(squares["failed"], 1)
         self.assertEqual(tasks["cframe-b0-00000005"]["state"], "blocked", "stars want all cameras")
         self.assertEqual((tasks[name]["state"], tasks[name]["quality"]["spectra"]), ("done", 24))
         image.write_bytes(good)

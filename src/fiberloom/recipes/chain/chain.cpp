@@ -108,10 +108,15 @@ class Planner {
 
   void sort_frames(const std::vector<Task>& extractions) {
     std::map<std::string, std::set<long>> passed_over;
+    std::vector<ExposureImage> images;
     for (const Task& task : extractions) {
       const FrameTask& frame = night::frame_of(task);
-      Frame f{&frame, read_exposure_info(frame.job.image), print("%08ld", frame.expid),
-              frame.camera.substr(1)};
+      images.push_back({frame.job.image, frame.night, frame.expid});
+    }
+    const std::vector<ExposureInfo> infos = read_exposures(images);
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      const FrameTask& frame = night::frame_of(extractions[i]);
+      const Frame f{&frame, infos[i], print("%08ld", frame.expid), frame.camera.substr(1)};
       if (f.info.kind == ExposureKind::kOther) passed_over[f.info.flavor].insert(frame.expid);
       if (f.info.kind == ExposureKind::kLamp && request_.flats.empty()) lamps_.push_back(f);
       if (f.info.kind == ExposureKind::kField) fields_.push_back(f);

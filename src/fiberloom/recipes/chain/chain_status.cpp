@@ -69,17 +69,69 @@ Json task_json(const StatusTask& task) {
   return json;
 }
 
+/// The colour of a task's state on the page.
+std::string css_class(TaskState state) {
+  if (state == TaskState::kFailed || state == TaskState::kMissing) return "failed";
+  if (state == TaskState::kBlocked) return "blocked";
+  if (is_in_work(state)) return "work";
+  return is_good(state) ? "done" : "waiting";
+}
+
 std::string row_of(const StatusTask& task) {
   std::string measures;
   for (const Measure& m : task.measures) {
     measures += (measures.empty() ? "" : ", ") + m.name + print(" %.4g", m.value);
   }
-  return "<tr class=\"" + state_name(task.state) + "\"><td>" + page::escape_html(task.name) +
+  return "<tr class=\"" + css_class(task.state) + "\"><td>" + page::escape_html(task.name) +
          "</td><td>" + page::escape_html(step_of(task.labels)) + "</td><td>" +
          state_name(task.state) +
          print("</td><td>%.1f</td><td>%d</td><td>", task.seconds, task.rank) +
          page::escape_html(measures) + "</td><td>" + page::escape_html(task.message) +
          "</td></tr>\n";
+}
+
+std::string print_label(const std::string& text) { return text; }
+template <class Number>
+std::string print_label(Number number) {
+  return print("%lld", static_cast<long long>(number));
+}
+
+/// What a task is of: "exposure 4", "tile 1000", or all of the night.
+std::string place_of(const StatusTask& task) {
+  for (const char* kind : {"expid", "tile"}) {
+    if (const Label* label = find_label(task.labels, kind)) {
+      const std::string number =
+          std::visit([](const auto& value) { return print_label(value); }, label->value);
+      return (std::string(kind) == "tile" ? "tile " : "exposure ") + number;
+    }
+  }
+  return "night";
+}
+
+/// The tree: a line for each exposure, the night and each tile, a column for each step, a square
+/// for each task.
+std::string tree_of(const RunStatus& status) {
+  std::vector<std::string> places;  // in the order in which tasks name them
+  std::map<std::string, std::map<std::string, std::string>> squares;
+  for (std::size_t i = 0; i < status.tasks.size() && i < kShown; ++i) {
+    const StatusTask& task = status.tasks[i];
+    const std::string place = place_of(task), state = state_name(task.state);
+    if (squares.find(place) == squares.end()) places.push_back(place);
+    squares[place][step_of(task.labels)] +=
+        "<i class=\"" + css_class(task.state) + "\" title=\"" +
+        page::escape_html(task.name + ": " + state +
+                          (task.message.empty() ? "" : ", " + task.message)) +
+        "\"></i>";
+  }
+  std::string head = "<tr><th></th>", rows;
+  const auto steps = count_steps(status);
+  for (const auto& [step, counts] : steps) head += "<th>" + step + "</th>";
+  for (const std::string& place : places) {
+    rows += "<tr><th>" + page::escape_html(place) + "</th>";
+    for (const auto& [step, counts] : steps) rows += "<td>" + squares[place][step] + "</td>";
+    rows += "</tr>\n";
+  }
+  return "<thead>" + head + "</tr></thead><tbody>\n" + rows + "</tbody>";
 }
 
 /// What went wrong before what is in work, what waits, what is done.
@@ -94,18 +146,29 @@ int rank_of(TaskState state) {
 constexpr std::string_view kPage = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{title}}</title>{{refresh}}
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>{{css}}
-body { max-width: 80rem; margin: 1rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; margin-bottom: 1.5rem; }
-th, td { text-align: left; padding: .2rem .6rem; border-bottom: 1px solid #8884; }
-tr.failed td:first-child, tr.missing td:first-child { border-left: .3rem solid #c33; }
-tr.blocked td:first-child { border-left: .3rem solid #c90; }
+.wide { overflow-x: auto; margin-bottom: 1.5rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .2rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+td:last-child { white-space: normal; min-width: 12rem; }
+.tree td, .tree th { white-space: nowrap; vertical-align: top; min-width: 0; }
+.tree td { white-space: normal; }
+i { display: inline-block; width: .75rem; height: .75rem; margin: 1px; border-radius: 2px; background: var(--line); }
+i.done { background: var(--good); }
+i.work { background: var(--third); }
+i.blocked { background: var(--amber); }
+i.failed { background: var(--bad); }
+tr.failed td:first-child { border-left: .3rem solid var(--bad); }
+tr.blocked td:first-child { border-left: .3rem solid var(--amber); }
 </style></head><body><main><h1>{{title}}</h1>
 <p>{{program}} on {{host}}: {{counts}}; {{elapsed}}</p><ul>{{warnings}}</ul>
-<table><thead><tr><th>step</th><th>tasks</th></tr></thead><tbody>
-{{steps}}</tbody></table>
-<table><thead><tr><th>task</th><th>step</th><th>state</th><th>seconds</th><th>rank</th>
+<div class="wide"><table><thead><tr><th>step</th><th>tasks</th></tr></thead><tbody>
+{{steps}}</tbody></table></div>
+<div class="wide"><table class="tree">{{tree}}</table></div>
+<p><i class="done"></i> done <i class="work"></i> in work <i></i> waiting <i class="blocked"></i> held back
+<i class="failed"></i> failed or missing</p>
+<div class="wide"><table><thead><tr><th>task</th><th>step</th><th>state</th><th>seconds</th><th>rank</th>
 <th>numbers</th><th>message</th></tr></thead><tbody>
-{{rows}}</tbody></table></main></body></html>
+{{rows}}</tbody></table></div></main></body></html>
 )";
 
 }  // namespace
@@ -159,7 +222,7 @@ std::string status_html(const RunStatus& s) {
   }
   const std::string title = page::escape_html(s.title), program = page::escape_html(s.program),
                     host = page::escape_html(s.host), css(page::common_css()),
-                    counts = text_of(count_states(s)),
+                    counts = text_of(count_states(s)), tree = tree_of(s),
                     elapsed = print("%.0f s so far", s.elapsed_s),
                     refresh = s.finished ? "" : "<meta http-equiv=\"refresh\" content=\"5\">";
   return page::fill(kPage, {{"title", title},
@@ -171,6 +234,7 @@ std::string status_html(const RunStatus& s) {
                             {"elapsed", elapsed},
                             {"warnings", warnings},
                             {"steps", steps},
+                            {"tree", tree},
                             {"rows", rows}});
 }
 

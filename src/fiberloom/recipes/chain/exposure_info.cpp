@@ -2,6 +2,9 @@
 #include "fiberloom/recipes/chain/exposure_info.hpp"
 
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
@@ -26,15 +29,14 @@ long lamp_of(const std::string& program) {
   return at == std::string::npos ? 0 : std::atol(program.c_str() + at + 6);
 }
 
-}  // namespace
-
-ExposureInfo read_exposure_info(const std::string& image) {
+/// Nothing: it cannot be read.
+std::optional<ExposureInfo> read_info(const std::string& image) {
   ExposureInfo out;
   HeaderCards header;
   try {
     header = header_of(image);
   } catch (const Error&) {
-    return out;
+    return std::nullopt;
   }
   std::string type = header.text("OBSTYPE").value_or("");
   if (type.empty()) type = header.text("FLAVOR").value_or("");
@@ -47,6 +49,22 @@ ExposureInfo read_exposure_info(const std::string& image) {
   if (const auto night = header.integer("NIGHT")) out.night = std::to_string(*night);
   out.tile = static_cast<long>(header.integer("TILEID").value_or(-1));
   out.lamp = lamp_of(header.text("PROGRAM").value_or(""));
+  return out;
+}
+
+}  // namespace
+
+std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images) {
+  std::vector<std::optional<ExposureInfo>> infos;
+  std::map<std::pair<std::string, long>, ExposureInfo> by_exposure;
+  for (const ExposureImage& image : images) {
+    infos.push_back(read_info(image.image));
+    if (infos.back()) by_exposure.try_emplace({image.night, image.expid}, *infos.back());
+  }
+  std::vector<ExposureInfo> out;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    out.push_back(infos[i] ? *infos[i] : by_exposure[{images[i].night, images[i].expid}]);
+  }
   return out;
 }
 

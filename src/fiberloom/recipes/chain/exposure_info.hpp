@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace fiberloom::chain {
 
@@ -16,8 +17,15 @@ struct ExposureInfo {
   long lamp = 0;                   ///< of several: the number in PROGRAM's DESI-CALIB-NN
 };
 
+/// An image, and the exposure of which it is one camera's.
+struct ExposureImage {
+  std::string image, night;
+  long expid = 0;
+};
+
 /// By OBSTYPE or FLAVOR: a flat is a lamp's, science (or nothing) a field's. An image that cannot
-/// be read is taken for a field's: who extracts it will say what is wrong.
-[[nodiscard]] ExposureInfo read_exposure_info(const std::string& image);
+/// be read is what another one of its exposure says, else a field's: who extracts it will say what
+/// is wrong.
+[[nodiscard]] std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images);
 
 }  // namespace fiberloom::chain
