@@ -23,7 +23,7 @@ template <class V, int NB>
   constexpr int most = NB > 0 ? NB : kMostBasis;
   const int nb = NB > 0 ? NB : nb_runtime;
   V l[triangle(most)], inverse[most], scale[most], z[most];
-  const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
+  const auto index = [=](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
   const V inverse_a2 = inverse_a * inverse_a;
   V gain(0.0);
   V product[2] = {V(1.0), V(1.0)};
@@ -63,7 +63,7 @@ FL_LANE_HD inline void evidence(int nb_runtime, const double* normal, int compon
   constexpr double kStep = 1.4918246976412703;  // exp(0.4)
   const int nb = NB > 0 ? NB : nb_runtime;
   const int tri = triangle(nb);
-  const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
+  const auto index = [=](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
   for (int c = 0; c < components; ++c) {
     const double* mean = table + c * evidence_doubles(nb);
     const double* precision = mean + nb;

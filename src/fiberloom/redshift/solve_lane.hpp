@@ -18,7 +18,7 @@ FL_LANE_HD inline void solve(int nb_runtime, const double* normal, double* gain,
   constexpr int most = NB > 0 ? NB : kMostBasis;
   const int nb = NB > 0 ? NB : nb_runtime;
   V l[triangle(most)], inverse[most], scale[most], z[most];
-  const auto index = [nb](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
+  const auto index = [=](int a, int b) { return a * nb - a * (a - 1) / 2 + b - a; };
   V total(0.0), counted(0.0);
   for (int a = 0; a < nb; ++a) {
     const V d = at<V>(normal, index(a, a));

@@ -139,7 +139,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
   for (SpectraFile& file : out) {
     for (const auto& [name, like] : blanks) {
       const bool has = std::any_of(file.cameras.begin(), file.cameras.end(),
-                                   [&](const auto& c) { return c.name == name; });
+                                   [&wanted = name](const auto& c) { return c.name == wanted; });
       if (file.is_frame && !has) file.cameras.push_back(blank_like(like, file.nspec()));
     }
     if (file.is_frame) sort_cameras(file);
