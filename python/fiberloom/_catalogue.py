@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _KINDS = ("arrays", "astropy", "pandas")
 Numbers = Union[int, Sequence[int]]
+_masked: Any = np.ma  # numpy 1 knows no types of it
 
 
 def _items(name: str, value: Any, what: str) -> List[Any]:
@@ -66,7 +67,13 @@ def _array(values: Any, known: Any) -> "np.ma.MaskedArray[Any, Any] | np.ndarray
         return np.asarray(values)
     if values.dtype.kind == "f":
         return np.where(known, values, np.nan)
-    return np.ma.MaskedArray(values, mask=~known)
+    masked: "np.ma.MaskedArray[Any, Any]" = _masked.MaskedArray(values, mask=~known)
+    return masked
+
+
+def _unmasked(values: Any) -> Any:
+    """Masked integers as numbers of which some are NaN."""
+    return np.where(values.mask, np.nan, values.data) if _masked.isMaskedArray(values) else values
 
 
 class Catalogue:
@@ -217,6 +224,5 @@ class Catalogue:
             return Table(arrays)
         if kind == "pandas":
             from pandas import DataFrame
-            return DataFrame({name: values if not np.ma.isMaskedArray(values) else
-                              np.where(values.mask, np.nan, values.data) for name, values in arrays.items()})
+            return DataFrame({name: _unmasked(values) for name, values in arrays.items()})
         return arrays
