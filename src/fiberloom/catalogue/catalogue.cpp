@@ -251,6 +251,18 @@ std::int64_t Catalogue::group_id(const GroupLabels& labels) {
   return id;
 }
 
+template <class Group>
+void Catalogue::put_fibermaps(const Group& group) {
+  put_targets(group.fibermap);
+  put_tile(group.labels);
+  put_assigned(group.fibermap, group.labels);
+  if (group.exp_fibermap) {
+    put_assigned(group.exp_fibermap, group.labels);
+    put_exposures(*group.exp_fibermap, group.labels);
+  }
+  if (group.labels.tileid) sum_tile(*group.labels.tileid);
+}
+
 std::size_t Catalogue::put(const RedshiftGroup& group) {
   const std::vector<std::int64_t> ids = targets_of(group);
   std::vector<Source> sources{same_rows(group.redshifts)};
@@ -274,14 +286,7 @@ std::size_t Catalogue::put(const RedshiftGroup& group) {
                         });
     put_candidates(id, group);
     for (const Location& location : group.locations) put_location(id, location);
-    put_targets(group.fibermap);
-    put_tile(group.labels);
-    put_assigned(group.fibermap, group.labels);
-    if (group.exp_fibermap) {
-      put_assigned(group.exp_fibermap, group.labels);
-      put_exposures(*group.exp_fibermap, group.labels);
-    }
-    if (group.labels.tileid) sum_tile(*group.labels.tileid);
+    put_fibermaps(group);
   });
   return ids.size();
 }
@@ -372,14 +377,7 @@ void Catalogue::put_location(std::int64_t id, const Location& location) {
 void Catalogue::put(const SpectraGroup& group) {
   whole([&] {
     put_location(group_id(group.labels), group.location);
-    put_targets(group.fibermap);
-    put_tile(group.labels);
-    put_assigned(group.fibermap, group.labels);
-    if (group.exp_fibermap) {
-      put_assigned(group.exp_fibermap, group.labels);
-      put_exposures(*group.exp_fibermap, group.labels);
-    }
-    if (group.labels.tileid) sum_tile(*group.labels.tileid);
+    put_fibermaps(group);
   });
 }
 

@@ -100,6 +100,8 @@ class Catalogue {
   void put_assigned(const std::optional<Table>& fibermap, const GroupLabels& labels);
   void put_exposures(const Table& table, const GroupLabels& labels);
   void put_tile(const GroupLabels& labels);
+  template <class Group>
+  void put_fibermaps(const Group& group);
   void sum_tile(std::int64_t tileid);
   void put_location(std::int64_t id, const Location& location);
   /// `work` as a whole or not at all.

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 
 from run_fiberloom import Case as FrameCase
-from small_spectra import Targets, read_table, template_bytes
+from small_spectra import Targets, read_table, write_templates
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955), ("STAR", -0.0005)]
 COLUMNS = ["TARGETID", "Z", "ZERR", "ZWARN", "CHI2", "COEFF", "FITMETHOD", "NPIXELS", "SPECTYPE", "SUBTYPE", "NCOEFF",
@@ -22,10 +22,7 @@ class Case(FrameCase):
     @classmethod
     def setUpClass(cls):
         cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-        cls.templates = cls.inputs / "templates"
-        cls.templates.mkdir()
-        (cls.templates / "rrtemplate-GALAXY-None-v1.0.fits").write_bytes(template_bytes("GALAXY"))
-        (cls.templates / "rrtemplate-STAR-A-v1.0.fits").write_bytes(template_bytes("STAR", "A"))
+        cls.templates = write_templates(cls.inputs / "templates")
         cls.targets = Targets(TRUTH)
         cls.coadd = cls.inputs / "coadd-0-80613.fits"
         cls.coadd.write_bytes(cls.targets.coadd())

@@ -33,6 +33,14 @@ def template_bytes(kind, subtype="", redshifts=None, cards=()):
             + tiny_fits.image("REDSHIFTS", -64, (len(zs),), zs))
 
 
+def write_templates(folder):
+    """A new folder with a set that finds the redshifts of `Targets`."""
+    folder.mkdir()
+    (folder / "rrtemplate-GALAXY-None-v1.0.fits").write_bytes(template_bytes("GALAXY"))
+    (folder / "rrtemplate-STAR-A-v1.0.fits").write_bytes(template_bytes("STAR", "A"))
+    return folder
+
+
 def archetype_bytes(mixes=([2, .5, 1, .7], [1, -.5, 0, 1]), names=(b"ELG", b"LRG")):
     """Two galaxies, of the template's vectors."""
     rows = [[sum(c * v for c, v in zip(mix, column)) for column in zip(*vectors("GALAXY"))] for mix in mixes]

@@ -10,7 +10,7 @@ import unittest
 import redshift_page as pages
 import tiny_fits
 from run_fiberloom import Case as FrameCase
-from small_spectra import CAMERAS, Targets, archetype_bytes, template_bytes
+from small_spectra import CAMERAS, Targets, archetype_bytes, template_bytes, write_templates
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955)]
 
@@ -19,10 +19,7 @@ class Case(FrameCase):
     @classmethod
     def setUpClass(cls):
         cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-        cls.templates = cls.inputs / "templates"
-        cls.templates.mkdir()
-        (cls.templates / "rrtemplate-GALAXY-None-v1.0.fits").write_bytes(template_bytes("GALAXY"))
-        (cls.templates / "rrtemplate-STAR-A-v1.0.fits").write_bytes(template_bytes("STAR", "A"))
+        cls.templates = write_templates(cls.inputs / "templates")
         cls.targets = Targets(TRUTH)
         for camera in cls.targets.ivar.values():
             camera[2][40:45] = [0.0] * 5

@@ -2,13 +2,12 @@
 #include "fiberloom/recipes/chain/chain_status.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "fiberloom/recipes/chain/steps.hpp"
 #include "loom/base/print.hpp"
+#include "loom/batch/status_text.hpp"
 #include "loom/json/json.hpp"
-#include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
 
 namespace fiberloom::chain {
@@ -19,36 +18,20 @@ using namespace loom::batch;  // NOLINT(google-build-using-namespace)
 
 constexpr std::size_t kShown = 5000;  // rows of the page; status.json has all
 
-double rounded(double value) { return std::round(1000 * value) / 1000; }
-
-using Counts = std::map<std::string, std::size_t>;
-
-Counts count_states(const RunStatus& status) {
-  Counts counts;
-  for (const StatusTask& task : status.tasks) ++counts[state_name(task.state)];
-  return counts;
-}
-
 /// In the order of the steps.
-std::vector<std::pair<std::string, Counts>> count_steps(const RunStatus& status) {
-  std::map<std::string, Counts> by_name;
+using StepCounts = std::vector<std::pair<std::string, StateCounts>>;
+
+StepCounts count_steps(const RunStatus& status) {
+  std::map<std::string, StateCounts> by_name;
   for (const StatusTask& task : status.tasks) {
     ++by_name[step_of(task.labels)][state_name(task.state)];
   }
-  std::vector<std::pair<std::string, Counts>> out;
+  StepCounts out;
   for (const std::string& step : step_names()) {
     const auto found = by_name.find(step);
     if (found != by_name.end()) out.emplace_back(*found);
   }
   return out;
-}
-
-std::string text_of(const Counts& counts) {
-  std::string text;
-  for (const auto& [name, n] : counts) {
-    text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + name;
-  }
-  return text;
 }
 
 Json task_json(const StatusTask& task) {
@@ -110,7 +93,7 @@ std::string place_of(const StatusTask& task) {
 
 /// The tree: a line for each exposure, the night and each tile, a column for each step, a square
 /// for each task.
-std::string tree_of(const RunStatus& status) {
+std::string tree_of(const RunStatus& status, const StepCounts& steps) {
   std::vector<std::string> places;  // in the order in which tasks name them
   std::map<std::string, std::map<std::string, std::string>> squares;
   for (std::size_t i = 0; i < status.tasks.size() && i < kShown; ++i) {
@@ -124,7 +107,6 @@ std::string tree_of(const RunStatus& status) {
         "\"></i>";
   }
   std::string head = "<tr><th></th>", rows;
-  const auto steps = count_steps(status);
   for (const auto& [step, counts] : steps) head += "<th>" + step + "</th>";
   for (const std::string& place : places) {
     rows += "<tr><th>" + page::escape_html(place) + "</th>";
@@ -179,37 +161,19 @@ std::string step_of(const std::vector<Label>& labels) {
 }
 
 std::string status_json(const RunStatus& s) {
-  Json json = {{"schema", "fiberloom-chain-status-1"},
-               {"title", s.title},
-               {"program", s.program},
-               {"host", s.host},
-               {"started_unix_s", s.started_unix_s},
-               {"updated_unix_s", s.updated_unix_s},
-               {"finished", s.finished},
-               {"ranks", s.ranks},
-               {"threads", s.threads},
-               {"elapsed_s", rounded(s.elapsed_s)},
-               {"left_s", rounded(s.left_s)},
-               {"bytes_in", s.bytes_in},
-               {"bytes_out", s.bytes_out},
-               {"memory_bytes", s.memory_bytes},
-               {"warnings", s.warnings}};
-  json["counts"] = Json::object();
-  for (const auto& [name, n] : count_states(s)) json["counts"][name] = n;
+  Json json = run_json(s, "fiberloom-chain-status-1");
   json["steps"] = Json::object();
-  for (const auto& [step, counts] : count_steps(s)) {
-    json["steps"][step] = Json::object();
-    for (const auto& [name, n] : counts) json["steps"][step][name] = n;
-  }
+  for (const auto& [step, counts] : count_steps(s)) json["steps"][step] = counts_json(counts);
   json["tasks"] = Json::array();
   for (const StatusTask& task : s.tasks) json["tasks"].push_back(task_json(task));
   return json.dump(1, JsonText::kAscii) + "\n";
 }
 
 std::string status_html(const RunStatus& s) {
-  std::string steps, rows, warnings;
-  for (const auto& [step, counts] : count_steps(s)) {
-    steps += "<tr><td>" + step + "</td><td>" + text_of(counts) + "</td></tr>\n";
+  const StepCounts step_counts = count_steps(s);
+  std::string steps, rows;
+  for (const auto& [step, counts] : step_counts) {
+    steps += "<tr><td>" + step + "</td><td>" + counts_text(counts) + "</td></tr>\n";
   }
   std::vector<const StatusTask*> order;
   for (const StatusTask& task : s.tasks) order.push_back(&task);
@@ -217,25 +181,12 @@ std::string status_html(const RunStatus& s) {
     return rank_of(a->state) < rank_of(b->state);
   });
   for (std::size_t i = 0; i < order.size() && i < kShown; ++i) rows += row_of(*order[i]);
-  for (const std::string& warning : s.warnings) {
-    warnings += "<li>" + page::escape_html(warning) + "</li>";
-  }
-  const std::string title = page::escape_html(s.title), program = page::escape_html(s.program),
-                    host = page::escape_html(s.host), css(page::common_css()),
-                    counts = text_of(count_states(s)), tree = tree_of(s),
-                    elapsed = print("%.0f s so far", s.elapsed_s),
-                    refresh = s.finished ? "" : "<meta http-equiv=\"refresh\" content=\"5\">";
-  return page::fill(kPage, {{"title", title},
-                            {"program", program},
-                            {"host", host},
-                            {"css", css},
-                            {"refresh", refresh},
-                            {"counts", counts},
-                            {"elapsed", elapsed},
-                            {"warnings", warnings},
-                            {"steps", steps},
-                            {"tree", tree},
-                            {"rows", rows}});
+  std::map<std::string, std::string> values = page_values(s);
+  values["elapsed"] = print("%.0f s so far", s.elapsed_s);
+  values["steps"] = steps;
+  values["tree"] = tree_of(s, step_counts);
+  values["rows"] = rows;
+  return page::fill(kPage, {values.begin(), values.end()});
 }
 
 }  // namespace fiberloom::chain

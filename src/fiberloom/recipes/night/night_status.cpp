@@ -4,11 +4,10 @@
 #include "fiberloom/recipes/night/night_status.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "fiberloom/recipes/page_texts.hpp"
 #include "loom/base/print.hpp"
+#include "loom/batch/status_text.hpp"
 #include "loom/json/json.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
@@ -18,9 +17,6 @@ namespace {
 
 constexpr const char* kStatusSchema = "fiberloom-status-1";
 constexpr std::size_t kShownOutliers = 50;  // of the page; status.json has all
-
-/// Milliseconds are enough for an observer, and keep the page small.
-double rounded(double value) { return std::round(1000 * value) / 1000; }
 
 const char* word_of(Verdict verdict) {
   return verdict == Verdict::kBad ? "bad" : verdict == Verdict::kOdd ? "odd" : "good";
@@ -102,17 +98,17 @@ Json sample_json(const StatusSample& s) {
           {"queue", rounded(s.queue)}};
 }
 
-std::map<std::string, std::size_t> count_states(const RunStatus& status) {
-  std::map<std::string, std::size_t> counts;
+/// Every state, those without a frame too: readers of status.json look them up by name.
+StateCounts count_all_states(const RunStatus& status) {
+  StateCounts counts = count_states(status);
   for (int s = 0; s <= static_cast<int>(TaskState::kAbandoned); ++s) {
-    counts[state_name(static_cast<TaskState>(s))] = 0;
+    counts.try_emplace(state_name(static_cast<TaskState>(s)), 0);
   }
-  for (const StatusTask& frame : status.tasks) ++counts[state_name(frame.state)];
   return counts;
 }
 
 /// All but frames and samples, under the names that both forms share.
-Json run_json(const RunStatus& s) {
+Json night_json(const RunStatus& s) {
   return {{"schema", kStatusSchema},
           {"title", s.title},
           {"program", s.program},
@@ -138,7 +134,7 @@ std::string dump(const Json& json, int indent) { return json.dump(indent, JsonTe
 
 /// The page's data: frames and samples as rows of numbers, a third of the size.
 std::string page_data(const RunStatus& status, const QualityLimits& limits) {
-  Json json = run_json(status);
+  Json json = night_json(status);
   json["columns"] = {"name",     "night", "expid",   "camera",  "state",    "seconds", "exit_code",
                      "attempts", "rank",  "message", "quality", "verdicts", "report"};
   const RatedStatus rated = rate(status, limits);
@@ -176,19 +172,14 @@ std::string page_data(const RunStatus& status, const QualityLimits& limits) {
 
 /// "29 done, 1 failed, 270 waiting": what the page says without JavaScript.
 std::string plain_counts(const RunStatus& status) {
-  std::string out;
-  for (const auto& [name, n] : count_states(status)) {
-    if (n == 0) continue;
-    out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + name;
-  }
-  return out.empty() ? "no frames" : out;
+  return status.tasks.empty() ? "no frames" : counts_text(count_states(status));
 }
 
 }  // namespace
 
 std::string status_json(const RunStatus& status, const QualityLimits& limits) {
-  Json json = run_json(status);
-  json["counts"] = count_states(status);
+  Json json = night_json(status);
+  json["counts"] = count_all_states(status);
   json["frames"] = Json::array();
   const RatedStatus rated = rate(status, limits);
   for (std::size_t i = 0; i < status.tasks.size(); ++i) {

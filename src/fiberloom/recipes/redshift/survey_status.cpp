@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a survey shows of itself: numbers for programs, a plain page for people.
-#include <cmath>
 #include <map>
 
 #include "fiberloom/recipes/redshift/survey.hpp"
 #include "loom/base/print.hpp"
+#include "loom/batch/status_text.hpp"
 #include "loom/json/json.hpp"
-#include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
 
 namespace fiberloom::survey {
 namespace {
 
 constexpr std::size_t kShown = 5000;  // rows of the page; status.json has all
-
-double rounded(double value) { return std::round(1000 * value) / 1000; }
-
-std::map<std::string, std::size_t> count_states(const RunStatus& status) {
-  std::map<std::string, std::size_t> counts;
-  for (const StatusTask& task : status.tasks) ++counts[state_name(task.state)];
-  return counts;
-}
 
 double measure_of(const StatusTask& task, const std::string& name) {
   for (const Measure& m : task.measures) {
@@ -72,51 +63,19 @@ td:nth-child(n+3):nth-child(-n+6) { text-align: right; font-variant-numeric: tab
 }  // namespace
 
 std::string status_json(const RunStatus& s) {
-  Json json = {{"schema", "fiberloom-redshift-status-1"},
-               {"title", s.title},
-               {"program", s.program},
-               {"host", s.host},
-               {"started_unix_s", s.started_unix_s},
-               {"updated_unix_s", s.updated_unix_s},
-               {"finished", s.finished},
-               {"ranks", s.ranks},
-               {"threads", s.threads},
-               {"elapsed_s", rounded(s.elapsed_s)},
-               {"left_s", rounded(s.left_s)},
-               {"bytes_in", s.bytes_in},
-               {"bytes_out", s.bytes_out},
-               {"memory_bytes", s.memory_bytes},
-               {"warnings", s.warnings}};
-  json["counts"] = Json::object();
-  for (const auto& [name, n] : count_states(s)) json["counts"][name] = n;
+  Json json = run_json(s, "fiberloom-redshift-status-1");
   json["files"] = Json::array();
   for (const StatusTask& task : s.tasks) json["files"].push_back(file_json(task));
   return json.dump(1, JsonText::kAscii) + "\n";
 }
 
 std::string status_html(const RunStatus& s) {
-  std::string counts, rows, warnings;
-  for (const auto& [name, n] : count_states(s)) {
-    counts += (counts.empty() ? "" : ", ") + std::to_string(n) + " " + name;
-  }
+  std::string rows;
   for (std::size_t i = 0; i < s.tasks.size() && i < kShown; ++i) rows += row_of(s.tasks[i]);
-  for (const std::string& warning : s.warnings) {
-    warnings += "<li>" + page::escape_html(warning) + "</li>";
-  }
-  const std::string rate =
-      print("%.3g files a minute, %.0f s so far", s.tasks_per_minute, s.elapsed_s);
-  const std::string title = page::escape_html(s.title), program = page::escape_html(s.program),
-                    host = page::escape_html(s.host), css(page::common_css()),
-                    refresh = s.finished ? "" : "<meta http-equiv=\"refresh\" content=\"5\">";
-  return page::fill(kPage, {{"title", title},
-                            {"program", program},
-                            {"host", host},
-                            {"css", css},
-                            {"refresh", refresh},
-                            {"counts", counts},
-                            {"rate", rate},
-                            {"warnings", warnings},
-                            {"rows", rows}});
+  std::map<std::string, std::string> values = page_values(s);
+  values["rate"] = print("%.3g files a minute, %.0f s so far", s.tasks_per_minute, s.elapsed_s);
+  values["rows"] = rows;
+  return page::fill(kPage, {values.begin(), values.end()});
 }
 
 }  // namespace fiberloom::survey
