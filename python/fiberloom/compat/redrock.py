@@ -47,7 +47,7 @@ def rrboss(options: Optional[Sequence[str]] = None, comm: Any = None) -> None:
     Raises
     ------
     FiberloomError
-        What the program refuses or fails at, with its exit code; ``--use-frames`` is refused.
+        What the program refuses or fails at, with its exit code.
 
     Examples
     --------

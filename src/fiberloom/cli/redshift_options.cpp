@@ -2,8 +2,6 @@
 // A script that calls rrdesi changes one word; here is what makes that true.
 #include "fiberloom/cli/redshift_options.hpp"
 
-#include <string_view>
-
 #include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/redshift/scan_device.hpp"
@@ -28,12 +26,6 @@ constexpr Ignored kIgnoredValues[] = {
     {"--ncpu", "--threads says how many threads there are"},
     {"--max-gpuprocs", "any number of threads and ranks share the cards"},
 };
-
-/// What would change numbers and is not there.
-constexpr const char* kUseFrames = "--use-frames";
-constexpr const char* kNoFrames =
-    ": spCFrame files, where each fibre has wavelengths of its own, are not read; expected the "
-    "spPlate alone";
 
 void add_survey_options(Options& options, RedshiftCommand& c) {
   survey::PipelineOptions& o = c.pipeline;
@@ -72,11 +64,12 @@ void add_survey_options(Options& options, RedshiftCommand& c) {
 
 void add_file_options(Options& options, RedshiftCommand& c) {
   options.group("Files");
-  options.add("-i,--infiles,--spplate", &c.job.inputs,
-              "spectra, coadds or frames, SDSS's spPlate and spec; the spectra of one TARGETID "
-              "belong together. Where -o is a folder: each file on its own, also folders and lists "
-              "(.txt) of files",
-              {.required = true});
+  options.add(
+      "-i,--infiles,--spplate", &c.job.inputs,
+      "spectra, coadds or frames, SDSS's spPlate, spCFrame and spec; the spectra of one TARGETID "
+      "belong together. Where -o is a folder: each file on its own, also folders and lists "
+      "(.txt) of files",
+      {.required = true});
   options.add(
       "-o,--outfile,--zbest", &c.job.output,
       "redshifts to write (.fits); a folder (there, or with a / at its end): one file each");
@@ -107,9 +100,6 @@ void add_redshift_options(Options& options, RedshiftCommand& c) {
   const std::string ignored = "ignored: ";
   for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
   for (const Ignored& value : kIgnoredValues) options.add(value.name, {}, ignored + value.reason);
-  options.flag(
-      kUseFrames, [] { throw Error(Status::kUsage, std::string(kUseFrames) + kNoFrames); },
-      "of rrboss, an error: a spPlate is fitted as it is");
 }
 
 void finish_redshift_options(const Given& given, const RedshiftCommand& command,

@@ -25,6 +25,10 @@ using fits::Verify;
 /// else ANDMASK says of a pixel (a bright sky, say) drop it too?
 enum class AndMask { kIgnore, kUse };
 
+/// By which rrboss numbers the targets of a plate: plate 1e9 + MJD 1e4 + fibre.
+[[nodiscard]] std::int64_t sdss_target_id(std::int64_t plate, std::int64_t mjd,
+                                          std::int64_t fiber) noexcept;
+
 /// A preprocessed CCD frame as in the file; apply_mask() has not been called.
 struct PreprocFile {
   std::string path;  ///< the file really read (X or X.gz)

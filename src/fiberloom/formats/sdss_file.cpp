@@ -17,6 +17,8 @@ using fits::HduKind;
 
 /// What the peer fits of SDSS's wavelengths, Angstrom.
 constexpr double kLowest = 3500, kHighest = 10000;
+/// Where the peer lets the arms of a frame end.
+constexpr double kBlueEnd = 6000, kRedBegin = 5500;
 /// SDSS's grid: pixel k is at 10^(k kStep). The nearest to the limits, the last one left out.
 constexpr double kStep = 1e-4;
 constexpr std::size_t kFirstPixel = 35441, kLastPixel = 40000;
@@ -46,11 +48,6 @@ std::int64_t need_integer(const FitsReader& file, const Hdu& hdu, std::int64_t l
 }
 
 constexpr std::int64_t kPlates = 1000000, kDays = 100000, kFibers = 10000;
-
-/// The peer's numbers of targets.
-std::int64_t target_id(std::int64_t plate, std::int64_t mjd, std::int64_t fiber) {
-  return (plate * kDays + mjd) * kFibers + fiber;
-}
 
 bool is_sky(const std::string& type) { return fits::normal_name(type).starts_with("SKY"); }
 
@@ -129,7 +126,7 @@ Fibers plugmap_fibers(const FitsReader& file, const Hdu& flux) {
       throw file.error(Status::kCorrupt, hdu,
                        "FIBERID is " + std::to_string(fiber) + ", expected 0 to 9999");
     }
-    out.id.push_back(target_id(plate, mjd, fiber));
+    out.id.push_back(sdss_target_id(plate, mjd, fiber));
     out.fiber.push_back(static_cast<std::int32_t>(fiber));
   }
   out.plate.assign(n, static_cast<std::int32_t>(plate));
@@ -137,6 +134,54 @@ Fibers plugmap_fibers(const FitsReader& file, const Hdu& flux) {
   out.ra = map.column("RA").value_or(std::vector<double>(n));
   out.dec = map.column("DEC").value_or(std::vector<double>(n));
   out.type = map.text_column("OBJTYPE").value_or(std::vector<std::string>(n));
+  return out;
+}
+
+/// The pixel of which any fibre is nearest to a wavelength.
+std::size_t nearest_of_all(const Array2D<double>& wave, double to) {
+  std::size_t best = 0;
+  double distance = HUGE_VAL;
+  for (std::size_t j = 0; j < wave.cols(); ++j) {
+    for (std::size_t r = 0; r < wave.rows(); ++r) {
+      const double d = std::abs(wave(r, j) - to);
+      if (!(d < distance)) continue;
+      distance = d;
+      best = j;
+    }
+  }
+  return best;
+}
+
+bool increases(std::span<const double> wave) {
+  for (std::size_t j = 0; j < wave.size(); ++j) {
+    if (!std::isfinite(wave[j]) || !(wave[j] > (j == 0 ? 0 : wave[j - 1]))) return false;
+  }
+  return true;
+}
+
+/// Rows of a plug map in the order of a frame's rows.
+Fibers in_rows(const FitsReader& file, const Hdu& hdu, const Fibers& map) {
+  const std::size_t n = map.fiber.size();
+  std::vector<std::size_t> from(n, n);
+  for (std::size_t k = 0; k < n; ++k) {
+    if (map.fiber[k] < 1) {
+      throw file.error(Status::kCorrupt, hdu, "FIBERID is 0, expected 1 or more");
+    }
+    std::size_t& at = from[static_cast<std::size_t>(map.fiber[k] - 1) % n];
+    if (at != n) {
+      throw file.error(Status::kCorrupt, hdu,
+                       "two fibres of one row, FIBERID " + std::to_string(map.fiber[k]));
+    }
+    at = k;
+  }
+  Fibers out = map;
+  for (std::size_t r = 0; r < n; ++r) {
+    out.id[r] = map.id[from[r]];
+    out.fiber[r] = map.fiber[from[r]];
+    out.ra[r] = map.ra[from[r]];
+    out.dec[r] = map.dec[from[r]];
+    out.type[r] = map.type[from[r]];
+  }
   return out;
 }
 
@@ -243,7 +288,7 @@ Fibers target_of(const FitsReader& file) {
       field ? header.integer("MJD").value_or(0) : need_integer(file, hdu, kDays, {"MJD"});
   const std::int64_t fiber = field ? header.integer("FIBERID").value_or(0)
                                    : need_integer(file, hdu, kFibers, {"FIBERID", "FIBER"});
-  out.id = {field ? *catalogue : target_id(plate, mjd, fiber)};
+  out.id = {field ? *catalogue : sdss_target_id(plate, mjd, fiber)};
   out.plate = {static_cast<std::int32_t>(plate)};
   out.mjd = {static_cast<std::int32_t>(mjd)};
   out.fiber = {static_cast<std::int32_t>(fiber)};
@@ -264,6 +309,10 @@ SdssKind sdss_kind(const FitsReader& file) {
   const Hdu& first = hdus.front();
   const bool plate = first.is_image() && first.axes.size() == 2 && first.header.has("COEFF0") &&
                      first.header.has("COEFF1");
+  const bool frame = first.is_image() && first.axes.size() == 2 && first.header.has("CAMERAS") &&
+                     hdus.size() > 5 && hdus[3].is_image() && hdus[3].axes == first.axes &&
+                     hdus[5].kind == HduKind::kTable && !plate;
+  if (frame) return SdssKind::kFrame;
   if (plate) return SdssKind::kPlate;
   return hdus.size() > 1 && has_loglam(hdus[1]) ? SdssKind::kSpec : SdssKind::kNone;
 }
@@ -284,6 +333,49 @@ SdssPlate parse_plate(const FitsReader& file) {
   out.wave.assign(wave.begin() + static_cast<std::ptrdiff_t>(out.first),
                   wave.begin() + static_cast<std::ptrdiff_t>(last));
   out.fibermap = fibermap_of(plugmap_fibers(file, *out.flux));
+  return out;
+}
+
+SdssFrame parse_sdss_frame(const FitsReader& file) {
+  SdssFrame out;
+  out.flux = &file.hdus().front();
+  out.ivar = &image_like_flux(file, 1, *out.flux);
+  out.mask = &image_like_flux(file, 2, *out.flux);
+  out.dispersion = &image_like_flux(file, 4, *out.flux);
+  out.camera = fits::normal_name(out.flux->header.text("CAMERAS").value_or("")).substr(0, 2);
+  const Fibers fibers = in_rows(file, file.hdus()[5], plugmap_fibers(file, *out.flux));
+  out.fibermap = fibermap_of(fibers);
+  const std::int64_t exposure = out.flux->header.integer("EXPOSURE").value_or(-1);
+  if (exposure >= 0 && exposure <= INT32_MAX) {
+    const std::vector<std::int32_t> all(fibers.id.size(), static_cast<std::int32_t>(exposure));
+    out.fibermap.add("EXPID", std::span(all));
+  }
+  Array2D<double> wave = read_matrix(file, image_like_flux(file, 3, *out.flux));
+  for (std::size_t i = 0; i < wave.size(); ++i) wave.data()[i] = std::pow(10.0, wave.data()[i]);
+  const bool blue = !out.camera.empty() && out.camera.front() == 'B';
+  out.first = nearest_of_all(wave, blue ? kLowest : kRedBegin);
+  const double limit = blue ? kBlueEnd : kHighest;
+  std::size_t last = nearest_of_all(wave, limit);
+  if (wave(0, wave.cols() - 1) < limit && last == wave.cols() - 1) ++last;  // nothing to cut off
+  if (last < out.first + 2) {
+    throw file.error(Status::kWrongShape, *out.flux,
+                     "less than two pixels between the limits of the camera's arm");
+  }
+  out.wave = Array2D<double>(wave.rows(), last - out.first);
+  std::size_t good = wave.rows();
+  for (std::size_t r = 0; r < wave.rows(); ++r) {
+    std::copy(wave.row(r) + out.first, wave.row(r) + last, out.wave.row(r));
+    out.usable.push_back(increases({out.wave.row(r), out.wave.cols()}));
+    if (out.usable.back() && good == wave.rows()) good = r;
+  }
+  if (good == wave.rows()) {
+    throw file.error(Status::kCorrupt, file.hdus()[3], "no fibre has wavelengths that increase");
+  }
+  for (std::size_t r = 0; r < wave.rows(); ++r) {
+    if (!out.usable[r]) {
+      std::copy_n(out.wave.row(good), out.wave.cols(), out.wave.row(r));
+    }
+  }
   return out;
 }
 
@@ -332,3 +424,11 @@ std::vector<double> sigma_of_dispersion(std::span<const double> pixels,
 }
 
 }  // namespace fiberloom::formats
+
+namespace fiberloom {
+
+std::int64_t sdss_target_id(std::int64_t plate, std::int64_t mjd, std::int64_t fiber) noexcept {
+  return (plate * formats::kDays + mjd) * formats::kFibers + fiber;
+}
+
+}  // namespace fiberloom

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SDSS's files of spectra (spPlate, spec) in the terms that the rest of the program has. Internal
-// to formats/ and its tests.
+// SDSS's files of spectra (spPlate, spCFrame, spec) in the terms that the rest of the program has.
+// Internal to formats/ and its tests.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "fiberloom/formats/formats.hpp"
@@ -13,6 +14,7 @@ enum class SdssKind {
   kNone,   ///< another file
   kPlate,  ///< spPlate: images of all fibres of a plate, on one grid
   kSpec,   ///< spec: a table COADD of one target, a row a pixel
+  kFrame,  ///< spCFrame: images of the fibres of one camera and exposure, each on a grid of its own
 };
 /// By what a file holds, whatever its name.
 [[nodiscard]] SdssKind sdss_kind(const fits::FitsReader& file);
@@ -30,6 +32,20 @@ struct SdssPlate {
 };
 /// Throws kMissingKeyword, kWrongShape, kCorrupt.
 [[nodiscard]] SdssPlate parse_plate(const fits::FitsReader& file);
+
+/// A frame without its pixels: HDU 0 flux, 1 ivar, 2 mask, 3 log10 of the wavelengths, 4 WAVEDISP,
+/// 5 PLUGMAP, whose FIBERIDs are those of one spectrograph: fibre f stands in row (f - 1) modulo
+/// the number of rows, as the peer has it.
+struct SdssFrame {
+  const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *dispersion = nullptr;
+  std::string camera;        ///< "B1"
+  std::size_t first = 0;     ///< pixel of the images that is used first, of all fibres
+  Array2D<double> wave;      ///< Angstrom, of the pixels that are used
+  std::vector<bool> usable;  ///< rows whose wavelengths increase; another stands on one of theirs
+  Table fibermap;            ///< as of a plate, with EXPID; a row for each row of the images
+};
+/// Throws kMissingKeyword, kMissingHdu, kWrongShape, kCorrupt.
+[[nodiscard]] SdssFrame parse_sdss_frame(const fits::FitsReader& file);
 
 /// The target of a spec file, with its row of a fibermap. Where wavelengths are those of SDSS's
 /// grid (1e-4 in log10) it stands on pixels 64 k to 64 l of that, with ivar 0 where it has none:

@@ -132,6 +132,62 @@ TEST(SdssSpec, ThousandsOfFilesStayClosed) {
   EXPECT_EQ(readers.back().read(0, rows).flux(0, 36005 - 35968), 5);
 }
 
+SpectraReader sdss_frame(const test::SdssFrameLook& look, AndMask and_mask = AndMask::kIgnore) {
+  return SpectraReader(test::in_memory([&](fits::FitsWriter& w) { test::add_sdss_frame(w, look); }),
+                       and_mask);
+}
+
+TEST(SdssFrame, EachFibreHasItsOwnWavelengths) {
+  const SpectraReader reader = sdss_frame({.n = 3, .m = 40, .fiber = 4});
+  ASSERT_TRUE(reader.has_own_waves());
+  ASSERT_EQ(reader.cameras().size(), 1U);
+  EXPECT_EQ(reader.cameras()[0].name, "B1");
+  EXPECT_EQ(*reader.fibermap->integers("TARGETID", -1),
+            (std::vector<std::int64_t>{3586551820004, 3586551820005, 3586551820006}))
+      << "fibre f stands in row (f - 1) modulo the rows, whatever the order of the plug map";
+  EXPECT_EQ(reader.fibermap->integers("EXPID", -1)->at(2), 116539);
+  for (const std::size_t row : {0U, 1U, 2U}) {
+    const Spectra found = reader.read(0, std::span(&row, 1));
+    EXPECT_NEAR(found.wave[10], std::pow(10, 1e-4 * (36010 + static_cast<double>(row) / 8)), 1e-9);
+    EXPECT_EQ(found.flux(0, 7), 10 * static_cast<double>(row) + 7);
+    EXPECT_NEAR(width_of(found, 0, 20), 1, 0.02);
+  }
+  const std::vector<std::size_t> two{0, 1};
+  EXPECT_EQ(test::thrown_by([&] { (void)reader.read(0, two); }).status, Status::kInternal);
+}
+
+TEST(SdssFrame, ArmsEndWhereThePeersDo) {
+  const std::size_t row = 1;
+  // 5500 Angstrom are at 37403.63, 6000 at 37781.51
+  const Spectra red = sdss_frame({.m = 40, .first = 37390, .camera = "r2"}).read(0, {&row, 1});
+  EXPECT_EQ(red.flux(0, 0), 10 + 14) << "0.37 pixels beside pixel 14 of row 0";
+  const Spectra blue = sdss_frame({.m = 40, .first = 37770, .camera = "b2"}).read(0, {&row, 1});
+  EXPECT_LT(blue.wave.back(), 6000.5);
+  EXPECT_LT(blue.nwave(), 13U);
+  EXPECT_EQ(sdss_frame({.m = 40, .first = 37000}).cameras()[0].wave.size(), 40U);
+}
+
+TEST(SdssFrame, AFibreWithoutWavelengthsHasNoGoodPixel) {
+  const SpectraReader reader = sdss_frame({.m = 40, .dead = 0}, AndMask::kUse);
+  const std::size_t dead = 0, alive = 2;
+  const Spectra none = reader.read(0, {&dead, 1}), some = reader.read(0, {&alive, 1});
+  EXPECT_EQ(std::accumulate(none.ivar.data(), none.ivar.data() + none.ivar.size(), 0.0), 0);
+  EXPECT_LT(none.wave.front(), none.wave.back());
+  EXPECT_EQ(some.ivar(0, 3), 0.25);
+  EXPECT_NE(some.mask(0, 3), 0U);
+  EXPECT_EQ(some.mask(0, 4), 0U);
+}
+
+TEST(SdssFrame, FaultsAreNamed) {
+  const auto fault = [](const test::SdssFrameLook& look) {
+    return test::thrown_by([&] { (void)sdss_frame(look); }).status;
+  };
+  EXPECT_EQ(fault({.rows_of_two = true}), Status::kCorrupt);
+  EXPECT_EQ(fault({.fiber = 0}), Status::kCorrupt);
+  EXPECT_EQ(fault({.n = 1, .dead = 0}), Status::kWrongShape) << "no wavelength near the limits";
+  EXPECT_EQ(fault({.m = 1}), Status::kWrongShape);
+}
+
 TEST(Sdss, FaultsAreNamed) {
   const auto fault = [](const test::Build& build) {
     return test::thrown_by([&] { (void)SpectraReader(test::in_memory(build)); });

@@ -58,6 +58,54 @@ inline void add_plate(fits::FitsWriter& w, const PlateLook& look = {}) {
                          .build());
 }
 
+/// A spCFrame of `n` fibres from FIBERID `fiber` on, the last one first, and `m` pixels: fibre f of
+/// row r begins r / 8 of a pixel behind 10^(first 1e-4) Angstrom; flux 10 r + j, ivar 0.25, a bit
+/// of the mask in pixel 3, a sigma of one pixel. Row `dead` has no wavelengths.
+struct SdssFrameLook {
+  std::size_t n = 3, m = 12, first = 36000, fiber = 1, dead = 1000;
+  const char* camera = "b1";
+  bool rows_of_two = false;  ///< two fibres of one row
+};
+
+inline void add_sdss_frame(fits::FitsWriter& w, const SdssFrameLook& look = {}) {
+  const std::size_t n = look.n, m = look.m;
+  HeaderCards header;
+  header.set("PLATEID", 3586);
+  header.set("MJD", 55182);
+  header.set("CAMERAS", std::string(look.camera));
+  header.set("EXPOSURE", 116539);
+  std::vector<double> flux(n * m), ivar(n * m, 0.25), loglam(n * m), sigma(n * m, 1.0);
+  std::vector<std::uint32_t> mask(n * m);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t j = 0; j < m; ++j) {
+      flux[r * m + j] = static_cast<double>(10 * r + j);
+      const double pixel = static_cast<double>(look.first + j) + static_cast<double>(r) / 8;
+      loglam[r * m + j] = r == look.dead ? 0 : 1e-4 * pixel;
+    }
+    if (m > 4) mask[r * m + 3] = 1U << 23;
+  }
+  const auto real = [&](const char* name, const std::vector<double>& a, const HeaderCards& h) {
+    w.image(name, std::span<const double>(a), {m, n}, fits::PixelType::kFloat32, h);
+  };
+  real("", flux, header);
+  real("IVAR", ivar, {});
+  w.image("MASK", std::span<const std::uint32_t>(mask), {m, n}, fits::PixelType::kInt32);
+  w.image("LOGLAM", std::span<const double>(loglam), {m, n}, fits::PixelType::kFloat64);
+  real("WAVEDISP", sigma, {});
+  std::vector<std::int32_t> fiber;
+  for (std::size_t i = n; i-- > 0;) {
+    fiber.push_back(static_cast<std::int32_t>(look.fiber + (look.rows_of_two ? 0 : i)));
+  }
+  const std::vector<double> ra(n, 150), dec(n, 1.5);
+  const std::vector<std::string> type(n, "GALAXY");
+  w.table("PLUGMAP", fits::TableBuilder(n)
+                         .add("OBJTYPE", type, 16)
+                         .add("RA", ra)
+                         .add("DEC", dec)
+                         .add("FIBERID", fiber)
+                         .build());
+}
+
 /// A spec file of `m` pixels that begins at pixel `first` of SDSS's grid, `off` of a pixel beside
 /// it: flux j, ivar 0.5, a bit of AND_MASK in pixel 3.
 inline void add_spec(fits::FitsWriter& w, std::size_t first = 36000, std::size_t m = 12,

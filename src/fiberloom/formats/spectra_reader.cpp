@@ -36,6 +36,7 @@ SpectraReader::SpectraReader(FitsReader file, AndMask and_mask)
   const formats::SdssKind kind = formats::sdss_kind(*file_);
   if (kind == formats::SdssKind::kNone) open_desi(*file_);
   if (kind == formats::SdssKind::kPlate) open_plate(*file_, and_mask);
+  if (kind == formats::SdssKind::kFrame) open_sdss_frame(*file_, and_mask);
   if (kind != formats::SdssKind::kSpec) return;
   whole_ = formats::parse_spec(*file_, and_mask);
   file_.reset();  // there are thousands of them
@@ -74,6 +75,25 @@ void SpectraReader::open_plate(const FitsReader& file, AndMask and_mask) {
   nspec_ = plate.flux->axes[1];
   cameras_.push_back({formats::kSdssCamera, std::move(plate.wave), 0, true});
   fibermap = std::move(plate.fibermap);
+}
+
+void SpectraReader::open_sdss_frame(const FitsReader& file, AndMask and_mask) {
+  formats::SdssFrame frame = formats::parse_sdss_frame(file);
+  Parts parts;
+  parts.flux = frame.flux;
+  parts.ivar = frame.ivar;
+  if (and_mask == AndMask::kUse) parts.mask = frame.mask;
+  parts.sigma = frame.dispersion;
+  parts.sigma_in_pixels = true;
+  parts.first = frame.first;
+  parts.kept = frame.wave.cols();
+  parts_.push_back(parts);
+  nspec_ = frame.flux->axes[1];
+  const double* first = frame.wave.row(0);
+  cameras_.push_back({frame.camera, {first, first + parts.kept}, 0, true});
+  waves_ = std::move(frame.wave);
+  usable_ = std::move(frame.usable);
+  fibermap = std::move(frame.fibermap);
 }
 
 void SpectraReader::add_camera(const std::string& name, const std::string& prefix) {
@@ -194,12 +214,17 @@ Spectra SpectraReader::read(std::size_t camera, std::span<const std::size_t> row
                                  std::to_string(nspec_) + " wanted");
   }
   if (whole_) return read_whole(rows);
+  if (has_own_waves() && rows.size() != 1) {
+    throw Error(Status::kInternal, path_ + ": spectra on grids of their own are read one by one");
+  }
   const Parts& parts = parts_.at(camera);
   const std::size_t n = rows.size(), m = cameras_[camera].wave.size();
   Spectra out;
   out.wave = cameras_[camera].wave;
+  if (has_own_waves()) out.wave.assign(waves_.row(rows[0]), waves_.row(rows[0]) + m);
   out.flux = read_image<double>(parts, *parts.flux, rows);
   out.ivar = read_image<double>(parts, *parts.ivar, rows);
+  if (has_own_waves() && !usable_[rows[0]]) std::fill_n(out.ivar.data(), m, 0.0);
   if (parts.mask != nullptr) out.mask = read_image<std::uint32_t>(parts, *parts.mask, rows);
   if (parts.resolution != nullptr) {
     out.resolution = Array3D<float>(n, parts.resolution->axes[1], m);

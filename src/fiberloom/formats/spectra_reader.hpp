@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spectra by rows: for files that are larger than what should be in memory. Any of DESI's files
-// that hold spectra: coadds, spectra, and the frames of one camera; and SDSS's spPlate and spec.
+// that hold spectra: coadds, spectra, and the frames of one camera; and SDSS's spPlate, spCFrame
+// and spec.
 #pragma once
 
 #include <map>
@@ -19,10 +20,11 @@ namespace fiberloom {
 class SpectraReader {
  public:
   struct Camera {
-    std::string name;          ///< "B": what stands before _FLUX; of a frame by its CAMERA, or ""
-    std::vector<double> wave;  ///< Angstrom, increasing
-    std::size_t ndiag = 0;     ///< of RESOLUTION; 0: none
-    bool has_sigma = false;    ///< SIGMA stands for RESOLUTION
+    std::string name;  ///< "B": what stands before _FLUX; of a frame by its CAMERA, or ""
+    std::vector<double>
+        wave;               ///< Angstrom, increasing; of spectra with waves of their own: the first
+    std::size_t ndiag = 0;  ///< of RESOLUTION; 0: none
+    bool has_sigma = false;  ///< SIGMA stands for RESOLUTION
   };
 
   /// Throws as read_spectra() and read_frame(); of SDSS's files also kMissingKeyword. Checksums of
@@ -37,6 +39,8 @@ class SpectraReader {
   [[nodiscard]] const HeaderCards& header() const noexcept { return header_; }
   [[nodiscard]] const std::vector<Camera>& cameras() const noexcept { return cameras_; }
   [[nodiscard]] std::size_t nspec() const noexcept { return nspec_; }
+  /// Has each spectrum wavelengths of its own (spCFrame)? read() then gives one at a time.
+  [[nodiscard]] bool has_own_waves() const noexcept { return !waves_.empty(); }
   /// A row for each spectrum; exp_fibermap, of coadds: a row for each exposure of each target.
   std::optional<Table> fibermap, scores, exp_fibermap;
 
@@ -57,6 +61,7 @@ class SpectraReader {
   };
   void open_desi(const fits::FitsReader& file);
   void open_plate(const fits::FitsReader& file, AndMask and_mask);
+  void open_sdss_frame(const fits::FitsReader& file, AndMask and_mask);
   [[nodiscard]] Spectra read_whole(std::span<const std::size_t> rows) const;
   void add_camera(const std::string& name, const std::string& prefix);
   void add_sigma(const std::string& name, const fits::Hdu& flux, Parts& parts) const;
@@ -74,6 +79,8 @@ class SpectraReader {
   HeaderCards header_;
   std::vector<Camera> cameras_;
   std::vector<Parts> parts_;
+  Array2D<double> waves_;     ///< of each spectrum, where they differ
+  std::vector<bool> usable_;  ///< of these: have they wavelengths at all?
   std::size_t nspec_ = 0;
   struct Unpacked;
   std::shared_ptr<Unpacked> unpacked_;  ///< compressed images, once read

@@ -73,13 +73,13 @@ std::size_t Fitter::normal_doubles() const noexcept {
   return static_cast<std::size_t>(normal_size(static_cast<int>(nbasis())) * kLanes);
 }
 
-void Fitter::accumulate(const Block& block, const double* pack, std::size_t first,
-                        std::size_t count, double* normal) const noexcept {
-  const std::size_t start = halo_ - block.ndiag / 2 + first;
+void Fitter::accumulate(const Block& block, const double* part, std::size_t part_first,
+                        std::size_t first, std::size_t count, double* normal) const noexcept {
+  const std::size_t start = halo_ - block.ndiag / 2 + first - part_first;
   kernels_.accumulate(static_cast<int>(nbasis()), static_cast<int>(block.ndiag),
                       static_cast<long>(count), block.rows.data() + first * block.ndiag,
                       block.weight.data() + first, block.flux.data() + first,
-                      pack + sampler_.grid_offset(block.grid) + start * nbasis() * kLanes, normal);
+                      part + start * nbasis() * kLanes, normal);
 }
 
 void Fitter::solve_nonnegative(const double* normal, PackFit& out) const {
@@ -145,15 +145,19 @@ void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach
   settle(target, reach, out);
 }
 
-void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
+void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
                  PackFit& out) const {
   const ZPack lanes = pack_of(z);
-  sampler_.sample(lanes, pack.data());
   const std::vector<Sampler::Reach> reached = reach(lanes);
   std::vector<double> normal(normal_doubles(), 0.0);
-  for (const Block& block : target.blocks) {
+  for (const Block& block : target.blocks) {  // exposures of one grid sample it again: rare
+    const Sampler::OnGrid on = sampler_.on_grid(lanes, block.grid);
     const Sampler::Reach r = reached[block.grid];
-    accumulate(block, pack.data(), r.first, r.last - r.first, normal.data());
+    for (std::size_t i = r.first; i < r.last; i += kPart) {
+      const std::size_t count = std::min(kPart, r.last - i);
+      sampler_.sample(on, i, count, part.data());
+      accumulate(block, part.data(), i, i, count, normal.data());
+    }
   }
   finish(target, reached, normal.data(), out);
 }

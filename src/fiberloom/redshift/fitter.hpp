@@ -57,9 +57,12 @@ class Fitter {
   /// Doubles of the normal equations of kLanes fits.
   [[nodiscard]] std::size_t normal_doubles() const noexcept;
 
+  /// Part of a grid that is sampled, and fitted, before the next one: it stays in the caches.
+  static constexpr std::size_t kPart = 128;
   /// Adds to `normal` what pixels [first, first + count) of the block say; both multiples of kTile.
-  void accumulate(const Block& block, const double* pack, std::size_t first, std::size_t count,
-                  double* normal) const noexcept;
+  /// `part` begins with the halo of pixel `part_first` (Sampler::sample()).
+  void accumulate(const Block& block, const double* part, std::size_t part_first, std::size_t first,
+                  std::size_t count, double* normal) const noexcept;
   /// Of each grid the pixels that count at these redshifts.
   [[nodiscard]] std::vector<Sampler::Reach> reach(const ZPack& z) const;
   /// What the normal equations alone give: coefficients, gain and evidence.
@@ -71,9 +74,10 @@ class Fitter {
   /// Both.
   void finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
               const double* normal, PackFit& out) const;
-  /// All of it for a target and up to kLanes redshifts; `pack` is scratch of pack_size().
-  void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> pack,
+  /// All of it for a target and up to kLanes redshifts; `part` is scratch of part_doubles().
+  void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
            PackFit& out) const;
+  [[nodiscard]] std::size_t part_doubles() const noexcept { return sampler_.part_size(kPart); }
   /// The best model at z on the block's pixels, blurred: [pixels].
   [[nodiscard]] std::vector<double> model(const Block& block, double z,
                                           std::span<const double> coefficients) const;

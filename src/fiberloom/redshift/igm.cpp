@@ -183,8 +183,8 @@ double IgmTable::transmission(std::size_t i, double z) const noexcept {
   return sum / (high - low);
 }
 
-IgmWalk::IgmWalk(const IgmTable& table, double z) noexcept : table_(table), z_(z) {
-  if (!table.lines_.empty()) enter(table.absorbed(z));
+IgmWalk::IgmWalk(const IgmTable& table, double z, std::size_t end) noexcept : table_(table), z_(z) {
+  if (!table.lines_.empty()) enter(std::min(end, table.absorbed(z)));
 }
 
 void IgmWalk::enter(std::size_t end) noexcept {

@@ -45,10 +45,11 @@ class IgmTable {
 };
 
 /// transmission() at one redshift, bit by bit the same, for pixels one after the other towards the
-/// blue: at(absorbed(z) - 1), at(absorbed(z) - 2) ...
+/// blue, from any pixel `end` <= absorbed(z) on: at(end - 1), at(end - 2) ... A larger `end` counts
+/// as absorbed(z).
 class IgmWalk {
  public:
-  IgmWalk(const IgmTable& table, double z) noexcept;
+  IgmWalk(const IgmTable& table, double z, std::size_t end) noexcept;
   [[nodiscard]] double at(std::size_t i) noexcept {
     return static_cast<long>(i) > change_ ? clear_[i] : at_change(i);
   }

@@ -16,13 +16,13 @@ namespace {
 class PeerRefiner {
  public:
   PeerRefiner(const PreparedTarget& target, const Curve& curve)
-      : target_(target), fitter_(*curve.fitter), pack_(fitter_.sampler().pack_size()) {}
+      : target_(target), fitter_(*curve.fitter), part_(fitter_.part_doubles()) {}
 
   /// chi2 with the penalty.
   std::vector<double> chi2(std::span<const double> z) {
     std::vector<double> out;
     for (std::size_t i = 0; i < z.size(); i += kLanes) {
-      fitter_.fit(target_, z.subspan(i), {pack_.data(), pack_.size()}, fit_);
+      fitter_.fit(target_, z.subspan(i), {part_.data(), part_.size()}, fit_);
       for (std::size_t lane = 0; lane < kLanes && i + lane < z.size(); ++lane) {
         out.push_back(fit_.chi2[lane] + fit_.penalty[lane]);
       }
@@ -30,7 +30,7 @@ class PeerRefiner {
     return out;
   }
   std::vector<double> coefficients(double z) {
-    fitter_.fit(target_, {&z, 1}, {pack_.data(), pack_.size()}, fit_);
+    fitter_.fit(target_, {&z, 1}, {part_.data(), part_.size()}, fit_);
     std::vector<double> out(fitter_.nbasis());
     for (std::size_t a = 0; a < out.size(); ++a) out[a] = fit_.coefficient(a, 0);
     return out;
@@ -39,7 +39,7 @@ class PeerRefiner {
  private:
   const PreparedTarget& target_;
   const Fitter& fitter_;
-  Buffer<double> pack_;
+  Buffer<double> part_;
   PackFit fit_;
 };
 

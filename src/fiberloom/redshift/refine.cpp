@@ -28,15 +28,15 @@ class Refiner {
   Refiner(const PreparedTarget& target, std::span<const Curve> curves, const Prior& prior)
       : target_(target), curves_(curves), prior_(prior) {
     std::size_t most = 0;
-    for (const Curve& c : curves) most = std::max(most, c.fitter->sampler().pack_size());
-    pack_ = Buffer<double>(most);
+    for (const Curve& c : curves) most = std::max(most, c.fitter->part_doubles());
+    part_ = Buffer<double>(most);
   }
 
   Evaluation evaluate(std::size_t curve, const ZPack& z) {
     Evaluation e;
     e.z = z;
     const Fitter& fitter = *curves_[curve].fitter;
-    fitter.fit(target_, e.z, {pack_.data(), pack_.size()}, e.fit);
+    fitter.fit(target_, e.z, {part_.data(), part_.size()}, e.fit);
     for (std::size_t i = 0; i < z.size(); ++i) {
       e.value[i] = e.fit.chi2[i] + e.fit.penalty[i] + prior_chi2(prior_, z[i]);
     }
@@ -92,7 +92,7 @@ class Refiner {
   const PreparedTarget& target_;
   std::span<const Curve> curves_;
   Prior prior_;
-  Buffer<double> pack_;
+  Buffer<double> part_;
 };
 
 /// Minima that are closed in to the last: the others are known to a few km/s.

@@ -24,20 +24,22 @@ double knots_per_unit(std::span<const double> x) {
 Integrals::Integrals(std::span<const double> wave, View2D<const double> flux)
     : nbasis_(flux.rows), knots_(wave.size()), first_wave_(wave.front()), last_wave_(wave.back()) {
   const auto stride = static_cast<std::size_t>(knot_stride(static_cast<int>(nbasis_)));
-  rows_ = Buffer<double>(knots_ * stride + 2 * kLanes, 0.0);  // packs are loaded past the last row
-  for (std::size_t k = 0; k < knots_; ++k) rows_[k * stride] = wave[k];
-  for (std::size_t a = 0; a < nbasis_; ++a) {
-    double sum = 0;
-    for (std::size_t k = 0; k < knots_; ++k) {
-      double* row = rows_.data() + k * stride + 1 + a;
-      row[0] = sum;
-      row[nbasis_] = flux(a, k);
-      if (k + 1 == knots_) break;
-      const double step = wave[k + 1] - wave[k];
-      row[2 * nbasis_] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
-      sum += 0.5 * (flux(a, k + 1) + flux(a, k)) * step;
+  rows_ = Buffer<double>(knots_ * stride + 2 * kLanes);  // packs are loaded past the last row
+  std::vector<double> sum(nbasis_, 0.0);
+  for (std::size_t k = 0; k < knots_; ++k) {
+    double* const row = rows_.data() + k * stride;
+    std::fill_n(row, stride, 0.0);
+    row[0] = wave[k];
+    const double step = k + 1 < knots_ ? wave[k + 1] - wave[k] : 0;
+    for (std::size_t a = 0; a < nbasis_; ++a) {
+      row[1 + a] = sum[a];
+      row[1 + nbasis_ + a] = flux(a, k);
+      if (k + 1 == knots_) continue;
+      row[1 + 2 * nbasis_ + a] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
+      sum[a] += 0.5 * (flux(a, k + 1) + flux(a, k)) * step;
     }
   }
+  std::fill_n(rows_.data() + knots_ * stride, 2 * kLanes, 0.0);
   first_ = wave.front();
   per_ = knots_per_unit(wave);
   if (per_ > 0) return;
@@ -111,39 +113,56 @@ Sampler::Reach Sampler::reach(const ZPack& z, std::size_t grid) const noexcept {
   return out.last > out.first ? out : Reach{0, 0};
 }
 
-void Sampler::sample(const ZPack& z, double* pack) const noexcept {
-  const std::size_t pixel_stride = nbasis() * kLanes;
+Sampler::OnGrid Sampler::on_grid(const ZPack& z, std::size_t grid) const noexcept {
   const auto [lowest, highest] = std::minmax_element(z.begin(), z.end());
+  OnGrid out{z, grid, edges_within(grid, *lowest, *highest), {}};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out.absorbed[lane] = igm_[grid].absorbed(z[lane]);
+  }
+  return out;
+}
+
+void Sampler::sample(const ZPack& z, double* pack) const noexcept {
   for (std::size_t g = 0; g < grids_.size(); ++g) {
-    const std::size_t end = g + 1 < grids_.size() ? offset_[g + 1] : size_;
-    double* const first = pack + offset_[g] + halo_ * pixel_stride;
-    const Edges e = edges_within(g, *lowest, *highest);
-    const std::size_t pixels = e.last > e.first ? e.last - e.first - 1 : 0;
-    double* const reached = first + e.first * pixel_stride;
-    std::fill(pack + offset_[g], pixels > 0 ? reached : pack + end, 0.0);
-    if (pixels == 0) continue;
-    std::fill(reached + pixels * pixel_stride, pack + end, 0.0);
-    kernels_.rebin(integrals_.table(), z.data(), static_cast<long>(pixels + 1),
-                   grids_[g].edges.data() + e.first, grids_[g].log_edges.data() + e.first, reached);
-    absorb(igm_[g], z, first);
+    const std::size_t padded = (grids_[g].wave.size() + kTile - 1) / kTile * kTile;
+    sample(on_grid(z, g), 0, padded, pack + offset_[g]);
   }
 }
 
-void Sampler::absorb(const IgmTable& igm, const ZPack& z, double* pixels) const noexcept {
-  std::array<std::size_t, kLanes> count;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) count[lane] = igm.absorbed(z[lane]);
-  std::size_t i = *std::max_element(count.begin(), count.end());
-  if (i == 0) return;
+void Sampler::sample(const OnGrid& on, std::size_t first, std::size_t count,
+                     double* part) const noexcept {
+  const std::size_t stride = nbasis() * kLanes, end = first + count + halo_;
+  // pixels from `halo_` before the grid on, so that no index is below zero
+  const std::size_t last = std::min(end, on.edges.last > 0 ? on.edges.last - 1 : 0);
+  const std::size_t low = std::max(first, on.edges.first + halo_) - first;
+  const std::size_t high = last + halo_ > first ? last + halo_ - first : 0;
+  if (high <= low) {
+    std::fill_n(part, part_size(count), 0.0);
+    return;
+  }
+  std::fill(part, part + low * stride, 0.0);
+  std::fill(part + high * stride, part + part_size(count), 0.0);
+  const std::size_t pixel = first + low - halo_;
+  const WaveGrid& grid = grids_[on.grid];
+  kernels_.rebin(integrals_.table(), on.z.data(), static_cast<long>(high - low + 1),
+                 grid.edges.data() + pixel, grid.log_edges.data() + pixel, part + low * stride);
+  absorb(on, pixel, pixel + high - low, part + low * stride);
+}
+
+void Sampler::absorb(const OnGrid& on, std::size_t first, std::size_t last,
+                     double* pixels) const noexcept {
+  std::size_t i = std::min(last, *std::max_element(on.absorbed.begin(), on.absorbed.end()));
+  if (i <= first) return;
   const std::size_t nb = nbasis();
-  const auto walk = [&](std::size_t lane) { return IgmWalk(igm, z[lane]); };
+  const auto walk = [&](std::size_t lane) { return IgmWalk(igm_[on.grid], on.z[lane], i); };
   std::array<IgmWalk, kLanes> walks{walk(0), walk(1), walk(2), walk(3),
                                     walk(4), walk(5), walk(6), walk(7)};
-  while (i-- > 0) {
+  while (i-- > first) {
     std::array<double, kLanes> factor;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      factor[lane] = i < count[lane] ? walks[lane].at(i) : 1.0;
+      factor[lane] = i < on.absorbed[lane] ? walks[lane].at(i) : 1.0;
     }
-    double* const pixel = pixels + i * nb * kLanes;
+    double* const pixel = pixels + (i - first) * nb * kLanes;
     for (std::size_t a = 0; a < nb; ++a) {
       for (std::size_t lane = 0; lane < kLanes; ++lane) pixel[a * kLanes + lane] *= factor[lane];
     }

@@ -53,6 +53,25 @@ class Sampler {
   /// Where grid g's pixel `halo` before its first one lies in a pack.
   [[nodiscard]] std::size_t grid_offset(std::size_t g) const noexcept { return offset_[g]; }
   void sample(const ZPack& z, double* pack) const noexcept;
+  /// Edges [first, last) of a grid's pixels that lie within the template at all of some redshifts.
+  struct Edges {
+    std::size_t first, last;
+  };
+  /// A grid at the redshifts of a pack: what all of its parts share.
+  struct OnGrid {
+    ZPack z;
+    std::size_t grid;
+    Edges edges;
+    std::array<std::size_t, kLanes> absorbed;  ///< pixels of each lane that hydrogen may dim
+  };
+  [[nodiscard]] OnGrid on_grid(const ZPack& z, std::size_t grid) const noexcept;
+  /// Doubles of a part of `count` pixels.
+  [[nodiscard]] std::size_t part_size(std::size_t count) const noexcept {
+    return (count + 2 * halo_) * nbasis() * kLanes;
+  }
+  /// Pixels [first, first + count) of the grid's padded ones with their halo, as they stand in a
+  /// pack: small parts of many redshifts one after the other find their knots in the caches.
+  void sample(const OnGrid& on, std::size_t first, std::size_t count, double* part) const noexcept;
   /// Does the template reach over all grids at z?
   [[nodiscard]] bool covers(double z) const noexcept;
   /// Share of the pixels of all grids that it reaches.
@@ -65,13 +84,10 @@ class Sampler {
   [[nodiscard]] Reach reach(const ZPack& z, std::size_t grid) const noexcept;
 
  private:
-  /// Edges [first, last) of a grid's pixels that lie within the template at all of these redshifts.
-  struct Edges {
-    std::size_t first, last;
-  };
   [[nodiscard]] Edges edges_within(std::size_t grid, double least_z, double most_z) const noexcept;
-  /// Multiplies pixels [pixel][nbasis][kLanes] of a grid with what the hydrogen lets through.
-  void absorb(const IgmTable& igm, const ZPack& z, double* pixels) const noexcept;
+  /// Multiplies pixels [first, last) of a grid, [pixel][nbasis][kLanes], with what the hydrogen
+  /// lets through.
+  void absorb(const OnGrid& on, std::size_t first, std::size_t last, double* pixels) const noexcept;
   Integrals integrals_;
   std::span<const WaveGrid> grids_;
   const ScanKernels& kernels_;

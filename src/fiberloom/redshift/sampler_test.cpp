@@ -77,6 +77,35 @@ TEST(Sampler, GivesTheMeanOfThePiecewiseLinearTemplate) {
   }
 }
 
+TEST(Sampler, PartsOfAGridAreWhatStandsInThePackToTheLastBit) {
+  std::vector<double> uneven = steps(900, 0.7, 4000);
+  for (std::size_t i = 1; i + 1 < uneven.size(); i += 3) uneven[i] += 0.3;
+  constexpr std::size_t kHalo = 5, kCount = 64;
+  const std::vector<WaveGrid> grids{wave_grid(steps(3600, 0.8, 700)),
+                                    wave_grid(steps(4700, 2, 301))};
+  const ZPack z{1.2, 1.9, 2.1, 2.4, 2.9, 3.0, 3.1, 3.4};  // reaches 1980 to 8150, later ones less
+  for (const auto& wave : {steps(900, 0.7, 4000), uneven}) {
+    Template t = random_template(3, wave);
+    t.igm = Igm::kInoue14;
+    const Sampler sampler(t, grids, kHalo, scan_kernels(active_isa()), IgmEdge::kShared);
+    std::vector<double> pack(sampler.pack_size(), std::nan(""));
+    sampler.sample(z, pack.data());
+    std::vector<double> part(sampler.part_size(kCount));
+    for (std::size_t g = 0; g < grids.size(); ++g) {
+      const Sampler::OnGrid on = sampler.on_grid(z, g);
+      const std::size_t padded = (grids[g].wave.size() + kTile - 1) / kTile * kTile;
+      for (std::size_t first = 0; first < padded; first += kCount) {
+        const std::size_t count = std::min(kCount, padded - first);
+        std::fill(part.begin(), part.end(), std::nan(""));
+        sampler.sample(on, first, count, part.data());
+        const double* expected = pack.data() + sampler.grid_offset(g) + first * t.nbasis() * kLanes;
+        ASSERT_TRUE(std::equal(expected, expected + sampler.part_size(count), part.begin()))
+            << g << " " << first;
+      }
+    }
+  }
+}
+
 TEST(Sampler, OfAConstantIsThatConstantWithoutAnyFactor) {
   Template t = random_template(1, steps(1000, 0.5, 20000));
   std::fill(t.flux.data(), t.flux.data() + t.flux.size(), 3.25);

@@ -14,12 +14,10 @@
 namespace fiberloom::redshift {
 namespace {
 
-/// Pixels that stay in the inner caches while the targets pass: a template's share of them has
-/// 64 x nbasis x kLanes doubles.
-constexpr std::size_t kExactTile = 64;
 /// Targets whose normal equations stay in cache.
 constexpr std::size_t kTargetBlock = 64;
-/// Packs of one task: scratch is set up once for them.
+/// Packs of one task: scratch is set up once for them, and at neighbouring redshifts a part of the
+/// pixels sees the same knots.
 constexpr std::size_t kPacksOfTask = 4;
 
 std::vector<double> covered(const Sampler& sampler, const Template& t, const TargetSet& set,
@@ -42,30 +40,62 @@ std::vector<double> covered(const Sampler& sampler, const Template& t, const Tar
                 set.lowest_edge(), set.highest_edge()));
 }
 
-void exact_pack(const TargetSet& set, std::size_t first, Buffer<double>& pack,
-                Buffer<double>& normal, Curve& curve) {
-  const Fitter& fitter = *curve.fitter;
-  const ZPack lanes = pack_of(std::span(curve.z).subspan(first));
-  fitter.sampler().sample(lanes, pack.data());
-  const std::vector<Sampler::Reach> reach = fitter.reach(lanes);
-  PackFit fit;
-  for (std::size_t t0 = 0; t0 < set.targets.size(); t0 += kTargetBlock) {
-    const std::size_t count = std::min(kTargetBlock, set.targets.size() - t0);
-    normal.fill(0);
-    for (std::size_t g = 0; g < set.grids.size(); ++g) {
-      for (std::size_t i = reach[g].first; i < reach[g].last; i += kExactTile) {
+/// A pack of an exact task.
+struct ExactPack {
+  ZPack lanes;
+  std::vector<Sampler::Reach> reach;
+  std::vector<Sampler::OnGrid> on;
+};
+
+/// Normal equations of targets [t0, t0 + count) at all packs of a task: part by part of a grid each
+/// pack is sampled, and all targets pass.
+void accumulate_exact(const TargetSet& set, const Fitter& fitter, std::span<const ExactPack> packs,
+                      std::size_t t0, std::size_t count, Buffer<double>& part,
+                      Buffer<double>& normal) {
+  normal.fill(0);
+  const std::size_t doubles = fitter.normal_doubles();
+  for (std::size_t g = 0; g < set.grids.size(); ++g) {
+    for (std::size_t i = 0; i < set.grids[g].wave.size(); i += Fitter::kPart) {
+      for (std::size_t p = 0; p < packs.size(); ++p) {
+        const Sampler::Reach reach = packs[p].reach[g];
+        const std::size_t low = std::max(i, reach.first);
+        const std::size_t high = std::min(i + Fitter::kPart, reach.last);
+        if (low >= high) continue;
+        fitter.sampler().sample(packs[p].on[g], low, high - low, part.data());
         for (std::size_t t = 0; t < count; ++t) {
           for (const Block& block : set.targets[t0 + t].blocks) {
             if (block.grid != g) continue;
-            fitter.accumulate(block, pack.data(), i, std::min(kExactTile, reach[g].last - i),
-                              normal.data() + t * fitter.normal_doubles());
+            fitter.accumulate(block, part.data(), low, low, high - low,
+                              normal.data() + (p * kTargetBlock + t) * doubles);
           }
         }
       }
     }
-    for (std::size_t t = 0; t < count; ++t) {
-      fitter.finish(set.targets[t0 + t], reach, normal.data() + t * fitter.normal_doubles(), fit);
-      store(fit, t0 + t, first, curve);
+  }
+}
+
+void exact_task(const TargetSet& set, std::size_t first, std::size_t last, Buffer<double>& part,
+                Buffer<double>& normal, Curve& curve) {
+  const Fitter& fitter = *curve.fitter;
+  std::vector<ExactPack> packs;
+  for (std::size_t z = first; z < last; z += kLanes) {
+    ExactPack& pack = packs.emplace_back();
+    pack.lanes = pack_of(std::span(curve.z).subspan(z));
+    pack.reach = fitter.reach(pack.lanes);
+    for (std::size_t g = 0; g < set.grids.size(); ++g) {
+      pack.on.push_back(fitter.sampler().on_grid(pack.lanes, g));
+    }
+  }
+  PackFit fit;
+  for (std::size_t t0 = 0; t0 < set.targets.size(); t0 += kTargetBlock) {
+    const std::size_t count = std::min(kTargetBlock, set.targets.size() - t0);
+    accumulate_exact(set, fitter, packs, t0, count, part, normal);
+    for (std::size_t p = 0; p < packs.size(); ++p) {
+      for (std::size_t t = 0; t < count; ++t) {
+        const std::size_t at = (p * kTargetBlock + t) * fitter.normal_doubles();
+        fitter.finish(set.targets[t0 + t], packs[p].reach, normal.data() + at, fit);
+        store(fit, t0 + t, first + p * kLanes, curve);
+      }
     }
   }
 }
@@ -94,16 +124,18 @@ std::vector<Task> tasks_of(std::span<const Curve> curves) {
 /// as much as the sampling of the templates.
 struct ScanWork {
   const Fitter* fitter = nullptr;
-  Buffer<double> pack, normal;  ///< normal: of an exact scan
-  FastScan::Scratch scratch;    ///< of a fast one
+  Buffer<double> pack;        ///< of an exact scan a part of one
+  Buffer<double> normal;      ///< of an exact scan
+  FastScan::Scratch scratch;  ///< of a fast one
 
   void suit(const Fitter& wanted, ScanMode mode, const FastScan& fast) {
     if (fitter == &wanted) return;
     fitter = &wanted;
-    pack = Buffer<double>(wanted.sampler().pack_size());
     if (mode == ScanMode::kExact) {
-      normal = Buffer<double>(kTargetBlock * wanted.normal_doubles());
+      pack = Buffer<double>(wanted.part_doubles());
+      normal = Buffer<double>(kPacksOfTask * kTargetBlock * wanted.normal_doubles());
     } else {
+      pack = Buffer<double>(wanted.sampler().pack_size());
       scratch = fast.scratch(wanted);
     }
   }
@@ -168,9 +200,7 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     auto work = works.borrow();
     work->suit(fitter, mode, fast);
     if (mode == ScanMode::kExact) {
-      for (std::size_t z = task.first; z < task.last; z += kLanes) {
-        exact_pack(set, z, work->pack, work->normal, curve);
-      }
+      exact_task(set, task.first, task.last, work->pack, work->normal, curve);
       return;
     }
     PackFit fit;

@@ -28,6 +28,21 @@ struct KnotFinder {
       shift[l] = in_log10 ? __builtin_log10(stretch[l]) : 0;
     }
   }
+  /// Where find() begins to seek in uneven knots.
+  [[gnu::always_inline]] void start(const KnotTable& table, double edge, int* k) const {
+    for (int l = 0; l < kLanes && per == 0; ++l) {
+      int low = 0, high = static_cast<int>(table.last);  // the last knot at or before the edge
+      while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (table.rows[middle * table.stride] <= edge * scale[l]) {
+          low = middle;
+        } else {
+          high = middle - 1;
+        }
+      }
+      k[l] = low;
+    }
+  }
   /// x[l], and k[l] the knot at or before it. One too early or too late by rounding is as good,
   /// since the integral and its slope are continuous there.
   [[gnu::always_inline]] void find(const KnotTable& table, double edge, double log_edge, double* x,
@@ -51,9 +66,11 @@ struct KnotFinder {
   }
 };
 
-/// values [kLanes][chunks], a lane a vector, to out[nb][kLanes], a lane a redshift.
+/// values [kLanes][chunks], a lane a vector, times the factors of the redshifts to
+/// out[nb][kLanes], a lane a redshift.
 template <class V, int NB>
-[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, double* out) {
+[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, const V* factor,
+                                            double* out) {
   constexpr int w = V::width;
   const int nb = NB > 0 ? NB : nb_runtime, chunks = (nb + w - 1) / w;
   FL_UNROLL
@@ -66,15 +83,30 @@ template <class V, int NB>
       if constexpr (w > 1) transpose(block);
       FL_UNROLL
       for (int i = 0; i < w; ++i) {
-        if (c * w + i < nb) block[i].store(out + (c * w + i) * kLanes + l);
+        if (c * w + i < nb) (block[i] * factor[l / w]).store(out + (c * w + i) * kLanes + l);
       }
     }
   }
 }
 
 /// Pixels ahead whose knots are asked for: rows of a finely sampled template are kilobytes apart,
-/// and no cache holds all of them.
+/// and no cache holds all of them. Of a few pixels the redshift before has left them there.
 inline constexpr int kPixelsAhead = 4;
+inline constexpr long kFewPixels = 256;
+
+/// Asks for the rows that the edge `kPixelsAhead` pixels on will want.
+template <int NB>
+[[gnu::always_inline]] inline void ask_ahead(const KnotTable& table, const int* before,
+                                             const int* k) {
+  for (int l = 0; l < kLanes; ++l) {
+    const long ahead = k[l] + static_cast<long>(kPixelsAhead) * (k[l] - before[l]);
+    const char* const next = reinterpret_cast<const char*>(
+        table.rows + (ahead < table.last ? ahead : table.last) * table.stride);
+    for (int line = 0; line < (NB > 0 ? static_cast<int>(knot_stride(NB)) / 8 : 1); ++line) {
+      __builtin_prefetch(next + line * 64);
+    }
+  }
+}
 
 /// Here a lane is a vector of the template, until to_lanes().
 template <class V, int NB>
@@ -83,40 +115,38 @@ void rebin(const KnotTable& table, const double* z, long count, const double* ed
   constexpr int w = V::width;
   const int nb = NB > 0 ? NB : table.nb, chunks = (nb + w - 1) / w;
   V below[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
-  V mean[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
+  V rise[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
   for (V& v : below) v = V(0.0);
   const KnotFinder<V> finder(table, z);
   const double* const rows = table.rows;
-  const long stride = table.stride;
+  const long stride = NB > 0 ? knot_stride(NB) : table.stride;
   double x[kLanes];
-  int k[kLanes] = {};
+  int k[kLanes] = {}, before[kLanes] = {};
+  finder.start(table, edges[0], k);
   for (long e = 0; e < count; ++e) {
-    int before[kLanes];
-    for (int l = 0; l < kLanes; ++l) before[l] = k[l];
-    finder.find(table, edges[e], log_edges[e], x, k);
-    for (int l = 0; l < kLanes && e > 0; ++l) {
-      const long ahead = k[l] + static_cast<long>(kPixelsAhead) * (k[l] - before[l]);
-      const char* const next =
-          reinterpret_cast<const char*>(rows + (ahead < table.last ? ahead : table.last) * stride);
-      for (int line = 0; line < (NB > 0 ? static_cast<int>(knot_stride(NB)) / 8 : 1); ++line) {
-        __builtin_prefetch(next + line * 64);
-      }
+    if (count > kFewPixels) {
+      for (int l = 0; l < kLanes; ++l) before[l] = k[l];
     }
-    const double per_width = e == 0 ? 1 : 1 / (edges[e] - edges[e - 1]);
+    finder.find(table, edges[e], log_edges[e], x, k);
+    if (count > kFewPixels && e > 0) ask_ahead<NB>(table, before, k);
     FL_UNROLL
     for (int l = 0; l < kLanes; ++l) {
       const double* row = rows + k[l] * stride;
-      const V d(x[l] - row[0]), inverse(per_width * finder.stretch[l]);
+      const V d = V(x[l]) - V(row[0]);
       FL_UNROLL
       for (int c = 0; c < chunks; ++c) {
         const double* chunk = row + 1 + c * w;
-        const V rise = fma(d, V::load(chunk + 2 * nb), V::load(chunk + nb));
-        const V s = fma(d, rise, V::load(chunk));
-        mean[l * chunks + c] = (s - below[l * chunks + c]) * inverse;
+        const V slope = fma(d, V::load(chunk + 2 * nb), V::load(chunk + nb));
+        const V s = fma(d, slope, V::load(chunk));
+        rise[l * chunks + c] = s - below[l * chunks + c];
         below[l * chunks + c] = s;
       }
     }
-    if (e > 0) to_lanes<V, NB>(nb, mean, out + (e - 1) * nb * kLanes);
+    if (e == 0) continue;
+    const V per_width(1 / (edges[e] - edges[e - 1]));
+    V factor[kLanes / w];
+    for (int l = 0; l < kLanes; l += w) factor[l / w] = per_width * V::load(finder.stretch + l);
+    to_lanes<V, NB>(nb, rise, factor, out + (e - 1) * nb * kLanes);
   }
 }
 

@@ -91,11 +91,16 @@ def stars(put, folder):
 
 
 def sdss(put):
-    """A plate and the spectra of its fibres."""
+    """Two plates that know their targets, the exposures of one, and the spectra of its fibres."""
     plate = test_redshift_sdss.Sdss
     plate.setUpClass()
-    for path in (plate.plate, *plate.specs):
+    for path in plate.specs:
         put(path.name, path.read_bytes())
+    for name, data in plate.plate_files().items():
+        put(name, data)
+    put("spPlate-3587-55182.fits", plate.plate_bytes(cards=(("PLATEID", 3587), ("MJD", 55182))))
+    for name in ("3586-55181", "3587-55182"):
+        put(f"photoPosPlate-{name}.fits", plate.photo_bytes(range(11, 16)))
     put(f"boss/spectro/redux/v5_13_2/3586/{plate.plate.name}", plate.plate.read_bytes())
     plate.tearDownClass()
 

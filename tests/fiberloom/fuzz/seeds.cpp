@@ -140,6 +140,7 @@ std::vector<Seed> seeds() {
           {"frame", fuzz_frame, frame},
           {"spectra", fuzz_spectra, in_memory(test::add_coadd)},
           {"spectra_plate", fuzz_spectra, in_memory([](auto& w) { test::add_plate(w); })},
+          {"spectra_sdss_frame", fuzz_spectra, in_memory([](auto& w) { test::add_sdss_frame(w); })},
           {"spectra_spec", fuzz_spectra, in_memory([](auto& w) { test::add_spec(w); })},
           {"redshifts", fuzz_redshifts, redshifts()},
           {"redshifts_models", fuzz_redshifts, models()},

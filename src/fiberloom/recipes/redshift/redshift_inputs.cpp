@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fiberloom/recipes/redshift/sdss_plates.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
@@ -57,11 +58,23 @@ using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64
 
 RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
     : sigma_aa_(job.options.sigma_aa) {
-  const AndMask and_mask = job.options.use_and_mask ? AndMask::kUse : AndMask::kIgnore;
-  for (const std::string& path : job.inputs) files_.emplace_back(path, job.verify, and_mask);
+  open_files(job, observer);
   index_targets(job, observer);
   find_grids();
   make_tables();
+}
+
+void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer) {
+  const AndMask and_mask = job.options.use_and_mask ? AndMask::kUse : AndMask::kIgnore;
+  for (const SdssInput& input : sdss_inputs(job, observer)) {
+    SpectraReader& file = files_.emplace_back(input.path, job.verify, and_mask);
+    name_targets(input, file);
+    if (!file.has_own_waves()) continue;
+    group_ = 1;
+    if (job.model.empty()) continue;
+    throw Error(Status::kUsage, "--model: each fibre of " + input.path +
+                                    " has wavelengths of its own; expected none of its kind");
+  }
 }
 
 void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {
@@ -105,7 +118,8 @@ void RedshiftInputs::find_grids() {
   std::map<std::string, int> used;
   for (const SpectraReader& file : files_) {
     for (const SpectraReader::Camera& camera : file.cameras()) {
-      const bool known = std::any_of(grids_.begin(), grids_.end(),
+      const bool known = !file.has_own_waves() &&
+                         std::any_of(grids_.begin(), grids_.end(),
                                      [&](const Grid& g) { return g.wave == camera.wave; });
       if (known) continue;
       const int n = ++used[camera.name];
@@ -115,7 +129,7 @@ void RedshiftInputs::find_grids() {
 }
 
 std::pair<std::size_t, std::size_t> RedshiftInputs::targets_of(std::size_t g) const noexcept {
-  return {g * kTargetsOfGroup, std::min((g + 1) * kTargetsOfGroup, ids_.size())};
+  return {g * group_, std::min((g + 1) * group_, ids_.size())};
 }
 
 void RedshiftInputs::verify() const {
@@ -132,13 +146,18 @@ TargetGroup RedshiftInputs::read(std::size_t group) const {
   std::vector<std::vector<const Spectra*>> cameras(files_.size());
   for (std::size_t f = 0; f < files_.size(); ++f) {
     std::sort(rows[f].begin(), rows[f].end());
-    for (std::size_t c = 0; c < files_[f].cameras().size() && !rows[f].empty(); ++c) {
-      Spectra& spectra = out.spectra.emplace_back(files_[f].read(c, rows[f]));
-      if (spectra.resolution.empty() && sigma_aa_ > 0) {
-        const Array2D<double> sigma(spectra.nspec(), spectra.nwave(), sigma_aa_);
-        spectra.resolution = gaussian_resolution(spectra.wave, sigma);
+    const bool one_by_one = files_[f].has_own_waves();
+    const std::size_t at_once = one_by_one ? 1 : rows[f].size();
+    for (std::size_t c = 0; c < files_[f].cameras().size(); ++c) {
+      for (std::size_t r = 0; r < rows[f].size(); r += at_once) {
+        Spectra& spectra =
+            out.spectra.emplace_back(files_[f].read(c, std::span(rows[f]).subspan(r, at_once)));
+        if (spectra.resolution.empty() && sigma_aa_ > 0) {
+          const Array2D<double> sigma(spectra.nspec(), spectra.nwave(), sigma_aa_);
+          spectra.resolution = gaussian_resolution(spectra.wave, sigma);
+        }
+        cameras[f].push_back(&spectra);
       }
-      cameras[f].push_back(&spectra);
     }
   }
   for (std::size_t t = first; t < last; ++t) {
@@ -146,9 +165,12 @@ TargetGroup RedshiftInputs::read(std::size_t group) const {
     view.id = ids_[t];
     for (const At& at : rows_of_[t]) {
       const std::vector<std::size_t>& of_file = rows[at.file];
-      const auto r = static_cast<std::size_t>(
+      const auto place = static_cast<std::size_t>(
           std::lower_bound(of_file.begin(), of_file.end(), at.row) - of_file.begin());
-      for (const Spectra* s : cameras[at.file]) {
+      const bool one_by_one = files_[at.file].has_own_waves();
+      const std::size_t r = one_by_one ? 0 : place;
+      for (std::size_t c = 0; c < files_[at.file].cameras().size(); ++c) {
+        const Spectra* s = cameras[at.file][one_by_one ? c * of_file.size() + place : c];
         const std::size_t n = s->nwave(), nd = s->resolution.rows();
         redshift::CameraView camera{.wave = s->wave,
                                     .flux = std::span(s->flux.row(r), n),

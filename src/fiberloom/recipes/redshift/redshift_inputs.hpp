@@ -37,9 +37,7 @@ class RedshiftInputs {
 
   /// In the order in which they first appear.
   [[nodiscard]] const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
-  [[nodiscard]] std::size_t groups() const noexcept {
-    return (ids_.size() + kTargetsOfGroup - 1) / kTargetsOfGroup;
-  }
+  [[nodiscard]] std::size_t groups() const noexcept { return (ids_.size() + group_ - 1) / group_; }
   /// Targets of group g: [first, last).
   [[nodiscard]] std::pair<std::size_t, std::size_t> targets_of(std::size_t g) const noexcept;
   /// Compares the checksums of all spectra. Throws kCorrupt.
@@ -64,13 +62,15 @@ class RedshiftInputs {
   struct At {
     std::size_t file, row;
   };
+  void open_files(const RedshiftJob& job, const Observer& observer);
   void index_targets(const RedshiftJob& job, const Observer& observer);
   void find_grids();
   void make_tables();
   void coadd_tables();
   void stack_tables();
 
-  double sigma_aa_ = 0;  ///< resolution of spectra without one; 0: none
+  std::size_t group_ = kTargetsOfGroup;  ///< 1 where each spectrum has wavelengths of its own
+  double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
   std::vector<std::int64_t> ids_;
   std::vector<std::vector<At>> rows_of_;

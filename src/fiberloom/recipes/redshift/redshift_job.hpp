@@ -35,6 +35,8 @@ struct RedshiftOptions {
   bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
   bool subtract_sky = false;  ///< what is left of the sky's lines; kRedrock never does
   bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
+  bool use_frames = false;    ///< the spCFrame files that spPlates were made of, in place of these
+  bool use_thing_id = true;   ///< of several spPlates: targets by THING_ID where all know it
   bool all_spectra = false;   ///< exposures each on their own instead of their coadd
   /// Share of the pixels that a template has to reach at a redshift at which it is tried; below 1 a
   /// smooth spectrum stands for it on the others. kRedrock wants all of them.

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/sdss_plates.hpp"
 #include "fiberloom/templates/built_in.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
@@ -92,6 +93,7 @@ Task to_task(std::string name, RedshiftJob job) {
   task.kind = kRedshiftKind;
   task.labels = {{"spectra", job.inputs.front()}};
   task.inputs = job.inputs;
+  for (const std::string& path : frames_behind(job)) task.inputs.push_back(path);
   for (const std::string& path : model_files(job)) task.inputs.push_back(path);
   for (const std::string& path : {job.priors, job.chi2_scan}) {
     if (!path.empty()) task.inputs.push_back(path);
@@ -100,7 +102,9 @@ Task to_task(std::string name, RedshiftJob job) {
     if (!path.empty()) task.outputs.push_back(path);
   }
   std::uint64_t bytes = 0, unpacked = 0;
-  for (const std::string& path : job.inputs) {
+  std::vector<std::string> files = job.inputs;
+  if (job.options.use_frames) files = frames_behind(job);
+  for (const std::string& path : files) {
     std::error_code missing;
     const std::uint64_t size = std::filesystem::file_size(path, missing);
     if (missing) continue;

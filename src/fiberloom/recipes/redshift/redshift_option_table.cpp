@@ -191,6 +191,19 @@ const RedshiftOptionRow kRows[] = {
      .group = kTargets,
      .text = "of SDSS's spectra: drop pixels with any bit in ANDMASK, not only those without ivar",
      .field = [](RedshiftJob& j) -> Field { return &j.options.use_and_mask; }},
+    {.key = "use_frames",
+     .names = "--use-frames",
+     .group = kTargets,
+     .text = "of SDSS's plates: the exposures (spCFrame files beside the spPlate) instead of their "
+             "coadd",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.use_frames; }},
+    {.key = "thing_id",
+     .names = "--no-thing-id",
+     .group = kTargets,
+     .text = "of several spPlate files: keep the plates' targets apart, though photoPosPlate files "
+             "beside them know which are one THING_ID",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.use_thing_id; },
+     .flag_clears = true},
     {.key = "method",
      .names = "--method",
      .group = kMethod,
@@ -339,6 +352,9 @@ void validate(const RedshiftJob& job) {
   }
   if (job.options.archetypes_everywhere && job.options.method == RedshiftMethod::kRedrock) {
     usage("--archetypes-everywhere: --method redrock looks at minima of templates alone");
+  }
+  if (job.options.use_frames && !job.model.empty()) {
+    usage("--use-frames: no --model, since each fibre has wavelengths of its own");
   }
   if (!(std::abs(job.options.negflux_nsig) < 1e30)) usage("--negflux-nsig: expected a number");
 }
