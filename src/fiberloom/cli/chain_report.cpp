@@ -7,6 +7,7 @@
 
 #include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/chain/chain_status.hpp"
+#include "fiberloom/recipes/chain/stand.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
 #include "loom/json/json.hpp"
@@ -57,34 +58,6 @@ std::string needs_of(const night::BatchPlan& plan, std::size_t i) {
   }
   if (all.size() > kShown) text += print(" and %zu more", all.size() - kShown);
   return text;
-}
-
-/// What will become of each task, as far as it can be known before: nothing that is to be made of
-/// what is to be made again stays as it is.
-std::vector<std::string> states_of(const night::BatchPlan& plan, int retry,
-                                   std::vector<bool>& todo) {
-  std::vector<std::string> states(plan.tasks.size());
-  std::vector<bool> lacks(plan.tasks.size(), false);
-  todo.assign(plan.tasks.size(), false);
-  for (const std::size_t i : night::sorted_by_need(plan.after, plan.any)) {
-    const night::Finding& finding = plan.findings[i];
-    bool fresh = false, blocked = false;
-    for (const std::size_t need : plan.after[i]) {
-      fresh = fresh || todo[need];
-      blocked = blocked || lacks[need];
-    }
-    bool any = plan.any[i].empty();
-    for (const std::size_t want : plan.any[i]) {
-      fresh = fresh || todo[want];
-      any = any || !lacks[want];
-    }
-    blocked = blocked || !any;
-    const bool again = finding.state == TaskState::kFailed && retry > 0;
-    todo[i] = !blocked && (finding.state == TaskState::kWaiting || again || fresh);
-    lacks[i] = blocked || (!todo[i] && !night::is_good(finding.state));
-    states[i] = blocked ? "blocked" : todo[i] ? "to do" : night::state_name(finding.state);
-  }
-  return states;
 }
 
 Json task_json(const night::Task& task, const night::Outcome& o) {
@@ -156,8 +129,8 @@ std::vector<std::string> chain_summary(const night::NightReport& r) {
 
 std::vector<std::string> chain_table(const night::BatchPlan& plan,
                                      const night::PipelineOptions& options) {
-  std::vector<bool> todo;
-  const std::vector<std::string> states = states_of(plan, options.retry, todo);
+  using State = night::Forecast::State;
+  const std::vector<night::Forecast> forecasts = night::forecast(plan, options.retry);
   std::vector<std::string> lines;
   std::map<std::string, std::size_t> counts;
   double cost = 0;
@@ -166,16 +139,18 @@ std::vector<std::string> chain_table(const night::BatchPlan& plan,
     lines.push_back(step + ":");
     for (const std::size_t i : of) {
       const night::Finding& finding = plan.findings[i];
-      ++counts[states[i]];
-      std::string line = print("  %-10s %-32s", states[i].c_str(), plan.tasks[i].name.c_str());
-      if (todo[i]) {
+      const std::string state = night::forecast_name(forecasts[i].state);
+      const bool todo = forecasts[i].state == State::kToDo;
+      ++counts[state];
+      std::string line = print("  %-10s %-32s", state.c_str(), plan.tasks[i].name.c_str());
+      if (todo) {
         line += print(" %6.1f s", plan.tasks[i].cost_s) + needs_of(plan, i);
         cost += plan.tasks[i].cost_s;
         largest = std::max(largest, plan.tasks[i].memory_bytes + plan.tasks[i].workspace_bytes);
-      } else if (states[i] == "blocked") {
+      } else if (forecasts[i].state == State::kBlocked) {
         line += needs_of(plan, i);
       }
-      const bool waits = todo[i] && finding.state == TaskState::kMissing;  // what is to be made
+      const bool waits = todo && finding.state == TaskState::kMissing;  // what is to be made
       if (!finding.message.empty() && !waits) line += " (" + finding.message + ")";
       lines.push_back(std::move(line));
     }

@@ -14,6 +14,7 @@ inline constexpr const char* kProgram = "fiberloom";
 [[nodiscard]] Command make_extract();
 [[nodiscard]] Command make_expose();
 [[nodiscard]] Command make_night();
+[[nodiscard]] Command make_status();
 [[nodiscard]] Command make_coadd();
 [[nodiscard]] Command make_redshift();
 [[nodiscard]] Command make_fiberflat();

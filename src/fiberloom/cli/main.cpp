@@ -42,6 +42,7 @@ Command make_program() {
       make_extract(),
       make_expose(),
       make_night(),
+      make_status(),
       make_fiberflat(),
       make_sky(),
       make_stdstars(),

@@ -32,6 +32,28 @@ bool touch(const std::string& path) {
               path + ": cannot be claimed (" + std::strerror(error) + ")", error);
 }
 
+/// What the file of a run, or a link to it, says of its process; nothing where it is damaged.
+struct Written {
+  ProcessIdentity process;
+  std::string run;
+};
+
+std::optional<Written> parse_claim(const std::string& text) {
+  const Json json = Json::parse(text).value_or(Json());
+  if (!json.is_object() || !json.contains("run") || !json.contains("pid")) return std::nullopt;
+  try {
+    return Written{{json.value<std::string>("host", ""), json.value<std::string>("machine", ""),
+                    json.value("pid", 0L), json.value("start", std::uint64_t{0})},
+                   json.at("run").get<std::string>()};
+  } catch (const JsonError&) {
+    return std::nullopt;
+  }
+}
+
+std::string label_of(const ProcessIdentity& process) {
+  return process.host + ", process " + std::to_string(process.pid);
+}
+
 }  // namespace
 
 Claims::Claims(const RunFolder& folder, ClaimOptions options)
@@ -96,26 +118,14 @@ Claims::Found Claims::look(const std::string& path) const {
   struct stat info {};
   if (!text && ::lstat(path.c_str(), &info) != 0) return {};
   // One that is there but cannot be read (another user's, a bad disk) is somebody's all the same.
-  const Json json = Json::parse(text.value_or("")).value_or(Json());
-  const bool whole = json.is_object() && json.contains("run") && json.contains("pid");
+  const auto written = parse_claim(text.value_or(""));
   const auto by_age = [&] {
     return age_s(path) > options_.timeout_s ? Holder::kDead : Holder::kAlive;
   };
-  const Found unknown = {by_age(), "an unknown process", 0};
-  if (!whole) return unknown;
-  ProcessIdentity process;
-  std::string run;
-  try {
-    process.host = json.value<std::string>("host", "");
-    process.machine = json.value<std::string>("machine", "");
-    process.pid = json.value("pid", 0L);
-    process.start = json.value("start", std::uint64_t{0});
-    run = json.at("run").get<std::string>();
-  } catch (const JsonError&) {
-    return unknown;
-  }
-  const std::string label = process.host + ", process " + std::to_string(process.pid);
-  if (run == options_.run_id) return {Holder::kMine, label, process.pid};
+  if (!written) return {by_age(), "an unknown process", 0};
+  const ProcessIdentity& process = written->process;
+  const std::string label = label_of(process);
+  if (written->run == options_.run_id) return {Holder::kMine, label, process.pid};
   switch (liveness(process)) {
     case Liveness::kAlive:  // even if it has not moved for long: stopped, swapped, debugged
       return {Holder::kAlive, label, process.pid};
@@ -251,6 +261,23 @@ std::optional<std::string> Claims::holder(const std::string& name) const {
     const Found found = look(path(name, generation));
     if (found.holder == Holder::kAlive) return found.label;
     if (found.holder != Holder::kDead) return std::nullopt;
+  }
+}
+
+std::optional<std::string> seen_holder(const RunFolder& folder, const std::string& name) {
+  const double silent_s = ClaimOptions{}.timeout_s;
+  for (int generation = 1;; ++generation) {
+    const std::string path = folder.claims() + "/" + name + "." + std::to_string(generation);
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+    const auto written = parse_claim(read_text_file(path).value_or(""));
+    const Liveness alive = written ? liveness(written->process) : Liveness::kElsewhere;
+    const double age_s =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() -
+        mtime(info);
+    if (alive == Liveness::kAlive || (alive == Liveness::kElsewhere && age_s < silent_s)) {
+      return written ? label_of(written->process) : "an unknown process";
+    }
   }
 }
 

@@ -93,4 +93,9 @@ class Claims {
   std::thread heart_;
 };
 
+/// A live holder of `name`, as who does not take part sees it: nothing is registered or touched.
+/// Of one on another machine the age of its heartbeat is told by this machine's clock.
+[[nodiscard]] std::optional<std::string> seen_holder(const RunFolder& folder,
+                                                     const std::string& name);
+
 }  // namespace loom::batch

@@ -153,7 +153,9 @@ bool Pipeline::begin(Flight& flight) {
     const std::lock_guard lock(mutex_);
     const auto known = attempts_.find(flight.unit.task);
     flight.outcome.attempts =
-        1 + flight.earlier_attempts + (known == attempts_.end() ? 0 : known->second);
+        1 + flight.earlier_attempts +
+        (known == attempts_.end() ? 0 : static_cast<int>(known->second.size()));
+    if (known != attempts_.end()) flight.outcome.tried = known->second;
   }
   if (flight.whole()) {
     if (!claim.dead_pids.empty()) {
@@ -275,6 +277,7 @@ void write_output(const Task& task, Opaque& material, std::vector<std::unique_pt
   receipt.write = outcome.write;
   receipt.attempts = outcome.attempts;
   receipt.measures = outcome.measures;
+  receipt.history = history_of(folder, task.name, outcome);
   write_text_file(folder.receipt(task.name), to_json(receipt, folder));
   std::error_code ignored;
   fs::remove(folder.failure(task.name), ignored);
@@ -289,6 +292,7 @@ void write_failure(const Task& task, const InputStamps& inputs, const PipelineCo
   failure.message = outcome.message;
   failure.exit_code = outcome.exit_code;
   failure.attempts = outcome.attempts;
+  failure.history = history_of(context.folder, task.name, outcome);
   write_text_file(context.folder.failure(task.name), to_json(failure, context.folder));
 }
 
@@ -315,7 +319,9 @@ void Pipeline::set_aside(Flight& flight, const std::exception_ptr& thrown) {
   int attempts = 0;
   {
     const std::lock_guard lock(mutex_);
-    attempts = ++attempts_[flight.unit.task];
+    std::vector<Attempt>& tried = attempts_[flight.unit.task];
+    tried.push_back(attempt_of(flight.outcome));
+    attempts = static_cast<int>(tried.size());
   }
   flight.outcome.attempts = flight.earlier_attempts + attempts;
   if (attempts < options_.retry + (flight.failed_before ? 0 : 1)) {

@@ -106,7 +106,8 @@ constexpr const char* kQuarantined =
 }  // namespace
 
 std::string path_below(const RunFolder& folder, const std::string& path) {
-  const fs::path relative = fs::path(path).lexically_relative(folder.output());
+  const auto absolute = [](const std::string& p) { return fs::absolute(p).lexically_normal(); };
+  const fs::path relative = absolute(path).lexically_relative(absolute(folder.output()));
   if (relative.empty() || *relative.begin() == "..") return path;
   return relative.string();
 }

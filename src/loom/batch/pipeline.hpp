@@ -137,7 +137,7 @@ class Pipeline {
     std::chrono::steady_clock::time_point due;
   };
   std::vector<Retry> retries_;
-  std::map<std::size_t, int> attempts_;  ///< of tasks that failed, in this run
+  std::map<std::size_t, std::vector<Attempt>> attempts_;  ///< that failed, in this run
   std::size_t in_flight_ = 0;
   bool told_fewer_threads_ = false;
   PipelineEnd end_;

@@ -3,15 +3,16 @@
 
 #include <sys/stat.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 #include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
+#include "loom/batch/path_json.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/json/json.hpp"
 #include "loom/page/page.hpp"
+#include "loom/runtime/process_identity.hpp"
 
 namespace loom::batch {
 namespace {
@@ -19,21 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kReceipt = "receipt-1";
 constexpr const char* kFailure = "failure-1";
-
-std::string to_hex(const std::string& bytes) {
-  std::string text;
-  for (const char c : bytes)
-    text += print("%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  return text;
-}
-
-std::string from_hex(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes += static_cast<char>(std::strtoul(text.substr(i, 2).c_str(), nullptr, 16));
-  }
-  return bytes;
-}
 
 /// A name may be any bytes, JSON is UTF-8: one that is none stands there as well as it can be read,
 /// and in full beside it.
@@ -80,6 +66,29 @@ MadeFile made_file(const Json& stamp, const Json& with_sum) {
   return {to_stamp(stamp), with_sum.at("crc32").get<std::uint32_t>()};
 }
 
+Json to_array(const std::vector<Attempt>& history) {
+  Json array = Json::array();
+  for (const Attempt& a : history) {
+    array.push_back({{"unix_s", a.unix_s},
+                     {"host", a.host},
+                     {"pid", a.pid},
+                     {"rank", a.rank},
+                     {"exit_code", a.exit_code},
+                     {"message", a.message}});
+  }
+  return array;
+}
+
+std::vector<Attempt> to_history(const Json& array) {
+  std::vector<Attempt> history;
+  for (const Json& a : array.elements()) {
+    history.push_back({a.at("unix_s").get<std::int64_t>(), a.at("host").get<std::string>(),
+                       a.at("pid").get<long>(), a.at("rank").get<int>(),
+                       a.at("exit_code").get<int>(), a.at("message").get<std::string>()});
+  }
+  return history;
+}
+
 Json seconds(const StageTime& t) { return {{"wall_s", t.wall_s}, {"cpu_s", t.cpu_s}}; }
 StageTime to_time(const Json& json) {
   return {json.at("wall_s").get<double>(), json.at("cpu_s").get<double>()};
@@ -111,6 +120,7 @@ void read_head(const Json& json, TaskRecord& r) {
   r.options = json.at("options").get<std::string>();
   r.inputs = to_stamps(json.at("inputs"));
   r.attempts = json.at("attempts").get<int>();
+  if (json.contains("history")) r.history = to_history(json.at("history"));
 }
 
 /// A record that is damaged says nothing, and the work is done again.
@@ -203,6 +213,7 @@ std::string to_json(const Receipt& r, const RunFolder& folder) {
   json["seconds"] = {
       {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
   json["attempts"] = r.attempts;
+  json["history"] = to_array(r.history);
   if (!r.measures.empty()) json["quality"] = measures_json(r.measures);
   if (r.page) json["report"] = to_object(*r.page);
   return json.dump(1) + "\n";
@@ -216,6 +227,7 @@ std::string to_json(const Failure& f, const RunFolder& folder) {
   json["exit_code"] = f.exit_code;
   json["system_error"] = f.system_error;
   json["attempts"] = f.attempts;
+  json["history"] = to_array(f.history);
   return json.dump(1) + "\n";
 }
 
@@ -246,6 +258,32 @@ std::optional<Failure> read_failure(const RunFolder& folder, const std::string& 
     f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
   };
   return read_record<Failure>(folder.failure(name), folder.schema(kFailure), fill);
+}
+
+Attempt attempt_of(const Outcome& outcome) {
+  const ProcessIdentity me = this_process();
+  return {static_cast<std::int64_t>(std::time(nullptr)),
+          me.host,
+          me.pid,
+          outcome.rank,
+          outcome.exit_code,
+          outcome.message};
+}
+
+std::vector<Attempt> history_of(const RunFolder& folder, const std::string& name,
+                                const Outcome& outcome) {
+  constexpr std::ptrdiff_t kMost = 20;
+  std::vector<Attempt> history;
+  if (auto failure = read_failure(folder, name)) {  // the later one where there are both
+    history = std::move(failure->history);
+  } else if (auto receipt = read_receipt(folder, name)) {
+    history = std::move(receipt->history);
+  }
+  history.insert(history.end(), outcome.tried.begin(), outcome.tried.end());
+  history.push_back(attempt_of(outcome));
+  const auto many = std::ssize(history);
+  history.erase(history.begin(), history.begin() + std::max<std::ptrdiff_t>(many - kMost, 0));
+  return history;
 }
 
 std::vector<Receipt> read_receipts(const RunFolder& folder) {

@@ -51,6 +51,7 @@ struct TaskRecord {
   std::string version, options;
   std::vector<FileStamp> inputs;
   int attempts = 1;
+  std::vector<Attempt> history;  ///< the last ones, oldest first; none in records of early versions
 };
 
 struct Receipt : TaskRecord {
@@ -76,6 +77,12 @@ struct Failure : TaskRecord {
 /// What the folder knows of the task; nullopt when that is nothing, or none of ours.
 [[nodiscard]] std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& name);
 [[nodiscard]] std::optional<Failure> read_failure(const RunFolder& folder, const std::string& name);
+/// An attempt that has come to this just now.
+[[nodiscard]] Attempt attempt_of(const Outcome& outcome);
+/// What the folder knows of attempts at the task, those of this run that failed (Outcome::tried),
+/// and this one.
+[[nodiscard]] std::vector<Attempt> history_of(const RunFolder& folder, const std::string& name,
+                                              const Outcome& outcome);
 /// All that the folder knows, in no order.
 [[nodiscard]] std::vector<Receipt> read_receipts(const RunFolder& folder);
 [[nodiscard]] std::vector<Failure> read_failures(const RunFolder& folder);

@@ -9,6 +9,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/batch/flight.hpp"
+#include "loom/batch/plan_file.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace loom::batch {
@@ -148,6 +149,14 @@ void clean_up(const std::vector<Task>& tasks, const RunFolder& folder, Claims& c
   remove_state_temporaries(folder, pids, claims);
 }
 
+void keep_plan(const BatchJob& job, const std::vector<Task>& tasks, const Observer& observer) {
+  try {
+    save_plan(job.folder, tasks, job.kinds);
+  } catch (const Error& error) {  // who does the tasks will say what it means for them
+    observer.warn(std::string(error.what()) + " (the run goes on)");
+  }
+}
+
 RunCounts count_tasks(const std::vector<Outcome>& outcomes) {
   RunCounts n;
   n.tasks = outcomes.size();
@@ -197,8 +206,16 @@ std::unique_ptr<Monitor> open_monitor(const BatchJob& job, MonitorOptions option
   const ClaimResult keeper = claims.acquire("ledger");
   options.keep = keeper.mine ? KeepFiles::kYes : KeepFiles::kNo;
   if (!keeper.mine) observer.info("ledger and status are kept by " + keeper.holder);
+  if (keeper.mine && !plan.tasks.empty()) keep_plan(job, plan.tasks, observer);
   return std::make_unique<Monitor>(tasks, job.kinds, job.folder, std::move(options), observer,
                                    progress);
+}
+
+WatchSource::Admit admit_and_keep(const BatchJob& job, bool keeps, const Observer& observer) {
+  return [&job, keeps, observer](const std::vector<Task>& tasks) {
+    if (job.admit) job.admit(tasks);
+    if (keeps) keep_plan(job, tasks, observer);
+  };
 }
 
 void fill_report(BatchReport& report, const TaskList& tasks, const Monitor& monitor) {
@@ -229,7 +246,8 @@ BatchReport run_batch(const BatchJob& job, const Observer& observer,
   const auto changed = [&](const Outcome& outcome) { monitor->changed(outcome); };
   std::unique_ptr<WorkSource> source;
   if (job.watch) {
-    source = std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer, job.admit);
+    source = std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer,
+                                           admit_and_keep(job, keeps, observer));
   } else {
     source = std::make_unique<ListSource>(waiting_tasks(plan, report.pipeline.retry, changed),
                                           tasks, observer.stop_requested, changed);

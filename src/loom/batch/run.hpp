@@ -80,6 +80,14 @@ struct BatchReport {
 /// Removes what dead runs left: their claims, and temporaries of the tasks they worked on.
 void clean_up(const std::vector<Task>& tasks, const RunFolder& folder, Claims& claims);
 
+/// Notes the tasks in the folder's plan; a warning where that cannot be.
+void keep_plan(const BatchJob& job, const std::vector<Task>& tasks, const Observer& observer);
+
+/// What a watch does with tasks before any of them is begun: what the job asks for, and notes them
+/// where this process `keeps` the books. The job outlives it.
+[[nodiscard]] WatchSource::Admit admit_and_keep(const BatchJob& job, bool keeps,
+                                                const Observer& observer);
+
 /// The job's monitor, once its tasks are known: the books are kept by who holds the claim "ledger".
 [[nodiscard]] std::unique_ptr<Monitor> open_monitor(const BatchJob& job, MonitorOptions options,
                                                     const TaskList& tasks, const BatchPlan& plan,

@@ -37,13 +37,16 @@ class RunFolder {
   [[nodiscard]] std::string receipt(const std::string& name) const;
   [[nodiscard]] std::string failure(const std::string& name) const;
   [[nodiscard]] std::string ledger() const { return state() + "/ledger.sqlite"; }
+  [[nodiscard]] std::string plan() const { return state() + "/plan.jsonl"; }
 
  private:
   std::string output_;
   ProgramId program_;
 };
 
-/// Replaces a small file whole (temporary name, fsync, rename). Throws kUnwritable, kDiskFull;
+/// Replaces a small file whole (temporary name, rename). No fsync, which would take longer than all
+/// other bookkeeping: a record that a loss of power leaves empty or takes away says nothing, and its
+/// task is done again; outputs are on the disk before their receipts are written. Throws kUnwritable, kDiskFull;
 /// kOutputExists where it must not replace one.
 void write_text_file(const std::string& path, const std::string& text,
                      Overwrite overwrite = Overwrite::kYes);

@@ -174,7 +174,9 @@ void open_desk(Desk& desk, const BatchJob& job, const PipelineOptions& pipeline,
       open_monitor(job, std::move(options), tasks, desk.plan, claims, observer, progress);
   const auto changed = [&](const Outcome& outcome) { desk.monitor->changed(outcome); };
   if (job.watch) {
-    desk.watch = std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer, job.admit);
+    desk.watch =
+        std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer,
+                                      admit_and_keep(job, desk.monitor->keeps_files(), observer));
   } else {
     desk.waiting = waiting_tasks(desk.plan, pipeline.retry, changed);
   }

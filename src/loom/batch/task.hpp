@@ -124,6 +124,17 @@ enum class TaskState {
          state == TaskState::kWriting;
 }
 
+/// One attempt at a task, for whoever asks later why it is as it is.
+struct Attempt {
+  std::int64_t unix_s = 0;  ///< when it ended
+  std::string host;
+  long pid = 0;
+  int rank = 0;
+  int exit_code = 0;    ///< 0: it succeeded
+  std::string message;  ///< of a failure
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
 /// What became of a task, and what it took.
 struct Outcome {
   std::size_t task = 0;
@@ -142,6 +153,7 @@ struct Outcome {
   std::vector<Measure> measures;  ///< of a result that is there; none in records of old
   std::vector<Fact> facts;        ///< of a task that is done in this run
   std::string page;               ///< path as in receipts; empty where there is none
+  std::vector<Attempt> tried;     ///< of this run and process, that failed before this one
 };
 
 /// Of a task that cannot be done since `needed` failed or is missing.

@@ -47,12 +47,15 @@ void variant_fields(WireReader& reader, std::variant<A, B>& value) {
 template <class Archive, class Struct>
 void outcome_fields(Archive& archive, Struct& outcome) {
   auto& [task, first_part, state, exit_code, system_error, message, attempts, rank, start_s, end_s,
-         read, compute, write, bytes_in, bytes_out, parts, output_checksum, measures, facts, page] =
-      outcome;
+         read, compute, write, bytes_in, bytes_out, parts, output_checksum, measures, facts, page,
+         tried] = outcome;
   archive(task, first_part, state, exit_code, system_error, message, attempts, rank, start_s, end_s,
           read, compute, write, bytes_in, bytes_out, parts, output_checksum, page);
   list_fields(archive, measures, [](auto& a, auto& measure) { a(measure.name, measure.value); });
   list_fields(archive, facts, [](auto& a, auto& fact) { variant_fields(a, fact); });
+  list_fields(archive, tried, [](auto& a, auto& attempt) {
+    a(attempt.unix_s, attempt.host, attempt.pid, attempt.rank, attempt.exit_code, attempt.message);
+  });
 }
 
 /// All but the content, which its kind knows.

@@ -5,7 +5,7 @@ import unittest
 import tiny_fits as fits
 from run_fiberloom import Case
 
-COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "redshift", "simulate",
+COMMANDS = ("extract", "expose", "night", "status", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "redshift", "simulate",
             "compare", "info", "report", "completion", "manual")
 
 

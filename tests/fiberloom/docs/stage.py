@@ -136,6 +136,7 @@ def prepare(folder, program):
             put(path, truth)
         if name != "z3":
             put(f"preproc/20261121/00000012/preproc-{name}-00000012.fits", image)
+    program("night", "preproc/20261121", "-o", "status-out", "--cameras", "b0,r0", "-q")
     shutil.copyfile(folder / "psf-r0.fits", folder / "PSF")
     shutil.copyfile(folder / "preproc-r0-00000011.fits", folder / "IMAGE")
     (folder / "nights.txt").write_text("preproc/20261121\n" * 3)

@@ -22,7 +22,7 @@ PEERS = ("spex", "desi_extract_spectra")
 FOREIGN = ("nvidia-cuda-mps-control", "echo", "exspec", "snakemake")  # not ours, and not to be had here
 FIRST_WORDS = (r"fiberloom", r"build/.*", r"scripts/.*", r"bench/.*", r"\.ci/run", r"mpirun", r"srun", r"sbatch", r"sqlite3",
                r"cmake", r"ctest", r"pip", r"python3?", r"git", r"time", *PEERS, *FOREIGN)
-COMMANDS = ("extract", "expose", "night", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "catalogue", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
+COMMANDS = ("extract", "expose", "night", "status", "fiberflat", "sky", "stdstars", "fluxcalib", "calibrate", "qa", "coadd", "catalogue", "redshift", "simulate", "compare", "info", "report", "bench", "templates",
             "completion", "manual")
 FAKE_SRUN = '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nunset SLURM_STEP_NUM_TASKS\nexec "$@"\n'
 
@@ -76,6 +76,9 @@ class Shown(unittest.TestCase):
             words = [word.split(",")[0] if before == "--cameras" else word for before, word in zip(["", *words], words)]
         if "--watch" in words:
             words += ["--watch-idle", "0.2", "--settle", "0.05", "--poll", "0.05"]
+        if words[0] == "status":  # of a night of two frames; those of the page have not been run yet
+            words = ["status-out" if word.lower() == "out" else "r0-00000012" if before == "--why" else word
+                     for before, word in zip(["", *words], words)]
         places = {"INPUT": "preproc/20261121", "OUT": "out", "N": "1"}
         return [places.get(word, word) for word in words]
 

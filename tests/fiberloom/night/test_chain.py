@@ -179,6 +179,7 @@ class Faults(Chain):
         result = self.night(*self.few, raw=raw, code=3)
         self.assertRegex(result.stderr, r"fiberflat-r0-00000002: .*the brightest of 24 fibres has a median S/N of -?\d\.\d+ a bin")
         self.assertIn("sky-r0-00000004: blocked: needs fiberflat", result.stderr)
+        self.check_why()
         states = self.states(*self.few, raw=raw, code=3)
         self.assertEqual(states["fiberflat-r0-00000002"], "failed")
         self.assertEqual({name for name, state in states.items() if state == "up-to-date"},
@@ -195,6 +196,30 @@ class Faults(Chain):
         self.night(*self.few, raw=raw)
         self.assertEqual(self.outputs(), mended)
         self.assert_tidy()
+
+    def check_why(self):
+        """The chain of causes of a night whose red lamp was off, from the folder alone."""
+        text = fiberloom("status", self.out, "--why", f"redshift-0-{TILE}-thru{NIGHT}").stdout
+        lines = text.splitlines()
+        self.assertEqual(lines[0], f"redshift-0-{TILE}-thru{NIGHT}: blocked")
+        self.assertEqual([line.split()[1] for line in lines if line.startswith("  because")][-2:],
+                         [f"fiberflatnight-r0-{NIGHT}", "fiberflat-r0-00000002"])
+        self.assertIn("because fiberflat-r0-00000002 is failed: ", text)
+        self.assertIn("has a median S/N of", text)
+        why = json.loads(fiberloom("status", self.out, "--why", "fiberflat-r0-00000002", "--json", "-").stdout)
+        self.assertEqual((why["state"], why["step"], len(why["attempts"])), ("failed", "fiberflat", 1))
+        self.assertEqual(why["attempts"][0]["host"], os.uname().nodename)
+        self.assertIn("median S/N", why["attempts"][0]["message"])
+        self.assertEqual([(i["made_by"], i["state"]) for i in why["inputs"]], [("r0-00000002", "unchanged")])
+        done = json.loads(fiberloom("status", self.out, "--why", "sky-b0-00000004", "--json", "-").stdout)
+        self.assertEqual(done["state"], "done")
+        self.assertEqual([i["crc32"] for i in done["inputs"]], [i["crc32_then"] for i in done["inputs"]])
+        every = fiberloom("status", self.out, code=3).stdout
+        self.assertRegex(every, r"fiberflat-r0-00000002: failed: .*; \d+ tasks are held back by it")
+        wrong = fiberloom("status", self.out, "--why", "sky-b0-0000004", code=10).stderr
+        self.assertEqual(len(wrong.strip().splitlines()), 1)
+        self.assertIn("the nearest: sky-b0-00000004", wrong)
+        self.assertIn("no run has left a plan here", fiberloom("status", self.work / "nowhere", code=10).stderr)
 
     def test_a_coadd_takes_the_exposures_that_are_there_and_is_made_again_when_the_missing_one_comes(self):
         raw = self.own_raw()
