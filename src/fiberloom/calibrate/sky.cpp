@@ -5,10 +5,12 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
 #include "fiberloom/calibrate/sky_variance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/calibrate/wide_loops.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 
@@ -100,8 +102,7 @@ class SkyFitting {
   void take_residuals() {
     executor_.run(nsky(), [&](std::size_t f) {
       const std::span<double> r = residual_.view().row_span(f);
-      multiply(banded(spectra_.resolution, out_.fibers[f]),
-               std::span<const double>(out_.deconvolved), r);
+      multiply_wide(banded(spectra_.resolution, out_.fibers[f]), out_.deconvolved, r);
       for (std::size_t i = 0; i < n_; ++i) r[i] = flux_(f, i) - r[i];
     });
   }
@@ -161,20 +162,6 @@ class SkyFitting {
     return dropped;
   }
 
-  [[nodiscard]] Array2D<float> mean_resolution() const {
-    const Array3D<float>& r = spectra_.resolution;
-    Array2D<float> out(r.rows(), n_);
-    std::vector<double> sum(out.size(), 0.0);
-    for (std::size_t s = 0; s < r.planes(); ++s) {
-      const float* one = &r(s, 0, 0);
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(one[i]);
-    }
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      out.data()[i] = static_cast<float>(sum[i] / static_cast<double>(r.planes()));
-    }
-    return out;
-  }
-
   /// The sky of each fibre and its variance, as the last solution has them.
   void see_through_all() {
     const Deconvolved sky = solve(equations_, {}, WithCovariance::kYes);
@@ -183,12 +170,13 @@ class SkyFitting {
     out_.wave = spectra_.wave;
     out_.flux = Array2D<double>(nspec, n_);
     out_.ivar = Array2D<double>(nspec, n_);
-    const Array2D<float> mean = mean_resolution();
+    mean_ = mean_of(spectra_.resolution);
     // of all fibres: through each fibre's own R was tried, and no nearer to the truth
-    const std::vector<double> variance = variance_through(banded(mean), sky.covariance);
+    const std::vector<double> variance =
+        variance_through(banded(std::as_const(mean_)), sky.covariance);
     executor_.run(nspec, [&](std::size_t s) {
       const Banded<const float> r = banded(spectra_.resolution, s);
-      multiply(r, std::span<const double>(sky.value), out_.flux.view().row_span(s));
+      multiply_wide(r, sky.value, out_.flux.view().row_span(s));
       for (std::size_t i = 0; i < n_; ++i) out_.ivar(s, i) = variance[i] > 0 ? 1 / variance[i] : 0;
     });
     out_.stat_ivar = out_.ivar;
@@ -202,9 +190,9 @@ class SkyFitting {
   void leave_out_what_is_unknown() {
     std::vector<double> unknown(n_), once(n_), twice(n_);
     for (std::size_t i = 0; i < n_; ++i) unknown[i] = known_[i] == 0 ? 1 : 0;
-    const Array2D<float> mean = mean_resolution();
-    multiply(banded(mean), std::span<const double>(unknown), std::span<double>(once));
-    multiply(banded(mean), std::span<const double>(once), std::span<double>(twice));
+    const Banded<const float> mean = banded(std::as_const(mean_));
+    multiply_wide(mean, unknown, once);
+    multiply_wide(mean, once, twice);
     const std::size_t fewest = std::min<std::size_t>(10, std::max<std::size_t>(1, nsky() / 2));
     std::vector<bool> few(n_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -234,6 +222,7 @@ class SkyFitting {
   Array2D<double> flux_, ivar_, residual_;  ///< [nsky][nwave]
   NormalEquations equations_;
   std::vector<unsigned char> known_;
+  Array2D<float> mean_;  ///< of all fibres' R
   SkyFit out_;
 };
 
