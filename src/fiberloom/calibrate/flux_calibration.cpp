@@ -242,7 +242,7 @@ class FluxFitting {
     for (std::size_t j = 0; j < n_; ++j) all.y[j] += added * median_[j];
     const Deconvolved solved = solve(all, {.ridge = added}, WithCovariance::kYes);
     if (o_.weights == FluxWeights::kFinal) calibration_ = solved.value;
-    const Array2D<float> all_fibers = mean_of(spectra_.resolution);
+    const Array2D<float> all_fibers = mean_matrix(spectra_.resolution);
     Array2D<float> mean(all_fibers.rows(), n_);
     pad_resolution(banded(all_fibers), banded(mean));
     return variance_through(banded(std::as_const(mean)), solved.covariance);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
+#include "fiberloom/calibrate/sky_throughput.hpp"
 #include "fiberloom/calibrate/sky_variance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/calibrate/wide_loops.hpp"
@@ -25,7 +26,7 @@ double median_of_row(std::span<const double> row) {
 class SkyFitting {
  public:
   SkyFitting(const Spectra& spectra, char band, const SkyOptions& options, Executor& executor)
-      : spectra_(spectra), o_(options), executor_(executor), n_(spectra.nwave()) {
+      : spectra_(spectra), band_(band), o_(options), executor_(executor), n_(spectra.nwave()) {
     const Array2D<double> usable = usable_ivar(spectra, Purpose::kSky, band);
     for (const std::size_t s : sky_rows(spectra)) {
       if (any_above_zero({usable.row(s), n_})) out_.fibers.push_back(s);
@@ -62,6 +63,10 @@ class SkyFitting {
     see_through_all();
     if (nsky() > 1) add_line_variance(spectra_, out_.fibers, o_, out_);
     leave_out_what_is_unknown();
+    if (o_.throughput == LineThroughput::kFitted) {
+      out_.throughput =
+          line_throughput(spectra_.flux, usable_ivar(spectra_, Purpose::kSky, band_), out_);
+    }
     return std::move(out_);
   }
 
@@ -170,7 +175,7 @@ class SkyFitting {
     out_.wave = spectra_.wave;
     out_.flux = Array2D<double>(nspec, n_);
     out_.ivar = Array2D<double>(nspec, n_);
-    mean_ = mean_of(spectra_.resolution);
+    mean_ = mean_matrix(spectra_.resolution);
     // of all fibres: through each fibre's own R was tried, and no nearer to the truth
     const std::vector<double> variance =
         variance_through(banded(std::as_const(mean_)), sky.covariance);
@@ -216,6 +221,7 @@ class SkyFitting {
   }
 
   const Spectra& spectra_;
+  char band_;
   const SkyOptions& o_;
   Executor& executor_;
   std::size_t n_;
@@ -232,6 +238,7 @@ SkyOptions desispec_sky() {
   SkyOptions o;
   o.weight = SkyWeight::kGiven;
   o.line_fibers = LineFibers::kAll;
+  o.throughput = LineThroughput::kFitted;
   return o;
 }
 
@@ -264,10 +271,16 @@ void subtract_sky(Spectra& spectra, const SkyModel& sky, char band) {
   const Array2D<double> usable = usable_ivar(spectra, Purpose::kSky, band);
   const std::vector<bool> out_of_use = forbidden(spectra, Purpose::kSky, band);
   if (spectra.mask.empty()) spectra.mask = Array2D<std::uint32_t>(spectra.nspec(), n, 0U);
+  const bool scaled = !sky.throughput.empty() && band != 'b';  // of blue there is one line
+  const std::vector<std::size_t> between =
+      scaled ? bins_between_lines(sky.wave) : std::vector<std::size_t>();
+  std::vector<double> light(n);
   for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    std::copy_n(sky.flux.row(s), n, light.begin());
+    if (scaled) scale_lines(sky.wave, between, sky.throughput[s], light);
     for (std::size_t i = 0; i < n; ++i) {
       const double a = usable(s, i), b = sky.ivar(s, i);
-      spectra.flux(s, i) -= sky.flux(s, i);
+      spectra.flux(s, i) -= light[i];
       spectra.ivar(s, i) = a > 0 && b > 0 ? 1 / (1 / a + 1 / b) : 0;
       spectra.mask(s, i) |= sky.mask(s, i);
       if (out_of_use[s]) spectra.mask(s, i) |= kBadFiber;

@@ -17,7 +17,7 @@ void multiply_wide(Banded<const float> r, std::span<const double> x, std::span<d
       .multiply(r.data, static_cast<long>(r.ndiag), static_cast<long>(r.n), x.data(), y.data());
 }
 
-Array2D<float> mean_of(const Array3D<float>& matrices) {
+Array2D<float> mean_matrix(const Array3D<float>& matrices) {
   const std::size_t size = matrices.rows() * matrices.cols();
   std::vector<double> sum(size, 0.0);
   const WideLoops& loops = wide_loops(loom::active_isa());

@@ -39,6 +39,6 @@ struct WideLoops {
 /// y = R x of banded.hpp, in the widest lanes that there are.
 void multiply_wide(Banded<const float> r, std::span<const double> x, std::span<double> y);
 /// The mean of all matrices, a sum in their order; row j + k - half of column j.
-[[nodiscard]] Array2D<float> mean_of(const Array3D<float>& matrices);
+[[nodiscard]] Array2D<float> mean_matrix(const Array3D<float>& matrices);
 
 }  // namespace fiberloom::calibrate

@@ -91,7 +91,7 @@ TEST_F(WideLoopsTest, ARowIsScaledByWhatIsThere) {
 TEST_F(WideLoopsTest, TheMeanOfMatricesIsTheirSumOverTheirNumber) {
   Array3D<float> all(3, 2, 5);
   for (std::size_t i = 0; i < all.size(); ++i) all.data()[i] = static_cast<float>(i);
-  const Array2D<float> mean = mean_of(all);
+  const Array2D<float> mean = mean_matrix(all);
   for (std::size_t i = 0; i < mean.size(); ++i)
     EXPECT_EQ(mean.data()[i], static_cast<float>(i + 10));
 }
