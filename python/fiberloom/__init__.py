@@ -16,6 +16,18 @@ from typing import TYPE_CHECKING, Any, List
 if TYPE_CHECKING:
     from . import compat as compat
     from . import plot as plot
+    from ._calibration_results import FiberFlat as FiberFlat
+    from ._calibration_results import FluxCalibration as FluxCalibration
+    from ._calibration_results import Quality as Quality
+    from ._calibration_results import Sky as Sky
+    from ._calibration_results import StandardStars as StandardStars
+    from ._calibration import calibrate as calibrate
+    from ._calibration import coadd as coadd
+    from ._calibration import fiberflat as fiberflat
+    from ._calibration import fluxcalib as fluxcalib
+    from ._calibration import qa as qa
+    from ._calibration import sky as sky
+    from ._calibration import stdstars as stdstars
     from ._catalogue import Catalogue as Catalogue
     from ._compare import Comparison as Comparison
     from ._compare import compare as compare
@@ -62,6 +74,8 @@ if TYPE_CHECKING:
 
 # What is asked for is imported then: `python -m fiberloom` starts without numpy.
 _HOME = {
+    "FiberFlat": "_calibration_results", "FluxCalibration": "_calibration_results", "Quality": "_calibration_results", "Sky": "_calibration_results", "StandardStars": "_calibration_results",
+    "calibrate": "_calibration", "coadd": "_calibration", "fiberflat": "_calibration", "fluxcalib": "_calibration", "qa": "_calibration", "sky": "_calibration", "stdstars": "_calibration",
     "Catalogue": "_catalogue", "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
     "Header": "_core", "Table": "_core",
     "ArgumentError": "_errors", "DeviceError": "_errors", "DiskFullError": "_errors", "Error": "_errors",

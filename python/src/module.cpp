@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings.hpp"
+#include "calibration.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/status.hpp"
@@ -52,4 +53,5 @@ PYBIND11_MODULE(_core, m) {
   bind_compare(m);
   bind_redshift(m);
   bind_catalogue(m);
+  bind_calibration(m);
 }

@@ -17,9 +17,12 @@ import fiberloom.compat.specter
 SMALL = fl.simulate_frame(nfiber=3, nwave=12, seed=5)
 FRAME = fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, SMALL.wave, model=True)
 FOUND = fl.fit_redshifts(np.ones((3, 12)), np.ones((3, 12)), SMALL.wave, models=True, scan=True)
+ONE = {"wave": SMALL.wave, "flux": np.full((3, 12), 9.0), "ivar": np.ones((3, 12)), "resolution": np.ones((3, 1, 12)),
+       "fibermap": {"OBJTYPE": ["SKY", "TGT", "SKY"], "TARGETID": [1, 2, 2], "DESI_TARGET": [0, 1 << 33, 0]}}
+STARS = {"wave": np.arange(5000.0, 8000.0), "flux": np.full((2, 3000), 3.0), "rows": [1, 2]}
 IMG = {"image": SMALL.image, "ivar": SMALL.ivar}
 CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", "Redshifts",
-                "RedshiftFile", "Spectra", "SpectraOfCamera", *(
+                "RedshiftFile", "Spectra", "SpectraOfCamera", "FiberFlat", "Sky", "StandardStars", "FluxCalibration", "Quality", *(
     n for n in fl.__all__ if n.endswith("Error")))  # hold what they are given
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 MODERATE = st.one_of(
@@ -62,6 +65,10 @@ def calls(p):
         "simulate_frame": (fl.simulate_frame, {"nfiber": 2, "nwave": 5}),
         "fit_redshifts": (fl.fit_redshifts, {"flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave,
                                              "templates": p["none"]}),
+        "fiberflat": (fl.fiberflat, {"lamp": ONE}), "sky": (fl.sky, {"frame": ONE}), "calibrate": (fl.calibrate, {"frame": ONE}),
+        "fluxcalib": (fl.fluxcalib, {"frame": ONE, "stars": STARS}), "coadd": (fl.coadd, {"spectra": {"R": ONE}}), "qa": (fl.qa, {"frames": {"r": ONE}}),
+        "stdstars": (fl.stdstars, {"frames": {"b": ONE}, "models": {"wave": np.arange(5000.0, 8000.0), "flux": np.ones((1, 3000)), "teff": [6000.0],
+                                                                    "logg": [4.0], "feh": [-1.0]}, "passbands": {}}),
         "read_spectra": (fl.read_spectra, {"path": p["frame"]}), "read_redshifts": (fl.read_redshifts, {"path": p["frame"]}),
         "plot_redshift": (fl.plot_redshift, {"found": FOUND, "flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave}),
         "compat.redrock.rrboss": (fiberloom.compat.redrock.rrboss, {"options": ["--spplate", p["none"], "--zbest", p["out"]]}),

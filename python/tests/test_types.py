@@ -93,7 +93,7 @@ def test_every_public_function_says_its_parameters_and_shows_an_example():
         assert "Examples\n--------\n>>> " in text, name
 
 
-@pytest.mark.parametrize("module", ["_errors", "_extract", "_files", "_frame", "_join", "_psf", "_compare", "_simulate"])
+@pytest.mark.parametrize("module", ["_calibration", "_errors", "_extract", "_files", "_frame", "_join", "_psf", "_compare", "_simulate"])
 def test_the_examples_of_the_docstrings_run(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = doctest.testmod(importlib.import_module(f"fiberloom.{module}"), optionflags=doctest.ELLIPSIS)

@@ -4,24 +4,28 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/spline.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/calibrate/wide_loops.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::calibrate {
 namespace {
 
 /// Pixels of one fibre that a smooth flat goes through, weighed by the square of their ivar as by
-/// desispec. The ivar itself was tried: no nearer to the truth.
+/// desispec; 0: left out. The ivar itself was tried: no nearer to the truth.
 struct Points {
-  std::vector<double> x, y, weight;
-  void add(double at, double value, double ivar) {
-    x.push_back(at);
-    y.push_back(value);
-    weight.push_back(ivar * ivar);
+  explicit Points(std::size_t n) : y(n, 0.0), weight(n, 0.0) {}
+  std::vector<double> y, weight;
+  std::size_t count = 0;
+  void set(std::size_t i, double value, double ivar) {
+    y[i] = value;
+    weight[i] = ivar * ivar;
+    ++count;
   }
 };
 
@@ -38,8 +42,11 @@ class FlatFitting {
         given_(usable_ivar(lamp, Purpose::kFlat, band)),
         ivar_(given_),
         smooth_(nspec_, n_, 1.0),
+        previous_(nspec_, n_, 0.0),
         mean_(n_, 0.0),
-        bad_(nspec_, 0) {
+        bad_(nspec_, 0),
+        fine_(lamp.wave, options.spacing_aa),
+        coarse_(lamp.wave, 1.5 * options.spacing_aa) {
     for (std::size_t i = 0; i < flux_.size(); ++i) {
       const double f = lamp.flux.data()[i];
       flux_.data()[i] = std::isfinite(f) ? f : 0;
@@ -76,15 +83,20 @@ class FlatFitting {
         bad_[s] += dropped[s];
         if (bad_[s] >= o_.most_bad) forget(s);
       });
-      if (std::all_of(dropped.begin(), dropped.end(), [](std::size_t d) { return d == 0; })) break;
+      if (std::all_of(dropped.begin(), dropped.end(), [](std::size_t d) { return d == 0; })) {
+        median_is_here_ = iteration == 0;
+        break;
+      }
     }
   }
 
   /// Pass 1: smooth flats of D / M with M the median fibre, until no pixel stands out.
   void clip() {
     for (int iteration = 0; iteration < o_.most_iterations; ++iteration) {
-      std::fill(mean_.begin(), mean_.end(), 0.0);
-      column_medians(flux_, ivar_, mean_, executor_);
+      if (!std::exchange(median_is_here_, false)) {
+        std::fill(mean_.begin(), mean_.end(), 0.0);
+        column_medians(flux_, ivar_, mean_, executor_);
+      }
       std::vector<std::size_t> dropped(nspec_, 0);
       executor_.run(nspec_, [&](std::size_t s) {
         if (!any_above_zero(ivar(s))) return;
@@ -114,15 +126,13 @@ class FlatFitting {
 
   /// The smooth flat of a fibre, of D / model; false where there is none.
   bool smooth(std::size_t s, std::span<const double> model) {
-    Points points;
+    Points points(n_);
     for (std::size_t i = 0; i < n_; ++i) {
       if (model[i] == 0 || !(ivar_(s, i) > 0)) continue;
-      points.add(lamp_.wave[i], flux_(s, i) / model[i], ivar_(s, i) * model[i] * model[i]);
+      points.set(i, flux_(s, i) / model[i], ivar_(s, i) * model[i] * model[i]);
     }
-    auto flat = fit_spline(lamp_.wave, points.x, points.y, points.weight, o_.spacing_aa);
-    if (!flat) {
-      flat = fit_spline(lamp_.wave, points.x, points.y, points.weight, 1.5 * o_.spacing_aa);
-    }
+    auto flat = fine_.fit(points.y, points.weight);
+    if (!flat) flat = coarse_.fit(points.y, points.weight);
     if (!flat) return false;
     std::copy(flat->begin(), flat->end(), smooth_.row(s));
     return true;
@@ -153,22 +163,21 @@ class FlatFitting {
                   "FIBERSTATUS does not forbid");
     }
     mean_ = solve(normal_equations(n_, 0, fibers, executor_), {}, WithCovariance::kNo).value;
-    const Array2D<double> before = std::exchange(previous_, Array2D<double>());
     std::vector<double> chi2(nspec_, 0.0);
     executor_.run(nspec_, [&](std::size_t s) { chi2[s] = smooth_with_mean(s); });
     normalise();
     double change = 0, sum = 0, good = 0;
     for (std::size_t i = 0; i < smooth_.size(); ++i) {
-      if (!(ivar_.data()[i] > 0)) continue;
-      ++good;
-      const double was = before.empty() ? 0.0 : before.data()[i];
-      change = std::max(change, std::abs(smooth_.data()[i] - was));
+      if (ivar_.data()[i] > 0) {
+        ++good;
+        change = std::max(change, std::abs(smooth_.data()[i] - previous_.data()[i]));
+      }
+      previous_.data()[i] = smooth_.data()[i];
     }
     for (const double c : chi2) sum += c;
     const double knots = static_cast<double>(n_) / o_.spacing_aa;
     const double dof = good - static_cast<double>(n_) - static_cast<double>(nspec_) * knots;
     out_.chi2_per_dof = dof > 0 ? sum / dof : 0;
-    previous_ = smooth_;
     const bool settled = change < o_.accuracy;
     const bool stuck = std::abs(change - last_change_) < 0.1 * o_.accuracy;
     last_change_ = change;
@@ -179,7 +188,7 @@ class FlatFitting {
   double smooth_with_mean(std::size_t s) {
     if (!any_above_zero(ivar(s))) return 0;
     std::vector<double> model(n_);
-    multiply(banded(lamp_.resolution, s), std::span<const double>(mean_), std::span<double>(model));
+    multiply_wide(banded(lamp_.resolution, s), mean_, model);
     bool any = false;
     for (std::size_t i = 0; i < n_ && !any; ++i) any = model[i] != 0 && ivar_(s, i) > 0;
     if (!any) return 0;
@@ -203,8 +212,10 @@ class FlatFitting {
     out_.wave = lamp_.wave;
     out_.mean = mean_;
     out_.fibermap = lamp_.fibermap;
-    out_.flat = Array2D<double>(nspec_, n_, 1.0);
-    out_.ivar = Array2D<double>(nspec_, n_, 0.0);
+    out_.flat = std::move(smooth_);  // fresh memory costs more than what is done to it
+    out_.ivar = std::move(previous_);
+    std::fill_n(out_.flat.data(), out_.flat.size(), 1.0);
+    std::fill_n(out_.ivar.data(), out_.ivar.size(), 0.0);
     out_.mask = Array2D<std::uint32_t>(nspec_, n_, 0U);
     std::vector<std::size_t> rejected(nspec_, 0);
     executor_.run(nspec_, [&](std::size_t s) {
@@ -232,7 +243,7 @@ class FlatFitting {
   /// Returns how many pixels were masked.
   std::size_t divide(std::size_t s) {
     std::vector<double> model(n_);
-    multiply(banded(lamp_.resolution, s), std::span<const double>(mean_), std::span<double>(model));
+    multiply_wide(banded(lamp_.resolution, s), mean_, model);
     double* flat = out_.flat.row(s);
     double* ivar = out_.ivar.row(s);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -242,12 +253,12 @@ class FlatFitting {
     constexpr std::size_t kFewest = 100, kMost = 500;
     std::size_t masked = 0;
     while (masked < kMost) {
-      Points points;
+      Points points(n_);
       for (std::size_t i = 0; i < n_; ++i) {
-        if (ivar[i] > 0) points.add(lamp_.wave[i], flat[i], ivar[i]);
+        if (ivar[i] > 0) points.set(i, flat[i], ivar[i]);
       }
-      if (points.x.size() < kFewest) break;
-      const auto smooth = fit_spline(lamp_.wave, points.x, points.y, points.weight, o_.spacing_aa);
+      if (points.count < kFewest) break;
+      const auto smooth = fine_.fit(points.y, points.weight);
       if (!smooth) {
         std::fill_n(out_.mask.row(s), n_, kBadFiberFlat);
         std::fill_n(ivar, n_, 0.0);
@@ -269,12 +280,11 @@ class FlatFitting {
 
   void median_to_one() {
     if (o_.median == MedianOf::kSmooth) return;
-    Array2D<double> good = given_;
-    for (std::size_t i = 0; i < good.size(); ++i) {
-      if (out_.mask.data()[i] != 0) good.data()[i] = 0;
+    for (std::size_t i = 0; i < ivar_.size(); ++i) {  // whose work is done
+      ivar_.data()[i] = out_.mask.data()[i] != 0 ? 0 : given_.data()[i];
     }
     std::vector<double> middle(n_, 1.0);
-    column_medians(out_.flat, good, middle, executor_);
+    column_medians(out_.flat, ivar_, middle, executor_);
     for (std::size_t s = 0; s < nspec_; ++s) {
       for (std::size_t i = 0; i < n_; ++i) {
         if (middle[i] != 0) out_.flat(s, i) /= middle[i];
@@ -288,8 +298,7 @@ class FlatFitting {
     double* ivar = out_.ivar.row(s);
     std::vector<std::size_t> holes;
     std::size_t run = 0, longest = 0;
-    std::vector<double> bins(n_);
-    Points points;
+    std::vector<double> bins(n_), x, y, weight;
     for (std::size_t i = 0; i < n_; ++i) {
       bins[i] = static_cast<double>(i);
       const bool hole =
@@ -297,12 +306,12 @@ class FlatFitting {
       run = hole ? run + 1 : 0;
       longest = std::max(longest, run);
       if (hole) holes.push_back(i), ivar[i] = 0;
-      if (!hole) points.add(bins[i], flat[i], ivar[i]);
+      if (!hole) x.push_back(bins[i]), y.push_back(flat[i]), weight.push_back(ivar[i] * ivar[i]);
     }
-    if (holes.empty() || points.x.empty()) return;
+    if (holes.empty() || x.empty()) return;
     constexpr std::size_t kCoarse = 100;  // bins
-    const auto spline = fit_spline(bins, points.x, points.y, points.weight,
-                                   static_cast<double>(std::max(kCoarse, longest)));
+    const auto spline =
+        fit_spline(bins, x, y, weight, static_cast<double>(std::max(kCoarse, longest)));
     for (const std::size_t i : holes) flat[i] = spline ? (*spline)[i] : 1;
   }
 
@@ -313,7 +322,9 @@ class FlatFitting {
   Array2D<double> flux_, given_, ivar_, smooth_, previous_;
   std::vector<double> mean_;
   std::vector<std::size_t> bad_;
+  SplineOnGrid fine_, coarse_;
   double last_change_ = 0;
+  bool median_is_here_ = false;  ///< mean_ is what pass 1 would begin with
   FiberFlatFit out_;
 };
 

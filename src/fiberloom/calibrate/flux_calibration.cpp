@@ -8,6 +8,7 @@
 #include "fiberloom/calibrate/flux_stars.hpp"
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/calibrate/wide_loops.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -241,17 +242,9 @@ class FluxFitting {
     for (std::size_t j = 0; j < n_; ++j) all.y[j] += added * median_[j];
     const Deconvolved solved = solve(all, {.ridge = added}, WithCovariance::kYes);
     if (o_.weights == FluxWeights::kFinal) calibration_ = solved.value;
-    const Array3D<float>& r = spectra_.resolution;
-    Array2D<float> mean(r.rows(), n_);
-    for (std::size_t k = 0; k < r.rows(); ++k) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        double sum = 0;
-        for (std::size_t s = 0; s < r.planes(); ++s) {
-          sum += static_cast<double>(r(s, k, unpadded(j, r.cols())));
-        }
-        mean(k, j) = static_cast<float>(sum / static_cast<double>(r.planes()));
-      }
-    }
+    const Array2D<float> all_fibers = mean_matrix(spectra_.resolution);
+    Array2D<float> mean(all_fibers.rows(), n_);
+    pad_resolution(banded(all_fibers), banded(mean));
     return variance_through(banded(std::as_const(mean)), solved.covariance);
   }
 
@@ -275,14 +268,14 @@ class FluxFitting {
     const std::size_t n = spectra_.nwave(), nspec = spectra_.nspec();
     const std::vector<double> var = finish();
     const std::vector<bool> few = too_few_stars();
+    const std::vector<double> ones(n_, 1.0);
     begin_result();
     executor_.run(nspec, [&](std::size_t s) {
       Array2D<float> r(spectra_.resolution.rows(), n_);
       pad_resolution(banded(spectra_.resolution, s), banded(r));
-      std::vector<double> seen(n_);
-      multiply(banded(std::as_const(r)), std::span<const double>(calibration_),
-               std::span<double>(seen));
-      const std::vector<double> sums = row_sums(banded(std::as_const(r)));
+      std::vector<double> seen(n_), sums(n_);
+      multiply_wide(banded(std::as_const(r)), calibration_, seen);
+      multiply_wide(banded(std::as_const(r)), ones, sums);
       const double p = out_.flat_to_psf[s];
       for (std::size_t j = 0; j < n_; ++j) {
         seen[j] = few[j] || !(sums[j] > 0) ? 0 : seen[j] / sums[j] / p;

@@ -28,7 +28,11 @@ std::vector<double> padded_wave(const std::vector<double>& wave) {
 
 void pad_resolution(Banded<const float> r, Banded<float> to) {
   for (std::size_t k = 0; k < r.ndiag; ++k) {
-    for (std::size_t j = 0; j < to.n; ++j) to(k, j) = r(k, unpadded(j, r.n));
+    const float* row = r.diagonal(k);
+    float* out = to.diagonal(k);
+    std::fill_n(out, kMargin, row[0]);
+    std::copy_n(row, r.n, out + kMargin);
+    std::fill(out + kMargin + r.n, out + to.n, row[r.n - 1]);
   }
 }
 

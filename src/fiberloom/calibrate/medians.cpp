@@ -13,14 +13,20 @@ void column_medians(const Array2D<double>& value, const Array2D<double>& weight,
   const std::size_t n = value.cols(), blocks = (n + kColumns - 1) / kColumns;
   executor.run(blocks, [&](std::size_t block) {
     const std::size_t first = block * kColumns, last = std::min(n, first + kColumns);
-    std::vector<std::vector<double>> good(last - first);
+    Array2D<double> good(last - first, value.rows());
+    std::vector<std::size_t> count(last - first, 0);
     for (std::size_t s = 0; s < value.rows(); ++s) {
       for (std::size_t i = first; i < last; ++i) {
-        if (weight(s, i) > 0) good[i - first].push_back(value(s, i));
+        double* row = good.row(i - first);  // what is not to count is written over
+        row[count[i - first]] = value(s, i);
+        count[i - first] += weight(s, i) > 0 ? 1 : 0;
       }
     }
+    std::vector<double> column;
     for (std::size_t i = first; i < last; ++i) {
-      if (!good[i - first].empty()) out[i] = median_of(good[i - first]);
+      if (count[i - first] == 0) continue;
+      column.assign(good.row(i - first), good.row(i - first) + count[i - first]);
+      out[i] = median_of(column);
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
+#include "fiberloom/calibrate/wide_loops.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom::calibrate {
@@ -22,12 +23,20 @@ class BlockSums {
         pitch_(last - first + ndiag_),
         seen_(ndiag_ * pitch_),
         weighted_(ndiag_ * pitch_),
+        data_(pitch_),
+        loops_(wide_loops(loom::active_isa())),
         c(out.nborder(), out.nborder(), 0.0),
-        y_of_b(out.nborder(), 0.0) {}
+        y_of_b(out.nborder(), 0.0) {
+    const std::size_t n = out.n();
+    for (std::size_t d = 0; d < ndiag_; ++d) {  // columns j of which j + d is one
+      const std::size_t end = std::min(last_, n - std::min(d, n));
+      ends_.push_back(end > first_ ? static_cast<long>(end - first_) : 0L);
+    }
+  }
 
   void add(const Sighting& f) {
     load(f);
-    for (std::size_t d = 0; d < ndiag_; ++d) add_diagonal(f, d);
+    loops_.gram(view(), ends_.data(), out_.a.data() + first_, static_cast<long>(out_.n()));
     add_right_hand_side(f);
     if (out_.nborder() > 0) add_border(f);
   }
@@ -36,6 +45,9 @@ class BlockSums {
   NormalEquations& out_;
   std::size_t first_, last_, ndiag_, pitch_;
   std::vector<double> seen_, weighted_;  ///< [ndiag][pitch] of G R T and W G R T
+  std::vector<double> data_;  ///< rows that the block's columns reach; 0 outside the matrix
+  std::vector<long> ends_;
+  const WideLoops& loops_;
 
  public:
   Array2D<double> c;
@@ -52,38 +64,29 @@ class BlockSums {
       const std::size_t low = std::max(first_, r.first(k)), high = std::min(end, r.last(k));
       double* seen = seen_.data() + (k + ndiag_ / 2 - half) * pitch_;
       double* weighted = weighted_.data() + (k + ndiag_ / 2 - half) * pitch_;
-      for (std::size_t j = low; j < high; ++j) seen[j - first_] = static_cast<double>(r(k, j));
-      if (!f.shape.empty()) {
-        for (std::size_t j = low; j < high; ++j) seen[j - first_] *= f.shape[j];
-      }
-      if (!f.gain.empty()) {
-        for (std::size_t j = low; j < high; ++j) seen[j - first_] *= f.gain[j + k - half];
-      }
-      for (std::size_t j = low; j < high; ++j) {
-        weighted[j - first_] = seen[j - first_] * f.weight[j + k - half];
-      }
+      if (low >= high) continue;
+      const std::size_t row = low + k - half;
+      loops_.load(static_cast<long>(high - low), r.diagonal(k) + low, from(f.shape, low),
+                  from(f.gain, row), f.weight.data() + row, seen + (low - first_),
+                  weighted + (low - first_));
     }
   }
-
-  void add_diagonal(const Sighting& f, std::size_t d) {
-    const std::size_t end = std::min(last_, f.resolution.n - std::min(d, f.resolution.n));
-    if (end <= first_) return;
-    double* a = out_.a.row(d) + first_;
-    for (std::size_t k = d; k < ndiag_; ++k) {  // row i = j + k - half of columns j and j + d
-      const double* x = weighted_.data() + k * pitch_;
-      const double* y = seen_.data() + (k - d) * pitch_ + d;
-      for (std::size_t j = 0; j < end - first_; ++j) a[j] += x[j] * y[j];
-    }
+  static const double* from(std::span<const double> s, std::size_t at) {
+    return s.empty() ? nullptr : s.data() + at;
+  }
+  [[nodiscard]] BlockView view() {
+    return {static_cast<long>(ndiag_), static_cast<long>(pitch_), static_cast<long>(last_ - first_),
+            seen_.data(), weighted_.data()};
   }
 
   void add_right_hand_side(const Sighting& f) {
-    double* y = out_.y.data();
-    for_rows(f.resolution.n, [&](std::size_t k, std::size_t low, std::size_t high) {
-      const double* x = weighted_.data() + k * pitch_;
-      for (std::size_t j = low; j < high; ++j) {
-        y[j] += x[j - first_] * f.data[j + k - ndiag_ / 2];
-      }
-    });
+    const std::size_t half = ndiag_ / 2, n = f.resolution.n;
+    const std::size_t low = first_ > half ? first_ - half : 0, high = std::min(n, last_ + half);
+    std::fill(data_.begin(), data_.end(), 0.0);
+    std::copy(f.data.begin() + static_cast<std::ptrdiff_t>(low),
+              f.data.begin() + static_cast<std::ptrdiff_t>(high),
+              data_.begin() + static_cast<std::ptrdiff_t>(low + half - first_));
+    loops_.project(view(), data_.data(), out_.y.data() + first_);
   }
 
   void add_border(const Sighting& f) {

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
+#include "fiberloom/calibrate/sky_throughput.hpp"
 #include "fiberloom/calibrate/sky_variance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/calibrate/wide_loops.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 
@@ -23,7 +26,7 @@ double median_of_row(std::span<const double> row) {
 class SkyFitting {
  public:
   SkyFitting(const Spectra& spectra, char band, const SkyOptions& options, Executor& executor)
-      : spectra_(spectra), o_(options), executor_(executor), n_(spectra.nwave()) {
+      : spectra_(spectra), band_(band), o_(options), executor_(executor), n_(spectra.nwave()) {
     const Array2D<double> usable = usable_ivar(spectra, Purpose::kSky, band);
     for (const std::size_t s : sky_rows(spectra)) {
       if (any_above_zero({usable.row(s), n_})) out_.fibers.push_back(s);
@@ -60,6 +63,10 @@ class SkyFitting {
     see_through_all();
     if (nsky() > 1) add_line_variance(spectra_, out_.fibers, o_, out_);
     leave_out_what_is_unknown();
+    if (o_.throughput == LineThroughput::kFitted) {
+      out_.throughput =
+          line_throughput(spectra_.flux, usable_ivar(spectra_, Purpose::kSky, band_), out_);
+    }
     return std::move(out_);
   }
 
@@ -100,8 +107,7 @@ class SkyFitting {
   void take_residuals() {
     executor_.run(nsky(), [&](std::size_t f) {
       const std::span<double> r = residual_.view().row_span(f);
-      multiply(banded(spectra_.resolution, out_.fibers[f]),
-               std::span<const double>(out_.deconvolved), r);
+      multiply_wide(banded(spectra_.resolution, out_.fibers[f]), out_.deconvolved, r);
       for (std::size_t i = 0; i < n_; ++i) r[i] = flux_(f, i) - r[i];
     });
   }
@@ -161,20 +167,6 @@ class SkyFitting {
     return dropped;
   }
 
-  [[nodiscard]] Array2D<float> mean_resolution() const {
-    const Array3D<float>& r = spectra_.resolution;
-    Array2D<float> out(r.rows(), n_);
-    std::vector<double> sum(out.size(), 0.0);
-    for (std::size_t s = 0; s < r.planes(); ++s) {
-      const float* one = &r(s, 0, 0);
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(one[i]);
-    }
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      out.data()[i] = static_cast<float>(sum[i] / static_cast<double>(r.planes()));
-    }
-    return out;
-  }
-
   /// The sky of each fibre and its variance, as the last solution has them.
   void see_through_all() {
     const Deconvolved sky = solve(equations_, {}, WithCovariance::kYes);
@@ -183,12 +175,13 @@ class SkyFitting {
     out_.wave = spectra_.wave;
     out_.flux = Array2D<double>(nspec, n_);
     out_.ivar = Array2D<double>(nspec, n_);
-    const Array2D<float> mean = mean_resolution();
+    mean_ = mean_matrix(spectra_.resolution);
     // of all fibres: through each fibre's own R was tried, and no nearer to the truth
-    const std::vector<double> variance = variance_through(banded(mean), sky.covariance);
+    const std::vector<double> variance =
+        variance_through(banded(std::as_const(mean_)), sky.covariance);
     executor_.run(nspec, [&](std::size_t s) {
       const Banded<const float> r = banded(spectra_.resolution, s);
-      multiply(r, std::span<const double>(sky.value), out_.flux.view().row_span(s));
+      multiply_wide(r, sky.value, out_.flux.view().row_span(s));
       for (std::size_t i = 0; i < n_; ++i) out_.ivar(s, i) = variance[i] > 0 ? 1 / variance[i] : 0;
     });
     out_.stat_ivar = out_.ivar;
@@ -202,9 +195,9 @@ class SkyFitting {
   void leave_out_what_is_unknown() {
     std::vector<double> unknown(n_), once(n_), twice(n_);
     for (std::size_t i = 0; i < n_; ++i) unknown[i] = known_[i] == 0 ? 1 : 0;
-    const Array2D<float> mean = mean_resolution();
-    multiply(banded(mean), std::span<const double>(unknown), std::span<double>(once));
-    multiply(banded(mean), std::span<const double>(once), std::span<double>(twice));
+    const Banded<const float> mean = banded(std::as_const(mean_));
+    multiply_wide(mean, unknown, once);
+    multiply_wide(mean, once, twice);
     const std::size_t fewest = std::min<std::size_t>(10, std::max<std::size_t>(1, nsky() / 2));
     std::vector<bool> few(n_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -228,12 +221,14 @@ class SkyFitting {
   }
 
   const Spectra& spectra_;
+  char band_;
   const SkyOptions& o_;
   Executor& executor_;
   std::size_t n_;
   Array2D<double> flux_, ivar_, residual_;  ///< [nsky][nwave]
   NormalEquations equations_;
   std::vector<unsigned char> known_;
+  Array2D<float> mean_;  ///< of all fibres' R
   SkyFit out_;
 };
 
@@ -243,6 +238,7 @@ SkyOptions desispec_sky() {
   SkyOptions o;
   o.weight = SkyWeight::kGiven;
   o.line_fibers = LineFibers::kAll;
+  o.throughput = LineThroughput::kFitted;
   return o;
 }
 
@@ -275,10 +271,16 @@ void subtract_sky(Spectra& spectra, const SkyModel& sky, char band) {
   const Array2D<double> usable = usable_ivar(spectra, Purpose::kSky, band);
   const std::vector<bool> out_of_use = forbidden(spectra, Purpose::kSky, band);
   if (spectra.mask.empty()) spectra.mask = Array2D<std::uint32_t>(spectra.nspec(), n, 0U);
+  const bool scaled = !sky.throughput.empty() && band != 'b';  // of blue there is one line
+  const std::vector<std::size_t> between =
+      scaled ? bins_between_lines(sky.wave) : std::vector<std::size_t>();
+  std::vector<double> light(n);
   for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    std::copy_n(sky.flux.row(s), n, light.begin());
+    if (scaled) scale_lines(sky.wave, between, sky.throughput[s], light);
     for (std::size_t i = 0; i < n; ++i) {
       const double a = usable(s, i), b = sky.ivar(s, i);
-      spectra.flux(s, i) -= sky.flux(s, i);
+      spectra.flux(s, i) -= light[i];
       spectra.ivar(s, i) = a > 0 && b > 0 ? 1 / (1 / a + 1 / b) : 0;
       spectra.mask(s, i) |= sky.mask(s, i);
       if (out_of_use[s]) spectra.mask(s, i) |= kBadFiber;

@@ -21,9 +21,14 @@ enum class SkyWeight { kModel, kGiven };
 /// desispec.
 enum class LineFibers { kSeen, kAll };
 
+/// Whether a factor on the sky's lines is taken from each fibre's own lines. kFitted: as desispec;
+/// a fibre's noise, and light of its target on a line, go into it.
+enum class LineThroughput { kNone, kFitted };
+
 struct SkyOptions {
   SkyWeight weight = SkyWeight::kModel;
   LineFibers line_fibers = LineFibers::kSeen;
+  LineThroughput throughput = LineThroughput::kNone;
   double clip_nsig = 4, fiber_nsig = 7;
   int least_iterations = 5, most_iterations = 100;
   /// Part of the sky, near its lines, that the flat's own error does not show.
@@ -51,7 +56,8 @@ struct SkyFit : SkyModel {
 [[nodiscard]] SkyFit compute_sky(const Spectra& flat_fielded, char band, const SkyOptions& options,
                                  Executor& executor);
 
-/// flux - sky, 1 / ivar + 1 / ivar of the sky; masks joined. Fibres that FIBERSTATUS forbids leave
+/// flux - sky, its lines times `throughput` where the sky has it (not of camera 'b', which has one
+/// line), 1 / ivar + 1 / ivar of the sky; masks joined. Fibres that FIBERSTATUS forbids leave
 /// with ivar 0 and kBadFiber. Throws kWrongShape where the grids differ.
 void subtract_sky(Spectra& spectra, const SkyModel& sky, char band);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "loom/linalg/banded_solver.hpp"
 
@@ -75,20 +76,22 @@ class BasisWalk {
   std::size_t piece_ = kOrder - 1;
 };
 
-}  // namespace
+std::vector<Basis> basis_at(std::span<const double> x, const std::vector<double>& knots) {
+  std::vector<Basis> out;
+  BasisWalk walk(knots);
+  for (const double at : x) out.push_back(walk.at(at));
+  return out;
+}
 
-std::optional<std::vector<double>> fit_spline(std::span<const double> at, std::span<const double> x,
-                                              std::span<const double> y,
-                                              std::span<const double> weight, double spacing) {
-  if (x.size() < kOrder || !(x.back() > x.front())) return std::nullopt;
-  const std::vector<double> knots = place_knots(x, spacing);
-  if (!determined(x, knots)) return std::nullopt;
-  const std::size_t count = knots.size() - kOrder;
+/// The spline's coefficients of points whose basis is known; one of weight 0 is left out.
+std::optional<std::vector<double>> coefficients_of(std::span<const Basis> basis, std::size_t count,
+                                                   std::span<const double> y,
+                                                   std::span<const double> weight) {
   loom::Array2D<double> normal(kOrder, count, 0.0);
   std::vector<double> coefficients(count, 0.0);
-  BasisWalk walk(knots);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const Basis b = walk.at(x[i]);
+  for (std::size_t i = 0; i < basis.size(); ++i) {
+    if (weight[i] == 0) continue;
+    const Basis& b = basis[i];
     for (std::size_t p = 0; p < kOrder; ++p) {
       const double wp = weight[i] * b.value[p];
       coefficients[b.first + p] += wp * y[i];
@@ -98,13 +101,70 @@ std::optional<std::vector<double>> fit_spline(std::span<const double> at, std::s
   const loom::BandedSolver solver(normal);
   if (!solver.positive_definite()) return std::nullopt;
   solver.solve(coefficients);
-  std::vector<double> out(at.size());
-  BasisWalk again(knots);
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    const Basis b = again.at(at[i]);
+  return coefficients;
+}
+
+std::vector<double> evaluate(std::span<const Basis> basis, std::span<const double> coefficients) {
+  std::vector<double> out(basis.size());
+  for (std::size_t i = 0; i < basis.size(); ++i) {
+    const Basis& b = basis[i];
     for (std::size_t p = 0; p < kOrder; ++p) out[i] += b.value[p] * coefficients[b.first + p];
   }
   return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> fit_spline(std::span<const double> at, std::span<const double> x,
+                                              std::span<const double> y,
+                                              std::span<const double> weight, double spacing) {
+  if (x.size() < kOrder || !(x.back() > x.front())) return std::nullopt;
+  const std::vector<double> knots = place_knots(x, spacing);
+  if (!determined(x, knots)) return std::nullopt;
+  const auto coefficients = coefficients_of(basis_at(x, knots), knots.size() - kOrder, y, weight);
+  if (!coefficients) return std::nullopt;
+  return evaluate(basis_at(at, knots), *coefficients);
+}
+
+struct SplineOnGrid::Kept {
+  std::vector<double> grid, knots;
+  double spacing = 0;
+  std::vector<Basis> basis;
+  bool is_determined = false;  ///< by all points of the grid
+};
+
+SplineOnGrid::SplineOnGrid(std::span<const double> grid, double spacing) {
+  auto kept = std::make_unique<Kept>();
+  kept->grid.assign(grid.begin(), grid.end());
+  kept->spacing = spacing;
+  if (grid.size() >= kOrder && grid.back() > grid.front()) {
+    kept->knots = place_knots(grid, spacing);
+    kept->is_determined = determined(grid, kept->knots);
+    kept->basis = basis_at(grid, kept->knots);
+  }
+  kept_ = std::move(kept);
+}
+
+SplineOnGrid::~SplineOnGrid() = default;
+
+std::optional<std::vector<double>> SplineOnGrid::fit(std::span<const double> y,
+                                                     std::span<const double> weight) const {
+  const bool all = std::find(weight.begin(), weight.end(), 0.0) == weight.end();
+  if (all && !kept_->is_determined) return std::nullopt;
+  if (!all) {  // a hole may take a knot with it
+    std::vector<double> x, here, w;
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+      if (weight[i] == 0) continue;
+      x.push_back(kept_->grid[i]), here.push_back(y[i]), w.push_back(weight[i]);
+    }
+    if (x.size() < kOrder || !(x.back() > x.front())) return std::nullopt;
+    const std::vector<double> knots = place_knots(x, kept_->spacing);
+    if (knots != kept_->knots) return fit_spline(kept_->grid, x, here, w, kept_->spacing);
+    if (!determined(x, knots)) return std::nullopt;
+  }
+  const auto coefficients = coefficients_of(kept_->basis, kept_->knots.size() - kOrder, y, weight);
+  if (!coefficients) return std::nullopt;
+  return evaluate(kept_->basis, *coefficients);
 }
 
 }  // namespace fiberloom::calibrate

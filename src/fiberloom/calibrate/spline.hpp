@@ -3,6 +3,7 @@
 // asked for. Knows no spectra.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,5 +20,23 @@ namespace fiberloom::calibrate {
                                                             std::span<const double> y,
                                                             std::span<const double> weight,
                                                             double spacing);
+
+/// fit_spline() of one grid many times over, evaluated on all of it: knots and basis are kept. The
+/// same bytes.
+class SplineOnGrid {
+ public:
+  SplineOnGrid(std::span<const double> grid, double spacing);
+  ~SplineOnGrid();
+  SplineOnGrid(const SplineOnGrid&) = delete;
+  SplineOnGrid& operator=(const SplineOnGrid&) = delete;
+
+  /// Points of weight 0 are not there. y, weight: [grid].
+  [[nodiscard]] std::optional<std::vector<double>> fit(std::span<const double> y,
+                                                       std::span<const double> weight) const;
+
+ private:
+  struct Kept;
+  std::unique_ptr<const Kept> kept_;
+};
 
 }  // namespace fiberloom::calibrate

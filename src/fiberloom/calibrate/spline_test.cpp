@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "loom/base/rng.hpp"
 
@@ -69,6 +71,28 @@ TEST(SplineFit, SaysWhenTooLittleIsThere) {
   const std::vector<double> sparse{0, 1, 2, 3, 4, 5}, ones(6, 1.0);
   EXPECT_FALSE(fit_spline(sparse, sparse, ones, ones, 0.9)) << "a knot for each point";
   EXPECT_TRUE(fit_spline(sparse, sparse, ones, ones, 4));
+}
+
+TEST(SplineOnGrid, GivesTheBytesOfASingleFitWithHolesAndWithout) {
+  std::vector<double> grid, y, weight;
+  for (std::size_t i = 0; i < 300; ++i) {
+    grid.push_back(3600 + 0.8 * static_cast<double>(i));
+    y.push_back(1 + 0.1 * std::sin(0.07 * static_cast<double>(i)));
+    weight.push_back(1 + static_cast<double>(i % 7));
+  }
+  const SplineOnGrid spline(grid, 5);
+  // {first, last} of what is missing: nothing, a pixel, a hole that takes knots with it, the start,
+  // all but too few
+  const std::vector<std::pair<std::size_t, std::size_t>> holes{
+      {0, 0}, {100, 101}, {100, 130}, {0, 9}, {2, 300}};
+  for (const auto& [first, last] : holes) {
+    std::vector<double> w = weight, x, there, of_x;
+    for (std::size_t i = first; i < last; ++i) w[i] = 0;
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+      if (w[i] > 0) x.push_back(grid[i]), there.push_back(y[i]), of_x.push_back(w[i]);
+    }
+    EXPECT_EQ(spline.fit(y, w), fit_spline(grid, x, there, of_x, 5)) << first << " to " << last;
+  }
 }
 
 }  // namespace

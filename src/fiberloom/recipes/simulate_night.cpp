@@ -120,6 +120,9 @@ Table fibermap_of(const SimulateNightJob& job, const std::vector<Target>& fibers
   table.descriptions.clear(), table.described = 0;
   table.add("FIBERSTATUS", std::span<const std::int32_t>(status));
   table.add("FIBERASSIGN_X", x, "mm").add("FIBERASSIGN_Y", y, "mm");
+  const std::vector<std::int64_t> none(fibers.size(), 0);  // desispec asks all surveys for stars
+  table.add("BGS_TARGET", std::span<const std::int64_t>(none));
+  table.add("MWS_TARGET", std::span<const std::int64_t>(none));
   return table;
 }
 
