@@ -69,6 +69,39 @@ def remove_outlier(transmissions: Any, dif: float, size: int = 3, *,
     return out
 
 
+def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float = 50.0, energy: float = 20.0,
+                   alpha: float = 1e-3, *, delta_beta: float = 0.0, method: str = "paganin", pad: bool = True,
+                   threads: Optional[int] = None) -> arguments.Floats:
+    """Transmissions [angle][row][column] of a body of one material, without the fringes of the way to the detector.
+
+    Each projection through alpha / (lambda z f^2 / (4 pi) + alpha), f in cycles a centimetre; alpha is
+    beta / (4 pi^2 delta) of the material (Paganin et al. 2002). The negative logarithm is the next step.
+
+    Parameters
+    ----------
+    transmissions : array [angle][row][column]
+    pixel_size, distance, energy : float
+        Of the detector, cm; from body to detector, cm; of the beam, keV.
+    alpha : float
+        Or `delta_beta`, which takes its place where it is above 0.
+    method : str
+        "paganin", or "tomopy": with the numbers of its function, whose frequencies are half a step off.
+    pad : bool
+        False: as TomoPy's, of "tomopy" alone.
+    """
+    if method not in ("paganin", "tomopy"):
+        raise ValueError(f"method: expected 'paganin' or 'tomopy', got {method!r}")
+    out = arguments.own_floats("transmissions", transmissions)
+    options = arguments.texts({"phase": method, "phase_energy": arguments.number("energy", energy),
+                               "phase_distance": arguments.number("distance", distance),
+                               "phase_pixel": arguments.number("pixel_size", pixel_size),
+                               "phase_alpha": arguments.number("alpha", alpha),
+                               "phase_delta_beta": arguments.number("delta_beta", delta_beta),
+                               "phase_unpadded": "false" if pad else "true"})
+    _core.retrieve_phase(out, options, arguments.threads(threads))
+    return out
+
+
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
           filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0, sinograms: bool = False,
           threads: Optional[int] = None) -> arguments.Floats:

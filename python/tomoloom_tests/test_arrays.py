@@ -39,6 +39,23 @@ def test_the_axis_is_found(integrals, theta):
     assert abs(tomoloom.find_center(both, [*theta, np.pi], pairs=True) - 33.25) < 0.3
 
 
+def test_fringes_go_with_the_phase():
+    """A soft body t = 1 - b on the way to the detector: t minus z delta / mu times its Laplacian."""
+    y, x = np.indices((40, 56)) - np.array([18, 30])[:, np.newaxis, np.newaxis]
+    squared, delta_beta = (x * x + y * y) / 16, 300
+    body = 1 - 0.4 * np.exp(-squared / 2)
+    area = 12.398420e-8 / 20 * 20 * delta_beta / (4 * np.pi) / 1e-8
+    seen = np.stack([body + area * (1 - body) * (squared - 2) / 16, body, body])
+    got = tomoloom.retrieve_phase(seen, 1e-4, 20, 20, delta_beta=delta_beta)
+    assert np.abs(got[0] - body).max() < 1e-5 < 0.3 < np.abs(seen[0] - body).max()
+    alpha = 1 / (4 * np.pi ** 2 * delta_beta)
+    assert np.array_equal(tomoloom.retrieve_phase(seen, 1e-4, 20, 20, alpha, threads=1), got)
+    assert np.abs(tomoloom.retrieve_phase(seen, 1e-4, 20, 20, alpha, method="tomopy")[0] - body).max() < 0.02
+    for wrong in ({"method": "none"}, {"energy": 0}, {"distance": -1}, {"pixel_size": np.nan}, {"alpha": 0}):
+        with pytest.raises(ValueError):
+            tomoloom.retrieve_phase(seen, **wrong)
+
+
 def test_counts_become_integrals():
     counts = np.array([[[100, 50, 10, 0]]], dtype=np.uint16)
     flat, dark = np.full((2, 1, 4), 100.0), np.zeros((1, 4))

@@ -12,6 +12,7 @@
 #include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
@@ -52,6 +53,7 @@ struct ReconJob {
   Averaging averaging = Averaging::kMean;
   double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
+  PhaseChoice phase = {};  ///< of transmissions, before the logarithm
   StripeChoice stripe = {};
   RingChoice rings = {};     ///< removed from slices
   double mask = 1;           ///< of the circle within a slice; 0: none
@@ -72,6 +74,7 @@ struct ReconSummary {
   PixelFlaws flaws;
   double centre = 0;
   StageTime read, compute, write;
+  StageTime phase;           ///< of reading: what phase retrieval took, all threads together
   std::uint64_t memory = 0;  ///< bound that was held against the grant
   bool overlap = true;       ///< reading, computing and writing went on at the same time
   bool spooled = false;      ///< rows went through a temporary file

@@ -51,6 +51,24 @@ class Recon(Case):
         self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
         self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
 
+    def test_phase_is_retrieved_before_the_logarithm(self):
+        words = ("--rows", "30:34", "--phase-distance", 20, "--phase-pixel", 1e-4, "--phase-delta-beta", 100)
+        self.recon(*words)
+        plain = self.volume.read_bytes()
+        seen = {plain}
+        for phase in ("paganin", "tomopy"):
+            self.recon(*words, "--phase", phase, "--json", self.out / "s.json")
+            seen.add(self.volume.read_bytes())
+            self.assertRegex(self.ok("info", self.volume).stdout, f"phase +{phase}")
+            summary = json.loads((self.out / "s.json").read_text())
+            self.assertTrue(summary["memory"]["spooled"])
+            self.assertLessEqual(summary["seconds"]["phase"]["wall_s"], summary["seconds"]["read"]["wall_s"])
+        self.assertEqual(len(seen), 3)
+        refuse = lambda code, what, *more: self.fails(code, what, "recon", self.scan, "-o", self.volume, *more)
+        refuse(15, "--phase wants", "--phase", "paganin", "--input", "integrals")
+        refuse(2, "2^24", "--phase", "tomopy", "--phase-distance", 1e9)
+        refuse(2, "--phase-energy", "--phase-energy", 0)
+
     def test_rings_go_from_slices(self):
         self.recon("--rows", "30:34")
         before = self.volume.read_bytes()
@@ -97,7 +115,8 @@ class Recon(Case):
         big = self.out / "big.h5"
         self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
         for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4"),
-                     ("--method", "cgls", "--iterations", "2"), ("--method", "fbp", "--threads", "3")):
+                     ("--method", "cgls", "--iterations", "2"), ("--method", "fbp", "--threads", "3"),
+                     ("--phase", "paganin"), ("--phase", "tomopy", "--outlier", 0.3, "--threads", 1)):
             self.ok("recon", big, "-o", self.volume, "--quiet", "--json", self.out / "s.json", *more)
             memory = json.loads((self.out / "s.json").read_text())["memory"]
             self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)
