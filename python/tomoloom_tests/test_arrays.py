@@ -25,9 +25,11 @@ def test_sinograms_and_threads_change_no_byte(integrals, theta):
     assert np.array_equal(tomoloom.recon(integrals[::1].astype(np.float64), theta, np.full(3, 33.25)), want)
 
 
-@pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv"])
+@pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad", "pml_quad",
+                                    "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart"])
 def test_every_method_sees_the_discs(integrals, theta, method):
-    volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method == "osem" else 1, reg_par=0.1)
+    volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method[0] in "ob" else 1,
+                            reg_par=0.1)
     image, exact = (v[0, 18:46, 18:46].ravel() for v in (volume, tomoloom.recon(integrals[:, :1], theta, 33.25)))
     assert np.corrcoef(image, exact)[0, 1] > (0.8 if method == "gridrec" else 0.95)  # whose axis is elsewhere
 

@@ -19,7 +19,23 @@
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls, kMlem, kOsem, kTv };
+enum class Method {
+  kExact,
+  kGridrec,
+  kFbp,
+  kSirt,
+  kCgls,
+  kMlem,
+  kOsem,
+  kTv,
+  kTikh,
+  kGrad,
+  kPmlQuad,
+  kPmlHybrid,
+  kOspmlQuad,
+  kOspmlHybrid,
+  kBart
+};
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
@@ -39,9 +55,10 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
-  std::size_t iterations = 100;  ///< of kSirt, kCgls, kMlem, kOsem, kTv
-  std::size_t blocks = 1;        ///< of kOsem
-  double reg_par = 0;            ///< of kTv
+  std::size_t iterations = 100;  ///< of all but kExact, kGridrec, kFbp
+  std::size_t blocks = 1;        ///< of kOsem, kOspml..., kBart
+  double reg_par = 0;            ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
+  double reg_edge = 1;           ///< of kPmlHybrid, kOspmlHybrid
   /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};

@@ -32,10 +32,21 @@ constexpr Word<Acquisition> kAcquisitions[] = {{"full", Acquisition::kFull},
                                                {"half", Acquisition::kHalf}};
 constexpr Word<Phase> kPhases[] = {
     {"none", Phase::kNone}, {"paganin", Phase::kPaganin}, {"tomopy", Phase::kTomopy}};
-constexpr Word<Method> kMethods[] = {{"exact", Method::kExact}, {"gridrec", Method::kGridrec},
-                                     {"fbp", Method::kFbp},     {"sirt", Method::kSirt},
-                                     {"cgls", Method::kCgls},   {"mlem", Method::kMlem},
-                                     {"osem", Method::kOsem},   {"tv", Method::kTv}};
+constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
+                                     {"gridrec", Method::kGridrec},
+                                     {"fbp", Method::kFbp},
+                                     {"sirt", Method::kSirt},
+                                     {"cgls", Method::kCgls},
+                                     {"mlem", Method::kMlem},
+                                     {"osem", Method::kOsem},
+                                     {"tv", Method::kTv},
+                                     {"tikh", Method::kTikh},
+                                     {"grad", Method::kGrad},
+                                     {"pml_quad", Method::kPmlQuad},
+                                     {"pml_hybrid", Method::kPmlHybrid},
+                                     {"ospml_quad", Method::kOspmlQuad},
+                                     {"ospml_hybrid", Method::kOspmlHybrid},
+                                     {"bart", Method::kBart}};
 
 [[noreturn]] void expected(const char* what) { throw Error(Status::kUsage, what); }
 
@@ -314,8 +325,7 @@ const ReconRow kReconRows[] = {
      .names = "--method",
      .group = kReconstructionOptions,
      .text = "exact: right in value; gridrec: the numbers of TomoPy's gridrec; fbp: filtered back "
-             "projection of square pixels, slow; sirt, cgls, mlem, osem, tv: iterations, for few "
-             "angles",
+             "projection of square pixels, slow; the others iterate, for few angles",
      .field = [](ReconJob& j) -> Field { return word_field(&j.method, kMethods); }},
     {.key = "filter",
      .names = "--filter",
@@ -339,14 +349,15 @@ const ReconRow kReconRows[] = {
     {.key = "iterations",
      .names = "--iterations",
      .group = kReconstructionOptions,
-     .text = "of sirt, cgls, mlem, osem, tv",
+     .text = "of the methods that iterate",
      .field = [](ReconJob& j) -> Field { return &j.iterations; },
      .interval = between(1, 100000),
      .shows_default = true},
     {.key = "blocks",
      .names = "--blocks",
      .group = kReconstructionOptions,
-     .text = "osem: blocks of angles, one after the other in each iteration",
+     .text = "osem, ospml_quad, ospml_hybrid, bart: blocks of angles, one after the other in each "
+             "iteration",
      .field = [](ReconJob& j) -> Field { return &j.blocks; },
      .value = "N",
      .interval = between(1, 100000),
@@ -354,10 +365,19 @@ const ReconRow kReconRows[] = {
     {.key = "reg_par",
      .names = "--reg-par",
      .group = kReconstructionOptions,
-     .text =
-         "tv: what the sum of differences between pixels counts beside half the squared residual",
+     .text = "tv: what the sum of differences between pixels counts beside half the squared "
+             "residual; tikh: what squared values count beside the squared residual; pml_..., "
+             "ospml_...: what differences between neighbours count beside the likelihood; grad: "
+             "length of a step, 0: found",
      .field = [](ReconJob& j) -> Field { return &j.reg_par; },
      .interval = at_least(0),
+     .shows_default = true},
+    {.key = "reg_edge",
+     .names = "--reg-edge",
+     .group = kReconstructionOptions,
+     .text = "pml_hybrid, ospml_hybrid: differences beyond this are edges, which cost less",
+     .field = [](ReconJob& j) -> Field { return &j.reg_edge; },
+     .interval = above(0),
      .shows_default = true},
     {.key = "center",
      .names = "--center",
