@@ -16,9 +16,10 @@ from ._arrays import normalize as normalize
 from ._arrays import recon as recon
 from ._arrays import remove_outlier as remove_outlier
 from ._arrays import remove_stripe as remove_stripe
+from ._arrays import retrieve_phase as retrieve_phase
 from ._core import version as __version__
 from ._errors import ArgumentError as ArgumentError
 from ._errors import TomoloomError as TomoloomError
 
 __all__ = ["ArgumentError", "TomoloomError", "__version__", "find_center", "mask_circle", "normalize", "recon",
-           "remove_outlier", "remove_stripe"]
+           "remove_outlier", "remove_stripe", "retrieve_phase"]

@@ -69,9 +69,42 @@ def remove_outlier(transmissions: Any, dif: float, size: int = 3, *,
     return out
 
 
+def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float = 50.0, energy: float = 20.0,
+                   alpha: float = 1e-3, *, delta_beta: float = 0.0, method: str = "paganin", pad: bool = True,
+                   threads: Optional[int] = None) -> arguments.Floats:
+    """Transmissions [angle][row][column] of a body of one material, without the fringes of the way to the detector.
+
+    Each projection through alpha / (lambda z f^2 / (4 pi) + alpha), f in cycles a centimetre; alpha is
+    beta / (4 pi^2 delta) of the material (Paganin et al. 2002). The negative logarithm is the next step.
+
+    Parameters
+    ----------
+    transmissions : array [angle][row][column]
+    pixel_size, distance, energy : float
+        Of the detector, cm; from body to detector, cm; of the beam, keV.
+    alpha : float
+        Or `delta_beta`, which takes its place where it is above 0.
+    method : str
+        "paganin", or "tomopy": with the numbers of its function, whose frequencies are half a step off.
+    pad : bool
+        False: as TomoPy's, of "tomopy" alone.
+    """
+    if method not in ("paganin", "tomopy"):
+        raise ValueError(f"method: expected 'paganin' or 'tomopy', got {method!r}")
+    out = arguments.own_floats("transmissions", transmissions)
+    options = arguments.texts({"phase": method, "phase_energy": arguments.number("energy", energy),
+                               "phase_distance": arguments.number("distance", distance),
+                               "phase_pixel": arguments.number("pixel_size", pixel_size),
+                               "phase_alpha": arguments.number("alpha", alpha),
+                               "phase_delta_beta": arguments.number("delta_beta", delta_beta),
+                               "phase_unpadded": "false" if pad else "true"})
+    _core.retrieve_phase(out, options, arguments.threads(threads))
+    return out
+
+
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
-          filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0, sinograms: bool = False,
-          threads: Optional[int] = None) -> arguments.Floats:
+          filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0,
+          reg_edge: float = 1.0, sinograms: bool = False, threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
 
     Parameters
@@ -82,8 +115,9 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Radians, one for every projection.
     center : float or array, optional
         Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
-    method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par
-        As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv".
+    method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge
+        As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
+        "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart".
     """
     data = arguments.floats("integrals", integrals)
     angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])
@@ -93,7 +127,8 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "filter_order": arguments.number("filter_order", filter_order),
                                "iterations": arguments.integer("iterations", iterations, 1),
                                "blocks": arguments.integer("blocks", blocks, 1),
-                               "reg_par": arguments.number("reg_par", reg_par, 0)})
+                               "reg_par": arguments.number("reg_par", reg_par, 0),
+                               "reg_edge": arguments.number("reg_edge", reg_edge)})
     return _core.recon(data, angles, centers.ravel(), bool(sinograms), options, arguments.threads(threads))
 
 

@@ -18,6 +18,7 @@
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/recipes/recon_arrays.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
@@ -110,6 +111,25 @@ void remove_outliers(Floats data, float dif, std::size_t size, std::size_t threa
   each_sinogram(data, threads, [&](const SinogramView& s) { (void)remove_outlier(s, dif, size); });
 }
 
+/// Projections [angle][row][column] in place, two at a time.
+void retrieve_phase(Floats data, const py::dict& options, std::size_t threads) {
+  require_dimensions(data, 3, "transmissions");
+  const PhaseChoice choice = job_of(options).phase;
+  const std::size_t angles = extent(data, 0), rows = extent(data, 1), columns = extent(data, 2);
+  const std::size_t pixels = rows * columns;
+  const std::span<float> values(data.mutable_data(), angles * pixels);
+  const py::gil_scoped_release release;
+  const auto executor = make_executor(threads);
+  PhaseFilter filter(choice, rows, columns);
+  for (std::size_t a = 0; a < angles; a += 2) {
+    look_for_signals();
+    const auto one = values.subspan(a * pixels, pixels);
+    const auto other = values.subspan(a * pixels + pixels).first(a + 1 < angles ? pixels : 0);
+    filter.run({.first_in = one, .second_in = other, .first_out = one, .second_out = other}, 0,
+               rows, *executor);
+  }
+}
+
 /// [angle][row][column], or with sinograms [row][angle][column].
 struct Stack {
   std::size_t angles, columns;
@@ -196,6 +216,7 @@ PYBIND11_MODULE(_core, m) {
   m.def("remove_stripes", &remove_stripes, py::arg().noconvert(), py::arg(), py::arg());
   m.def("remove_outliers", &remove_outliers, py::arg().noconvert(), py::arg(), py::arg(),
         py::arg());
+  m.def("retrieve_phase", &retrieve_phase, py::arg().noconvert(), py::arg(), py::arg());
   m.def("recon", &recon);
   m.def("find_centre", &centre);
   m.def("mask", &mask, py::arg().noconvert(), py::arg(), py::arg());

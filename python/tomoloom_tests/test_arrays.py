@@ -25,9 +25,11 @@ def test_sinograms_and_threads_change_no_byte(integrals, theta):
     assert np.array_equal(tomoloom.recon(integrals[::1].astype(np.float64), theta, np.full(3, 33.25)), want)
 
 
-@pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv"])
+@pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad", "pml_quad",
+                                    "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart"])
 def test_every_method_sees_the_discs(integrals, theta, method):
-    volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method == "osem" else 1, reg_par=0.1)
+    volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method[0] in "ob" else 1,
+                            reg_par=0.1)
     image, exact = (v[0, 18:46, 18:46].ravel() for v in (volume, tomoloom.recon(integrals[:, :1], theta, 33.25)))
     assert np.corrcoef(image, exact)[0, 1] > (0.8 if method == "gridrec" else 0.95)  # whose axis is elsewhere
 
@@ -37,6 +39,23 @@ def test_the_axis_is_found(integrals, theta):
     both = np.concatenate([integrals, integrals[:1, :, :]])  # of 180 degrees: the mirror of 0
     both[-1] = np.array([[np.interp(66.5 - x, np.arange(64), row) for x in range(64)] for row in integrals[0]])
     assert abs(tomoloom.find_center(both, [*theta, np.pi], pairs=True) - 33.25) < 0.3
+
+
+def test_fringes_go_with_the_phase():
+    """A soft body t = 1 - b on the way to the detector: t minus z delta / mu times its Laplacian."""
+    y, x = np.indices((40, 56)) - np.array([18, 30])[:, np.newaxis, np.newaxis]
+    squared, delta_beta = (x * x + y * y) / 16, 300
+    body = 1 - 0.4 * np.exp(-squared / 2)
+    area = 12.398420e-8 / 20 * 20 * delta_beta / (4 * np.pi) / 1e-8
+    seen = np.stack([body + area * (1 - body) * (squared - 2) / 16, body, body])
+    got = tomoloom.retrieve_phase(seen, 1e-4, 20, 20, delta_beta=delta_beta)
+    assert np.abs(got[0] - body).max() < 1e-5 < 0.3 < np.abs(seen[0] - body).max()
+    alpha = 1 / (4 * np.pi ** 2 * delta_beta)
+    assert np.array_equal(tomoloom.retrieve_phase(seen, 1e-4, 20, 20, alpha, threads=1), got)
+    assert np.abs(tomoloom.retrieve_phase(seen, 1e-4, 20, 20, alpha, method="tomopy")[0] - body).max() < 0.02
+    for wrong in ({"method": "none"}, {"energy": 0}, {"distance": -1}, {"pixel_size": np.nan}, {"alpha": 0}):
+        with pytest.raises(ValueError):
+            tomoloom.retrieve_phase(seen, **wrong)
 
 
 def test_counts_become_integrals():

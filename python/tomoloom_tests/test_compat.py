@@ -84,6 +84,7 @@ def test_phase_of_a_flat_field_is_flat_and_edges_get_soft():
     assert np.allclose(once, once.mean(), rtol=1e-4)
     edge = np.where(np.arange(30) < 15, 1.0, 2.0) * np.ones((1, 20, 1))
     soft = tomopy.retrieve_phase(edge, alpha=1e-4)[0, 10]
+    assert np.allclose(tomopy.retrieve_phase(flat, pad=False), flat, rtol=1e-4)
     assert (np.diff(soft) > -1e-4).all() and np.diff(soft).max() < 0.2
 
 

@@ -12,9 +12,9 @@ SOURCE = os.environ.get("TOMOPY_SOURCE")
 FILES = ("test_prep/test_normalize.py", "test_prep/test_stripe.py", "test_prep/test_phase.py",
          "test_recon/test_rotation.py", "test_recon/test_algorithm.py")
 NOT_THERE = {"detect_stripe", "stripe_detection", "stripe_mask", "gridrec_custom", "write_center", "art", "bart",
-             "ospml_hybrid", "ospml_quad", "pml_hybrid", "pml_quad", "grad", "tikh", "osem"}  # osem: with ind_block
+             "ospml_hybrid", "ospml_quad", "osem"}  # bart, ospml_..., osem: with ind_block
 OTHER_VALUES = {"fbp",  # TomoPy's does not filter
-                "sirt", "mlem", "tv"}  # another start and another model of rays
+                "sirt", "mlem", "tv", "pml_hybrid", "pml_quad", "grad", "tikh"}  # another start and another model of rays
 
 
 @pytest.mark.skipif(not SOURCE, reason="TOMOPY_SOURCE names no checkout of TomoPy")

@@ -9,7 +9,6 @@ from .. import _arrays
 from .._arguments import Floats
 
 _LEAST = np.float32(1e-6)
-_PLANCK_KEV_S, _LIGHT_CM_S, _PI = 6.58211928e-19, 299792458e+2, 3.14159265359  # TomoPy's digits
 
 
 def angles(nang: int, ang1: float = 0.0, ang2: float = 180.0) -> Any:
@@ -106,32 +105,11 @@ def remove_outlier(arr: Any, dif: float, size: int = 3, axis: int = 0, ncore: Op
     return _given(out, np.ascontiguousarray(result))
 
 
-def _padding(length: int, around: float) -> int:
-    return int((2 ** np.ceil(np.log2(length + around)) - length) * 0.5)
-
-
 def retrieve_phase(tomo: Any, pixel_size: float = 1e-4, dist: float = 50, energy: float = 20, alpha: float = 1e-3,
                    pad: bool = True, ncore: Optional[int] = None, nchunk: Any = None) -> Floats:
     """Paganin's single-step retrieval: each projection through 1 / (lambda z |k|^2 / (4 pi) + alpha), 1 at most;
     `pixel_size` and `dist` in cm, `energy` in keV."""
-    out = arguments.own_floats("tomo", tomo)
-    _, rows, columns = out.shape
-    wavelength = 2 * _PI * _PLANCK_KEV_S * _LIGHT_CM_S / energy
-    around = np.ceil(_PI * wavelength * dist / pixel_size ** 2)
-    above, beside = (_padding(rows, around), _padding(columns, around)) if pad else (0, 0)
-    shape = rows + 2 * above, columns + 2 * beside
-
-    def frequencies(n: int) -> Any:  # TomoPy's, which end at +-1/(2 pixels) and have none at 0
-        return np.square(np.arange(1 - n, n, 2, dtype=np.float32) * (0.5 / ((n - 1) * pixel_size)))
-
-    kernel = 1 / (wavelength * dist * np.add.outer(frequencies(shape[0]), frequencies(shape[1])) / (4 * _PI) + alpha)
-    kernel = np.fft.fftshift(kernel) / kernel.max()
-    around_each = ((above, above), (beside, beside))
-    for projection in out:
-        padded = np.pad(projection, around_each, mode="edge")
-        phase = np.fft.ifft2(np.fft.fft2(padded) * kernel).real
-        projection[...] = phase[above:above + rows, beside:beside + columns]
-    return out
+    return _arrays.retrieve_phase(tomo, pixel_size, dist, energy, alpha, method="tomopy", pad=bool(pad), threads=ncore)
 
 
 def sino_360_to_180(data: Any, overlap: float = 0, rotation: str = "left") -> Any:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """TomoPy's recon() and circ_mask()."""
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
@@ -8,16 +8,32 @@ from .. import _core
 from .._arguments import Floats, stack
 from .._arrays import recon as _recon
 
-_ALGORITHMS = ("gridrec", "fbp", "sirt", "mlem", "osem", "tv", "cgls", "exact")
+_ALGORITHMS = ("gridrec", "fbp", "sirt", "mlem", "osem", "tv", "tikh", "grad", "pml_quad", "pml_hybrid", "ospml_quad",
+               "ospml_hybrid", "bart", "cgls", "exact")
 _TAKES = {"gridrec": ("filter_name", "filter_par"), "exact": ("filter_name", "filter_par"),
           "fbp": ("filter_name", "filter_par"), "sirt": ("num_iter",), "cgls": ("num_iter",), "mlem": ("num_iter",),
-          "osem": ("num_iter", "num_block"), "tv": ("num_iter", "reg_par")}
-_PEERS = ("art", "bart", "ospml_hybrid", "ospml_quad", "pml_hybrid", "pml_quad", "grad", "tikh")
+          "osem": ("num_iter", "num_block"), "tv": ("num_iter", "reg_par"), "tikh": ("num_iter", "reg_par"),
+          "grad": ("num_iter", "reg_par"), "pml_quad": ("num_iter", "reg_par"), "pml_hybrid": ("num_iter", "reg_par"),
+          "ospml_quad": ("num_iter", "reg_par", "num_block"), "ospml_hybrid": ("num_iter", "reg_par", "num_block"),
+          "bart": ("num_iter", "num_block")}
+_PEERS = ("art",)
+
+
+def _regularisation(algorithm: str, reg_par: Any, rays: int) -> Tuple[float, float]:
+    """TomoPy's reg_par as weight and edge: of tikh its second number, of slices scaled by sqrt(rays / 2) as there; of
+    grad the length of a step, found where it is negative or not given."""
+    if algorithm == "grad" and reg_par is None:
+        return 0.0, 1.0
+    given = [float(value) for value in np.ravel(1 if reg_par is None else reg_par)]
+    first, second = given[0], given[1] if len(given) > 1 else 1.0
+    if algorithm == "tikh":
+        return second * rays / 2, 1.0
+    return max(first, 0.0), second
 
 
 def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = False, algorithm: Any = None,
           init_recon: Any = None, ncore: Optional[int] = None, nchunk: Any = None, **kwargs: Any) -> Floats:
-    """Slices by algorithm "gridrec" (TomoPy's arrays), "fbp", "sirt", "mlem", "osem", "tv", or tomoloom's own "exact" and "cgls".
+    """Slices by algorithm "gridrec" (TomoPy's arrays), any other of TomoPy's but "art", or tomoloom's own "exact" and "cgls".
 
     The default axis is columns/2. Slices are as wide as the projections (num_gridx, num_gridy).
     """
@@ -39,10 +55,11 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
         raise NotImplementedError(f"filter_name={name!r}: only {', '.join(_core.filters)} are there")
     given = [float(value) for value in np.ravel(kwargs.get("filter_par", (0.5, 8)))[:2]]
     cutoff, order = given + [0.5, 8.0][len(given):]
+    weight, edge = _regularisation(algorithm, kwargs.get("reg_par"), columns * np.size(theta))
     return _recon(data, np.asarray(theta, dtype=np.float32), columns / 2 if center is None else center,
                   method=algorithm, filter=name, filter_cutoff=cutoff, filter_order=order,
                   iterations=int(np.squeeze(kwargs.get("num_iter", 1))),
-                  blocks=int(np.squeeze(kwargs.get("num_block", 1))), reg_par=float(np.ravel(kwargs.get("reg_par", 1))[0]),
+                  blocks=int(np.squeeze(kwargs.get("num_block", 1))), reg_par=weight, reg_edge=edge,
                   sinograms=bool(sinogram_order), threads=ncore)
 
 

@@ -56,6 +56,7 @@ std::string summary_text(const ReconSummary& summary, const ReconJob& job, std::
                      {"read", seconds(summary.read)},
                      {"compute", seconds(summary.compute)},
                      {"write", seconds(summary.write)}};
+  if (job.phase.method != Phase::kNone) json["seconds"]["phase"] = seconds(summary.phase);
   json["memory"] = {{"estimate_bytes", summary.memory},
                     {"peak_bytes", peak_memory_bytes()},
                     {"overlap", summary.overlap},

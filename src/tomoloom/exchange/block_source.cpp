@@ -35,8 +35,9 @@ void BlockSource::add(const std::string& name, std::size_t frames) {
   Set set{.name = name, .frames = frames, .spool = nullptr};
   if (frames > 0) {
     const std::vector<std::size_t> chunk = reader_.chunk(name);
-    const bool within = chunk.size() != 3 || rows_.rows <= rows_.block_rows ||
-                        (rows_.block_rows % chunk[1] == 0 && rows_.first % chunk[1] == 0);
+    const bool within = !reader_.made_when_asked() &&
+                        (chunk.size() != 3 || rows_.rows <= rows_.block_rows ||
+                         (rows_.block_rows % chunk[1] == 0 && rows_.first % chunk[1] == 0));
     if (!within) {
       set.box_frames = std::min(chunk[0], frames);
       set.box_rows = chunk[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A scan by blocks of rows, each number unpacked once: straight from the file where its chunks lie
-// within blocks, else by way of a spool.
+// within blocks, else (or where numbers are
+// worked out when they are asked for) by way of a spool.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,8 @@ class FrameSource {
   /// The box (frames, rows, columns) in which a set is stored; empty where rows lie one after the
   /// other.
   [[nodiscard]] virtual std::vector<std::size_t> chunk(const std::string& name) const = 0;
+  /// Whether frames are worked out anew each time: best asked for once, as whole chunks.
+  [[nodiscard]] virtual bool made_when_asked() const noexcept { return false; }
   /// A text that changes when the files do.
   [[nodiscard]] virtual std::string identity() const = 0;
 

@@ -33,7 +33,7 @@ std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
 }  // namespace
 
 MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
-                       std::size_t block_rows, std::uint64_t read_buffers, std::size_t threads,
+                       std::size_t block_rows, const ReadMemory& read, std::size_t threads,
                        std::uint64_t granted) {
   const std::uint64_t frame = std::uint64_t{block_rows} * layout.columns;
   const std::uint64_t value = layout.counts ? sizeof(std::uint16_t) : sizeof(float);
@@ -49,15 +49,17 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
       std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =
       kProgram + threads * (kThread + sinogram_bytes(job, layout) + plan.thread_bytes()) +
-      plan.group_bytes() + read_buffers + averages + integrals + std::min(raw, kHeapKeeps) +
+      plan.group_bytes() + read.buffers + averages + integrals + std::min(raw, kHeapKeeps) +
       std::min(slices, kHeapKeeps);
+  const std::uint64_t before =
+      read.before > 0 ? kProgram + threads * kThread + read.buffers + read.before : 0;
   const std::uint64_t centre = job.search != AxisSearch::kNone
                                    ? kProgram + layout.angles * layout.columns * kCentreBytes
                                    : 0;
   MemoryPlan memory;
-  memory.bytes = std::max(centre, always + 2 * raw + 2 * slices);
+  memory.bytes = std::max({centre, before, always + 2 * raw + 2 * slices});
   memory.overlap = memory.bytes <= granted;
-  if (!memory.overlap) memory.bytes = std::max(centre, always + raw + slices);
+  if (!memory.overlap) memory.bytes = std::max({centre, before, always + raw + slices});
   return memory;
 }
 

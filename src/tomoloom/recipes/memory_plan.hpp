@@ -17,11 +17,16 @@ struct MemoryPlan {
   bool overlap = true;
 };
 
+/// Reading takes `buffers` beside the blocks, and `before` before the first of them is there.
+struct ReadMemory {
+  std::uint64_t buffers = 0, before = 0;
+};
+
 /// A bound on the peak of a run by blocks of `block_rows`, on so many threads; without overlap
 /// where that alone fits into `granted`. It is in `bytes` in any case: the caller compares.
 [[nodiscard]] MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout,
                                      const SlicePlan& plan, std::size_t block_rows,
-                                     std::uint64_t read_buffers, std::size_t threads,
+                                     const ReadMemory& read, std::size_t threads,
                                      std::uint64_t granted);
 
 /// Less than any run takes: known before tables are made, which may not fit themselves.

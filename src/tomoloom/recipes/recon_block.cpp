@@ -32,8 +32,6 @@ void read_block(BlockSource& source, std::size_t first, std::size_t rows, const 
   source.read(first, rows, block.projections, block.flats, block.darks, observer);
 }
 
-namespace {
-
 Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block) {
   const std::size_t pixels = block.rows * layout.columns;
   if (job.input != InputKind::kCounts) {
@@ -52,6 +50,8 @@ std::size_t count_saturated(const ReconJob& job, const RawBlock& block, const Ga
   return static_cast<std::size_t>(
       std::count_if(found.begin(), found.end(), [&](std::size_t i) { return gain.scale[i] > 0; }));
 }
+
+namespace {
 
 /// Zingers are looked for among transmissions, before the logarithm.
 bool looks_for_zingers(const ReconJob& job) {

@@ -8,6 +8,7 @@
 #include "loom/base/executor.hpp"
 #include "tomoloom/exchange/block_source.hpp"
 #include "tomoloom/prepare/half_acquisition.hpp"
+#include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/recipes/slice_plan.hpp"
 
@@ -21,6 +22,12 @@ struct RawBlock {
 /// Memory that `block` has is used again.
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
                 RawBlock& block);
+
+/// Of a block's flats and darks, or of a scan's that has none; pixels that are blind are counted in
+/// it, saturated ones by themselves.
+[[nodiscard]] Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block);
+[[nodiscard]] std::size_t count_saturated(const ReconJob& job, const RawBlock& block,
+                                          const Gain& gain);
 
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,

@@ -12,13 +12,30 @@
 #include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/prepare/normalize.hpp"
+#include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 
 namespace tomoloom {
 
-enum class Method { kExact, kGridrec, kFbp, kSirt, kCgls, kMlem, kOsem, kTv };
+enum class Method {
+  kExact,
+  kGridrec,
+  kFbp,
+  kSirt,
+  kCgls,
+  kMlem,
+  kOsem,
+  kTv,
+  kTikh,
+  kGrad,
+  kPmlQuad,
+  kPmlHybrid,
+  kOspmlQuad,
+  kOspmlHybrid,
+  kBart
+};
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
 
@@ -38,9 +55,10 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
-  std::size_t iterations = 100;  ///< of kSirt, kCgls, kMlem, kOsem, kTv
-  std::size_t blocks = 1;        ///< of kOsem
-  double reg_par = 0;            ///< of kTv
+  std::size_t iterations = 100;  ///< of all but kExact, kGridrec, kFbp
+  std::size_t blocks = 1;        ///< of kOsem, kOspml..., kBart
+  double reg_par = 0;            ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
+  double reg_edge = 1;           ///< of kPmlHybrid, kOspmlHybrid
   /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
   /// row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
@@ -52,6 +70,7 @@ struct ReconJob {
   Averaging averaging = Averaging::kMean;
   double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
+  PhaseChoice phase = {};  ///< of transmissions, before the logarithm
   StripeChoice stripe = {};
   RingChoice rings = {};     ///< removed from slices
   double mask = 1;           ///< of the circle within a slice; 0: none
@@ -72,6 +91,7 @@ struct ReconSummary {
   PixelFlaws flaws;
   double centre = 0;
   StageTime read, compute, write;
+  StageTime phase;           ///< of reading: what phase retrieval took, all threads together
   std::uint64_t memory = 0;  ///< bound that was held against the grant
   bool overlap = true;       ///< reading, computing and writing went on at the same time
   bool spooled = false;      ///< rows went through a temporary file

@@ -16,6 +16,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/runtime/memory_limit.hpp"
 #include "tomoloom/recipes/memory_plan.hpp"
+#include "tomoloom/recipes/phase_source.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
@@ -53,9 +54,8 @@ std::vector<double> radians(const ScanLayout& layout) {
 
 /// The axis from rows spread over those that were asked for, searched in the middle half of the
 /// row.
-void look_for_centre(const ReconJob& job, BlockSource& source, ReconSummary& summary,
-                     Executor& executor, const Observer& observer) {
-  const ScanLayout& layout = summary.layout;
+void look_for_centre(const ReconJob& job, const ScanLayout& layout, BlockSource& source,
+                     ReconSummary& summary, Executor& executor, const Observer& observer) {
   const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
   std::vector<float> rows(layout.angles * count * n), one;
   RawBlock raw;
@@ -141,15 +141,16 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 }
 
 /// Throws kMemory where not even one block at a time fits.
-void check_memory(const ReconJob& job, ReconSummary& summary, const SlicePlan& plan,
-                  const BlockSource& source, std::size_t threads, std::uint64_t granted) {
+void check_memory(const ReconJob& job, const ScanLayout& layout, ReconSummary& summary,
+                  const SlicePlan& plan, const BlockSource& source, std::uint64_t before,
+                  std::size_t threads, std::uint64_t granted) {
   const MemoryPlan memory =
-      plan_memory(job, summary.layout, plan, std::min(kSlicesPerGroup, summary.slices),
-                  source.buffer_bytes(), threads, granted);
+      plan_memory(job, layout, plan, std::min(kSlicesPerGroup, summary.slices),
+                  {.buffers = source.buffer_bytes(), .before = before}, threads, granted);
   summary.memory = memory.bytes;
   summary.overlap = memory.overlap;
   summary.spooled = source.spools();
-  if (summary.memory > granted) too_little(summary.layout, summary.memory, granted);
+  if (summary.memory > granted) too_little(layout, summary.memory, granted);
 }
 
 /// What decided the numbers: the options, and what was found where they leave it open.
@@ -167,13 +168,13 @@ StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.c
 /// Blocks of rows on their way: read, worked on, written.
 class BlockRun {
  public:
-  BlockRun(const ReconJob& job, const SlicePlan& plan, BlockSource& source, SliceSink& writer,
-           ReconSummary& summary, const Observer& observer)
+  BlockRun(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
+           BlockSource& source, SliceSink& writer, ReconSummary& summary, const Observer& observer)
       : source_(source),
         writer_(writer),
         summary_(summary),
         observer_(observer),
-        work_(job, summary.layout, plan) {
+        work_(job, layout, plan) {
     for (std::size_t done = 0; done < summary.slices; done += kSlicesPerGroup) {
       const Block block{done, std::min(kSlicesPerGroup, summary.slices - done)};
       if (!writer.done(block.first, block.count)) blocks_.push_back(block);
@@ -291,27 +292,40 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   check_acquisition(job, summary.layout);
   const std::uint64_t granted = granted_memory(job, summary);
   const std::string folder = std::filesystem::path(job.output).parent_path().string();
+  std::optional<PhaseSource> phase;
+  if (job.phase.method != Phase::kNone) {
+    phase.emplace(*scan, job, summary.first_row, summary.slices, executor, observer);
+  }
+  const FrameSource& frames = phase ? static_cast<const FrameSource&>(*phase) : *scan;
+  const ReconJob rest = after_phase(job);
   BlockSource source(
-      *scan, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
-      folder, job.input != InputKind::kCounts);
+      frames, {.first = summary.first_row, .rows = summary.slices, .block_rows = kSlicesPerGroup},
+      folder, rest.input != InputKind::kCounts);
   make_folder_of(job.output);
-  if (job.search != AxisSearch::kNone) look_for_centre(job, source, summary, executor, observer);
+  if (job.search != AxisSearch::kNone) {
+    look_for_centre(rest, frames.layout(), source, summary, executor, observer);
+  }
   const SlicePlan plan = plan_of(job, summary);
   summary.width = plan.image();
   summary.grid = plan.grid ? plan.grid->grid : plan.image();
-  check_memory(job, summary, plan, source, executor.concurrency(), granted);
+  check_memory(rest, frames.layout(), summary, plan, source, phase ? phase->bytes() : 0,
+               executor.concurrency(), granted);
   const std::vector<VolumeNote> notes = notes_of(job, summary);
   const std::unique_ptr<SliceSink> writer = open_volume(
       job, *scan, {.slices = summary.slices, .width = plan.image(), .first_row = summary.first_row},
       notes);
   try {
-    BlockRun run(job, plan, source, *writer, summary, observer);
+    BlockRun run(rest, frames.layout(), plan, source, *writer, summary, observer);
     if (summary.resumed > 0) {
       observer.info(print("%s: %zu of %zu slices are there from an earlier run", job.output.c_str(),
                           summary.resumed, summary.slices));
     }
     run.run(executor);
-    check_flaws(job, summary.flaws, run.pixels(), observer);
+    if (phase) {
+      summary.flaws = phase->flaws();
+      summary.phase = phase->spent();
+    }
+    check_flaws(job, summary.flaws, phase ? phase->pixels() : run.pixels(), observer);
     writer->commit();
   } catch (const Error& error) {
     if (job.resume && can_go_on(error)) {

@@ -4,6 +4,44 @@
 #include <utility>
 
 namespace tomoloom {
+namespace {
+
+RayMethod ray_method(Method method) {
+  switch (method) {
+    case Method::kExact:
+    case Method::kGridrec:
+      break;  // stand on no rays
+    case Method::kFbp:
+      return RayMethod::kFbp;
+    case Method::kSirt:
+      return RayMethod::kSirt;
+    case Method::kCgls:
+      return RayMethod::kCgls;
+    case Method::kMlem:
+      return RayMethod::kMlem;
+    case Method::kOsem:
+      return RayMethod::kOsem;
+    case Method::kTv:
+      return RayMethod::kTv;
+    case Method::kTikh:
+      return RayMethod::kTikh;
+    case Method::kGrad:
+      return RayMethod::kGrad;
+    case Method::kPmlQuad:
+      return RayMethod::kPmlQuad;
+    case Method::kPmlHybrid:
+      return RayMethod::kPmlHybrid;
+    case Method::kOspmlQuad:
+      return RayMethod::kOspmlQuad;
+    case Method::kOspmlHybrid:
+      return RayMethod::kOspmlHybrid;
+    case Method::kBart:
+      return RayMethod::kBart;
+  }
+  return RayMethod::kFbp;
+}
+
+}  // namespace
 
 std::uint64_t SlicePlan::group_bytes() const noexcept {
   return grid ? grid->table_bytes() + grid->group_bytes()
@@ -19,32 +57,14 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
   plan.rays = {.iterations = job.iterations,
                .filter = job.filter,
                .blocks = job.blocks,
-               .weight = job.reg_par};
-  switch (job.method) {
-    case Method::kExact:
-      plan.grid = plan_exact(plan.geometry, job.filter);
-      break;
-    case Method::kGridrec:
-      plan.grid = plan_gridrec(plan.geometry, job.filter);
-      break;
-    case Method::kFbp:
-      plan.rays.method = RayMethod::kFbp;
-      break;
-    case Method::kSirt:
-      plan.rays.method = RayMethod::kSirt;
-      break;
-    case Method::kCgls:
-      plan.rays.method = RayMethod::kCgls;
-      break;
-    case Method::kMlem:
-      plan.rays.method = RayMethod::kMlem;
-      break;
-    case Method::kOsem:
-      plan.rays.method = RayMethod::kOsem;
-      break;
-    case Method::kTv:
-      plan.rays.method = RayMethod::kTv;
-      break;
+               .weight = job.reg_par,
+               .edge = job.reg_edge};
+  if (job.method == Method::kExact) {
+    plan.grid = plan_exact(plan.geometry, job.filter);
+  } else if (job.method == Method::kGridrec) {
+    plan.grid = plan_gridrec(plan.geometry, job.filter);
+  } else {
+    plan.rays.method = ray_method(job.method);
   }
   return plan;
 }

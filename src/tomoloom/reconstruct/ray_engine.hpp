@@ -18,15 +18,24 @@ enum class RayMethod {
   kCgls,  ///< conjugate gradients for min |A x - b|, from 0 on
   kMlem,  ///< x *= A^T (b / A x) / A^T 1: likelihood of counts b, from 1 on; negative b count as 0
   kOsem,  ///< the same with some of the angles after the other
-  kTv,    ///< min |A x - b|^2 / 2 + weight |gradient x|, by Chambolle and Pock, from 0 on
+  kBart,  ///< kSirt with some of the angles after the other
+  kTikh,  ///< kCgls for min |A x - b|^2 + weight |x|^2
+  kGrad,  ///< down the gradient of |A x - b|^2, from 0 on; weight: length of a step, 0: found
+  kPmlQuad,      ///< kMlem with weight times the squares of differences between neighbours
+  kPmlHybrid,    ///< with squares of small differences, absolute values of those beyond edge
+  kOspmlQuad,    ///< with some of the angles after the other
+  kOspmlHybrid,  ///< both
+  kTv,           ///< min |A x - b|^2 / 2 + weight |gradient x|, by Chambolle and Pock, from 0 on
 };
 
 struct RayChoice {
   RayMethod method = RayMethod::kFbp;
   std::size_t iterations = 100;
   FilterChoice filter = {};  ///< of kFbp
-  std::size_t blocks = 1;    ///< of kOsem: angles k, k + blocks, k + 2 blocks ... go together
-  double weight = 0;         ///< of kTv, in the units of b
+  std::size_t blocks =
+      1;  ///< of kOsem, kOspml..., kBart: angles k, k + blocks, k + 2 blocks ... go together
+  double weight = 0;  ///< of kTv, in the units of b; kTikh, kGrad, kPml...
+  double edge = 1;    ///< of kPmlHybrid, kOspmlHybrid
 };
 
 /// Holds the memory of one group at a time. Results depend neither on the executor nor, but for
@@ -56,6 +65,10 @@ class RayEngine {
   void find_sums(Executor& executor);
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  void gradient(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  /// One over what each pixel sends to the rays of each block.
+  std::vector<std::vector<Real>> block_scales(Executor& executor);
+  void penalised(Real* slice, const std::vector<Real>& scale, Executor& executor);
   void likelihood(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void total_variation(const Real* sinogram, Real* slice, Executor& executor,
                        const BeforeRound& before);
@@ -63,7 +76,7 @@ class RayEngine {
   RayChoice choice_;
   std::vector<std::size_t> order_;  ///< angles as they lie in sinograms: block after block
   RayPair<Real> pair_;
-  std::vector<RayPair<Real>> parts_;      ///< of each block, of kMlem and kOsem
+  std::vector<RayPair<Real>> parts_;      ///< of each block
   std::vector<double> share_, response_;  ///< of each angle; of each frequency of a filtered line
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted

@@ -45,11 +45,33 @@ class Recon(Case):
         self.assertEqual(len(seen), 16)
 
     def test_iterations_of_every_kind(self):
-        for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",)):
+        for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",),
+                      ("tikh", "--reg-par", 2), ("grad",), ("pml_quad", "--reg-par", 5),
+                      ("pml_hybrid", "--reg-par", 5, "--reg-edge", 0.01), ("ospml_quad", "--blocks", 3),
+                      ("ospml_hybrid", "--blocks", 3), ("bart", "--blocks", 9)):
             self.recon("--rows", "30:32", "--iterations", 4, "--method", *words)
             self.assertRegex(self.ok("info", self.volume).stdout, f"method +{words[0]}")
         self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
+        self.fails(2, "--reg-edge", "recon", self.scan, "-o", self.volume, "--reg-edge", 0)
         self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
+
+    def test_phase_is_retrieved_before_the_logarithm(self):
+        words = ("--rows", "30:34", "--phase-distance", 20, "--phase-pixel", 1e-4, "--phase-delta-beta", 100)
+        self.recon(*words)
+        plain = self.volume.read_bytes()
+        seen = {plain}
+        for phase in ("paganin", "tomopy"):
+            self.recon(*words, "--phase", phase, "--json", self.out / "s.json")
+            seen.add(self.volume.read_bytes())
+            self.assertRegex(self.ok("info", self.volume).stdout, f"phase +{phase}")
+            summary = json.loads((self.out / "s.json").read_text())
+            self.assertTrue(summary["memory"]["spooled"])
+            self.assertLessEqual(summary["seconds"]["phase"]["wall_s"], summary["seconds"]["read"]["wall_s"])
+        self.assertEqual(len(seen), 3)
+        refuse = lambda code, what, *more: self.fails(code, what, "recon", self.scan, "-o", self.volume, *more)
+        refuse(15, "--phase wants", "--phase", "paganin", "--input", "integrals")
+        refuse(2, "2^24", "--phase", "tomopy", "--phase-distance", 1e9)
+        refuse(2, "--phase-energy", "--phase-energy", 0)
 
     def test_rings_go_from_slices(self):
         self.recon("--rows", "30:34")
@@ -97,7 +119,9 @@ class Recon(Case):
         big = self.out / "big.h5"
         self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
         for more in ((), ("--threads", "1"), ("--center", "auto"), ("--method", "gridrec", "--threads", "4"),
-                     ("--method", "cgls", "--iterations", "2"), ("--method", "fbp", "--threads", "3")):
+                     ("--method", "cgls", "--iterations", "2"), ("--method", "fbp", "--threads", "3"),
+                     ("--method", "ospml_quad", "--blocks", 20, "--iterations", 1), ("--method", "grad", "--iterations", 2),
+                     ("--phase", "paganin"), ("--phase", "tomopy", "--outlier", 0.3, "--threads", 1)):
             self.ok("recon", big, "-o", self.volume, "--quiet", "--json", self.out / "s.json", *more)
             memory = json.loads((self.out / "s.json").read_text())["memory"]
             self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/phase_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "loom/base/error.hpp"
+#include "loom/base/stop.hpp"
+#include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/recipes/recon_block.hpp"
+
+namespace tomoloom {
+namespace {
+
+/// Two share a transform; where zingers are looked for, neighbours are read along with them.
+constexpr std::size_t kPair = 2, kWithNeighbours = 8;
+/// A scan that is stored in boxes of many projections is unpacked by boxes while they are so small.
+constexpr std::uint64_t kMostBox = std::uint64_t{128} << 20;
+/// Flats of so many bytes are averaged at once.
+constexpr std::uint64_t kMostFlats = std::uint64_t{64} << 20;
+
+/// Rows that the filter reaches, on one side. TomoPy's is that of whole projections.
+std::size_t rows_beside(const PhaseChoice& choice, const ScanLayout& layout) {
+  if (choice.method == Phase::kTomopy) return layout.rows;
+  return phase_reach(choice, std::max(layout.rows, layout.columns));
+}
+
+}  // namespace
+
+ReconJob after_phase(ReconJob job) {
+  if (job.phase.method == Phase::kNone) return job;
+  job.input = InputKind::kTransmissions;
+  job.outlier = 0;
+  return job;
+}
+
+PhaseSource::PhaseSource(const FrameSource& scan, const ReconJob& job, std::size_t first,
+                         std::size_t rows, Executor& executor, const Observer& observer)
+    : scan_(scan), job_(job), executor_(executor), observer_(observer) {
+  layout_ = scan.layout();
+  if (job.input == InputKind::kIntegrals) {
+    throw Error(Status::kUnsupported,
+                layout_.path + ": --phase wants counts or transmissions (--input)");
+  }
+  const std::size_t beside = rows_beside(job.phase, layout_);
+  seen_first_ = first - std::min(first, beside);
+  seen_rows_ = std::min(layout_.rows, first + rows + beside) - seen_first_;
+  box_ = job.outlier > 0 ? kWithNeighbours : kPair;
+  const std::vector<std::size_t> stored = scan.chunk(layout_.data);
+  const std::uint64_t frame_bytes = std::uint64_t{seen_rows_} * layout_.columns * sizeof(float);
+  if (!stored.empty() && stored[0] * frame_bytes <= kMostBox) box_ = std::max(box_, stored[0]);
+  layout_.counts = false;
+  layout_.white.clear();
+  layout_.dark.clear();
+  layout_.flats = layout_.darks = 0;
+}
+
+std::vector<std::size_t> PhaseSource::chunk(const std::string&) const {
+  return {std::min(box_, layout_.angles), layout_.rows, layout_.columns};
+}
+
+std::size_t PhaseSource::halo() const noexcept { return job_.outlier > 0 ? job_.outlier_size : 0; }
+
+void PhaseSource::find_gain() const {
+  const ScanLayout& layout = scan_.layout();
+  const bool counts = job_.input == InputKind::kCounts;
+  const std::uint64_t row = (layout.flats + layout.darks) * layout.columns * sizeof(float);
+  const std::size_t at_once = std::max(
+      kSlicesPerGroup, static_cast<std::size_t>(kMostFlats / std::max<std::uint64_t>(row, 1)));
+  RawBlock block;
+  for (std::size_t r = 0; r < seen_rows_; r += at_once) {
+    stop_if_asked(observer_);
+    block.first = seen_first_ + r;
+    block.rows = std::min(at_once, seen_rows_ - r);
+    if (counts && layout.flats > 0) {
+      scan_.frames(layout.white, 0, layout.flats, block.first, block.rows, block.flats);
+    }
+    if (counts && layout.darks > 0) {
+      scan_.frames(layout.dark, 0, layout.darks, block.first, block.rows, block.darks);
+    }
+    const Gain part = gain_of(job_, layout, block);
+    gain_.dark.insert(gain_.dark.end(), part.dark.begin(), part.dark.end());
+    gain_.scale.insert(gain_.scale.end(), part.scale.begin(), part.scale.end());
+    flaws_.blind += part.blind;
+    flaws_.saturated += count_saturated(job_, block, part);
+  }
+}
+
+void PhaseSource::look(std::size_t frame, std::size_t frames) const {
+  begin_ = frame - std::min(frame, halo());
+  const std::size_t end = std::min(layout_.angles, frame + frames + halo());
+  const std::size_t pixels = seen_rows_ * layout_.columns, count = end - begin_;
+  scan_.frames(layout_.data, begin_, count, seen_first_, seen_rows_, raw_);
+  seen_.resize(count * pixels);
+  executor_.run(count, [&](std::size_t f) {
+    const std::span<float> out(seen_.data() + f * pixels, pixels);
+    if (raw_.counts.empty()) {
+      normalize(std::span<const float>(raw_.floats.data() + f * pixels, pixels), gain_,
+                Logarithm::kNone, out);
+    } else {
+      normalize(std::span<const std::uint16_t>(raw_.counts.data() + f * pixels, pixels), gain_,
+                Logarithm::kNone, out);
+    }
+  });
+  if (job_.outlier <= 0) return;
+  executor_.run(seen_rows_, [&](std::size_t r) {
+    (void)remove_outlier({.data = seen_.data() + r * layout_.columns,
+                          .angles = count,
+                          .columns = layout_.columns,
+                          .stride = pixels},
+                         static_cast<float>(job_.outlier), job_.outlier_size);
+  });
+}
+
+void PhaseSource::frames(const std::string&, std::size_t frame, std::size_t frames,
+                         std::size_t first, std::size_t rows, FrameBlock& out) const {
+  StageClock clock;
+  if (!filter_) {
+    flaws_ = {};
+    find_gain();
+    filter_.emplace(job_.phase, seen_rows_, layout_.columns);
+  }
+  const std::size_t columns = layout_.columns, pixels = seen_rows_ * columns;
+  out.frames = frames;
+  out.rows = rows;
+  out.columns = columns;
+  out.floats.resize(frames * rows * columns);
+  for (std::size_t done = 0; done < frames; done += box_) {
+    const std::size_t count = std::min(box_, frames - done);
+    look(frame + done, count);
+    for (std::size_t f = 0; f < count; f += kPair) {
+      stop_if_asked(observer_);
+      const std::span<const float> in(seen_.data() + (frame + done + f - begin_) * pixels,
+                                      std::min(kPair, count - f) * pixels);
+      const std::span<float> to(out.floats.data() + (done + f) * rows * columns,
+                                std::min(kPair, count - f) * rows * columns);
+      filter_->run({.first_in = in.first(pixels),
+                    .second_in = in.subspan(pixels),
+                    .first_out = to.first(rows * columns),
+                    .second_out = to.subspan(rows * columns)},
+                   first - seen_first_, rows, executor_);
+    }
+  }
+  if (frame + frames == layout_.angles) {
+    filter_.reset();
+    gain_ = {};
+    raw_ = {};
+    seen_ = {};
+  }
+  const StageTime time = clock.lap();
+  spent_.wall_s += time.wall_s;
+  spent_.cpu_s += time.cpu_s;
+}
+
+std::uint64_t PhaseSource::bytes() const {
+  const std::uint64_t pixels = std::uint64_t{seen_rows_} * layout_.columns;
+  const std::uint64_t value = scan_.layout().counts ? sizeof(std::uint16_t) : sizeof(float);
+  const std::uint64_t window = std::min(layout_.angles, box_ + 2 * halo());
+  const ScanLayout& layout = scan_.layout();
+  const std::uint64_t row = (layout.flats + layout.darks) * layout.columns * sizeof(float);
+  const std::uint64_t flats = std::max(kMostFlats, kSlicesPerGroup * row);
+  return PhaseFilter::bytes(job_.phase, seen_rows_, layout_.columns, executor_.concurrency()) +
+         window * pixels * (value + sizeof(float)) + 2 * pixels * sizeof(float) +
+         std::min(flats, row * seen_rows_);
+}
+
+}  // namespace tomoloom
