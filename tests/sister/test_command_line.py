@@ -8,7 +8,7 @@ import unittest
 from program_case import NAME, ProgramCase
 
 SOURCE = pathlib.Path(os.environ.get("FIBERLOOM_SOURCE", "."))
-COMMANDS = {"tomoloom": ("recon", "simulate", "info", "completion", "manual"),
+COMMANDS = {"tomoloom": ("recon", "simulate", "info", "compare", "view", "completion", "manual"),
             "skyloom": ("simulate", "map", "info", "completion", "manual")}[NAME]
 SLIP, MEANT = {"tomoloom": ("recno", "recon"), "skyloom": ("mpa", "map")}[NAME]
 

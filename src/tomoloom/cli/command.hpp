@@ -14,5 +14,7 @@ inline constexpr const char* kProgram = "tomoloom";
 [[nodiscard]] Command make_recon();
 [[nodiscard]] Command make_simulate();
 [[nodiscard]] Command make_info();
+[[nodiscard]] Command make_compare();
+[[nodiscard]] Command make_view();
 
 }  // namespace tomoloom::cli

@@ -35,7 +35,11 @@ Command make_program() {
   program.options.version("--version", "tomoloom " + std::string(version()));
   const std::string codes = exit_codes_of_writer().text();
   program.parts = {
-      make_recon(), make_simulate(), make_info(),
+      make_recon(),
+      make_simulate(),
+      make_info(),
+      make_compare(),
+      make_view(),
       make_completion("Example:\n  source <(tomoloom completion bash)\n\n" + codes),
       make_manual(manual_text(), "Example:\n  tomoloom manual | man -l -\n\n" + codes)};
   return program;

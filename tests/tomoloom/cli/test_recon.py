@@ -73,6 +73,27 @@ class Recon(Case):
         refuse(2, "2^24", "--phase", "tomopy", "--phase-distance", 1e9)
         refuse(2, "--phase-energy", "--phase-energy", 0)
 
+    def test_two_volumes_are_compared_and_shown(self):
+        self.recon("--rows", "30:34")
+        other, page = self.out / "gridrec", self.out / "page.html"
+        self.recon("--rows", "30:34", "--method", "gridrec", "--format", "tiff", output=other)
+        same = self.ok("compare", self.volume, self.volume, "--max-rms", 0, "--json", "-").stdout
+        self.assertEqual(json.loads(same)["rms"], 0)
+        self.assertTrue(json.loads(same)["within_bounds"])
+        done = self.program("compare", self.volume, other, "--circle", 0.9, "--max-relative", 0.01)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"relative L2 +0\.\d+")
+        self.assertEqual(self.program("compare", self.volume, other, "--max-rms", 100).returncode, 0)
+        self.fails(13, "70 x", "compare", self.volume, self.scan)
+        self.ok("view", self.volume, "-o", page, "--with", other)
+        first = page.read_bytes()
+        self.assertIn(b"</html>", first)
+        self.ok("view", self.volume, "-o", page, "--with", other)
+        self.assertEqual(page.read_bytes(), first)
+        self.fails(22, "--row 64", "view", self.volume, "-o", page, "--row", 64)
+        self.fails(10, "absent", "view", self.out / "absent.h5", "-o", page)
+        self.assertEqual(page.read_bytes(), first)
+
     def test_rings_go_from_slices(self):
         self.recon("--rows", "30:34")
         before = self.volume.read_bytes()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `tomoloom view`: a volume as a page.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "loom/program/console.hpp"
+#include "tomoloom/cli/command.hpp"
+#include "tomoloom/cli/exit_codes.hpp"
+#include "tomoloom/recipes/view_volume.hpp"
+
+namespace tomoloom::cli {
+namespace {
+
+struct ViewCommand {
+  ViewJob job;
+  std::optional<double> slice, row, column;
+  std::string page;
+  LogOptions log;
+};
+
+std::optional<std::size_t> whole(const std::optional<double>& number) {
+  if (!number) return {};
+  return static_cast<std::size_t>(*number);
+}
+
+int run_view(ViewCommand& command) {
+  command.job.slice = whole(command.slice);
+  command.job.row = whole(command.row);
+  command.job.column = whole(command.column);
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  const std::vector<NamedFile> texts{{"-o", command.page}};
+  check_text_outputs(texts);
+  write_text(command.page, view_volume(command.job, observer));
+  observer.info("wrote " + command.page);
+  return 0;
+}
+
+}  // namespace
+
+Command make_view() {
+  Command command{
+      .name = "view",
+      .text = "show a volume as one self-contained page",
+      .footer = "Example:\n  tomoloom view volume.h5 -o volume.html --with truth.h5\n\n" +
+                exit_codes_of_reader()
+                    .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
+                    .code(Status::kInterrupted)
+                    .text()};
+  const auto state = std::make_shared<ViewCommand>();
+  Options& options = command.options;
+  ViewJob& job = state->job;
+  options.add("VOLUME", &job.volume, "HDF5, or TIFF images", {.required = true});
+  options.add("-o,--output", &state->page, "the page, HTML", {.required = true});
+  options.add("--with", &job.other, "another volume of the same size, such as the truth",
+              {.value = "VOLUME"});
+  options.add("--group", &job.group, "exchange, exchange1 ...", {.shows_default = true});
+  options.add("--slice", &state->slice, "of the planes that are shown; default: the middle",
+              {.value = "N", .interval = between(0, 1e6)});
+  options.add("--row", &state->row, "likewise", {.value = "N", .interval = between(0, 1e6)});
+  options.add("--column", &state->column, "likewise", {.value = "N", .interval = between(0, 1e6)});
+  add_log_options(options, state->log);
+  command.run = [state](const Invocation&) { return run_view(*state); };
+  return command;
+}
+
+}  // namespace tomoloom::cli

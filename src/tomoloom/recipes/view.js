@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A volume's planes, drawn between two grey levels; its histogram; the difference to another.
+'use strict';
+
+const View = (() => {
+  const {h, svg, byId, setText, brief, count} = Page;
+  const data = JSON.parse(byId('data').textContent);
+  const NO_NUMBER = 65535;
+  const pictures = [];
+
+  function levels(plane) {
+    const text = atob(plane.data);
+    const out = new Uint16Array(text.length / 2);
+    for (let i = 0; i < out.length; i += 1) out[i] = text.charCodeAt(2 * i) | text.charCodeAt(2 * i + 1) << 8;
+    return out;
+  }
+
+  const valueOf = (plane, level) => plane.low + plane.step * level;
+
+  /** Of a difference: black and white as far from 0 as the window is wide. */
+  function windowOf(plane) {
+    const low = Number(byId('low').value), high = Number(byId('high').value);
+    if (plane.of !== 'difference') return [low, high];
+    const most = Math.max(Math.abs(plane.low), Math.abs(valueOf(plane, NO_NUMBER - 1)));
+    return [-most, most];
+  }
+
+  function draw(picture) {
+    const {plane, canvas, pixels} = picture;
+    const [low, high] = windowOf(plane);
+    const context = canvas.getContext('2d');
+    const image = context.createImageData(plane.width, plane.height);
+    const scale = high > low ? 255 / (high - low) : 0;
+    for (let i = 0; i < pixels.length; i += 1) {
+      const none = pixels[i] === NO_NUMBER;
+      const grey = Math.max(0, Math.min(255, (valueOf(plane, pixels[i]) - low) * scale));
+      image.data[4 * i] = none ? 200 : grey;
+      image.data[4 * i + 1] = none ? 60 : grey;
+      image.data[4 * i + 2] = none ? 60 : grey;
+      image.data[4 * i + 3] = 255;
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  const drawAll = () => pictures.forEach(draw);
+
+  const where = {slice: ['row', 'column', 0], row: ['slice', 'column', 1], column: ['slice', 'row', 2]};
+
+  function add(plane) {
+    const [down, across, at] = where[plane.title];
+    const of = {volume: data.name, other: data.other, difference: 'difference'}[plane.of];
+    const label = `${plane.title} ${data.cut[at]}`;
+    const canvas = h('canvas', {width: plane.width, height: plane.height, role: 'img', 'aria-label': `${of}, ${label}`});
+    const picture = {plane, canvas, pixels: levels(plane)};
+    canvas.addEventListener('pointermove', (event) => {
+      const box = canvas.getBoundingClientRect();
+      const x = Math.min(plane.width - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * plane.width)));
+      const y = Math.min(plane.height - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * plane.height)));
+      const level = picture.pixels[y * plane.width + x];
+      const value = level === NO_NUMBER ? 'no number' : brief(valueOf(plane, level), 5);
+      Page.showTip(`${value}\n${down} ${y * plane.down}, ${across} ${x * plane.across}`, event.clientX, event.clientY);
+    });
+    canvas.addEventListener('pointerleave', Page.hideTip);
+    const averaged = plane.down > 1 || plane.across > 1 ? `, ${plane.down} x ${plane.across} pixels averaged` : '';
+    byId('planes').append(h('section', {class: 'card'}, h('h2', {}, of, h('small', {}, label + averaged)), canvas));
+    pictures.push(picture);
+  }
+
+  function setWindow(low, high) {
+    byId('low').value = Number(low.toPrecision(6));
+    byId('high').value = Number(high.toPrecision(6));
+    drawAll();
+  }
+
+  /** Values between which all but 0.5 % on either side lie. */
+  function most() {
+    const {low, high, bars} = data.histogram;
+    const all = bars.reduce((sum, n) => sum + n, 0);
+    let first = 0, last = bars.length - 1;
+    for (let sum = bars[0]; sum < 0.005 * all && first < last; sum += bars[first]) first += 1;
+    for (let sum = bars[last]; sum < 0.005 * all && last > first; sum += bars[last]) last -= 1;
+    const step = (high - low) / bars.length;
+    return [low + first * step, low + (last + 1) * step];
+  }
+
+  function histogram() {
+    const {low, high, bars} = data.histogram;
+    const top = Math.log1p(Math.max(...bars, 1));
+    bars.forEach((n, i) => {
+      const tall = 140 * Math.log1p(n) / top;
+      byId('histogram').append(svg('rect', {x: 4 * i, y: 145 - tall, width: 3.4, height: tall}));
+    });
+    for (const tick of high > low ? Page.ticks(low, high, 6) : []) {
+      const x = 640 * (tick - low) / (high - low);
+      byId('histogram').append(svg('text', {x, y: 162, 'text-anchor': x < 20 ? 'start' : x > 620 ? 'end' : 'middle'}, brief(tick)));
+    }
+  }
+
+  function rows(table, pairs) {
+    for (const [name, value] of pairs) byId(table).append(h('tr', {}, h('th', {scope: 'row'}, name), h('td', {class: 'wrap'}, value)));
+  }
+
+  function start() {
+    const v = data.histogram;
+    setText(byId('size'), data.size.map(count).join(' x ') + ' (slices x rows x columns)');
+    setText(byId('values'), `${brief(v.least)} to ${brief(v.greatest)}, mean ${brief(v.mean)}, standard deviation ${brief(v.sigma)}` +
+      (v.no_number ? `, ${count(v.no_number)} no number` : '') + '; logarithmic');
+    data.planes.forEach(add);
+    histogram();
+    rows('facts', data.facts);
+    if (data.difference) {
+      const d = data.difference;
+      byId('differences').hidden = false;
+      rows('numbers', [['root of mean square', brief(d.rms)], ['relative L2', brief(d.relative)],
+        ['largest', `${brief(d.largest)} at slice ${d.at[0]}, row ${d.at[1]}, column ${d.at[2]}`],
+        ['means', `${brief(d.mean_first)} and ${brief(d.mean_second)}`], ['factor between them', brief(d.gain, 5)],
+        ['correlation', brief(d.correlation, 5)], ['worst slice', `${d.worst_slice}, ${brief(d.worst_rms)}`]]);
+    }
+    byId('low').addEventListener('change', drawAll);
+    byId('high').addEventListener('change', drawAll);
+    byId('whole').addEventListener('click', () => setWindow(v.least, v.greatest));
+    byId('most').addEventListener('click', () => setWindow(...most()));
+    setWindow(...most());
+  }
+
+  start();
+  return {data, pictures};
+})();

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/view_volume.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/json/json.hpp"
+#include "loom/page/embedded.hpp"
+#include "loom/page/page.hpp"
+#include "tomoloom/recipes/compare_volumes.hpp"
+#include "tomoloom/recipes/inspect_file.hpp"
+#include "tomoloom/recipes/page_texts.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+constexpr std::size_t kMostSide = 640, kBars = 160;
+constexpr std::size_t kSampled = 16;  ///< slices that tell the histogram's range
+constexpr unsigned kNoNumber = 65535;
+
+std::string base64(const std::vector<std::uint8_t>& bytes) {
+  constexpr const char* kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (i + k < bytes.size() ? bytes[i + k] : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+/// A picture that lines are added to, averaged down to kMostSide in both directions.
+class Plane {
+ public:
+  Plane(std::size_t height, std::size_t width)
+      : height_(height),
+        width_(width),
+        down_((height + kMostSide - 1) / kMostSide),
+        across_((width + kMostSide - 1) / kMostSide),
+        lines_((height + down_ - 1) / down_),
+        columns_((width + across_ - 1) / across_),
+        sum_(lines_ * columns_, 0),
+        count_(lines_ * columns_, 0) {}
+
+  void set(std::size_t line, std::size_t column, float value) {
+    if (!std::isfinite(value)) return;
+    const std::size_t at = line / down_ * columns_ + column / across_;
+    sum_[at] += static_cast<double>(value);
+    ++count_[at];
+  }
+  /// 16 bits a pixel from the least value to the greatest, little-endian.
+  [[nodiscard]] Json json(const char* title, const char* of) const {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      if (count_[i] == 0) continue;
+      low = std::min(low, sum_[i] / count_[i]);
+      high = std::max(high, sum_[i] / count_[i]);
+    }
+    if (!(low <= high)) low = high = 0;
+    const double step = (high - low) / (kNoNumber - 1);
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      unsigned level = kNoNumber;
+      if (count_[i] > 0) {
+        level =
+            step > 0 ? static_cast<unsigned>(std::lround((sum_[i] / count_[i] - low) / step)) : 0;
+      }
+      bytes.push_back(static_cast<std::uint8_t>(level & 255));
+      bytes.push_back(static_cast<std::uint8_t>(level >> 8));
+    }
+    return {{"title", title},    {"of", of},      {"width", columns_},    {"height", lines_},
+            {"across", across_}, {"down", down_}, {"full_width", width_}, {"full_height", height_},
+            {"low", low},        {"step", step},  {"data", base64(bytes)}};
+  }
+
+ private:
+  std::size_t height_, width_, down_, across_, lines_, columns_;
+  std::vector<double> sum_;
+  std::vector<unsigned> count_;
+};
+
+/// Where the planes lie.
+struct Cut {
+  std::size_t slice, row, column;
+};
+
+struct Planes {
+  Plane across, front, side;
+  explicit Planes(const ScanLayout& l)
+      : across(l.rows, l.columns), front(l.angles, l.columns), side(l.angles, l.rows) {}
+
+  void add(const Cut& cut, std::size_t slice, std::span<const float> values, std::size_t columns) {
+    const std::size_t rows = values.size() / columns;
+    for (std::size_t c = 0; c < columns; ++c) front.set(slice, c, values[cut.row * columns + c]);
+    for (std::size_t r = 0; r < rows; ++r) side.set(slice, r, values[r * columns + cut.column]);
+    if (slice != cut.slice) return;
+    for (std::size_t i = 0; i < values.size(); ++i) across.set(i / columns, i % columns, values[i]);
+  }
+  void tell(Json& out, const char* of) const {
+    out.push_back(across.json("slice", of));
+    out.push_back(front.json("row", of));
+    out.push_back(side.json("column", of));
+  }
+};
+
+struct Histogram {
+  double low = 0, high = 0;
+  std::vector<std::size_t> bars = std::vector<std::size_t>(kBars, 0);
+  std::size_t count = 0, outside = 0, no_number = 0;
+  double least = std::numeric_limits<double>::infinity(), greatest = -least, sum = 0, squares = 0;
+
+  void add(std::span<const float> values) {
+    const double scale = high > low ? kBars / (high - low) : 0;
+    for (const float each : values) {
+      const auto value = static_cast<double>(each);
+      if (!std::isfinite(value)) {
+        ++no_number;
+        continue;
+      }
+      ++count;
+      sum += value;
+      squares += value * value;
+      least = std::min(least, value);
+      greatest = std::max(greatest, value);
+      if (value < low || value > high) {
+        ++outside;
+      } else {
+        ++bars[std::min(kBars - 1, static_cast<std::size_t>((value - low) * scale))];
+      }
+    }
+  }
+  [[nodiscard]] Json json() const {
+    const auto n = static_cast<double>(std::max<std::size_t>(count, 1));
+    const double mean = sum / n;
+    return {{"low", low},
+            {"high", high},
+            {"bars", bars},
+            {"outside", outside},
+            {"count", count},
+            {"no_number", no_number},
+            {"least", count > 0 ? least : 0},
+            {"greatest", count > 0 ? greatest : 0},
+            {"mean", mean},
+            {"sigma", std::sqrt(std::max(0.0, squares / n - mean * mean))}};
+  }
+};
+
+/// From the least to the greatest of some slices.
+Histogram histogram_of(const FrameSource& volume) {
+  Histogram histogram;
+  std::vector<float> slice;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const std::size_t slices = volume.layout().angles, count = std::min(kSampled, slices);
+  for (std::size_t i = 0; i < count; ++i) {
+    read_slice(volume, (2 * i + 1) * slices / (2 * count), slice);
+    for (const float each : slice) {
+      if (!std::isfinite(each)) continue;
+      low = std::min(low, static_cast<double>(each));
+      high = std::max(high, static_cast<double>(each));
+    }
+  }
+  if (low <= high) {
+    histogram.low = low;
+    histogram.high = high;
+  }
+  return histogram;
+}
+
+std::size_t place_of(const std::string& path, const char* what, std::optional<std::size_t> wanted,
+                     std::size_t size) {
+  if (wanted.value_or(0) < size) return wanted.value_or(size / 2);
+  throw Error(kSliceRange, print("%s: --%s %zu: the volume has 0 to %zu", path.c_str(), what,
+                                 *wanted, size - 1));
+}
+
+Json facts_of(const std::string& path, const std::string& group) {
+  Json out = Json::array();
+  for (const auto& [name, value] : inspect_file(path, group).facts) {
+    out.push_back({page::to_utf8(name), page::to_utf8(value)});
+  }
+  return out;
+}
+
+Json difference_json(const VolumeDifference& d) {
+  return {{"rms", d.rms},
+          {"relative", d.relative},
+          {"largest", d.largest},
+          {"at", {d.slice, d.row, d.column}},
+          {"mean_first", d.mean_first},
+          {"mean_second", d.mean_second},
+          {"gain", d.gain},
+          {"correlation", d.correlation},
+          {"worst_slice", d.worst_slice},
+          {"worst_rms", d.worst_rms},
+          {"left_out", d.left_out}};
+}
+
+std::string name_of(const std::string& path) {
+  return page::to_utf8(std::filesystem::path(path).filename().string());
+}
+
+}  // namespace
+
+std::string view_volume(const ViewJob& job, const Observer& observer) {
+  const auto volume = open_slices(job.volume, job.group);
+  const auto other = job.other.empty() ? nullptr : open_slices(job.other, job.group);
+  if (other) check_same_size(*volume, *other);
+  const ScanLayout& l = volume->layout();
+  const Cut cut{place_of(l.path, "slice", job.slice, l.angles),
+                place_of(l.path, "row", job.row, l.rows),
+                place_of(l.path, "column", job.column, l.columns)};
+  Planes own(l), beside(l), apart(l);
+  Histogram histogram = histogram_of(*volume);
+  DifferenceSums sums;
+  std::vector<float> first, second;
+  for (std::size_t s = 0; s < l.angles; ++s) {
+    stop_if_asked(observer);
+    read_slice(*volume, s, first);
+    histogram.add(first);
+    own.add(cut, s, first, l.columns);
+    if (other) {
+      read_slice(*other, s, second);
+      sums.add(s, first, second, l.columns, 0);
+      beside.add(cut, s, second, l.columns);
+      for (std::size_t i = 0; i < first.size(); ++i) first[i] -= second[i];
+      apart.add(cut, s, first, l.columns);
+    }
+    if (observer.progress) observer.progress("slices", s + 1, l.angles);
+  }
+  Json data{{"name", name_of(job.volume)},
+            {"size", {l.angles, l.rows, l.columns}},
+            {"cut", {cut.slice, cut.row, cut.column}},
+            {"facts", facts_of(job.volume, job.group)},
+            {"histogram", histogram.json()},
+            {"planes", Json::array()}};
+  own.tell(data["planes"], "volume");
+  if (other) {
+    data["other"] = name_of(job.other);
+    data["difference"] = difference_json(sums.result());
+    beside.tell(data["planes"], "other");
+    apart.tell(data["planes"], "difference");
+  }
+  const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
+  const std::string title = page::escape_html(name_of(job.volume));
+  const std::string css = std::string(page::common_css()) + std::string(texts::view_css());
+  const std::string js = std::string(page::common_js()) + std::string(texts::view_js());
+  return page::fill(texts::view_html(),
+                    {{"title", title}, {"css", css}, {"js", js}, {"data", json}});
+}
+
+}  // namespace tomoloom
