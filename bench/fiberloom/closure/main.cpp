@@ -151,6 +151,9 @@ void add_options(CLI::App& app, Choices& c) {
   app.add_option("--sky", c.survey.mix.sky);
   app.add_option("--hot-pixels", c.survey.hot_pixels);
   app.add_option("--sky-residual", c.survey.sky_residual);
+  app.add_option("--sky-shift", c.survey.sky_shift_aa);
+  app.add_option("--bad-pixels", c.survey.bad_pixels);
+  app.add_option("--missing-camera", c.survey.missing_camera);
   app.add_flag("--no-defects", c.no_defects);
   app.add_option("--mode", c.mode)
       ->check(CLI::IsMember({"fast", "exact", "redrock", "both", "none"}));

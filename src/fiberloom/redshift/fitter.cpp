@@ -63,7 +63,7 @@ Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& 
   }
   if (options.evidence == WithEvidence::kYes)
     evidence_ = evidence_table(coefficient_shapes(source));
-  if (options.oii_penalty == OiiPenalty::kYes && source.spectype == "GALAXY" &&
+  if (options.oii_penalty != OiiPenalty::kNo && source.spectype == "GALAXY" &&
       source.method == Method::kPca) {
     oii_ = oii_sums(source);
   }
@@ -118,8 +118,13 @@ void Fitter::solve(const double* normal, PackFit& out) const {
                  rank.data());
 }
 
-void Fitter::settle(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
-                    PackFit& out) const {
+bool Fitter::is_oii_bluer(double z) const noexcept {
+  return std::all_of(set_.grids.begin(), set_.grids.end(),
+                     [&](const WaveGrid& g) { return g.edges.front() > kOiiFirst * (1 + z); });
+}
+
+void Fitter::settle(const PreparedTarget& target, const ZPack& z,
+                    std::span<const Sampler::Reach> reach, PackFit& out) const {
   out.penalty.fill(0);
   if (target.good_pixels == 0) {
     out.coefficients.assign(nbasis() * kLanes, 0.0);
@@ -133,16 +138,18 @@ void Fitter::settle(const PreparedTarget& target, std::span<const Sampler::Reach
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     if (has_evidence()) out.evidence[lane] += 0.5 * beyond;
     out.chi2[lane] = none - out.chi2[lane];
+    if (options_.oii_penalty == OiiPenalty::kUnlessBluer && is_oii_bluer(z[lane])) continue;
     double oii = 0;
     for (std::size_t a = 0; a < oii_.size(); ++a) oii += oii_[a] * out.coefficient(a, lane);
     if (oii < 0) out.penalty[lane] = -oii;
   }
 }
 
-void Fitter::finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
-                    const double* normal, PackFit& out) const {
+void Fitter::finish(const PreparedTarget& target, const ZPack& z,
+                    std::span<const Sampler::Reach> reach, const double* normal,
+                    PackFit& out) const {
   if (target.good_pixels > 0) solve(normal, out);
-  settle(target, reach, out);
+  settle(target, z, reach, out);
 }
 
 void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
@@ -159,7 +166,7 @@ void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::s
       accumulate(block, part.data(), i, i, count, normal.data());
     }
   }
-  finish(target, reached, normal.data(), out);
+  finish(target, lanes, reached, normal.data(), out);
 }
 
 std::vector<double> Fitter::model(const Block& block, double z,

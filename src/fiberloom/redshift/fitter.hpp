@@ -16,15 +16,19 @@
 
 namespace fiberloom::redshift {
 
-/// A penalty on galaxies whose model has negative [OII] flux, in units of the template: the peer's.
-enum class OiiPenalty { kNo, kYes };
+/// A penalty on galaxies whose model has negative [OII] flux, in units of the template.
+enum class OiiPenalty {
+  kNo,
+  kUnlessBluer,  ///< but where the doublet lies bluewards of all cameras: nothing holds it there
+  kYes,          ///< everywhere, as the peer
+};
 
 /// The likelihood with coefficients integrated out (evidence.hpp).
 enum class WithEvidence { kNo, kYes };
 
 struct FitOptions {
   Constrained constrained = Constrained::kChi2;
-  OiiPenalty oii_penalty = OiiPenalty::kYes;
+  OiiPenalty oii_penalty = OiiPenalty::kUnlessBluer;
   WithEvidence evidence = WithEvidence::kNo;
   IgmEdge igm_edge = IgmEdge::kShared;
 };
@@ -69,10 +73,10 @@ class Fitter {
   void solve(const double* normal, PackFit& out) const;
   /// What they become for a target: chi2 = sum w f^2 - gain; kHugeChi2 for one without a good
   /// pixel. Beyond `reach` a smooth spectrum stands for the template.
-  void settle(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+  void settle(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
               PackFit& out) const;
   /// Both.
-  void finish(const PreparedTarget& target, std::span<const Sampler::Reach> reach,
+  void finish(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
               const double* normal, PackFit& out) const;
   /// All of it for a target and up to kLanes redshifts; `part` is scratch of part_doubles().
   void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
@@ -84,6 +88,7 @@ class Fitter {
 
  private:
   void solve_nonnegative(const double* normal, PackFit& out) const;
+  [[nodiscard]] bool is_oii_bluer(double z) const noexcept;
 
   const TargetSet& set_;
   const Template& source_;

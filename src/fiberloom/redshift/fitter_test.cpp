@@ -214,10 +214,10 @@ TEST(Fitter, PenalisesNegativeOxygenInGalaxiesAlone) {
   for (std::size_t k = 0; k < t.wave.size(); ++k) {
     t.flux(1, k) = std::exp(-0.5 * std::pow((t.wave[k] - 3728.5) / 2, 2));
   }
+  double z = 0.1;
   const auto penalty = [&](double line, const FitOptions& options) {
-    const Target target = test::make_target(t, std::vector<double>{5, line}, 0.1, 1e4, 1);
+    const Target target = test::make_target(t, std::vector<double>{5, line}, z, 1e4, 1);
     const TargetSet set = test::prepared({&target, 1}, {.negative_nsig = 0});
-    const double z = 0.1;
     return fit(set, t, {&z, 1}, scan_kernels(active_isa()), options).penalty[0];
   };
   double sum0 = 0, sum1 = 0;
@@ -228,8 +228,29 @@ TEST(Fitter, PenalisesNegativeOxygenInGalaxiesAlone) {
   EXPECT_EQ(penalty(3, {}), 0);
   EXPECT_NEAR(penalty(-20, {}), 20 * sum1 - 5 * sum0, 1);
   EXPECT_EQ(penalty(-20, {.oii_penalty = OiiPenalty::kNo}), 0);
+  EXPECT_EQ(penalty(-20, {.oii_penalty = OiiPenalty::kYes}), penalty(-20, {}));
   t.spectype = "QSO";
   EXPECT_EQ(penalty(-20, {}), 0);
+}
+
+TEST(Fitter, DoesNotPenaliseOxygenBluewardsOfAllCameras) {
+  Template t = test::line_template(2);
+  for (std::size_t k = 0; k < t.wave.size(); ++k) {
+    t.flux(1, k) =
+        std::exp(-0.5 * std::pow((t.wave[k] - 3728.5) / 2, 2)) + 1e-4 * (t.wave[k] - 3900);
+  }
+  const auto penalty = [&](double z, OiiPenalty oii) {
+    const Target target = test::make_target(t, std::vector<double>{5, -20}, z, 1e4, 1);
+    const TargetSet set = test::prepared({&target, 1}, {.negative_nsig = 0});
+    return fit(set, t, {&z, 1}, scan_kernels(active_isa()), {.oii_penalty = oii}).penalty[0];
+  };
+  // at 3803 Angstrom; spectra have 4000 to 4553
+  EXPECT_GT(penalty(0.02, OiiPenalty::kYes), 10);
+  EXPECT_EQ(penalty(0.02, OiiPenalty::kUnlessBluer), 0);
+  for (const double z : {0.1, 0.3}) {
+    EXPECT_GT(penalty(z, OiiPenalty::kYes), 10);
+    EXPECT_EQ(penalty(z, OiiPenalty::kUnlessBluer), penalty(z, OiiPenalty::kYes));
+  }
 }
 
 }  // namespace

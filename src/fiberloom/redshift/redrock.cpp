@@ -151,7 +151,9 @@ void mark_negative(std::span<Candidate> candidates, bool all_have_archetypes) {
 ScanOptions redrock_scan() {
   return {.mode = ScanMode::kExact,
           .coverage = Coverage::kRequire,
-          .fit = {.constrained = Constrained::kNormalEquations, .igm_edge = IgmEdge::kAtMiddle}};
+          .fit = {.constrained = Constrained::kNormalEquations,
+                  .oii_penalty = OiiPenalty::kYes,
+                  .igm_edge = IgmEdge::kAtMiddle}};
 }
 
 std::vector<std::vector<Candidate>> find_redrock(const TargetSet& set,

@@ -50,6 +50,8 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"skymask", "false"},
                                                  {"subtract_sky", "true"},
                                                  {"use_andmask", "true"},
+                                                 {"use_frames", "true"},
+                                                 {"thing_id", "false"},
                                                  {"least_coverage", "0.5"},
                                                  {"archetypes_everywhere", "true"},
                                                  {"method", "exact"},

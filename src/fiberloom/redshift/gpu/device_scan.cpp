@@ -265,7 +265,8 @@ class ScanRun {
 
   void settle_pack(const CurvePlan& plan, std::size_t pack, PackFit& fit) const {
     const Fitter& fitter = *plan.curve->fitter;
-    const std::vector<Sampler::Reach> reach = fitter.reach(ScanProblem::redshifts(plan, pack));
+    const ZPack z = ScanProblem::redshifts(plan, pack);
+    const std::vector<Sampler::Reach> reach = fitter.reach(z);
     const double* from = results_ + plan.result_at + pack * p_.targets() * plan.result_doubles;
     for (std::size_t t = 0; t < p_.set().targets.size(); ++t, from += plan.result_doubles) {
       if (plan.solved) {
@@ -275,7 +276,7 @@ class ScanRun {
       } else {
         fitter.solve(from, fit);
       }
-      fitter.settle(p_.set().targets[t], reach, fit);
+      fitter.settle(p_.set().targets[t], z, reach, fit);
       store(fit, t, pack * kLanes, *plan.curve);
     }
   }
