@@ -119,8 +119,8 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   c.chain.until = step_of(c.until);
   if (!c.only.empty()) c.chain.only = step_of(c.only);
-  if (c.is_chain() && c.watching) {
-    throw Error(Status::kUsage, "night: --watch extracts frames: without --until and --only");
+  if (!c.only.empty() && c.watching) {
+    throw Error(Status::kUsage, "night: --watch makes what is not there yet: without --only");
   }
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");
