@@ -15,6 +15,7 @@
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
 #include "fiberloom/cli/rank_fault.hpp"
+#include "fiberloom/cli/submit.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
@@ -153,6 +154,7 @@ int run_night_command(const Given& given, NightCommand& command) {
     plans.emplace(command.log.threshold());
     chain::extend(command.job, command.chain, plans->observer());
   }
+  if (command.submit) return submit_night(command, plans->observer());
   if (command.dry_run) return run_dry(command);
   check_text_outputs(command.job.texts);
   catch_stop_signals();

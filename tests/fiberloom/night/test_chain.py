@@ -310,6 +310,7 @@ class Steps(Chain):
         for words, code, text in (
                 (["--until", "redshift"], 2, "give --starmodels and --filters, or --stdstars"),
                 (["--only", "sky", "--watch"], 2, "--watch makes what is not there yet"),
+                (["--submit"], 2, "--submit and --tasks are for --until STEP"),
                 (["--until", "sky", "--only", "sky"], 2, "--only says which step it is"),
                 (["--until", "moon"], 2, "moon"),
                 (["--until", "sky", "--fiberflats", "/nowhere"], 10, "/nowhere: no such folder"),
