@@ -15,6 +15,7 @@
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
 #include "fiberloom/cli/rank_fault.hpp"
+#include "fiberloom/cli/submit.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
@@ -153,12 +154,17 @@ int run_night_command(const Given& given, NightCommand& command) {
     plans.emplace(command.log.threshold());
     chain::extend(command.job, command.chain, plans->observer());
   }
+  if (command.submit) return submit_night(command, plans->observer());
   if (command.dry_run) return run_dry(command);
   check_text_outputs(command.job.texts);
   catch_stop_signals();
   return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
+    if (command.is_chain() && command.watching) {
+      throw Error(Status::kUsage,
+                  "night: --watch with --until is for one process: without mpirun, or --mpi off");
+    }
     return run_on_ranks(command, *launch);
   }
   Console console(command.log.threshold());

@@ -96,6 +96,16 @@ void add_chain(Options& options, NightCommand& c) {
   options.add("--until", &c.until, "the last step", {.words = chain::step_names()});
   options.add("--only", &c.only, "this step alone, of files that are there",
               {.words = chain::step_names()});
+  options.add("--tasks", &c.chain.tasks,
+              "of the tree these alone, of files that are there; names as --dry-run prints them",
+              {.value = "NAME,...", .delimiter = ','});
+  options.flag("--submit", &c.submit,
+               "write Slurm job arrays, one a step, and submit them; with --dry-run print them");
+  options.add("--sbatch", &c.sbatch, "further options of the arrays, as \"-p debug -t 60\"",
+              {.value = "OPTIONS"});
+  options.add("--array-size", &c.array_size,
+              "most elements of an array; with more tasks an element is several",
+              {.interval = between(1, 1000000), .shows_default = true});
   options.add("--fiberflats", &c.chain.flats,
               "folder of fiberflatnight-CAM-*.fits or fiberflat-CAM-*.fits that take the place of "
               "the night's own",
@@ -119,8 +129,14 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   c.chain.until = step_of(c.until);
   if (!c.only.empty()) c.chain.only = step_of(c.only);
-  if (c.is_chain() && c.watching) {
-    throw Error(Status::kUsage, "night: --watch extracts frames: without --until and --only");
+  if (!c.only.empty() && c.watching) {
+    throw Error(Status::kUsage, "night: --watch makes what is not there yet: without --only");
+  }
+  if (!c.is_chain() && (c.submit || !c.chain.tasks.empty())) {
+    throw Error(Status::kUsage, "night: --submit and --tasks are for --until STEP or --only STEP");
+  }
+  if (c.submit && (!c.chain.tasks.empty() || c.watching)) {
+    throw Error(Status::kUsage, "night: --submit is for the whole tree: without --tasks, --watch");
   }
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");

@@ -25,6 +25,9 @@ struct NightCommand {
   std::vector<std::string> limits;  ///< texts of --limit
   chain::ChainRequest chain;
   std::string until = "extract", only;  ///< names of steps
+  bool submit = false;
+  std::string sbatch;  ///< further options of the job arrays
+  int array_size = 1000;
   DeviceChoice device;
 
   /// Is there more to make than frames?

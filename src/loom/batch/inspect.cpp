@@ -5,6 +5,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/batch/fault.hpp"
+#include "loom/batch/normal_path.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace loom::batch {
@@ -106,8 +107,11 @@ constexpr const char* kQuarantined =
 }  // namespace
 
 std::string path_below(const RunFolder& folder, const std::string& path) {
-  const auto absolute = [](const std::string& p) { return fs::absolute(p).lexically_normal(); };
-  const fs::path relative = absolute(path).lexically_relative(absolute(folder.output()));
+  const std::string whole = normal_path(path), out = normal_path(folder.output());
+  if (whole.size() > out.size() && whole.starts_with(out) && whole[out.size()] == '/') {
+    return whole.substr(out.size() + 1);
+  }
+  const fs::path relative = fs::path(whole).lexically_relative(out);
   if (relative.empty() || *relative.begin() == "..") return path;
   return relative.string();
 }

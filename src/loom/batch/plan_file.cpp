@@ -2,7 +2,6 @@
 #include "loom/batch/plan_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,19 +9,15 @@
 
 #include "loom/base/error.hpp"
 #include "loom/batch/inspect.hpp"
+#include "loom/batch/normal_path.hpp"
 #include "loom/batch/path_json.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace loom::batch {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr const char* kSchema = "plan-1";
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-
-std::string absolute(const std::string& path) {
-  return fs::absolute(path).lexically_normal().string();
-}
 
 /// Texts that many tasks share, each once.
 class Texts {
@@ -43,7 +38,7 @@ class Texts {
 Json paths_json(const RunFolder& folder, const std::vector<std::string>& paths) {
   Json array = Json::array();
   for (const std::string& path : paths) {
-    array.push_back(path_json(path_below(folder, absolute(path))));
+    array.push_back(path_json(path_below(folder, normal_path(path))));
   }
   return array;
 }
@@ -118,7 +113,7 @@ std::optional<std::string> text_of_file(const RunFolder& folder) {
 std::vector<PlannedTask> tasks_of(const RunFolder& folder, const std::string& text) {
   std::vector<PlannedTask> tasks;
   std::vector<std::string> options;
-  const std::string root = absolute(folder.output());
+  const std::string root = normal_path(folder.output());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     try {
@@ -149,7 +144,7 @@ void save_plan(const RunFolder& folder, const std::vector<Task>& tasks, const Wo
   }
   std::unordered_set<std::string> made;
   for (const Task& task : tasks) {
-    for (const std::string& path : task.outputs) made.insert(absolute(path));
+    for (const std::string& path : task.outputs) made.insert(normal_path(path));
   }
   const auto is_replaced = [&](const Task& old) {
     return std::any_of(old.outputs.begin(), old.outputs.end(),

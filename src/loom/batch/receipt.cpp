@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "loom/base/error.hpp"
+#include "loom/batch/normal_path.hpp"
 #include "loom/batch/path_json.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/json/json.hpp"
@@ -182,7 +183,7 @@ InputStamps stamp_inputs(const Task& task) {
     std::optional<std::pair<FileStamp, std::int64_t>> stamp;
     try {
       const std::string found = resolve_path(path);
-      stamp = stamp_and_change(fs::absolute(found).lexically_normal().string());
+      stamp = stamp_and_change(normal_path(found));
     } catch (const Error&) {  // not there
     }
     if (!stamp) return false;

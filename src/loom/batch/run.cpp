@@ -245,7 +245,11 @@ BatchReport run_batch(const BatchJob& job, const Observer& observer,
   const bool keeps = monitor->keeps_files();
   const auto changed = [&](const Outcome& outcome) { monitor->changed(outcome); };
   std::unique_ptr<WorkSource> source;
-  if (job.watch) {
+  if (job.watch && job.grow) {
+    source = std::make_unique<GrowingSource>(Intake(job.find, *job.watch, observer), job.grow,
+                                             tasks, *job.watch, observer,
+                                             admit_and_keep(job, keeps, observer), changed);
+  } else if (job.watch) {
     source = std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer,
                                            admit_and_keep(job, keeps, observer));
   } else {

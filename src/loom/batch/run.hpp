@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/batch/growing_source.hpp"
 #include "loom/batch/inspect.hpp"
 #include "loom/batch/monitor.hpp"
 #include "loom/batch/pipeline.hpp"
@@ -34,6 +35,7 @@ struct BatchJob {
   std::function<BatchPlan()> plan{};    ///< called once, before anything is written
   std::optional<WatchOptions> watch{};  ///< then there is no plan, but `find`
   WatchSource::Find find{};
+  GrowingSource::Grow grow{};  ///< in a watch: what follows from the tasks that were found
   /// Sees tasks before any of them is begun; what it throws ends the run.
   WatchSource::Admit admit{};
   std::function<std::string(const std::vector<Task>&)> title{};

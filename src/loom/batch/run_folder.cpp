@@ -26,7 +26,7 @@ std::string RunFolder::failure(const std::string& name) const {
 }
 
 void write_text_file(const std::string& path, const std::string& text, Overwrite overwrite) {
-  write_whole(path, text, overwrite);
+  write_whole(path, text, overwrite, Durable::kNo);
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {

@@ -45,9 +45,9 @@ class RunFolder {
 };
 
 /// Replaces a small file whole (temporary name, rename). No fsync, which would take longer than all
-/// other bookkeeping: a record that a loss of power leaves empty or takes away says nothing, and its
-/// task is done again; outputs are on the disk before their receipts are written. Throws kUnwritable, kDiskFull;
-/// kOutputExists where it must not replace one.
+/// other bookkeeping: a record that a loss of power leaves empty or takes away says nothing, and
+/// its task is done again; outputs are on the disk before their receipts are written. Throws
+/// kUnwritable, kDiskFull; kOutputExists where it must not replace one.
 void write_text_file(const std::string& path, const std::string& text,
                      Overwrite overwrite = Overwrite::kYes);
 

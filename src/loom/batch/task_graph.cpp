@@ -2,17 +2,14 @@
 #include "loom/batch/task_graph.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
+#include <unordered_map>
 
 #include "loom/base/error.hpp"
+#include "loom/batch/normal_path.hpp"
 
 namespace loom::batch {
 namespace {
-
-std::string normal(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
 
 /// Throws kUsage where a task needs itself: what sorted_by_need() could not place holds a circle.
 void require_no_circle(const std::vector<Task>& tasks,
@@ -36,11 +33,11 @@ void require_no_circle(const std::vector<Task>& tasks,
 }  // namespace
 
 std::vector<std::vector<std::size_t>> link_tasks(const std::vector<Task>& tasks) {
-  std::map<std::string, std::size_t> by_name, maker;
+  std::unordered_map<std::string, std::size_t> by_name, maker;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     by_name.emplace(tasks[i].name, i);
     for (const std::string& output : tasks[i].outputs) {
-      const auto [other, fresh] = maker.emplace(normal(output), i);
+      const auto [other, fresh] = maker.emplace(normal_path(output), i);
       if (fresh) continue;
       throw Error(Status::kUsage,
                   output + ": made by both " + tasks[other->second].name + " and " + tasks[i].name);
@@ -56,7 +53,7 @@ std::vector<std::vector<std::size_t>> link_tasks(const std::vector<Task>& tasks)
       after[i].push_back(found->second);
     }
     for (const std::string& input : tasks[i].inputs) {
-      const auto found = maker.find(normal(input));
+      const auto found = maker.find(normal_path(input));
       if (found != maker.end()) after[i].push_back(found->second);
     }
     std::sort(after[i].begin(), after[i].end());
@@ -68,15 +65,15 @@ std::vector<std::vector<std::size_t>> link_tasks(const std::vector<Task>& tasks)
 
 std::vector<std::vector<std::size_t>> link_any(const std::vector<Task>& tasks,
                                                const std::vector<std::vector<std::size_t>>& after) {
-  std::map<std::string, std::size_t> maker;
+  std::unordered_map<std::string, std::size_t> maker;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    for (const std::string& output : tasks[i].outputs) maker.emplace(normal(output), i);
+    for (const std::string& output : tasks[i].outputs) maker.emplace(normal_path(output), i);
   }
   std::vector<std::vector<std::size_t>> any(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     std::set<std::size_t> found;
     for (const std::string& input : tasks[i].any_inputs) {
-      const auto made = maker.find(normal(input));
+      const auto made = maker.find(normal_path(input));
       if (made != maker.end()) found.insert(made->second);
     }
     for (const std::size_t need : after[i]) found.erase(need);

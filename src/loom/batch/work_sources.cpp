@@ -70,7 +70,7 @@ void ListSource::finished(const Outcome& outcome) {
 
 WatchSource::WatchSource(Find find, TaskList& tasks, const WatchOptions& options,
                          const Observer& observer, Admit admit)
-    : find_(std::move(find)),
+    : intake_(std::move(find), options, observer),
       tasks_(tasks),
       options_(options),
       observer_(observer),
@@ -78,18 +78,14 @@ WatchSource::WatchSource(Find find, TaskList& tasks, const WatchOptions& options
 
 std::optional<WorkUnit> WatchSource::next() {
   const bool stop = observer_.stop_requested && observer_.stop_requested();
-  if (!stop && (seconds(Clock::now() - last_look_) >= options_.poll_s ||
-                last_look_ == Clock::time_point{})) {
-    look();
-    last_look_ = Clock::now();
-  }
+  if (!stop && intake_.is_due()) look();
   const auto unit = stop ? std::nullopt : best();
   std::unique_lock lock(mutex_);
   if (unit) {
     ++in_work_;
     return unit;
   }
-  if (in_work_ > 0 || !seen_.empty()) last_work_ = Clock::now();
+  if (in_work_ > 0 || intake_.waits()) last_work_ = Clock::now();
   ended_ = stop || (options_.idle_s >= 0 && seconds(Clock::now() - last_work_) > options_.idle_s);
   if (!ended_) changed_.wait_for(lock, kNotice);
   return std::nullopt;
@@ -112,8 +108,9 @@ std::optional<WorkUnit> WatchSource::best() {
   return WorkUnit{task};
 }
 
+/// What is complete: tasks that are new, or that failed and have other files now.
 void WatchSource::look() {
-  std::set<std::string> skip = skip_;
+  std::set<std::string> again;  // their files may have changed
   {
     const std::lock_guard lock(mutex_);
     ready_.insert(ready_.end(), later_.begin(), later_.end());
@@ -123,62 +120,21 @@ void WatchSource::look() {
         failed.again.reset();
         ready_.push_back(task);
       } else {
-        skip.erase(tasks_.at(task).name);  // its files may have changed
+        again.insert(tasks_.at(task).name);
       }
     }
   }
-  std::vector<Task> found;
-  try {
-    found = find_(skip);
-    last_warning_.clear();
-  } catch (const Error& error) {  // a folder that is not there yet, say
-    if (last_warning_ != error.what()) observer_.warn(error.what());
-    last_warning_ = error.what();
+  Intake::News news = intake_.look(again);
+  for (const std::string& name : news.changed) {
+    const std::lock_guard lock(mutex_);
+    failed_.erase(taken_.at(name));
+    ready_.push_back(taken_.at(name));
   }
-  take(std::move(found));
-}
-
-/// What is complete of it: tasks that are new, or that failed and have other files now.
-void WatchSource::take(std::vector<Task> found) {
-  std::vector<Task> fresh;
-  for (Task& task : found) {
-    const auto known = taken_.find(task.name);
-    InputStamps stamps = stamp_inputs(task);
-    if (known != taken_.end() && stamps == known->second.stamps) continue;
-    if (!settled(task)) continue;
-    seen_.erase(task.name);
-    if (known == taken_.end()) {
-      fresh.push_back(std::move(task));
-    } else {
-      known->second.stamps = std::move(stamps);
-      take_again(known->second.task);
-    }
-  }
-  if (!fresh.empty() && admit_) admit_(fresh);
-  for (Task& task : fresh) {
-    skip_.insert(task.name);
-    InputStamps stamps = stamp_inputs(task);
+  if (!news.fresh.empty() && admit_) admit_(news.fresh);
+  for (Task& task : news.fresh) {
     const std::string name = task.name;
-    const std::size_t number = tasks_.add(std::move(task));
-    taken_[name] = {number, std::move(stamps)};
-    ready_.push_back(number);
+    ready_.push_back(taken_[name] = tasks_.add(std::move(task)));
   }
-}
-
-void WatchSource::take_again(std::size_t task) {
-  const std::lock_guard lock(mutex_);
-  failed_.erase(task);
-  ready_.push_back(task);
-}
-
-/// All inputs there, and unchanged for long enough.
-bool WatchSource::settled(const Task& task) {
-  InputStamps stamps = stamp_inputs(task);
-  const auto now = Clock::now();
-  const bool complete = stamps.missing.empty();
-  const auto [seen, fresh] = seen_.try_emplace(task.name, Seen{stamps, now});
-  if (!fresh && seen->second.stamps != stamps) seen->second = {std::move(stamps), now};
-  return complete && seconds(now - seen->second.since) >= options_.settle_s;
 }
 
 void WatchSource::finished(const Outcome& outcome) {

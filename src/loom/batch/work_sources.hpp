@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "loom/base/log.hpp"
-#include "loom/batch/inspect.hpp"
+#include "loom/batch/intake.hpp"
 #include "loom/batch/task_graph.hpp"
 #include "loom/batch/task_list.hpp"
 
@@ -50,19 +50,12 @@ class ListSource final : public WorkSource {
   std::deque<std::size_t> waiting_, elsewhere_;
 };
 
-struct WatchOptions {
-  double poll_s = 5;    ///< between looks at the folder
-  double settle_s = 5;  ///< a file is complete when size and time have not changed for so long
-  double idle_s = -1;   ///< end when there was nothing to do for so long; < 0: never
-};
-
 /// New tasks as they are completed on disk, the highest priority first. There is no notification on
 /// network file systems, so it looks. One that failed is a new task when its files have changed;
 /// one that the machine failed is tried again, ever more rarely.
 class WatchSource final : public WorkSource {
  public:
-  /// Tasks whose names are not to be skipped.
-  using Find = std::function<std::vector<Task>(const std::set<std::string>& skip)>;
+  using Find = Intake::Find;
   using Admit = std::function<void(const std::vector<Task>&)>;
 
   /// Tasks found are added to `tasks`, once `admit` has seen them; what that throws ends the
@@ -77,38 +70,22 @@ class WatchSource final : public WorkSource {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Seen {
-    InputStamps stamps;
-    Clock::time_point since;
-  };
-  /// A task that was given out, and its inputs as they were then.
-  struct Taken {
-    std::size_t task = 0;
-    InputStamps stamps;
-  };
   /// A task that failed.
   struct Failed {
     std::optional<Clock::time_point> again;  ///< when the machine's fault is tried again
     int times = 0;                           ///< that it was
   };
   void look();
-  void take(std::vector<Task> found);
-  void take_again(std::size_t task);
-  [[nodiscard]] bool settled(const Task& task);
   [[nodiscard]] std::optional<WorkUnit> best();
 
   // Of who asks, one thread at a time:
-  Find find_;
-  std::set<std::string> skip_;
+  Intake intake_;
   TaskList& tasks_;
   WatchOptions options_;
   Observer observer_;
   std::vector<std::size_t> ready_;
-  std::map<std::string, Seen> seen_;  ///< not yet complete
-  std::map<std::string, Taken> taken_;
+  std::map<std::string, std::size_t> taken_;  ///< numbers of those that were given out
   Admit admit_;
-  Clock::time_point last_look_{};
-  std::string last_warning_;
 
   mutable std::mutex mutex_;  ///< of what follows; never held while files are looked at
   std::condition_variable changed_;

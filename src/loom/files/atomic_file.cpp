@@ -111,8 +111,11 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, Overwrite overwrite)
-    : path_(std::move(path)), target_(follow_links(path_)), overwrite_(overwrite) {
+AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Durable durable)
+    : path_(std::move(path)),
+      target_(follow_links(path_)),
+      overwrite_(overwrite),
+      durable_(durable) {
   struct stat info {};
   if (::stat(target_.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) fail(EISDIR, path_, "cannot write");
@@ -177,7 +180,8 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> by
 }
 
 void AtomicFile::commit() {
-  if (place_ != Place::kDevice && ::fsync(fd_) != 0) fail(errno, path_, "cannot write to the disk");
+  const bool sync = place_ != Place::kDevice && durable_ == Durable::kYes;
+  if (sync && ::fsync(fd_) != 0) fail(errno, path_, "cannot write to the disk");
   if (place_ == Place::kNameless) name_it();
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0 && errno != EINTR) fail(errno, path_, "cannot close");
@@ -213,6 +217,7 @@ void AtomicFile::publish() {
   }
   if (error != 0) fail(error, path_, "cannot rename the finished file");
   temporary_.clear();
+  if (durable_ == Durable::kNo) return;
   // Best effort: some file systems have no fsync for folders, and the data are safe already.
   const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
@@ -221,7 +226,8 @@ void AtomicFile::publish() {
   }
 }
 
-void write_whole(const std::string& path, std::string_view text, Overwrite overwrite) {
+void write_whole(const std::string& path, std::string_view text, Overwrite overwrite,
+                 Durable durable) {
   struct stat info {};
   const bool there = ::stat(path.c_str(), &info) == 0;
   if (there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
@@ -237,7 +243,7 @@ void write_whole(const std::string& path, std::string_view text, Overwrite overw
     ::close(fd);
     return;
   }
-  AtomicFile file(path, overwrite);
+  AtomicFile file(path, overwrite, durable);
   file.write_at(0, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   file.commit();
 }

@@ -12,6 +12,12 @@ namespace loom {
 /// What to do when the output is there already.
 enum class Overwrite { kYes, kNo };
 
+/// Is a file to be there, whole, after the machine has lost its power?
+enum class Durable {
+  kYes,
+  kNo,  ///< what is made again where it is lost or empty then: no fsync
+};
+
 /// Writes to a file without a name where the file system has such (a process that is killed leaves
 /// nothing then), else to a temporary name beside `path`; commit() makes it durable and gives it
 /// its name. Destroyed without commit(), it leaves what was there before untouched and nothing
@@ -19,7 +25,7 @@ enum class Overwrite { kYes, kNo };
 /// character device (/dev/null) is written directly. Throws kOutputExists, kUnwritable, kDiskFull.
 class AtomicFile {
  public:
-  AtomicFile(std::string path, Overwrite overwrite);
+  AtomicFile(std::string path, Overwrite overwrite, Durable durable = Durable::kYes);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -28,8 +34,8 @@ class AtomicFile {
   /// written. It may write there until commit(). Of a device the device.
   [[nodiscard]] const std::string& place();
   void write_at(std::uint64_t offset, std::span<const std::uint8_t> bytes);
-  /// fsync, link or rename, fsync of the folder. With Overwrite::kNo an output that appeared
-  /// meanwhile is not replaced (kOutputExists).
+  /// fsync, link or rename, fsync of the folder (without them where it need not be durable). With
+  /// Overwrite::kNo an output that appeared meanwhile is not replaced (kOutputExists).
   void commit();
 
  private:
@@ -43,12 +49,14 @@ class AtomicFile {
   std::string path_;  ///< as given, for messages
   std::string target_, temporary_;
   Overwrite overwrite_;
+  Durable durable_;
   Place place_ = Place::kNamed;
   int fd_ = -1;
 };
 
 /// A small file, whole: to a device or a pipe as it is, else by way of an AtomicFile.
-void write_whole(const std::string& path, std::string_view text, Overwrite overwrite);
+void write_whole(const std::string& path, std::string_view text, Overwrite overwrite,
+                 Durable durable = Durable::kYes);
 
 /// Removes the temporaries of these files whose writers were processes of this machine that are
 /// gone. Those of other machines stay: nothing tells whether they are still written.

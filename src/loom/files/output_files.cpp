@@ -91,15 +91,40 @@ FileIdentity file_identity(const std::string& path) {
   return identity;
 }
 
+namespace {
+
+/// file_identity() of many files: what is not there is told from its folder, and each folder is
+/// looked at once.
+class Identities {
+ public:
+  FileIdentity of(const std::string& path) {
+    struct stat info {};
+    const bool plain = path.find("..") == std::string::npos && !path.ends_with('/');
+    if (!plain || ::lstat(path.c_str(), &info) == 0 || errno != ENOENT) return file_identity(path);
+    const std::string folder = parent_of(path).string();
+    const auto [known, fresh] = folders_.try_emplace(folder);
+    if (fresh) known->second = file_identity(folder);
+    FileIdentity identity = known->second;
+    identity.rest += (identity.rest.empty() ? "" : "/") + fs::path(path).filename().string();
+    return identity;
+  }
+
+ private:
+  std::map<std::string, FileIdentity> folders_;
+};
+
+}  // namespace
+
 void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+  Identities identities;
   std::map<FileIdentity, const NamedFile*> known;
   for (const NamedFile& input : inputs) {
-    if (is_file(input)) known.emplace(file_identity(instead_of(input.path)), &input);
+    if (is_file(input)) known.emplace(identities.of(instead_of(input.path)), &input);
   }
   std::map<FileIdentity, const NamedFile*> written;
   for (const NamedFile& output : outputs) {
     if (!is_file(output)) continue;
-    const FileIdentity identity = file_identity(output.path);
+    const FileIdentity identity = identities.of(output.path);
     if (const auto input = known.find(identity); input != known.end()) {
       throw Error(Status::kUsage, output.path + " (" + output.what + "): is an input (" +
                                       input->second->what + " " + input->second->path +

@@ -309,7 +309,8 @@ class Steps(Chain):
     def test_what_makes_no_sense_is_one_line_and_nothing_is_begun(self):
         for words, code, text in (
                 (["--until", "redshift"], 2, "give --starmodels and --filters, or --stdstars"),
-                (["--until", "sky", "--watch"], 2, "--watch extracts frames"),
+                (["--only", "sky", "--watch"], 2, "--watch makes what is not there yet"),
+                (["--submit"], 2, "--submit and --tasks are for --until STEP"),
                 (["--until", "sky", "--only", "sky"], 2, "--only says which step it is"),
                 (["--until", "moon"], 2, "moon"),
                 (["--until", "sky", "--fiberflats", "/nowhere"], 10, "/nowhere: no such folder"),

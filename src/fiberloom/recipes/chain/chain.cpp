@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -66,20 +68,33 @@ Size size_of(const FrameTask& frame) {
   return {kBytesOfBin * (frame.image_bytes > 0 ? std::min(bins, of_image) : bins) / 1e6};
 }
 
+/// What becomes of an exposure of which no image can be read.
+enum class Unreadable {
+  kField,    ///< a field's
+  kNothing,  ///< its extraction alone is tried: what it is will be known when the files are whole
+};
+
+/// Of a watch: what holds back all of a night, before the newest exposure.
+constexpr long kFirst = std::numeric_limits<long>::max();
+
 class Planner {
  public:
   Planner(const std::string& output, night::Compress compress, const ChainRequest& request,
-          const Observer& observer)
+          const Observer& observer, Unreadable unreadable)
       : output_(absolute(output)),
         ending_(compress == night::Compress::kYes ? ".fits.gz" : ".fits"),
         request_(request),
-        observer_(observer) {}
+        observer_(observer),
+        unreadable_(unreadable) {}
 
-  std::vector<Task> plan(std::vector<Task> extractions) {
-    sort_frames(extractions);
-    std::set<const FrameTask*> used;
-    for (const auto& frames : {lamps_, fields_}) {
-      for (const Frame& f : frames) used.insert(f.task);
+  std::vector<Task> plan(std::vector<Task> extractions, ExposureCache& cache) {
+    sort_frames(extractions, cache);
+    std::set<const FrameTask*> used, urgent;
+    used = unknown_;
+    for (const Frame& f : fields_) used.insert(f.task);
+    for (const Frame& f : lamps_) {
+      used.insert(f.task);
+      urgent.insert(f.task);
     }
     if (wants(Step::kFiberFlat) && request_.flats.empty()) add_flats();
     if (wants(Step::kSky)) add_skies();
@@ -91,7 +106,10 @@ class Planner {
     std::vector<Task> all;
     if (is_made(Step::kExtract)) {
       for (Task& task : extractions) {
-        if (used.contains(&night::frame_of(task))) all.push_back(std::move(task));
+        const FrameTask& frame = night::frame_of(task);
+        if (!used.contains(&frame)) continue;
+        if (urgent.contains(&frame)) task.priority = kFirst;
+        all.push_back(std::move(task));
       }
     }
     std::move(tasks_.begin(), tasks_.end(), std::back_inserter(all));
@@ -106,17 +124,26 @@ class Planner {
   /// Are its files made, or taken as they are?
   [[nodiscard]] bool is_made(Step step) const { return !request_.only || *request_.only == step; }
 
-  void sort_frames(const std::vector<Task>& extractions) {
+  void sort_frames(std::vector<Task>& extractions, ExposureCache& cache) {
+    // As a folder's are found, in whatever order they have arrived: the order is in the bytes.
+    std::stable_sort(extractions.begin(), extractions.end(), [](const Task& a, const Task& b) {
+      const FrameTask &x = night::frame_of(a), &y = night::frame_of(b);
+      return std::tie(x.expid, y.cost_s, x.name) < std::tie(y.expid, x.cost_s, y.name);
+    });
     std::map<std::string, std::set<long>> passed_over;
     std::vector<ExposureImage> images;
     for (const Task& task : extractions) {
       const FrameTask& frame = night::frame_of(task);
       images.push_back({frame.job.image, frame.night, frame.expid});
     }
-    const std::vector<ExposureInfo> infos = read_exposures(images);
+    const std::vector<ExposureInfo> infos = read_exposures(images, cache);
     for (std::size_t i = 0; i < infos.size(); ++i) {
       const FrameTask& frame = night::frame_of(extractions[i]);
       const Frame f{&frame, infos[i], print("%08ld", frame.expid), frame.camera.substr(1)};
+      if (!f.info.known && unreadable_ == Unreadable::kNothing) {
+        unknown_.insert(&frame);
+        continue;
+      }
       if (f.info.kind == ExposureKind::kOther) passed_over[f.info.flavor].insert(frame.expid);
       if (f.info.kind == ExposureKind::kLamp && request_.flats.empty()) lamps_.push_back(f);
       if (f.info.kind == ExposureKind::kField) fields_.push_back(f);
@@ -178,19 +205,21 @@ class Planner {
 
   /// A task of a step that makes `work.output` of what `inputs` names.
   void add(StepWork work, std::string name, const std::string& unit, const Frame& like,
-           std::vector<std::string> inputs, double seconds, double frames) {
+           std::vector<std::string> inputs, double seconds, double frames, long newest = -1) {
     if (!is_made(work.step)) return;
     work.root = output_;
     Task task;
     task.name = std::move(name);
     task.kind = kStepKind;
     task.labels = {{"night", like.night()}, {"step", name_of(work.step)}, {"of", unit}};
+    if (newest < 0) newest = like.task->expid;
     const bool of_many = work.step == Step::kCoadd || !work.lamps.empty();
     if (!of_many) task.labels.push_back({"expid", like.task->expid});
     if (work.step == Step::kCoadd) task.labels.push_back({"tile", like.info.tile});
     const bool any = work.step == Step::kCoadd || work.step == Step::kQuality;
     (any ? task.any_inputs : task.inputs) = std::move(inputs);
     task.outputs = {work.output};
+    task.priority = work.step == Step::kFiberFlat ? kFirst : newest;
     const Size size = size_of(*like.task);
     task.cost_s = 0.05 + seconds * size.spectra_mb / 75;
     task.memory_bytes = size.bytes(frames);
@@ -340,12 +369,15 @@ class Planner {
       const double count = static_cast<double>(frames.size());
       const std::vector<std::string> inputs = work.frames;
       const std::string coadd = work.output;
-      add(std::move(work), "coadd-" + rest, petal, *frames.front(), inputs, count, 2.5 * count);
-      if (wants(Step::kRedshift)) add_redshift(*frames.front(), coadd, rest);
+      const long newest = frames.back()->task->expid;  // they are in the order of their numbers
+      add(std::move(work), "coadd-" + rest, petal, *frames.front(), inputs, count, 2.5 * count,
+          newest);
+      if (wants(Step::kRedshift)) add_redshift(*frames.front(), coadd, rest, newest);
     }
   }
 
-  void add_redshift(const Frame& like, const std::string& coadd, const std::string& rest) {
+  void add_redshift(const Frame& like, const std::string& coadd, const std::string& rest,
+                    long newest) {
     if (!is_made(Step::kRedshift)) return;
     RedshiftJob job = request_.redshift;
     job.inputs = {coadd};
@@ -355,6 +387,7 @@ class Planner {
                    {"step", name_of(Step::kRedshift)},
                    {"of", like.petal},
                    {"tile", like.info.tile}};
+    task.priority = newest;
     constexpr double kSecondsOfTarget = 0.05, kMbOfTarget = 0.2;
     task.cost_s = 0.2 + kSecondsOfTarget * size_of(*like.task).spectra_mb / kMbOfTarget;
     tasks_.push_back(std::move(task));
@@ -363,10 +396,21 @@ class Planner {
   std::string output_, ending_;
   const ChainRequest& request_;
   const Observer& observer_;
+  Unreadable unreadable_;
   std::vector<Frame> lamps_, fields_;
+  std::set<const FrameTask*> unknown_;
   std::map<std::string, std::string> foreign_flats_;  ///< by camera
   std::vector<Task> tasks_;
 };
+
+/// Those that are named. Throws kUsage where a name is nobody's.
+std::vector<Task> chosen(std::vector<Task> tasks, const std::vector<std::string>& names) {
+  if (names.empty()) return tasks;
+  std::set<std::string> left(names.begin(), names.end());
+  std::erase_if(tasks, [&](const Task& task) { return left.erase(task.name) == 0; });
+  if (left.empty()) return tasks;
+  throw Error(Status::kUsage, "night: --tasks: no task of this night is named " + *left.begin());
+}
 
 }  // namespace
 
@@ -389,7 +433,34 @@ void check(const ChainRequest& request) {
 std::vector<Task> plan_chain(std::vector<Task> frames, const std::string& output,
                              night::Compress compress, const ChainRequest& request,
                              const Observer& observer) {
-  return Planner(output, compress, request, observer).plan(std::move(frames));
+  ExposureCache cache;
+  return Planner(output, compress, request, observer, Unreadable::kField)
+      .plan(std::move(frames), cache);
+}
+
+night::GrowingSource::Grow grow_chain(const std::string& output, night::Compress compress,
+                                      const ChainRequest& request, const Observer& observer) {
+  struct Memory {
+    ExposureCache headers;
+    std::set<std::string> said;
+  };
+  return [=, memory = std::make_shared<Memory>()](std::vector<Task> frames,
+                                                  const std::vector<Task>& arriving) {
+    std::set<std::pair<std::string, long>> incomplete;
+    for (const Task& task : arriving) {
+      incomplete.insert({night::frame_of(task).night, night::frame_of(task).expid});
+    }
+    std::erase_if(frames, [&](const Task& task) {
+      const FrameTask& frame = night::frame_of(task);
+      return incomplete.contains({frame.night, frame.expid});
+    });
+    Observer once = observer;
+    once.message = [&](LogLevel level, const std::string& text) {
+      if (memory->said.insert(text).second && observer.message) observer.message(level, text);
+    };
+    return Planner(output, compress, request, once, Unreadable::kNothing)
+        .plan(std::move(frames), memory->headers);
+  };
 }
 
 void extend(night::NightJob& job, const ChainRequest& request, const Observer& observer) {
@@ -397,13 +468,17 @@ void extend(night::NightJob& job, const ChainRequest& request, const Observer& o
   night::Beyond beyond;
   beyond.plan = [output = job.request.output, compress = job.request.compress, request,
                  observer](std::vector<Task> frames) {
-    return plan_chain(std::move(frames), output, compress, request, observer);
+    return chosen(plan_chain(std::move(frames), output, compress, request, observer),
+                  request.tasks);
   };
+  beyond.grow = grow_chain(job.request.output, job.request.compress, request, observer);
   beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>()};
-  beyond.status = [](const RunStatus& status) {
-    return std::vector<StatusFile>{{"status.json", status_json(status)},
-                                   {"status.html", status_html(status)}};
-  };
+  if (request.tasks.empty()) {  // a page of a few tasks would take the place of that of all
+    beyond.status = [](const RunStatus& status) {
+      return std::vector<StatusFile>{{"status.json", status_json(status)},
+                                     {"status.html", status_html(status)}};
+    };
+  }
   job.beyond = std::move(beyond);
   if (!request.models.empty()) job.sources.push_back({"models of stars", request.models});
   for (const std::string& path : request.redshift.templates) {

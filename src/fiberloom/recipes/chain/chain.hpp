@@ -19,10 +19,11 @@ using namespace loom::batch;  // NOLINT(google-build-using-namespace): a chain i
 /// What a night does beyond its frames.
 struct ChainRequest {
   Step until = Step::kExtract;
-  std::optional<Step> only;  ///< this step alone, of files that are there
-  std::string flats;         ///< folder of fiberflatnight-CAM-*.fits or fiberflat-CAM-*.fits that
-                             ///< take the place of the night's own; empty: none
-  std::string stars;         ///< folder of stdstars-PETAL-EXPID.fits; empty: they are fitted
+  std::optional<Step> only;        ///< this step alone, of files that are there
+  std::vector<std::string> tasks;  ///< of the tree these alone; empty: all
+  std::string flats;  ///< folder of fiberflatnight-CAM-*.fits or fiberflat-CAM-*.fits that
+                      ///< take the place of the night's own; empty: none
+  std::string stars;  ///< folder of stdstars-PETAL-EXPID.fits; empty: they are fitted
   std::string models, passbands;  ///< of standard stars, as `stdstars` takes them
   RedshiftJob redshift;           ///< templates and options; its paths of spectra are not used
 };
@@ -37,6 +38,13 @@ void check(const ChainRequest& request);
 [[nodiscard]] std::vector<Task> plan_chain(std::vector<Task> frames, const std::string& output,
                                            night::Compress compress, const ChainRequest& request,
                                            const Observer& observer);
+
+/// The same for a folder that fills: exposures of which a frame is still `arriving` are left out
+/// until it is there. What is said once is not said again.
+[[nodiscard]] night::GrowingSource::Grow grow_chain(const std::string& output,
+                                                    night::Compress compress,
+                                                    const ChainRequest& request,
+                                                    const Observer& observer);
 
 /// The night as such a chain. What it prints of its plan goes to `observer`.
 void extend(night::NightJob& job, const ChainRequest& request, const Observer& observer);

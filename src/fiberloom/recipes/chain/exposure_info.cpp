@@ -38,6 +38,7 @@ std::optional<ExposureInfo> read_info(const std::string& image) {
   } catch (const Error&) {
     return std::nullopt;
   }
+  out.known = true;
   std::string type = header.text("OBSTYPE").value_or("");
   if (type.empty()) type = header.text("FLAVOR").value_or("");
   type = fits::normal_name(type);
@@ -52,13 +53,24 @@ std::optional<ExposureInfo> read_info(const std::string& image) {
   return out;
 }
 
+std::optional<ExposureInfo> read_info(const std::string& image, ExposureCache& cache) {
+  const auto stamp = loom::batch::stamp_file(image);
+  if (!stamp) return std::nullopt;
+  const auto known = cache.find(image);
+  if (known != cache.end() && known->second.first == *stamp) return known->second.second;
+  const auto info = read_info(image);
+  cache[image] = {*stamp, info};
+  return info;
+}
+
 }  // namespace
 
-std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images) {
+std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images,
+                                         ExposureCache& cache) {
   std::vector<std::optional<ExposureInfo>> infos;
   std::map<std::pair<std::string, long>, ExposureInfo> by_exposure;
   for (const ExposureImage& image : images) {
-    infos.push_back(read_info(image.image));
+    infos.push_back(read_info(image.image, cache));
     if (infos.back()) by_exposure.try_emplace({image.night, image.expid}, *infos.back());
   }
   std::vector<ExposureInfo> out;

@@ -2,8 +2,13 @@
 // What the header of an image says of its exposure.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "loom/batch/receipt.hpp"
 
 namespace fiberloom::chain {
 
@@ -14,6 +19,7 @@ struct ExposureInfo {
   std::string flavor = "unknown";  ///< as the header has it
   std::string night;               ///< NIGHT, or empty
   long tile = -1;                  ///< TILEID; < 0: none
+  bool known = false;              ///< some image of the exposure could be read
   long lamp = 0;                   ///< of several: the number in PROGRAM's DESI-CALIB-NN
 };
 
@@ -23,9 +29,14 @@ struct ExposureImage {
   long expid = 0;
 };
 
+/// What headers have said, by image and its stamp: who plans again reads those alone that are new.
+using ExposureCache =
+    std::map<std::string, std::pair<loom::batch::FileStamp, std::optional<ExposureInfo>>>;
+
 /// By OBSTYPE or FLAVOR: a flat is a lamp's, science (or nothing) a field's. An image that cannot
 /// be read is what another one of its exposure says, else a field's: who extracts it will say what
 /// is wrong.
-[[nodiscard]] std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images);
+[[nodiscard]] std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images,
+                                                       ExposureCache& cache);
 
 }  // namespace fiberloom::chain

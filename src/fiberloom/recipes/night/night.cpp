@@ -12,6 +12,7 @@
 #include "fiberloom/recipes/night/night_status.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
+#include "loom/batch/plan_file.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::night {
@@ -75,6 +76,13 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
     request.skip.insert(skip.begin(), skip.end());
     return find_tasks(request);
   };
+  if (job.watch && job.beyond) {
+    batch.grow = [&job](std::vector<Task> frames, const std::vector<Task>& arriving) {
+      std::vector<Task> tasks = job.beyond->grow(std::move(frames), arriving);
+      check_files(job, tasks);
+      return tasks;
+    };
+  }
   batch.admit = [&job, folder = batch.folder, observer](const std::vector<Task>& tasks) {
     admit_frames(frames_of(tasks), folder, job.redo, observer);
   };
@@ -162,6 +170,13 @@ BatchPlan plan_night(const NightJob& job) {
   const WorkKinds kinds =
       kinds_of(job, std::make_shared<ExtractKind>(Engine(job.request.job.method)));
   return plan_batch(std::move(tasks), kinds, folder, job.pipeline.check);
+}
+
+void keep_plan(const NightJob& job, const std::vector<Task>& tasks) {
+  const RunFolder folder = run_folder(job.request.output);
+  folder.create();
+  save_plan(folder, tasks,
+            kinds_of(job, std::make_shared<ExtractKind>(Engine(job.request.job.method))));
 }
 
 std::string run_title(const FrameRequest& request, const std::vector<Task>& tasks) {

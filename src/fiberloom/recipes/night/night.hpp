@@ -22,6 +22,8 @@ namespace fiberloom::night {
 struct Beyond {
   /// All tasks of the night, of those of its frames, which may be left out.
   std::function<std::vector<Task>(std::vector<Task> frames)> plan;
+  /// In a watch the same of the frames that have arrived; `arriving` are still being written.
+  GrowingSource::Grow grow;
   std::vector<std::shared_ptr<WorkKind>> kinds;  ///< of tasks that are no frames
   std::function<std::vector<StatusFile>(const RunStatus&)> status;
 };
@@ -50,6 +52,9 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks);
 /// Finds and inspects; writes nothing. Throws kNotFound when there is no frame at all, kUsage where
 /// the folder's frames are made with other options.
 [[nodiscard]] BatchPlan plan_night(const NightJob& job);
+
+/// Notes the tasks in the folder's plan before any of them is begun. Throws kUnwritable, kDiskFull.
+void keep_plan(const NightJob& job, const std::vector<Task>& tasks);
 
 /// "night 20261121", "exposure 12", or the input's name.
 [[nodiscard]] std::string run_title(const FrameRequest& request, const std::vector<Task>& tasks);
