@@ -86,4 +86,15 @@ std::vector<T> to_vector(const Input<T>& a, const char* name) {
   return {a.data(), a.data() + a.size()};
 }
 
+/// What a camera's spectra are made of, from the names that the Python side gives them.
+template <class Camera>
+void take_arrays(const py::dict& d, Camera& out) {
+  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
+  out.flux = to_matrix<double>(d["flux"].cast<Input<double>>(), "flux");
+  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
+  out.mask = to_optional_matrix<std::uint32_t>(d["mask"], "mask");
+  if (d["resolution"].is_none()) return;
+  out.resolution = to_cube<float>(d["resolution"].cast<Input<float>>(), "resolution");
+}
+
 }  // namespace fiberloom::python

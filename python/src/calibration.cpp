@@ -52,13 +52,7 @@ std::optional<Table> to_fibermap(const py::object& given) {
 
 Spectra to_spectra(const py::dict& d) {
   Spectra out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
-  out.flux = to_matrix<double>(d["flux"].cast<Input<double>>(), "flux");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_optional_matrix<std::uint32_t>(d["mask"], "mask");
-  if (!d["resolution"].is_none()) {
-    out.resolution = to_cube<float>(d["resolution"].cast<Input<float>>(), "resolution");
-  }
+  take_arrays(d, out);
   out.fibermap = to_fibermap(d["fibermap"]);
   return out;
 }

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames by exposure, spectrograph and tile; then a task for each file that is made of them.
+#include "fiberloom/recipes/chain/planner.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "fiberloom/recipes/chain/step_kind.hpp"
+#include "fiberloom/recipes/redshift/redshift_kind.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+
+namespace fiberloom::chain {
+namespace {
+
+namespace fs = std::filesystem;
+using night::FrameTask;
+
+/// A frame of a field or a lamp, and what is known of its exposure.
+struct Frame {
+  const FrameTask* task = nullptr;
+  ExposureInfo info;
+  std::string number, petal;  ///< "00000012", "0"
+
+  [[nodiscard]] const std::string& camera() const { return task->camera; }
+  [[nodiscard]] const std::string& night() const {
+    return task->night.empty() ? info.night : task->night;
+  }
+};
+
+std::string absolute(const std::string& path) {
+  if (path.empty()) return path;
+  std::string out = fs::absolute(path).lexically_normal().string();
+  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
+  return out;
+}
+
+/// Files of passbands, which stars depend on.
+std::vector<std::string> passbands_in(const std::string& folder) {
+  std::set<std::string> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".ecsv") out.insert(absolute(entry.path().string()));
+  }
+  return {out.begin(), out.end()};
+}
+
+/// Seconds and bytes of a step on one frame, roughly; only order and memory's sharing depend on it.
+struct Size {
+  double spectra_mb = 0;  ///< of one frame in memory
+  [[nodiscard]] std::uint64_t bytes(double frames) const {
+    return static_cast<std::uint64_t>(1e6 * (20 + frames * spectra_mb));
+  }
+};
+
+Size size_of(const FrameTask& frame) {
+  constexpr double kFibers = 500, kBytesOfBin = 64, kPixelsOfBin = 8, kBytesOfPixel = 8;
+  const auto& wave = *frame.job.wave;
+  const double bins = kFibers * (1 + (wave[1] - wave[0]) / wave[2]);
+  const double of_image = static_cast<double>(frame.image_bytes) / kBytesOfPixel / kPixelsOfBin;
+  return {kBytesOfBin * (frame.image_bytes > 0 ? std::min(bins, of_image) : bins) / 1e6};
+}
+
+/// Of a watch: what holds back all of a night, before the newest exposure.
+constexpr long kFirst = std::numeric_limits<long>::max();
+
+class Planner {
+ public:
+  Planner(const std::string& output, night::Compress compress, const ChainRequest& request,
+          const Observer& observer, Unreadable unreadable)
+      : output_(absolute(output)),
+        ending_(compress == night::Compress::kYes ? ".fits.gz" : ".fits"),
+        request_(request),
+        observer_(observer),
+        unreadable_(unreadable) {}
+
+  std::vector<Task> plan(std::vector<Task> extractions, ExposureCache& cache) {
+    sort_frames(extractions, cache);
+    std::set<const FrameTask*> used, urgent;
+    used = unknown_;
+    for (const Frame& f : fields_) used.insert(f.task);
+    for (const Frame& f : lamps_) {
+      used.insert(f.task);
+      urgent.insert(f.task);
+    }
+    if (wants(Step::kFiberFlat) && request_.flats.empty()) add_flats();
+    if (wants(Step::kSky)) add_skies();
+    if (wants(Step::kStdStars) && request_.stars.empty()) add_stars();
+    if (wants(Step::kFluxCalib)) add_flux_calibrations();
+    if (wants(Step::kCalibrate)) add_calibrated();
+    if (wants(Step::kQuality)) add_quality();
+    if (wants(Step::kCoadd)) add_coadds();
+    std::vector<Task> all;
+    if (is_made(Step::kExtract)) {
+      for (Task& task : extractions) {
+        const FrameTask& frame = night::frame_of(task);
+        if (!used.contains(&frame)) continue;
+        if (urgent.contains(&frame)) task.priority = kFirst;
+        all.push_back(std::move(task));
+      }
+    }
+    std::move(tasks_.begin(), tasks_.end(), std::back_inserter(all));
+    for (Task& task : all) task.by_content = true;
+    return all;
+  }
+
+ private:
+  /// Is the step needed, or asked for?
+  [[nodiscard]] bool wants(Step step) const { return step <= last(); }
+  [[nodiscard]] Step last() const { return request_.only.value_or(request_.until); }
+  /// Are its files made, or taken as they are?
+  [[nodiscard]] bool is_made(Step step) const { return !request_.only || *request_.only == step; }
+
+  void sort_frames(std::vector<Task>& extractions, ExposureCache& cache) {
+    // As a folder's are found, in whatever order they have arrived: the order is in the bytes.
+    std::stable_sort(extractions.begin(), extractions.end(), [](const Task& a, const Task& b) {
+      const FrameTask &x = night::frame_of(a), &y = night::frame_of(b);
+      return std::tie(x.expid, y.cost_s, x.name) < std::tie(y.expid, x.cost_s, y.name);
+    });
+    std::map<std::string, std::set<long>> passed_over;
+    std::vector<ExposureImage> images;
+    for (const Task& task : extractions) {
+      const FrameTask& frame = night::frame_of(task);
+      images.push_back({frame.job.image, frame.night, frame.expid});
+    }
+    const std::vector<ExposureInfo> infos = read_exposures(images, cache);
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      const FrameTask& frame = night::frame_of(extractions[i]);
+      const Frame f{&frame, infos[i], print("%08ld", frame.expid), frame.camera.substr(1)};
+      if (!f.info.known && unreadable_ == Unreadable::kNothing) {
+        unknown_.insert(&frame);
+        continue;
+      }
+      if (f.info.kind == ExposureKind::kOther) passed_over[f.info.flavor].insert(frame.expid);
+      if (f.info.kind == ExposureKind::kLamp && request_.flats.empty()) lamps_.push_back(f);
+      if (f.info.kind == ExposureKind::kField) fields_.push_back(f);
+    }
+    for (const auto& [flavor, exposures] : passed_over) {
+      std::string numbers;
+      for (const long e : exposures) numbers += (numbers.empty() ? "" : ", ") + std::to_string(e);
+      observer_.info("passed over, neither lamps nor fields but " + flavor + ": exposure" +
+                     (exposures.size() > 1 ? "s " : " ") + numbers);
+    }
+  }
+
+  /// PREFIX-UNIT-EXPID.fits beside the frame.
+  [[nodiscard]] std::string beside(const Frame& f, const std::string& name) const {
+    const fs::path folder = fs::path(absolute(f.task->job.output)).parent_path();
+    return (folder / (name + "-" + f.number + ending_)).string();
+  }
+  [[nodiscard]] std::string frame_path(const Frame& f) const {
+    return absolute(f.task->job.output);
+  }
+  [[nodiscard]] std::string sky_path(const Frame& f) const {
+    return beside(f, "sky-" + f.camera());
+  }
+  [[nodiscard]] std::string flux_path(const Frame& f) const {
+    return beside(f, "fluxcalib-" + f.camera());
+  }
+  [[nodiscard]] std::string cframe_path(const Frame& f) const {
+    return beside(f, "cframe-" + f.camera());
+  }
+  [[nodiscard]] std::string stars_path(const Frame& f) const {
+    if (request_.stars.empty()) return beside(f, "stdstars-" + f.petal);
+    return absolute(request_.stars + "/stdstars-" + f.petal + "-" + f.number + ".fits");
+  }
+  [[nodiscard]] std::string night_flat(const std::string& night, const std::string& camera) const {
+    return (fs::path(output_) / "calibnight" / night /
+            ("fiberflatnight-" + camera + "-" + night + ending_))
+        .string();
+  }
+
+  /// The flat of a field's frame: from elsewhere, the newest by name, or the night's.
+  [[nodiscard]] std::string flat_path(const Frame& f) {
+    if (request_.flats.empty()) return night_flat(f.night(), f.camera());
+    const auto [known, fresh] = foreign_flats_.try_emplace(f.camera());
+    if (!fresh) return known->second;
+    known->second =
+        absolute(request_.flats + "/fiberflatnight-" + f.camera() + "-" + f.night() + ".fits");
+    std::error_code ignored;
+    for (const std::string prefix : {"fiberflat-", "fiberflatnight-"}) {
+      std::string last;
+      for (const auto& entry : fs::directory_iterator(request_.flats, ignored)) {
+        const std::string name = entry.path().filename().string();
+        const bool fits = name.ends_with(".fits") || name.ends_with(".fits.gz");
+        if (fits && name.starts_with(prefix + f.camera() + "-")) last = std::max(last, name);
+      }
+      if (!last.empty()) known->second = absolute(request_.flats + "/" + last);
+    }
+    return known->second;
+  }
+
+  /// A task of a step that makes `work.output` of what `inputs` names.
+  void add(StepWork work, std::string name, const std::string& unit, const Frame& like,
+           std::vector<std::string> inputs, double seconds, double frames, long newest = -1) {
+    if (!is_made(work.step)) return;
+    work.root = output_;
+    Task task;
+    task.name = std::move(name);
+    task.kind = kStepKind;
+    task.labels = {{"night", like.night()}, {"step", name_of(work.step)}, {"of", unit}};
+    if (newest < 0) newest = like.task->expid;
+    const bool of_many = work.step == Step::kCoadd || !work.lamps.empty();
+    if (!of_many) task.labels.push_back({"expid", like.task->expid});
+    if (work.step == Step::kCoadd) task.labels.push_back({"tile", like.info.tile});
+    const bool any = work.step == Step::kCoadd || work.step == Step::kQuality;
+    (any ? task.any_inputs : task.inputs) = std::move(inputs);
+    task.outputs = {work.output};
+    task.priority = work.step == Step::kFiberFlat ? kFirst : newest;
+    const Size size = size_of(*like.task);
+    task.cost_s = 0.05 + seconds * size.spectra_mb / 75;
+    task.memory_bytes = size.bytes(frames);
+    task.content = content_of(std::move(work));
+    tasks_.push_back(std::move(task));
+  }
+
+  void add_flats() {
+    std::map<std::pair<std::string, std::string>, std::vector<const Frame*>> nights;
+    for (const Frame& f : lamps_) {
+      StepWork work{.step = Step::kFiberFlat};
+      work.input = frame_path(f);
+      work.output = beside(f, "fiberflat-" + f.camera());
+      add(work, "fiberflat-" + f.camera() + "-" + f.number, f.camera(), f, {work.input}, 1.5, 4);
+      nights[{f.night(), f.camera()}].push_back(&f);
+    }
+    for (const auto& [key, frames] : nights) {
+      const auto& [night, camera] = key;
+      StepWork work{.step = Step::kFiberFlat};
+      for (const Frame* f : frames) {
+        work.flats.push_back(beside(*f, "fiberflat-" + f->camera()));
+        work.lamps.push_back(f->info.lamp);
+      }
+      work.output = night_flat(night, camera);
+      const double count = static_cast<double>(frames.size());
+      const std::vector<std::string> inputs = work.flats;
+      add(std::move(work), "fiberflatnight-" + camera + "-" + night, camera, *frames.front(),
+          inputs, 0.3 * count, count + 1);
+    }
+  }
+
+  void add_skies() {
+    for (const Frame& f : fields_) {
+      StepWork work{.step = Step::kSky};
+      work.input = frame_path(f);
+      work.flat = flat_path(f);
+      work.output = sky_path(f);
+      add(work, "sky-" + f.camera() + "-" + f.number, f.camera(), f, {work.input, work.flat}, 1.5,
+          4);
+    }
+  }
+
+  /// Frames of fields by exposure and spectrograph.
+  [[nodiscard]] std::map<std::pair<long, std::string>, std::vector<const Frame*>> petals() const {
+    std::map<std::pair<long, std::string>, std::vector<const Frame*>> out;
+    for (const Frame& f : fields_) out[{f.task->expid, f.petal}].push_back(&f);
+    for (auto& [key, frames] : out) {
+      std::sort(frames.begin(), frames.end(),
+                [](const Frame* a, const Frame* b) { return a->camera() < b->camera(); });
+    }
+    return out;
+  }
+
+  void add_stars() {
+    const std::vector<std::string> passbands = passbands_in(request_.passbands);
+    for (const auto& [key, frames] : petals()) {
+      const Frame& first = *frames.front();
+      StepWork work{.step = Step::kStdStars};
+      for (const Frame* f : frames) {
+        work.frames.push_back(frame_path(*f));
+        work.flats.push_back(flat_path(*f));
+        work.skies.push_back(sky_path(*f));
+      }
+      work.models = absolute(request_.models);
+      work.passbands = absolute(request_.passbands);
+      work.output = stars_path(first);
+      std::vector<std::string> inputs = work.frames;
+      inputs.insert(inputs.end(), work.flats.begin(), work.flats.end());
+      inputs.insert(inputs.end(), work.skies.begin(), work.skies.end());
+      inputs.push_back(work.models);
+      inputs.insert(inputs.end(), passbands.begin(), passbands.end());
+      add(std::move(work), "stdstars-" + first.petal + "-" + first.number, first.petal, first,
+          inputs, 3, 5);
+    }
+  }
+
+  void add_flux_calibrations() {
+    for (const Frame& f : fields_) {
+      StepWork work{.step = Step::kFluxCalib};
+      work.input = frame_path(f);
+      work.flat = flat_path(f);
+      work.sky = sky_path(f);
+      work.stars = stars_path(f);
+      work.output = flux_path(f);
+      add(work, "fluxcalib-" + f.camera() + "-" + f.number, f.camera(), f,
+          {work.input, work.flat, work.sky, work.stars}, 1.5, 4);
+    }
+  }
+
+  void add_calibrated() {
+    for (const Frame& f : fields_) {
+      StepWork work{.step = Step::kCalibrate};
+      work.input = frame_path(f);
+      work.flat = flat_path(f);
+      work.sky = sky_path(f);
+      work.flux = flux_path(f);
+      work.output = cframe_path(f);
+      add(work, "cframe-" + f.camera() + "-" + f.number, f.camera(), f,
+          {work.input, work.flat, work.sky, work.flux}, 0.6, 4);
+    }
+  }
+
+  void add_quality() {
+    std::map<long, std::vector<const Frame*>> exposures;
+    for (const auto& [key, frames] : petals()) {
+      auto& all = exposures[key.first];
+      all.insert(all.end(), frames.begin(), frames.end());
+    }
+    for (const auto& [expid, frames] : exposures) {
+      const Frame& first = *frames.front();
+      StepWork work{.step = Step::kQuality};
+      std::set<std::string> stars;
+      for (const Frame* f : frames) {
+        work.frames.push_back(cframe_path(*f));
+        work.skies.push_back(sky_path(*f));
+        work.fluxes.push_back(flux_path(*f));
+        stars.insert(stars_path(*f));
+      }
+      work.star_files.assign(stars.begin(), stars.end());
+      const std::vector<std::string> inputs = work.frames;
+      work.output = beside(first, "exposure-qa");
+      add(std::move(work), "qa-" + first.number, "all", first, inputs,
+          0.5 * static_cast<double>(frames.size()), 2.0 * static_cast<double>(frames.size()));
+    }
+  }
+
+  /// Exposures of a tile and spectrograph, whatever their number.
+  void add_coadds() {
+    std::map<std::pair<long, std::string>, std::vector<const Frame*>> tiles;
+    std::map<long, std::string> last_night;
+    for (const auto& [key, frames] : petals()) {
+      for (const Frame* f : frames) {
+        tiles[{f->info.tile, f->petal}].push_back(f);
+        std::string& last = last_night[f->info.tile];
+        last = std::max(last, f->night());
+      }
+    }
+    for (const auto& [key, frames] : tiles) {
+      const auto& [tile, petal] = key;
+      const std::string name = tile < 0 ? "none" : std::to_string(tile);
+      const std::string& night = last_night[tile];
+      const fs::path folder = fs::path(output_) / "tiles" / name / night;
+      const std::string rest = petal + "-" + name + "-thru" + night;
+      StepWork work{.step = Step::kCoadd};
+      for (const Frame* f : frames) work.frames.push_back(cframe_path(*f));
+      work.output = (folder / ("coadd-" + rest + ending_)).string();
+      const double count = static_cast<double>(frames.size());
+      const std::vector<std::string> inputs = work.frames;
+      const std::string coadd = work.output;
+      const long newest = frames.back()->task->expid;  // they are in the order of their numbers
+      add(std::move(work), "coadd-" + rest, petal, *frames.front(), inputs, count, 2.5 * count,
+          newest);
+      if (wants(Step::kRedshift)) add_redshift(*frames.front(), coadd, rest, newest);
+    }
+  }
+
+  void add_redshift(const Frame& like, const std::string& coadd, const std::string& rest,
+                    long newest) {
+    if (!is_made(Step::kRedshift)) return;
+    RedshiftJob job = request_.redshift;
+    job.inputs = {coadd};
+    job.output = (fs::path(coadd).parent_path() / ("redrock-" + rest + ".fits")).string();
+    Task task = survey::to_task("redshift-" + rest, std::move(job));
+    task.labels = {{"night", like.night()},
+                   {"step", name_of(Step::kRedshift)},
+                   {"of", like.petal},
+                   {"tile", like.info.tile}};
+    task.priority = newest;
+    constexpr double kSecondsOfTarget = 0.05, kMbOfTarget = 0.2;
+    task.cost_s = 0.2 + kSecondsOfTarget * size_of(*like.task).spectra_mb / kMbOfTarget;
+    tasks_.push_back(std::move(task));
+  }
+
+  std::string output_, ending_;
+  const ChainRequest& request_;
+  const Observer& observer_;
+  Unreadable unreadable_;
+  std::vector<Frame> lamps_, fields_;
+  std::set<const FrameTask*> unknown_;
+  std::map<std::string, std::string> foreign_flats_;  ///< by camera
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+std::vector<Task> plan_steps(std::vector<Task> extractions, const std::string& output,
+                             night::Compress compress, const ChainRequest& request,
+                             const Observer& observer, Unreadable unreadable,
+                             ExposureCache& cache) {
+  return Planner(output, compress, request, observer, unreadable)
+      .plan(std::move(extractions), cache);
+}
+
+}  // namespace fiberloom::chain
