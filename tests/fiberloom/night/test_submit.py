@@ -24,7 +24,7 @@ class Arrays(Chain):
     def scripts(self, *more, **keywords):
         text = self.night(*self.few, "--submit", "--dry-run", *more, **keywords).stdout
         return {m[1]: (m[2] or "", m[3]) for m in
-                re.finditer(r"^# \S*/jobs/(\S+)\.sbatch(?:  --dependency=(\S+))?\n(.*?)(?=^# \S*/jobs/\S+\.sbatch|\Z)", text, re.M | re.S)}
+                re.finditer(r"^# [^\n]*/jobs/(\S+)\.sbatch(?:  --dependency=(\S+))?\n(.*?)(?=^# [^\n]*/jobs/\S+\.sbatch|\Z)", text, re.M | re.S)}
 
     def test_a_plan_is_an_array_a_step_each_after_what_it_needs(self):
         scripts = self.scripts("--sbatch", "-p debug", until="redshift")
