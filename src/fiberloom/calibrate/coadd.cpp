@@ -22,33 +22,12 @@ std::uint32_t mask_of(const Spectra& s, std::size_t row, std::size_t i) {
 /// One target's exposures.
 class TargetSum {
  public:
-  TargetSum(const Spectra& spectra, const std::vector<std::size_t>& rows)
+  TargetSum(const Spectra& spectra, const std::vector<std::size_t>& rows, UsedPixels used)
       : s_(spectra),
         rows_(rows),
         n_(spectra.nwave()),
-        flux_(rows.size(), n_, 0.0),
-        weight_(rows.size(), n_, 0.0) {
-    for (std::size_t e = 0; e < rows.size(); ++e) {
-      for (std::size_t i = 0; i < n_; ++i) {
-        const double f = s_.flux(rows[e], i);
-        if (!std::isfinite(f)) continue;
-        flux_(e, i) = f;
-        if (mask_of(s_, rows[e], i) == 0) weight_(e, i) = positive(s_.ivar(rows[e], i));
-      }
-    }
-  }
-
-  /// Returns how many pixels were left out.
-  std::size_t leave_out_cosmics(double nsig) {
-    const Array2D<unsigned char> hit = cosmic_pixels(s_.wave, flux_, weight_, nsig);
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < hit.size(); ++k) {
-      if (hit.data()[k] == 0 || weight_.data()[k] == 0) continue;
-      weight_.data()[k] = 0;
-      ++count;
-    }
-    return count;
-  }
+        flux_(std::move(used.flux)),
+        weight_(std::move(used.weight)) {}
 
   void write(std::size_t t, Spectra& out) {
     for (std::size_t i = 0; i < n_; ++i) {
@@ -128,6 +107,42 @@ void place(Banded<const float> r, std::size_t first, Banded<float> to) {
 
 }  // namespace
 
+UsedPixels used_pixels(const Spectra& spectra, std::span<const std::size_t> rows,
+                       const CoaddOptions& options) {
+  const std::size_t n = spectra.nwave();
+  UsedPixels out{Array2D<double>(rows.size(), n, 0.0), Array2D<double>(rows.size(), n, 0.0)};
+  for (std::size_t e = 0; e < rows.size(); ++e) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double f = spectra.flux(rows[e], i);
+      if (!std::isfinite(f)) continue;
+      out.flux(e, i) = f;
+      if (mask_of(spectra, rows[e], i) == 0) out.weight(e, i) = positive(spectra.ivar(rows[e], i));
+    }
+  }
+  if (!(options.cosmic_nsig > 0)) return out;
+  const Array2D<unsigned char> hit =
+      cosmic_pixels(spectra.wave, out.flux, out.weight, options.cosmic_nsig);
+  for (std::size_t k = 0; k < hit.size(); ++k) {
+    if (hit.data()[k] == 0 || out.weight.data()[k] == 0) continue;
+    out.weight.data()[k] = 0;
+    ++out.cosmics;
+  }
+  return out;
+}
+
+std::vector<std::size_t> rows_in_use(const Spectra& spectra, std::span<const std::size_t> rows,
+                                     const std::vector<bool>& out_of_use) {
+  std::vector<std::size_t> out;
+  for (const std::size_t s : rows) {
+    if (s >= spectra.nspec()) {
+      throw Error(Status::kWrongShape, "coadd: row " + std::to_string(s) + ", expected one of " +
+                                           std::to_string(spectra.nspec()) + " spectra");
+    }
+    if (!out_of_use[s]) out.push_back(s);
+  }
+  return out;
+}
+
 Coadd coadd_exposures(const Spectra& spectra, std::span<const std::vector<std::size_t>> targets,
                       char band, const CoaddOptions& options, Executor& executor) {
   const std::size_t n = spectra.nwave();
@@ -142,18 +157,12 @@ Coadd coadd_exposures(const Spectra& spectra, std::span<const std::vector<std::s
   }
   std::vector<std::size_t> cosmics(targets.size(), 0);
   executor.run(targets.size(), [&](std::size_t t) {
-    std::vector<std::size_t> rows;
-    for (const std::size_t s : targets[t]) {
-      if (s >= spectra.nspec()) {
-        throw Error(Status::kWrongShape, "coadd: row " + std::to_string(s) + ", expected one of " +
-                                             std::to_string(spectra.nspec()) + " spectra");
-      }
-      if (!out_of_use[s]) rows.push_back(s);
-    }
+    const std::vector<std::size_t> rows = rows_in_use(spectra, targets[t], out_of_use);
     out.exposures[t] = rows.size();
     if (rows.empty()) return;
-    TargetSum sum(spectra, rows);
-    if (options.cosmic_nsig > 0) cosmics[t] = sum.leave_out_cosmics(options.cosmic_nsig);
+    UsedPixels used = used_pixels(spectra, rows, options);
+    cosmics[t] = used.cosmics;
+    TargetSum sum(spectra, rows, std::move(used));
     sum.write(t, out);
   });
   out.cosmics = std::accumulate(cosmics.begin(), cosmics.end(), std::size_t{0});

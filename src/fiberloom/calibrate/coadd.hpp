@@ -24,6 +24,20 @@ struct Coadd : Spectra {
   std::size_t cosmics = 0;             ///< pixels left out for them
 };
 
+/// Pixels of a target's exposures as a sum takes them.
+struct UsedPixels {
+  Array2D<double> flux;    ///< [exposure][bin] 0 where it is no number
+  Array2D<double> weight;  ///< [exposure][bin] ivar; 0 where a mask bit is set or a cosmic ray was
+  std::size_t cosmics = 0;
+};
+[[nodiscard]] UsedPixels used_pixels(const Spectra& spectra, std::span<const std::size_t> rows,
+                                     const CoaddOptions& options);
+
+/// Those of `rows` that are not out of use. Throws kWrongShape for rows that are not there.
+[[nodiscard]] std::vector<std::size_t> rows_in_use(const Spectra& spectra,
+                                                   std::span<const std::size_t> rows,
+                                                   const std::vector<bool>& out_of_use);
+
 /// Spectra of one camera, those of a target at the rows targets[t], whose FIBERSTATUS does not
 /// forbid it for `band`: f = sum w f / sum w, w = ivar where no mask bit is set. Where all are
 /// masked they are summed all the same, and the masks joined. A target without spectra has ivar 0.

@@ -25,6 +25,17 @@ void add_coadd_options(Options& options, CoaddCommand& c) {
   options.add("--nsig", &c.job.cosmic_nsig,
               "cosmic rays of three exposures or more are left out beyond, sigma; 0: none",
               {.interval = at_least(0), .shows_default = true});
+  options.add("--lin-step", &c.job.grid.lin_step,
+              "one spectrum of all cameras, resampled to steps of this, Angstrom",
+              {.interval = above(0)});
+  options.add("--log10-step", &c.job.grid.log10_step,
+              "the same, to steps of this in log10 of the wavelength", {.interval = above(0)});
+  options.add("--wave-min", &c.job.grid.wave_min,
+              "first bin of the new grid, Angstrom; default: that of the spectra",
+              {.interval = above(0)});
+  options.add("--wave-max", &c.job.grid.wave_max,
+              "no bin of the new grid beyond this, Angstrom; default: the last of the spectra",
+              {.interval = above(0)});
   options.flag(
       "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
       "refuse to replace an existing file");
@@ -34,7 +45,7 @@ void add_coadd_options(Options& options, CoaddCommand& c) {
 
 int run_coadd(const Given& given, const CoaddCommand& c) {
   Step step{.name = "coadd"};
-  step.check = [&](std::span<const NamedFile> texts) { check_outputs(c.job, texts); };
+  step.check = [&](std::span<const NamedFile> texts) { check_job(c.job, texts); };
   step.work = [&](Executor& executor, const Observer& observer, Json& summary) {
     const CoaddSummary s = coadd_spectra(c.job, executor, observer);
     observer.info(print("%zu spectra of %zu targets -> %s, %zu pixels left out as cosmic rays",
@@ -57,7 +68,9 @@ Command make_coadd() {
                   .text = "one spectrum a target from those of many exposures",
                   .footer =
                       "Example:\n"
-                      "  fiberloom coadd -i spectra-0-80613.fits -o coadd-0-80613.fits\n\n" +
+                      "  fiberloom coadd -i spectra-0-80613.fits -o coadd-0-80613.fits\n"
+                      "  fiberloom coadd -i spectra-0-80613.fits -o coadd-0-80613-log.fits "
+                      "--log10-step 1e-4\n\n" +
                       exit_codes_of({.reads = true, .matches = false, .writes = true})};
   const auto state = std::make_shared<CoaddCommand>();
   add_coadd_options(command.options, *state);

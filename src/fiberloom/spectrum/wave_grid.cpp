@@ -30,6 +30,57 @@ std::vector<double> linear_wave_grid(double wmin, double wmax, double dw) {
   return wave;
 }
 
+void check_grid(const SteppedGrid& grid) {
+  const auto refuse = [](const std::string& why) { throw Error(Status::kUsage, why); };
+  if (grid.lin_step && grid.log10_step) refuse("--lin-step, --log10-step: expected one of them");
+  if (!grid.wanted()) {
+    if (grid.wave_min) refuse("--wave-min goes with --lin-step or --log10-step");
+    if (grid.wave_max) refuse("--wave-max goes with --lin-step or --log10-step");
+    return;
+  }
+  const auto positive = [&](const char* name, const std::optional<double>& x) {
+    if (x && (!(*x > 0) || !std::isfinite(*x))) {
+      refuse(print("%s %.10g: expected a number above 0", name, *x));
+    }
+  };
+  positive("--lin-step", grid.lin_step);
+  positive("--log10-step", grid.log10_step);
+  positive("--wave-min", grid.wave_min);
+  positive("--wave-max", grid.wave_max);
+  if (grid.wave_min && grid.wave_max && !(*grid.wave_min < *grid.wave_max)) {
+    refuse(print("--wave-min %.10g, --wave-max %.10g: expected a range", *grid.wave_min,
+                 *grid.wave_max));
+  }
+}
+
+std::vector<double> stepped_wave_grid(const SteppedGrid& grid, double first, double last) {
+  constexpr double kMostBins = 1e6;
+  constexpr double kSlack = 1e-6;  // of a step: (9824 - 3600) / 0.8 may be a hair below 7780
+  check_grid(grid);
+  const double wmin = grid.wave_min.value_or(first), wmax = grid.wave_max.value_or(last);
+  const auto range = print("%.10g to %.10g Angstrom", wmin, wmax);
+  if (!(wmin < wmax) || wmin >= last || wmax <= first) {
+    throw Error(Status::kUsage, print("wavelength grid from %s: expected one that the data touch, "
+                                      "from %.10g to %.10g",
+                                      range.c_str(), first, last));
+  }
+  const bool linear = grid.lin_step.has_value();
+  const double step = linear ? *grid.lin_step : grid.log10_step.value_or(0);
+  const double begin = linear ? wmin : std::log10(wmin);
+  const double bins = std::floor(((linear ? wmax : std::log10(wmax)) - begin) / step + kSlack) + 1;
+  if (!(bins >= 2 && bins <= kMostBins)) {
+    throw Error(Status::kUsage,
+                print("wavelength grid from %s in steps of %.10g: %.6g bins, expected 2 to %.0f",
+                      range.c_str(), step, bins, kMostBins));
+  }
+  std::vector<double> wave(static_cast<std::size_t>(bins));
+  for (std::size_t i = 0; i < wave.size(); ++i) {
+    const double x = begin + static_cast<double>(i) * step;
+    wave[i] = linear ? x : std::pow(10.0, x);
+  }
+  return wave;
+}
+
 std::vector<double> bin_widths(const std::vector<double>& wave) {
   const std::size_t n = wave.size();
   std::vector<double> width(n, 1.0);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
@@ -44,6 +45,39 @@ TEST(BinWidths, AreTheGradientOfTheGrid) {
   EXPECT_EQ(bin_widths({1, 2, 4, 8}), (std::vector<double>{1, 1.5, 3, 4}));
   EXPECT_EQ(bin_widths({5}), std::vector<double>{1});
   EXPECT_TRUE(bin_widths({}).empty());
+}
+
+TEST(SteppedWaveGrid, StartsAtItsFirstBinAndEndsWithinAStepOfItsLast) {
+  const std::vector<double> desi = stepped_wave_grid({.lin_step = 0.8}, 3600, 9824);
+  ASSERT_EQ(desi.size(), 7781U) << "(9824 - 3600) / 0.8 is 7780, rounded or not";
+  EXPECT_DOUBLE_EQ(desi.back(), 9824);
+  const std::vector<double> cut =
+      stepped_wave_grid({.lin_step = 3, .wave_min = 4000, .wave_max = 4010}, 3600, 9824);
+  EXPECT_EQ(cut, (std::vector<double>{4000, 4003, 4006, 4009}));
+  const std::vector<double> log = stepped_wave_grid({.log10_step = 1e-4}, 3600, 9824);
+  ASSERT_EQ(log.size(), 4360U);
+  EXPECT_NEAR(log.front(), 3600, 1e-9);
+  EXPECT_NEAR(log[1000] / log[0], std::pow(10, 0.1), 1e-12);
+  EXPECT_LE(log.back(), 9824);
+}
+
+TEST(SteppedWaveGrid, RefusesWhatIsNoGrid) {
+  const auto refused = [](const SteppedGrid& grid) {
+    return loom::test::status_of([&] { (void)stepped_wave_grid(grid, 3600, 9824); }) ==
+           Status::kUsage;
+  };
+  EXPECT_FALSE(refused({.lin_step = 1}));
+  EXPECT_TRUE(refused({.lin_step = 1, .log10_step = 1e-4}));
+  EXPECT_TRUE(refused({.lin_step = 0}));
+  EXPECT_TRUE(refused({.log10_step = -1e-4}));
+  EXPECT_TRUE(refused({.lin_step = std::numeric_limits<double>::infinity()}));
+  EXPECT_TRUE(refused({.lin_step = 1, .wave_min = 5000, .wave_max = 5000}));
+  EXPECT_TRUE(refused({.lin_step = 1, .wave_min = 9900}));
+  EXPECT_TRUE(refused({.lin_step = 1, .wave_max = 3500}));
+  EXPECT_TRUE(refused({.lin_step = 1, .wave_min = 9824}));
+  EXPECT_TRUE(refused({.lin_step = 7000}));
+  EXPECT_TRUE(refused({.lin_step = 1e-6}));
+  EXPECT_TRUE(refused({.wave_min = 5000}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`coadd` on two targets that three exposures show in two cameras."""
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -87,6 +88,44 @@ class Coadd(unittest.TestCase):
         self.assertEqual([n for n in hdus if n.endswith("FLUX")], ["BR_FLUX"])
         self.assertEqual(list(hdus["BR_FLUX"].values()[:N["B"] + N["R"]]), list(flux))
 
+    def test_cameras_and_exposures_become_one_spectrum_on_another_grid(self):
+        """And `redshift` finds what is in it."""
+        targets, templates = exposures(), small_spectra.write_templates(self.folder / "templates")
+        for step, grid in ((("--lin-step", 1.5, "--wave-min", 3998, "--wave-max", 4690), [3998 + 1.5 * i for i in range(462)]),
+                           (("--log10-step", 1e-4), [10 ** (math.log10(4000) + 1e-4 * i) for i in range(700)])):
+            hdus = self.coadd(spectra_bytes(targets), *step, "--threads", 1)
+            self.assertEqual([n for n in hdus if n.startswith("BR_")], [f"BR_{n}" for n in ("WAVELENGTH", "FLUX", "IVAR", "MASK", "RESOLUTION")])
+            self.assertEqual([n for n in hdus if n.endswith("FLUX")], ["BR_FLUX"])
+            wave = hdus["BR_WAVELENGTH"].values()
+            self.assertEqual(len(wave), len(grid))
+            self.assertLess(max(abs(a - b) for a, b in zip(wave, grid)), 1e-6)
+            flux, ivar, mask = (hdus[f"BR_{n}"].values() for n in ("FLUX", "IVAR", "MASK"))
+            self.assertTrue(all(math.isfinite(v) for v in (*flux, *ivar)))
+            self.assertEqual([v > 0 for v in ivar], [m == 0 for m in mask])
+            between = [m for w, m in zip(wave, mask) if w < 3998.5 or 4244 < w < 4436]  # B ends at 4239, R begins at 4440
+            self.assertEqual(set(between), {2})
+            inside = [v for w, v in zip(wave, ivar) if 4000 < w < 4238 or 4441 < w < 4688]
+            self.assertTrue(all(v > 0 for v in inside))
+            middle = [k for k, w in enumerate(wave) if 4100 < w < 4200]  # 3 exposures of 25, 26, 27 a bin of 1 Angstrom
+            mean = sum(ivar[k] for k in middle) / len(middle) / (wave[middle[1]] - wave[middle[0]])
+            self.assertLess(abs(mean / 78 - 1), 0.1)
+            table = small_spectra.read_table(self.out, "FIBERMAP")
+            self.assertEqual((table["TARGETID"], table["COADD_NUMEXP"]), (targets.ids[:2], [3, 3]))
+            self.assertEqual(len(small_spectra.read_table(self.out, "EXP_FIBERMAP")["EXPID"]), 6)
+            scores = small_spectra.read_table(self.out, "SCORES")
+            self.assertEqual(list(scores), ["TARGETID", "INTEG_COADD_FLUX_B", "MEDIAN_COADD_FLUX_B", "MEDIAN_COADD_SNR_B"])
+            whole = self.out.read_bytes()
+            self.coadd(spectra_bytes(targets), *step, "--threads", 3)
+            self.assertEqual(self.out.read_bytes(), whole)
+            redshifts = self.folder / "redrock.fits"
+            result = subprocess.run([PROGRAM, "redshift", "-q", "-i", self.out, "-o", redshifts, "-t", templates],
+                                    capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = small_spectra.read_table(redshifts, "REDSHIFTS")
+            self.assertEqual((found["SPECTYPE"], found["ZWARN"]), (["GALAXY", "STAR"], [0, 0]))
+            for z, error, (_, true) in zip(found["Z"], found["ZERR"], targets.truth):
+                self.assertLess(abs(z - true), 5 * error + 1e-6)
+
     def test_files_stand_for_one(self):
         targets = exposures()
         whole = self.coadd(spectra_bytes(targets), "--threads", 1)["B_FLUX"].values()
@@ -143,6 +182,17 @@ class Coadd(unittest.TestCase):
                                      (10, ["none.fits"], ["-i", self.folder / "none.fits", *new]),
                                      (2, [], ["-i", good, "-o", good]),
                                      (2, ["--nsig"], ["-i", good, *new, "--nsig", -1]),
+                                     (2, ["--lin-step"], ["-i", good, *new, "--lin-step", 0]),
+                                     (2, ["--log10-step"], ["-i", good, *new, "--log10-step", "nan"]),
+                                     (2, ["one of them"], ["-i", good, *new, "--lin-step", 1, "--log10-step", 1e-4]),
+                                     (2, ["--coadd-cameras"], ["-i", good, *new, "--lin-step", 1, "--coadd-cameras"]),
+                                     (2, ["--wave-min"], ["-i", good, *new, "--wave-min", 4100]),
+                                     (2, ["range"], ["-i", good, *new, "--lin-step", 1, "--wave-min", 4200, "--wave-max", 4200]),
+                                     (2, ["4000", "4699"], ["-i", good, *new, "--lin-step", 1, "--wave-min", 5000]),
+                                     (2, ["4000", "4699"], ["-i", good, *new, "--log10-step", 1e-4, "--wave-max", 3000]),
+                                     (2, ["bins"], ["-i", good, *new, "--lin-step", 5000]),
+                                     (2, ["bins"], ["-i", good, *new, "--lin-step", 1e-9]),
+                                     (2, ["wider"], ["-i", good, *new, "--lin-step", 0.01]),
                                      (32, ["--no-clobber"], ["-i", good, "-o", self.out, "--no-clobber"])):
             with self.subTest(" ".join(map(str, command))):
                 result = self.run_program(*command, "-q")

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "fiberloom/calibrate/coadd.hpp"
+#include "fiberloom/calibrate/resample.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -204,18 +205,71 @@ char band_of_camera(const std::string& name) {
   return name.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
 }
 
-/// One camera of all in the place of all; named by theirs, in the order of wavelength: "BRZ".
-void join_cameras(SpectraFile& file) {
+/// The camera that stands for all; named by theirs, in the order of wavelength: "BRZ".
+SpectraFile::Camera joint_camera(SpectraFile& file) {
   sort_cameras(file);
-  std::vector<Spectra> cameras;
   SpectraFile::Camera joint{"", file.cameras.front().header, {}};
-  for (SpectraFile::Camera& c : file.cameras) {
-    joint.name += c.name;
-    cameras.push_back(std::move(c.spectra));
-  }
+  for (const SpectraFile::Camera& c : file.cameras) joint.name += c.name;
+  return joint;
+}
+
+void join_cameras(SpectraFile& file) {
+  SpectraFile::Camera joint = joint_camera(file);
+  std::vector<Spectra> cameras;
+  for (SpectraFile::Camera& c : file.cameras) cameras.push_back(std::move(c.spectra));
   joint.spectra = calibrate::coadd_cameras(cameras);
   file.cameras.clear();
   file.cameras.push_back(std::move(joint));
+}
+
+/// What was made of all cameras and exposures, and how many exposures of each target counted.
+struct Sums {
+  std::vector<SpectraFile::Camera> cameras;
+  std::vector<std::size_t> exposures;  ///< [target] of any camera
+  std::size_t cosmics = 0;
+
+  void add(SpectraFile::Camera camera, calibrate::Coadd sum) {
+    cosmics += sum.cosmics;
+    exposures.resize(sum.exposures.size(), 0);
+    for (std::size_t t = 0; t < exposures.size(); ++t) {
+      exposures[t] = std::max(exposures[t], sum.exposures[t]);
+    }
+    camera.spectra = std::move(sum);
+    cameras.push_back(std::move(camera));
+  }
+};
+
+using Targets = std::vector<std::vector<std::size_t>>;
+
+/// Camera by camera; what has been summed is let go of.
+Sums sum_cameras(const CoaddJob& job, AllSpectra& all, const Targets& targets, Executor& executor) {
+  Sums out;
+  for (SpectraFile::Camera& camera : all.cameras) {
+    camera.spectra.fibermap = all.fibermap;  // for FIBERSTATUS
+    out.add({camera.name, camera.header, {}},
+            calibrate::coadd_exposures(camera.spectra, targets, band_of_camera(camera.name),
+                                       {.cosmic_nsig = job.cosmic_nsig}, executor));
+    camera.spectra = {};
+  }
+  return out;
+}
+
+/// All exposures of all cameras at once, on the grid that was asked for.
+Sums resample_cameras(const CoaddJob& job, AllSpectra& all, const Targets& targets,
+                      Executor& executor) {
+  SpectraFile::Camera joint = joint_camera(all);
+  std::vector<calibrate::ResampledCamera> cameras;
+  double first = all.cameras.front().spectra.wave.front(), last = first;
+  for (SpectraFile::Camera& camera : all.cameras) {
+    camera.spectra.fibermap = all.fibermap;
+    cameras.push_back({&camera.spectra, band_of_camera(camera.name)});
+    last = std::max(last, camera.spectra.wave.back());
+  }
+  Sums out;
+  out.add(std::move(joint),
+          calibrate::resample_exposures(cameras, targets, stepped_wave_grid(job.grid, first, last),
+                                        {.cosmic_nsig = job.cosmic_nsig}, executor));
+  return out;
 }
 
 /// Sums and medians of each camera of the result, and TSNR2 of the exposures that it is made of.
@@ -248,7 +302,13 @@ Table scores_of(const SpectraFile& result, const AllSpectra& all,
 
 }  // namespace
 
-void check_outputs(const CoaddJob& job, std::span<const NamedFile> more) {
+void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
+  check_grid(job.grid);
+  if (job.across_cameras && job.grid.wanted()) {
+    throw Error(Status::kUsage,
+                "--coadd-cameras: expected without --lin-step and --log10-step, which join cameras "
+                "as well");
+  }
   std::vector<NamedFile> outputs{{"output", job.output}}, inputs;
   outputs.insert(outputs.end(), more.begin(), more.end());
   for (const std::string& path : job.inputs) inputs.push_back({"input", path});
@@ -265,18 +325,12 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   SpectraFile result;
   result.header = all.header;
   set_dependency(result.header, "fiberloom", std::string(version()));
-  std::vector<bool> any(targets.size(), false);
-  for (SpectraFile::Camera& camera : all.cameras) {
-    camera.spectra.fibermap = all.fibermap;  // for FIBERSTATUS
-    calibrate::Coadd sum =
-        calibrate::coadd_exposures(camera.spectra, targets, band_of_camera(camera.name),
-                                   {.cosmic_nsig = job.cosmic_nsig}, executor);
-    out.cosmics += sum.cosmics;
-    for (std::size_t t = 0; t < any.size(); ++t) any[t] = any[t] || sum.exposures[t] > 0;
-    result.cameras.push_back({camera.name, camera.header, std::move(sum)});
-    camera.spectra = {};
-  }
-  out.without = static_cast<std::size_t>(std::count(any.begin(), any.end(), false));
+  Sums sums = job.grid.wanted() ? resample_cameras(job, all, targets, executor)
+                                : sum_cameras(job, all, targets, executor);
+  result.cameras = std::move(sums.cameras);
+  out.cosmics = sums.cosmics;
+  out.without =
+      static_cast<std::size_t>(std::count(sums.exposures.begin(), sums.exposures.end(), 0U));
   if (out.without > 0) {
     observer.warn(print("%zu of %zu targets have no exposure that FIBERSTATUS allows: ivar 0",
                         out.without, out.targets));

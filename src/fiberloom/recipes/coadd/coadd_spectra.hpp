@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "loom/files/output_files.hpp"
@@ -22,12 +23,14 @@ struct CoaddJob {
   std::string output;
   double cosmic_nsig = 4;       ///< 0: none are looked for
   bool across_cameras = false;  ///< one spectrum of all cameras
+  SteppedGrid grid;             ///< wanted: one spectrum of all cameras on this grid
   Verify verify = Verify::kYes;
   Overwrite overwrite = Overwrite::kYes;
 };
 
-/// Throws kUsage, kOutputExists, kUnwritable before anything is read. `more`: texts beside.
-void check_outputs(const CoaddJob& job, std::span<const NamedFile> more);
+/// Throws kUsage, kOutputExists, kUnwritable before anything is read: what cannot be done whatever
+/// the inputs hold. `more`: texts beside.
+void check_job(const CoaddJob& job, std::span<const NamedFile> more);
 
 struct CoaddSummary {
   std::size_t spectra = 0, targets = 0, without = 0;  ///< without: targets of no good exposure
@@ -35,8 +38,8 @@ struct CoaddSummary {
   std::vector<std::string> cameras;                   ///< of the output
 };
 
-/// Throws kUsage without inputs, kWrongShape where files differ in cameras or wavelengths,
-/// kMissingKeyword without TARGETID, and what readers and writers throw.
+/// Throws kUsage without inputs and for a grid beside the data, kWrongShape where files differ in
+/// cameras or wavelengths, kMissingKeyword without TARGETID, and what readers and writers throw.
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer);
 
 }  // namespace fiberloom
