@@ -8,8 +8,8 @@
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
+#include "fiberloom/recipes/chain/chain_status.hpp"
 #include "fiberloom/recipes/chain/stand.hpp"
-#include "fiberloom/recipes/chain/steps.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/json/json.hpp"
@@ -112,26 +112,10 @@ std::string why_json(const Explanation& why) {
   return json.dump(2) + "\n";
 }
 
-using Counts = std::map<std::string, std::size_t>;
-
-/// By step, in the order of the steps; others, of runs that have none, after them.
-std::vector<std::pair<std::string, Counts>> count_steps(const std::vector<Standing>& tasks) {
-  std::map<std::string, Counts> of;
+chain::StepCounts count_steps(const std::vector<Standing>& tasks) {
+  std::map<std::string, chain::StateCounts> of;
   for (const Standing& s : tasks) ++of[chain::step_or_kind(s.task)][s.state];
-  std::vector<std::pair<std::string, Counts>> out;
-  for (const std::string& step : chain::step_names()) {
-    if (auto found = of.extract(step)) out.emplace_back(found.key(), found.mapped());
-  }
-  out.insert(out.end(), of.begin(), of.end());
-  return out;
-}
-
-std::string counts_text(const Counts& counts) {
-  std::string text;
-  for (const auto& [state, n] : counts) {
-    text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + state;
-  }
-  return text;
+  return chain::in_order_of_steps(std::move(of));
 }
 
 /// Tasks that a task holds back, by its name.
@@ -148,7 +132,7 @@ bool is_bad(const Standing& s) { return s.state == "failed" || s.state == "missi
 std::string stand_text(const std::vector<Standing>& tasks) {
   std::string text = print("%zu tasks\n", tasks.size());
   for (const auto& [step, counts] : count_steps(tasks)) {
-    text += print("  %-10s ", step.c_str()) + counts_text(counts) + "\n";
+    text += print("  %-10s ", step.c_str()) + chain::counts_text(counts) + "\n";
   }
   auto held = held_back(tasks);
   for (const Standing& s : tasks) {
@@ -164,8 +148,7 @@ std::string stand_text(const std::vector<Standing>& tasks) {
 std::string stand_json(const std::vector<Standing>& tasks) {
   Json json = {{"schema", "fiberloom-tree-1"}, {"steps", Json::object()}, {"tasks", Json::array()}};
   for (const auto& [step, counts] : count_steps(tasks)) {
-    json["steps"][step] = Json::object();
-    for (const auto& [state, n] : counts) json["steps"][step][state] = n;
+    json["steps"][step] = chain::counts_json(counts);
   }
   for (const Standing& s : tasks) {
     Json task = labels_json(s.task);

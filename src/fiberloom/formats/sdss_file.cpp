@@ -302,6 +302,15 @@ Fibers target_of(const FitsReader& file) {
   return out;
 }
 
+SdssImages images_of(const FitsReader& file) {
+  SdssImages out;
+  out.flux = &file.hdus().front();
+  out.ivar = &image_like_flux(file, 1, *out.flux);
+  out.mask = &image_like_flux(file, 2, *out.flux);
+  out.dispersion = &image_like_flux(file, 4, *out.flux);
+  return out;
+}
+
 }  // namespace
 
 SdssKind sdss_kind(const FitsReader& file) {
@@ -318,11 +327,7 @@ SdssKind sdss_kind(const FitsReader& file) {
 }
 
 SdssPlate parse_plate(const FitsReader& file) {
-  SdssPlate out;
-  out.flux = &file.hdus().front();
-  out.ivar = &image_like_flux(file, 1, *out.flux);
-  out.mask = &image_like_flux(file, 2, *out.flux);
-  out.dispersion = &image_like_flux(file, 4, *out.flux);
+  SdssPlate out{images_of(file), {}, {}};
   const std::vector<double> wave = log_grid(file, *out.flux);
   out.first = nearest(wave, kLowest);
   const std::size_t last = wave.back() < kHighest ? wave.size() : nearest(wave, kHighest);
@@ -337,11 +342,7 @@ SdssPlate parse_plate(const FitsReader& file) {
 }
 
 SdssFrame parse_sdss_frame(const FitsReader& file) {
-  SdssFrame out;
-  out.flux = &file.hdus().front();
-  out.ivar = &image_like_flux(file, 1, *out.flux);
-  out.mask = &image_like_flux(file, 2, *out.flux);
-  out.dispersion = &image_like_flux(file, 4, *out.flux);
+  SdssFrame out{images_of(file), {}, {}, {}, {}};
   out.camera = fits::normal_name(out.flux->header.text("CAMERAS").value_or("")).substr(0, 2);
   const Fibers fibers = in_rows(file, file.hdus()[5], plugmap_fibers(file, *out.flux));
   out.fibermap = fibermap_of(fibers);

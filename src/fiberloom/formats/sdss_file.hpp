@@ -22,24 +22,26 @@ enum class SdssKind {
 /// Name of the one camera: both arms are in one spectrum.
 inline constexpr const char* kSdssCamera = "BR";
 
-/// A plate without its pixels. Images are where the peer looks for them: HDU 0 flux, 1 ivar, 2
-/// ANDMASK, 4 WAVEDISP (sigma in pixels), 5 PLUGMAP.
-struct SdssPlate {
+/// Images of a plate or a frame, where the peer looks for them: HDU 0 flux, 1 ivar, 2 mask (of a
+/// plate ANDMASK), 4 WAVEDISP (sigma in pixels).
+struct SdssImages {
   const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *dispersion = nullptr;
-  std::size_t first = 0;     ///< pixel of the images that `wave` begins with
+  std::size_t first = 0;  ///< pixel that `wave` begins with, of all fibres
+};
+
+/// A plate without its pixels; its fibres are in HDU 5, PLUGMAP.
+struct SdssPlate : SdssImages {
   std::vector<double> wave;  ///< Angstrom in vacuum, 3500 to 10000 of what there is
   Table fibermap;            ///< TARGETID, PLATE, MJD, FIBER, TARGET_RA, TARGET_DEC, OBJTYPE
 };
 /// Throws kMissingKeyword, kWrongShape, kCorrupt.
 [[nodiscard]] SdssPlate parse_plate(const fits::FitsReader& file);
 
-/// A frame without its pixels: HDU 0 flux, 1 ivar, 2 mask, 3 log10 of the wavelengths, 4 WAVEDISP,
-/// 5 PLUGMAP, whose FIBERIDs are those of one spectrograph: fibre f stands in row (f - 1) modulo
-/// the number of rows, as the peer has it.
-struct SdssFrame {
-  const fits::Hdu *flux = nullptr, *ivar = nullptr, *mask = nullptr, *dispersion = nullptr;
+/// A frame without its pixels: HDU 3 log10 of the wavelengths, 5 PLUGMAP, whose FIBERIDs are those
+/// of one spectrograph: fibre f stands in row (f - 1) modulo the number of rows, as the peer has
+/// it.
+struct SdssFrame : SdssImages {
   std::string camera;        ///< "B1"
-  std::size_t first = 0;     ///< pixel of the images that is used first, of all fibres
   Array2D<double> wave;      ///< Angstrom, of the pixels that are used
   std::vector<bool> usable;  ///< rows whose wavelengths increase; another stands on one of theirs
   Table fibermap;            ///< as of a plate, with EXPID; a row for each row of the images

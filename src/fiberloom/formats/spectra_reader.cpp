@@ -61,36 +61,32 @@ void SpectraReader::open_desi(const FitsReader& file) {
   exp_fibermap = formats::find_table(file, "EXP_FIBERMAP");
 }
 
+void SpectraReader::add_sdss_images(const formats::SdssImages& images, std::size_t kept,
+                                    AndMask and_mask) {
+  Parts parts;
+  parts.flux = images.flux;
+  parts.ivar = images.ivar;
+  if (and_mask == AndMask::kUse) parts.mask = images.mask;
+  parts.sigma = images.dispersion;
+  parts.sigma_in_pixels = true;
+  parts.first = images.first;
+  parts.kept = kept;
+  parts_.push_back(parts);
+  nspec_ = images.flux->axes[1];
+}
+
 void SpectraReader::open_plate(const FitsReader& file, AndMask and_mask) {
   formats::SdssPlate plate = formats::parse_plate(file);
-  Parts parts;
-  parts.flux = plate.flux;
-  parts.ivar = plate.ivar;
-  if (and_mask == AndMask::kUse) parts.mask = plate.mask;
-  parts.sigma = plate.dispersion;
-  parts.sigma_in_pixels = true;
-  parts.first = plate.first;
-  parts.kept = plate.wave.size();
-  parts_.push_back(parts);
-  nspec_ = plate.flux->axes[1];
+  add_sdss_images(plate, plate.wave.size(), and_mask);
   cameras_.push_back({formats::kSdssCamera, std::move(plate.wave), 0, true});
   fibermap = std::move(plate.fibermap);
 }
 
 void SpectraReader::open_sdss_frame(const FitsReader& file, AndMask and_mask) {
   formats::SdssFrame frame = formats::parse_sdss_frame(file);
-  Parts parts;
-  parts.flux = frame.flux;
-  parts.ivar = frame.ivar;
-  if (and_mask == AndMask::kUse) parts.mask = frame.mask;
-  parts.sigma = frame.dispersion;
-  parts.sigma_in_pixels = true;
-  parts.first = frame.first;
-  parts.kept = frame.wave.cols();
-  parts_.push_back(parts);
-  nspec_ = frame.flux->axes[1];
+  add_sdss_images(frame, frame.wave.cols(), and_mask);
   const double* first = frame.wave.row(0);
-  cameras_.push_back({frame.camera, {first, first + parts.kept}, 0, true});
+  cameras_.push_back({frame.camera, {first, first + frame.wave.cols()}, 0, true});
   waves_ = std::move(frame.wave);
   usable_ = std::move(frame.usable);
   fibermap = std::move(frame.fibermap);

@@ -15,6 +15,10 @@
 
 namespace fiberloom {
 
+namespace formats {
+struct SdssImages;
+}
+
 /// An open file whose tables and wavelengths have been read, and whose spectra have not. Threads
 /// may share it.
 class SpectraReader {
@@ -60,6 +64,7 @@ class SpectraReader {
     bool sigma_in_pixels = false;     ///< instead of Angstrom
   };
   void open_desi(const fits::FitsReader& file);
+  void add_sdss_images(const formats::SdssImages& images, std::size_t kept, AndMask and_mask);
   void open_plate(const fits::FitsReader& file, AndMask and_mask);
   void open_sdss_frame(const fits::FitsReader& file, AndMask and_mask);
   [[nodiscard]] Spectra read_whole(std::span<const std::size_t> rows) const;

@@ -26,6 +26,12 @@ constexpr std::array kAll{Status::kOk,
                           Status::kMemory,
                           Status::kInternal};
 
+ExitCodeText with_output(ExitCodeText text) {
+  text.range(Status::kUnwritable, Status::kOutputExists, "output not writable");
+  text.code(Status::kInterrupted);
+  return text;
+}
+
 }  // namespace
 
 std::string all_exit_codes() { return loom::exit_code_table(kAll, exit_code_name); }
@@ -39,11 +45,8 @@ ExitCodeText exit_codes_of_reader() {
   return text;
 }
 
-ExitCodeText exit_codes_of_writer() {
-  ExitCodeText text = exit_codes();
-  text.range(Status::kUnwritable, Status::kOutputExists, "output not writable");
-  text.code(Status::kInterrupted);
-  return text;
-}
+ExitCodeText exit_codes_of_writer() { return with_output(exit_codes()); }
+
+ExitCodeText exit_codes_of_maker() { return with_output(exit_codes_of_reader()); }
 
 }  // namespace skyloom::cli

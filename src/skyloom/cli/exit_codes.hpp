@@ -17,5 +17,7 @@ namespace skyloom::cli {
 /// That, and what reading scans and writing files add.
 [[nodiscard]] ExitCodeText exit_codes_of_reader();
 [[nodiscard]] ExitCodeText exit_codes_of_writer();
+/// Both: of one that makes a file of others.
+[[nodiscard]] ExitCodeText exit_codes_of_maker();
 
 }  // namespace skyloom::cli

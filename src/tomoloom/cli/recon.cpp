@@ -105,11 +105,7 @@ Command make_recon() {
       .name = "recon",
       .text = "reconstruct a volume from a scan",
       .footer = "Example:\n  tomoloom recon scan.h5 -o volume.h5 --center 515.4 --stripe sf\n\n" +
-                exit_codes_of_reader()
-                    .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
-                    .code(Status::kInterrupted)
-                    .code(Status::kMemory)
-                    .text()};
+                exit_codes_of_maker().code(Status::kMemory).text()};
   const auto state = std::make_shared<ReconCommand>();
   Options& options = command.options;
   add_files(options, *state);

@@ -44,10 +44,7 @@ Command make_view() {
       .name = "view",
       .text = "show a volume as one self-contained page",
       .footer = "Example:\n  tomoloom view volume.h5 -o volume.html --with truth.h5\n\n" +
-                exit_codes_of_reader()
-                    .range(Status::kUnwritable, Status::kOutputExists, "output not writable")
-                    .code(Status::kInterrupted)
-                    .text()};
+                exit_codes_of_maker().text()};
   const auto state = std::make_shared<ViewCommand>();
   Options& options = command.options;
   ViewJob& job = state->job;

@@ -18,20 +18,10 @@ using namespace loom::batch;  // NOLINT(google-build-using-namespace)
 
 constexpr std::size_t kShown = 5000;  // rows of the page; status.json has all
 
-/// In the order of the steps.
-using StepCounts = std::vector<std::pair<std::string, StateCounts>>;
-
 StepCounts count_steps(const RunStatus& status) {
-  std::map<std::string, StateCounts> by_name;
-  for (const StatusTask& task : status.tasks) {
-    ++by_name[step_of(task.labels)][state_name(task.state)];
-  }
-  StepCounts out;
-  for (const std::string& step : step_names()) {
-    const auto found = by_name.find(step);
-    if (found != by_name.end()) out.emplace_back(*found);
-  }
-  return out;
+  std::map<std::string, StateCounts> of;
+  for (const StatusTask& task : status.tasks) ++of[step_of(task.labels)][state_name(task.state)];
+  return in_order_of_steps(std::move(of));
 }
 
 Json task_json(const StatusTask& task) {
@@ -158,6 +148,15 @@ tr.blocked td:first-child { border-left: .3rem solid var(--amber); }
 std::string step_of(const std::vector<Label>& labels) {
   const Label* label = find_label(labels, "step");
   return label == nullptr ? name_of(Step::kExtract) : std::get<std::string>(label->value);
+}
+
+StepCounts in_order_of_steps(std::map<std::string, StateCounts> counts) {
+  StepCounts out;
+  for (const std::string& step : step_names()) {
+    if (auto found = counts.extract(step)) out.emplace_back(found.key(), found.mapped());
+  }
+  out.insert(out.end(), counts.begin(), counts.end());
+  return out;
 }
 
 std::string status_json(const RunStatus& s) {

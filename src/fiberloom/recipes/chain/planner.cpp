@@ -287,12 +287,18 @@ class Planner {
     }
   }
 
+  /// A step on a frame with its flat and its sky.
+  [[nodiscard]] StepWork beyond_sky(Step step, const Frame& f) {
+    StepWork work{.step = step};
+    work.input = frame_path(f);
+    work.flat = flat_path(f);
+    work.sky = sky_path(f);
+    return work;
+  }
+
   void add_flux_calibrations() {
     for (const Frame& f : fields_) {
-      StepWork work{.step = Step::kFluxCalib};
-      work.input = frame_path(f);
-      work.flat = flat_path(f);
-      work.sky = sky_path(f);
+      StepWork work = beyond_sky(Step::kFluxCalib, f);
       work.stars = stars_path(f);
       work.output = flux_path(f);
       add(work, "fluxcalib-" + f.camera() + "-" + f.number, f.camera(), f,
@@ -302,10 +308,7 @@ class Planner {
 
   void add_calibrated() {
     for (const Frame& f : fields_) {
-      StepWork work{.step = Step::kCalibrate};
-      work.input = frame_path(f);
-      work.flat = flat_path(f);
-      work.sky = sky_path(f);
+      StepWork work = beyond_sky(Step::kCalibrate, f);
       work.flux = flux_path(f);
       work.output = cframe_path(f);
       add(work, "cframe-" + f.camera() + "-" + f.number, f.camera(), f,
