@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench_scaling: a table of what `fiberloom night` would give on 1 to 1,000 nodes, from the stage
 // times that `fiberloom bench night --json FILE` measured on one.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "loom/program/run_program.hpp"
 #include "scaling_model.hpp"
 
 namespace {
 
 using namespace fiberloom::bench;
+using namespace loom;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kName = "bench_scaling";
 
 double link_busy(const Forecast& f, const Cluster& c) {
   return f.storage_busy * c.shared_bytes_s / (c.node_bytes_s * c.nodes);
@@ -63,46 +67,61 @@ double rate_alone(Cluster cluster, const std::vector<FrameKind>& kinds) {
   return 3600.0 * 300 / forecast(cluster, kinds, frames).wall_s;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("What many nodes would give: the real dispatcher over modelled nodes");
+struct Setting {
   Cluster cluster;
   std::string measured;
-  std::vector<int> nodes{1, 8, 64, 1000};
+  std::vector<long> nodes{1, 8, 64, 1000};
   int night = 1000, each = 100;
-  double shared_gb = 100, node_gb = 5;
-  app.add_option("--measured", measured, "JSON of fiberloom bench night; default: round figures")
-      ->check(CLI::ExistingFile);
-  app.add_option("--nodes", nodes, "numbers of nodes")->delimiter(',')->capture_default_str();
-  app.add_option("--cores", cluster.cores, "cores of a node")->capture_default_str();
-  app.add_option("--shared-gb", shared_gb, "file system, GB/s for all nodes")
-      ->capture_default_str();
-  app.add_option("--node-gb", node_gb, "file system, GB/s for one node")->capture_default_str();
-  app.add_option("--in-flight", cluster.frames_in_flight, "frames in flight on a node")
-      ->capture_default_str();
-  app.add_option("--message-us", cluster.message_s, "rank 0 on one message, microseconds")
-      ->transform([](const std::string& us) { return std::to_string(std::stod(us) * 1e-6); });
-  app.add_option("--night", night, "frames of a night")->capture_default_str();
-  app.add_option("--each", each, "frames a node of a large reprocessing")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  cluster.shared_bytes_s = shared_gb * 1e9;
-  cluster.node_bytes_s = node_gb * 1e9;
-  const auto kinds = read_kinds(measured);
+  double shared_gb = 100, node_gb = 5, message_us = 30;
+};
+
+int model(const Setting& setting) {
+  Cluster cluster = setting.cluster;
+  cluster.shared_bytes_s = setting.shared_gb * 1e9;
+  cluster.node_bytes_s = setting.node_gb * 1e9;
+  cluster.message_s = setting.message_us * 1e-6;
+  const auto kinds = read_kinds(setting.measured);
   const double alone = rate_alone(cluster, kinds);
 
   const char* const head =
       " nodes   frames     wall s  frames/node-h      eff   cores     link  storage  rank 0  held "
       "back by\n";
-  std::printf("one night of %d frames\n%s", night, head);
-  for (const int n : nodes) {
-    cluster.nodes = n;
-    row(cluster, kinds, night, alone);
+  std::printf("one night of %d frames\n%s", setting.night, head);
+  for (const long n : setting.nodes) {
+    cluster.nodes = static_cast<int>(n);
+    row(cluster, kinds, setting.night, alone);
   }
-  std::printf("reprocessing, %d frames a node\n%s", each, head);
-  for (const int n : nodes) {
-    cluster.nodes = n;
-    row(cluster, kinds, n * each, alone);
+  std::printf("reprocessing, %d frames a node\n%s", setting.each, head);
+  for (const long n : setting.nodes) {
+    cluster.nodes = static_cast<int>(n);
+    row(cluster, kinds, static_cast<int>(n) * setting.each, alone);
   }
   return 0;
 }
+
+Command make_command() {
+  const auto setting = std::make_shared<Setting>();
+  Command command{.name = kName,
+                  .text = "what many nodes would give: the real dispatcher over modelled nodes"};
+  Options& options = command.options;
+  const auto add = [&](const char* names, auto* slot, const char* text) {
+    options.add(names, slot, text, {.shows_default = true});
+  };
+  options.add("--measured", &setting->measured,
+              "JSON of fiberloom bench night; default: round figures");
+  options.add("--nodes", &setting->nodes, "numbers of nodes",
+              {.shows_default = true, .delimiter = ','});
+  add("--cores", &setting->cluster.cores, "cores of a node");
+  add("--shared-gb", &setting->shared_gb, "file system, GB/s for all nodes");
+  add("--node-gb", &setting->node_gb, "file system, GB/s for one node");
+  add("--in-flight", &setting->cluster.frames_in_flight, "frames in flight on a node");
+  add("--message-us", &setting->message_us, "rank 0 on one message, microseconds");
+  add("--night", &setting->night, "frames of a night");
+  add("--each", &setting->each, "frames a node of a large reprocessing");
+  command.run = [setting](const Invocation&) { return model(*setting); };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench_bookkeeping: what the batch engine itself costs, with tasks that do nothing but write a
 // line: planning a large tree, running a smaller one from nothing, and running it again.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/batch/explain.hpp"
 #include "loom/batch/run.hpp"
 #include "loom/batch/test_text_kind.hpp"
+#include "loom/program/run_program.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace {
@@ -19,6 +21,7 @@ namespace {
 using namespace loom;         // NOLINT(google-build-using-namespace)
 using namespace loom::batch;  // NOLINT(google-build-using-namespace)
 
+constexpr const char* kName = "bench_bookkeeping";
 constexpr std::size_t kCameras = 3, kSteps = 4, kExposuresOfTile = 4;
 
 /// A tree in the shape of a night's: chains of four steps a camera, one task an exposure's cameras,
@@ -81,42 +84,48 @@ BatchJob job_of(const std::string& folder, std::size_t count) {
   return job;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("bench_bookkeeping: what the batch engine itself costs");
+struct Setting {
   std::string folder;
-  std::size_t plan = 100000, run = 10000, threads = 1;
-  app.add_option("folder", folder, "an empty folder, removed afterwards")->required();
-  app.add_option("--plan", plan, "tasks of the tree that is planned");
-  app.add_option("--tasks", run, "tasks that are run");
-  app.add_option("--threads", threads, "that compute");
-  CLI11_PARSE(app, argc, argv);
+  std::size_t plan = 100000, tasks = 10000, threads = 1;
+};
+
+int measure(const Setting& setting) {
   namespace fs = std::filesystem;
-  if (fs::exists(folder) && !fs::is_empty(folder)) {
-    std::fprintf(stderr, "%s: is not empty\n", folder.c_str());
-    return 2;
+  if (fs::exists(setting.folder) && !fs::is_empty(setting.folder)) {
+    throw Error(Status::kUsage, setting.folder + ": expected an empty folder");
   }
-  fs::create_directories(folder);
-  folder = fs::absolute(folder).string();
+  fs::create_directories(setting.folder);
+  const std::string folder = fs::absolute(setting.folder).string();
   write_text_file(folder + "/in.txt", "hello");
-  try {
-    Clock clock;
-    static_cast<void>(job_of(folder, plan).plan());
-    clock.lap("plan " + std::to_string(plan) + " tasks");
-    BatchJob job = job_of(folder, run);
-    job.pipeline.threads = threads;
-    for (const char* what : {"run ", "run again "}) {
-      const BatchReport report = run_batch(job, {}, {}, nullptr);
-      if (exit_status(report) != Status::kOk) return 3;
-      clock.lap(what + std::to_string(run) + " tasks");
-    }
-    static_cast<void>(stand_of_tasks(job.folder));
-    clock.lap("status of " + std::to_string(run) + " tasks");
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+  Clock clock;
+  static_cast<void>(job_of(folder, setting.plan).plan());
+  clock.lap(print("plan %zu tasks", setting.plan));
+  BatchJob job = job_of(folder, setting.tasks);
+  job.pipeline.threads = setting.threads;
+  for (const char* what : {"run", "run again"}) {
+    const BatchReport report = run_batch(job, {}, {}, nullptr);
+    if (exit_status(report) != Status::kOk) return static_cast<int>(exit_status(report));
+    clock.lap(print("%s %zu tasks", what, setting.tasks));
   }
+  static_cast<void>(stand_of_tasks(job.folder));
+  clock.lap(print("status of %zu tasks", setting.tasks));
   fs::remove_all(folder);
   return 0;
 }
+
+Command make_command() {
+  const auto setting = std::make_shared<Setting>();
+  Command command{.name = kName, .text = "what the batch engine itself costs"};
+  command.options.add("folder", &setting->folder, "an empty folder, removed afterwards",
+                      {.required = true});
+  command.options.add("--plan", &setting->plan, "tasks of the tree that is planned",
+                      {.shows_default = true});
+  command.options.add("--tasks", &setting->tasks, "tasks that are run", {.shows_default = true});
+  command.options.add("--threads", &setting->threads, "that compute", {.shows_default = true});
+  command.run = [setting](const Invocation&) { return measure(*setting); };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }

@@ -7,9 +7,9 @@
 // pulls by 0.005 somewhere, and raises neither by as much anywhere: on continuum and lines, with
 // ivar from the noisy data and from the light itself. The rest is desispec's meanwhile. One rule is
 // judged once more, beside one that was shown to be better.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "bench/fiberloom/calibration/stars.hpp"
@@ -20,6 +20,7 @@
 #include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/truth/exposures.hpp"
 #include "loom/base/median.hpp"
+#include "loom/program/run_program.hpp"
 #include "loom/runtime/executors.hpp"
 
 namespace {
@@ -93,6 +94,8 @@ void judge_flux(const calibrate::FluxFit& got, const truth::Exposure& field,
     figures["flux, " + where].add(100 * error / c, error * std::sqrt(got.ivar(f, i)));
   }
 }
+
+constexpr const char* kName = "bench_calibration";
 
 struct Setting {
   std::size_t seeds = 2, threads = 1;
@@ -223,18 +226,7 @@ void fluxes(const Setting& setting, Executor& executor) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("rules of calibration against truth");
-  Setting setting;
-  std::string only;
-  app.add_option("--seeds", setting.seeds);
-  app.add_option("--nspec", setting.exposure.nspec);
-  app.add_option("--exptime", setting.exptime_s, "seconds");
-  app.add_option("--threads", setting.threads);
-  app.add_option("--only", only, "flat, sky, flux or stars");
-  CLI11_PARSE(app, argc, argv);
+int judge(const Setting& setting, const std::string& only) {
   const auto executor = make_executor(setting.threads);
   if (only.empty() || only == "flat") flats(setting, *executor);
   if (only.empty() || only == "sky") skies(setting, *executor);
@@ -242,3 +234,21 @@ int main(int argc, char** argv) {
   if (only.empty() || only == "stars") judge_star_rules(setting.seeds, *executor);
   return 0;
 }
+
+Command make_command() {
+  const auto setting = std::make_shared<Setting>();
+  const auto only = std::make_shared<std::string>();
+  Command command{.name = kName, .text = "rules of calibration against truth"};
+  Options& options = command.options;
+  options.add("--seeds", &setting->seeds, "exposures of each kind", {.shows_default = true});
+  options.add("--nspec", &setting->exposure.nspec, "fibres", {.shows_default = true});
+  options.add("--exptime", &setting->exptime_s, "seconds", {.shows_default = true});
+  options.add("--threads", &setting->threads, "that compute", {.shows_default = true});
+  options.add("--only", only.get(), "a step", {.words = {"flat", "sky", "flux", "stars"}});
+  command.run = [=](const Invocation&) { return judge(*setting, *only); };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }

@@ -4,11 +4,11 @@
 //   bench_catalogue [--targets 1000000] [--group 5000] [--db PATH or URL] [--folder DIR] [--keep]
 // Prints seconds and CPU seconds of loading, milliseconds of answers (median and worst of 200), and
 // how large the database is.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,12 +18,14 @@
 #include "fiberloom/recipes/catalogue/load_files.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/rng.hpp"
+#include "loom/program/run_program.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace {
 
 using namespace fiberloom;
 namespace fs = std::filesystem;
+constexpr const char* kName = "bench_catalogue";
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) {
@@ -144,46 +146,58 @@ std::uintmax_t size_of(const std::string& database) {
   return none ? 0 : size;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+struct Setting {
   std::size_t targets = 1000000, group = 5000;
   std::string database, folder = (fs::temp_directory_path() / "bench_catalogue").string();
   bool keep = false;
-  CLI::App app("loading and asking a catalogue");
-  app.add_option("--targets", targets, "redshifts")->check(CLI::PositiveNumber);
-  app.add_option("--group", group, "of them in a file")->check(CLI::PositiveNumber);
-  app.add_option("--db", database, "path or URL; none: a file in --folder");
-  app.add_option("--folder", folder, "for the files");
-  app.add_flag("--keep", keep, "leave the files");
-  CLI11_PARSE(app, argc, argv);
-  const bool own = database.empty();
-  try {
-    fs::create_directories(folder + "/files");
-    if (own) database = folder + "/catalogue.sqlite";
-    if (own) fs::remove(database);
-    int tile = 1;
-    for (std::size_t first = 0; first < targets; first += group, ++tile) {
-      write_group(print("%s/files/redrock-0-%06d.fits", folder.c_str(), tile), first,
-                  std::min(group, targets - first), tile);
-    }
-    const LoadJob job{.inputs = {folder + "/files"}, .database = database};
-    for (const char* what : {"load", "load again, nothing changed"}) {
-      const auto start = Clock::now();
-      const double cpu = cpu_seconds();
-      const LoadSummary summary = load_files(job, {});
-      std::printf("%-34s %.2f s, %.2f CPU-s, %zu rows of %zu files\n", what, since(start),
-                  cpu_seconds() - cpu, summary.redshifts, summary.files);
-    }
-    std::printf("%-34s %.2f GB\n", "the file", static_cast<double>(size_of(database)) / 1e9);
-    time_all_answers(database, targets);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_catalogue: %s\n", error.what());
-    return 1;
+};
+
+void measure(const Setting& setting) {
+  const std::string& folder = setting.folder;
+  fs::create_directories(folder + "/files");
+  std::string database = setting.database;
+  if (database.empty()) {
+    database = folder + "/catalogue.sqlite";
+    fs::remove(database);
   }
-  if (!keep) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
+  int tile = 1;
+  for (std::size_t first = 0; first < setting.targets; first += setting.group, ++tile) {
+    write_group(print("%s/files/redrock-0-%06d.fits", folder.c_str(), tile), first,
+                std::min(setting.group, setting.targets - first), tile);
   }
-  return 0;
+  const LoadJob job{.inputs = {folder + "/files"}, .database = database};
+  for (const char* what : {"load", "load again, nothing changed"}) {
+    const auto start = Clock::now();
+    const double cpu = cpu_seconds();
+    const LoadSummary summary = load_files(job, {});
+    std::printf("%-34s %.2f s, %.2f CPU-s, %zu rows of %zu files\n", what, since(start),
+                cpu_seconds() - cpu, summary.redshifts, summary.files);
+  }
+  std::printf("%-34s %.2f GB\n", "the file", static_cast<double>(size_of(database)) / 1e9);
+  time_all_answers(database, setting.targets);
 }
+
+Command make_command() {
+  const auto setting = std::make_shared<Setting>();
+  Command command{.name = kName, .text = "loading and asking a catalogue"};
+  Options& options = command.options;
+  const Interval some{.low = 1};
+  options.add("--targets", &setting->targets, "redshifts",
+              {.interval = some, .shows_default = true});
+  options.add("--group", &setting->group, "of them in a file",
+              {.interval = some, .shows_default = true});
+  options.add("--db", &setting->database, "path or URL; none: a file in --folder");
+  options.add("--folder", &setting->folder, "for the files", {.shows_default = true});
+  options.flag("--keep", &setting->keep, "leave the files");
+  command.run = [setting](const Invocation&) {
+    measure(*setting);
+    std::error_code ignored;
+    if (!setting->keep) fs::remove_all(setting->folder, ignored);
+    return 0;
+  };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }

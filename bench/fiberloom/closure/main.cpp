@@ -10,7 +10,6 @@
 // with both: where fast and exact differ. --fit-templates: others than the truth is drawn from.
 #include <time.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 
@@ -22,6 +21,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "fiberloom/truth/survey.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/run_program.hpp"
 #include "loom/runtime/executors.hpp"
 
 namespace {
@@ -36,6 +36,8 @@ double cpu_now() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
+
+constexpr const char* kName = "bench_closure";
 
 struct Choices {
   std::vector<std::string> templates, fit_templates, archetypes;
@@ -135,53 +137,52 @@ void print_differences(const Found& fast, const Found& exact, const truth::Surve
   }
 }
 
-void add_options(CLI::App& app, Choices& c) {
-  app.add_option("--targets", c.targets);
-  app.add_option("--first", c.first, "number of the first target");
-  app.add_option("--group", c.group, "targets in memory at once");
-  app.add_option("--templates", c.templates);
-  app.add_option("--fit-templates", c.fit_templates);
-  app.add_option("--archetypes", c.archetypes);
-  app.add_option("--seed", c.survey.seed);
-  app.add_option("--snr-low", c.survey.least_snr);
-  app.add_option("--snr-high", c.survey.most_snr);
-  app.add_option("--galaxies", c.survey.mix.galaxy);
-  app.add_option("--quasars", c.survey.mix.qso);
-  app.add_option("--stars", c.survey.mix.star);
-  app.add_option("--sky", c.survey.mix.sky);
-  app.add_option("--hot-pixels", c.survey.hot_pixels);
-  app.add_option("--sky-residual", c.survey.sky_residual);
-  app.add_option("--sky-shift", c.survey.sky_shift_aa);
-  app.add_option("--bad-pixels", c.survey.bad_pixels);
-  app.add_option("--missing-camera", c.survey.missing_camera);
-  app.add_flag("--no-defects", c.no_defects);
-  app.add_option("--mode", c.mode)
-      ->check(CLI::IsMember({"fast", "exact", "redrock", "both", "none"}));
-  app.add_option("--order", c.order)->check(CLI::IsMember({"chi2", "probability"}));
-  app.add_option("--errors", c.errors)->check(CLI::IsMember({"chi2", "posterior"}));
-  app.add_option("--step", c.scan.step_kms, "widest step of the scan, km/s");
-  app.add_option("--hot-nsig", c.prepare.hot_pixel_nsig, "0: spikes stay");
-  app.add_option("--sky-share", c.prepare.sky_line_share, "0: ivar is believed on sky lines");
-  app.add_flag_callback("--subtract-sky-residual",
-                        [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; });
-  app.add_option("--fine-step", c.fine_step, "of targets that are not sure, km/s; 0: none");
-  app.add_option("--sure", c.sure);
-  app.add_option("--least-coverage", c.scan.least_coverage,
-                 "share of the pixels that templates reach; a smooth spectrum stands for the rest")
-      ->each([&c](const std::string&) { c.scan.coverage = Coverage::kPartial; });
-  app.add_option("--constrained", c.constrained, "of non-negative templates")
-      ->check(CLI::IsMember({"chi2", "normal"}));
-  app.add_option("--table", c.table, "one line a target");
-  app.add_option("--threads", c.threads);
+void add_survey(Options& options, truth::SurveyOptions& survey, bool& no_defects) {
+  options.group("Simulated targets");
+  const auto number = [&](const char* names, auto* slot, const char* text) {
+    options.add(names, slot, text, {.shows_default = true});
+  };
+  number("--seed", &survey.seed, "same seed, same targets");
+  number("--snr-low", &survey.least_snr, "median over pixels, even in log");
+  number("--snr-high", &survey.most_snr, "");
+  number("--galaxies", &survey.mix.galaxy, "share");
+  number("--quasars", &survey.mix.qso, "share");
+  number("--stars", &survey.mix.star, "share");
+  number("--sky", &survey.mix.sky, "share");
+  number("--hot-pixels", &survey.hot_pixels, "unflagged spikes a target");
+  number("--sky-residual", &survey.sky_residual, "left by subtraction, part of the sky");
+  number("--sky-shift", &survey.sky_shift_aa, "of its lines, Angstrom");
+  number("--bad-pixels", &survey.bad_pixels, "share");
+  number("--missing-camera", &survey.missing_camera, "share of the targets");
+  options.flag("--no-defects", &no_defects, "noise alone");
 }
 
-}  // namespace
+void add_fit(Options& options, Choices& c) {
+  options.group("The fit");
+  const auto add = [&](const char* names, auto* slot, const char* text,
+                       std::vector<std::string> words = {}) {
+    options.add(names, slot, text, {.words = std::move(words), .shows_default = true});
+  };
+  add("--mode", &c.mode, "how to scan", {"fast", "exact", "redrock", "both", "none"});
+  add("--order", &c.order, "of candidates", {"chi2", "probability"});
+  add("--errors", &c.errors, "of z", {"chi2", "posterior"});
+  add("--step", &c.scan.step_kms, "widest step of the scan, km/s");
+  add("--hot-nsig", &c.prepare.hot_pixel_nsig, "0: spikes stay");
+  add("--sky-share", &c.prepare.sky_line_share, "0: ivar is believed on sky lines");
+  const auto subtract = [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; };
+  options.flag("--subtract-sky-residual", subtract, "what the sky's lines left");
+  add("--fine-step", &c.fine_step, "of targets that are not sure, km/s; 0: none");
+  add("--sure", &c.sure, "probability");
+  const auto partial = [&c](const std::string& share) {
+    c.scan.least_coverage = std::stod(share);
+    c.scan.coverage = Coverage::kPartial;
+  };
+  options.add("--least-coverage", partial,
+              "share of the pixels that templates reach; a smooth spectrum stands for the rest");
+  add("--constrained", &c.constrained, "of non-negative templates", {"chi2", "normal"});
+}
 
-int main(int argc, char** argv) try {
-  Choices c;
-  CLI::App app("How right are redshifts?");
-  add_options(app, c);
-  CLI11_PARSE(app, argc, argv);
+int judge(Choices& c) {
   if (c.no_defects) c.survey = truth::without_defects(c.survey);
   c.scan.fit.evidence = WithEvidence::kYes;
   if (c.constrained == "normal") c.scan.fit.constrained = Constrained::kNormalEquations;
@@ -213,7 +214,26 @@ int main(int argc, char** argv) try {
   }
   judge.report();
   return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "bench_closure: %s\n", error.what());
-  return 1;
 }
+
+Command make_command() {
+  const auto choices = std::make_shared<Choices>();
+  Command command{.name = kName, .text = "how right are redshifts?"};
+  Options& options = command.options;
+  options.add("--targets", &choices->targets, "of simulated truth", {.shows_default = true});
+  options.add("--first", &choices->first, "number of the first target", {.shows_default = true});
+  options.add("--group", &choices->group, "targets in memory at once", {.shows_default = true});
+  options.add("--templates", &choices->templates, "that are drawn from, and fitted");
+  options.add("--fit-templates", &choices->fit_templates, "that are fitted instead");
+  options.add("--archetypes", &choices->archetypes, "drawn from as well");
+  options.add("--table", &choices->table, "one line a target");
+  options.add("--threads", &choices->threads, "that compute", {.shows_default = true});
+  add_survey(options, choices->survey, choices->no_defects);
+  add_fit(options, *choices);
+  command.run = [choices](const Invocation&) { return judge(*choices); };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }

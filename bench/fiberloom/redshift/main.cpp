@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU seconds a target of each way to find redshifts, and what it finds: bench_redshift
-//   --templates FILE... [--coadd FILE] [--mode exact|fast|redrock|both] [--step KMS] [--threads N]
-//   [--simulate N] [--archetypes FILE] [--seed N] [--write FILE] [--table FILE]
-//   [--fit-archetypes FILE...] [--nearest N]
-// both: fast, then exact, and where they differ.
+// CPU seconds a target of each way to find redshifts, and what it finds.
+// --mode both: fast, then exact, and where they differ.
 // --coadd alone: the redshifts of its targets; with --simulate: its resolution and noise for N
 // simulated ones (made-up cameras without it), which --write keeps for other programs.
 #include <time.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <memory>
 
 #include "bench/fiberloom/redshift/sample.hpp"
 #include "fiberloom/redshift/prepare.hpp"
@@ -19,12 +16,15 @@
 #include "fiberloom/redshift/refine.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/run_program.hpp"
 #include "loom/runtime/executors.hpp"
 
 namespace {
 
 using namespace fiberloom;
 using namespace fiberloom::redshift;
+
+constexpr const char* kName = "bench_redshift";
 
 double cpu_now() {
   timespec t;
@@ -107,46 +107,35 @@ void report_differences(const Found& a, const Found& b) {
               differ, a.size(), sure, velocity, chi2);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-  std::vector<std::string> template_paths, fitted_paths;
-  std::string archetype_path, coadd_path, write_path, table_path, mode = "fast";
+struct Setting {
+  std::vector<std::string> templates, fitted;
+  std::string archetypes, coadd, write, table, mode = "fast";
   std::size_t simulated = 0, threads = 1, nearest = 1;
-  bench::SampleOptions sample_options;
-  ScanOptions scan_options;
-  CLI::App app("Redshifts: CPU seconds a target");
-  app.add_option("--templates", template_paths);
-  app.add_option("--archetypes", archetype_path);
-  app.add_option("--fit-archetypes", fitted_paths);
-  app.add_option("--nearest", nearest);
-  app.add_option("--coadd", coadd_path);
-  app.add_option("--simulate", simulated);
-  app.add_option("--seed", sample_options.seed);
-  app.add_option("--spread", sample_options.resolution_spread);
-  app.add_option("--write", write_path);
-  app.add_option("--table", table_path);
-  app.add_option("--mode", mode)
-      ->check(CLI::IsMember({"exact", "fast", "redrock", "both", "none"}));
-  app.add_option("--threads", threads);
-  app.add_option("--step", scan_options.step_kms);
-  CLI11_PARSE(app, argc, argv);
+  bench::SampleOptions sample;
+  ScanOptions scan;
+};
 
+int measure(const Setting& setting) {
+  bench::SampleOptions sample_options = setting.sample;
+  ScanOptions scan_options = setting.scan;
+  const std::string& mode = setting.mode;
   Watch watch;
-  const TemplateSet set = templates::load_templates(templates::find_templates(template_paths));
+  const TemplateSet set = templates::load_templates(templates::find_templates(setting.templates));
   watch.lap("templates", 1);
   bench::Sample sample;
-  sample.file = coadd_path.empty() ? bench::made_up_cameras() : parity::read_coadd(coadd_path);
-  if (simulated > 0) {
+  sample.file =
+      setting.coadd.empty() ? bench::made_up_cameras() : parity::read_coadd(setting.coadd);
+  if (setting.simulated > 0) {
     std::vector<Archetypes> archetypes;
-    if (!archetype_path.empty()) archetypes.push_back(templates::read_archetypes(archetype_path));
-    sample_options.targets = simulated;
+    if (!setting.archetypes.empty())
+      archetypes.push_back(templates::read_archetypes(setting.archetypes));
+    sample_options.targets = setting.simulated;
     sample = bench::draw(set, archetypes, sample.file, sample_options);
-    watch.lap("simulate", simulated);
-    if (!write_path.empty()) bench::write_sample(write_path, sample);
+    watch.lap("simulate", setting.simulated);
+    if (!setting.write.empty()) bench::write_sample(setting.write, sample);
   }
   if (mode == "none") return 0;
-  const auto executor = make_executor(threads);
+  const auto executor = make_executor(setting.threads);
   const std::size_t n = sample.file.ids.size();
   watch.lap("-", n);
   const bool peer = mode == "redrock";
@@ -154,10 +143,10 @@ int main(int argc, char** argv) try {
       prepare(sample.file.views(), peer ? redrock_rules() : PrepareOptions{}, *executor);
   watch.lap("prepare", n);
   std::vector<Archetypes> fitted;
-  for (const std::string& path : fitted_paths) fitted.push_back(templates::read_archetypes(path));
+  for (const std::string& path : setting.fitted) fitted.push_back(templates::read_archetypes(path));
   RedrockOptions peer_options;
   peer_options.archetypes = fitted;
-  peer_options.archetype.nearest = nearest;
+  peer_options.archetype.nearest = setting.nearest;
   if (!fitted.empty()) peer_options.minima = 9;
   const auto find = [&](ScanMode how) {
     if (peer) scan_options = redrock_scan();
@@ -173,15 +162,41 @@ int main(int argc, char** argv) try {
   if (mode == "both") report_differences(found, find(ScanMode::kExact));
   std::printf("%zu targets, %s\n", n, mode.c_str());
   report_truth(found, sample.truth);
-  if (!table_path.empty()) {
-    std::ofstream table(table_path);
+  if (!setting.table.empty()) {
+    std::ofstream table(setting.table);
     for (std::size_t t = 0; t < n; ++t) {
       table << row_of(sample.file.ids[t], found[t].front(),
                       sample.truth.empty() ? nullptr : &sample.truth[t]);
     }
   }
   return 0;
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "bench_redshift: %s\n", error.what());
-  return 1;
 }
+
+Command make_command() {
+  const auto setting = std::make_shared<Setting>();
+  Command command{.name = kName, .text = "redshifts: CPU seconds a target"};
+  Options& options = command.options;
+  options.add("--templates", &setting->templates, "that are fitted, and drawn from");
+  options.add("--archetypes", &setting->archetypes, "drawn from as well");
+  options.add("--fit-archetypes", &setting->fitted, "fitted after the peer's rules");
+  options.add("--nearest", &setting->nearest, "archetypes of a combination",
+              {.shows_default = true});
+  options.add("--coadd", &setting->coadd, "targets, or the cameras of simulated ones");
+  options.add("--simulate", &setting->simulated, "targets", {.shows_default = true});
+  options.add("--seed", &setting->sample.seed, "of simulated targets", {.shows_default = true});
+  options.add("--spread", &setting->sample.resolution_spread,
+              "variance that fibres add to R, pixels^2", {.shows_default = true});
+  options.add("--write", &setting->write, "the simulated targets, for redrock");
+  options.add("--table", &setting->table, "one line a target");
+  options.add("--mode", &setting->mode, "how to scan",
+              {.words = {"exact", "fast", "redrock", "both", "none"}, .shows_default = true});
+  options.add("--threads", &setting->threads, "that compute", {.shows_default = true});
+  options.add("--step", &setting->scan.step_kms, "widest step of the scan, km/s",
+              {.shows_default = true});
+  command.run = [setting](const Invocation&) { return measure(*setting); };
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return loom::run_program(kName, argc, argv, make_command); }
