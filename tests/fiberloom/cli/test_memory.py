@@ -109,7 +109,7 @@ class OutOfMemory(Case):
         shutil.copyfile(self.image, night / "preproc-r0-00000011.fits")
         shutil.copyfile(self.psf, night / "psf-r0-00000011.fits")
         codes = set()
-        for limit in (*range(int(60e6), int(620e6), int(12e6)), *range(int(240e6), int(256e6), int(4e5))):
+        for limit in (*range(int(60e6), int(620e6), int(24e6)), *range(int(240e6), int(256e6), int(8e5))):
             out = self.out / f"run-{limit}"
             result = self.program("night", night, "-q", "-o", out, "-w", GRID, "--bundlesize", "5", "--threads", 3,
                                   address_space=limit)

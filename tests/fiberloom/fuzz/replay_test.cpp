@@ -104,7 +104,7 @@ TEST(Replay, SeedsAreValidFiles) {
 TEST(Replay, EveryParserAnswersMutatedFilesWithAResultOrAnError) {
   for (const Seed& seed : seeds()) {
     SCOPED_TRACE(seed.name);
-    for (std::size_t i = 0; i < replay_rounds(15000); ++i) {
+    for (std::size_t i = 0; i < replay_rounds(8000); ++i) {
       Dice dice(i);
       Bytes bytes = seed.bytes;
       for (std::size_t n = 1 + dice.below(4); n > 0; --n) mutate(bytes, dice);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A simulated night from frames to redshifts, against its truth, and with what may go wrong on the way."""
+import atexit
 import json
 import os
 import pathlib
@@ -33,17 +34,17 @@ def fiberloom(*arguments, code=0, **keywords):
 
 
 class Chain(unittest.TestCase):
-    """One simulated night for all tests of a class; each has an OUT of its own."""
+    """One simulated night for all tests here; each has an OUT of its own."""
+    work = None
 
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-chain-"))
-        cls.raw = cls.work / "raw"
-        fiberloom("simulate", "-q", "-o", cls.raw, "--night", "--arc", "--cameras", "b0,r0,z0", "--nspec", "24", "--exposures", "2")
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
+        if Chain.work is None:
+            Chain.work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-chain-"))
+            atexit.register(shutil.rmtree, Chain.work)
+            Chain.raw = Chain.work / "raw"
+            fiberloom("simulate", "-q", "-o", Chain.raw, "--night", "--arc", "--cameras", "b0,r0,z0", "--nspec", "24",
+                      "--exposures", "2")
 
     def setUp(self):
         self.out = pathlib.Path(tempfile.mkdtemp(prefix="out-", dir=self.work))
