@@ -161,14 +161,6 @@ void add_watch(Options& options, NightCommand& c) {
 
 }  // namespace
 
-MpiChoice mpi_choice(const std::string& text) {
-  if (text == "on") return MpiChoice::kOn;
-  if (text == "off") return MpiChoice::kOff;
-  if (text == "openmpi") return MpiChoice::kOpenMpi;
-  if (text == "mpich") return MpiChoice::kMpich;
-  return MpiChoice::kAuto;
-}
-
 void add_night_options(Options& options, NightCommand& command) {
   const JobOptions to{command.job.request.job, command.wavelength, "the band's grid in production"};
   add_files(options, command, to);

@@ -9,7 +9,7 @@
 #include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/recipes/chain/chain.hpp"
 #include "fiberloom/recipes/night/night.hpp"
-#include "loom/runtime/launch.hpp"
+#include "loom/program/rank_options.hpp"
 
 namespace fiberloom::cli {
 
@@ -37,15 +37,13 @@ struct NightCommand {
   double part_overhead_s = 0.1, rank_silence_s = 20;
 };
 
-/// --mpi as a choice.
-[[nodiscard]] MpiChoice mpi_choice(const std::string& text);
-
 /// Declares all options; values land in `command`.
 void add_night_options(Options& options, NightCommand& command);
 
 /// After parsing: reads the job file, turns text into numbers. Throws kUsage and what reading does.
 void finish_night_options(const Given& given, NightCommand& command);
 
+using loom::mpi_choice;
 using loom::parse_bytes;
 
 }  // namespace fiberloom::cli

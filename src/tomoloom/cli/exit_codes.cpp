@@ -8,11 +8,12 @@
 namespace tomoloom::cli {
 namespace {
 
-constexpr std::array kAll{
-    Status::kOk,           Status::kUsage,       Status::kNotFound,    Status::kMissingHdu,
-    Status::kWrongShape,   Status::kCorrupt,     Status::kUnsupported, kScanMismatch,
-    kCentreRange,          kSliceRange,          Status::kUnwritable,  Status::kDiskFull,
-    Status::kOutputExists, Status::kInterrupted, Status::kMemory,      Status::kInternal};
+constexpr std::array kAll{Status::kOk,       Status::kUsage,        Status::kSomeFailed,
+                          Status::kNotFound, Status::kMissingHdu,   Status::kWrongShape,
+                          Status::kCorrupt,  Status::kUnsupported,  kScanMismatch,
+                          kCentreRange,      kSliceRange,           Status::kUnwritable,
+                          Status::kDiskFull, Status::kOutputExists, Status::kInterrupted,
+                          Status::kMemory,   Status::kInternal};
 
 ExitCodeText with_output(ExitCodeText text) {
   text.range(Status::kUnwritable, Status::kOutputExists, "output not writable");

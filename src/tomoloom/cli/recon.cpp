@@ -1,95 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `tomoloom recon`: a scan into a volume.
+// `tomoloom recon`: a scan into a volume, or many scans into a folder of them.
 #include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
-#include "loom/json/json.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
-#include "loom/simd/isa.hpp"
-#include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
+#include "tomoloom/cli/recon_command.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/recon_scan.hpp"
-#include "tomoloom/recipes/version.hpp"
 
 namespace tomoloom::cli {
 namespace {
 
-struct ReconCommand {
-  ReconJob job;
-  std::string memory, json;
-  std::size_t threads = 0;
-  LogOptions log;
-};
+constexpr const char* kManyScans = "Many scans";
 
-Json seconds(const StageTime& time) { return {{"wall_s", time.wall_s}, {"cpu_s", time.cpu_s}}; }
-
-std::string summary_text(const ReconSummary& summary, const ReconJob& job, std::size_t threads,
-                         double wall_s) {
-  const ScanLayout& layout = summary.layout;
-  Json json;
-  json["program"] = "tomoloom recon";
-  json["version"] = version();
-  json["isa"] = isa_name(active_isa());
-  json["threads"] = threads;
-  json["options"] = Json::object();
-  for (const auto& [key, text] : option_texts(recon_option_rows(), job)) {
-    json["options"][key] = text;
-  }
-  json["scan"] = {{"angles", layout.angles}, {"rows", layout.rows},   {"columns", layout.columns},
-                  {"flats", layout.flats},   {"darks", layout.darks}, {"type", layout.type}};
-  json["volume"] = {{"first_row", summary.first_row},
-                    {"slices", summary.slices},
-                    {"width", summary.width},
-                    {"center", summary.centre},
-                    {"grid", summary.grid},
-                    {"blind_pixels", summary.flaws.blind},
-                    {"saturated_pixels", summary.flaws.saturated},
-                    {"resumed_slices", summary.resumed}};
-  json["seconds"] = {{"wall", wall_s},
-                     {"read", seconds(summary.read)},
-                     {"compute", seconds(summary.compute)},
-                     {"write", seconds(summary.write)}};
-  if (job.phase.method != Phase::kNone) json["seconds"]["phase"] = seconds(summary.phase);
-  json["memory"] = {{"estimate_bytes", summary.memory},
-                    {"peak_bytes", peak_memory_bytes()},
-                    {"overlap", summary.overlap},
-                    {"spooled", summary.spooled}};
-  return json.dump(2) + "\n";
+/// Whether volumes go into a folder: there are several scans, or -o names one for HDF5 files.
+bool is_for_many(const ReconCommand& command) {
+  const bool folder =
+      command.job.format == VolumeFormat::kHdf5 && scans::is_folder_name(command.job.output);
+  return folder || command.rebuild || scans::are_many(command.scans);
 }
 
-int run_recon(ReconCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
-  if (!command.memory.empty()) command.job.memory = parse_bytes(command.memory);
-  const std::vector<NamedFile> texts{{"--json", command.json}};
-  check_text_outputs(texts);
-  Console console(command.log.threshold());
-  const Observer observer = console.observer();
-  const auto executor = make_executor(command.threads);
-  const ReconSummary summary = reconstruct_scan(command.job, *executor, observer);
-  const double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  observer.info(print("wrote %s: %zu slices of %zu x %zu in %.1f s (axis at column %.3f)",
-                      command.job.output.c_str(), summary.slices, summary.width, summary.width,
-                      wall, summary.centre));
-  if (!command.json.empty()) {
-    write_text(command.json, summary_text(summary, command.job, executor->concurrency(), wall));
+void refuse_for_one(const Given& given) {
+  for (const char* name : {"--dry-run", "--retry", "--verify", "--by-content", "--claim-timeout"}) {
+    if (!given.has(name)) continue;
+    throw Error(Status::kUsage, std::string(name) +
+                                    " is for many scans: several, a folder of them or a list, "
+                                    "and -o FOLDER");
   }
-  return 0;
+}
+
+int run_recon(const Given& given, ReconCommand& command) {
+  if (!command.memory.empty()) command.job.memory = parse_bytes(command.memory);
+  if (is_for_many(command)) return run_many_scans(command);
+  refuse_for_one(given);
+  command.job.scan = command.scans.front();
+  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.ranks.mpi))) {
+    return run_one_scan_on_ranks(command, *launch);
+  }
+  return run_one_scan(command);
 }
 
 void add_files(Options& options, ReconCommand& command) {
   ReconJob& job = command.job;
   options.group("Files");
-  options.add("SCAN", &job.scan, "a Data Exchange file (HDF5), or a folder or file of TIFF images",
+  options.add("SCAN", &command.scans,
+              "a Data Exchange file (HDF5), or a folder or file of TIFF images; of many scans: "
+              "several, a folder with Data Exchange files in or below it, a list (.txt: a scan a "
+              "line, behind it its axis where wanted)",
               {.required = true});
-  options.add("-o,--output", &job.output, "the volume: an HDF5 file, or a folder (--format tiff)",
+  options.add("-o,--output", &job.output,
+              "the volume: an HDF5 file, or a folder (--format tiff); of many scans the folder of "
+              "NAME_rec.h5",
               {.required = true});
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; }, "refuse to replace the output");
@@ -98,14 +65,51 @@ void add_files(Options& options, ReconCommand& command) {
   options.add("--json", &command.json, "summary as JSON; - is standard output");
 }
 
+void add_many(Options& options, ReconCommand& command) {
+  options.group(kManyScans);
+  options.flag("--dry-run", &command.dry_run,
+               "list what would be done, what is there and what is missing; do nothing");
+  options.add("--retry", &command.retry, "try scans that fail, or have failed before, N times more",
+              {.value = "N", .interval = between(0, 1000)});
+  options.flag("--verify", &command.verify, "read volumes again and compare their checksums");
+  options.flag("--by-content", &command.by_content,
+               "a scan is the same whose time alone has changed: each is read once more, for its "
+               "checksum");
+  options.add("--claim-timeout", &command.claims.timeout_s,
+              "seconds without a sign of life after which the work of another machine is taken "
+              "over",
+              {.interval = between(1.0, 1e6), .shows_default = true});
+  options.flag("--rebuild-ledger", &command.rebuild,
+               "make OUT/.tomoloom/ledger.sqlite anew from the receipts; nothing else");
+}
+
 }  // namespace
+
+int run_one_scan(const ReconCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<NamedFile> texts{{"--json", command.json}};
+  check_text_outputs(texts);
+  Console console(command.log.threshold());
+  const Observer observer = console.observer();
+  const auto executor = make_executor(command.threads);
+  const ReconSummary summary = reconstruct_scan(command.job, *executor, observer);
+  const ReconFacts facts{
+      .threads = executor->concurrency(),
+      .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  observer.info(recon_line(summary, command.job, facts));
+  if (!command.json.empty()) write_text(command.json, recon_json(summary, command.job, facts));
+  return 0;
+}
 
 Command make_recon() {
   Command command{
       .name = "recon",
-      .text = "reconstruct a volume from a scan",
-      .footer = "Example:\n  tomoloom recon scan.h5 -o volume.h5 --center 515.4 --stripe sf\n\n" +
-                exit_codes_of_maker().code(Status::kMemory).text()};
+      .text = "reconstruct a volume from a scan, or those of many",
+      .footer =
+          "Examples:\n  tomoloom recon scan.h5 -o volume.h5 --center 515.4 --stripe sf\n"
+          "  tomoloom recon scans -o volumes --center auto\n"
+          "  mpirun -n 4 tomoloom recon scan.h5 -o volume.h5\n\n" +
+          exit_codes_of_maker().code(Status::kSomeFailed).code(Status::kMemory).text()};
   const auto state = std::make_shared<ReconCommand>();
   Options& options = command.options;
   add_files(options, *state);
@@ -114,10 +118,13 @@ Command make_recon() {
   }
   options.group("Running");
   options.add("--memory", &state->memory,
-              "most that may be taken; default: two thirds of what is free", {.value = "BYTES"});
+              "most that may be taken, of each rank; default: two thirds of what is free",
+              {.value = "BYTES"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
-  command.run = [state](const Invocation&) { return run_recon(*state); };
+  add_many(options, *state);
+  add_rank_options(options, state->ranks);
+  command.run = [state](const Invocation& call) { return run_recon(call.given, *state); };
   return command;
 }
 

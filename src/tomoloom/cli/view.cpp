@@ -5,6 +5,7 @@
 #include <string>
 
 #include "loom/program/console.hpp"
+#include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
 #include "tomoloom/recipes/view_volume.hpp"
@@ -16,6 +17,7 @@ struct ViewCommand {
   ViewJob job;
   std::optional<double> slice, row, column;
   std::string page;
+  std::size_t threads = 0;
   LogOptions log;
 };
 
@@ -32,7 +34,8 @@ int run_view(ViewCommand& command) {
   const Observer observer = console.observer();
   const std::vector<NamedFile> texts{{"-o", command.page}};
   check_text_outputs(texts);
-  write_text(command.page, view_volume(command.job, observer));
+  const auto executor = make_executor(command.threads);
+  write_text(command.page, view_volume(command.job, *executor, observer));
   observer.info("wrote " + command.page);
   return 0;
 }
@@ -43,8 +46,9 @@ Command make_view() {
   Command command{
       .name = "view",
       .text = "show a volume as one self-contained page",
-      .footer = "Example:\n  tomoloom view volume.h5 -o volume.html --with truth.h5\n\n" +
-                exit_codes_of_maker().text()};
+      .footer =
+          "Example:\n  tomoloom view volume.h5 -o volume.html --scan scan.h5 --with truth.h5\n\n" +
+          exit_codes_of_maker().text()};
   const auto state = std::make_shared<ViewCommand>();
   Options& options = command.options;
   ViewJob& job = state->job;
@@ -57,6 +61,19 @@ Command make_view() {
               {.value = "N", .interval = between(0, 1e6)});
   options.add("--row", &state->row, "likewise", {.value = "N", .interval = between(0, 1e6)});
   options.add("--column", &state->column, "likewise", {.value = "N", .interval = between(0, 1e6)});
+  options.add(
+      "--scan", &job.scan.scan,
+      "the scan that it is of: the sinogram of the slice, prepared as for the volume, and the "
+      "slice with the axis elsewhere",
+      {.value = "SCAN"});
+  options.add("--flats", &job.scan.flats, "of a scan of TIFF images, as for recon",
+              {.value = "STACK"});
+  options.add("--darks", &job.scan.darks, "likewise", {.value = "STACK"});
+  options.add("--axes", &job.scan.axes, "how many axes, the volume's in the middle; 0: none",
+              {.value = "N", .interval = between(0, 101), .shows_default = true});
+  options.add("--axis-step", &job.scan.step, "columns between them",
+              {.interval = between(0.01, 1000), .shows_default = true});
+  add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_view(*state); };
   return command;

@@ -61,12 +61,17 @@ bool is_stack(const std::string& path) {
   return fs::is_directory(path, ignored) || is_image(path);
 }
 
-ImageStack::ImageStack(const std::string& path) {
+bool holds_images(const std::string& folder) {
   std::error_code failed;
-  if (!fs::is_directory(path, failed)) {
-    add(path);
-    return;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (is_image(at->path())) return true;
   }
+  return false;
+}
+
+std::vector<std::string> stack_files(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return {path};
   std::vector<std::string> names;
   for (fs::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
     if (is_image(at->path())) names.push_back(at->path().filename().string());
@@ -76,7 +81,12 @@ ImageStack::ImageStack(const std::string& path) {
     throw Error(Status::kNotFound, path + ": no images: expected files named *.tif or *.tiff");
   }
   std::sort(names.begin(), names.end(), in_order);
-  for (const std::string& name : names) add((fs::path(path) / name).string());
+  for (std::string& name : names) name = (fs::path(path) / name).string();
+  return names;
+}
+
+ImageStack::ImageStack(const std::string& path) {
+  for (const std::string& file : stack_files(path)) add(file);
 }
 
 void ImageStack::add(const std::string& path) {

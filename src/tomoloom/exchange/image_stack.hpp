@@ -67,6 +67,12 @@ class StackReader final : public FrameSource {
   std::vector<Set> sets_;
 };
 
+/// The files of a stack, in order, none of them opened. Throws kNotFound (no images in the folder).
+[[nodiscard]] std::vector<std::string> stack_files(const std::string& path);
+
+/// Whether a folder has images in it.
+[[nodiscard]] bool holds_images(const std::string& folder);
+
 /// Whether a scan is a stack of images: a folder, or a file that is named as one.
 [[nodiscard]] bool is_stack(const std::string& path);
 

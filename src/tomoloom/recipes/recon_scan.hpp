@@ -3,9 +3,13 @@
 // writing go on at the same time.
 #pragma once
 
+#include <vector>
+
+#include "loom/base/error.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
+#include "tomoloom/recipes/recon_setup.hpp"
 
 namespace tomoloom {
 
@@ -15,5 +19,18 @@ namespace tomoloom {
 /// whole.
 [[nodiscard]] ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor,
                                             const Observer& observer = {});
+
+// Parts of it, for who makes the blocks elsewhere.
+
+/// Throws kUsage, kUnwritable where the output cannot be.
+void check_recon_output(const ReconJob& job);
+
+/// Blocks that an earlier run has not left; says how many it has.
+[[nodiscard]] std::vector<SliceBlock> blocks_left(ReconSetup& setup, const SliceSink& writer,
+                                                  const Observer& observer);
+
+/// After an error: what is unfinished goes, or stays where the same job can go on from there.
+void leave_volume(const ReconJob& job, const Error& error, SliceSink& writer,
+                  const Observer& observer);
 
 }  // namespace tomoloom

@@ -25,9 +25,9 @@ const View = (() => {
     return [-most, most];
   }
 
-  function draw(picture) {
+  /** Between the levels of the controls, or of its own. */
+  function draw(picture, [low, high] = windowOf(picture.plane)) {
     const {plane, canvas, pixels} = picture;
-    const [low, high] = windowOf(plane);
     const context = canvas.getContext('2d');
     const image = context.createImageData(plane.width, plane.height);
     const scale = high > low ? 255 / (high - low) : 0;
@@ -42,16 +42,16 @@ const View = (() => {
     context.putImageData(image, 0, 0);
   }
 
-  const drawAll = () => pictures.forEach(draw);
+  const axes = [];
 
-  const where = {slice: ['row', 'column', 0], row: ['slice', 'column', 1], column: ['slice', 'row', 2]};
+  const drawAll = () => {
+    pictures.forEach((picture) => draw(picture));
+    drawAxis();
+  };
 
-  function add(plane) {
-    const [down, across, at] = where[plane.title];
-    const of = {volume: data.name, other: data.other, difference: 'difference'}[plane.of];
-    const label = `${plane.title} ${data.cut[at]}`;
-    const canvas = h('canvas', {width: plane.width, height: plane.height, role: 'img', 'aria-label': `${of}, ${label}`});
-    const picture = {plane, canvas, pixels: levels(plane)};
+  /** The value under the pointer, in a picture whose lines are `down` and whose columns are `across`. */
+  function tell(picture, down, across) {
+    const {plane, canvas} = picture;
     canvas.addEventListener('pointermove', (event) => {
       const box = canvas.getBoundingClientRect();
       const x = Math.min(plane.width - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * plane.width)));
@@ -61,6 +61,17 @@ const View = (() => {
       Page.showTip(`${value}\n${down} ${y * plane.down}, ${across} ${x * plane.across}`, event.clientX, event.clientY);
     });
     canvas.addEventListener('pointerleave', Page.hideTip);
+  }
+
+  const where = {slice: ['row', 'column', 0], row: ['slice', 'column', 1], column: ['slice', 'row', 2]};
+
+  function add(plane) {
+    const [down, across, at] = where[plane.title];
+    const of = {volume: data.name, other: data.other, difference: 'difference'}[plane.of];
+    const label = `${plane.title} ${data.cut[at]}`;
+    const canvas = h('canvas', {width: plane.width, height: plane.height, role: 'img', 'aria-label': `${of}, ${label}`});
+    const picture = {plane, canvas, pixels: levels(plane)};
+    tell(picture, down, across);
     const averaged = plane.down > 1 || plane.across > 1 ? `, ${plane.down} x ${plane.across} pixels averaged` : '';
     byId('planes').append(h('section', {class: 'card'}, h('h2', {}, of, h('small', {}, label + averaged)), canvas));
     pictures.push(picture);
@@ -96,6 +107,40 @@ const View = (() => {
     }
   }
 
+  /** The slice with the axis that the slider is at, between the levels of the controls. */
+  function drawAxis() {
+    if (axes.length === 0) return;
+    const i = Number(byId('axis').value), {axis} = axes[i].plane;
+    const from = axis - data.scan.axis;
+    draw(axes[i]);
+    setText(byId('axis-text'), `column ${axis.toFixed(2)}, ` +
+      (Math.abs(from) < 1e-6 ? 'that of the volume' : `${from > 0 ? '+' : ''}${from.toFixed(2)} from that of the volume`));
+  }
+
+  function scan() {
+    const {name, row, axis, sinogram} = data.scan;
+    byId('scan').hidden = false;
+    setText(byId('scan-name'), `${name}, row ${row} of the projections`);
+    const canvas = byId('sinogram');
+    Object.assign(canvas, {width: sinogram.width, height: sinogram.height});
+    const picture = {plane: sinogram, canvas, pixels: levels(sinogram)};
+    draw(picture, [sinogram.low, valueOf(sinogram, NO_NUMBER - 1)]);
+    const context = canvas.getContext('2d');
+    context.fillStyle = 'rgb(255 140 0 / .6)';
+    context.fillRect(Math.floor((axis + 0.5) / sinogram.across), 0, 1, sinogram.height);
+    tell(picture, 'angle', 'column');
+    if (data.scan.axes.length === 0) return;
+    byId('axes').hidden = false;
+    const shown = byId('axis-slice');
+    Object.assign(shown, {width: data.scan.axes[0].width, height: data.scan.axes[0].height});
+    for (const plane of data.scan.axes) axes.push({plane, canvas: shown, pixels: levels(plane)});
+    const nearest = axes.reduce((best, one, i) =>
+      (Math.abs(one.plane.axis - axis) < Math.abs(axes[best].plane.axis - axis) ? i : best), 0);
+    byId('axis').max = axes.length - 1;
+    byId('axis').value = nearest;
+    byId('axis').addEventListener('input', drawAxis);
+  }
+
   function rows(table, pairs) {
     for (const [name, value] of pairs) byId(table).append(h('tr', {}, h('th', {scope: 'row'}, name), h('td', {class: 'wrap'}, value)));
   }
@@ -116,6 +161,7 @@ const View = (() => {
         ['means', `${brief(d.mean_first)} and ${brief(d.mean_second)}`], ['factor between them', brief(d.gain, 5)],
         ['correlation', brief(d.correlation, 5)], ['worst slice', `${d.worst_slice}, ${brief(d.worst_rms)}`]]);
     }
+    if (data.scan) scan();
     byId('low').addEventListener('change', drawAll);
     byId('high').addEventListener('change', drawAll);
     byId('whole').addEventListener('click', () => setWindow(v.least, v.greatest));
@@ -124,5 +170,5 @@ const View = (() => {
   }
 
   start();
-  return {data, pictures};
+  return {data, pictures, axes};
 })();

@@ -16,80 +16,15 @@
 #include "tomoloom/recipes/compare_volumes.hpp"
 #include "tomoloom/recipes/inspect_file.hpp"
 #include "tomoloom/recipes/page_texts.hpp"
+#include "tomoloom/recipes/view_plane.hpp"
+#include "tomoloom/recipes/view_scan.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
 namespace {
 
-constexpr std::size_t kMostSide = 640, kBars = 160;
+constexpr std::size_t kBars = 160;
 constexpr std::size_t kSampled = 16;  ///< slices that tell the histogram's range
-constexpr unsigned kNoNumber = 65535;
-
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-  constexpr const char* kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < bytes.size() ? bytes[i + k] : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
-
-/// A picture that lines are added to, averaged down to kMostSide in both directions.
-class Plane {
- public:
-  Plane(std::size_t height, std::size_t width)
-      : height_(height),
-        width_(width),
-        down_((height + kMostSide - 1) / kMostSide),
-        across_((width + kMostSide - 1) / kMostSide),
-        lines_((height + down_ - 1) / down_),
-        columns_((width + across_ - 1) / across_),
-        sum_(lines_ * columns_, 0),
-        count_(lines_ * columns_, 0) {}
-
-  void set(std::size_t line, std::size_t column, float value) {
-    if (!std::isfinite(value)) return;
-    const std::size_t at = line / down_ * columns_ + column / across_;
-    sum_[at] += static_cast<double>(value);
-    ++count_[at];
-  }
-  /// 16 bits a pixel from the least value to the greatest, little-endian.
-  [[nodiscard]] Json json(const char* title, const char* of) const {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::size_t i = 0; i < sum_.size(); ++i) {
-      if (count_[i] == 0) continue;
-      low = std::min(low, sum_[i] / count_[i]);
-      high = std::max(high, sum_[i] / count_[i]);
-    }
-    if (!(low <= high)) low = high = 0;
-    const double step = (high - low) / (kNoNumber - 1);
-    std::vector<std::uint8_t> bytes;
-    for (std::size_t i = 0; i < sum_.size(); ++i) {
-      unsigned level = kNoNumber;
-      if (count_[i] > 0) {
-        level =
-            step > 0 ? static_cast<unsigned>(std::lround((sum_[i] / count_[i] - low) / step)) : 0;
-      }
-      bytes.push_back(static_cast<std::uint8_t>(level & 255));
-      bytes.push_back(static_cast<std::uint8_t>(level >> 8));
-    }
-    return {{"title", title},    {"of", of},      {"width", columns_},    {"height", lines_},
-            {"across", across_}, {"down", down_}, {"full_width", width_}, {"full_height", height_},
-            {"low", low},        {"step", step},  {"data", base64(bytes)}};
-  }
-
- private:
-  std::size_t height_, width_, down_, across_, lines_, columns_;
-  std::vector<double> sum_;
-  std::vector<unsigned> count_;
-};
 
 /// Where the planes lie.
 struct Cut {
@@ -106,7 +41,7 @@ struct Planes {
     for (std::size_t c = 0; c < columns; ++c) front.set(slice, c, values[cut.row * columns + c]);
     for (std::size_t r = 0; r < rows; ++r) side.set(slice, r, values[r * columns + cut.column]);
     if (slice != cut.slice) return;
-    for (std::size_t i = 0; i < values.size(); ++i) across.set(i / columns, i % columns, values[i]);
+    across.set(values);
   }
   void tell(Json& out, const char* of) const {
     out.push_back(across.json("slice", of));
@@ -213,7 +148,7 @@ std::string name_of(const std::string& path) {
 
 }  // namespace
 
-std::string view_volume(const ViewJob& job, const Observer& observer) {
+std::string view_volume(const ViewJob& job, Executor& executor, const Observer& observer) {
   const auto volume = open_slices(job.volume, job.group);
   const auto other = job.other.empty() ? nullptr : open_slices(job.other, job.group);
   if (other) check_same_size(*volume, *other);
@@ -252,6 +187,7 @@ std::string view_volume(const ViewJob& job, const Observer& observer) {
     beside.tell(data["planes"], "other");
     apart.tell(data["planes"], "difference");
   }
+  if (!job.scan.scan.empty()) data["scan"] = scan_json(job, cut.slice, executor, observer);
   const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
   const std::string title = page::escape_html(name_of(job.volume));
   const std::string css = std::string(page::common_css()) + std::string(texts::view_css());

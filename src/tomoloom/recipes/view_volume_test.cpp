@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "loom/json/json.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
 #include "tomoloom/recipes/test_recon.hpp"
 #include "tomoloom/status.hpp"
@@ -34,6 +35,7 @@ class Volumes : public testing::Test {
     return compare_volumes(*open_slices(a, "exchange"), *open_slices(b, "exchange"), circle, {});
   }
   const loom::test::TempFolder folder;
+  SerialExecutor serial;
 };
 
 TEST_F(Volumes, AreComparedNumberByNumber) {
@@ -64,15 +66,72 @@ TEST_F(Volumes, AreComparedNumberByNumber) {
 
 TEST_F(Volumes, BecomeAPageThatNeedsNothingElse) {
   const std::string a = write("a<b>.h5", 0, 0), b = write("b.h5", 100, 2);
-  const std::string page = view_volume({.volume = a, .other = b});
+  const std::string page = view_volume({.volume = a, .other = b}, serial);
   EXPECT_EQ(page.find("{{"), std::string::npos);
   EXPECT_EQ(page.find("a<b>"), std::string::npos);  // names are no markup
   EXPECT_NE(page.find("a&lt;b&gt;.h5"), std::string::npos);
   EXPECT_EQ(page.find("http://"), page.find("http://www.w3.org/2000/svg"));
-  EXPECT_EQ(page, view_volume({.volume = a, .other = b}));
-  const auto thrown = thrown_by([&] { (void)view_volume({.volume = a, .other = {}, .slice = 5}); });
+  EXPECT_EQ(page, view_volume({.volume = a, .other = b}, serial));
+  const auto thrown =
+      thrown_by([&] { (void)view_volume({.volume = a, .other = {}, .slice = 5}, serial); });
   EXPECT_EQ(thrown.status, kSliceRange);
   EXPECT_TRUE(thrown.says("--slice 5")) << thrown.message;
+}
+
+using ScanOnThePage = test::ReconCase;
+
+Json data_of(const std::string& page) {
+  const std::string begin = "id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  return Json::parse(page.substr(at, page.find("</script>", at) - at)).value();
+}
+
+TEST_F(ScanOnThePage, IsTheSinogramOfTheSliceAndTheSliceWithOtherAxes) {
+  SimulateJob scan = small();
+  simulate(scan);
+  ReconJob job = recon(scan);
+  job.first_row = 8;
+  job.end_row = 30;
+  job.centre = 31;
+  run(job);
+  ViewJob view{.volume = job.output, .other = {}, .slice = 5};
+  view.scan.scan = scan.output;
+  view.scan.axes = 5;
+  const Json data = data_of(view_volume(view, serial));
+  const Json& shown = data.at("scan");
+  EXPECT_EQ(shown.at("row").get<int>(), 13);
+  EXPECT_EQ(shown.at("sinogram").at("height").get<int>(), 100);
+  const auto& axes = shown.at("axes").elements();
+  ASSERT_EQ(axes.size(), 5U);
+  EXPECT_EQ(axes[0].at("axis").get<double>(), 30.0);
+  // with the volume's axis it is the slice of the volume
+  const auto apart = [&](std::size_t i) {
+    const Json& slice = data.at("planes").elements()[0];
+    return std::abs(axes[i].at("low").get<double>() - slice.at("low").get<double>()) +
+           std::abs(axes[i].at("step").get<double>() - slice.at("step").get<double>()) * 65534;
+  };
+  EXPECT_LT(apart(2), 1e-6);
+  EXPECT_GT(apart(4), 1e-4);
+  view.scan.axes = 0;
+  EXPECT_EQ(data_of(view_volume(view, serial)).at("scan").at("axes").size(), 0U);
+}
+
+TEST_F(ScanOnThePage, ThatIsNotTheVolumesIsRefused) {
+  SimulateJob scan = small();
+  simulate(scan);
+  ReconJob job = recon(scan);
+  run(job);
+  SimulateJob other = small("other.h5");
+  other.columns = 60;
+  simulate(other);
+  ViewJob view{.volume = job.output, .other = {}};
+  view.scan.scan = other.output;
+  EXPECT_EQ(thrown_by([&] { (void)view_volume(view, serial); }).status, kScanMismatch);
+  view.scan.scan = folder.file("absent.h5");
+  EXPECT_EQ(thrown_by([&] { (void)view_volume(view, serial); }).status, Status::kNotFound);
+  view.volume = scan.truth;  // says nothing of how it was made
+  view.scan.scan = scan.output;
+  EXPECT_EQ(thrown_by([&] { (void)view_volume(view, serial); }).status, kScanMismatch);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class View(PageCase):
         tomoloom("simulate", "-o", scan, "--truth", truth, "--columns", 96, "--rows", 20, "--angles", 120, "--phantom", "disc")
         tomoloom("recon", scan, "-o", volume)
         cls.page = cls.folder / "volume.html"
-        tomoloom("view", volume, "-o", cls.page, "--with", truth, "--slice", 7)
+        tomoloom("view", volume, "-o", cls.page, "--with", truth, "--slice", 7, "--scan", scan, "--axes", 7, "--axis-step", 2)
 
     def setUp(self):
         super().setUp()
@@ -61,11 +61,27 @@ class View(PageCase):
         self.assertRegex(self.text(".tip"), r"row 4[78], column 4[78]")
         self.assert_no_complaints()
 
+    def test_a_slider_moves_the_axis(self):
+        self.assertIn("scan.h5, row 7", self.text("#scan"))
+        self.assertEqual(self.browser.run("document.getElementById('sinogram').height"), 120)
+        self.assertIn("column 47.50, that of the volume", self.text("#axis-text"))
+        picture = ("(() => { const c = document.getElementById('axis-slice'); return Array.from(c.getContext('2d')"
+                   ".getImageData(0, 0, c.width, c.height).data).reduce((sum, v, i) => (sum * 31 + v * (i % 7)) % 65521, 0); })()")
+        before = self.browser.run(picture)
+        self.browser.run("(() => { const e = document.getElementById('axis'); e.value = 5; e.dispatchEvent(new Event('input')); })()")
+        self.assertIn("column 51.50, +4.00 from that of the volume", self.text("#axis-text"))
+        self.assertNotEqual(self.browser.run(picture), before)
+        self.browser.run("document.getElementById('scan').scrollIntoView()")
+        self.screenshot("tomoloom-view-axis")
+        self.assertEqual([c for c in self.browser.complaints if "willReadFrequently" not in c], [])
+
     def test_it_fits_on_a_telephone_in_the_dark(self):
         self.browser.view(390, 800, dark=True)
         self.browser.open(self.page)
         self.assert_no_sideways_scroll()
         self.screenshot("tomoloom-view-narrow")
+        self.browser.run("document.getElementById('scan').scrollIntoView()")
+        self.screenshot("tomoloom-view-axis-narrow")
         self.assert_no_complaints()
 
 

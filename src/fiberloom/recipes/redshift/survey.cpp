@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -101,40 +100,6 @@ std::string rest_of(const std::string& path) {
   return stem;
 }
 
-std::string task_name(const fs::path& place) {
-  std::string name;
-  for (const char c : place.lexically_normal().string()) {
-    const bool good =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-    name += good ? c : '-';
-  }
-  return name;
-}
-
-std::string absolute(const std::string& path) {
-  return path.empty() ? path : fs::absolute(path).lexically_normal().string();
-}
-
-void check_files(const SurveyJob& job, const std::vector<Task>& tasks) {
-  const RunFolder folder = run_folder(job);
-  std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
-                                 {"status page", folder.output() + "/status.html"},
-                                 {"status", folder.output() + "/status.json"}};
-  std::vector<NamedFile> inputs;
-  for (const Task& task : tasks) {
-    for (const std::string& path : task.outputs)
-      outputs.push_back({"a result of " + task.name, path});
-  }
-  std::set<std::string> seen;
-  for (const Task& task : tasks) {
-    for (const std::string& path : task.inputs) {
-      if (seen.insert(path).second) inputs.push_back({"an input of " + task.name, path});
-    }
-  }
-  outputs.insert(outputs.end(), job.texts.begin(), job.texts.end());
-  check_distinct(outputs, inputs);
-}
-
 BatchJob batch_job(const SurveyJob& job, std::shared_ptr<RedshiftKind> kind) {
   BatchJob batch{.folder = run_folder(job),
                  .kinds = WorkKinds({std::move(kind)}),
@@ -160,11 +125,6 @@ BatchJob batch_job(const SurveyJob& job, std::shared_ptr<RedshiftKind> kind) {
 }
 
 }  // namespace
-
-bool is_folder_name(const std::string& path) {
-  std::error_code ignored;
-  return path.ends_with('/') || fs::is_directory(path, ignored);
-}
 
 /// "cframe-b3-00000011" -> "cframe-3-00000011", which the cameras of an exposure share; nothing for
 /// what is no name of a frame.
@@ -192,30 +152,30 @@ std::vector<Task> find_tasks(const RedshiftJob& job) {
       const std::string key = fs::path(file.path).parent_path().string() + "/" + rest;
       const auto [known, is_new] = exposures.emplace(key, jobs.size());
       if (!is_new) {
-        jobs[known->second].inputs.push_back(absolute(file.path));
+        jobs[known->second].inputs.push_back(absolute_path(file.path));
         continue;
       }
     }
     RedshiftJob one = job;
-    one.inputs = {absolute(file.path)};
+    one.inputs = {absolute_path(file.path)};
     const fs::path below = fs::path(file.below).lexically_normal();
     const auto in = [&](const std::string& folder, const std::string& name) {
-      return folder.empty() ? "" : absolute((fs::path(folder) / below / name).string());
+      return folder.empty() ? "" : absolute_path((fs::path(folder) / below / name).string());
     };
     one.output = in(job.output, "redrock-" + rest + ".fits");
     one.details = in(job.details, "rrdetails-" + rest + ".h5");
     one.model = in(job.model, "rrmodel-" + rest + ".fits");
-    for (std::string& path : one.templates) path = absolute(path);
-    one.archetypes = absolute(job.archetypes);
-    one.priors = absolute(job.priors);
-    one.chi2_scan = absolute(job.chi2_scan);
+    for (std::string& path : one.templates) path = absolute_path(path);
+    one.archetypes = absolute_path(job.archetypes);
+    one.priors = absolute_path(job.priors);
+    one.chi2_scan = absolute_path(job.chi2_scan);
     places.push_back(below / rest);
     jobs.push_back(std::move(one));
   }
   std::map<std::string, std::string> names;
   std::vector<Task> tasks;
   for (std::size_t k = 0; k < jobs.size(); ++k) {
-    std::string name = task_name(places[k]);
+    std::string name = task_name_of(places[k].string());
     const auto [other, is_new] = names.emplace(name, jobs[k].inputs.front());
     if (!is_new) {
       throw Error(Status::kUsage, jobs[k].inputs.front() + " and " + other->second +
@@ -227,7 +187,7 @@ std::vector<Task> find_tasks(const RedshiftJob& job) {
 }
 
 RunFolder run_folder(const SurveyJob& job) {
-  return {absolute(job.job.output + "/."), {"fiberloom", std::string(version())}};
+  return {absolute_path(job.job.output + "/."), {"fiberloom", std::string(version())}};
 }
 
 LedgerShape ledger_shape() {
@@ -240,7 +200,7 @@ LedgerShape ledger_shape() {
 
 BatchPlan plan_survey(const SurveyJob& job) {
   std::vector<Task> tasks = find_tasks(job.job);
-  check_files(job, tasks);
+  check_task_files(run_folder(job), tasks, job.texts);
   const WorkKinds kinds({std::make_shared<RedshiftKind>()});
   return plan_batch(std::move(tasks), kinds, run_folder(job), job.pipeline.check);
 }

@@ -10,6 +10,7 @@
 
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/batch/run_on_ranks.hpp"
+#include "loom/batch/task_files.hpp"
 
 namespace fiberloom::survey {
 
@@ -22,9 +23,6 @@ struct SurveyJob {
   std::vector<NamedFile> texts;  ///< that whoever runs this writes beside: a summary ...
   std::shared_ptr<redshift::DeviceScan> device;  ///< who scans; null: the CPU
 };
-
-/// Does this name mean a folder: one that is there, or one that ends in "/"?
-[[nodiscard]] bool is_folder_name(const std::string& path);
 
 /// A task for each file of spectra: files as they are; below a folder its coadd-*.fits, or where
 /// there are none its spectra-*.fits, or else its spPlate-*.fits, also .gz and .fz, whose

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/batch/task_files.hpp"
+
+#include <cctype>
+#include <filesystem>
+#include <set>
+
+namespace loom::batch {
+
+namespace fs = std::filesystem;
+
+bool is_folder_name(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || fs::is_directory(path, ignored);
+}
+
+std::string absolute_path(const std::string& path) {
+  return path.empty() ? path : fs::absolute(path).lexically_normal().string();
+}
+
+std::string task_name_of(const std::string& place) {
+  std::string name;
+  for (const char c : fs::path(place).lexically_normal().string()) {
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    name += good ? c : '-';
+  }
+  return name;
+}
+
+void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
+                      std::span<const NamedFile> texts) {
+  std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
+                                 {"status page", folder.output() + "/status.html"},
+                                 {"status", folder.output() + "/status.json"}};
+  std::vector<NamedFile> inputs;
+  for (const Task& task : tasks) {
+    for (const std::string& path : task.outputs) {
+      outputs.push_back({"a result of " + task.name, path});
+    }
+  }
+  std::set<std::string> seen;
+  for (const Task& task : tasks) {
+    for (const std::string& path : task.inputs) {
+      if (seen.insert(path).second) inputs.push_back({"an input of " + task.name, path});
+    }
+  }
+  outputs.insert(outputs.end(), texts.begin(), texts.end());
+  check_distinct(outputs, inputs);
+}
+
+}  // namespace loom::batch

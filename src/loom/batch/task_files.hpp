@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files and names of tasks, for who finds them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loom/batch/run_folder.hpp"
+#include "loom/batch/task.hpp"
+
+namespace loom::batch {
+
+/// Does this name mean a folder: one that is there, or one that ends in "/"?
+[[nodiscard]] bool is_folder_name(const std::string& path);
+
+/// Empty stays empty.
+[[nodiscard]] std::string absolute_path(const std::string& path);
+
+/// The name of a task whose output lies at this place below the output folder: what must not be in
+/// names becomes "-".
+[[nodiscard]] std::string task_name_of(const std::string& place);
+
+/// Throws kUsage where an output of a task, a text that is written beside, the ledger or the status
+/// is an input, or another output.
+void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
+                      std::span<const NamedFile> texts);
+
+}  // namespace loom::batch

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/program/rank_options.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "loom/base/error.hpp"
+#include "loom/program/console.hpp"
+
+namespace loom {
+
+void add_rank_options(Options& options, RankOptions& ranks) {
+  options.group("Several processes (MPI)");
+  options.add("--mpi", &ranks.mpi,
+              "auto: when mpirun or srun started this; off: each process on its own",
+              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+  options.add("--rank-silence", &ranks.silence_s,
+              "seconds without a sign of life after which a rank is dead and the job ends",
+              {.interval = between(2.0, 86400.0), .shows_default = true});
+}
+
+MpiChoice mpi_choice(const std::string& text) {
+  if (text == "on") return MpiChoice::kOn;
+  if (text == "off") return MpiChoice::kOff;
+  if (text == "openmpi") return MpiChoice::kOpenMpi;
+  if (text == "mpich") return MpiChoice::kMpich;
+  return MpiChoice::kAuto;
+}
+
+void abort_ranks(const std::string& program, Ranks& ranks, const std::exception_ptr& thrown) {
+  int code = static_cast<int>(Status::kInternal);
+  const std::string who = "rank " + std::to_string(ranks.rank()) + ": ";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    code = error.exit_code();
+    print_error(program, ranks.rank() == 0 ? error.what() : who + error.what());
+  } catch (const std::exception& error) {
+    print_error(program, who + "internal: " + error.what());
+  }
+  // Launchers drop what they have not read when the job is aborted.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ranks.abort(code);
+  std::_Exit(code);
+}
+
+}  // namespace loom

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/recon_setup.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/runtime/memory_limit.hpp"
+#include "tomoloom/recipes/memory_plan.hpp"
+#include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_files.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/reconstruct/centre.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+/// Rows and axis that were asked for, or what the scan has. Throws kSliceRange, kCentreRange.
+void settle_rows(const ReconJob& job, ReconSummary& summary) {
+  const ScanLayout& layout = summary.layout;
+  const std::size_t end = job.end_row.value_or(layout.rows);
+  if (job.first_row >= end || end > layout.rows) {
+    throw Error(kSliceRange, print("%s: rows %zu to %zu: the scan has rows 0 to %zu",
+                                   layout.path.c_str(), job.first_row, end, layout.rows));
+  }
+  summary.first_row = job.first_row;
+  summary.slices = end - job.first_row;
+  const double last = static_cast<double>(layout.columns) - 1;
+  const double above = job.centre.value_or(last / 2), below = job.centre_last.value_or(above);
+  for (const double column : {above, below}) {
+    if (column >= 0 && column <= last) continue;
+    throw Error(kCentreRange, print("%s: --center %g: expected a column from 0 to %g",
+                                    layout.path.c_str(), column, last));
+  }
+  summary.centre = (above + below) / 2;  // where a leaning axis is brought to
+}
+
+std::vector<double> radians(const ScanLayout& layout) {
+  std::vector<double> theta;
+  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  return theta;
+}
+
+/// The axis from rows spread over those that were asked for, searched in the middle half of the
+/// row.
+void look_for_centre(const ReconJob& job, const ScanLayout& layout, BlockSource& source,
+                     ReconSummary& summary, Executor& executor, const Observer& observer) {
+  const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
+  std::vector<float> rows(layout.angles * count * n), one;
+  RawBlock raw;
+  for (std::size_t r = 0; r < count; ++r) {
+    stop_if_asked(observer);
+    const std::size_t row = summary.first_row + (2 * r + 1) * summary.slices / (2 * count);
+    read_block(source, row, 1, observer, raw);
+    (void)prepare_block(job, layout, raw, executor, one);
+    for (std::size_t a = 0; a < layout.angles; ++a) {
+      std::copy_n(one.data() + a * n, n, rows.data() + (a * count + r) * n);
+    }
+  }
+  const double width = static_cast<double>(n);
+  const StackView view{
+      .data = rows.data(), .slices = count, .angle_stride = count * n, .slice_stride = n};
+  const bool pairs = job.search == AxisSearch::kPairs;
+  const double low = width / 4, high = 3 * width / 4;
+  const auto found = pairs ? find_centre_of_pairs(view, n, radians(layout), low, high)
+                           : find_centre(view, n, radians(layout), low, high, executor);
+  if (!found) {
+    throw Error(Status::kUnsupported,
+                layout.path +
+                    (pairs ? ": --center pairs wants projections half a turn apart"
+                           : ": --center auto wants angles over 180 degrees") +
+                    ": give the column");
+  }
+  summary.centre = *found;
+  observer.info(print("axis found at column %.2f", summary.centre));
+}
+
+SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
+  Geometry geometry{.columns = summary.layout.columns,
+                    .theta = radians(summary.layout),
+                    .centre = summary.centre};
+  if (job.acquisition == Acquisition::kHalf) {
+    const HalfAcquisition half = half_acquisition(geometry.columns, summary.centre);
+    geometry.columns = half.width;
+    geometry.centre = half.centre;
+  }
+  return plan_slices(job, std::move(geometry));
+}
+
+/// Half acquisition wants a column, a direct method and angles over the whole turn. Throws
+/// kUnsupported.
+void check_acquisition(const ReconJob& job, const ScanLayout& layout) {
+  if (job.acquisition != Acquisition::kHalf) return;
+  const auto refuse = [&](const char* what) {
+    throw Error(Status::kUnsupported, layout.path + ": --acquisition half " + what);
+  };
+  if (!job.centre || job.centre_last) refuse("wants --center COLUMN");
+  if (job.method != Method::kExact && job.method != Method::kGridrec &&
+      job.method != Method::kFbp) {
+    refuse("goes with --method exact, gridrec or fbp");
+  }
+  std::vector<double> turn;
+  for (const double degrees : layout.theta_deg) {
+    turn.push_back(degrees - 360 * std::floor(degrees / 360));
+  }
+  std::sort(turn.begin(), turn.end());
+  double gap = turn.front() + 360 - turn.back();
+  for (std::size_t a = 1; a < turn.size(); ++a) gap = std::max(gap, turn[a] - turn[a - 1]);
+  constexpr double kSteps = 4;  // as angle_weights() tells a wedge
+  if (gap > kSteps * 360 / static_cast<double>(turn.size())) {
+    refuse("wants angles over the whole turn");
+  }
+}
+
+[[noreturn]] void too_little(const ScanLayout& layout, std::uint64_t wanted,
+                             std::uint64_t granted) {
+  throw Error(Status::kMemory,
+              print("%s: a block of rows takes %s, %s are granted (--memory)", layout.path.c_str(),
+                    gigabytes(wanted).c_str(), gigabytes(granted).c_str()));
+}
+
+/// What may be taken. Throws kMemory where it is too little in any case.
+std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
+  const std::uint64_t granted =
+      job.memory > 0 ? job.memory : memory_share(find_memory_limits(process_environment()));
+  const std::uint64_t least =
+      least_memory(job, summary.layout, std::min(kSlicesPerGroup, summary.slices));
+  if (least > granted) too_little(summary.layout, least, granted);
+  return granted;
+}
+
+}  // namespace
+
+ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& observer)
+    : job_(job),
+      executor_(executor),
+      observer_(observer),
+      scan_(open_scan(job)),
+      rest_(after_phase(job)) {
+  summary_.layout = scan_->layout();
+  settle_rows(job, summary_);
+  check_frames(job, summary_.layout, observer);
+  check_acquisition(job, summary_.layout);
+  granted_ = granted_memory(job, summary_);
+  if (job.phase.method != Phase::kNone) {
+    phase_.emplace(*scan_, job, summary_.first_row, summary_.slices, executor, observer);
+  }
+}
+
+const FrameSource& ReconSetup::frames() const noexcept {
+  return phase_ ? static_cast<const FrameSource&>(*phase_) : *scan_;
+}
+
+std::vector<SliceBlock> ReconSetup::blocks() const {
+  std::vector<SliceBlock> blocks;
+  for (std::size_t first = 0; first < summary_.slices; first += kSlicesPerGroup) {
+    blocks.push_back({first, std::min(kSlicesPerGroup, summary_.slices - first)});
+  }
+  return blocks;
+}
+
+void ReconSetup::open_rows(const std::vector<SliceBlock>& wanted) {
+  const std::size_t first = wanted.front().first;
+  source_ = std::make_unique<BlockSource>(
+      frames(),
+      BlockRows{.first = summary_.first_row + first,
+                .rows = wanted.back().first + wanted.back().count - first,
+                .block_rows = kSlicesPerGroup},
+      std::filesystem::path(job_.output).parent_path().string(), rest_.input != InputKind::kCounts);
+}
+
+void ReconSetup::find_axis() {
+  if (job_.search == AxisSearch::kNone) return;
+  look_for_centre(rest_, frames().layout(), *source_, summary_, executor_, observer_);
+}
+
+void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
+  plan_ = plan_of(job_, summary_);
+  summary_.width = plan_.image();
+  summary_.grid = plan_.grid ? plan_.grid->grid : plan_.image();
+  const MemoryPlan memory = plan_memory(
+      rest_, frames().layout(), plan_, std::min(kSlicesPerGroup, summary_.slices),
+      {.buffers = source_->buffer_bytes() + beside, .before = phase_ ? phase_->bytes() : 0},
+      threads, granted_);
+  summary_.memory = memory.bytes;
+  summary_.overlap = memory.overlap;
+  summary_.spooled = source_->spools();
+  if (summary_.memory > granted_) too_little(frames().layout(), summary_.memory, granted_);
+}
+
+std::vector<VolumeNote> ReconSetup::notes() const {
+  std::vector<VolumeNote> notes;
+  for (const auto& [key, text] : option_texts(recon_option_rows(), job_, true)) {
+    notes.push_back({key, text});
+  }
+  notes.push_back({"axis", print("%.17g", summary_.centre)});
+  return notes;
+}
+
+VolumeShape ReconSetup::shape() const noexcept {
+  return {.slices = summary_.slices, .width = plan_.image(), .first_row = summary_.first_row};
+}
+
+std::size_t ReconSetup::settle_flaws(std::size_t pixels) {
+  if (!phase_) return pixels;
+  summary_.flaws = phase_->flaws();
+  summary_.phase = phase_->spent();
+  return phase_->pixels();
+}
+
+void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
+                 const Observer& observer) {
+  const std::size_t blind = flaws.blind;
+  if (2 * blind > pixels) {
+    throw Error(kScanMismatch,
+                print("%s: flats are not brighter than darks in %zu of %zu pixels: exchanged?",
+                      job.scan.c_str(), blind, pixels));
+  }
+  if (blind > 0) {
+    observer.warn(
+        print("%s: %zu of %zu pixels have a flat that is not above their dark: taken to "
+              "see nothing between",
+              job.scan.c_str(), blind, pixels));
+  }
+  if (flaws.saturated > 0) {
+    observer.warn(
+        print("%s: flats of %zu of %zu pixels are saturated: what they saw is more, and line "
+              "integrals there are too small",
+              job.scan.c_str(), flaws.saturated, pixels));
+  }
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/scans/recon_on_ranks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/simd/isa.hpp"
+#include "tomoloom/recipes/block_run.hpp"
+#include "tomoloom/recipes/recon_files.hpp"
+#include "tomoloom/recipes/recon_scan.hpp"
+#include "tomoloom/recipes/scans/rank_desk.hpp"
+#include "tomoloom/recipes/scans/rank_volume.hpp"
+
+namespace tomoloom::scans {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// The blocks of each rank: parts of the list as long as each other, so that what a rank reads lies
+/// together.
+std::vector<std::vector<SliceBlock>> share_out(const std::vector<SliceBlock>& blocks,
+                                               std::size_t ranks) {
+  std::vector<std::vector<SliceBlock>> shares(ranks);
+  const std::size_t busy = std::min(ranks, blocks.size());
+  for (std::size_t r = 0; r < busy; ++r) {
+    shares[r].assign(blocks.begin() + static_cast<std::ptrdiff_t>(r * blocks.size() / busy),
+                     blocks.begin() + static_cast<std::ptrdiff_t>((r + 1) * blocks.size() / busy));
+  }
+  return shares;
+}
+
+Bytes work_bytes(const RankWork& work) {
+  WireWriter writer;
+  writer(work.isa, work.axis, work.blocks);
+  return writer.take();
+}
+
+StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
+
+/// One process of the job. run() is the thread that speaks MPI.
+class RankScan {
+ public:
+  RankScan(Ranks& ranks, const ReconJob& job, Executor& executor, const Observer& observer,
+           double silence_s)
+      : ranks_(ranks),
+        job_(job),
+        executor_(executor),
+        observer_(observer),
+        silence_s_(silence_s),
+        post_(desk_),
+        arrivals_(desk_),
+        heard_(static_cast<std::size_t>(ranks.size()), Clock::now()),
+        isa_(static_cast<int>(active_isa())) {}
+
+  std::optional<RanksRecon> run() {
+    if (first()) {
+      hear_hello(RankHello{isa_});
+    } else {
+      desk_.post({0, kTagHello, to_bytes(RankHello{isa_})});
+    }
+    std::thread worker([this] { work(); });
+    try {
+      while (!over()) turn();
+    } catch (...) {
+      desk_.fail(to_error());
+      worker.join();
+      throw;
+    }
+    worker.join();
+    if (!first()) return std::nullopt;
+    if (const auto failure = desk_.failure()) throw Error(*failure);
+    for (int r = 1; r < ranks_.size(); ++r) ranks_.send(r, kTagEnd, {});
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] bool first() const { return ranks_.rank() == 0; }
+  /// Rank 0 ends when its work does, the others when they are told.
+  [[nodiscard]] bool over() const {
+    return desk_.look([&] { return first() ? finished_ : ended_; });
+  }
+  static Error to_error() {
+    try {
+      throw;
+    } catch (const Error& error) {
+      return error;
+    } catch (const std::bad_alloc&) {
+      return {Status::kMemory, "out of memory"};
+    } catch (const std::exception& error) {
+      return {Status::kInternal, std::string("internal: ") + error.what()};
+    }
+  }
+
+  // --- the main thread
+  void turn() {
+    bool moved = false;
+    while (auto letter = desk_.next_letter()) {
+      ranks_.send(letter->to, letter->tag, std::move(letter->bytes));
+      moved = true;
+    }
+    while (const auto message = ranks_.receive()) {
+      hear(*message);
+      moved = true;
+    }
+    if (first()) {
+      arrivals_.hand_over();
+      if (const auto sender = arrivals_.next_sender()) ranks_.send(*sender, kTagRoom, {});
+    } else if (ranks_.unsent() < 2) {
+      if (auto piece = post_.next_piece()) {
+        ranks_.send(0, kTagSlices, std::move(*piece));
+        moved = true;
+      }
+    }
+    tell_of_life();
+    if (!moved && ranks_.unsent() == 0) std::this_thread::sleep_for(1ms);
+  }
+
+  void hear(const RankMessage& message) {
+    heard_[static_cast<std::size_t>(message.from)] = Clock::now();
+    switch (message.tag) {
+      case kTagHello:
+        return hear_hello(from_bytes<RankHello>(message.bytes));
+      case kTagWork:
+        return hear_work(message.bytes);
+      case kTagOffer: {
+        const auto [start, size] = from_bytes<BlockOffer>(message.bytes);
+        return arrivals_.offered(message.from, start, size);
+      }
+      case kTagRoom:
+        return post_.grant();
+      case kTagSlices:
+        return arrivals_.piece(message.bytes);
+      case kTagDone:
+        return hear_done(from_bytes<RankDone>(message.bytes));
+      case kTagFailed:
+        return hear_failed(message);
+      case kTagEnd:
+        return desk_.change([&] { ended_ = true; });
+      default:
+        return;
+    }
+  }
+  void hear_hello(const RankHello& hello) {
+    desk_.change([&] {
+      isa_ = std::min(isa_, hello.isa);
+      ++met_;
+    });
+  }
+  void hear_work(std::span<const std::byte> bytes) {
+    RankWork work;
+    WireReader reader(bytes);
+    reader(work.isa, work.axis, work.blocks);
+    reader.finish();
+    desk_.change([&] { work_ = std::move(work); });
+  }
+  void hear_done(const RankDone& done) {
+    desk_.change([&] { done_.push_back(done); });
+  }
+  void hear_failed(const RankMessage& message) {
+    int status = 0, system_error = 0;
+    std::string text;
+    WireReader reader(message.bytes);
+    reader(status, system_error, text);
+    desk_.fail(Error(Status{status}, print("rank %d: ", message.from) + text, system_error));
+  }
+
+  /// Says that this rank is there, and looks whether those are that it waits for.
+  void tell_of_life() {
+    const auto now = Clock::now();
+    const std::chrono::duration<double> silence(silence_s_);
+    if (now - told_ > silence / 4) {
+      for (int r = first() ? 1 : 0; r < (first() ? ranks_.size() : 1); ++r) {
+        ranks_.send(r, kTagAlive, {});
+      }
+      if (now - told_ > silence / 2) std::fill(heard_.begin(), heard_.end(), now);  // was stopped
+      told_ = now;
+    }
+    for (int r = first() ? 1 : 0; r < (first() ? ranks_.size() : 1); ++r) {
+      if (now - heard_[static_cast<std::size_t>(r)] < silence) continue;
+      throw Error(Status::kInternal,
+                  print("nothing heard of rank %d for %.0f s: taken for dead", r, silence_s_));
+    }
+  }
+
+  // --- the thread that works
+  void work() {
+    try {
+      first() ? lead() : follow();
+    } catch (...) {
+      const Error error = to_error();
+      if (!first()) {
+        WireWriter writer;
+        writer(error.exit_code(), error.system_error(), std::string(error.what()));
+        desk_.post({0, kTagFailed, writer.take()});
+      }
+      desk_.fail(error);
+    }
+    desk_.change([&] { finished_ = true; });
+  }
+  /// Stops when another rank has failed, too.
+  [[nodiscard]] Observer own_observer() {
+    Observer own;
+    if (first()) own.message = observer_.message;  // the others would say the same
+    own.stop_requested = [this] {
+      return desk_.failure() || (observer_.stop_requested && observer_.stop_requested());
+    };
+    return own;
+  }
+
+  void follow() {
+    const RankWork work = desk_.wait([&] { return work_.has_value(); }, [&] { return *work_; });
+    lower_isa(static_cast<Isa>(work.isa));
+    RankDone done;
+    done.threads = executor_.concurrency();
+    if (!work.blocks.empty()) {
+      const Observer own = own_observer();
+      ReconSetup setup(job_, executor_, own);
+      setup.open_rows(work.blocks);
+      setup.set_axis(work.axis);
+      setup.make_plan(executor_.concurrency(), 2 * kPieceBytes);
+      BlockRun run(setup, work.blocks, post_, own);
+      run.run(executor_);
+      const ReconSummary& s = setup.summary();
+      done = {s.flaws, s.read, s.compute, s.write, done.threads, s.memory, s.overlap, s.spooled};
+    }
+    desk_.post({0, kTagDone, to_bytes(done)});
+  }
+
+  void lead() {
+    check_recon_output(job_);
+    const auto others = static_cast<std::size_t>(ranks_.size()) - 1;
+    desk_.wait([&] { return met_ == others + 1; });
+    lower_isa(static_cast<Isa>(desk_.look([&] { return isa_; })));
+    const Observer own = own_observer();
+    ReconSetup setup(job_, executor_, own);
+    setup.open_rows(setup.blocks());
+    make_folder_of(job_.output);
+    setup.find_axis();
+    setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0);
+    SharedVolume volume(open_volume(job_, setup.scan(), setup.shape(), setup.notes()));
+    try {
+      const auto shares = share_out(blocks_left(setup, volume, own), others + 1);
+      if (job_.search == AxisSearch::kNone && !shares[0].empty()) setup.open_rows(shares[0]);
+      hand_out(shares, setup.summary().centre);
+      make_volume(setup, shares, volume, own);
+    } catch (const Error& error) {
+      const Error why = desk_.failure().value_or(error);
+      leave_volume(job_, why, volume, own);
+      throw Error(why);
+    }
+  }
+  /// Two blocks of other ranks, and pieces of them.
+  [[nodiscard]] static std::uint64_t arrival_bytes(ReconSetup& setup) {
+    const std::uint64_t width = setup.summary().layout.columns;
+    const std::size_t wide = setup.job().acquisition == Acquisition::kHalf ? 2 : 1;
+    return 2 * setup.blocks().front().count * width * width * wide * wide * sizeof(float) +
+           2 * kPieceBytes;
+  }
+  void hand_out(const std::vector<std::vector<SliceBlock>>& shares, double axis) {
+    for (std::size_t r = 0; r < shares.size(); ++r) {
+      result_.idle += shares[r].empty() ? 1 : 0;
+      if (r == 0) continue;
+      const RankWork work{.isa = static_cast<int>(active_isa()), .axis = axis, .blocks = shares[r]};
+      desk_.post({static_cast<int>(r), kTagWork, work_bytes(work)});
+    }
+    if (result_.idle > 0) {
+      observer_.info(
+          print("%d of %zu ranks have nothing to do: a block of %zu slices is made by "
+                "one rank",
+                result_.idle, shares.size(), kSlicesPerGroup));
+    }
+  }
+  void make_volume(ReconSetup& setup, const std::vector<std::vector<SliceBlock>>& shares,
+                   SharedVolume& volume, const Observer& own) {
+    ReconSummary& summary = setup.summary();
+    const std::size_t slice = summary.width * summary.width;
+    std::atomic<std::size_t> slices = summary.resumed;
+    const auto wrote = [&](std::size_t count) {
+      slices += count;
+      if (observer_.progress) observer_.progress("slices", slices, summary.slices);
+    };
+    std::thread keeper([&] {
+      try {
+        while (arrivals_.write_one(volume, [&](std::size_t n) { wrote(n / slice); })) {
+        }
+      } catch (...) {
+        desk_.fail(to_error());
+      }
+    });
+    Observer counting = own;
+    std::size_t before = summary.resumed;
+    counting.progress = [&](const char* stage, std::size_t done, std::size_t total) {
+      if (std::string_view(stage) != "slices") {
+        if (observer_.progress) observer_.progress(stage, done, total);
+        return;
+      }
+      wrote(done - std::exchange(before, done));
+    };
+    std::size_t pixels = 0;
+    for (const auto& share : shares) {
+      for (const SliceBlock& block : share) pixels += block.count * summary.layout.columns;
+    }
+    try {
+      BlockRun run(setup, shares[0], volume, counting);
+      run.run(executor_);
+      desk_.wait([&] { return done_.size() + 1 == shares.size(); });
+      arrivals_.close();
+    } catch (...) {
+      desk_.fail(to_error());
+      keeper.join();
+      throw;
+    }
+    keeper.join();
+    if (const auto failure = desk_.failure()) throw Error(*failure);
+    if (slices != summary.slices) {
+      throw Error(Status::kInternal,
+                  print("%zu of %zu slices were written", slices.load(), summary.slices));
+    }
+    add_up(summary);
+    check_flaws(job_, summary.flaws, setup.settle_flaws(pixels), own);
+    volume.commit();
+    result_.recon = summary;
+  }
+  void add_up(ReconSummary& summary) {
+    result_.threads = executor_.concurrency();
+    for (const RankDone& done : done_) {
+      result_.threads += done.threads;
+      summary.flaws.blind += done.flaws.blind;
+      summary.flaws.saturated += done.flaws.saturated;
+      summary.read = summary.read + done.read;
+      summary.compute = summary.compute + done.compute;
+      summary.write = summary.write + done.write;
+      summary.memory = std::max(summary.memory, done.memory);
+      summary.overlap = summary.overlap && done.overlap;
+      summary.spooled = summary.spooled || done.spooled;
+    }
+  }
+
+  Ranks& ranks_;
+  const ReconJob& job_;
+  Executor& executor_;
+  const Observer& observer_;
+  const double silence_s_;
+  RankDesk desk_;
+  BlockPost post_;
+  Arrivals arrivals_;
+  std::vector<Clock::time_point> heard_;
+  Clock::time_point told_ = Clock::now();
+  RanksRecon result_;
+  // under the desk's lock
+  int isa_ = 0;
+  std::size_t met_ = 0;
+  std::optional<RankWork> work_;
+  std::vector<RankDone> done_;
+  bool finished_ = false, ended_ = false;
+};
+
+}  // namespace
+
+std::optional<RanksRecon> reconstruct_on_ranks(Ranks& ranks, const ReconJob& job,
+                                               Executor& executor, const Observer& observer,
+                                               double silence_s) {
+  return RankScan(ranks, job, executor, observer, silence_s).run();
+}
+
+}  // namespace tomoloom::scans

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/scans/scan_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/files/input_file.hpp"
+#include "tomoloom/exchange/image_stack.hpp"
+
+namespace tomoloom::scans {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostText = std::size_t{64} << 20;  ///< of a list
+constexpr std::array kScanEnds{".h5", ".hdf5", ".hdf", ".nxs"};
+constexpr std::string_view kMade = "_rec";  ///< what a volume's name has more than its scan's
+
+bool is_list(const std::string& path) { return path.ends_with(".txt"); }
+
+bool is_scan_file(const fs::path& path) {
+  const std::string end = path.extension().string();
+  return std::find(kScanEnds.begin(), kScanEnds.end(), end) != kScanEnds.end() &&
+         !path.stem().string().ends_with(kMade);
+}
+
+/// Sorted; no more than `most` of them.
+std::vector<fs::path> scans_below(const std::string& folder, std::size_t most) {
+  std::vector<fs::path> found;
+  try {
+    for (const auto& entry : fs::recursive_directory_iterator(
+             folder, fs::directory_options::follow_directory_symlink |
+                         fs::directory_options::skip_permission_denied)) {
+      if (entry.is_regular_file() && is_scan_file(entry.path())) found.push_back(entry.path());
+      if (found.size() >= most) break;
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(Status::kNotFound, folder + ": " + error.code().message());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+std::vector<FoundScan> parse_scan_list(std::string_view text, const std::string& name,
+                                       const std::string& folder) {
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  std::vector<FoundScan> found;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    std::vector<std::string> words;
+    for (;;) {
+      const std::size_t from = line.find_first_not_of(kBlanks);
+      if (from == std::string_view::npos || line[from] == '#') break;
+      const std::size_t to = std::min(line.find_first_of(kBlanks, from), line.size());
+      words.emplace_back(line.substr(from, to - from));
+      line.remove_prefix(to);
+    }
+    if (words.empty()) continue;
+    if (words.size() > 2) {
+      throw Error(Status::kUsage,
+                  print("%s: line %zu: found %zu words, expected a scan and, where wanted, the "
+                        "column of its axis",
+                        name.c_str(), number + 1, words.size()));
+    }
+    const fs::path path(words[0]);
+    const fs::path whole = path.is_absolute() ? path : fs::path(folder) / path;
+    found.push_back({.path = whole.string(), .axis = words.size() > 1 ? words[1] : ""});
+  }
+  return found;
+}
+
+bool is_folder_of_scans(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) && !holds_images(path) && !scans_below(path, 1).empty();
+}
+
+bool are_many(const std::vector<std::string>& inputs) {
+  return inputs.size() > 1 ||
+         (inputs.size() == 1 && (is_list(inputs[0]) || is_folder_of_scans(inputs[0])));
+}
+
+std::vector<FoundScan> find_scans(const std::vector<std::string>& inputs) {
+  std::vector<FoundScan> found;
+  for (const std::string& input : inputs) {
+    if (is_list(input)) {
+      const auto listed = parse_scan_list(read_text(input, kMostText), input,
+                                          fs::path(input).parent_path().string());
+      if (listed.empty()) throw Error(Status::kNotFound, input + ": names no scan");
+      found.insert(found.end(), listed.begin(), listed.end());
+    } else if (is_folder_of_scans(input)) {
+      for (const fs::path& path : scans_below(input, static_cast<std::size_t>(-1))) {
+        found.push_back({path.string(), fs::relative(path.parent_path(), input).string()});
+      }
+    } else {
+      found.push_back({.path = input});
+    }
+  }
+  return found;
+}
+
+std::string volume_name(const std::string& scan) {
+  fs::path path(scan);
+  if (!path.has_filename()) path = path.parent_path();
+  std::error_code ignored;
+  const bool folder = fs::is_directory(path, ignored);
+  return (folder ? path.filename() : path.stem()).string() + std::string(kMade);
+}
+
+}  // namespace tomoloom::scans

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tomoloom/recipes/view_scan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/page/page.hpp"
+#include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/recipes/compare_volumes.hpp"
+#include "tomoloom/recipes/inspect_file.hpp"
+#include "tomoloom/recipes/recon_arrays.hpp"
+#include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/recon_setup.hpp"
+#include "tomoloom/recipes/view_plane.hpp"
+#include "tomoloom/status.hpp"
+
+namespace tomoloom {
+namespace {
+
+/// Slices of many axes are smaller than the planes: eleven of them weigh 3 MB.
+constexpr std::size_t kMostAxisSide = 320;
+
+/// What made a volume.
+struct Making {
+  ReconJob job;
+  double axis = 0;
+};
+
+Making making_of(const ViewJob& view) {
+  Making making;
+  const auto rows = recon_option_rows();
+  std::size_t known = 0;
+  bool has_axis = false;
+  for (const auto& [name, value] : inspect_file(view.volume, view.group).facts) {
+    if (name == "axis") {
+      const char* const end = value.data() + value.size();
+      has_axis = std::from_chars(value.data(), end, making.axis).ptr == end;
+      continue;
+    }
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return name == r.key; });
+    if (row == rows.end() || !row->decides_numbers) continue;
+    set_option(*row, making.job, value);
+    ++known;
+  }
+  if (!has_axis || known == 0) {
+    throw Error(
+        kScanMismatch,
+        view.volume + ": --scan: expected a volume that says how it was made, as recon's do");
+  }
+  making.job.scan = view.scan.scan;
+  making.job.flats = view.scan.flats;
+  making.job.darks = view.scan.darks;
+  making.job.search = AxisSearch::kNone;
+  return making;
+}
+
+/// The axes' columns, the volume's in the middle; those beyond the row are left out.
+std::vector<double> axes_around(double axis, const ViewScan& scan, std::size_t columns) {
+  std::vector<double> axes;
+  const auto half = static_cast<double>(scan.axes / 2);
+  for (std::size_t i = 0; i < scan.axes; ++i) {
+    const double at = axis + (static_cast<double>(i) - half) * scan.step;
+    if (at >= 0 && at <= static_cast<double>(columns) - 1) axes.push_back(at);
+  }
+  return axes;
+}
+
+/// One row's line integrals [angle][column], as they were for the volume.
+std::vector<float> sinogram_of(ReconSetup& setup, Executor& executor, const Observer& observer) {
+  setup.open_rows(setup.blocks());
+  RawBlock raw;
+  std::vector<float> integrals;
+  read_block(setup.source(), setup.summary().first_row, 1, observer, raw);
+  (void)prepare_block(setup.rest(), setup.frames().layout(), raw, executor, integrals);
+  return integrals;
+}
+
+Json slices_json(const Making& making, const ScanLayout& layout,
+                 const std::vector<float>& integrals, const std::vector<double>& axes,
+                 Executor& executor, const Observer& observer) {
+  const std::size_t n = layout.columns;
+  std::vector<double> theta;
+  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  Json out = Json::array();
+  std::vector<float> slice(n * n);
+  for (const double axis : axes) {
+    reconstruct_arrays(
+        making.job, {.data = integrals.data(), .slices = 1, .angle_stride = n, .slice_stride = n},
+        n, theta, std::vector<double>{axis}, slice, executor, [&] { stop_if_asked(observer); });
+    if (making.job.mask > 0) mask_circle(slice, n, making.job.mask);
+    Plane plane(n, n, kMostAxisSide);
+    plane.set(slice);
+    Json one = plane.json("slice", "axis");
+    one["axis"] = axis;
+    out.push_back(std::move(one));
+    if (observer.progress) observer.progress("axes", out.size(), axes.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+Json scan_json(const ViewJob& job, std::size_t slice, Executor& executor,
+               const Observer& observer) {
+  Making making = making_of(job);
+  ReconJob& how = making.job;
+  const std::size_t row = how.first_row + slice;
+  how.first_row = row;
+  how.end_row = row + 1;
+  ReconSetup setup(how, executor, observer);
+  const ScanLayout& layout = setup.summary().layout;
+  const bool half = how.acquisition == Acquisition::kHalf;
+  const std::size_t width = open_slices(job.volume, job.group)->layout().columns;
+  if (!half && width != layout.columns) {
+    throw Error(kScanMismatch,
+                print("%s: rows of %zu columns, the volume %s has slices of %zu",
+                      layout.path.c_str(), layout.columns, job.volume.c_str(), width));
+  }
+  const std::vector<float> integrals = sinogram_of(setup, executor, observer);
+  Plane sinogram(layout.angles, layout.columns);
+  sinogram.set(integrals);
+  const std::string name = std::filesystem::path(job.scan.scan).filename().string();
+  Json out{{"name", page::to_utf8(name)},
+           {"row", row},
+           {"axis", making.axis},
+           {"sinogram", sinogram.json("sinogram", "scan")},
+           {"axes", Json::array()}};
+  if (half) return out;  // whose slices are wider, and whose axis decides how wide
+  out["axes"] = slices_json(making, layout, integrals,
+                            axes_around(making.axis, job.scan, layout.columns), executor, observer);
+  return out;
+}
+
+}  // namespace tomoloom

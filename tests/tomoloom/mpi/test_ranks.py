@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scans under a real launcher: blocks of one scan over ranks, many scans over ranks, the same bytes as one process; a rank
+that fails, or is killed, ends the job with its line."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from program_case import PROGRAM, InputCase
+
+VENDOR = os.environ.get("FIBERLOOM_MPI_VENDOR", "")
+# An inherited launcher's variables would make each process a rank of the outer job.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
+
+
+def launcher(ranks):
+    if VENDOR == "openmpi":
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        return ["mpirun.openmpi", *root, "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    return ["mpirun.mpich", "-n", str(ranks)]
+
+
+def missing():
+    if not (pathlib.Path(PROGRAM).parent / f"fiberloom_mpi_{VENDOR}.so").exists():
+        return f"no module for {VENDOR} was built"
+    if shutil.which(launcher(1)[0]) is None:
+        return f"no {launcher(1)[0]} here"
+    return None
+
+
+class Ranks(InputCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.scan = cls.inputs / "in/scan.h5"
+        cls.scan.parent.mkdir()
+        cls.make("simulate", "-o", cls.scan, "--columns", 64, "--rows", 150, "--angles", 40, "--rings", 0.01)
+        cls.make("simulate", "-o", cls.scan.parent / "b.h5", "--columns", 48, "--rows", 8, "--angles", 30)
+
+    def on_ranks(self, ranks, *arguments):
+        session = tempfile.TemporaryDirectory(prefix="ompi-")
+        self.addCleanup(session.cleanup)
+        process = subprocess.Popen([*launcher(ranks), PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True,
+                                   env={**CLEAN, "FIBERLOOM_TEST_JOB": str(self.out), "OMPI_MCA_orte_tmpdir_base": session.name})
+        self.addCleanup(self.stop, process)
+        return process
+
+    @staticmethod
+    def stop(process):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def run_ranks(self, ranks, *arguments, code=0):
+        process = self.on_ranks(ranks, *arguments)
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code, output + errors)
+        return errors
+
+    def pid_of(self, rank):
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.path.realpath(folder / "exe") != os.path.realpath(PROGRAM):
+                    continue
+                variables = dict(v.split(b"=", 1) for v in (folder / "environ").read_bytes().split(b"\0") if b"=" in v)
+            except OSError:
+                continue
+            if variables.get(b"FIBERLOOM_TEST_JOB", b"").decode() != str(self.out):
+                continue
+            if variables.get(b"OMPI_COMM_WORLD_RANK", variables.get(b"PMI_RANK")) == str(rank).encode():
+                return int(folder.name)
+        return None
+
+    def test_any_number_of_ranks_writes_the_bytes_of_one_process(self):
+        volume, words = self.out / "v.h5", ("--stripe", "sf", "--center", "auto", "--threads", 1)
+        self.ok("recon", self.scan, "-o", volume, *words)
+        alone = volume.read_bytes()
+        for ranks in (1, 2, 3, 7):
+            volume.unlink()
+            said = self.run_ranks(ranks, "recon", self.scan, "-o", volume, "--json", self.out / "s.json", *words)
+            self.assertEqual(volume.read_bytes(), alone, ranks)
+            summary = json.loads((self.out / "s.json").read_text())
+            self.assertEqual((summary["ranks"], summary["threads"]), (ranks, ranks))
+            self.assertEqual("2 of 7 ranks have nothing to do" in said, ranks == 7, said)
+        folder = self.out / "slices"
+        self.run_ranks(2, "recon", self.scan, "-o", folder, "--format", "tiff", "--rows", "3:80", "--threads", 1)
+        self.assertEqual(len(list(folder.iterdir())), 77)
+
+    def test_scans_are_shared_out_among_ranks(self):
+        alone, volumes = self.out / "alone", self.out / "volumes"
+        self.ok("recon", self.scan.parent, "-o", alone)
+        said = self.run_ranks(2, "recon", self.scan.parent, "-o", volumes, "--threads", 1)
+        self.assertIn("2 scans: 2 done", said)
+        for name in ("scan_rec.h5", "b_rec.h5"):
+            self.assertEqual((volumes / name).read_bytes(), (alone / name).read_bytes())
+        said = self.run_ranks(2, "recon", self.scan.parent, "-o", volumes)
+        self.assertIn("2 up to date", said)
+
+    def test_what_is_wrong_is_one_line_and_its_code(self):
+        for words, code, part in (((self.out / "absent.h5",), 10, "absent.h5"), ((self.scan, "--rows", "3:900"), 22, "rows 0 to 150"),
+                                  ((self.scan, "--memory", "100K"), 61, "--memory")):
+            errors = self.run_ranks(2, "recon", *words, "-o", self.out / "v.h5", code=code)
+            self.assertEqual(len([line for line in errors.splitlines() if "tomoloom: error:" in line]), 1, errors)
+            self.assertIn(part, errors)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def busy(self, silence=20):
+        big = self.inputs / "big.h5"
+        if not big.exists():
+            self.make("simulate", "-o", big, "--columns", 128, "--rows", 128, "--angles", 60, "--photons", 0)
+        process = self.on_ranks(2, "recon", big, "-o", self.out / "v.h5", "--method", "cgls", "--iterations", 100000, "--threads", 1,
+                                "--rank-silence", silence)
+        deadline = time.monotonic() + 30
+        while self.pid_of(1) is None or not list(self.out.iterdir()):  # rank 0 has begun the volume
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return process
+
+    def test_a_rank_that_is_killed_ends_the_job(self):
+        process = self.busy()
+        os.kill(self.pid_of(1), signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertFalse((self.out / "v.h5").exists())
+
+    def test_a_rank_that_hangs_is_taken_for_dead(self):
+        process = self.busy(silence=2)
+        victim = self.pid_of(1)
+        os.kill(victim, signal.SIGSTOP)
+        try:
+            errors = process.communicate(timeout=40)[1]
+        finally:
+            try:
+                os.kill(victim, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("nothing heard of rank 1", errors)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_sigterm_ends_it_with_nothing_left(self):
+        process = self.busy()
+        os.kill(self.pid_of(1), signal.SIGTERM)
+        errors = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 50, errors)
+        self.assertIn("rank 1: interrupted", errors)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+
+if __name__ == "__main__":
+    reason = missing()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()
