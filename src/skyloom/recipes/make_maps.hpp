@@ -1,60 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recipe of maps: time-ordered data -> hits, covariance, condition numbers, binned map,
-// destriped map. The samples are looked at once.
+// destriped map, as files. The samples are looked at once.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
-#include "loom/files/atomic_file.hpp"
-#include "loom/runtime/usage.hpp"
-#include "skyloom/mapping/destripe.hpp"
-#include "skyloom/recipes/split.hpp"
-#include "skyloom/sky/sky_fits.hpp"
-#include "skyloom/tod/filtered_tod.hpp"
+#include "skyloom/recipes/map_job.hpp"
 
 namespace skyloom {
-
-struct MapJob {
-  std::string folder;  ///< where the maps go
-  std::size_t nside = 256;
-  double step_s = 1;  ///< of a baseline; 0: an observation
-  bool binned_only = false;
-  bool prior = false;  ///< the noise model tells of the offsets
-  FilterOptions filters = {};
-  SplitOptions split = {};
-  SolveOptions solve = {};
-  SolveLimits limits = {};
-  Ordering ordering = Ordering::kNested;
-  MapType type = MapType::kFloat32;
-  std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
-  Overwrite overwrite = Overwrite::kYes;
-  std::uint64_t memory = 0;  ///< bytes that may be taken; 0: no bound
-};
-
-/// Of a part of the data.
-struct PartSummary {
-  std::size_t good = 0;  ///< samples
-  std::size_t hit_pixels = 0, cut_pixels = 0;
-};
-
-struct MapSummary {
-  std::size_t observations = 0, detectors = 0;
-  std::size_t samples = 0, good = 0, flagged = 0, not_finite = 0;
-  std::size_t unfitted = 0;  ///< stretches of detectors that a filter could not be fitted to
-  std::size_t runs = 0, baselines = 0, left_baselines = 0;
-  std::size_t hit_pixels = 0, cut_pixels = 0, cut_samples = 0;
-  std::vector<PartSummary> parts;
-  std::vector<double> residuals;
-  bool converged = false;
-  std::uint64_t planned_bytes = 0;  ///< where memory has a bound
-  std::size_t system_bytes = 0, sums_bytes = 0;
-  StageTime compress, set_up, solve, write;
-};
 
 /// Writes hits.fits, invcov.fits, cov.fits, rcond.fits, binned.fits and map.fits, and the same of
 /// each part, partN_hits.fits ..., N from 1: its binned map, and that with the offsets of all data

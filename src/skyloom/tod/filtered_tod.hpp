@@ -34,6 +34,9 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override {
     return source_.boresight(number);
   }
+  [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override {
+    return source_.noise(number, detector);
+  }
   void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                const Observer& observer) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,

@@ -11,6 +11,7 @@
 
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
+#include "skyloom/noise/noise_model.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
 
@@ -46,6 +47,8 @@ class TodSource {
   [[nodiscard]] virtual std::size_t observations() const = 0;
   [[nodiscard]] virtual const Observation& observation(std::size_t number) const = 0;
   [[nodiscard]] virtual Boresight boresight(std::size_t number) const = 0;
+  /// The spectrum of a detector's noise; that of its DetectorNoise. Throws kNoiseModel.
+  [[nodiscard]] virtual NoisePsd noise(std::size_t number, std::size_t detector) const;
   /// One or two detectors from `first` on, all samples. Safe from any thread. What is read does not
   /// depend on the order; pairs begin with an even number.
   virtual void read(std::size_t number, const Boresight& boresight, std::size_t first,

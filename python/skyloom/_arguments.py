@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments of calls become arrays and numbers that the library takes, or an error that names them."""
+import math
+import operator
+from typing import Any, Dict, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+
+
+def real(name: str, value: Any) -> "npt.NDArray[Any]":
+    """Any array of real numbers."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
+    return array
+
+
+def doubles(name: str, value: Any, shape: Any) -> Doubles:
+    """Finite numbers of this shape, in which None is any length; a number stands for all of them."""
+    array = real(name, value).astype(np.float64, copy=False)
+    if array.ndim == 0 and None not in shape:
+        array = np.full(shape, array)
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape)):
+        expected = " x ".join("n" if n is None else str(n) for n in shape)
+        raise ValueError(f"{name}: expected an array of {expected}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite numbers")
+    return np.ascontiguousarray(array)
+
+
+def signal_row(name: str, value: Any, samples: int) -> "npt.NDArray[Any]":
+    """Samples of a detector: single precision stays single, all else is double; not finite ones are left out later."""
+    array = real(name, value)
+    if array.shape != (samples,):
+        raise ValueError(f"{name}: expected {samples} samples, got shape {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+
+
+def flag_row(name: str, value: Any, samples: int) -> "npt.NDArray[np.uint8]":
+    """Flags of a detector: what is not 0 is left out (a mask says which bits)."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "bui":
+        raise TypeError(f"{name}: expected integers, got dtype {array.dtype}")
+    if array.shape != (samples,):
+        raise ValueError(f"{name}: expected {samples} samples, got shape {array.shape}")
+    if array.dtype.itemsize > 1:
+        if array.size and (array.min() < 0 or array.max() > 255):
+            raise ValueError(f"{name}: expected numbers from 0 to 255")
+    return np.ascontiguousarray(array, dtype=np.uint8)
+
+
+def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number in [low, high]."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
+    if not math.isfinite(result) or not low <= result <= high:
+        raise ValueError(f"{name}: expected a finite number from {low:g} to {high:g}, got {result:g}")
+    return result
+
+
+def integer(name: str, value: Any, low: int = 0, high: int = 2**62) -> int:
+    """An integer in [low, high]."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if not low <= result <= high:
+        raise ValueError(f"{name}: expected an integer from {low} to {high}, got {result}")
+    return result
+
+
+def threads(value: Optional[int]) -> int:
+    """0 where the machine and the batch system decide."""
+    return 0 if value is None else integer("threads", value, 1, 4096)
+
+
+def texts(options: Dict[str, Any]) -> Dict[str, str]:
+    """Options as on the command line; None: its default."""
+    def text(value: Any) -> str:
+        if isinstance(value, (bool, np.bool_)):
+            return "true" if value else "false"
+        return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+    return {key: text(value) for key, value in options.items() if value is not None}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maps of arrays: the same text that `skyloom map` runs on files."""
+import warnings
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arguments as arguments
+from . import _core
+
+UNSEEN = -1.6375e30
+
+
+class Observation:
+    """Detectors that look along one boresight. Arrays are kept as they are where their type fits, and not written to.
+
+    Parameters
+    ----------
+    boresight : array [sample][x, y, z, w]
+        Rotations from the boresight's frame to the sky's.
+    quats : array [detector][x, y, z, w]
+        From each detector's frame (x: polarisation, z: line of sight) to the boresight's.
+    signal : array [detector][sample], or a list of arrays
+        K; what is not finite is left out. Single precision stays single.
+    rate : float
+        Samples a second.
+    weights : float or array
+        1/K^2 of a sample of each detector, above 0.
+    names : list of str, optional
+    leakage, gamma : float or array
+        As of `stokes_weights`.
+    flags : array [detector][sample], or a list, optional
+        What has bits of `flag_mask` is left out.
+    shared_flags : array [sample], optional
+        The same of all detectors, with `shared_mask`.
+    hwp_angle : array [sample], optional
+        Of a half-wave plate, rad.
+    intervals : list of (first, end), optional
+        Samples that are mapped, apart and growing; polynomials are fitted over each.
+    noise : (frequencies, psd), or a list of them, optional
+        Of all detectors, or of each: what `prior` asks for.
+    """
+
+    def __init__(self, boresight: Any, quats: Any, signal: Any, *, rate: float, weights: Any = 1.0,
+                 names: Optional[Sequence[str]] = None, leakage: Any = 0.0, gamma: Any = 0.0, flags: Any = None,
+                 flag_mask: int = 255, shared_flags: Any = None, shared_mask: int = 255, hwp_angle: Any = None,
+                 intervals: Any = None, noise: Any = None, name: str = "observation") -> None:
+        self.boresight = arguments.doubles("boresight", boresight, (None, 4))
+        self.quats = arguments.doubles("quats", quats, (None, 4))
+        samples, n = len(self.boresight), len(self.quats)
+        self.signal = [arguments.signal_row("signal", row, samples) for row in signal]
+        self.rate = arguments.number("rate", rate, 1e-9, 1e12)
+        self.weights = arguments.doubles("weights", weights, (n,))
+        self.names = [f"detector {i}" for i in range(n)] if names is None else [str(one) for one in names]
+        self.leakage = arguments.doubles("leakage", leakage, (n,))
+        self.gamma = arguments.doubles("gamma", gamma, (n,))
+        self.flags = None if flags is None else [arguments.flag_row("flags", row, samples) for row in flags]
+        self.flag_mask = arguments.integer("flag_mask", flag_mask, 0, 255)
+        self.shared_flags = None if shared_flags is None else arguments.flag_row("shared_flags", shared_flags, samples)
+        self.shared_mask = arguments.integer("shared_mask", shared_mask, 0, 255)
+        self.hwp_angle = None if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
+        self.intervals = None if intervals is None else [(int(a), int(b)) for a, b in intervals]
+        pairs = noise is None or (len(noise) == 2 and np.ndim(noise[0]) == 1 and np.ndim(noise[0][0]) == 0)
+        self.noise = None if noise is None else [noise] * n if pairs else list(noise)
+        self.name = str(name)
+        for what, rows in (("signal", self.signal), ("names", self.names), ("flags", self.flags), ("noise", self.noise)):
+            if rows is not None and len(rows) != n:
+                raise ValueError(f"{what}: expected one for each of {n} detectors, got {len(rows)}")
+        if not (self.weights > 0).all():
+            raise ValueError("weights: expected numbers above 0")
+
+    def _core(self) -> Any:
+        """As the library takes it."""
+        out = _core.Observed(self.name, self.boresight, self.rate)
+        out.set_masks(self.flag_mask, self.shared_mask)
+        if self.hwp_angle is not None:
+            out.set_plate(self.hwp_angle)
+        shared = self.shared_flags
+        if self.intervals is not None:
+            out.set_stretches(self.intervals)
+            outside = np.ones(len(self.boresight), dtype=np.uint8)
+            for first, end in self.intervals:
+                outside[first:end] = 0
+            if shared is not None:
+                outside |= (shared & self.shared_mask) != 0
+            shared = outside
+            out.set_masks(self.flag_mask, 255)
+        if shared is not None:
+            out.set_shared_flags(shared)
+        for d, row in enumerate(self.signal):
+            add = out.add_floats if row.dtype == np.float32 else out.add_doubles
+            add(self.names[d], self.quats[d].tolist(), float(self.gamma[d]), float(self.leakage[d]), float(self.weights[d]),
+                row)
+            if self.flags is not None:
+                out.set_flags(self.flags[d])
+            if self.noise is not None:
+                freq, psd = self.noise[d]
+                out.set_noise(np.asarray(freq, dtype=np.float64), np.asarray(psd, dtype=np.float64))
+        return out
+
+
+class Maps:
+    """What was hit, pixel by pixel.
+
+    Attributes
+    ----------
+    nside : int
+    pixels : array
+        NESTED numbers of the pixels that were hit, growing.
+    hits, rcond : array [hit pixel]
+    invcov, cov : array [II, IQ, IU, QQ, QU, UU][hit pixel]
+        1/K^2 and K^2; cov is 0 where a pixel is cut.
+    binned, destriped : array [I, Q, U][hit pixel]
+        K; NaN where a pixel is cut. `destriped` is None with `binned_only`.
+    noise_weighted : array [I, Q, U][hit pixel]
+        P^T N^-1 d, 1/K, of cut pixels too.
+    offsets : list of arrays [detector][baseline]
+        One for each observation.
+    residuals : array
+        After each iteration, relative.
+    converged : bool
+    counts : dict
+        Samples, runs, pixels and baselines, as in --json.
+    """
+
+    def __init__(self, nside: int, found: Dict[str, Any], detectors: List[int]) -> None:
+        self.nside = nside
+        self.pixels: "npt.NDArray[np.int64]" = found["pixels"]
+        self.hits: "npt.NDArray[np.int64]" = found["hits"]
+        self.rcond: arguments.Doubles = found["rcond"]
+        self.invcov: arguments.Doubles = found["invcov"]
+        self.cov: arguments.Doubles = found["cov"]
+        self.binned: arguments.Doubles = found["binned"]
+        self.noise_weighted: arguments.Doubles = found["noise_weighted"]
+        self.destriped: Optional[arguments.Doubles] = found.get("destriped")
+        self.residuals = np.asarray(found["residuals"], dtype=np.float64)
+        self.converged: bool = found["converged"]
+        self.counts: Dict[str, int] = found["counts"]
+        self.offsets: List[arguments.Doubles] = []
+        firsts = [*found["first_offsets"], len(found["offsets"])]
+        if len(found["offsets"]):
+            stream = 0
+            for n in detectors:
+                low, stream = firsts[stream], stream + n
+                self.offsets.append(found["offsets"][low:firsts[stream]].reshape(n, -1))
+
+    def full_sky(self, name: str, *, nest: bool = True, unseen: float = UNSEEN) -> "npt.NDArray[Any]":
+        """"hits", "rcond", "invcov", "cov", "binned" or "destriped" for every pixel of the sky, as healpy wants it.
+
+        What was not seen is `unseen` (of hits and rcond 0), also what is cut.
+        """
+        if name not in ("hits", "rcond", "invcov", "cov", "binned", "destriped") or getattr(self, name) is None:
+            raise ValueError(f"name: there is no map {name!r}")
+        values = np.atleast_2d(getattr(self, name))
+        out = np.full((len(values), 12 * self.nside**2), 0 if name in ("hits", "rcond") else unseen, dtype=values.dtype)
+        at = self.pixels if nest else _core.ring_numbers(12 * self.nside**2)[self.pixels]
+        good = ~np.isnan(values) if name != "cov" else np.broadcast_to(self.cov[0] > 0, values.shape)
+        for row, value, keep in zip(out, values, good):
+            row[at[keep]] = value[keep]
+        return out[0] if getattr(self, name).ndim == 1 else out
+
+
+def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = None, binned_only: bool = False,
+              prior: bool = False, poly_order: Optional[int] = None, common_mode: bool = False,
+              rcond: Optional[float] = None, good_fraction: Optional[float] = None, tolerance: Optional[float] = None,
+              iterations: Optional[int] = None, threads: Optional[int] = None) -> Maps:
+    """Hits, covariance, a binned map and a destriped one of observations.
+
+    Parameters
+    ----------
+    observations : Observation, or a list of them
+    nside : int
+        A power of two to 8192.
+    step : float
+        Seconds of a baseline; 0: an observation. Default: 1.
+    binned_only, prior, poly_order, common_mode, rcond, good_fraction, tolerance, iterations
+        As `skyloom map` has them.
+    threads : int, optional
+        Default: what the machine and the batch system grant. The maps are the same.
+
+    A solution that has not converged is a RuntimeWarning and `converged` False. Raises NoGoodDataError where every
+    sample is flagged or every pixel is seen at too few angles.
+    """
+    listed = [observations] if isinstance(observations, Observation) else list(observations)
+    if not listed or not all(isinstance(one, Observation) for one in listed):
+        raise TypeError("observations: expected skyloom.Observation, one or more")
+    options = arguments.texts({
+        "nside": arguments.integer("nside", nside, 1, 8192), "step": step, "binned_only": bool(binned_only),
+        "prior": bool(prior), "poly_order": poly_order, "common_mode": bool(common_mode), "rcond": rcond,
+        "good_fraction": good_fraction, "tolerance": tolerance, "iterations": iterations})
+    found = _core.make_maps([one._core() for one in listed], options, arguments.threads(threads))
+    for text in found["warnings"]:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return Maps(nside, found, [len(one.quats) for one in listed])

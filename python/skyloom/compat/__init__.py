@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators for other programs: `skyloom.compat.toast`."""

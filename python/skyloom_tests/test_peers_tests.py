@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TOAST's own unit tests of the operators that compat has, with those in their place; skipped where TOAST is not installed. What fails
+is listed here with its reason, and nothing else may."""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+MODULES = ("ops_pointing_detector", "ops_pointing_healpix", "ops_stokes_weights",
+           "ops_mapmaker_binning")
+NOT_THERE = {}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("toast") is None, reason="TOAST is not installed")
+@pytest.mark.parametrize("module", MODULES)
+def test_the_peers_tests(module, tmp_path):
+    runner = pathlib.Path(__file__).parent / "peer_operators.py"
+    done = subprocess.run([sys.executable, str(runner), module], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "TOAST_LOGLEVEL": "WARNING", "OMP_NUM_THREADS": "1"})
+    assert done.stdout.strip(), done.stderr[-4000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["ran"] > 0
+    assert set(found["failed"]) == set(NOT_THERE.get(module, ())), done.stderr[-8000:]

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/solve_maps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/base/work_pool.hpp"
+#include "loom/runtime/capped_executor.hpp"
+#include "skyloom/noise/noise_model.hpp"
+#include "skyloom/noise/offset_filter.hpp"
+#include "skyloom/pointing/expand.hpp"
+#include "skyloom/recipes/memory_plan.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
+
+/// What a task needs for two detectors.
+struct PairWork {
+  std::vector<double> values[2];
+  std::vector<std::uint8_t> flags[2];
+  std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
+  std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
+};
+
+Stream compress(const Observation& observation, const Detector& detector,
+                const Boresight& boresight, const SkySums& sums, double step_s,
+                const Signal& signal, PairWork& work) {
+  RunBuilder builder(sums.tiles(), baseline_samples(observation, step_s),
+                     sample_weight(detector.noise, observation.plane.rate_hz));
+  for (std::size_t first = 0; first < observation.samples; first += kChunk) {
+    const std::size_t n = std::min(kChunk, observation.samples - first);
+    const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
+    expand_pointing(boresight, first, detector, sums.sky(), pointing);
+    builder.add({pointing.pixels, pointing.q, pointing.u, signal.values.subspan(first, n),
+                 signal.flags.subspan(first, n)});
+  }
+  return builder.finish();
+}
+
+/// Reads and compresses all of an observation, some pairs of detectors at a time.
+void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
+                     const SplitPlan& plan, AllSums& sums, std::vector<Stream>& streams,
+                     WorkPool<PairWork>& works, Executor& executor, const Observer& observer) {
+  const Observation& observation = source.observation(number);
+  const Boresight boresight = source.boresight(number);
+  source.prepare(number, boresight, executor, observer);
+  const std::size_t detectors = observation.plane.detectors.size();
+  const std::size_t at_once = 2 * kPairsAtOnce * executor.concurrency();
+  const std::size_t step = baseline_samples(observation, job.step_s);
+  for (std::size_t first = 0; first < detectors; first += at_once) {
+    stop_if_asked(observer);
+    const std::size_t n = std::min(at_once, detectors - first), before = streams.size();
+    streams.resize(before + n);
+    executor.run((n + 1) / 2, [&](std::size_t pair) {
+      auto work = works.borrow();
+      const std::size_t count = std::min<std::size_t>(2, n - 2 * pair);
+      Signal signals[2];
+      for (std::size_t i = 0; i < count; ++i) {
+        work->values[i].resize(observation.samples);
+        work->flags[i].resize(observation.samples);
+        signals[i] = {work->values[i], work->flags[i]};
+      }
+      source.read(number, boresight, first + 2 * pair, {signals, count});
+      for (std::size_t i = 0; i < count; ++i) {
+        const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
+        streams[before + 2 * pair + i] =
+            compress(observation, detector, boresight, sums.whole, job.step_s, signals[i], *work);
+      }
+    });
+    const std::span<Stream> fresh = std::span(streams).subspan(before);
+    sums.whole.add(fresh, executor);
+    for (std::size_t part = 0; part < plan.parts(); ++part) {
+      sums.parts[part].add(fresh, executor, [&](std::size_t stream, std::size_t baseline) {
+        return plan.part(number, first + stream, baseline * step) == part;
+      });
+    }
+    executor.run(n, [&](std::size_t i) { fresh[i].keep_signal_alone(); });
+    if (observer.progress) {
+      observer.progress("detectors", number * detectors + first + n,
+                        source.observations() * detectors);
+    }
+  }
+}
+
+/// The plan is kept: a scan whose detectors have more runs than it foresaw ends here.
+void check_runs(const std::vector<Stream>& streams, const MemoryPlan& memory, const MapJob& job) {
+  if (job.memory == 0) return;
+  std::size_t runs = 0;
+  for (const Stream& stream : streams) runs += stream.runs.size();
+  if (runs <= memory.runs) return;
+  throw Error(Status::kMemory,
+              print("the detectors cross more pixels than the first one: %zu runs, the plan for %s "
+                    "(--memory) is for %zu",
+                    runs, gigabytes(job.memory).c_str(), memory.runs));
+}
+
+void count_streams(const TodSource& source, const std::vector<Stream>& streams,
+                   MapSummary& summary) {
+  summary.observations = source.observations();
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    summary.detectors = std::max(summary.detectors, source.observation(i).plane.detectors.size());
+  }
+  for (const Stream& stream : streams) {
+    for (const std::uint32_t n : stream.lengths) summary.samples += n;
+    summary.good += stream.good;
+    summary.flagged += stream.flagged;
+    summary.not_finite += stream.not_finite;
+    summary.runs += stream.runs.size();
+  }
+}
+
+/// A filter for each stream, in their order; nothing where none is asked for.
+OffsetPrior priors(const TodSource& source, const MapJob& job) {
+  OffsetPrior out;
+  if (!job.prior || job.step_s == 0) return out;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& observation = source.observation(i);
+    const double rate = observation.plane.rate_hz;
+    const std::size_t step = baseline_samples(observation, job.step_s);
+    const std::size_t offsets = step == 0 ? 1 : (observation.samples + step - 1) / step;
+    NoisePsd before;
+    for (std::size_t d = 0; d < observation.plane.detectors.size(); ++d) {
+      NoisePsd noise = source.noise(i, d);
+      if (d > 0 && noise == before) {
+        out.push_back(out.back());
+        continue;
+      }
+      out.push_back(
+          offset_filter(noise, rate, job.step_s, offsets, observation.plane.detectors[d].name));
+      before = std::move(noise);
+    }
+  }
+  return out;
+}
+
+/// The part of each baseline of the system, in its order: observations, detectors, time.
+std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJob& job,
+                                             const SplitPlan& plan) {
+  std::vector<std::uint8_t> out;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& observation = source.observation(i);
+    const std::size_t step = baseline_samples(observation, job.step_s);
+    const std::size_t length = step == 0 ? observation.samples : step;
+    for (std::size_t d = 0; d < observation.plane.detectors.size(); ++d) {
+      for (std::size_t first = 0; first < observation.samples; first += length) {
+        out.push_back(static_cast<std::uint8_t>(plan.part(i, d, first)));
+      }
+    }
+  }
+  return out;
+}
+
+/// Reads everything; returns what became of it.
+std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const SplitPlan& plan,
+                                 SolvedMaps& to, Executor& executor, const Observer& observer) {
+  MemoryPlan memory{.threads = executor.concurrency()};
+  if (job.memory > 0) memory = plan_memory(source, job, memory.threads);
+  to.summary.planned_bytes = memory.bytes;
+  std::vector<Stream> streams;
+  {
+    WorkPool<PairWork> works;
+    CappedExecutor readers(executor, memory.threads);
+    for (std::size_t i = 0; i < source.observations(); ++i) {
+      add_observation(source, i, job, plan, to.sums, streams, works, readers, observer);
+      check_runs(streams, memory, job);
+    }
+  }
+  source.rest();
+  count_streams(source, streams, to.summary);
+  return streams;
+}
+
+void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
+  summary.baselines = system.size();
+  summary.left_baselines = system.left_baselines();
+  summary.cut_pixels = system.cut_pixels();
+  summary.cut_samples = system.cut_samples();
+  summary.sums_bytes = sums.whole.bytes();
+  for (const SkySums& part : sums.parts) summary.sums_bytes += part.bytes();
+  summary.system_bytes = system.bytes();
+  for (const std::int32_t tile : system.hit_tiles()) {
+    summary.hit_pixels += sums.whole.tile(static_cast<std::size_t>(tile)).size();
+  }
+}
+
+}  // namespace
+
+TileMaps SolvedMaps::tiles(std::span<const double> a, Executor& executor) const {
+  TileMaps out(system->hit_tiles().size());
+  executor.run(out.size(), [&](std::size_t h) {
+    out[h] = system->tile_map(h, a);
+    const auto inverses = system->inverse(h);
+    for (std::size_t p = 0; p < out[h].size(); ++p) {
+      if (!(inverses[p].ii > 0)) out[h][p] = {NAN, NAN, NAN};
+    }
+  });
+  return out;
+}
+
+std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
+                                       Executor& executor, const Observer& observer) {
+  const FilteredTod filtered(unfiltered, job.filters);
+  const TodSource& source =
+      job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
+  const Healpix sky(static_cast<std::int64_t>(job.nside));
+  StageClock clock;
+  const SplitPlan plan(source, job.split);
+  auto out = std::make_unique<SolvedMaps>(sky, plan.parts());
+  MapSummary& summary = out->summary;
+  std::vector<Stream> streams = read_streams(source, job, plan, *out, executor, observer);
+  summary.unfitted = filtered.failed();
+  if (summary.unfitted > 0) {
+    observer.warn(print(
+        "%zu stretches of detectors have too few good samples for the polynomial: they are left "
+        "out",
+        summary.unfitted));
+  }
+  summary.compress = clock.lap();
+  out->system.emplace(out->sums.whole, streams, job.solve, executor);
+  std::vector<Stream>().swap(streams);
+  count_system(out->sums, *out->system, summary);
+  if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, plan);
+  summary.set_up = clock.lap();
+  if (job.binned_only) return out;
+  out->solution = destripe(*out->system, priors(source, job), job.limits, executor, observer);
+  summary.residuals = out->solution.residuals;
+  summary.converged = out->solution.converged;
+  summary.solve = clock.lap();
+  if (!summary.converged) {
+    observer.warn(print("the offsets have not converged after %zu iterations: residual %g",
+                        summary.residuals.size(),
+                        summary.residuals.empty() ? 1.0 : summary.residuals.back()));
+  }
+  return out;
+}
+
+}  // namespace skyloom
