@@ -19,6 +19,7 @@
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/phase.hpp"
+#include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/recipes/recon_arrays.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
@@ -186,6 +187,20 @@ void mask(Floats slices, double ratio, float value) {
   }
 }
 
+void rings(Floats slices, double row, double column, std::size_t width, double threshold,
+           double arc_deg, std::size_t threads) {
+  require_dimensions(slices, 3, "slices");
+  const std::size_t n = extent(slices, 2), size = n * n;
+  if (extent(slices, 1) != n) throw py::value_error("slices: expected as many rows as columns");
+  float* const data = slices.mutable_data();
+  const std::size_t count = extent(slices, 0);
+  const py::gil_scoped_release release;
+  make_executor(threads)->run(count, [&](std::size_t s) {
+    remove_rings({data + s * size, size}, n, row, column,
+                 {.width = width, .threshold = threshold, .arc_deg = arc_deg});
+  });
+}
+
 void raise(const Error& error) {
   const py::object make = py::module_::import("tomoloom._errors").attr("make_error");
   const py::object made =
@@ -220,6 +235,8 @@ PYBIND11_MODULE(_core, m) {
   m.def("recon", &recon);
   m.def("find_centre", &centre);
   m.def("mask", &mask, py::arg().noconvert(), py::arg(), py::arg());
+  m.def("remove_rings", &rings, py::arg().noconvert(), py::arg(), py::arg(), py::arg(), py::arg(),
+        py::arg(), py::arg());
   py::list filters;
   for (const FilterName& filter : filter_names()) filters.append(std::string(filter.name));
   m.attr("filters") = filters;

@@ -6,16 +6,19 @@ import types
 import tomoloom.compat.tomopy as compat
 
 for name in ("tomopy", "tomopy.prep", "tomopy.prep.normalize", "tomopy.prep.stripe", "tomopy.prep.phase", "tomopy.recon",
-             "tomopy.recon.rotation", "tomopy.recon.algorithm"):
+             "tomopy.recon.rotation", "tomopy.recon.algorithm", "tomopy.misc", "tomopy.misc.corr", "tomopy.misc.morph",
+             "tomopy.misc.phantom"):
     module = types.ModuleType(name)
     module.__path__ = []  # type: ignore[attr-defined]
     module.__dict__.update({key: getattr(compat, key) for key in compat.__all__})
     sys.modules[name] = module
 
 
-def _write_center(*_: object, **__: object) -> None:
-    raise NotImplementedError("write_center")
+def _not_there(*_: object, **__: object) -> None:
+    raise NotImplementedError
 
 
-sys.modules["tomopy.recon.rotation"].write_center = _write_center  # type: ignore[attr-defined]
+for name in ("inpainter_morph", "peppers"):  # that their modules are imported is not what is tested
+    for module in ("tomopy.misc.corr", "tomopy.misc.phantom"):
+        setattr(sys.modules[module], name, _not_there)
 sys.modules["mkl_fft"] = types.ModuleType("mkl_fft")

@@ -16,7 +16,8 @@ def angles(nang: int, ang1: float = 0.0, ang2: float = 180.0) -> Any:
     return np.linspace(ang1 * np.pi / 180.0, ang2 * np.pi / 180.0, nang)
 
 
-def _given(out: Any, result: Floats) -> Floats:
+def given(out: Any, result: Floats) -> Floats:
+    """The result, in `out` where that is given."""
     if out is None:
         return result
     out[...] = result
@@ -26,7 +27,7 @@ def _given(out: Any, result: Floats) -> Floats:
 def minus_log(arr: Any, ncore: Optional[int] = None, out: Any = None) -> Floats:
     """-log of transmissions of at least 1e-6; of what is no number, 0."""
     data = arguments.stack("arr", arr)
-    return _given(out, _arrays.normalize(arguments.floats("arr", data), 1, 0, threads=ncore))
+    return given(out, _arrays.normalize(arguments.floats("arr", data), 1, 0, threads=ncore))
 
 
 def _transmissions(tomo: Floats, flat: Floats, dark: Floats, cutoff: Optional[float]) -> Floats:
@@ -40,7 +41,7 @@ def normalize(arr: Any, flat: Any, dark: Any, cutoff: Optional[float] = None, nc
     """(arr - dark) / max(flat - dark, 1e-6), at most `cutoff`."""
     tomo = arguments.floats("arr", arr)
     shape = tomo.shape[1:]
-    return _given(out, _transmissions(tomo, arguments.frame("flat", flat, shape, averaging),
+    return given(out, _transmissions(tomo, arguments.frame("flat", flat, shape, averaging),
                                       arguments.frame("dark", dark, shape, averaging), cutoff))
 
 
@@ -57,7 +58,7 @@ def normalize_nf(tomo: Any, flats: Any, dark: Any, flat_loc: Sequence[int], cuto
         flat = np.median(frames[m * each:(m + 1) * each], axis=0).astype(np.float32)
         result[first:end] = _transmissions(data[first:end], flat, closed, cutoff)
         first = end
-    return _given(out, result)
+    return given(out, result)
 
 
 def normalize_roi(arr: Any, roi: Sequence[int] = (0, 0, 10, 10), ncore: Optional[int] = None) -> Floats:
@@ -102,7 +103,7 @@ def remove_outlier(arr: Any, dif: float, size: int = 3, axis: int = 0, ncore: Op
     """Values `dif` or more above the median of the `size` x `size` around them, in planes across `axis`."""
     planes = np.moveaxis(arguments.stack("arr", arr), axis, 1)
     result = np.moveaxis(_arrays.remove_outlier(planes, dif, size, threads=ncore), 1, axis)
-    return _given(out, np.ascontiguousarray(result))
+    return given(out, np.ascontiguousarray(result))
 
 
 def retrieve_phase(tomo: Any, pixel_size: float = 1e-4, dist: float = 50, energy: float = 20, alpha: float = 1e-3,

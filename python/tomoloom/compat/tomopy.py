@@ -8,9 +8,24 @@ is no number as 1; algorithm "fbp" filters; "sirt" and "cgls" iterate on exact l
 `find_center_vo` looks at every axis at once. What is not there raises NotImplementedError with one line.
 `ncore` is the number of threads, `nchunk` is not needed and has no effect.
 """
+from types import SimpleNamespace
+
 from ._tomopy_center import find_center as find_center
 from ._tomopy_center import find_center_pc as find_center_pc
 from ._tomopy_center import find_center_vo as find_center_vo
+from ._tomopy_misc import downsample as downsample
+from ._tomopy_misc import gaussian_filter as gaussian_filter
+from ._tomopy_misc import mask_empty_slice as mask_empty_slice
+from ._tomopy_misc import median_filter as median_filter
+from ._tomopy_misc import median_filter3d as median_filter3d
+from ._tomopy_misc import median_filter_nonfinite as median_filter_nonfinite
+from ._tomopy_misc import pad as pad
+from ._tomopy_misc import remove_outlier1d as remove_outlier1d
+from ._tomopy_misc import remove_outlier3d as remove_outlier3d
+from ._tomopy_misc import remove_ring as remove_ring
+from ._tomopy_misc import sobel_filter as sobel_filter
+from ._tomopy_misc import upsample as upsample
+from ._tomopy_misc import write_center as write_center
 from ._tomopy_prep import angles as angles
 from ._tomopy_prep import minus_log as minus_log
 from ._tomopy_prep import normalize as normalize
@@ -37,8 +52,24 @@ from ._tomopy_stripe import remove_stripe_sf as remove_stripe_sf
 from ._tomopy_stripe import remove_stripe_ti as remove_stripe_ti
 
 __all__ = [
-    "angles", "circ_mask", "find_center", "find_center_pc", "find_center_vo", "minus_log", "normalize", "normalize_bg",
-    "normalize_nf", "normalize_roi", "recon", "remove_all_stripe", "remove_dead_stripe", "remove_large_stripe",
-    "remove_nan", "remove_neg", "remove_outlier", "remove_stripe_based_filtering", "remove_stripe_based_fitting",
+    "angles", "circ_mask", "downsample", "find_center", "find_center_pc", "find_center_vo", "gaussian_filter",
+    "mask_empty_slice", "median_filter", "median_filter3d", "median_filter_nonfinite", "minus_log", "normalize",
+    "normalize_bg", "normalize_nf", "normalize_roi", "pad", "recon", "remove_all_stripe", "remove_dead_stripe",
+    "remove_large_stripe", "remove_nan", "remove_neg", "remove_outlier", "remove_outlier1d", "remove_outlier3d",
+    "remove_ring", "remove_stripe_based_filtering", "remove_stripe_based_fitting",
     "remove_stripe_based_interpolation", "remove_stripe_based_sorting", "remove_stripe_fw", "remove_stripe_sf",
-    "remove_stripe_ti", "retrieve_phase", "sino_360_t0_180", "sino_360_to_180"]
+    "remove_stripe_ti", "retrieve_phase", "sino_360_t0_180", "sino_360_to_180", "sobel_filter", "upsample",
+    "write_center"]
+
+# scripts that write tomopy.misc.corr.remove_ring and so on; tomopy.recon is the function
+prep = SimpleNamespace(
+    normalize=SimpleNamespace(normalize=normalize, normalize_bg=normalize_bg, normalize_nf=normalize_nf,
+                              normalize_roi=normalize_roi, minus_log=minus_log),
+    phase=SimpleNamespace(retrieve_phase=retrieve_phase),
+    stripe=SimpleNamespace(**{name: globals()[name] for name in __all__ if name.endswith("_stripe") or "_stripe_" in name}))
+misc = SimpleNamespace(
+    corr=SimpleNamespace(**{name: globals()[name] for name in (
+        "circ_mask", "gaussian_filter", "median_filter", "median_filter3d", "median_filter_nonfinite", "remove_nan",
+        "remove_neg", "remove_outlier", "remove_outlier1d", "remove_outlier3d", "remove_ring", "sobel_filter")}),
+    morph=SimpleNamespace(downsample=downsample, pad=pad, sino_360_t0_180=sino_360_t0_180,
+                          sino_360_to_180=sino_360_to_180, upsample=upsample))
