@@ -12,6 +12,7 @@
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/rank_run.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -80,9 +81,7 @@ void add_running(Options& options, NightCommand& c) {
 
 void add_ranks(Options& options, NightCommand& c) {
   options.group("Several processes (MPI)");
-  options.add("--mpi", &c.mpi,
-              "auto: when mpirun or srun started this; off: each process on its own",
-              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+  add_mpi_option(options, c.mpi);
   options.add("--rank-silence", &c.rank_silence_s,
               "seconds without a sign of life after which a rank is dead and the job ends",
               {.interval = between(2.0, 86400.0), .shows_default = true});
@@ -162,11 +161,7 @@ void add_watch(Options& options, NightCommand& c) {
 }  // namespace
 
 MpiChoice mpi_choice(const std::string& text) {
-  if (text == "on") return MpiChoice::kOn;
-  if (text == "off") return MpiChoice::kOff;
-  if (text == "openmpi") return MpiChoice::kOpenMpi;
-  if (text == "mpich") return MpiChoice::kMpich;
-  return MpiChoice::kAuto;
+  return mpi_choice_of(text);
 }
 
 void add_night_options(Options& options, NightCommand& command) {

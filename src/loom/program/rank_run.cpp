@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "loom/program/rank_run.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "loom/base/error.hpp"
+#include "loom/program/console.hpp"
+
+namespace loom {
+
+void add_mpi_option(Options& options, std::string& text) {
+  options.add("--mpi", &text,
+              "auto: when mpirun or srun started this; off: each process on its own",
+              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+}
+
+MpiChoice mpi_choice_of(const std::string& text) {
+  if (text == "on") return MpiChoice::kOn;
+  if (text == "off") return MpiChoice::kOff;
+  if (text == "openmpi") return MpiChoice::kOpenMpi;
+  if (text == "mpich") return MpiChoice::kMpich;
+  return MpiChoice::kAuto;
+}
+
+void abort_ranks(const char* program, Ranks& ranks, const std::exception_ptr& thrown) {
+  int code = static_cast<int>(Status::kInternal);
+  const std::string who = "rank " + std::to_string(ranks.rank()) + ": ";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    code = error.exit_code();
+    print_error(program, ranks.rank() == 0 ? error.what() : who + error.what());
+  } catch (const std::exception& error) {
+    print_error(program, who + "internal: " + error.what());
+  }
+  // Launchers drop what they have not read when the job is aborted.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ranks.abort(code);
+  std::_Exit(code);
+}
+
+}  // namespace loom
