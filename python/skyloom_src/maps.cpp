@@ -201,8 +201,8 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::size_
     const auto executor = make_executor(threads);
     maps = solve_maps(ArrayTod(std::move(observations)), job, *executor, observer);
     places = places_of(*maps);
-    binned = maps->tiles({}, *executor);
-    if (!job.binned_only) destriped = maps->tiles(maps->solution.x, *executor);
+    binned = maps->system->maps(nullptr, *executor);
+    if (!job.binned_only) destriped = maps->system->maps(&maps->solution.x, *executor);
   }
   py::dict out;
   put_sums(*maps, job, places, out);

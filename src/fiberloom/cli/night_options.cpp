@@ -12,6 +12,7 @@
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/rank_options.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -80,9 +81,7 @@ void add_running(Options& options, NightCommand& c) {
 
 void add_ranks(Options& options, NightCommand& c) {
   options.group("Several processes (MPI)");
-  options.add("--mpi", &c.mpi,
-              "auto: when mpirun or srun started this; off: each process on its own",
-              {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+  add_mpi_option(options, c.mpi);
   options.add("--rank-silence", &c.rank_silence_s,
               "seconds without a sign of life after which a rank is dead and the job ends",
               {.interval = between(2.0, 86400.0), .shows_default = true});

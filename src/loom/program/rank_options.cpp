@@ -10,11 +10,15 @@
 
 namespace loom {
 
-void add_rank_options(Options& options, RankOptions& ranks) {
-  options.group("Several processes (MPI)");
-  options.add("--mpi", &ranks.mpi,
+void add_mpi_option(Options& options, std::string& text) {
+  options.add("--mpi", &text,
               "auto: when mpirun or srun started this; off: each process on its own",
               {.words = {"auto", "on", "off", "openmpi", "mpich"}});
+}
+
+void add_rank_options(Options& options, RankOptions& ranks) {
+  options.group("Several processes (MPI)");
+  add_mpi_option(options, ranks.mpi);
   options.add("--rank-silence", &ranks.silence_s,
               "seconds without a sign of life after which a rank is dead and the job ends",
               {.interval = between(2.0, 86400.0), .shows_default = true});

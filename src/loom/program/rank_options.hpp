@@ -17,6 +17,9 @@ struct RankOptions {
   double silence_s = 20;
 };
 
+/// --mpi alone, for programs whose ranks are not watched.
+void add_mpi_option(Options& options, std::string& text);
+
 /// Declares --mpi and --rank-silence under a heading of their own.
 void add_rank_options(Options& options, RankOptions& ranks);
 

@@ -8,11 +8,13 @@
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
+#include "loom/program/rank_options.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/cli/command.hpp"
 #include "skyloom/cli/exit_codes.hpp"
 #include "skyloom/cli/map_summary.hpp"
+#include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/read_option_table.hpp"
 
@@ -23,33 +25,40 @@ struct MapCommand {
   std::vector<std::string> observations;
   StoredOptions data;
   MapJob maps;
-  std::string json, memory;
+  std::string json, memory, mpi = "auto";
   std::size_t threads = 0;
   LogOptions log;
 };
+
+void write_json(const MapCommand& command, const MapSummary& summary, const RunFacts& facts) {
+  Json json = summary_json(summary, command.maps, facts);
+  for (const auto& [key, text] : option_texts(read_option_rows(), command.data)) {
+    json["options"][key] = text;
+  }
+  write_text(command.json, json.dump(2) + "\n");
+}
 
 int run_map(MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
-  Console console(command.log.threshold());
-  const Observer observer = console.observer();
-  const auto executor = make_executor(command.threads);
-  return_large_blocks();  // what reading needed is there for the maps
-  const StoredTod source(command.observations, command.data);
-  const MapSummary summary = make_maps(source, command.maps, *executor, observer);
-  observer.info(summary_line(summary));
-  if (command.json.empty()) return 0;
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  Json json = summary_json(
-      summary, command.maps,
-      {.program = "skyloom map", .threads = executor->concurrency(), .wall_s = wall.count()});
-  for (const auto& [key, text] : option_texts(read_option_rows(), command.data)) {
-    json["options"][key] = text;
-  }
-  write_text(command.json, json.dump(2) + "\n");
-  return 0;
+  const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
+    const Observer observer = console.observer();
+    const auto executor = make_executor(command.threads);
+    return_large_blocks();  // what reading needed is there for the maps
+    const StoredTod source(command.observations, command.data);
+    const MapSummary summary = make_maps(source, command.maps, *executor, observer, company);
+    observer.info(summary_line(summary));
+    if (command.json.empty() || (company != nullptr && !company->first())) return;
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    write_json(command, summary,
+               {.program = "skyloom map",
+                .threads = executor->concurrency(),
+                .wall_s = wall.count(),
+                .ranks = ranks});
+  };
+  return on_ranks(command.mpi, command.log, work);
 }
 
 }  // namespace
@@ -80,6 +89,7 @@ Command make_map() {
               "most that maps may take: known before they are begun; default: no bound",
               {.value = "BYTES"});
   add_thread_option(options, state->threads);
+  add_mpi_option(options, state->mpi);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_map(*state); };
   return command;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "loom/json/json.hpp"
+#include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/make_maps.hpp"
 
 namespace skyloom::cli {
@@ -14,6 +15,7 @@ struct RunFacts {
   std::string program;
   std::size_t threads = 1;
   double wall_s = 0;
+  RankFacts ranks = {};
 };
 [[nodiscard]] std::string summary_line(const MapSummary& summary);
 [[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job,

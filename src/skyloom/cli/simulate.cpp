@@ -7,11 +7,13 @@
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
+#include "loom/program/rank_options.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/cli/command.hpp"
 #include "skyloom/cli/exit_codes.hpp"
 #include "skyloom/cli/map_summary.hpp"
+#include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
 #include "skyloom/recipes/write_observations.hpp"
@@ -23,7 +25,7 @@ struct SimulateCommand {
   SimulateJob job;
   MapJob maps;
   std::string folder;  ///< of observations; empty: none are written
-  std::string json, memory;
+  std::string json, memory, mpi = "auto";
   std::size_t threads = 0;
   LogOptions log;
 };
@@ -46,8 +48,7 @@ void write_summary(const SimulateCommand& command, const MapSummary& summary,
   write_text(command.json, json.dump(2) + "\n");
 }
 
-int run_simulate(SimulateCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
+void check_wishes(const SimulateCommand& command) {
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }
@@ -56,30 +57,37 @@ int run_simulate(SimulateCommand& command) {
   }
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
+}
+
+int run_simulate(SimulateCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  check_wishes(command);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
-  Console console(command.log.threshold());
-  const Observer observer = console.observer();
-  const auto executor = make_executor(command.threads);
-  return_large_blocks();  // what the noise needed is there for the maps
   command.job.simulation.noise = !command.job.no_noise;
   command.maps.coordinates = command.job.simulation.scan.frame == Frame::kEcliptic ? "E" : "C";
-  const SimulatedTod source(command.job.simulation, sky_of(command.job, observer));
-  if (!command.folder.empty()) {
-    const auto paths =
-        write_observations(source, command.folder, command.maps.overwrite, *executor, observer);
-    for (const std::string& path : paths) observer.info("wrote " + path);
-  }
-  if (command.maps.folder.empty()) return 0;
-  const MapSummary summary = make_maps(source, command.maps, *executor, observer);
-  observer.info(summary_line(summary));
-  if (!command.json.empty()) {
+  const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
+    const Observer observer = console.observer();
+    const auto executor = make_executor(command.threads);
+    return_large_blocks();  // what the noise needed is there for the maps
+    const SimulatedTod source(command.job.simulation, sky_of(command.job, observer));
+    if (!command.folder.empty()) {
+      const Turn turn = company != nullptr ? Turn{company->rank(), company->size()} : Turn{};
+      const auto paths = write_observations(source, command.folder, command.maps.overwrite,
+                                            *executor, observer, turn);
+      for (const std::string& path : paths) observer.info("wrote " + path);
+    }
+    if (command.maps.folder.empty()) return;
+    const MapSummary summary = make_maps(source, command.maps, *executor, observer, company);
+    observer.info(summary_line(summary));
+    if (command.json.empty() || (company != nullptr && !company->first())) return;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     write_summary(command, summary,
                   {.program = "skyloom simulate",
                    .threads = executor->concurrency(),
-                   .wall_s = wall.count()});
-  }
-  return 0;
+                   .wall_s = wall.count(),
+                   .ranks = ranks});
+  };
+  return on_ranks(command.mpi, command.log, work);
 }
 
 }  // namespace
@@ -110,6 +118,7 @@ Command make_simulate() {
               "most that maps may take: known before they are begun; default: no bound",
               {.value = "BYTES"});
   add_thread_option(options, state->threads);
+  add_mpi_option(options, state->mpi);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_simulate(*state); };
   return command;

@@ -102,14 +102,16 @@ class PriorSystem {
 };
 
 /// A is 0 on a constant: the one that gives offsets the mean 0, weighted by their samples.
-void take_off_mean(std::span<const double> diagonal, std::vector<double>& x) {
-  double sum = 0, all = 0;
+void take_off_mean(const OffsetSystem& system, std::vector<double>& x) {
+  const std::span<const double> diagonal = system.diagonal();
+  double sums[2] = {0, 0};
   for (std::size_t i = 0; i < x.size(); ++i) {
-    sum += diagonal[i] * x[i];
-    all += diagonal[i];
+    sums[0] += diagonal[i] * x[i];
+    sums[1] += diagonal[i];
   }
+  if (system.company() != nullptr) system.company()->sum(sums);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (diagonal[i] > 0) x[i] -= sum / all;
+    if (diagonal[i] > 0) x[i] -= sums[0] / sums[1];
   }
 }
 
@@ -117,7 +119,10 @@ void take_off_mean(std::span<const double> diagonal, std::vector<double>& x) {
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
                   Executor& executor, const Observer& observer) {
-  if (prior.empty()) {
+  const auto total = [&](double sum) { return sum_of(system.company(), sum); };
+  // a process without streams has no filters, whatever the others have
+  const bool has_prior = sum_of(system.company(), prior.empty() ? 0 : 1) > 0;
+  if (!has_prior) {
     const std::span<const double> diagonal = system.diagonal();
     const auto by_diagonal = [&](std::span<const double> r, std::span<double> out) {
       for (std::size_t i = 0; i < out.size(); ++i) {
@@ -129,9 +134,10 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
          .rounding = system.rounding(),
          .apply = [&](std::span<const double> x,
                       std::span<double> out) { system.apply(x, out, executor); },
-         .precondition = by_diagonal},
+         .precondition = by_diagonal,
+         .total = total},
         limits, executor, observer);
-    if (!system.knows_constant()) take_off_mean(diagonal, solution.x);
+    if (!system.knows_constant()) take_off_mean(system, solution.x);
     return solution;
   }
   const PriorSystem whole(system, prior, executor);
@@ -140,7 +146,8 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
        .rounding = system.rounding(),
        .apply = [&](std::span<const double> x, std::span<double> out) { whole.apply(x, out); },
        .precondition = [&](std::span<const double> r,
-                           std::span<double> out) { whole.precondition(r, out); }},
+                           std::span<double> out) { whole.precondition(r, out); },
+       .total = total},
       limits, executor, observer);
 }
 

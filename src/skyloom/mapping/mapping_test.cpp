@@ -33,11 +33,15 @@ struct Case {
   }
   [[nodiscard]] std::vector<Stokes> map(std::span<const double> a) const {
     std::vector<Stokes> out(static_cast<std::size_t>(sums.sky().pixels()));
+    SerialExecutor one;
+    const std::vector<double> offsets(a.begin(), a.end());
+    const TileMaps tiles = system.maps(a.empty() ? nullptr : &offsets, one);
     for (std::size_t h = 0; h < system.hit_tiles().size(); ++h) {
-      const auto tile = system.tile_map(h, a);
+      const std::vector<Stokes>& tile = tiles[h];
       const auto number = static_cast<std::size_t>(system.hit_tiles()[h]);
       for (std::size_t p = 0; p < tile.size(); ++p) {
         const Pixel pixel = sums.tiles().pixel(number, sums.tile(number)[p].place);
+        if (std::isnan(tile[p].i)) continue;  // cut
         out[static_cast<std::size_t>(pixel)] = tile[p];
       }
     }

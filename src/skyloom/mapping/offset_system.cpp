@@ -6,22 +6,28 @@
 #include <cmath>
 
 #include "loom/base/array.hpp"
+#include "loom/base/print.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
 
 constexpr double kRounding = 256 * 0x1p-52;
+constexpr Stokes kCut{NAN, NAN, NAN};
 constexpr std::size_t kRunsOfTask = 1 << 14;
 constexpr std::size_t kBaselinesOfTask = 1 << 12;
 
 }  // namespace
 
 OffsetSystem::OffsetSystem(const SkySums& sums, std::vector<Stream>& streams,
-                           const SolveOptions& options, Executor& executor)
-    : sums_(sums), hit_tiles_(sums.hit_tiles()), hit_number_(sums.tiles().tiles(), -1) {
+                           const SolveOptions& options, Executor& executor, Company* company)
+    : sums_(sums),
+      company_(company),
+      hit_tiles_(sums.hit_tiles()),
+      hit_number_(sums.tiles().tiles(), -1) {
   for (std::size_t h = 0; h < hit_tiles_.size(); ++h) {
     hit_number_[static_cast<std::size_t>(hit_tiles_[h])] = static_cast<std::int32_t>(h);
+    if (is_shared(h)) shared_.push_back(h);
   }
   invert_tiles(sums, options, executor);
   for (const Stream& stream : streams) {
@@ -52,15 +58,19 @@ void OffsetSystem::invert_tiles(const SkySums& sums, const SolveOptions& options
       }
     }
   });
-  std::size_t all_good = 0;
-  for (const auto& [good, cut, samples] : counts) {
-    all_good += good;
+  double all[2] = {0, 0};  // good and cut, of all processes
+  for (std::size_t h = 0; h < hit_tiles_.size(); ++h) {
+    if (!this->counts(h)) continue;
+    const auto& [good, cut, samples] = counts[h];
+    all[0] += static_cast<double>(good);
+    all[1] += static_cast<double>(cut);
     cut_pixels_ += cut;
     cut_samples_ += samples;
   }
-  if (all_good == 0) {
-    throw Error(kNoGoodData, "no pixel is seen at enough angles: " + std::to_string(cut_pixels_) +
-                                 " were hit and are cut");
+  if (company_ != nullptr) company_->sum(all);
+  if (all[0] == 0) {
+    throw Error(kNoGoodData,
+                print("no pixel is seen at enough angles: %.0f were hit and are cut", all[1]));
   }
 }
 
@@ -107,9 +117,12 @@ void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
       diagonal_[b] = weights_[b] * good;
     }
   }
-  if (left_baselines_ == weights_.size()) {
-    throw Error(kNoGoodData, "every one of " + std::to_string(weights_.size()) +
-                                 " baselines has too few good samples");
+  double all[3] = {static_cast<double>(weights_.size()), static_cast<double>(left_baselines_),
+                   knows_constant_ ? 1.0 : 0.0};
+  if (company_ != nullptr) company_->sum(all);
+  knows_constant_ = all[2] > 0;
+  if (all[1] == all[0]) {
+    throw Error(kNoGoodData, print("every one of %.0f baselines has too few good samples", all[0]));
   }
 }
 
@@ -214,69 +227,109 @@ void OffsetSystem::make_right_side(Executor& executor) {
     for (std::size_t p = 0; p < pixels.size(); ++p) m[p] = inverses_[tile][p] * pixels[p].signal;
     take_tile(tile, m, parts.data());
   });
-  double square = 0, active = 0;
+  double all[2] = {0, 0};  // squares, and how many are not left out
   for (std::size_t b = 0; b < signal_.size(); ++b) {
     signal_[b] *= weights_[b];
-    square += signal_[b] * signal_[b];
-    active += weights_[b] > 0 ? 1 : 0;
+    all[0] += signal_[b] * signal_[b];
+    all[1] += weights_[b] > 0 ? 1 : 0;
   }
-  rounding_ = kRounding * std::sqrt(square);
+  if (company_ != nullptr) company_->sum(all);
+  rounding_ = kRounding * std::sqrt(all[0]);
   right_side_.resize(weights_.size());
   collect(parts.data(), signal_, right_side_, executor);
   if (knows_constant_) return std::vector<double>().swap(signal_);
   // b has no part along the constant, in which A is 0; what rounding gives it no solution has
   double sum = 0;
   for (const double value : right_side_) sum += value;
+  sum = sum_of(company_, sum);
   for (std::size_t b = 0; b < right_side_.size(); ++b) {
-    right_side_[b] = weights_[b] > 0 ? right_side_[b] - sum / active : 0;
+    right_side_[b] = weights_[b] > 0 ? right_side_[b] - sum / all[1] : 0;
   }
   std::vector<double>().swap(signal_);
+}
+
+template <class Meanwhile>
+void OffsetSystem::add_up(TileMaps& values, const Meanwhile& meanwhile) const {
+  if (company_ == nullptr) return meanwhile();
+  const std::vector<std::span<Stokes>> spans(values.begin(), values.end());
+  company_->begin(spans);
+  meanwhile();
+  company_->end(spans);
+}
+
+/// From P^T N^-1 M a of a tile to its parts of the baselines' sums.
+void OffsetSystem::apply_tile(std::size_t tile, Stokes* z, double* parts) const {
+  const std::vector<Symmetric3>& inverse = inverses_[tile];
+  for (std::size_t p = 0; p < inverse.size(); ++p) z[p] = inverse[p] * z[p];
+  take_tile(tile, z, parts);
 }
 
 void OffsetSystem::apply(std::span<const double> a, std::span<double> out,
                          Executor& executor) const {
   Buffer<double> parts(std::max<std::size_t>(parts_.size(), 1));
-  over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
-    const std::vector<Symmetric3>& inverse = inverses_[tile];
-    std::fill(scratch, scratch + inverse.size(), Stokes{});
-    add_tile(tile, a, 1, scratch);
-    for (std::size_t p = 0; p < inverse.size(); ++p) scratch[p] = inverse[p] * scratch[p];
-    take_tile(tile, scratch, parts.data());
+  TileMaps away(shared_.size());
+  executor.run(away.size(), [&](std::size_t k) {
+    away[k].resize(inverses_[shared_[k]].size());
+    add_tile(shared_[k], a, 1, away[k].data());
   });
+  add_up(away, [&] {
+    over_tiles(executor, [&](std::size_t tile, Stokes* scratch) {
+      if (is_shared(tile)) return;
+      std::fill(scratch, scratch + inverses_[tile].size(), Stokes{});
+      add_tile(tile, a, 1, scratch);
+      apply_tile(tile, scratch, parts.data());
+    });
+  });
+  executor.run(away.size(),
+               [&](std::size_t k) { apply_tile(shared_[k], away[k].data(), parts.data()); });
   for (std::size_t b = 0; b < out.size(); ++b) out[b] = diagonal_[b] * a[b];
   collect(parts.data(), out, out, executor);
 }
 
-std::vector<Stokes> OffsetSystem::tile_map(std::size_t hit_tile, std::span<const double> a) const {
-  const auto pixels = sums_.tile(static_cast<std::size_t>(hit_tiles_[hit_tile]));
-  std::vector<Stokes> z(pixels.size());
-  for (std::size_t p = 0; p < pixels.size(); ++p) z[p] = pixels[p].signal;
-  if (!a.empty()) add_tile(hit_tile, a, -1, z.data());
-  for (std::size_t p = 0; p < pixels.size(); ++p) z[p] = inverses_[hit_tile][p] * z[p];
-  return z;
+TileMaps OffsetSystem::projected(std::span<const double> a, Executor& executor) const {
+  TileMaps out(hit_tiles_.size()), away(shared_.size());
+  executor.run(out.size(), [&](std::size_t h) {
+    out[h].resize(inverses_[h].size());
+    add_tile(h, a, 1, out[h].data());
+  });
+  for (std::size_t k = 0; k < away.size(); ++k) away[k] = std::move(out[shared_[k]]);
+  add_up(away, [] {});
+  for (std::size_t k = 0; k < away.size(); ++k) out[shared_[k]] = std::move(away[k]);
+  return out;
 }
 
-std::vector<Stokes> OffsetSystem::part_map(std::size_t hit_tile, const SkySums& part,
-                                           std::span<const double> a,
-                                           double least_reciprocal) const {
-  const auto tile = static_cast<std::size_t>(hit_tiles_[hit_tile]);
-  const auto pixels = sums_.tile(tile), own = part.tile(tile);
-  std::vector<Stokes> z(pixels.size());
-  if (!a.empty()) add_tile(hit_tile, a, -1, z.data());
-  for (std::size_t p = 0; p < pixels.size(); ++p) {
-    const auto at = part.find(tile, pixels[p].place);
-    Symmetric3 inverse;
-    if (at && inverses_[hit_tile][p].ii > 0) {
-      inverse = invert(own[*at].weights, least_reciprocal).inverse;
+TileMaps OffsetSystem::maps(const std::vector<double>* a, Executor& executor) const {
+  const TileMaps offsets = a != nullptr ? projected(*a, executor) : TileMaps();
+  TileMaps out(hit_tiles_.size());
+  executor.run(out.size(), [&](std::size_t h) {
+    const auto pixels = sums_.tile(static_cast<std::size_t>(hit_tiles_[h]));
+    out[h].assign(pixels.size(), kCut);
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      if (!(inverses_[h][p].ii > 0)) continue;
+      out[h][p] =
+          inverses_[h][p] * (offsets.empty() ? pixels[p].signal : pixels[p].signal - offsets[h][p]);
     }
-    if (!(inverse.ii > 0)) {
-      z[p] = {NAN, NAN, NAN};
-      continue;
+  });
+  return out;
+}
+
+TileMaps OffsetSystem::part_maps(const SkySums& part, const std::vector<double>* a,
+                                 double least_reciprocal, Executor& executor) const {
+  const TileMaps offsets = a != nullptr ? projected(*a, executor) : TileMaps();
+  TileMaps out(hit_tiles_.size());
+  executor.run(out.size(), [&](std::size_t h) {
+    const auto tile = static_cast<std::size_t>(hit_tiles_[h]);
+    const auto pixels = sums_.tile(tile), own = part.tile(tile);
+    out[h].assign(pixels.size(), kCut);
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      const auto at = part.find(tile, pixels[p].place);
+      if (!at || !(inverses_[h][p].ii > 0)) continue;
+      const Symmetric3 inverse = invert(own[*at].weights, least_reciprocal).inverse;
+      if (!(inverse.ii > 0)) continue;
+      out[h][p] = inverse * (offsets.empty() ? own[*at].signal : own[*at].signal - offsets[h][p]);
     }
-    const Stokes& signal = own[*at].signal;
-    z[p] = inverse * Stokes{z[p].i + signal.i, z[p].q + signal.q, z[p].u + signal.u};
-  }
-  return z;
+  });
+  return out;
 }
 
 std::size_t OffsetSystem::bytes() const noexcept {

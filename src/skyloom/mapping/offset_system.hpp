@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loom/base/executor.hpp"
+#include "skyloom/mapping/company.hpp"
 #include "skyloom/mapping/sky_sums.hpp"
 
 namespace skyloom {
@@ -20,14 +21,21 @@ struct SolveOptions {
   double good_fraction = 0.5;      ///< a baseline with no more good samples is left at 0
 };
 
+/// Values of the pixels of hit tiles, in the order of OffsetSystem::hit_tiles().
+using TileMaps = std::vector<std::vector<Stokes>>;
+
 class OffsetSystem {
  public:
   /// Takes the streams apart: they are empty of products afterwards. Throws kNoGoodData where no
   /// pixel or no baseline is left.
+  /// `company`: other processes with other streams of the same system, whose sums are merged; none:
+  /// alone. Then every verb that gets an executor is called by all of them together.
   OffsetSystem(const SkySums& sums, std::vector<Stream>& streams, const SolveOptions& options,
-               Executor& executor);
+               Executor& executor, Company* company = nullptr);
 
+  /// Offsets of own streams, and of all processes.
   [[nodiscard]] std::size_t size() const noexcept { return diagonal_.size(); }
+  [[nodiscard]] Company* company() const noexcept { return company_; }
   [[nodiscard]] std::span<const double> right_side() const noexcept { return right_side_; }
   /// |b| that is nothing but rounding of the sums which it is the difference of.
   [[nodiscard]] double rounding() const noexcept { return rounding_; }
@@ -41,13 +49,12 @@ class OffsetSystem {
   /// out = A a.
   void apply(std::span<const double> a, std::span<double> out, Executor& executor) const;
 
-  /// The map (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of a hit tile, 0 where cut. No `a`: binned.
-  [[nodiscard]] std::vector<Stokes> tile_map(std::size_t hit_tile, std::span<const double> a) const;
+  /// The maps (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of hit tiles, NaN where cut. No `a`: binned.
+  [[nodiscard]] TileMaps maps(const std::vector<double>* a, Executor& executor) const;
   /// The same of a part of the data, whose sums these are; `a` is 0 for all other baselines. NaN
   /// where the pixel is cut, in the part or in the whole.
-  [[nodiscard]] std::vector<Stokes> part_map(std::size_t hit_tile, const SkySums& part,
-                                             std::span<const double> a,
-                                             double least_reciprocal) const;
+  [[nodiscard]] TileMaps part_maps(const SkySums& part, const std::vector<double>* a,
+                                   double least_reciprocal, Executor& executor) const;
   [[nodiscard]] std::span<const std::int32_t> hit_tiles() const noexcept { return hit_tiles_; }
   [[nodiscard]] std::span<const Symmetric3> inverse(std::size_t hit_tile) const noexcept {
     return inverses_[hit_tile];
@@ -69,13 +76,27 @@ class OffsetSystem {
   void judge_baselines(const std::vector<Stream>& streams, const SolveOptions& options);
   void sort_runs(std::vector<Stream>& streams);
   void make_right_side(Executor& executor);
+  /// P^T N^-1 M a of the pixels of hit tiles, of all processes.
+  [[nodiscard]] TileMaps projected(std::span<const double> a, Executor& executor) const;
+  [[nodiscard]] bool is_shared(std::size_t tile) const {
+    return company_ != nullptr && company_->shared(hit_tiles_[tile]);
+  }
+  [[nodiscard]] bool counts(std::size_t tile) const {
+    return company_ == nullptr || company_->owns(hit_tiles_[tile]);
+  }
+  void apply_tile(std::size_t tile, Stokes* z, double* parts) const;
   void add_tile(std::size_t tile, std::span<const double> a, double sign, Stokes* z) const;
   void take_tile(std::size_t tile, const Stokes* m, double* parts) const;
   void over_tiles(Executor& executor, const std::function<void(std::size_t, Stokes*)>& task) const;
+  /// Lets the company add up values of shared tiles; `meanwhile` is done while they travel.
+  template <class Meanwhile>
+  void add_up(TileMaps& values, const Meanwhile& meanwhile) const;
   void collect(const double* parts, std::span<const double> from, std::span<double> out,
                Executor& executor) const;
 
   const SkySums& sums_;
+  Company* company_;
+  std::vector<std::size_t> shared_;  ///< hit tiles that other processes hit too
   std::vector<std::int32_t> hit_tiles_;
   std::vector<std::int32_t> hit_number_;           ///< of each tile; -1: not hit
   std::vector<std::vector<Symmetric3>> inverses_;  ///< of the pixels of hit tiles; 0 where cut

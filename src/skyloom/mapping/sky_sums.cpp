@@ -56,21 +56,36 @@ void SkySums::add(std::span<const Stream> streams, Executor& executor, const Tak
   starts.push_back(visits.size());
   executor.run(starts.size() - 1, [&](std::size_t t) {
     Tile& tile = sums_[static_cast<std::size_t>(visits[starts[t]].tile)];
-    if (tile.numbers.empty()) tile.numbers.assign(tiles_.pixels(), kNotHit);
     for (std::size_t i = starts[t]; i < starts[t + 1]; ++i) {
       const Stream& stream = streams[visits[i].stream];
       const std::size_t end = visits[i].first_run + stream.segments[visits[i].segment].runs;
       for (std::size_t r = visits[i].first_run; r < end; ++r) {
-        const std::uint16_t place = stream.runs[r].place;
-        std::uint16_t& number = tile.numbers[place];
-        if (number == kNotHit) {
-          number = static_cast<std::uint16_t>(tile.pixels.size());
-          tile.pixels.push_back({.place = place, .hits = 0, .weights = {}, .signal = {}});
-        }
-        add_run(stream.runs[r], stream.products[r], stream.weight, tile.pixels[number]);
+        add_run(stream.runs[r], stream.products[r], stream.weight,
+                pixel_of(tile, stream.runs[r].place));
       }
     }
   });
+}
+
+PixelSums& SkySums::pixel_of(Tile& tile, std::uint16_t place) const {
+  if (tile.numbers.empty()) tile.numbers.assign(tiles_.pixels(), kNotHit);
+  std::uint16_t& number = tile.numbers[place];
+  if (number == kNotHit) {
+    number = static_cast<std::uint16_t>(tile.pixels.size());
+    tile.pixels.push_back({.place = place, .hits = 0, .weights = {}, .signal = {}});
+  }
+  return tile.pixels[number];
+}
+
+void SkySums::clear_tile(std::size_t number) { sums_[number] = {}; }
+
+void SkySums::add_tile(std::size_t number, std::span<const PixelSums> pixels) {
+  for (const PixelSums& from : pixels) {
+    PixelSums& to = pixel_of(sums_[number], static_cast<std::uint16_t>(from.place));
+    to.hits += from.hits;
+    to.weights += from.weights;
+    to.signal += from.signal;
+  }
 }
 
 std::vector<std::int32_t> SkySums::hit_tiles() const {

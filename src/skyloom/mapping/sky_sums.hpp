@@ -61,9 +61,14 @@ class SkySums {
   }
   /// Numbers of tiles that were hit, growing.
   [[nodiscard]] std::vector<std::int32_t> hit_tiles() const;
+  /// A tile as if nothing had hit it, and sums of its pixels from elsewhere, in their order.
+  void clear_tile(std::size_t number);
+  void add_tile(std::size_t number, std::span<const PixelSums> pixels);
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
+  struct Tile;
+  [[nodiscard]] PixelSums& pixel_of(Tile& tile, std::uint16_t place) const;
   Healpix sky_;
   TileGrid tiles_;
   static constexpr std::uint16_t kNotHit = 0xffff;

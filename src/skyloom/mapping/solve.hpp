@@ -19,6 +19,8 @@ struct LinearSystem {
   double rounding = 0;  ///< |r| below which it is what rounding left of larger numbers
   std::function<void(std::span<const double> x, std::span<double> out)> apply;
   std::function<void(std::span<const double> r, std::span<double> out)> precondition;
+  /// Of a sum over own unknowns, over those of all processes; none: alone.
+  std::function<double(double)> total = {};
 };
 
 struct SolveLimits {

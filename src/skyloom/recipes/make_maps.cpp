@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
@@ -35,11 +36,11 @@ class MapWriter {
 
   /// A map of I, Q, U; `tiles`: of every hit tile of all data, whose sums are `whole`, in their
   /// order. NaN is UNSEEN.
-  void stokes(const char* name, const OffsetSystem& system, const SkySums& whole,
-              const std::vector<std::vector<Stokes>>& tiles) const {
+  void stokes(const char* name, std::span<const std::int32_t> hit_tiles, const SkySums& whole,
+              const TileMaps& tiles) const {
     std::vector<std::int32_t> place_of(sums_.tiles().tiles(), -1);
     for (std::size_t h = 0; h < tiles.size(); ++h) {
-      place_of[static_cast<std::size_t>(system.hit_tiles()[h])] = static_cast<std::int32_t>(h);
+      place_of[static_cast<std::size_t>(hit_tiles[h])] = static_cast<std::int32_t>(h);
     }
     const MapFile file{.columns = {"I_STOKES", "Q_STOKES", "U_STOKES"},
                        .unit = "K",
@@ -99,58 +100,85 @@ void write_sums(const MapWriter& writer, const MapJob& job) {
               });
 }
 
-/// Files of each part, with the offsets of all data.
-void write_parts(SolvedMaps& maps, const MapJob& job, Executor& executor) {
-  const AllSums& sums = maps.sums;
-  const OffsetSystem& system = *maps.system;
-  const std::span<const double> a = maps.solution.x;
-  const std::vector<std::uint8_t>& part_of = maps.part_of;
-  MapSummary& summary = maps.summary;
-  std::vector<double> own(a.size());
-  for (std::size_t part = 0; part < sums.parts.size(); ++part) {
-    const SkySums& of = sums.parts[part];
-    const MapWriter writer(of, job, print("part%zu_", part + 1));
-    write_sums(writer, job);
-    TileMaps tiles(system.hit_tiles().size());
-    const auto expand = [&](std::span<const double> offsets) {
-      executor.run(tiles.size(), [&](std::size_t h) {
-        tiles[h] = system.part_map(h, of, offsets, job.solve.least_reciprocal);
-      });
-    };
-    expand({});
-    writer.stokes("binned", system, sums.whole, tiles);
-    PartSummary found;
-    for (std::size_t h = 0; h < tiles.size(); ++h) {
-      const auto pixels = of.tile(static_cast<std::size_t>(system.hit_tiles()[h]));
-      found.hit_pixels += pixels.size();
-      found.cut_pixels += pixels.size();
-      for (const PixelSums& pixel : pixels) found.good += pixel.hits;
-      for (const Stokes& value : tiles[h]) found.cut_pixels -= std::isnan(value.i) ? 0 : 1;
+/// Maps of a rank's tiles become files of all, written by the first one.
+class MapFiles {
+ public:
+  MapFiles(SolvedMaps& maps, const MapJob& job, RankCompany* company)
+      : maps_(maps), job_(job), company_(company) {}
+
+  [[nodiscard]] bool writes() const { return company_ == nullptr || company_->first(); }
+  void write_sums(SkySums& sums, const std::string& prefix) const {
+    if (company_ != nullptr) company_->gather(sums);
+    if (writes()) skyloom::write_sums(MapWriter(sums, job_, prefix), job_);
+  }
+  /// After the sums of all data.
+  void write_map(const char* name, const SkySums& sums, TileMaps tiles,
+                 const std::string& prefix) const {
+    const auto own = maps_.system->hit_tiles();
+    std::vector<std::int32_t> hit_tiles(own.begin(), own.end());
+    if (company_ != nullptr) company_->gather(hit_tiles, tiles);
+    if (writes()) {
+      MapWriter(sums, job_, prefix).stokes(name, hit_tiles, maps_.sums.whole, tiles);
     }
-    summary.parts.push_back(found);
-    if (a.empty()) continue;
-    for (std::size_t b = 0; b < a.size(); ++b) own[b] = part_of[b] == part ? a[b] : 0;
-    expand(own);
-    writer.stokes("map", system, sums.whole, tiles);
+  }
+  /// Pixels and samples of a part, as far as this rank tells of them, from its binned map.
+  [[nodiscard]] PartSummary summary(const SkySums& part, const TileMaps& tiles) const {
+    double counts[3] = {0, 0, 0};  // samples, pixels hit, pixels cut
+    for (std::size_t h = 0; h < tiles.size(); ++h) {
+      const std::int32_t tile = maps_.system->hit_tiles()[h];
+      if (company_ != nullptr && !company_->owns(tile)) continue;
+      const auto pixels = part.tile(static_cast<std::size_t>(tile));
+      counts[1] += static_cast<double>(pixels.size());
+      counts[2] += static_cast<double>(pixels.size());
+      for (const PixelSums& pixel : pixels) counts[0] += pixel.hits;
+      for (const Stokes& value : tiles[h]) counts[2] -= std::isnan(value.i) ? 0 : 1;
+    }
+    if (company_ != nullptr) company_->sum(counts);
+    return {.good = static_cast<std::size_t>(counts[0]),
+            .hit_pixels = static_cast<std::size_t>(counts[1]),
+            .cut_pixels = static_cast<std::size_t>(counts[2])};
+  }
+
+ private:
+  SolvedMaps& maps_;
+  const MapJob& job_;
+  RankCompany* company_;
+};
+
+/// Files of each part, with the offsets of all data.
+void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Executor& executor) {
+  const std::vector<double>& a = maps.solution.x;
+  std::vector<double> own(a.size());
+  for (std::size_t part = 0; part < maps.sums.parts.size(); ++part) {
+    SkySums& of = maps.sums.parts[part];
+    const std::string prefix = print("part%zu_", part + 1);
+    const double least = job.solve.least_reciprocal;
+    TileMaps binned = maps.system->part_maps(of, nullptr, least, executor);
+    maps.summary.parts.push_back(files.summary(of, binned));
+    files.write_sums(of, prefix);
+    files.write_map("binned", of, std::move(binned), prefix);
+    if (job.binned_only) continue;
+    for (std::size_t b = 0; b < a.size(); ++b) own[b] = maps.part_of[b] == part ? a[b] : 0;
+    files.write_map("map", of, maps.system->part_maps(of, &own, least, executor), prefix);
   }
 }
 
 }  // namespace
 
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
-                     const Observer& observer) {
-  check_place(job.folder + "/map.fits");
-  const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer);
+                     const Observer& observer, RankCompany* company) {
+  if (company == nullptr || company->first()) check_place(job.folder + "/map.fits");
+  const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
-  make_folder_of(job.folder + "/map.fits");
-  const SkySums& sums = maps->sums.whole;
-  const MapWriter writer(sums, job);
-  write_sums(writer, job);
-  writer.stokes("binned", *maps->system, sums, maps->tiles({}, executor));
+  SkySums& sums = maps->sums.whole;
+  const MapFiles files(*maps, job, company);
+  if (files.writes()) make_folder_of(job.folder + "/map.fits");
+  files.write_sums(sums, {});
+  files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {
-    writer.stokes("map", *maps->system, sums, maps->tiles(maps->solution.x, executor));
+    files.write_map("map", sums, maps->system->maps(&maps->solution.x, executor), {});
   }
-  if (!maps->sums.parts.empty()) write_parts(*maps, job, executor);
+  if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
   maps->summary.write = clock.lap();
   return maps->summary;
 }

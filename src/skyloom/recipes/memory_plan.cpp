@@ -20,7 +20,7 @@ constexpr double kAlways = 12e6;     // code that is still to be loaded, stacks,
 constexpr double kKeptRun = 24 + 8 + 12;               // run, signal, its segment
 constexpr double kFreshRun = 2 * (24 + 48 + 12) + 48;  // with products, and visits to be sorted
 constexpr double kSortedRun = 24 + 2 * 24 + 2 * 16 + 4 + 8;  // of the system, with visits and parts
-constexpr double kPixelSums = 2 * sizeof(PixelSums), kPixelSystem = 48 + 24;
+constexpr double kPixelSums = 2 * sizeof(PixelSums), kPixelSystem = 48 + 2 * 24;
 constexpr double kTile = 64, kHitTile = 512;
 constexpr double kBaseline = 200, kPriorBaseline = 1000;
 constexpr double kStream = 400;

@@ -15,6 +15,7 @@
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/read_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
+#include "skyloom/recipes/test_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
@@ -26,33 +27,9 @@ namespace {
 using loom::test::read_bytes;
 using loom::test::TempFolder;
 using loom::test::thrown_by;
-
-/// Two observations of 10 minutes that turn fast, 14 detectors.
-SimulationOptions small_simulation() {
-  SimulationOptions options;
-  options.plane.width_deg = 20;
-  options.plane.rate_hz = 5;
-  options.scan = {.spin_minutes = 1.3, .precession_minutes = 17, .year_days = 0};
-  options.observations = 2;
-  options.observation_minutes = 10;
-  return options;
-}
-
-MapJob small_maps(const std::string& folder) {
-  MapJob job{.folder = folder, .nside = 16, .step_s = 10, .type = MapType::kFloat64};
-  job.solve.least_reciprocal = 1e-3;
-  return job;
-}
-
-std::shared_ptr<const SkyMap> some_sky(std::int64_t nside) {
-  auto sky = std::make_shared<SkyMap>();
-  sky->pixels = Healpix(nside);
-  sky->values.resize(3 * static_cast<std::size_t>(sky->pixels.pixels()));
-  for (std::size_t i = 0; i < sky->values.size(); ++i) {
-    sky->values[i] = static_cast<float>(std::sin(1 + 0.37 * static_cast<double>(i)));
-  }
-  return sky;
-}
+using test::small_maps;
+using test::small_simulation;
+using test::some_sky;
 
 TEST(MakeMaps, RecoversTheSkyThatWasScanned) {
   const TempFolder folder;

@@ -14,6 +14,7 @@
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
+#include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
 namespace {
@@ -43,9 +44,21 @@ Stream compress(const Observation& observation, const Detector& detector,
   return builder.finish();
 }
 
+/// Parts of the data, by the places that a rank's observations and detectors have in all of them.
+struct Parts {
+  const SplitPlan& plan;
+  const SharedTod* shared;  ///< null: all of them are here
+
+  [[nodiscard]] std::size_t of(std::size_t number, std::size_t detector, std::size_t sample) const {
+    if (shared == nullptr) return plan.part(number, detector, sample);
+    const Share& at = shared->share(number);
+    return plan.part(at.observation, at.first + detector, sample);
+  }
+};
+
 /// Reads and compresses all of an observation, some pairs of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
-                     const SplitPlan& plan, AllSums& sums, std::vector<Stream>& streams,
+                     const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
                      WorkPool<PairWork>& works, Executor& executor, const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
@@ -75,9 +88,9 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
     });
     const std::span<Stream> fresh = std::span(streams).subspan(before);
     sums.whole.add(fresh, executor);
-    for (std::size_t part = 0; part < plan.parts(); ++part) {
+    for (std::size_t part = 0; part < parts.plan.parts(); ++part) {
       sums.parts[part].add(fresh, executor, [&](std::size_t stream, std::size_t baseline) {
-        return plan.part(number, first + stream, baseline * step) == part;
+        return parts.of(number, first + stream, baseline * step) == part;
       });
     }
     executor.run(n, [&](std::size_t i) { fresh[i].keep_signal_alone(); });
@@ -100,12 +113,15 @@ void check_runs(const std::vector<Stream>& streams, const MemoryPlan& memory, co
                     runs, gigabytes(job.memory).c_str(), memory.runs));
 }
 
-void count_streams(const TodSource& source, const std::vector<Stream>& streams,
-                   MapSummary& summary) {
-  summary.observations = source.observations();
+std::size_t most_detectors(const TodSource& source) {
+  std::size_t most = 0;
   for (std::size_t i = 0; i < source.observations(); ++i) {
-    summary.detectors = std::max(summary.detectors, source.observation(i).plane.detectors.size());
+    most = std::max(most, source.observation(i).plane.detectors.size());
   }
+  return most;
+}
+
+void count_streams(const std::vector<Stream>& streams, MapSummary& summary) {
   for (const Stream& stream : streams) {
     for (const std::uint32_t n : stream.lengths) summary.samples += n;
     summary.good += stream.good;
@@ -141,7 +157,7 @@ OffsetPrior priors(const TodSource& source, const MapJob& job) {
 
 /// The part of each baseline of the system, in its order: observations, detectors, time.
 std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJob& job,
-                                             const SplitPlan& plan) {
+                                             const Parts& parts) {
   std::vector<std::uint8_t> out;
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
@@ -149,7 +165,7 @@ std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJ
     const std::size_t length = step == 0 ? observation.samples : step;
     for (std::size_t d = 0; d < observation.plane.detectors.size(); ++d) {
       for (std::size_t first = 0; first < observation.samples; first += length) {
-        out.push_back(static_cast<std::uint8_t>(plan.part(i, d, first)));
+        out.push_back(static_cast<std::uint8_t>(parts.of(i, d, first)));
       }
     }
   }
@@ -157,7 +173,7 @@ std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJ
 }
 
 /// Reads everything; returns what became of it.
-std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const SplitPlan& plan,
+std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const Parts& plan,
                                  SolvedMaps& to, Executor& executor, const Observer& observer) {
   MemoryPlan memory{.threads = executor.concurrency()};
   if (job.memory > 0) memory = plan_memory(source, job, memory.threads);
@@ -172,8 +188,20 @@ std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, con
     }
   }
   source.rest();
-  count_streams(source, streams, to.summary);
+  count_streams(streams, to.summary);
   return streams;
+}
+
+/// Of all ranks together.
+void count_all(RankCompany* company, MapSummary& s) {
+  if (company == nullptr) return;
+  std::size_t* const counts[] = {&s.samples,    &s.good,       &s.flagged,    &s.not_finite,
+                                 &s.runs,       &s.baselines,  &s.unfitted,   &s.left_baselines,
+                                 &s.hit_pixels, &s.cut_pixels, &s.cut_samples};
+  std::vector<double> sums;
+  for (const std::size_t* count : counts) sums.push_back(static_cast<double>(*count));
+  company->sum(sums);
+  for (std::size_t i = 0; i < sums.size(); ++i) *counts[i] = static_cast<std::size_t>(sums[i]);
 }
 
 void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
@@ -185,47 +213,48 @@ void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& s
   for (const SkySums& part : sums.parts) summary.sums_bytes += part.bytes();
   summary.system_bytes = system.bytes();
   for (const std::int32_t tile : system.hit_tiles()) {
+    if (system.company() != nullptr && !system.company()->owns(tile)) continue;
     summary.hit_pixels += sums.whole.tile(static_cast<std::size_t>(tile)).size();
   }
 }
 
 }  // namespace
 
-TileMaps SolvedMaps::tiles(std::span<const double> a, Executor& executor) const {
-  TileMaps out(system->hit_tiles().size());
-  executor.run(out.size(), [&](std::size_t h) {
-    out[h] = system->tile_map(h, a);
-    const auto inverses = system->inverse(h);
-    for (std::size_t p = 0; p < out[h].size(); ++p) {
-      if (!(inverses[p].ii > 0)) out[h][p] = {NAN, NAN, NAN};
-    }
-  });
-  return out;
-}
-
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
-                                       Executor& executor, const Observer& observer) {
+                                       Executor& executor, const Observer& observer,
+                                       RankCompany* company) {
   const FilteredTod filtered(unfiltered, job.filters);
-  const TodSource& source =
-      job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
+  const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
+  std::optional<SharedTod> share;
+  if (company != nullptr) share.emplace(all, share_of(all, company->rank(), company->size()));
+  const TodSource& source = share ? static_cast<const TodSource&>(*share) : all;
   const Healpix sky(static_cast<std::int64_t>(job.nside));
   StageClock clock;
-  const SplitPlan plan(source, job.split);
+  const SplitPlan plan(all, job.split);
+  const Parts parts{plan, share ? &*share : nullptr};
   auto out = std::make_unique<SolvedMaps>(sky, plan.parts());
   MapSummary& summary = out->summary;
-  std::vector<Stream> streams = read_streams(source, job, plan, *out, executor, observer);
+  std::vector<Stream> streams = read_streams(source, job, parts, *out, executor, observer);
   summary.unfitted = filtered.failed();
+  if (company != nullptr) {
+    std::vector<SkySums*> sums{&out->sums.whole};
+    for (SkySums& part : out->sums.parts) sums.push_back(&part);
+    company->merge(sums);
+  }
+  summary.compress = clock.lap();
+  out->system.emplace(out->sums.whole, streams, job.solve, executor, company);
+  std::vector<Stream>().swap(streams);
+  count_system(out->sums, *out->system, summary);
+  count_all(company, summary);
+  summary.observations = all.observations();
+  summary.detectors = most_detectors(all);
   if (summary.unfitted > 0) {
     observer.warn(print(
         "%zu stretches of detectors have too few good samples for the polynomial: they are left "
         "out",
         summary.unfitted));
   }
-  summary.compress = clock.lap();
-  out->system.emplace(out->sums.whole, streams, job.solve, executor);
-  std::vector<Stream>().swap(streams);
-  count_system(out->sums, *out->system, summary);
-  if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, plan);
+  if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
   out->solution = destripe(*out->system, priors(source, job), job.limits, executor, observer);

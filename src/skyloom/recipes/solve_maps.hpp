@@ -11,6 +11,7 @@
 #include "loom/base/log.hpp"
 #include "skyloom/mapping/offset_system.hpp"
 #include "skyloom/recipes/map_job.hpp"
+#include "skyloom/recipes/rank_company.hpp"
 
 namespace skyloom {
 
@@ -21,9 +22,6 @@ struct AllSums {
   std::vector<SkySums> parts;
 };
 
-/// Maps of hit tiles, in the order of OffsetSystem::hit_tiles(); NaN where a pixel is cut.
-using TileMaps = std::vector<std::vector<Stokes>>;
-
 struct SolvedMaps {
   SolvedMaps(const Healpix& sky, std::size_t parts) : sums(sky, parts) {}
   AllSums sums;
@@ -31,15 +29,14 @@ struct SolvedMaps {
   Solution solution;                   ///< x: the offsets; empty where none are asked for
   std::vector<std::uint8_t> part_of;   ///< of each baseline, where there are parts
   MapSummary summary;                  ///< but for writing
-
-  /// (P^T N^-1 P)^-1 P^T N^-1 (d - M a); no `a`: binned.
-  [[nodiscard]] TileMaps tiles(std::span<const double> a, Executor& executor) const;
 };
 
 /// Reads and compresses everything, then solves for the offsets. Throws kUsage, kNoGoodData,
-/// kPixelisation, kMemory, and what reading throws.
+/// kPixelisation, kMemory, and what reading throws. `company`: the ranks that share the data, all
+/// of which call this: each has its own detectors, and the sums of the tiles that they hit.
 [[nodiscard]] std::unique_ptr<SolvedMaps> solve_maps(const TodSource& source, const MapJob& job,
                                                      Executor& executor,
-                                                     const Observer& observer = {});
+                                                     const Observer& observer = {},
+                                                     RankCompany* company = nullptr);
 
 }  // namespace skyloom

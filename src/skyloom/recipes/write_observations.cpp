@@ -50,16 +50,16 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
 
 std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
                                             Overwrite overwrite, Executor& executor,
-                                            const Observer& observer) {
+                                            const Observer& observer, const Turn& turn) {
   std::vector<std::string> paths;
-  for (std::size_t i = 0; i < source.observations(); ++i) {
+  for (std::size_t i = turn.rank; i < source.observations(); i += turn.size) {
     paths.push_back(folder + "/" + source.observation(i).name + ".h5");
-  }
-  check_place(paths.front());
-  make_folder_of(paths.front());
-  for (std::size_t i = 0; i < source.observations(); ++i) {
+    if (paths.size() == 1) {
+      check_place(paths.front());
+      make_folder_of(paths.front());
+    }
     const Boresight boresight = source.boresight(i);
-    ObservationWriter writer(paths[i], overwrite, source.observation(i), boresight);
+    ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight);
     write_signals(source, i, boresight, writer, executor, observer);
     writer.commit();
   }

@@ -12,10 +12,15 @@
 
 namespace skyloom {
 
+/// Which of several processes this is: each writes every `size`th observation.
+struct Turn {
+  std::size_t rank = 0, size = 1;
+};
+
 /// Writes FOLDER/NAME.h5; returns their paths, in the order of observations. Throws what writing
 /// throws, kInterrupted.
 std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
                                             Overwrite overwrite, Executor& executor,
-                                            const Observer& observer = {});
+                                            const Observer& observer = {}, const Turn& turn = {});
 
 }  // namespace skyloom

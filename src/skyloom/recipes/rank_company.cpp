@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/rank_company.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace skyloom {
+namespace {
+
+constexpr int kTag = 7;
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of a message: MPI counts in int
+constexpr int kPatience = 2000;  // looks before a process that waits gives its processor away
+
+/// A stretch of numbers of a message that is read from its start.
+template <class T>
+class Cursor {
+ public:
+  explicit Cursor(std::vector<T> values) : values_(std::move(values)) {}
+  [[nodiscard]] std::span<const T> next(std::size_t n) {
+    const std::span<const T> out = std::span<const T>(values_).subspan(at_, n);
+    at_ += n;
+    return out;
+  }
+
+ private:
+  std::vector<T> values_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+void RankMail::post(int to, std::vector<std::byte> bytes) {
+  std::uint64_t length = bytes.size();
+  std::vector<std::byte> head(sizeof length);
+  std::memcpy(head.data(), &length, sizeof length);
+  ranks_.send(to, kTag, std::move(head));
+  if (bytes.size() <= kMostBytes) {
+    if (!bytes.empty()) ranks_.send(to, kTag, std::move(bytes));
+    return;
+  }
+  for (std::size_t first = 0; first < bytes.size(); first += kMostBytes) {
+    const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t n = std::min(kMostBytes, bytes.size() - first);
+    ranks_.send(to, kTag, {from, from + static_cast<std::ptrdiff_t>(n)});
+  }
+}
+
+std::vector<std::byte> RankMail::piece(int from) {
+  std::deque<std::vector<std::byte>>& own = waiting_[from];
+  for (int looks = 0; own.empty(); ++looks) {
+    if (auto message = ranks_.receive()) {
+      waiting_[message->from].push_back(std::move(message->bytes));
+      looks = 0;
+    } else if (looks > kPatience) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+  std::vector<std::byte> out = std::move(own.front());
+  own.pop_front();
+  return out;
+}
+
+std::vector<std::byte> RankMail::take(int from) {
+  const std::vector<std::byte> head = piece(from);
+  std::uint64_t length = 0;
+  std::memcpy(&length, head.data(), std::min(sizeof length, head.size()));
+  std::vector<std::byte> out;
+  while (out.size() < length) {
+    std::vector<std::byte> more = piece(from);
+    if (out.empty()) {
+      out = std::move(more);
+    } else {
+      out.insert(out.end(), more.begin(), more.end());
+    }
+  }
+  return out;
+}
+
+void RankCompany::sum(std::span<double> values) {
+  const int rank = ranks_.rank(), size = ranks_.size();
+  int step = 1;  // up the tree: this rank gathers those of rank + 1, + 2, + 4 ...
+  for (; step < size && rank % (2 * step) == 0; step *= 2) {
+    if (rank + step >= size) continue;
+    const auto more = mail_.take<double>(rank + step);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += more[i];
+  }
+  if (rank != 0) {
+    mail_.post(rank - step, std::vector<double>(values.begin(), values.end()));
+    const auto all = mail_.take<double>(rank - step);
+    std::copy(all.begin(), all.end(), values.begin());
+  }
+  for (step /= 2; step > 0; step /= 2) {
+    if (rank + step < size) {
+      mail_.post(rank + step, std::vector<double>(values.begin(), values.end()));
+    }
+  }
+}
+
+void RankCompany::learn_hitters(const SkySums& sums) {
+  const std::vector<std::int32_t> own = sums.hit_tiles();
+  for (int to = 0; to < ranks_.size(); ++to) {
+    if (to != ranks_.rank()) mail_.post(to, own);
+  }
+  for (const std::int32_t tile : own) hitters_[tile];
+  for (int from = 0; from < ranks_.size(); ++from) {
+    const auto tiles = from == ranks_.rank() ? own : mail_.take<std::int32_t>(from);
+    for (const std::int32_t tile : tiles) {
+      const auto at = hitters_.find(tile);
+      if (at != hitters_.end()) at->second.push_back(from);
+    }
+  }
+  for (const auto& [tile, all] : hitters_) {
+    if (all.size() > 1) shared_.push_back(tile);
+  }
+}
+
+void RankCompany::merge(std::span<SkySums* const> sums) {
+  learn_hitters(*sums[0]);
+  const int rank = ranks_.rank(), size = ranks_.size();
+  for (SkySums* const one : sums) {
+    // to the owners, tile by tile: a pixel without hits says how many follow
+    std::vector<std::vector<PixelSums>> out(static_cast<std::size_t>(size));
+    const auto append = [](std::vector<PixelSums>& to, std::span<const PixelSums> pixels) {
+      PixelSums head;
+      head.place = static_cast<std::uint32_t>(pixels.size());
+      to.push_back(head);
+      to.insert(to.end(), pixels.begin(), pixels.end());
+    };
+    const auto next = [](Cursor<PixelSums>& from) { return from.next(from.next(1)[0].place); };
+    const auto exchange = [&](const auto& sends, const auto& receives) {
+      std::vector<bool> expected(static_cast<std::size_t>(size));
+      for (const std::int32_t tile : shared_) {
+        for (const int other : hitters_.at(tile)) {
+          if (other == rank) continue;
+          if (sends(tile, other)) {
+            append(out[static_cast<std::size_t>(other)], one->tile(static_cast<std::size_t>(tile)));
+          }
+          if (receives(tile, other)) expected[static_cast<std::size_t>(other)] = true;
+        }
+      }
+      std::map<int, Cursor<PixelSums>> mail;
+      for (int other = 0; other < size; ++other) {
+        auto& to = out[static_cast<std::size_t>(other)];
+        if (!to.empty()) mail_.post(other, to);
+        std::vector<PixelSums>().swap(to);
+      }
+      for (int other = 0; other < size; ++other) {
+        if (expected[static_cast<std::size_t>(other)]) {
+          mail.emplace(other, Cursor<PixelSums>(mail_.take<PixelSums>(other)));
+        }
+      }
+      return mail;
+    };
+    auto to_owner = exchange([&](std::int32_t tile, int other) { return owner(tile) == other; },
+                             [&](std::int32_t tile, int) { return owner(tile) == rank; });
+    for (const std::int32_t tile : shared_) {
+      if (owner(tile) != rank) continue;
+      const auto number = static_cast<std::size_t>(tile);
+      const auto mine = one->tile(number);
+      const std::vector<PixelSums> own(mine.begin(), mine.end());
+      one->clear_tile(number);
+      for (const int other : hitters_.at(tile)) {
+        one->add_tile(number,
+                      other == rank ? std::span<const PixelSums>(own) : next(to_owner.at(other)));
+      }
+    }
+    auto from_owner = exchange([&](std::int32_t tile, int) { return owner(tile) == rank; },
+                               [&](std::int32_t tile, int other) { return owner(tile) == other; });
+    for (const std::int32_t tile : shared_) {
+      if (owner(tile) == rank) continue;
+      one->clear_tile(static_cast<std::size_t>(tile));
+      one->add_tile(static_cast<std::size_t>(tile), next(from_owner.at(owner(tile))));
+    }
+  }
+}
+
+void RankCompany::begin(std::span<const std::span<Stokes>> tiles) {
+  std::map<int, std::vector<Stokes>> out;
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const int to = owner(shared_[i]);
+    if (to != ranks_.rank()) out[to].insert(out[to].end(), tiles[i].begin(), tiles[i].end());
+  }
+  for (const auto& [to, values] : out) mail_.post(to, values);
+}
+
+void RankCompany::end(std::span<const std::span<Stokes>> tiles) {
+  const int rank = ranks_.rank();
+  std::map<int, std::vector<Stokes>> out;
+  std::map<int, Cursor<Stokes>> parts, wholes;
+  for (const std::int32_t tile : shared_) {
+    if (owner(tile) != rank) continue;
+    for (const int other : hitters_.at(tile)) {
+      if (other != rank && !parts.contains(other)) {
+        parts.emplace(other, Cursor<Stokes>(mail_.take<Stokes>(other)));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    if (owner(shared_[i]) != rank) continue;
+    const std::size_t n = tiles[i].size();
+    std::vector<Stokes> all(n);
+    for (const int other : hitters_.at(shared_[i])) {
+      const std::span<const Stokes> from =
+          other == rank ? std::span<const Stokes>(tiles[i]) : parts.at(other).next(n);
+      for (std::size_t p = 0; p < n; ++p) {
+        all[p].i += from[p].i;
+        all[p].q += from[p].q;
+        all[p].u += from[p].u;
+      }
+    }
+    std::copy(all.begin(), all.end(), tiles[i].begin());
+    for (const int other : hitters_.at(shared_[i])) {
+      if (other != rank) out[other].insert(out[other].end(), all.begin(), all.end());
+    }
+  }
+  for (const auto& [to, values] : out) mail_.post(to, values);
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const int from = owner(shared_[i]);
+    if (from == rank) continue;
+    if (!wholes.contains(from)) wholes.emplace(from, Cursor<Stokes>(mail_.take<Stokes>(from)));
+    const auto values = wholes.at(from).next(tiles[i].size());
+    std::copy(values.begin(), values.end(), tiles[i].begin());
+  }
+}
+
+void RankCompany::gather(SkySums& sums) {
+  if (!first()) {
+    std::vector<std::uint64_t> heads;  // tile and length of each
+    std::vector<PixelSums> pixels;
+    for (const std::int32_t tile : sums.hit_tiles()) {
+      if (!owns(tile)) continue;
+      const auto at = sums.tile(static_cast<std::size_t>(tile));
+      heads.insert(heads.end(), {static_cast<std::uint64_t>(tile), at.size()});
+      pixels.insert(pixels.end(), at.begin(), at.end());
+    }
+    mail_.post(0, heads);
+    mail_.post(0, pixels);
+    return;
+  }
+  for (int from = 1; from < ranks_.size(); ++from) {
+    const auto heads = mail_.take<std::uint64_t>(from);
+    Cursor<PixelSums> pixels(mail_.take<PixelSums>(from));
+    for (std::size_t k = 0; k < heads.size(); k += 2) {
+      sums.clear_tile(heads[k]);
+      sums.add_tile(heads[k], pixels.next(heads[k + 1]));
+    }
+  }
+}
+
+void RankCompany::gather(std::vector<std::int32_t>& hit_tiles,
+                         std::vector<std::vector<Stokes>>& map) {
+  if (!first()) {
+    std::vector<std::uint64_t> heads;
+    std::vector<Stokes> values;
+    for (std::size_t h = 0; h < hit_tiles.size(); ++h) {
+      if (!owns(hit_tiles[h])) continue;
+      heads.insert(heads.end(), {static_cast<std::uint64_t>(hit_tiles[h]), map[h].size()});
+      values.insert(values.end(), map[h].begin(), map[h].end());
+    }
+    mail_.post(0, heads);
+    mail_.post(0, values);
+    return;
+  }
+  std::map<std::int32_t, std::vector<Stokes>> all;
+  for (std::size_t h = 0; h < hit_tiles.size(); ++h) all[hit_tiles[h]] = std::move(map[h]);
+  for (int from = 1; from < ranks_.size(); ++from) {
+    const auto heads = mail_.take<std::uint64_t>(from);
+    Cursor<Stokes> values(mail_.take<Stokes>(from));
+    for (std::size_t k = 0; k < heads.size(); k += 2) {
+      const auto one = values.next(heads[k + 1]);
+      all[static_cast<std::int32_t>(heads[k])].assign(one.begin(), one.end());
+    }
+  }
+  hit_tiles.clear();
+  map.clear();
+  for (auto& [tile, values] : all) {
+    hit_tiles.push_back(tile);
+    map.push_back(std::move(values));
+  }
+}
+
+}  // namespace skyloom

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Maps by several ranks, which are threads here.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "loom/testing/test_files.hpp"
+#include "loom/testing/thread_ranks.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+#include "skyloom/recipes/test_maps.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::read_bytes;
+using loom::test::TempFolder;
+using test::small_maps;
+using test::small_simulation;
+using test::some_sky;
+
+/// Makes maps on ranks that are threads; the summary of the first one.
+MapSummary make_on_ranks(const TodSource& source, const MapJob& job, int ranks) {
+  ThreadRanks::World world(ranks);
+  MapSummary first;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      ThreadRanks own(world, rank);
+      RankCompany company(own);
+      SerialExecutor one;
+      const MapSummary found = make_maps(source, job, one, {}, &company);
+      if (rank == 0) first = found;
+      own.finish();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return first;
+}
+
+/// Largest difference of two maps' values over their largest value; unseen ones are the same.
+double difference(const std::string& a, const std::string& b) {
+  const SkyMap one = read_sky(a), other = read_sky(b);
+  EXPECT_EQ(one.unseen, other.unseen);
+  double most = 0, size = 0;
+  for (std::size_t i = 0; i < one.values.size(); ++i) {
+    EXPECT_EQ(one.values[i] == 0, other.values[i] == 0);
+    most = std::max(most, std::fabs(double{one.values[i]} - double{other.values[i]}));
+    size = std::max(size, std::fabs(double{one.values[i]}));
+  }
+  return most / size;
+}
+
+TEST(MakeMaps, OnRanksAreThoseOfOneProcess) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 5;
+  const SimulatedTod source(options, some_sky(64));  // 14 pairs in all
+  for (const bool prior : {false, true}) {
+    MapJob job = small_maps(folder.file("alone"));
+    job.prior = prior;
+    job.filters = {.polynomial = 1, .common_mode = true};
+    job.split = split_of("time=3");
+    job.limits.tolerance = 1e-13;
+    SerialExecutor one;
+    const MapSummary alone = make_maps(source, job, one);
+    for (const int ranks : prior ? std::vector<int>{3} : std::vector<int>{2, 17}) {  // 17: too many
+      job.folder = folder.file("ranks");
+      const MapSummary found = make_on_ranks(source, job, ranks);
+      EXPECT_EQ(found.samples, alone.samples);
+      EXPECT_EQ(found.good, alone.good);
+      EXPECT_EQ(found.runs, alone.runs);
+      EXPECT_EQ(found.baselines, alone.baselines);
+      EXPECT_EQ(found.hit_pixels, alone.hit_pixels);
+      EXPECT_EQ(found.cut_pixels, alone.cut_pixels);
+      EXPECT_EQ(found.cut_samples, alone.cut_samples);
+      EXPECT_EQ(found.parts[1].good, alone.parts[1].good);
+      EXPECT_EQ(found.parts[2].cut_pixels, alone.parts[2].cut_pixels);
+      EXPECT_TRUE(found.converged);
+      for (const char* name : {"hits", "part2_hits"}) {
+        const std::string file = std::string("/") + name + ".fits";
+        EXPECT_EQ(read_bytes(folder.file("ranks") + file), read_bytes(folder.file("alone") + file));
+      }
+      for (const char* name : {"binned", "map", "part1_binned", "part3_map"}) {
+        const std::string file = std::string("/") + name + ".fits";
+        // read_sky() rounds to float: what rounds apart shows as 6e-8
+        EXPECT_LT(difference(folder.file("alone") + file, folder.file("ranks") + file), 1.2e-7)
+            << name << " " << ranks << " " << prior;
+      }
+      job.folder = folder.file("again");
+      make_on_ranks(source, job, ranks);
+      for (const char* name : {"/map.fits", "/cov.fits", "/part1_map.fits"}) {
+        EXPECT_EQ(read_bytes(folder.file("again") + name), read_bytes(folder.file("ranks") + name));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace skyloom

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests: a small simulation, what maps of it are asked for, a sky.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "skyloom/recipes/map_job.hpp"
+#include "skyloom/tod/simulated_tod.hpp"
+
+namespace skyloom::test {
+
+/// Two observations of 10 minutes that turn fast, 14 detectors.
+inline SimulationOptions small_simulation() {
+  SimulationOptions options;
+  options.plane.width_deg = 20;
+  options.plane.rate_hz = 5;
+  options.scan = {.spin_minutes = 1.3, .precession_minutes = 17, .year_days = 0};
+  options.observations = 2;
+  options.observation_minutes = 10;
+  return options;
+}
+
+inline MapJob small_maps(const std::string& folder) {
+  MapJob job{.folder = folder, .nside = 16, .step_s = 10, .type = MapType::kFloat64};
+  job.solve.least_reciprocal = 1e-3;
+  return job;
+}
+
+inline std::shared_ptr<const SkyMap> some_sky(std::int64_t nside) {
+  auto sky = std::make_shared<SkyMap>();
+  sky->pixels = Healpix(nside);
+  sky->values.resize(3 * static_cast<std::size_t>(sky->pixels.pixels()));
+  for (std::size_t i = 0; i < sky->values.size(); ++i) {
+    sky->values[i] = static_cast<float>(std::sin(1 + 0.37 * static_cast<double>(i)));
+  }
+  return sky;
+}
+
+}  // namespace skyloom::test
