@@ -75,6 +75,12 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
              "GH-0-0 of the PSF: as stored, or 1");
   header.set("EXTAILS", in.psf->model.has_tails ? "on" : "off", "Tails of the PSF");
   header.set("EXMASK", static_cast<std::int64_t>(job.mask_bits), "CCD mask bits that drop a pixel");
+  if (options.model_variance) {
+    header.set_logical("EXMODVAR", true, "Weights of model and read noise");
+  }
+  if (options.reject_nsig >= 0) {
+    header.set("EXREJECT", options.reject_nsig, "[sigma] pixels farther from the model dropped");
+  }
   header.set("FIBERMIN", first_fiber(options, frame.fibermap));
   return header;
 }
