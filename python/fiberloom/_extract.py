@@ -164,7 +164,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
                  model_variance: bool = False, reject: Optional[float] = None,
-                 method: Method = "exact", gh00: str = "file", tails: bool = False,
+                 method: Method = "exact", gh00: str = "file", tails: bool = False, psf_status: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
                  wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
@@ -191,6 +191,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         "one" replaces the PSF's row GH-0-0 by 1.
     tails : bool
         Add the PSF's tails.
+    psf_status : bool
+        Leave out fibres whose STATUS in the PSF is not 0.
     verify : bool
         Compare CHECKSUM and DATASUM of the inputs, where they have them.
     scores : bool
@@ -224,7 +226,7 @@ progress
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
          "model_variance": model_variance, "reject": reject, "method": method,
-         "gh00": gh00, "psf_tails": check.flag("tails", tails), "mask_bits": _mask_bits(mask_bits),
+         "gh00": gh00, "psf_tails": check.flag("tails", tails), "psf_status": psf_status, "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)

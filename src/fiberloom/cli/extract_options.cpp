@@ -33,7 +33,7 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
   options.add("-i,--input", &c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)",
               {.required = true});
   options.add("-p,--psf", &c.job.psf,
-              "PSF (GAUSS-HERMITE, version 1, 2 or 3)",
+              "PSF (GAUSS-HERMITE 1 to 3, GAUSS-HERMITE2, SPOTGRID, MONOSPOT, PCA-PIX)",
               {.required = true});
   options.add("-o,--output", &c.job.output, "frame to write (.fits or .fits.gz)",
               {.required = true});

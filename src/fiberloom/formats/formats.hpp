@@ -59,6 +59,7 @@ enum class Gh00 { kFile, kOne };  ///< defect B1: take the row as stored, or 1
 struct PsfReadOptions {
   Gh00 gh00 = Gh00::kFile;
   bool tails = false;
+  bool status = false;  ///< leave out fibres whose STATUS is not 0
   Verify verify = Verify::kYes;
 };
 struct PsfFile {
@@ -66,7 +67,8 @@ struct PsfFile {
   PsfModel model;
   HeaderCards header;  ///< of the PSF HDU
 };
-/// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF).
+/// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF), GAUSS-HERMITE2, SPOTGRID,
+/// MONOSPOT, PCA-PIX.
 [[nodiscard]] PsfFile read_psf(const std::string& path, const PsfReadOptions& options = {});
 
 /// Spectra as the file of a frame has them (float32 there, float64 here): ours, desispec's, spex's,

@@ -14,7 +14,7 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
         Status::kUnsupported,
         "--model-variance and --reject are of the exact method; --method patch has neither");
   }
-  if (device_ != nullptr && !refines(options))
+  if (device_ != nullptr && !refines(options) && !psf.shape)
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);

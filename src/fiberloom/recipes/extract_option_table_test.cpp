@@ -89,7 +89,7 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
   EXPECT_EQ(keys, (std::vector<std::string>{"method", "wave", "barycentric", "fibres", "bundle",
                                             "psferr", "ridge", "ndiag", "mask", "gh00", "tails",
                                             "scores", "tolerance", "patch", "iterations",
-                                            "model_variance", "reject"}));
+                                            "model_variance", "reject", "psf_status"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -118,12 +118,12 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
          max_iterations, model_variance, reject, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
-  auto& [gh00, tails, psf_verify] = psf_options;
+  auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{
       &wave,      &barycentric,    &method,         &mask_bits, &verify,      &scores,
       &spec_min,  &nspec,          &bundle_size,    &psferr,    &regularize,  &ndiag,
       &tolerance, &max_iterations, &model_variance, &reject,    &nsubbundles, &nwavestep,
-      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails};
+      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status};
   EXPECT_EQ(in_rows, wanted);
 }
 
