@@ -2,6 +2,7 @@
 """Extraction: arrays to a Frame, and file to file."""
 from typing import Any, Dict, Optional, Union
 
+import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as check
@@ -27,6 +28,12 @@ def _progress(progress: Progress) -> Progress:
     return progress
 
 
+def _readnoise(value: Any, shape: Any) -> Any:
+    if value is None or np.ndim(value) > 0:
+        return None if value is None else check.real("readnoise", value, shape)
+    return check.number("readnoise", value, 0, 1e6)
+
+
 def _mask_bits(value: Any) -> int:
     return _core.default_mask_bits if value is None else check.option("mask_bits", value, "mask_bits")
 
@@ -35,7 +42,8 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
                   mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                   regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                  model: bool = False,
+                  model_variance: bool = False, reject: Optional[float] = None,
+                  readnoise: Optional[Union[float, npt.ArrayLike]] = None, model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
                   backend: Backend = "auto", gpu_memory: Optional[float] = None,
@@ -73,6 +81,14 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         Bound on a bin's numerical error in units of its sigma.
     max_iterations : int
         Bound on the iterations of a bundle's solve; a handful is usual. What it leaves undone is a warning.
+    model_variance : bool
+        Weights from the model image and `readnoise` instead of `ivar`, whose zeros stay: no bias where `ivar` was
+        made of the noisy pixels.
+    reject : float, optional
+        Drop pixels so many sigma (3 or more) from the model and solve again; `Frame.rejected` lists them. Needs
+        `readnoise`.
+    readnoise : float or array [npix_y][npix_x], optional
+        Electrons; only the two before read it.
     model : bool
         Also make the model image.
     method : {"exact", "patch"}
@@ -124,11 +140,13 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     first, count = check.fibers(specmin, nspec, psf.nfiber)
     options = _options(
         {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
-         "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations, "method": method,
+         "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
+         "model_variance": model_variance, "reject": reject, "method": method,
          "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
          "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     options["model"] = check.flag("model", model)
+    options["readnoise"] = _readnoise(readnoise, shape)
     grid = check.wave("wave", (*psf.wave_range, 0.8) if wave is None else wave)
     result = _core.extract(
         check.real("image", image, shape, keep_single=True),
@@ -140,11 +158,13 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
 
 def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  wavelength: Optional[Union[str, npt.ArrayLike]] = None, model: Optional[PathLike] = None,
-                 residual: Optional[PathLike] = None, fibermap: Optional[PathLike] = None,
+                 residual: Optional[PathLike] = None, pixmask: Optional[PathLike] = None,
+                 fibermap: Optional[PathLike] = None,
                  barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                 method: Method = "exact", gh00: str = "file", tails: bool = False,
+                 model_variance: bool = False, reject: Optional[float] = None,
+                 method: Method = "exact", gh00: str = "file", tails: bool = False, psf_status: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
                  wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
@@ -161,6 +181,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Angstrom, both ends included. Default: the PSF's range by 0.8.
     model, residual : path, optional
         Images to write.
+    pixmask : path, optional
+        Pixel mask to write: MASK of the image, and COSMIC where `reject` dropped a pixel.
     fibermap : path, optional
         Default: that of the image.
     barycentric_correction : bool
@@ -169,14 +191,17 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         "one" replaces the PSF's row GH-0-0 by 1.
     tails : bool
         Add the PSF's tails.
+    psf_status : bool
+        Leave out fibres whose STATUS in the PSF is not 0.
     verify : bool
         Compare CHECKSUM and DATASUM of the inputs, where they have them.
     scores : bool
         Write the HDU SCORES.
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
-    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, method, mask_bits, nsubbundles, \
-nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, progress
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, method, \
+mask_bits, nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, \
+progress
         As in `extract_frame`.
 
     Returns
@@ -200,12 +225,13 @@ nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_er
         {"wavelength": wavelength, "barycentric_correction": barycentric_correction,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "method": method, "gh00": gh00, "psf_tails": check.flag("tails", tails), "mask_bits": _mask_bits(mask_bits),
+         "model_variance": model_variance, "reject": reject, "method": method,
+         "gh00": gh00, "psf_tails": check.flag("tails", tails), "psf_status": psf_status, "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     files = {name: "" if value is None else check.path(name, value) for name, value in (
-        ("fibermap", fibermap), ("model", model), ("residual", residual))}
+        ("fibermap", fibermap), ("model", model), ("residual", residual), ("pixmask", pixmask))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
     with about(*files.values()):

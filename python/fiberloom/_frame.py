@@ -28,7 +28,7 @@ class Frame(Shown):
     ivar : array [nspec][nwave]
         (electron/Angstrom)^-2; 0 where there is no information.
     mask : array of uint32 or None
-        desispec's specmask: 1 SOMEBADPIX, 2 ALLBADPIX, 128 BAD2DFIT. None: not in the file.
+        desispec's specmask: 1 SOMEBADPIX, 2 ALLBADPIX, 4 COSMIC, 128 BAD2DFIT. None: not in the file.
     resolution : array of float32 [nspec][ndiag][nwave] or None
         resolution[s, k, j] = R_s[j - ndiag // 2 + k, j]; see `R`.
     chi2pix : array or None
@@ -39,6 +39,8 @@ class Frame(Shown):
         Part of a bin's spot that fell on no good pixel (`extract_frame` only).
     model : array of float32 [npix_y][npix_x] or None
         Electrons; ``extract_frame(..., model=True)`` only.
+    rejected : array of int32 [n][2] or None
+        Row and column of the pixels that ``extract_frame(..., reject=NSIG)`` dropped.
     specmin : int
         Index of the first fibre in the PSF.
     bundles : list of dict
@@ -77,6 +79,7 @@ class Frame(Shown):
     fibers: Optional[List[int]] = None
     path: Optional[str] = None
     device: Optional[str] = None
+    rejected: Optional[Array] = None
 
     @property
     def nspec(self) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames of a few fibres each, extracted by others, as one."""
-from typing import Any, Dict, Iterable, List
+from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from . import _core
 from ._frame import Frame
 from ._types import Array
 
+_COSMIC = 4
 _ROWS = ("flux", "ivar", "resolution", "chi2pix", "xflux", "pixmask_fraction")
 
 
@@ -46,10 +47,19 @@ def join_frames(frames: Iterable[Frame]) -> Frame:
     first = parts[0]
     rows: Dict[str, Any] = {name: _stack(parts, name) for name in _ROWS}
     compared = [np.asarray(rows[name], float) for name in ("ivar", "chi2pix", "pixmask_fraction")]
+    mask = _core.spectral_mask(*compared)
+    for part in parts:  # which pixels were dropped, no other part knows
+        if part.mask is not None:
+            mask[part.specmin - first.specmin:][:part.nspec] |= part.mask & np.uint32(_COSMIC)
     return Frame(
-        wave=first.wave, mask=_core.spectral_mask(*compared), specmin=first.specmin, header=first.header,
+        wave=first.wave, mask=mask, rejected=_rejected(parts), specmin=first.specmin, header=first.header,
         bundles=[bundle for part in parts for bundle in part.bundles],
         device=", ".join(dict.fromkeys(part.device for part in parts if part.device)) or None, **rows)
+
+
+def _rejected(parts: List[Frame]) -> Optional[Array]:
+    lists = [part.rejected for part in parts if part.rejected is not None]
+    return np.concatenate(lists) if lists else None
 
 
 def _in_order(frames: Iterable[Frame]) -> List[Frame]:

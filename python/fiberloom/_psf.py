@@ -68,7 +68,7 @@ class Psf(Shown):
     @property
     def stamp(self) -> Tuple[int, int]:
         """(ny, nx) of a spot."""
-        return 2 * self._numbers["hsize_y"] + 1, 2 * self._numbers["hsize_x"] + 1
+        return self._numbers["stamp_ny"], self._numbers["stamp_nx"]
 
     @property
     def wave_range(self) -> Tuple[float, float]:

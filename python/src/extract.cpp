@@ -26,13 +26,47 @@ PixelArray to_pixels(const py::array& a, const char* name) {
   return PixelArray(to_matrix<double>(py::cast<Input<double>>(a), name));
 }
 
+/// None, a number, or an array [npix_y][npix_x].
+ReadNoise to_readnoise(const py::handle& value) {
+  ReadNoise noise;
+  if (value.is_none()) return noise;
+  if (!py::isinstance<py::array>(value)) {
+    noise.all_e = value.cast<double>();
+    return noise;
+  }
+  const auto map = to_matrix<double>(py::cast<Input<double>>(value), "readnoise");
+  noise.by_pixel = Array2D<float>(map.rows(), map.cols());
+  double sum = 0, n = 0;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const double v = map.data()[i];
+    noise.by_pixel.data()[i] = static_cast<float>(v);
+    if (!(v > 0 && v < ReadNoise::kMost)) continue;
+    sum += v;
+    n += 1;
+  }
+  noise.all_e = n > 0 ? sum / n : 0;
+  return noise;
+}
+
 py::dict bundle_dict(const BundleReport& b) {
   using namespace py::literals;
   return py::dict("first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber,
                   "half_bandwidth"_a = b.half_bandwidth, "cg_iterations"_a = b.cg_iterations,
                   "poles"_a = b.poles, "kappa"_a = b.kappa, "bound_sigma"_a = b.bound_sigma,
                   "solve_sigma"_a = b.solve_sigma, "seam_sigma"_a = b.seam_sigma,
-                  "windows"_a = b.windows, "unconstrained"_a = b.unconstrained);
+                  "windows"_a = b.windows, "unconstrained"_a = b.unconstrained,
+                  "refinements"_a = b.refinements, "rejected"_a = b.rejected,
+                  "unfit_fibers"_a = b.unfit_fibers);
+}
+
+/// [n][2]: row and column.
+py::array pixel_list(const std::vector<CcdPixel>& pixels) {
+  Array2D<std::int32_t> out(pixels.size(), 2);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    out(i, 0) = pixels[i].row;
+    out(i, 1) = pixels[i].column;
+  }
+  return to_numpy(std::move(out));
 }
 
 py::list bundle_list(const std::vector<BundleReport>& bundles) {
@@ -143,6 +177,7 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
                  const py::object& mask, const Input<double>& wave, const py::dict& given,
                  std::size_t threads, const py::object& progress) {
   CcdFrame ccd{to_pixels(image, "image"), to_pixels(ivar, "ivar")};
+  ccd.readnoise = to_readnoise(given["readnoise"]);
   const auto bits = to_optional_matrix<std::uint32_t>(mask, "mask");
   const ExtractJob job = to_job(given);
   ExtractOptions options = job.options;
@@ -174,6 +209,7 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "write"_a = seconds(s.write), "specmin"_a = s.spec_min, "nspec"_a = s.nspec,
                   "nwave"_a = s.nwave, "wavelength"_a = s.wave, "heliocor"_a = s.heliocor,
                   "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
+                  "cosmic"_a = s.cosmic, "rejected"_a = s.rejected,
                   "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
 }
 
@@ -186,6 +222,7 @@ py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& giv
   job.fibermap = files["fibermap"].cast<std::string>();
   job.model = files["model"].cast<std::string>();
   job.residual = files["residual"].cast<std::string>();
+  job.pixmask = files["pixmask"].cast<std::string>();
   const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;
   Watch watch(progress);
@@ -235,6 +272,7 @@ py::dict result_dict(ExtractResult&& r) {
   out["chi2pix"] = to_numpy(std::move(r.chi2pix));
   out["xflux"] = to_numpy(std::move(r.xflux));
   out["pixmask_fraction"] = to_numpy(std::move(r.pixmask_fraction));
+  out["rejected"] = r.rejected_fraction.empty() ? py::object(py::none()) : pixel_list(r.rejected);
   out["model"] = r.model.empty() ? py::object(py::none()) : to_numpy(std::move(r.model));
   out["bundles"] = bundle_list(r.bundles);
   return out;

@@ -35,7 +35,9 @@ py::dict read_image(const std::string& path, bool verify) {
 }
 
 PyPsf read_psf_file(const std::string& path, const std::string& gh00, bool tails, bool verify) {
-  const PsfReadOptions options{gh00 == "one" ? Gh00::kOne : Gh00::kFile, tails, to_verify(verify)};
+  const PsfReadOptions options{.gh00 = gh00 == "one" ? Gh00::kOne : Gh00::kFile,
+                               .tails = tails,
+                               .verify = to_verify(verify)};
   return {std::make_shared<const PsfFile>(
       Watch().run([&](const Observer&) { return read_psf(path, options); }))};
 }

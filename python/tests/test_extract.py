@@ -203,3 +203,21 @@ def test_parts_that_do_not_fit_are_named(wild, change, message):
         fl.join_frames(change([wild(first, 5) for first in (0, 5, 10)]))
     with pytest.raises(TypeError, match="expected fiberloom.Frame, got int"):
         fl.join_frames([1])
+
+
+def test_hits_are_rejected_and_listed():
+    s = fl.simulate_frame(nfiber=5, nwave=60)
+    image = s.image.copy()
+    row, column = (int(np.ravel(trace(s.wave[30], 2)).round()[0]) for trace in (s.psf.y, s.psf.x))
+    image[row, column] += 5000
+    f = fl.extract_frame(image, s.ivar, s.psf, s.wave, reject=6, model_variance=True, readnoise=3.0)
+    assert [row, column] in f.rejected.tolist() and len(f.rejected) < 5
+    assert f.mask[2, 30] & 4 and not f.mask[0].any()
+    clean = fl.extract_frame(s.image, s.ivar, s.psf, s.wave)
+    assert clean.rejected is None
+    assert abs((f.flux - clean.flux) * np.sqrt(clean.ivar)).max() < 3
+    two = [fl.extract_frame(image, s.ivar, s.psf, s.wave, reject=6, model_variance=True, readnoise=np.full(image.shape, 3.0),
+                            specmin=i, nspec=n) for i, n in ((2, 3), (0, 2))]
+    assert np.array_equal(fl.join_frames(two).mask, f.mask)
+    with pytest.raises(fl.FiberloomError, match="read noise"):
+        fl.extract_frame(image, s.ivar, s.psf, s.wave, reject=6)

@@ -27,10 +27,25 @@ class PixelArray {
   std::variant<Array2D<float>, Array2D<double>> data_;
 };
 
+/// Read noise, electrons: one for all, and of each pixel where that is known.
+struct ReadNoise {
+  double all_e = 0;         ///< the mean; 0: not known
+  Array2D<float> by_pixel;  ///< [npix_y][npix_x], or empty
+  [[nodiscard]] bool known() const { return all_e > 0 && all_e < kMost; }
+  /// Its square; of a pixel whose own is no positive number that of all.
+  [[nodiscard]] double variance(std::size_t row, std::size_t column) const {
+    const double own = by_pixel.empty() ? all_e : static_cast<double>(by_pixel(row, column));
+    const double noise_e = own > 0 && own < kMost ? own : all_e;
+    return noise_e * noise_e;
+  }
+  static constexpr double kMost = 1e6;  ///< no CCD has more; infinite neither
+};
+
 /// Image (electrons) and weights (inverse variance, 1/electron^2; 0 where masked) of one CCD.
 /// Who extracts wants it sanitised: call apply_mask first (pixel_mask.hpp).
 struct CcdFrame {
   PixelArray image, ivar;
+  ReadNoise readnoise = {};  ///< for who makes weights of a model; nobody else reads it
 };
 
 }  // namespace fiberloom

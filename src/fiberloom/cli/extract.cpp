@@ -30,6 +30,10 @@ void report(const ExtractSummary& s, const Observer& observer) {
   observer.info(print("bins: %zu without information (%.3f %%), %zu SOMEBADPIX, %zu BAD2DFIT",
                       s.all_bad, 100 * static_cast<double>(s.all_bad) / bins, s.some_bad,
                       s.bad_fit));
+  if (s.rejected > 0) {
+    observer.info(
+        print("%zu pixels dropped as outliers, %zu bins with COSMIC", s.rejected, s.cosmic));
+  }
   observer.info(print("read %.2f s, compute %.2f s, write %.2f s (%.2f CPU-s in all), peak %.0f MB",
                       s.read.wall_s, s.compute.wall_s, s.write.wall_s, cpu_seconds(),
                       static_cast<double>(peak_memory_bytes()) / 1e6));

@@ -32,12 +32,16 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
   options.group(group);
   options.add("-i,--input", &c.job.image, "preprocessed image (.fits, .fits.gz, .fits.fz)",
               {.required = true});
-  options.add("-p,--psf", &c.job.psf, "PSF (GAUSS-HERMITE, version 1, 2 or 3)", {.required = true});
+  options.add("-p,--psf", &c.job.psf,
+              "PSF (GAUSS-HERMITE 1 to 3, GAUSS-HERMITE2, SPOTGRID, MONOSPOT, PCA-PIX)",
+              {.required = true});
   options.add("-o,--output", &c.job.output, "frame to write (.fits or .fits.gz)",
               {.required = true});
   options.add("-m,--model", &c.job.model, "model image to write, electrons");
   options.add("--residual", &c.job.residual,
               "image minus model to write, electrons; 0 where a pixel was not used");
+  options.add("--pixmask", &c.job.pixmask,
+              "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
   add_job_options(options, group, to);
   options.flag(

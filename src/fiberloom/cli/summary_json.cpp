@@ -33,7 +33,10 @@ Json bundle(const BundleReport& report) {
           {"bound_sigma", report.bound_sigma},
           {"solve_sigma", report.solve_sigma},
           {"seam_sigma", report.seam_sigma},
-          {"unconstrained", report.unconstrained}};
+          {"unconstrained", report.unconstrained},
+          {"refinements", report.refinements},
+          {"rejected", report.rejected},
+          {"unfit_fibers", report.unfit_fibers}};
 }
 
 }  // namespace
@@ -50,7 +53,10 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["device"] = device_json(facts.device);
   json["taken_over_by_cpu"] = {{"bundles", s.by_cpu.bundles}, {"device_failure", s.by_cpu.failure}};
   json["input"] = {{"image", s.image}, {"psf", s.psf}, {"fibermap", job.fibermap}};
-  json["output"] = {{"frame", s.output}, {"model", job.model}, {"residual", job.residual}};
+  json["output"] = {{"frame", s.output},
+                    {"model", job.model},
+                    {"residual", job.residual},
+                    {"pixmask", job.pixmask}};
   json["options"] = facts.options;
   json["spectra"] = {{"specmin", s.spec_min}, {"nspec", s.nspec},  {"nwave", s.nwave},
                      {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]},
@@ -64,9 +70,11 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                     {"granted_bytes", s.memory.granted_bytes},
                     {"threads", s.memory.threads}};
   json["pixels"] = pixels(s.pixels);
-  json["bins"] = {{"all", s.nspec * s.nwave},       {"somebadpix", s.some_bad},
-                  {"without_ccd", s.without_ccd},   {"allbadpix", s.all_bad},
-                  {"not_computed", s.not_computed}, {"bad2dfit", s.bad_fit}};
+  json["pixels"]["rejected"] = s.rejected;
+  json["bins"] = {
+      {"all", s.nspec * s.nwave}, {"somebadpix", s.some_bad},       {"without_ccd", s.without_ccd},
+      {"allbadpix", s.all_bad},   {"not_computed", s.not_computed}, {"bad2dfit", s.bad_fit},
+      {"cosmic", s.cosmic}};
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

@@ -19,6 +19,19 @@ std::string shape(std::size_t rows, std::size_t cols) {
   return std::to_string(cols) + " x " + std::to_string(rows);
 }
 
+void require_readnoise(const CcdFrame& ccd) {
+  const ReadNoise& noise = ccd.readnoise;
+  if (!noise.known()) {
+    throw Error(Status::kMissingKeyword,
+                "the read noise is not known (RDNOISE of IMAGE, or HDU READNOISE); model variance "
+                "and rejection need it");
+  }
+  const std::size_t rows = noise.by_pixel.rows(), cols = noise.by_pixel.cols();
+  if (noise.by_pixel.empty() || (rows == ccd.image.rows() && cols == ccd.image.cols())) return;
+  throw Error(kSizeMismatch, "READNOISE is " + shape(rows, cols) + " pixels, IMAGE is " +
+                                 shape(ccd.image.rows(), ccd.image.cols()));
+}
+
 std::string angstrom(double wave_aa) { return print("%.2f", wave_aa); }
 
 }  // namespace
@@ -78,6 +91,7 @@ void validate(const ExtractOptions& options) {
   };
   require("tolerance", options.tolerance, kToleranceRange);
   require("max_iterations", options.max_iterations, kIterationRange);
+  if (!(options.reject_nsig < 0)) require("reject", options.reject_nsig, kRejectRange);
 }
 
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {
@@ -87,6 +101,7 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
     throw Error(kSizeMismatch, "IMAGE is " + shape(ccd.image.rows(), ccd.image.cols()) +
                                    " pixels, the PSF is for " + shape(ny, nx));
   }
+  if (refines(options)) require_readnoise(ccd);
   const int nfiber = psf.nfiber();
   const int nspec = fiber_count(options, nfiber);
   if (options.spec_min < 0 || nspec < 1 || options.spec_min + nspec > nfiber) {
@@ -122,7 +137,7 @@ namespace {
 
 /// The mask of fibres [first, last).
 void mask_rows(ExtractResult& result, std::size_t first, std::size_t last) {
-  constexpr double kFarAbove = 5;
+  constexpr double kFarAbove = 5, kCosmicShare = 0.01;
   const std::size_t nspec = result.flux.rows(), nwave = result.flux.cols();
   std::vector<double> values;
   std::vector<double> by_wave(nwave, -1.0);  // negative: not asked for yet; few bins ask
@@ -141,6 +156,8 @@ void mask_rows(ExtractResult& result, std::size_t first, std::size_t last) {
       std::uint32_t bits = 0;
       if (result.pixmask_fraction(s, j) > 0.5) bits |= kSomeBadPix;
       if (result.ivar(s, j) == 0) bits |= kAllBadPix;
+      if (!result.rejected_fraction.empty() && result.rejected_fraction(s, j) > kCosmicShare)
+        bits |= kCosmic;
       const double chi2 = result.chi2pix(s, j);
       if (chi2 > kFarAbove * by_fiber && far_above_wave(chi2, j)) bits |= kBad2dFit;
       result.mask(s, j) = bits;

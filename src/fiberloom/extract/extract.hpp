@@ -3,6 +3,7 @@
 // own.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,19 @@ struct ExtractOptions {
   double tolerance =
       1e-4;  ///< exact engine: bound on a bin's numerical error, in units of its sigma
   int max_iterations = 500;  ///< exact engine: of a bundle's solve; a handful is usual
+  /// exact engine on the CPU: weights of the model image and the read noise, not those of the frame
+  bool model_variance = false;
+  /// exact engine on the CPU: pixels so many sigma from the model are dropped; < 0: none
+  double reject_nsig = -1;
   PatchOptions patch;
 };
+
+/// Whether weights change once a model is known, so that a bundle is solved several times.
+[[nodiscard]] inline bool refines(const ExtractOptions& options) {
+  return options.model_variance || options.reject_nsig >= 0;
+}
+/// Fewer sigma would drop noise: of a bundle's million pixels 2,700 lie beyond 3.
+inline constexpr Interval kRejectRange = at_least(3);
 
 /// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
 inline constexpr Interval kToleranceRange = between(1e-12, 1);
@@ -69,6 +81,10 @@ struct BundleReport {
   double seam_sigma = 0;   ///< measured difference of neighbouring windows where they overlap
   int windows = 1;
   std::size_t unconstrained = 0;  ///< bins of the requested fibres without information
+  int refinements = 0;            ///< how often weights were changed and the equations solved again
+  std::size_t rejected = 0;       ///< pixels dropped as outliers
+  int unfit_fibers =
+      0;  ///< fibres that the PSF does not describe: none of their pixels was dropped
 };
 
 /// Fibres [first, last) of a bundle.
@@ -94,13 +110,22 @@ struct DeviceReport {
 /// A solution whose error may be a sigma and more (or is no number) is none.
 [[nodiscard]] inline bool is_solution(double solve_sigma) { return solve_sigma < 1.0; }
 
+/// A pixel of the CCD.
+struct CcdPixel {
+  int column = 0, row = 0;
+  friend auto operator<=>(const CcdPixel&, const CcdPixel&) = default;
+};
+
 /// The spectra, in electron/Angstrom, with what only their extraction knows; arrays [nspec][nwave].
 struct ExtractResult : Spectra {
   int spec_min = 0;       ///< first fibre, counted from 0 in the PSF
   Array2D<double> xflux;  ///< deconvolved flux, electron/Angstrom
   Array2D<double> chi2pix;
-  Array2D<double> pixmask_fraction;  ///< share of a bin's light that fell on bad pixels
-  Array2D<float> model;              ///< [npix_y][npix_x] electrons, empty unless asked for
+  Array2D<double> pixmask_fraction;   ///< share of a bin's light that fell on bad pixels
+  Array2D<double> rejected_fraction;  ///< of these the pixels that were dropped as outliers; empty
+                                      ///< unless asked for
+  std::vector<CcdPixel> rejected;     ///< pixels dropped as outliers, bundle by bundle
+  Array2D<float> model;               ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
 };

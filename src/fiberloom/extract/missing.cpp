@@ -19,15 +19,17 @@ namespace {
 constexpr double kBoundThatSaysLittle = 0.1, kRoundingThatSaysLittle = 10;
 constexpr std::size_t kMostRanges = 6;
 
-enum class Why { kNotFinite, kOffCcd, kNarrow, kNoPixel, kNotComputed };
-constexpr std::array<const char*, 5> kReason{"PSF not finite", "traces leave the CCD",
-                                             "PSF width not above 0.05 pixels", "no good pixel",
-                                             "no solution"};
+enum class Why { kNotFinite, kNotFit, kOffCcd, kNarrow, kNoPixel, kNotComputed };
+constexpr std::array<const char*, 6> kReason{
+    "PSF not finite",       "no fit (STATUS of the PSF)",
+    "traces leave the CCD", "PSF width not above 0.05 pixels",
+    "no good pixel",        "no solution"};
 
 /// The PSF at one bin, by the rules of trace_fiber().
 Why psf_trouble(const PsfModel& psf, std::size_t fiber, double wave) {
   const double x = psf.x(fiber, wave), y = psf.y(fiber, wave);
-  const double x0 = std::floor(x - psf.hsize_x + 0.5), y0 = std::floor(y - psf.hsize_y + 0.5);
+  if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6)) return Why::kOffCcd;
+  const int x0 = psf.corner_x(x), y0 = psf.corner_y(y);
   const bool on_ccd =
       x0 > -psf.stamp_nx() && x0 < psf.npix_x && y0 > -psf.stamp_ny() && y0 < psf.npix_y;
   if (!on_ccd) return Why::kOffCcd;
@@ -40,6 +42,8 @@ Why psf_trouble(const PsfModel& psf, std::size_t fiber, double wave) {
 Why why_empty(const PsfModel& psf, const ExtractResult& result, std::size_t s) {
   const auto fiber = static_cast<std::size_t>(result.spec_min) + s;
   if (!psf.status.empty() && psf.status[fiber] == kStatusNan) return Why::kNotFinite;
+  const bool left_out = psf.sigma_x.coef.cols() > 0 && psf.sigma_x.coef(fiber, 0) == 0;
+  if (!psf.status.empty() && psf.status[fiber] != 0 && left_out) return Why::kNotFit;
   Why why = Why::kOffCcd;
   for (std::size_t j = 0; j < result.wave.size(); ++j) {
     if (result.pixmask_fraction(s, j) <= 1 - kUnconstrainedBelow) return Why::kNotComputed;

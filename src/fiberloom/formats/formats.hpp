@@ -39,10 +39,14 @@ struct PreprocFile {
   std::optional<double> readnoise;  ///< RDNOISE, or the mean of the READNOISE HDU
 };
 
+/// How much of the HDU READNOISE is wanted: the mean, or all of it in ccd.readnoise.
+enum class NoiseMap { kMean, kByPixel };
+
 /// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image
 /// HDU; IVAR or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every
 /// fault.
-[[nodiscard]] PreprocFile read_preproc(const std::string& path, Verify verify = Verify::kYes);
+[[nodiscard]] PreprocFile read_preproc(const std::string& path, Verify verify = Verify::kYes,
+                                       NoiseMap noise = NoiseMap::kMean);
 
 /// FIBERMAP of any file that has one (HDU FIBERMAP, or the first table).
 [[nodiscard]] RawTable read_fibermap(const std::string& path, Verify verify = Verify::kYes);
@@ -55,6 +59,7 @@ enum class Gh00 { kFile, kOne };  ///< defect B1: take the row as stored, or 1
 struct PsfReadOptions {
   Gh00 gh00 = Gh00::kFile;
   bool tails = false;
+  bool status = false;  ///< leave out fibres whose STATUS is not 0
   Verify verify = Verify::kYes;
 };
 struct PsfFile {
@@ -62,7 +67,8 @@ struct PsfFile {
   PsfModel model;
   HeaderCards header;  ///< of the PSF HDU
 };
-/// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF).
+/// GAUSS-HERMITE versions 1, 2 (one table) and 3 (XTRACE, YTRACE, PSF), GAUSS-HERMITE2, SPOTGRID,
+/// MONOSPOT, PCA-PIX.
 [[nodiscard]] PsfFile read_psf(const std::string& path, const PsfReadOptions& options = {});
 
 /// Spectra as the file of a frame has them (float32 there, float64 here): ours, desispec's, spex's,
@@ -82,6 +88,9 @@ enum class FrameTables { kFibermap, kAll };
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.
 /// Gzipped when the name ends in .gz. Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
 void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);
+
+/// Bits of the pixels of a CCD, [ny][nx], as the tile-compressed HDU MASK of a preprocessed frame.
+void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite);
 
 /// One image as the primary HDU (model, residual) with the given header cards; float32 [ny][nx].
 void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,

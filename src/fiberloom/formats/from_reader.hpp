@@ -10,7 +10,8 @@
 
 namespace fiberloom::formats {
 
-[[nodiscard]] PreprocFile parse_preproc(const fits::FitsReader& file);
+[[nodiscard]] PreprocFile parse_preproc(const fits::FitsReader& file,
+                                        NoiseMap noise = NoiseMap::kMean);
 [[nodiscard]] RawTable parse_fibermap(const fits::FitsReader& file);
 [[nodiscard]] PsfFile parse_psf(const fits::FitsReader& file, const PsfReadOptions& options);
 [[nodiscard]] FrameFile parse_frame(const fits::FitsReader& file,

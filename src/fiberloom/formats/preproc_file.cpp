@@ -70,8 +70,8 @@ void require_same_shape(const FitsReader& file, const Hdu& hdu, const Hdu& image
 }
 
 /// Mean of the good (finite, positive) pixels.
-std::optional<double> mean_readnoise(const FitsReader& file, const Hdu& hdu) {
-  const Array2D<double> noise = read_matrix(file, hdu);
+template <class T>
+std::optional<double> mean_of(const Array2D<T>& noise) {
   double sum = 0, n = 0;
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const double v = noise.data()[i];
@@ -84,7 +84,7 @@ std::optional<double> mean_readnoise(const FitsReader& file, const Hdu& hdu) {
 
 }  // namespace
 
-PreprocFile parse_preproc(const FitsReader& file) {
+PreprocFile parse_preproc(const FitsReader& file, NoiseMap map) {
   refuse_other_kinds(file);
   const Hdu& image = require_image_hdu(file, "IMAGE", 0);
   const Hdu& ivar = require_image_hdu(file, "IVAR", 1);
@@ -101,9 +101,18 @@ PreprocFile parse_preproc(const FitsReader& file) {
   }
   if (file.find("FIBERMAP") != nullptr) out.fibermap = parse_fibermap(file);
   out.readnoise = image.header.number("RDNOISE");
-  if (const Hdu* noise = file.find("READNOISE"); noise != nullptr && !out.readnoise) {
-    out.readnoise = mean_readnoise(file, *noise);
+  const Hdu* noise = file.find("READNOISE");
+  if (noise != nullptr && map == NoiseMap::kByPixel) {
+    require_image(file, *noise, 2);
+    require_same_shape(file, *noise, image);
+    Array2D<float>& by_pixel = out.ccd.readnoise.by_pixel;
+    by_pixel = Array2D<float>(noise->axes[1], noise->axes[0]);
+    file.read_pixels<float>(*noise, {by_pixel.data(), by_pixel.size()});
+    if (!out.readnoise) out.readnoise = mean_of(by_pixel);
+  } else if (noise != nullptr && !out.readnoise) {
+    out.readnoise = mean_of(read_matrix(file, *noise));
   }
+  out.ccd.readnoise.all_e = out.readnoise.value_or(0);
   return out;
 }
 
@@ -118,8 +127,8 @@ RawTable parse_fibermap(const FitsReader& file) {
 
 }  // namespace formats
 
-PreprocFile read_preproc(const std::string& path, Verify verify) {
-  return formats::parse_preproc(fits::FitsReader::open(path, verify));
+PreprocFile read_preproc(const std::string& path, Verify verify, NoiseMap noise) {
+  return formats::parse_preproc(fits::FitsReader::open(path, verify), noise);
 }
 
 RawTable read_fibermap(const std::string& path, Verify verify) {
@@ -170,6 +179,12 @@ void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite 
                              frame.mask.rows());
     }
     if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
+  });
+}
+
+void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite) {
+  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
+    writer.compressed_mask("MASK", {mask.data(), mask.size()}, mask.cols(), mask.rows());
   });
 }
 

@@ -155,6 +155,29 @@ TEST(Preproc, ReadnoiseIsTheMeanOfItsHduWithoutTheKeyword) {
   EXPECT_EQ(formats::parse_preproc(file).readnoise, 3.0);
 }
 
+TEST(Preproc, ReadnoiseOfEachPixelIsReadWhereItIsAskedFor) {
+  const std::vector<double> noise{2, 4, 0, std::nan("")};
+  const auto with = [&](std::vector<std::size_t> axes) {
+    return test::in_memory([&](FitsWriter& w) {
+      add_image(w, "IMAGE", {2, 2});
+      add_image(w, "IVAR", {2, 2});
+      w.image("READNOISE", std::span<const double>(noise), axes, PixelType::kFloat32);
+    });
+  };
+
+  const ReadNoise map = formats::parse_preproc(with({2, 2}), NoiseMap::kByPixel).ccd.readnoise;
+
+  EXPECT_EQ(map.variance(0, 0), 4);
+  EXPECT_EQ(map.variance(0, 1), 16);
+  EXPECT_EQ(map.variance(1, 0), 9) << "no noise: the mean of the others";
+  EXPECT_EQ(map.variance(1, 1), 9);
+  EXPECT_TRUE(formats::parse_preproc(with({2, 2})).ccd.readnoise.by_pixel.empty());
+  const auto thrown = thrown_by([&] {
+    (void)formats::parse_preproc(with({4, 1}), NoiseMap::kByPixel);
+  });
+  EXPECT_EQ(thrown.status, kSizeMismatch);
+}
+
 TEST(Preproc, TruncatedFilesAreCorruptPlainAndGzipped) {
   const test::TempFolder folder;
   for (const char* name : {"p.fits", "p.fits.gz"}) {

@@ -183,11 +183,11 @@ TEST(PsfFile, VersionsOneAndTwoHaveADomainInEachRow) {
 }
 
 TEST(PsfFile, OtherKindsAndVersionsAreUnsupported) {
-  const auto kind = parsing_psf(with(psf_bytes(), "GAUSS-HERMITE", "PCA-PIX      "));
+  const auto kind = parsing_psf(with(psf_bytes(), "GAUSS-HERMITE", "ELLIPSES     "));
   const auto version = parsing_psf(old_psf("7"));
 
   EXPECT_EQ(kind.status, Status::kUnsupported);
-  EXPECT_TRUE(kind.says("PSFTYPE is PCA-PIX, supported is GAUSS-HERMITE")) << kind.message;
+  EXPECT_TRUE(kind.says("PSFTYPE is ELLIPSES, supported are GAUSS-HERMITE")) << kind.message;
   EXPECT_EQ(version.status, Status::kUnsupported);
   EXPECT_TRUE(version.says("PSFVER is 7"));
 }

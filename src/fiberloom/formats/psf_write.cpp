@@ -117,6 +117,10 @@ void write_trace(fits::FitsWriter& writer, const char* name, const LegendreSerie
 
 void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite) {
   const PsfModel& m = psf.model;
+  if (m.shape) {
+    throw Error(Status::kUnsupported, path + ": a PSF of kind " + m.shape->kind() +
+                                          " cannot be written, only GAUSS-HERMITE");
+  }
   RawTable table = parameter_table(path, m);
   HeaderCards h = psf.header;
   h.set("PSFTYPE", "GAUSS-HERMITE");

@@ -21,6 +21,14 @@ double LegendreSeries::operator()(std::size_t fiber, double wave_aa) const noexc
   return sum;
 }
 
+int PsfModel::corner_x(double center) const noexcept {
+  return shape ? shape->corner_x(center) : static_cast<int>(std::floor(center - hsize_x + 0.5));
+}
+
+int PsfModel::corner_y(double center) const noexcept {
+  return shape ? shape->corner_y(center) : static_cast<int>(std::floor(center - hsize_y + 0.5));
+}
+
 namespace {
 
 /// Integrals of the Hermite functions over n unit pixels: out[m * n + p], pixel p spans
@@ -61,9 +69,13 @@ Spot spot_reference(const PsfModel& psf, std::size_t fiber, double wave_aa) {
   const double x = psf.x(fiber, wave_aa), y = psf.y(fiber, wave_aa);
   const double sx = psf.sigma_x(fiber, wave_aa), sy = psf.sigma_y(fiber, wave_aa);
   if (!(std::abs(x) < 1e8) || !(std::abs(y) < 1e8)) return spot;
-  spot.x0 = static_cast<int>(std::floor(x - psf.hsize_x + 0.5));
-  spot.y0 = static_cast<int>(std::floor(y - psf.hsize_y + 0.5));
+  spot.x0 = psf.corner_x(x);
+  spot.y0 = psf.corner_y(y);
   if (!(sx > 0) || !(sy > 0)) return spot;
+  if (psf.shape) {
+    psf.shape->evaluate({fiber, wave_aa, x, y}, reference_shape_kernels(), spot.value.data());
+    return spot;
+  }
 
   const auto px = pixel_integrals(x, sx, spot.x0, spot.nx, psf.gh_deg_x);
   const auto py = pixel_integrals(y, sy, spot.y0, spot.ny, psf.gh_deg_y);

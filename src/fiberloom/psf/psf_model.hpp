@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "fiberloom/foundation.hpp"
+#include "fiberloom/psf/spot_shape.hpp"
 #include "loom/base/array.hpp"
 
 namespace fiberloom {
@@ -31,7 +33,8 @@ inline constexpr double kLeastSigma = 0.05;
 /// Fit status of a fibre whose coefficients are not finite, as specex writes it.
 inline constexpr int kStatusNan = 3;
 
-/// Gauss-Hermite PSF. Pixel coordinates: an integer is a pixel centre; the CCD spans (-0.5, N-0.5).
+/// A PSF: traces, and spots of Gauss-Hermite shape or of another. Pixel coordinates: an integer is
+/// a pixel centre; the CCD spans (-0.5, N-0.5).
 struct PsfModel {
   int npix_x = 0, npix_y = 0;    ///< CCD size, pixels
   int hsize_x = 8, hsize_y = 5;  ///< the spot is (2 hsize_x + 1) x (2 hsize_y + 1) pixels
@@ -47,12 +50,20 @@ struct PsfModel {
   int fiber_min = 0;        ///< FIBERMIN of the file
 
   [[nodiscard]] int nfiber() const noexcept { return static_cast<int>(x.coef.rows()); }
-  [[nodiscard]] int stamp_nx() const noexcept { return 2 * hsize_x + 1; }
-  [[nodiscard]] int stamp_ny() const noexcept { return 2 * hsize_y + 1; }
+  /// Spots of another kind than GAUSS-HERMITE; null: that, of the series above. With it sigma_x and
+  /// sigma_y are rough and say which fibres have a spot at all; gh and tails are empty.
+  std::shared_ptr<const SpotShape> shape;
+
+  [[nodiscard]] int stamp_nx() const noexcept { return shape ? shape->nx() : 2 * hsize_x + 1; }
+  [[nodiscard]] int stamp_ny() const noexcept { return shape ? shape->ny() : 2 * hsize_y + 1; }
+  /// First column of the stamp of a spot centred there, a number that an int holds.
+  [[nodiscard]] int corner_x(double center) const noexcept;
+  [[nodiscard]] int corner_y(double center) const noexcept;
 };
 
 /// One spot: nx x ny values (row-major, x fastest) whose corner is CCD pixel (x0, y0). Sums to 1
-/// over the whole stamp; not cropped at the CCD. x0 = floor(X - hsize_x + 0.5), y0 the same.
+/// over the whole stamp; not cropped at the CCD. (x0, y0) = (corner_x(X), corner_y(Y)), of
+/// Gauss-Hermite spots floor(X - hsize_x + 0.5).
 struct Spot {
   int x0 = 0, y0 = 0, nx = 0, ny = 0;
   std::vector<double> value;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "fiberloom/psf/pixel_spots.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
 #include "loom/base/error.hpp"
 #include "loom/simd/isa_tables.hpp"
@@ -48,11 +49,21 @@ Buffer<float> rounded(const Buffer<double>& exact) {
   return out;
 }
 
+void require_stamp(const SpotShape& shape) {
+  if (shape.nx() <= kMaxShapeStamp && shape.ny() <= kMaxShapeStamp) return;
+  throw Error(Status::kUnsupported, std::string("PSF of kind ") + shape.kind() + ", stamp of " +
+                                        std::to_string(shape.nx()) + " x " +
+                                        std::to_string(shape.ny()) + " pixels: at most " +
+                                        std::to_string(kMaxShapeStamp) + " a side supported");
+}
+
 }  // namespace
 
 SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa) {
-  if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
-      psf.gh_deg_x > lane::kMaxDegree || psf.gh_deg_y > lane::kMaxDegree) {
+  if (psf.shape) {
+    require_stamp(*psf.shape);
+  } else if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
+             psf.gh_deg_x > lane::kMaxDegree || psf.gh_deg_y > lane::kMaxDegree) {
     throw Error(Status::kUnsupported, "PSF stamp of " + std::to_string(psf.stamp_nx()) + " x " +
                                           std::to_string(psf.stamp_ny()) + " pixels and degree " +
                                           std::to_string(std::max(psf.gh_deg_x, psf.gh_deg_y)) +
@@ -75,6 +86,11 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   plan.nwave = static_cast<int>(wave_aa.size());
   plan.nwave_padded = (plan.nwave + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
   plan.has_tails = psf.has_tails;
+  plan.shape = psf.shape;
+  if (plan.shape) {
+    plan.wave_aa = wave_aa;
+    plan.wave_aa.resize(static_cast<std::size_t>(plan.nwave_padded), wave_aa.back());
+  }
 
   const auto series = all_series(psf);
   plan.nseries = static_cast<int>(series.size());
@@ -135,8 +151,10 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   const auto usable = [&](std::size_t j) {
     const double x = trace.x[j], y = trace.y[j];
     if (!(std::abs(x) < 1e6 && std::abs(y) < 1e6)) return false;
-    trace.x0[j] = static_cast<int>(std::floor(x - plan.hsize_x + 0.5));
-    trace.y0[j] = static_cast<int>(std::floor(y - plan.hsize_y + 0.5));
+    trace.x0[j] =
+        plan.shape ? plan.shape->corner_x(x) : static_cast<int>(std::floor(x - plan.hsize_x + 0.5));
+    trace.y0[j] =
+        plan.shape ? plan.shape->corner_y(y) : static_cast<int>(std::floor(y - plan.hsize_y + 0.5));
     trace.frame[j] = frame_of(trace.x0[j], kLanes);
     if (trace.x0[j] <= -plan.nx || trace.x0[j] >= plan.npix_x) return false;
     if (trace.y0[j] <= -plan.ny || trace.y0[j] >= plan.npix_y) return false;

@@ -19,12 +19,14 @@ struct SpotPlan {
   int stride = 0;        ///< doubles from row to row of a stored spot
   int float_stride = 0;  ///< floats from row to row of a float32 one
   int degree_x = 0, degree_y = 0;
-  int hsize_x = 0, hsize_y = 0;
+  int hsize_x = 0, hsize_y = 0;  ///< where `shape` is null
   int npix_x = 0, npix_y = 0;
   int nfiber = 0, nwave = 0, nwave_padded = 0;  ///< padded to a multiple of kFloatLanes
   int nseries = 0, ncoef = 0;
   bool has_tails = false;
-  std::vector<int> domain;  ///< [nseries]: which wavelength domain
+  std::shared_ptr<const SpotShape> shape;  ///< of PsfModel
+  std::vector<double> wave_aa;             ///< [nwave_padded] where there is a shape
+  std::vector<int> domain;                 ///< [nseries]: which wavelength domain
   int ndomain = 0;
   std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
   Buffer<double> coef;    ///< [nfiber][nseries][ncoef]
@@ -89,6 +91,7 @@ using FloatSpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const 
 struct SpotKernels {
   SpotKernel spots;
   FloatSpotKernel float_spots;
+  ShapeKernels shape;  ///< what shapes are evaluated with
 };
 [[nodiscard]] const SpotKernels& spot_kernels(Isa isa);
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "fiberloom/psf/pixel_spots.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
 #include "loom/simd/pack.hpp"
@@ -182,12 +183,62 @@ bool usual(const SpotPlan& plan) {
   return plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6;
 }
 
+void slide(const double* in, const double* weight, int taps, long n, double* out) {
+  long i = 0;
+  for (; i + 2 * Pack::width <= n; i += 2 * Pack::width) {
+    Pack a(0.0), b(0.0);
+    for (int k = 0; k < taps; ++k) {
+      const Pack w(weight[k]);
+      a = a + w * Pack::load(in + i + k);
+      b = b + w * Pack::load(in + i + k + Pack::width);
+    }
+    a.store(out + i);
+    b.store(out + i + Pack::width);
+  }
+  for (; i < n; ++i) {
+    double sum = 0;
+    for (int k = 0; k < taps; ++k) sum += weight[k] * in[i + k];
+    out[i] = sum;
+  }
+}
+
+constexpr ShapeKernels kShape{slide};
+
+/// One spot of another kind into its place; rows of `stride` numbers, zero beside the stamp.
+template <class Real>
+void shape_spot(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace, int stride,
+                int lanes, std::size_t size, Real* out) {
+  for (std::size_t i = 0; i < size; ++i) out[i] = Real(0);
+  const auto bin = static_cast<std::size_t>(j);
+  if (!trace.live[bin]) return;
+  double value[kMaxShapeStamp * kMaxShapeStamp];
+  plan.shape->evaluate(
+      {static_cast<std::size_t>(fiber), plan.wave_aa[bin], trace.x[bin], trace.y[bin]}, kShape,
+      value);
+  Real* corner = out + (trace.x0[bin] - frame_of(trace.x0[bin], lanes));
+  for (int r = 0; r < plan.ny; ++r) {
+    for (int c = 0; c < plan.nx; ++c)
+      corner[r * stride + c] = static_cast<Real>(value[r * plan.nx + c]);
+  }
+}
+
 void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out) {
+  if (plan.shape) {
+    for (int i = 0; i < kLanes; ++i)
+      shape_spot(plan, fiber, j0 + i, trace, plan.stride, kLanes, plan.spot_size(), out[i]);
+    return;
+  }
   const auto kernel = usual(plan) ? spots_of<17, 11, 6> : spots_of<0, 0, 0>;
   kernel(plan, fiber, j0, trace, out);
 }
 
 void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, float* out) {
+  if (plan.shape) {
+    for (int i = 0; i < kFloatLanes; ++i)
+      shape_spot(plan, fiber, j0 + i, trace, plan.float_stride, kFloatLanes, plan.float_spot_size(),
+                 out + static_cast<std::size_t>(i) * plan.float_spot_size());
+    return;
+  }
   const auto kernel = usual(plan) ? float_spots_of<17, 11, 6> : float_spots_of<0, 0, 0>;
   kernel(plan, fiber, j0, trace, out);
 }
@@ -195,6 +246,6 @@ void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trac
 }  // namespace
 
 extern const SpotKernels kSpots;
-const SpotKernels kSpots{spots, float_spots};
+const SpotKernels kSpots{spots, float_spots, kShape};
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

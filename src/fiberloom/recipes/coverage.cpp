@@ -19,7 +19,9 @@ Coverage grid_coverage(const PsfModel& psf, int first, int count, const std::vec
   c.beyond_psf = wave.front() < range.first_aa || wave.back() > range.last_aa;
   for (int f = first; f < first + count; ++f) {
     const auto touches = [&](double wave_aa) {
-      const double y0 = std::floor(psf.y(static_cast<std::size_t>(f), wave_aa) - psf.hsize_y + 0.5);
+      const double y = psf.y(static_cast<std::size_t>(f), wave_aa);
+      if (!(std::abs(y) < 1e6)) return false;
+      const int y0 = psf.corner_y(y);
       return y0 < psf.npix_y && y0 + psf.stamp_ny() > 0;
     };
     std::size_t low = 0, high = wave.size();

@@ -2,13 +2,20 @@
 #include "fiberloom/recipes/engine.hpp"
 
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 
 ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
                               const ExtractOptions& options, Executor& executor,
                               const Observer& observer, Tracer* tracer) const {
-  if (device_ != nullptr) return device_->extract(ccd, psf, options, executor, observer, tracer);
+  if (refines(options) && method_ == Method::kPatch) {
+    throw Error(
+        Status::kUnsupported,
+        "--model-variance and --reject are of the exact method; --method patch has neither");
+  }
+  if (device_ != nullptr && !refines(options) && !psf.shape)
+    return device_->extract(ccd, psf, options, executor, observer, tracer);
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);
 }

@@ -103,10 +103,16 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
                 sweeps_bytes(shape, wide, options.ndiag);
   if (wide > narrow) task += sweeps_bytes(shape, narrow, options.ndiag);  // outgrown, not freed
 
+  if (refines(options)) {  // exact::RefineWork
+    task += strip * (3 * kFloat + 3) + shape.fibers * shape.pitch * kDouble;
+  }
   task += std::min(kRounding, 0.35 * task);
 
   double shared = result_bytes(asked.last - asked.first, nwave, options.ndiag) +
                   plan_bytes(psf, shape.bins) + 2 * kDouble * shape.bins;
+  if (options.reject_nsig >= 0) {
+    shared += kDouble * nwave * (asked.last - asked.first);
+  }
   if (options.want_model) {
     shared += kFloat * (static_cast<double>(bundles.size()) * strip +
                         static_cast<double>(psf.npix_x) * psf.npix_y);

@@ -22,6 +22,12 @@ std::uint64_t bytes_of(const PixelArray& pixels) {
   return std::visit([](const auto& a) { return a.size() * sizeof(*a.data()); }, pixels.data());
 }
 
+/// What few options keep.
+std::uint64_t bytes_beside(const PreprocFile& file) {
+  return file.mask.size() * sizeof(std::uint32_t) +
+         file.ccd.readnoise.by_pixel.size() * sizeof(float);
+}
+
 /// What the job will take, against what there was before anything was read.
 MemoryUse plan_memory(const ExtractJob& job, const Engine& engine, const PreparedFrame& frame,
                       const ImageFileSize& file, const std::optional<MemoryGrant>& grant,
@@ -30,7 +36,7 @@ MemoryUse plan_memory(const ExtractJob& job, const Engine& engine, const Prepare
   const std::string& image = frame.in.preproc.path;
   const FrameMemory need =
       frame_memory(job, engine, engine_memory(job, frame.in.psf->model, frame.wave), file,
-                   bytes_of(ccd.image) + bytes_of(ccd.ivar));
+                   bytes_of(ccd.image) + bytes_of(ccd.ivar) + bytes_beside(frame.in.preproc));
   MemoryUse use{need.peak(threads), 0, threads};
   if (!grant) return use;
   use.granted_bytes = grant->bytes;
@@ -78,7 +84,7 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
 ExtractSummary extract_frame(const ExtractJob& job, const Engine& engine, Executor& executor,
                              const Observer& observer, Tracer* tracer) {
   check_outputs(job);
-  remove_dead_temporaries(std::array{job.output, job.model, job.residual});
+  remove_dead_temporaries(std::array{job.output, job.model, job.residual, job.pixmask});
   try {
     return run_steps(job, engine, executor, observer, tracer);
   } catch (const std::bad_alloc&) {  // others took what was there, or a bundle grew beyond its plan

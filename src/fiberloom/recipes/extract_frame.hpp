@@ -20,8 +20,8 @@ namespace fiberloom {
 
 /// What a user asks for. Empty paths: not wanted.
 struct ExtractJob {
-  std::string image, psf, fibermap;     ///< input
-  std::string output, model, residual;  ///< output
+  std::string image, psf, fibermap;              ///< input
+  std::string output, model, residual, pixmask;  ///< output
   std::optional<std::array<double, 3>>
       wave;                  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
   bool barycentric = false;  ///< extract on the grid divided by the barycentric factor
@@ -62,6 +62,8 @@ struct ExtractSummary {
   double heliocor = 1;           ///< the extraction's grid is that divided by this
   std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit
+  std::size_t cosmic = 0;        ///< bins that lost light to pixels dropped as outliers
+  std::size_t rejected = 0;      ///< pixels dropped as outliers
   std::size_t not_computed = 0;  ///< of all_bad, those that had light on good pixels
   std::vector<BundleReport> bundles;
   TakenOver by_cpu;

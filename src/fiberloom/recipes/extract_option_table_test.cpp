@@ -59,8 +59,11 @@ TEST(OptionsText, HasWhatIsYoungerThanReceiptsOnlyWhereItIsChanged) {
   const std::string before = options_text(job);
   job.barycentric = true;
   job.options.max_iterations = 40;
+  job.options.model_variance = true;
+  job.options.reject_nsig = 6;
   EXPECT_EQ(options_text(job).find("method=exact barycentric=on fibres="), 0U);
-  EXPECT_TRUE(options_text(job).ends_with(" tolerance=0.0001 iterations=40"));
+  EXPECT_TRUE(
+      options_text(job).ends_with(" tolerance=0.0001 iterations=40 model_variance=on reject=6"));
   EXPECT_EQ(before.find("iterations"), std::string::npos);
 }
 
@@ -85,7 +88,8 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
   }
   EXPECT_EQ(keys, (std::vector<std::string>{"method", "wave", "barycentric", "fibres", "bundle",
                                             "psferr", "ridge", "ndiag", "mask", "gh00", "tails",
-                                            "scores", "tolerance", "patch", "iterations"}));
+                                            "scores", "tolerance", "patch", "iterations",
+                                            "model_variance", "reject", "psf_status"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -109,17 +113,17 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   ExtractJob job;
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
-  auto& [image, psf, fibermap, output, model, residual, wave, barycentric, method, options,
+  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, barycentric, method, options,
          mask_bits, psf_options, verify, scores, overwrite] = job;
   auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-         max_iterations, patch] = options;
+         max_iterations, model_variance, reject, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
-  auto& [gh00, tails, psf_verify] = psf_options;
+  auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{
-      &wave,        &barycentric,    &method,      &mask_bits, &verify,     &scores,
-      &spec_min,    &nspec,          &bundle_size, &psferr,    &regularize, &ndiag,
-      &tolerance,   &max_iterations, &nsubbundles, &nwavestep, &wavepad,    &wavepad_frac,
-      &pixpad_frac, &gh00,           &tails};
+      &wave,      &barycentric,    &method,         &mask_bits, &verify,      &scores,
+      &spec_min,  &nspec,          &bundle_size,    &psferr,    &regularize,  &ndiag,
+      &tolerance, &max_iterations, &model_variance, &reject,    &nsubbundles, &nwavestep,
+      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status};
   EXPECT_EQ(in_rows, wanted);
 }
 
@@ -147,6 +151,9 @@ TEST(ValidateJob, NamesTheOptionThatIsOutsideItsRange) {
             "tolerance 2: expected a number from 1e-12 to 1");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.max_iterations = 0; }),
             "max_iterations 0: expected a number from 1 to 1e+06");
+  EXPECT_EQ(refusal([](ExtractJob& j) { j.options.reject_nsig = 2; }),
+            "reject 2: expected a number of at least 3");
+  EXPECT_EQ(refusal([](ExtractJob& j) { j.options.reject_nsig = -1; }), "");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.patch.nwavestep = 0; }),
             "nwavestep 0: expected a number of at least 1");
 }

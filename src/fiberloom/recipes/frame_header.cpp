@@ -73,8 +73,15 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
   header.set("EXMETHOD", job.method == Method::kExact ? "exact" : "patch", "Extraction method");
   header.set("EXGH00", job.psf_options.gh00 == Gh00::kFile ? "file" : "one",
              "GH-0-0 of the PSF: as stored, or 1");
+  if (in.psf->model.shape) header.set("EXPSF", in.psf->model.shape->kind(), "Kind of the PSF");
   header.set("EXTAILS", in.psf->model.has_tails ? "on" : "off", "Tails of the PSF");
   header.set("EXMASK", static_cast<std::int64_t>(job.mask_bits), "CCD mask bits that drop a pixel");
+  if (options.model_variance) {
+    header.set_logical("EXMODVAR", true, "Weights of model and read noise");
+  }
+  if (options.reject_nsig >= 0) {
+    header.set("EXREJECT", options.reject_nsig, "[sigma] pixels farther from the model dropped");
+  }
   header.set("FIBERMIN", first_fiber(options, frame.fibermap));
   return header;
 }

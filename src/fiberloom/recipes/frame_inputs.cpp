@@ -29,7 +29,8 @@ FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
   FrameInputs in;
   {
     const Span span(tracer, "read/image");
-    in.preproc = read_preproc(job.image, job.verify);
+    in.preproc = read_preproc(job.image, job.verify,
+                              refines(job.options) ? NoiseMap::kByPixel : NoiseMap::kMean);
   }
   in.fibermap_path = in.preproc.path;
   if (!job.fibermap.empty()) {
@@ -75,10 +76,11 @@ FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> ps
   return in;
 }
 
-MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer) {
+MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& observer) {
   PreprocFile& file = in.preproc;
-  MaskCounts counts = naming(file.path, [&] { return apply_mask(file.ccd, file.mask, mask_bits); });
-  file.mask = {};  // 70 MB that nobody reads again
+  MaskCounts counts =
+      naming(file.path, [&] { return apply_mask(file.ccd, file.mask, job.mask_bits); });
+  if (job.pixmask.empty()) file.mask = {};  // 70 MB that nobody reads again
   const auto complain = [&](std::size_t n, const char* what) {
     if (n > 0)
       observer.warn(file.path + ": " + std::to_string(n) + " pixels with " + what +

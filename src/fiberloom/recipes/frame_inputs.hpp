@@ -28,9 +28,9 @@ struct FrameInputs {
 [[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
                                       const Observer& observer, Tracer* tracer);
 
-/// apply_mask() with the file's name on its errors; frees MASK; says what was dropped for bad
-/// values.
-MaskCounts mask_inputs(FrameInputs& in, std::uint32_t mask_bits, const Observer& observer);
+/// apply_mask() with the file's name on its errors; frees MASK unless a pixel mask is to be
+/// written; says what was dropped for bad values.
+MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& observer);
 
 /// wmin, wmax, step: what the job says, else the range of the PSF table and 0.8 Angstrom.
 [[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);

@@ -94,7 +94,7 @@ FrameMemory frame_memory(const ExtractJob& job, const Engine& engine, const Engi
   need.pixels = pixels > 0 ? pixels : std::max(file.unpacked_bytes, file.file_bytes);
   need.reading = reading_bytes(file, need.pixels);
   need.engine = memory;
-  if (engine.device() != nullptr) {
+  if (engine.device() != nullptr && !refines(job.options)) {  // which the CPU does
     // workspaces are on the card; here its page-locked copies of pixels and results
     need.engine.task = 0;
     need.engine.shared += 2 * need.pixels + memory.shared;

@@ -4,11 +4,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <variant>
 
 #include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 
@@ -47,7 +49,10 @@ std::vector<NamedFile> inputs_of(const ExtractJob& job) {
 }
 
 std::vector<NamedFile> outputs_of(const ExtractJob& job) {
-  return {{"frame", job.output}, {"model", job.model}, {"residual", job.residual}};
+  return {{"frame", job.output},
+          {"model", job.model},
+          {"residual", job.residual},
+          {"pixel mask", job.pixmask}};
 }
 
 void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
@@ -71,7 +76,16 @@ Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model) 
   return residual;
 }
 
-void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards& header,
+Array2D<std::uint32_t> pixel_mask(const PreprocFile& image, const std::vector<CcdPixel>& rejected) {
+  const std::size_t rows = image.ccd.image.rows(), cols = image.ccd.image.cols();
+  Array2D<std::uint32_t> mask(rows, cols, 0U);
+  if (!image.mask.empty()) std::copy_n(image.mask.data(), image.mask.size(), mask.data());
+  for (const CcdPixel& p : rejected)
+    mask(static_cast<std::size_t>(p.row), static_cast<std::size_t>(p.column)) |= kCcdCosmic;
+  return mask;
+}
+
+void write_outputs(const ExtractJob& job, const PreprocFile& image, const HeaderCards& header,
                    ExtractResult result, const std::optional<RawTable>& fibermap, Tracer* tracer) {
   const Span span(tracer, "write");
   NewFiles files;
@@ -82,8 +96,13 @@ void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards
   }
   if (!job.residual.empty()) {
     files.write(job.residual, [&] {
-      write_image(job.residual, residual_image(ccd, result.model), image_header(header), "RESIDUAL",
-                  job.overwrite);
+      write_image(job.residual, residual_image(image.ccd, result.model), image_header(header),
+                  "RESIDUAL", job.overwrite);
+    });
+  }
+  if (!job.pixmask.empty()) {
+    files.write(job.pixmask, [&] {
+      write_mask(job.pixmask, pixel_mask(image, result.rejected), job.overwrite);
     });
   }
   FrameFile frame;

@@ -21,10 +21,14 @@ namespace fiberloom {
 /// written or cannot be made.
 void check_outputs(const ExtractJob& job, std::span<const NamedFile> more = {});
 
-/// Model and residual images, then the frame: its presence says that all is done. When a later file
-/// fails the earlier ones of this call that are new are removed.
-void write_outputs(const ExtractJob& job, const CcdFrame& ccd, const HeaderCards& header,
+/// Model and residual images and pixel mask, then the frame: its presence says that all is done.
+/// When a later file fails the earlier ones of this call that are new are removed.
+void write_outputs(const ExtractJob& job, const PreprocFile& image, const HeaderCards& header,
                    ExtractResult result, const std::optional<RawTable>& fibermap, Tracer* tracer);
+
+/// MASK of the image, where it has one, with bit COSMIC of the pixels that were dropped.
+[[nodiscard]] Array2D<std::uint32_t> pixel_mask(const PreprocFile& image,
+                                                const std::vector<CcdPixel>& rejected);
 
 /// image - model where the pixel was used, 0 elsewhere; electrons.
 [[nodiscard]] Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model);

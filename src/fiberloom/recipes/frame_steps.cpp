@@ -115,7 +115,7 @@ void check_parts(const std::vector<ExtractResult>& parts, const PreparedFrame& f
 PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observer& observer) {
   PreparedFrame frame;
   frame.in = std::move(in);
-  frame.pixels = mask_inputs(frame.in, job.mask_bits, observer);
+  frame.pixels = mask_inputs(frame.in, job, observer);
   if (job.barycentric) frame.heliocor = frame_barycentric_factor(frame.in, observer);
   frame.options = resolve_options(job, frame.in, frame.heliocor);
   frame.wave = wave_range(job, *frame.in.psf);
@@ -168,13 +168,15 @@ ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& 
   whole.spec_min = parts.front().spec_min;
   for (const RowsOf array : std::initializer_list<RowsOf>{
            &ExtractResult::flux, &ExtractResult::ivar, &ExtractResult::xflux,
-           &ExtractResult::chi2pix, &ExtractResult::pixmask_fraction}) {
+           &ExtractResult::chi2pix, &ExtractResult::pixmask_fraction,
+           &ExtractResult::rejected_fraction}) {
     whole.*array = stack(parts, array, nspec);
   }
   whole.resolution = Array3D<float>(nspec, parts.front().resolution.rows(), whole.wave.size());
   float* to = whole.resolution.data();
   for (const ExtractResult& part : parts) {
     to = std::copy(part.resolution.data(), part.resolution.data() + part.resolution.size(), to);
+    whole.rejected.insert(whole.rejected.end(), part.rejected.begin(), part.rejected.end());
     whole.bundles.insert(whole.bundles.end(), part.bundles.begin(), part.bundles.end());
   }
   set_spectral_mask(whole);
@@ -201,7 +203,9 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
     summary.some_bad += (bits & kSomeBadPix) != 0;
     summary.all_bad += (bits & kAllBadPix) != 0;
     summary.bad_fit += (bits & kBad2dFit) != 0;
+    summary.cosmic += (bits & kCosmic) != 0;
   }
+  summary.rejected = result.rejected.size();
   summary.not_computed = not_computed_bins(result).size();
   return summary;
 }
@@ -218,7 +222,7 @@ void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResu
   require_good_bin(frame, result);
   const HeaderCards header = frame_header(job, frame);
   result.wave = divided_grid(frame.wave, 1);
-  write_outputs(job, frame.in.preproc.ccd, header, std::move(result), frame.fibermap, tracer);
+  write_outputs(job, frame.in.preproc, header, std::move(result), frame.fibermap, tracer);
 }
 
 }  // namespace fiberloom

@@ -83,8 +83,10 @@ Facts psf_facts(const std::string& path) {
   facts.emplace_back("trace range", print("%.2f to %.2f Angstrom", psf.x.wave_min, psf.x.wave_max));
   facts.emplace_back("shape range",
                      print("%.2f to %.2f Angstrom", psf.sigma_x.wave_min, psf.sigma_x.wave_max));
-  facts.emplace_back("spot", print("%d x %d pixels, Gauss-Hermite degrees %d, %d", psf.stamp_nx(),
-                                   psf.stamp_ny(), psf.gh_deg_x, psf.gh_deg_y));
+  const std::string spot = print("%d x %d pixels, ", psf.stamp_nx(), psf.stamp_ny());
+  facts.emplace_back("spot", spot + (psf.shape ? psf.shape->kind()
+                                               : print("Gauss-Hermite degrees %d, %d", psf.gh_deg_x,
+                                                       psf.gh_deg_y)));
   const double middle = 0.5 * (psf.sigma_x.wave_min + psf.sigma_x.wave_max);
   double low[2] = {1e30, 1e30}, high[2] = {0, 0};
   for (std::size_t f = 0; f < psf.x.coef.rows(); ++f) {

@@ -83,7 +83,7 @@ HeaderCards exposure_header(const ExposureOptions& o, const std::string& camera)
 }
 
 PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::string& name) {
-  if (!job.psf.empty()) return read_psf(job.psf, {job.gh00, false, job.verify});
+  if (!job.psf.empty()) return read_psf(job.psf, {.gh00 = job.gh00, .verify = job.verify});
   SimulatedPsfOptions options = camera_psf_options(camera.band);
   options.seed = job.seed;
   PsfFile file;

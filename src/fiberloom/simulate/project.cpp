@@ -35,8 +35,8 @@ std::vector<Group> make_groups(const PsfModel& psf, const std::vector<double>& w
     for (std::size_t i = group.first; i < group.last; ++i) {
       for (const double w : wave) {
         const double x = psf.x(first_fiber + i, w);
-        group.x_min = std::min(group.x_min, x - psf.hsize_x - 1);
-        group.x_max = std::max(group.x_max, x + psf.hsize_x + 1);
+        group.x_min = std::min(group.x_min, x - psf.stamp_nx() / 2 - 1);
+        group.x_max = std::max(group.x_max, x + psf.stamp_nx() / 2 + 1);
       }
     }
   });
@@ -113,7 +113,7 @@ std::vector<double> lit_wave_grid(const PsfModel& psf, double anchor_aa, double 
   const auto touches = [&](double w) {
     for (int f = first_fiber; f < last_fiber; ++f) {
       const double y = psf.y(static_cast<std::size_t>(f), w);
-      if (y > -psf.hsize_y - 1 && y < psf.npix_y + psf.hsize_y) return true;
+      if (y > -psf.stamp_ny() / 2 - 1 && y < psf.npix_y + psf.stamp_ny() / 2) return true;
     }
     return false;
   };

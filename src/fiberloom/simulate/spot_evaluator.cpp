@@ -70,7 +70,7 @@ void SpotEvaluator::coefficients(std::size_t fiber, double wave_aa) {
 }
 
 const Spot& SpotEvaluator::operator()(std::size_t fiber, double wave_aa) {
-  if (psf_.has_tails) return spot_ = spot_reference(psf_, fiber, wave_aa);
+  if (psf_.has_tails || psf_.shape) return spot_ = spot_reference(psf_, fiber, wave_aa);
   std::fill(spot_.value.begin(), spot_.value.end(), 0.0);
   spot_.x0 = spot_.y0 = 0;
   const double x = psf_.x(fiber, wave_aa), y = psf_.y(fiber, wave_aa);

@@ -17,6 +17,7 @@ namespace fiberloom {
 enum SpecMask : std::uint32_t {
   kSomeBadPix = 1U << 0,  ///< more than half of the light fell on bad pixels
   kAllBadPix = 1U << 1,   ///< no information: flux = ivar = 0
+  kCosmic = 1U << 2,      ///< light was lost to pixels dropped as outliers
   kBad2dFit = 1U << 7,    ///< chi2pix far above its neighbours
 };
 

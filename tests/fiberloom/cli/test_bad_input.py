@@ -136,8 +136,8 @@ class BadInput(Case):
         self.refused(14, "psf-short.fits", psf=path)
 
     def test_psf_of_another_kind(self):
-        path = self.put("psf-spot.fits", psf_bytes(psftype="SPOTGRID"))
-        self.refused(15, "psf-spot.fits", "PSFTYPE", "SPOTGRID", psf=path)
+        path = self.put("psf-spot.fits", psf_bytes(psftype="ELLIPSES"))
+        self.refused(15, "psf-spot.fits", "PSFTYPE", "ELLIPSES", psf=path)
 
     def test_grid_that_the_psf_does_not_cover(self):
         self.refused(20, self.psf, wave="7000,7100,0.8")

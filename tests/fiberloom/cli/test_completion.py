@@ -53,7 +53,7 @@ class Bash(unittest.TestCase):
         self.assertLessEqual(set(table), set(bash(["fiberloom", ""])))
         for name, wanted in table.items():
             self.assertLessEqual(set(wanted), set(bash(["fiberloom", name, "-"])) | {"--help"}, name)
-        self.assertEqual(bash(["fiberloom", "extract", "--psf-"]), ["--psf-tails"])
+        self.assertEqual(bash(["fiberloom", "extract", "--psf-"]), ["--psf-tails", "--psf-status"])
 
     def test_values_are_offered_and_files_left_to_the_shell(self):
         self.assertEqual(bash(["fiberloom", "extract", "--method", ""]), ["exact", "patch"])

@@ -203,6 +203,57 @@ class SameBytes(Case):
                 self.assertNotIn(word.encode(), data)
 
 
+def image_rows(camera):
+    return range(len(camera.image) // NX)
+
+
+class Refinement(Case):
+    """--model-variance, --reject, --pixmask."""
+    HIT = (90, 20)  # row, column: the trace of the second fibre
+
+    def hit_image(self, **more):
+        image = list(self.camera.image)
+        image[self.HIT[0] * NX + self.HIT[1]] += 5000.0
+        return self.put("hit.fits", self.camera.preproc_bytes(image=image, **more))
+
+    def test_a_hit_is_dropped_marked_and_written(self):
+        path, mask = self.hit_image(), self.out / "mask.fits"
+        self.extract_ok("--reject", "8", "--pixmask", mask, "--json", self.out / "s.json", image=path)
+        summary = json.loads((self.out / "s.json").read_text())
+        self.assertGreaterEqual(summary["pixels"]["rejected"], 1)
+        self.assertLess(summary["pixels"]["rejected"], 8)
+        hdus = fits.by_name(self.frame)
+        self.assertEqual(hdus["FLUX"].cards["EXREJECT"], 8.0)
+        cosmic = [i for i, m in enumerate(hdus["MASK"].values()) if m & 4]
+        self.assertTrue(cosmic)
+        self.assertEqual({i // NWAVE for i in cosmic}, {1}, "another fibre")
+        self.assertEqual(len(cosmic), summary["bins"]["cosmic"])
+        written = fits.by_name(mask)["MASK"].cards
+        self.assertEqual((written["ZNAXIS1"], written["ZNAXIS2"]), (NX, len(image_rows(self.camera))))
+
+    def test_without_a_hit_nothing_is_dropped_and_no_byte_changes_but_the_card(self):
+        self.extract_ok()
+        before = {h.name: h.data for h in fits.read(self.frame)}
+        self.extract_ok("--reject", "20")
+        after = {h.name: h.data for h in fits.read(self.frame)}
+        self.assertEqual(before, after)
+
+    def test_the_same_bytes_for_any_number_of_threads(self):
+        path, seen = self.hit_image(), set()
+        for threads in ("1", "3"):
+            self.extract_ok("--reject", "8", "--model-variance", "--threads", threads, image=path)
+            seen.add(self.frame.read_bytes())
+        self.assertEqual(len(seen), 1)
+        self.assertIs(fits.by_name(self.frame)["FLUX"].cards["EXMODVAR"], True)
+
+    def test_without_read_noise_or_with_the_other_method_it_is_refused(self):
+        path = self.put("silent.fits", self.camera.preproc_bytes(drop=("RDNOISE",)))
+        self.assert_fails(self.extract("--quiet", "--model-variance", image=path), 12, "read noise", "RDNOISE", path)
+        self.assert_fails(self.extract("--quiet", "--reject", "5", "--method", "patch"), 15, "--reject")
+        self.assert_fails(self.extract("--reject", "2"), 2, "--reject")
+        self.assert_fails(self.extract("--pixmask", self.frame), 2)
+
+
 class Messages(Case):
     def test_quiet_says_nothing(self):
         result = self.extract("--quiet")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/formats/formats_test_support.hpp"
+#include "fiberloom/formats/psf_shape_test_files.hpp"
 #include "fiberloom/formats/sdss_test_files.hpp"
 #include "fiberloom/templates/test_template_files.hpp"
 #include "loom/files/gzip.hpp"
@@ -137,6 +138,10 @@ std::vector<Seed> seeds() {
           {"preproc_gz", fuzz_preproc, gzip(preproc)},
           {"psf", fuzz_psf, psf},
           {"psf_v2", fuzz_psf, old_psf()},
+          {"psf_two_cores", fuzz_psf, in_memory([](auto& w) { test::add_two_cores(w); })},
+          {"psf_spot_grid", fuzz_psf, in_memory([](auto& w) { test::add_spot_grid(w); })},
+          {"psf_mono_spot", fuzz_psf, in_memory([](auto& w) { test::add_mono_spot(w); })},
+          {"psf_pca_pix", fuzz_psf, in_memory([](auto& w) { test::add_pca_pix(w); })},
           {"frame", fuzz_frame, frame},
           {"spectra", fuzz_spectra, in_memory(test::add_coadd)},
           {"spectra_plate", fuzz_spectra, in_memory([](auto& w) { test::add_plate(w); })},

@@ -27,7 +27,7 @@ void run(std::span<const std::uint8_t> bytes, Parse parse) {
 void fuzz_preproc(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) {
     (void)formats::summarise(file);
-    const PreprocFile frame = formats::parse_preproc(file);
+    const PreprocFile frame = formats::parse_preproc(file, NoiseMap::kByPixel);
     for (const char* key : {"CAMERA", "EXPID", "FLAVOR"}) (void)frame.header.text(key);
     if (frame.fibermap) (void)frame.fibermap->column("FIBER");
     if (frame.fibermap) (void)frame.fibermap->slice(0, 1);

@@ -33,6 +33,21 @@ class BundleExtraction {
       require_bands(geometry_, frame_.grid.step_aa);
       load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
+    solve_equations();
+    RefineReport refined;
+    if (refines(frame_.options)) refined = refine();
+    make_model(frame_.grid.guard, prepare(model));
+    BundleReport report = decorrelate_all();
+    report.refinements = refined.solved_again;
+    report.rejected = work_.refine.rejected.size();
+    report.unfit_fibers = refined.unfit_fibers;
+    scatter_diagnostics(frame_, geometry_, work_, result_);
+    return report;
+  }
+
+ private:
+  /// x for the weights of the strip.
+  void solve_equations() {
     stop_if_asked(frame_.observer);
     {
       const Span span(frame_.tracer, "compute/normal equations");
@@ -53,18 +68,33 @@ class BundleExtraction {
       }
     }
     stop_if_asked(frame_.observer);
-    {
-      const Span span(frame_.tracer, "compute/diagnostics");
-      diagnose(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip,
-               work_.normal, work_.solve.x.data(), frame_.psferr, frame_.grid.guard,
-               work_.diagnostics, prepare(model));
+  }
+
+  /// m = A x and chi2pix; `guard`: as diagnose() has it.
+  void make_model(int guard, Array2D<float>* image) {
+    const Span span(frame_.tracer, "compute/diagnostics");
+    diagnose(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip,
+             work_.normal, work_.solve.x.data(), frame_.psferr, guard, work_.diagnostics, image);
+  }
+
+  /// Weights that follow from the model, and outliers dropped, until both stand still.
+  RefineReport refine() {
+    RefineReport report;
+    const NormalEquations& n = work_.normal;
+    std::copy_n(n.phi_.data(), n.phi_.size(), work_.refine.first_phi.resize(n.phi_.size()));
+    PixelJudge judge(frame_.ccd, frame_.options, frame_.psferr, geometry_, frame_.plan,
+                     frame_.grid.guard, work_.strip, work_.refine);
+    while (report.solved_again < kMostRefinements && is_solution(solved_.error_sigma)) {
+      make_model(0, &work_.refine.model);  // of guard bins too: their pixels get weights
+      if (!judge.look()) break;
+      ++report.solved_again;
+      solve_equations();
     }
-    BundleReport report = decorrelate_all();
-    scatter_diagnostics(frame_, geometry_, work_, result_);
+    judge.finish();
+    report.unfit_fibers = judge.unfit_fibers();
     return report;
   }
 
- private:
   /// A model as large as the strip.
   Array2D<float>* prepare(ModelStrip* model) const {
     if (model == nullptr) return nullptr;

@@ -7,6 +7,7 @@
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/exact/marginal.hpp"
 #include "fiberloom/extract/exact/normal_equations.hpp"
+#include "fiberloom/extract/exact/refine.hpp"
 #include "fiberloom/extract/exact/solve.hpp"
 
 namespace fiberloom::exact {
@@ -62,6 +63,7 @@ struct BundleWorkspace {
   MarginalWork marginal{arena};
   RootBuffers root{arena};
   DiagnosticWork diagnostics;
+  RefineWork refine;  ///< empty unless weights are refined
 };
 
 /// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
@@ -83,6 +85,7 @@ struct ModelStrip {
 
 /// Extracts fibres [bundle.first, bundle.last) and writes the rows of those that were asked for.
 /// Rows of other bundles are not touched, so bundles may run at the same time. `model` may be null.
+/// Pixels that were dropped as outliers are in work.refine.
 BundleReport extract_bundle(const FrameContext& frame, BundleRange bundle, BundleWorkspace& work,
                             ExtractResult& result, ModelStrip* model);
 

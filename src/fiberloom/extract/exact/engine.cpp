@@ -55,6 +55,7 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
        {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
     *a = Array2D<double>(nspec, nwave);  // the bundles write every row
   }
+  if (options.reject_nsig >= 0) result.rejected_fraction = Array2D<double>(nspec, nwave, 0.0);
   result.resolution = Array3D<float>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
   return result;
 }
@@ -62,6 +63,23 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
 namespace {
 
 std::string scientific(double x) { return print("%.2g", x); }
+
+/// One warning for the frame.
+void tell_of_unfit_fibers(const ExtractOptions& options, const Observer& observer,
+                          const ExtractResult& result) {
+  int fibers = 0, first = -1;
+  for (const BundleReport& b : result.bundles) {
+    fibers += b.unfit_fibers;
+    if (first < 0 && b.unfit_fibers > 0) first = b.first_fiber;
+  }
+  if (fibers == 0) return;
+  observer.warn(
+      print("%d fibre%s (the first in the bundle from fibre %d on) with more than %g %% of "
+            "the pixels beyond %g sigma: the PSF does not describe %s, and none of %s "
+            "pixels was dropped",
+            fibers, fibers == 1 ? "" : "s", first, 100 * kMostRejectedShare, options.reject_nsig,
+            fibers == 1 ? "it" : "them", fibers == 1 ? "its" : "their"));
+}
 
 }  // namespace
 
@@ -125,6 +143,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   ExtractResult result = empty_result(psf, options);
   result.bundles.resize(bundles.size());
   std::vector<ModelStrip> models(options.want_model ? bundles.size() : 0);
+  std::vector<std::vector<CcdPixel>> rejected(bundles.size());
   Pool<BundleWorkspace> pool;
   std::atomic<std::size_t> done{0};
   executor.run(bundles.size(), [&](std::size_t i) {
@@ -132,9 +151,13 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
     auto work = pool.take();
     result.bundles[i] =
         extract_bundle(frame, bundles[i], *work, result, options.want_model ? &models[i] : nullptr);
+    rejected[i] = std::move(work->refine.rejected);
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
   if (options.want_model) result.model = join_models(models, psf);
+  for (const auto& pixels : rejected)
+    result.rejected.insert(result.rejected.end(), pixels.begin(), pixels.end());
+  tell_of_unfit_fibers(options, observer, result);
   settle_unsolved(options, observer, result);
   settle_missing(psf, options, observer, result);
   set_spectral_mask(result);

@@ -104,6 +104,12 @@ void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
       const double lost = 1.0 - phi[j];
       result.pixmask_fraction(static_cast<std::size_t>(row), j) = lost > 1e-12 ? lost : 0.0;
     }
+    if (result.rejected_fraction.empty()) continue;
+    const double* before = work.refine.first_phi_of(f, work.normal) + frame.grid.guard;
+    for (std::size_t j = 0; j < result.flux.cols(); ++j) {
+      const double dropped = before[j] - phi[j];
+      result.rejected_fraction(static_cast<std::size_t>(row), j) = dropped > 1e-12 ? dropped : 0.0;
+    }
   }
 }
 

@@ -57,8 +57,8 @@ void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
 template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   each_extract_option(job, [&](const ExtractOptionRow&, auto& value) { archive(value); });
-  archive(job.image, job.psf, job.fibermap, job.output, job.model, job.residual, job.overwrite,
-          job.psf_options.verify, job.options.wave, job.options.want_model);
+  archive(job.image, job.psf, job.fibermap, job.output, job.model, job.residual, job.pixmask,
+          job.overwrite, job.psf_options.verify, job.options.wave, job.options.want_model);
 }
 
 template <class Archive, class Struct>
@@ -78,7 +78,8 @@ void result_fields(Archive& archive, Struct& result) {
   auto& [wave, flux, ivar, mask, resolution, fibermap, scores] = spectra;
   static_cast<void>(fibermap), static_cast<void>(scores);
   archive(wave, result.spec_min, flux, ivar, mask, result.xflux, result.chi2pix,
-          result.pixmask_fraction, resolution, result.model, result.bundles);
+          result.pixmask_fraction, result.rejected_fraction, result.rejected, resolution,
+          result.model, result.bundles);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ std::shared_ptr<const PsfFile> PsfCache::get(const std::string& path,
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
       return stamp && e.stamp == *stamp && e.options.gh00 == options.gh00 &&
-             e.options.tails == options.tails && e.options.verify == options.verify;
+             e.options.tails == options.tails && e.options.status == options.status &&
+             e.options.verify == options.verify;
     });
     if (known != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, known);

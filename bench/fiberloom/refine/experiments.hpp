@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The experiments of bench_refine; each prints a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fiberloom::bench {
+
+/// Every fibre has a level of its own; weights from the noisy pixels, from the truth, from the
+/// model.
+struct VarianceExperiment {
+  int realisations = 100;
+  std::size_t nwave = 200;
+  std::uint64_t seed = 1;
+};
+void run(const VarianceExperiment& experiment);
+
+/// Hits of known charge, one pixel and tracks, anywhere and on the middle of a trace, among
+/// emission lines one bin wide.
+struct CosmicExperiment {
+  int frames = 10;
+  std::size_t nwave = 400;
+  double nsig = 6;
+  std::uint64_t seed = 1;
+};
+void run(const CosmicExperiment& experiment);
+
+}  // namespace fiberloom::bench

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What --model-variance and --reject bring, against the truth: bench_refine variance|cosmics
+// [options]. Frames of a DESI-like camera of one bundle; truth, noise and hits are known.
+#include <CLI/CLI.hpp>
+
+#include "bench/fiberloom/refine/experiments.hpp"
+#include "loom/base/error.hpp"
+
+int main(int argc, char** argv) {
+  using namespace fiberloom::bench;
+  CLI::App app{"What --model-variance and --reject bring, against the truth"};
+  app.require_subcommand(1);
+  VarianceExperiment variance;
+  CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
+  first->add_option("--realisations", variance.realisations)->capture_default_str();
+  first->add_option("--bins", variance.nwave)->capture_default_str();
+  first->add_option("--seed", variance.seed)->capture_default_str();
+  CosmicExperiment cosmics;
+  CLI::App* second = app.add_subcommand("cosmics", "which hits are dropped, and which lines");
+  second->add_option("--frames", cosmics.frames)->capture_default_str();
+  second->add_option("--bins", cosmics.nwave)->capture_default_str();
+  second->add_option("--nsig", cosmics.nsig)->capture_default_str();
+  second->add_option("--seed", cosmics.seed)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (*first) run(variance);
+    if (*second) run(cosmics);
+  } catch (const loom::Error& error) {
+    std::fprintf(stderr, "bench_refine: %s\n", error.what());
+    return error.exit_code();
+  }
+  return 0;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spots that are images: the summed tables against plain loops, the kernels against the reference.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fiberloom/psf/pixel_spots.hpp"
+#include "fiberloom/psf/spot_plan.hpp"
+
+namespace fiberloom {
+namespace {
+
+std::vector<double> some_image(std::size_t ny, std::size_t nx) {
+  std::vector<double> v;
+  for (std::size_t i = 0; i < ny * nx; ++i)
+    v.push_back(1 + std::sin(0.7 * static_cast<double>(i)) +
+                std::cos(0.31 * static_cast<double>(i / nx)));
+  return v;
+}
+
+TEST(FineSpot, SharesTheLightOfItsPixelsAmongCcdPixels) {
+  constexpr int kFine = 4, kNx = 4, kNy = 3;
+  const auto image = some_image(8, 12);
+  const FineSpot spot(image.data(), 8, 12);
+  for (const auto& [x0, y0] : {std::pair{0.0, 0.0}, {-1.0, -3.0}, {-2.3, -0.6}, {-3.9, -3.2}}) {
+    std::vector<double> got(kNx * kNy, 0.0), expected = got;
+    spot.add_binned(x0, y0, kFine, 2.0, kNx, kNy, got.data());
+    for (int r = 0; r < 8; ++r) {
+      for (int c = 0; c < 12; ++c) {
+        for (int y = 0; y < kNy; ++y) {
+          for (int x = 0; x < kNx; ++x) {
+            const auto inside = [](double a, double b, double low) {
+              return std::max(0.0, std::min(a + 1, b + low) - std::max(a, low));
+            };
+            expected[static_cast<std::size_t>(y * kNx + x)] +=
+                2 * image[static_cast<std::size_t>(r * 12 + c)] * inside(c, kFine, x0 + x * kFine) *
+                inside(r, kFine, y0 + y * kFine);
+          }
+        }
+      }
+    }
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << i;
+  }
+}
+
+TEST(SincShift, MovesABumpByWhatItIsTold) {
+  constexpr int kN = 25;
+  std::vector<double> v;
+  const auto bump = [](double x, double y) { return std::exp(-0.5 * (x * x + y * y) / 4); };
+  for (int i = 0; i < kN * kN; ++i) v.push_back(bump(i % kN - 12, i / kN - 12));
+  sinc_shift(reference_shape_kernels(), kN, kN, 0.3, -0.4, v.data());
+  for (int i = 0; i < kN * kN; ++i)
+    EXPECT_NEAR(v[static_cast<std::size_t>(i)], bump(i % kN - 12.3, i / kN - 11.6), 2e-3) << i;
+}
+
+PsfModel pca_psf() {
+  PsfModel psf;
+  psf.npix_x = 60;
+  psf.npix_y = 200;
+  psf.x = {5000, 5100, Array2D<double>(2, 2, 0.4)};
+  psf.y = {5000, 5100, Array2D<double>(2, 2, 80.0)};
+  psf.sigma_x = psf.sigma_y = {5000, 5100, Array2D<double>(2, 1, 1.0)};
+  for (std::size_t f = 0; f < 2; ++f) {
+    psf.x.coef(f, 0) = 20 + 15 * static_cast<double>(f);
+    psf.y.coef(f, 0) = 100;
+  }
+  PcaPix pca;
+  pca.x_power = {0, 1};
+  pca.y_power = {0, 1};
+  pca.group = {0, 1};
+  pca.x0 = pca.y0 = {30, 30};
+  pca.x_scale = pca.y_scale = {0.01, 0.01};
+  pca.ny = 11;
+  pca.nx = 13;
+  for (int i = 0; i < 4; ++i) {
+    for (const double v : some_image(11, 13)) pca.images.push_back(i % 2 == 0 ? v + i : 0.1 * v);
+  }
+  psf.shape = make_pca_pix(pca);
+  return psf;
+}
+
+TEST(SpotKernel, GivesTheSpotsOfAShapeAtEachIsa) {
+  const PsfModel psf = pca_psf();
+  std::vector<double> wave;
+  for (int j = 0; j < 19; ++j) wave.push_back(5011.3 + 1.37 * j);
+  const SpotPlan plan = make_spot_plan(psf, wave);
+  const SpotKernels& kernels = spot_kernels(active_isa());
+  std::vector<double> tile(kLanes * plan.spot_size());
+  std::vector<float> floats(kFloatLanes * plan.float_spot_size());
+  for (int f = 0; f < 2; ++f) {
+    const FiberTrace trace = trace_fiber(plan, f);
+    kernels.float_spots(plan, f, 0, trace, floats.data());
+    for (int j = 0; j < 16; ++j) {
+      if (j % kLanes == 0) make_spots(kernels.spots, plan, f, j, trace, tile.data());
+      const auto bin = static_cast<std::size_t>(j);
+      const Spot spot = spot_reference(psf, static_cast<std::size_t>(f), wave[bin]);
+      ASSERT_TRUE(trace.live[bin]);
+      EXPECT_EQ(spot.x0, trace.x0[bin]);
+      const double* at = tile.data() + static_cast<std::size_t>(j % kLanes) * plan.spot_size();
+      const float* narrow = floats.data() + bin * plan.float_spot_size();
+      for (int r = 0; r < spot.ny; ++r) {
+        for (int c = 0; c < spot.nx; ++c) {
+          const double v = spot.value[static_cast<std::size_t>(r * spot.nx + c)];
+          EXPECT_NEAR(at[r * plan.stride + c + spot.x0 - trace.frame[bin]], v, 1e-15);
+          const int shift = spot.x0 - frame_of(spot.x0, kFloatLanes);
+          EXPECT_NEAR(static_cast<double>(narrow[r * plan.float_stride + c + shift]), v, 1e-7);
+        }
+      }
+    }
+  }
+}
+
+TEST(MakeUnitLight, CutsWhatIsNegativeAndLeavesNoLightDark) {
+  std::vector<double> v{1, -2, 3}, none{-1, 0};
+  make_unit_light(v.data(), v.size());
+  EXPECT_EQ(v, (std::vector<double>{0.25, 0, 0.75}));
+  make_unit_light(none.data(), none.size());
+  EXPECT_EQ(none, (std::vector<double>{0, 0}));
+}
+
+}  // namespace
+}  // namespace fiberloom
