@@ -73,8 +73,9 @@ BatchPlan plan_batch(std::vector<Task> tasks, const WorkKinds& kinds, const RunF
   plan.any = link_any(tasks, plan.after);
   plan.tasks = std::move(tasks);
   plan.findings.reserve(plan.tasks.size());
+  StampCache cache;
   for (const Task& task : plan.tasks) {
-    plan.findings.push_back(inspect_task(task, kinds.of(task), folder, check));
+    plan.findings.push_back(inspect_task(task, kinds.of(task), folder, check, cache));
   }
   return plan;
 }
