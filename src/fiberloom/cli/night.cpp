@@ -142,8 +142,8 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
 int run_night_command(const Given& given, NightCommand& command) {
   finish_night_options(given, command);
   if (command.rebuild) {
-    const std::size_t rows =
-        night::rebuild_ledger(night::run_folder(command.job.request.output), night::ledger_shape());
+    const std::size_t rows = night::rebuild_ledger(night::run_folder(command.job.request.output),
+                                                   night::ledger_shape(), command.job.state);
     Console(command.log.threshold())
         .message(LogLevel::kInfo, "ledger rebuilt: " + std::to_string(rows) + " frames");
     return 0;
