@@ -97,6 +97,19 @@ JointGrid join(const std::vector<const Spectra*>& cameras) {
   return out;
 }
 
+/// Bins that some camera knows something of, without a bit of its mask.
+std::vector<bool> clear_bins(const std::vector<const Spectra*>& cameras, const JointGrid& grid,
+                             std::size_t s) {
+  std::vector<bool> out(grid.wave.size(), false);
+  for (std::size_t c = 0; c < cameras.size(); ++c) {
+    for (std::size_t i = 0; i < cameras[c]->nwave(); ++i) {
+      const bool good = positive(cameras[c]->ivar(s, i)) > 0 && mask_of(*cameras[c], s, i) == 0;
+      if (good) out[grid.first[c] + i] = true;
+    }
+  }
+  return out;
+}
+
 /// R of a camera on the joint grid.
 void place(Banded<const float> r, std::size_t first, Banded<float> to) {
   const std::size_t more = to.half() - r.half();
@@ -202,7 +215,9 @@ Spectra coadd_cameras(std::span<const Spectra> cameras) {
     for (std::size_t i = 0; i < sorted[c]->nwave(); ++i) ++seen[grid.first[c] + i];
   }
   for (std::size_t s = 0; s < nspec; ++s) {
-    // Of a bin that one camera alone sees, that camera's row as it is, known or not.
+    // Of a bin that one camera alone sees, that camera's row as it is, known or not; what is masked
+    // counts only where no other camera knows better, and then the mask stays.
+    const std::vector<bool> clear = clear_bins(sorted, grid, s);
     Array2D<double> weight(sorted.size(), n, 0.0);
     std::vector<Array2D<float>> placed;
     std::vector<RowWeighted<float>> all;
@@ -210,11 +225,12 @@ Spectra coadd_cameras(std::span<const Spectra> cameras) {
       const Spectra& camera = *sorted[c];
       for (std::size_t i = 0; i < camera.nwave(); ++i) {
         const std::size_t at = grid.first[c] + i;
-        const double v = positive(camera.ivar(s, i));
+        const std::uint32_t bits = mask_of(camera, s, i);
+        const double v = clear[at] && bits != 0 ? 0 : positive(camera.ivar(s, i));
         weight(c, at) = seen[at] > 1 ? v : 1;
         out.ivar(s, at) += v;
         out.flux(s, at) += weight(c, at) * camera.flux(s, i);
-        out.mask(s, at) |= mask_of(camera, s, i);
+        if (!clear[at]) out.mask(s, at) |= bits;
       }
       if (!has_resolution) continue;
       placed.emplace_back(ndiag, n, 0.0F);
@@ -222,7 +238,6 @@ Spectra coadd_cameras(std::span<const Spectra> cameras) {
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (seen[i] > 1 && out.ivar(s, i) > 0) out.flux(s, i) /= out.ivar(s, i);
-      if (out.ivar(s, i) > 0) out.mask(s, i) = 0;
     }
     if (!has_resolution) continue;
     for (std::size_t c = 0; c < sorted.size(); ++c) {

@@ -47,8 +47,9 @@ struct UsedPixels {
                                     const CoaddOptions& options, Executor& executor);
 
 /// Cameras of the same targets on aligned grids (bins within 1e-4 Angstrom of each other where both
-/// have them) as one spectrum each: where two see a bin, their weighted mean. Tables of the first.
-/// Throws kWrongShape where grids are not aligned or numbers of spectra differ.
+/// have them) as one spectrum each: where two see a bin, their weighted mean. What is masked counts
+/// where nothing else is known, and stays masked there. Tables of the first. Throws kWrongShape
+/// where grids are not aligned or numbers of spectra differ.
 [[nodiscard]] Spectra coadd_cameras(std::span<const Spectra> cameras);
 
 /// Pixels of exposures [nexp][nwave] that a cosmic ray has hit, by the chi2 of the differences of

@@ -175,7 +175,21 @@ TEST(CoaddCameras, IsWhatItsResolutionMakesOfTheLightAtTheSeamsToo) {
   EXPECT_LT(largest_off(sum, light), 1e-4);
   EXPECT_EQ(sum.mask(1, 165), 0U) << "the other camera saw it";
   EXPECT_EQ(sum.mask(1, 260), 8U);
+  EXPECT_EQ(sum.ivar(1, 165), cameras[1].ivar(1, 165)) << "of the other camera alone";
   EXPECT_EQ(sum.ivar(0, 170), cameras[0].ivar(0, 10) + cameras[1].ivar(0, 170));
+}
+
+TEST(CoaddCameras, KeepTheMaskOfWhatIsMaskedInAll) {
+  // a pixel that is masked in all exposures is summed all the same, with its mask: so it stays
+  std::vector<Spectra> cameras{same_light(1, 8, 160).spectra, same_light(1, 8).spectra};
+  cameras[0].mask(0, 5) = 8, cameras[1].mask(0, 165) = 16;  // the same bin
+  cameras[1].mask(0, 20) = 4;                               // nobody else sees it
+  const Spectra sum = coadd_cameras(cameras);
+  EXPECT_EQ(sum.mask(0, 165), 24U);
+  EXPECT_EQ(sum.ivar(0, 165), cameras[0].ivar(0, 5) + cameras[1].ivar(0, 165));
+  EXPECT_EQ(sum.mask(0, 20), 4U);
+  EXPECT_EQ(sum.ivar(0, 20), cameras[1].ivar(0, 20));
+  EXPECT_EQ(sum.mask(0, 21), 0U);
 }
 
 TEST(CoaddCameras, WantAlignedGridsAndTheSameSpectra) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "fiberloom/calibrate/usable.hpp"
@@ -10,8 +12,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
-#include "loom/linalg/banded_solver.hpp"
-#include "loom/linalg/rational_root.hpp"
+#include "loom/linalg/banded_root.hpp"
 
 namespace fiberloom::calibrate {
 namespace {
@@ -90,20 +91,12 @@ void add(Equations& e, const Placement& p, Banded<const float> r, const double* 
   }
 }
 
-/// What A^(1/2) makes of the equations.
-struct Root {
-  Array2D<double> q;              ///< [half + 1][n]: (d, j) = Q[j, j + d]
-  std::vector<double> sum, flux;  ///< Q 1, Q^-1 y
-};
-
-/// By poles: Q = sum c (I - t Z), Q^-1 = sum c Z with Z = (A + t)^-1. A need not be definite: what
-/// A knows less well than kLeast of the best is in Q and in Q^-1 y by the same factors, so that
-/// flux = R s holds whatever A is; there the flux only has less noise than ivar says.
-Root square_root(const Equations& e, std::size_t half) {
+/// A^(1/2). A need not be definite: what A knows less well than kLeast of the best is in Q and in
+/// Q^-1 y by the same factors, so that flux = R s holds whatever A is; there the flux only has less
+/// noise than ivar says.
+loom::BandedRoot square_root(const Equations& e, std::size_t half, loom::RootSpace& space) {
   constexpr double kLeast = 1e-12, kTolerance = 1e-6;
   const std::size_t n = e.y.size(), band = e.a.rows() - 1;
-  Root out{Array2D<double>(half + 1, n, 0.0), std::vector<double>(n, 0.0),
-           std::vector<double>(n, 0.0)};
   double high = 0;  // the largest |row| of A, by its absolute entries
   std::vector<double> rows(n, 0.0);
   for (std::size_t d = 0; d <= band; ++d) {
@@ -113,50 +106,53 @@ Root square_root(const Equations& e, std::size_t half) {
     }
   }
   for (const double r : rows) high = std::max(high, r);
-  if (!(high > 0)) return out;
-  const RationalRoot root =
-      loom::rational_root(kLeast * high, high, loom::pole_count(1 / kLeast, kTolerance));
-  Array2D<double> shifted;
-  for (std::size_t k = 0; k < root.t.size(); ++k) {
-    const double t = root.t[k], c = root.c[k];
-    shifted = e.a;
-    for (std::size_t j = 0; j < n; ++j) shifted(0, j) += t;
-    const loom::BandedSolver solver(shifted);
-    if (!solver.positive_definite()) {
-      throw Error(Status::kNumerical,
-                  "resampling: the equations are not positive definite, expected weights and "
-                  "resolutions that are numbers");
-    }
-    std::vector<double> one(n, 1.0), y = e.y;
-    solver.solve(one);
-    solver.solve(y);
-    const Array2D<double> z = solver.inverse(std::max(half, band));
-    for (std::size_t j = 0; j < n; ++j) {
-      out.sum[j] += c * (1 - t * one[j]);
-      out.flux[j] += c * y[j];
-      out.q(0, j) += c * (1 - t * z(0, j));
-    }
-    for (std::size_t d = 1; d <= half; ++d) {
-      for (std::size_t j = 0; j + d < n; ++j) out.q(d, j) -= c * t * z(d, j);
-    }
+  if (!(high > 0)) {  // no data
+    return {Array2D<double>(half + 1, n, 0.0), std::vector<double>(n, 0.0),
+            std::vector<double>(n, 0.0)};
   }
-  return out;
+  loom::BandedRoot root = loom::banded_root(
+      e.a, e.y, half,
+      loom::rational_root(kLeast * high, high, loom::pole_count(1 / kLeast, kTolerance)), space);
+  if (root.definite) return root;
+  throw Error(Status::kNumerical,
+              "resampling: the equations are not positive definite, expected weights and "
+              "resolutions that are numbers");
 }
+
+/// Space for each task that runs: as many as there are threads, never more.
+class Spaces {
+ public:
+  std::unique_ptr<loom::RootSpace> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<loom::RootSpace>();
+    auto space = std::move(free_.back());
+    free_.pop_back();
+    return space;
+  }
+  void give(std::unique_ptr<loom::RootSpace> space) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(space));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<loom::RootSpace>> free_;
+};
 
 /// Which bins something is known of: what neighbours' wings alone say, with weights that cancel, is
 /// nothing, and neither is a part in 1e8 of what is known of others.
-std::vector<bool> seen_bins(const Equations& e, const Root& root) {
+std::vector<bool> seen_bins(const Equations& e, const loom::BandedRoot& root) {
   constexpr double kLeastShare = 1e-8, kLeastSum = 0.1;
   std::vector<double> ivar;
-  for (const double q : root.sum) {
+  for (const double q : root.sums) {
     if (q > 0) ivar.push_back(q * q);
   }
-  std::vector<bool> out(root.sum.size(), false);
+  std::vector<bool> out(root.sums.size(), false);
   if (ivar.empty()) return out;
   const double least = kLeastShare * loom::median_of(ivar);
   for (std::size_t j = 0; j < out.size(); ++j) {
-    const double q = root.sum[j];
-    out[j] = q > kLeastSum * std::sqrt(e.a(0, j)) && q * q > least && std::isfinite(root.flux[j]);
+    const double q = root.sums[j];
+    out[j] = q > kLeastSum * std::sqrt(e.a(0, j)) && q * q > least && std::isfinite(root.along[j]);
   }
   return out;
 }
@@ -227,7 +223,10 @@ class Resampling {
         join_masks(places_[c], s, used[x], bits);
       }
     }
-    write(t, e, square_root(e, half_), bits, out);
+    auto space = spaces_.take();
+    const loom::BandedRoot root = square_root(e, half_, *space);
+    spaces_.give(std::move(space));
+    write(t, e, root, bits, out);
     return cosmics;
   }
 
@@ -242,7 +241,7 @@ class Resampling {
     }
   }
 
-  void write(std::size_t t, const Equations& e, const Root& root,
+  void write(std::size_t t, const Equations& e, const loom::BandedRoot& root,
              const std::vector<std::uint32_t>& bits, Coadd& out) const {
     const std::size_t n = wave_.size();
     const std::vector<bool> seen = seen_bins(e, root);
@@ -251,8 +250,8 @@ class Resampling {
         out.mask(t, i) = bits[i] | kAllBadPix;
         continue;
       }
-      const double q = root.sum[i];
-      out.flux(t, i) = root.flux[i] / q;
+      const double q = root.sums[i];
+      out.flux(t, i) = root.along[i] / q;
       out.ivar(t, i) = q * q;
       for (std::size_t k = 0; has_resolution_ && k <= 2 * half_; ++k) {
         if (i + half_ < k || i + half_ - k >= n) continue;
@@ -270,6 +269,7 @@ class Resampling {
   std::vector<Placement> places_;
   std::size_t band_ = 0, half_ = 0;
   bool has_resolution_ = true;
+  mutable Spaces spaces_;
 };
 
 }  // namespace

@@ -149,7 +149,7 @@ int run_query(const Given& given, QueryCommand& c) {
   };
   if (to_file) check_output(c.output, c.job.overwrite);
   (void)query_catalogue(c.job, sink, console.observer());
-  if (c.job.format == AnswerFormat::kFits) return 0;
+  if (c.job.format == AnswerFormat::kFits || c.job.format == AnswerFormat::kParquet) return 0;
   if (to_file) {
     make_folder_of(c.output);
     write_whole(c.output, all, c.job.overwrite);
@@ -204,15 +204,20 @@ int run_export(QueryCommand& c) {
 }
 
 Command make_export() {
-  Command command{
-      .name = "export",
-      .text = "a catalogue of redshifts as the field's FITS file",
-      .footer = "Example:\n  fiberloom catalogue export --from ztile -o ztile-all.fits\n\n" +
-                codes_of(true, true)};
+  Command command{.name = "export",
+                  .text = "a catalogue of redshifts as the field's FITS file, or as Parquet",
+                  .footer =
+                      "Examples:\n  fiberloom catalogue export --from ztile -o ztile-all.fits\n"
+                      "  fiberloom catalogue export --format parquet -o zall.parquet\n\n" +
+                      codes_of(true, true)};
   const auto state = std::make_shared<QueryCommand>();
   Options& options = command.options;
+  state->job.format = AnswerFormat::kFits;
   options.add("-o,--output", &state->job.output, "file to write, HDU ZCATALOG",
               {.value = "FILE", .required = true});
+  options.choice<AnswerFormat>("--format", &state->job.format,
+                               {{"fits", AnswerFormat::kFits}, {"parquet", AnswerFormat::kParquet}},
+                               "of the file; Parquet has no lists: COEFF_0, COEFF_1 ...");
   options.flag(
       "--no-clobber", [state] { state->job.overwrite = Overwrite::kNo; },
       "refuse to replace an existing file");

@@ -142,8 +142,8 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
 int run_night_command(const Given& given, NightCommand& command) {
   finish_night_options(given, command);
   if (command.rebuild) {
-    const std::size_t rows =
-        night::rebuild_ledger(night::run_folder(command.job.request.output), night::ledger_shape());
+    const std::size_t rows = night::rebuild_ledger(night::run_folder(command.job.request.output),
+                                                   night::ledger_shape(), command.job.state);
     Console(command.log.threshold())
         .message(LogLevel::kInfo, "ledger rebuilt: " + std::to_string(rows) + " frames");
     return 0;
@@ -161,10 +161,6 @@ int run_night_command(const Given& given, NightCommand& command) {
   return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
-    if (command.is_chain() && command.watching) {
-      throw Error(Status::kUsage,
-                  "night: --watch with --until is for one process: without mpirun, or --mpi off");
-    }
     return run_on_ranks(command, *launch);
   }
   Console console(command.log.threshold());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/recipes/chain/stand.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
@@ -70,8 +71,14 @@ void add_running(Options& options, NightCommand& c) {
               "seconds without a sign of life after which the work of another machine is taken "
               "over",
               {.interval = between(1.0, 1e6), .shows_default = true});
-  options.flag("--rebuild-ledger", &c.rebuild,
-               "make OUT/.fiberloom/ledger.sqlite anew from the receipts; nothing else");
+  options.add("--state", &c.job.state,
+              "keep tasks, attempts, inputs and outputs in this database, which several runs may "
+              "share (postgresql://USER@HOST/NAME), instead of OUT/.fiberloom/ledger.sqlite",
+              {.value = "URL"});
+  options.flag(
+      "--rebuild-ledger", &c.rebuild,
+      "make OUT/.fiberloom/ledger.sqlite, or what the database of --state has of this run, "
+      "anew from the receipts; nothing else");
   options.add("--json", &c.json, "write a summary (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   options.add("--limit", &c.limits,
@@ -184,6 +191,7 @@ void finish_night_options(const Given& given, NightCommand& command) {
   if (command.redo) command.job.redo = night::Redo::kYes;
   if (command.reports) request.reports = night::Reports::kYes;
   if (command.compress) request.compress = night::Compress::kYes;
+  if (!command.job.state.empty()) chain::check_state_url(command.job.state);
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
   if (command.kind == NightKind::kNight) finish_chain(given, command);

@@ -23,7 +23,7 @@ using chain::InputNews;
 using chain::Standing;
 
 struct StatusCommand {
-  std::string output, why, json;
+  std::string output, why, json, state;
 };
 
 /// "2026-01-31T12:00:00Z".
@@ -50,6 +50,16 @@ std::string input_line(const InputNews& news) {
   return line + "\n";
 }
 
+std::string attempts_text(const std::vector<chain::Attempt>& attempts) {
+  std::string text = attempts.empty() ? "attempts: none\n" : "attempts:\n";
+  for (const chain::Attempt& a : attempts) {
+    text += "  " + time_text(a.unix_s) +
+            print(" %s, process %ld, rank %d: ", a.host.c_str(), a.pid, a.rank) +
+            (a.exit_code == 0 ? "done" : print("exit code %d: ", a.exit_code) + a.message) + "\n";
+  }
+  return text;
+}
+
 std::string why_text(const Explanation& why) {
   std::string text = why.task.name + ": " + with_message(why.state, why.message) + "\n";
   for (const chain::Cause& cause : why.causes) {
@@ -61,19 +71,27 @@ std::string why_text(const Explanation& why) {
   for (const std::string& path : why.no_more) text += "  no more      " + path + "\n";
   text += "outputs:\n";
   for (const std::string& path : why.task.outputs) text += "  " + path + "\n";
-  text += why.attempts.empty() ? "attempts: none\n" : "attempts:\n";
-  for (const chain::Attempt& a : why.attempts) {
-    text += "  " + time_text(a.unix_s) +
-            print(" %s, process %ld, rank %d: ", a.host.c_str(), a.pid, a.rank) +
-            (a.exit_code == 0 ? "done" : print("exit code %d: ", a.exit_code) + a.message) + "\n";
-  }
-  return text;
+  return text + attempts_text(why.attempts);
 }
 
 Json labels_json(const chain::Task& task) {
   Json json = {{"name", task.name}, {"step", chain::step_or_kind(task)}};
   for (const chain::Label& label : task.labels) {
     std::visit([&](const auto& value) { json[label.name] = value; }, label.value);
+  }
+  return json;
+}
+
+Json attempts_json(const std::vector<chain::Attempt>& attempts) {
+  Json json = Json::array();
+  for (const chain::Attempt& a : attempts) {
+    json.push_back({{"time", time_text(a.unix_s)},
+                    {"unix_s", a.unix_s},
+                    {"host", a.host},
+                    {"pid", a.pid},
+                    {"rank", a.rank},
+                    {"exit_code", a.exit_code},
+                    {"message", a.message}});
   }
   return json;
 }
@@ -99,16 +117,7 @@ std::string why_json(const Explanation& why) {
   }
   json["no_more"] = why.no_more;
   json["outputs"] = why.task.outputs;
-  json["attempts"] = Json::array();
-  for (const chain::Attempt& a : why.attempts) {
-    json["attempts"].push_back({{"time", time_text(a.unix_s)},
-                                {"unix_s", a.unix_s},
-                                {"host", a.host},
-                                {"pid", a.pid},
-                                {"rank", a.rank},
-                                {"exit_code", a.exit_code},
-                                {"message", a.message}});
-  }
+  json["attempts"] = attempts_json(why.attempts);
   return json.dump(2) + "\n";
 }
 
@@ -160,16 +169,87 @@ std::string stand_json(const std::vector<Standing>& tasks) {
   return json.dump(1) + "\n";
 }
 
+// Of a database, which knows tasks as they were when their runs said so last.
+
+std::string runs_text(const std::vector<chain::KnownRun>& runs) {
+  std::string text = print("%zu runs\n", runs.size());
+  for (const chain::KnownRun& run : runs) {
+    text += run.folder + " (" + run.host + ", " + time_text(run.updated_unix_s) + ", id " + run.id +
+            "): " + chain::counts_text(run.states) + "\n";
+  }
+  return text;
+}
+
+std::string runs_json(const std::vector<chain::KnownRun>& runs) {
+  Json json = {{"schema", "fiberloom-runs-1"}, {"runs", Json::array()}};
+  for (const chain::KnownRun& run : runs) {
+    json["runs"].push_back({{"id", run.id},
+                            {"folder", run.folder},
+                            {"host", run.host},
+                            {"version", run.version},
+                            {"updated", time_text(run.updated_unix_s)},
+                            {"tasks", chain::counts_json(run.states)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string task_text(const chain::LedgerRow& row) {
+  std::string text = row.name + ": " + with_message(row.state, row.message) + "\n";
+  if (!row.input_files.empty()) text += "inputs:\n";
+  for (const auto& file : row.input_files) {
+    text += "  " + file.path + print(" (%llu bytes)\n", static_cast<unsigned long long>(file.size));
+  }
+  if (!row.output_files.empty()) text += "outputs:\n";
+  for (const auto& file : row.output_files) {
+    text += "  " + file.stamp.path + print(" (CRC-32 %08x)\n", file.crc32);
+  }
+  return text + attempts_text(row.history);
+}
+
+std::string task_json(const chain::LedgerRow& row) {
+  Json json = {{"schema", "fiberloom-task-1"}, {"name", row.name},
+               {"state", row.state},           {"message", row.message},
+               {"inputs", Json::array()},      {"outputs", Json::array()}};
+  for (const auto& file : row.input_files) {
+    json["inputs"].push_back({{"path", file.path}, {"size", file.size}});
+  }
+  for (const auto& file : row.output_files) {
+    json["outputs"].push_back(
+        {{"path", file.stamp.path}, {"size", file.stamp.size}, {"crc32", file.crc32}});
+  }
+  json["attempts"] = attempts_json(row.history);
+  return json.dump(2) + "\n";
+}
+
+/// Text, or JSON, or both, as the options ask for.
+void tell(const StatusCommand& c, const std::string& text, const std::string& json) {
+  if (c.json != "-") put(text);
+  if (!c.json.empty()) write_text(c.json, json);
+}
+
 int run_status(const StatusCommand& c) {
-  if (!c.why.empty()) {
-    const Explanation why = chain::explain(c.output, c.why);
-    if (c.json != "-") put(why_text(why));
-    if (!c.json.empty()) write_text(c.json, why_json(why));
+  if (c.output.empty() && (c.state.empty() || !c.why.empty())) {
+    throw Error(Status::kUsage, "status: no run: give OUT, its folder");
+  }
+  if (!c.state.empty()) chain::check_state_url(c.state);
+  if (c.output.empty()) {
+    const std::vector<chain::KnownRun> runs = chain::runs_in(c.state);
+    tell(c, runs_text(runs), runs_json(runs));
     return 0;
   }
-  const std::vector<Standing> tasks = chain::stand(c.output);
-  if (c.json != "-") put(stand_text(tasks));
-  if (!c.json.empty()) write_text(c.json, stand_json(tasks));
+  if (!c.state.empty() && !c.why.empty()) {
+    const chain::LedgerRow row = chain::task_in(c.state, c.output, c.why);
+    tell(c, task_text(row), task_json(row));
+    return 0;
+  }
+  if (!c.why.empty()) {
+    const Explanation why = chain::explain(c.output, c.why);
+    tell(c, why_text(why), why_json(why));
+    return 0;
+  }
+  const std::vector<Standing> tasks =
+      c.state.empty() ? chain::stand(c.output) : chain::stand_in(c.state, c.output);
+  tell(c, stand_text(tasks), stand_json(tasks));
   return std::any_of(tasks.begin(), tasks.end(), is_bad) ? static_cast<int>(Status::kSomeFailed)
                                                          : 0;
 }
@@ -185,12 +265,16 @@ Command make_status() {
           exit_codes_of({.reads = true, .writes = true, .more = {Status::kSomeFailed}})};
   const auto state = std::make_shared<StatusCommand>();
   Options& options = command.options;
-  options.add("OUT", &state->output, "folder that fiberloom night, expose or redshift wrote to",
-              {.required = true});
+  options.add("OUT", &state->output,
+              "folder that fiberloom night, expose or redshift wrote to; with --state the id of a "
+              "run too, or nothing for a list of them");
   options.add("--why", &state->why,
               "this task alone: its state, what it waits for down to the root, its inputs and "
               "whether they have changed, attempts at it",
               {.value = "TASK"});
+  options.add("--state", &state->state,
+              "what a database was told by night --state, instead of what the folder says",
+              {.value = "URL"});
   options.add("--json", &state->json, "the same for programs (- is stdout, in place of the text)");
   command.run = [state](const Invocation&) { return run_status(*state); };
   return command;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "fiberloom/spectrum/wave_grid.hpp"
-#include "loom/base/median.hpp"
+#include "loom/base/steady_median.hpp"
 
 namespace fiberloom {
 namespace {
@@ -38,30 +38,37 @@ std::vector<std::size_t> bins_of(const std::vector<double>& wave, const Camera& 
 /// Of each spectrum.
 struct Light {
   std::vector<double> sum, integral;  ///< of flux, of flux times width
-  std::vector<double> per_bin, flux;  ///< medians of flux / width, of flux
+  std::vector<double> median;         ///< of flux, or of flux / width
   std::vector<double> snr;            ///< median for a square root of an Angstrom
 };
 
-Light light_of(const Spectra& spectra, const std::vector<std::size_t>& bins) {
+/// What Light::median is of.
+enum class MedianOf { kFlux, kFluxPerAngstrom };
+
+Light light_of(const Spectra& spectra, const std::vector<std::size_t>& bins, MedianOf what) {
   const std::vector<double> width = bin_widths(spectra.wave);
-  const std::size_t n = spectra.flux.rows();
+  const std::size_t n = spectra.flux.rows(), count = bins.size();
+  std::vector<double> step(count), root(count);  // widths
+  for (std::size_t b = 0; b < count; ++b) step[b] = width[bins[b]];
+  for (std::size_t b = 0; b < count; ++b) root[b] = std::sqrt(step[b]);
   Light out;
-  std::vector<double> per_bin(bins.size()), flux(bins.size()), signal(bins.size());
+  std::vector<double> flux(count), ivar(count), light(count), signal(count);
   for (std::size_t i = 0; i < n; ++i) {
     double sum = 0, integral = 0;
-    for (std::size_t b = 0; b < bins.size(); ++b) {
-      const std::size_t j = bins[b];
-      flux[b] = spectra.flux(i, j);
+    for (std::size_t b = 0; b < count; ++b) {
+      flux[b] = spectra.flux(i, bins[b]);
+      ivar[b] = spectra.ivar(i, bins[b]);
       sum += flux[b];
-      integral += flux[b] * width[j];
-      per_bin[b] = flux[b] / width[j];
-      signal[b] = std::sqrt(std::max(spectra.ivar(i, j), 0.0)) * flux[b] / std::sqrt(width[j]);
+      integral += flux[b] * step[b];
+    }
+    for (std::size_t b = 0; b < count; ++b) {  // a loop of its own: the compiler makes packs of it
+      light[b] = what == MedianOf::kFlux ? flux[b] : flux[b] / step[b];
+      signal[b] = std::sqrt(std::max(ivar[b], 0.0)) * flux[b] / root[b];
     }
     out.sum.push_back(sum);
     out.integral.push_back(integral);
-    out.per_bin.push_back(median_of(per_bin));
-    out.flux.push_back(median_of(flux));
-    out.snr.push_back(median_of(signal));
+    out.median.push_back(loom::steady_median_of(light));
+    out.snr.push_back(loom::steady_median_of(signal));
   }
   return out;
 }
@@ -77,13 +84,13 @@ std::optional<Table> frame_scores(const Spectra& spectra, ScoreStage stage) {
   const Camera camera = camera_of(spectra.wave);
   const std::vector<std::size_t> bins = bins_of(spectra.wave, camera);
   if (bins.empty()) return std::nullopt;
-  const Light light = light_of(spectra, bins);
+  const Light light = light_of(spectra, bins, MedianOf::kFluxPerAngstrom);
   constexpr std::array kNames{"RAW", "FFLAT", "SKYSUB", "CALIB"};
   const std::string name = kNames[static_cast<std::size_t>(stage)], letter(1, camera.letter);
   const std::string range = range_of(camera);
   Table scores;
   scores.add("SUM_" + name + "_COUNT_" + letter, light.sum, "", "sum counts" + range)
-      .add("MEDIAN_" + name + "_COUNT_" + letter, light.per_bin, "", "median counts/A" + range)
+      .add("MEDIAN_" + name + "_COUNT_" + letter, light.median, "", "median counts/A" + range)
       .add("MEDIAN_" + name + "_SNR_" + letter, light.snr, "", "median SNR/sqrt(A)" + range);
   return scores;
 }
@@ -114,14 +121,14 @@ void append_coadd_scores(Table& scores, const Spectra& coadds, char camera) {
   if (coadds.wave.size() < 2) return;
   const std::vector<std::size_t> bins = bins_of(coadds.wave, range);
   if (bins.empty()) return;
-  const Light light = light_of(coadds, bins);
+  const Light light = light_of(coadds, bins, MedianOf::kFlux);
   const auto add = [&](const std::string& name, const std::vector<double>& values,
                        const std::string& comment) {
     const std::vector<float> single(values.begin(), values.end());
     scores.add(name + "_" + camera, std::span<const float>(single), "", comment + range_of(range));
   };
   add("INTEG_COADD_FLUX", light.integral, "integ. flux");
-  add("MEDIAN_COADD_FLUX", light.flux, "median flux");
+  add("MEDIAN_COADD_FLUX", light.median, "median flux");
   add("MEDIAN_COADD_SNR", light.snr, "median SNR/sqrt(A)");
 }
 

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "loom/base/rng.hpp"
+#include "loom/base/steady_median.hpp"
 
 namespace fiberloom {
 namespace {
@@ -75,6 +79,31 @@ TEST(Scores, OfCoaddsCountTheWidthOfBins) {
   EXPECT_EQ((*scores.column("MEDIAN_COADD_FLUX_R"))[1], 3);
   EXPECT_NEAR((*scores.column("MEDIAN_COADD_SNR_R"))[1], 6 / std::sqrt(2.0), 1e-6);
   EXPECT_EQ(scores.columns[0].cell, Cell::kFloat32);
+}
+
+TEST(SteadyMedian, IsTheMedian) {
+  const CounterRng rng(5, 1);
+  for (const std::size_t n : {1U, 2U, 47U, 48U, 49U, 50U, 1000U, 1001U, 2881U}) {
+    for (int kind = 0; kind < 7; ++kind) {
+      std::vector<double> values(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double x = rng.normal(i + 10000 * static_cast<std::size_t>(kind)),
+                     at = static_cast<double>(i);
+        const double choices[] = {x,
+                                  at,
+                                  -at,
+                                  std::round(x),
+                                  0.0,
+                                  i % 3 == 0 ? 0.0 : x,
+                                  i % 100 == 7 ? std::numeric_limits<double>::quiet_NaN() : x};
+        values[i] = choices[kind];
+      }
+      std::vector<double> copy = values;
+      const double found = loom::steady_median_of(values), wanted = loom::median_of(copy);
+      const bool same = found == wanted || (std::isnan(found) && std::isnan(wanted));
+      EXPECT_TRUE(same) << found << " for " << wanted << ", " << n << " of kind " << kind;
+    }
+  }
 }
 
 }  // namespace

@@ -16,11 +16,6 @@ using namespace std::chrono_literals;
 constexpr auto kNotice = 100ms;    // until a stop is noticed
 constexpr double kRarest_s = 600;  // between attempts at a task that the machine fails
 
-bool is_same(const Task& a, const Task& b) {
-  return a.inputs == b.inputs && a.any_inputs == b.any_inputs && a.outputs == b.outputs &&
-         a.after == b.after && a.kind == b.kind;
-}
-
 }  // namespace
 
 GrowingSource::GrowingSource(Intake intake, Grow grow, TaskList& tasks, const WatchOptions& options,
@@ -123,7 +118,7 @@ std::set<std::size_t> GrowingSource::take_plan(std::vector<Task> plan) {
     if (known == numbers_.end()) {
       const std::string name = task.name;
       fresh.insert(numbers_[name] = tasks_.add(std::move(task)));
-    } else if (!is_same(tasks_.at(known->second), task)) {
+    } else if (!is_made_alike(tasks_.at(known->second), task)) {
       fresh.insert(known->second);
       tasks_.replace(known->second, std::move(task));
     }

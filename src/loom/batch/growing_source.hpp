@@ -20,7 +20,8 @@
 
 namespace loom::batch {
 
-/// For one process. A task keeps its number when it is planned anew (TaskList::replace).
+/// Of a process, or of rank 0 for all. A task keeps its number when it is planned anew
+/// (TaskList::replace).
 class GrowingSource final : public WorkSource {
  public:
   /// All tasks that follow from the leaves that have arrived, the leaves among them; `arriving`:

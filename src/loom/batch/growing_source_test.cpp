@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tree that grows while its files arrive ends with the bytes of one that was planned at once.
+// A tree that grows while its files arrive ends with the bytes of one that was planned at once, in
+// one process and over ranks.
 #include "loom/batch/growing_source.hpp"
 
 #include <atomic>
@@ -8,8 +9,10 @@
 
 #include "loom/base/error.hpp"
 #include "loom/batch/run.hpp"
+#include "loom/batch/run_on_ranks.hpp"
 #include "loom/batch/test_text_kind.hpp"
 #include "loom/testing/scratch_folder.hpp"
+#include "loom/testing/thread_ranks.hpp"
 
 namespace loom::batch {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::text_task;
 
-class Growing : public ScratchFolder {
+class Growing : public ScratchFolder, public testing::WithParamInterface<int> {
  protected:
   void SetUp() override {
     ScratchFolder::SetUp();
@@ -63,8 +66,32 @@ class Growing : public ScratchFolder {
       return grown(std::move(found));
     };
     std::thread other(meanwhile);
-    BatchReport report = run_batch(job_, {}, {}, nullptr);
+    BatchReport report = GetParam() == 0 ? run_batch(job_, {}, {}, nullptr) : on_ranks(GetParam());
     other.join();
+    return report;
+  }
+  /// The same on ranks that are threads; what rank 0 reports.
+  BatchReport on_ranks(int size) {
+    ThreadRanks::World world(size);
+    std::vector<std::thread> threads;
+    BatchReport report;
+    for (int r = 0; r < size; ++r) {
+      threads.emplace_back([&, r] {
+        ThreadRanks ranks(world, r);
+        RanksJob ranks_job{.batch = job_};
+        ranks_job.dispatch.part_overhead_s = 0;
+        ranks_job.fatal = [&](const std::exception_ptr&) { ranks.abort(70); };
+        try {
+          RanksReport own = run_batch_on_ranks(ranks, ranks_job, {}, {}, nullptr);
+          if (r == 0) report = std::move(own.batch);
+          ranks.finish();
+        } catch (const Error&) {
+          EXPECT_NE(world.aborted, 0);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(world.aborted, 0);
     return report;
   }
   BatchReport at_once() {
@@ -101,7 +128,7 @@ class Growing : public ScratchFolder {
   std::atomic<int> plans_{0};
 };
 
-TEST_F(Growing, WhatArrivesLaterIsTakenInAndTheEndIsThatOfTheWhole) {
+TEST_P(Growing, WhatArrivesLaterIsTakenInAndTheEndIsThatOfTheWhole) {
   put("in/b.txt", "bb");
   std::string early;
   const BatchReport report = watch([&] {
@@ -118,7 +145,7 @@ TEST_F(Growing, WhatArrivesLaterIsTakenInAndTheEndIsThatOfTheWhole) {
   EXPECT_EQ(texts("watched"), texts("at-once"));
 }
 
-TEST_F(Growing, ATaskInWorkThatGrowsIsDoneAgainAfterwards) {
+TEST_P(Growing, ATaskInWorkThatGrowsIsDoneAgainAfterwards) {
   put("in/a.txt", "a");
   std::atomic<int> sums{0};
   kind_->before = [&](const Task& task, const WorkUnit&) {
@@ -134,7 +161,7 @@ TEST_F(Growing, ATaskInWorkThatGrowsIsDoneAgainAfterwards) {
   EXPECT_EQ(texts("watched"), texts("at-once"));
 }
 
-TEST_F(Growing, WhatFailsHoldsBackWhatNeedsItUntilItsFileIsMended) {
+TEST_P(Growing, WhatFailsHoldsBackWhatNeedsItUntilItsFileIsMended) {
   put("in/a.txt", "bad");
   const BatchReport held = watch([] {});
   EXPECT_EQ(exit_status(held), Status::kSomeFailed);
@@ -149,7 +176,7 @@ TEST_F(Growing, WhatFailsHoldsBackWhatNeedsItUntilItsFileIsMended) {
   EXPECT_EQ(state(mended, "end"), TaskState::kDone);
 }
 
-TEST_F(Growing, AFileThatGrowsIsLeftAloneUntilItIsWhole) {
+TEST_P(Growing, AFileThatGrowsIsLeftAloneUntilItIsWhole) {
   put("in/a.txt", "a");
   const BatchReport report = watch([&] {
     for (int k = 0; k < 10; ++k) {
@@ -161,6 +188,9 @@ TEST_F(Growing, AFileThatGrowsIsLeftAloneUntilItIsWhole) {
   EXPECT_EQ(texts("watched").at("b.txt"), "line 0 of 10 letters\n");
   EXPECT_LE(plans_, 4);
 }
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Growing, testing::Values(0, 1, 3),
+                         [](const auto& ranks) { return "of_" + std::to_string(ranks.param); });
 
 }  // namespace
 }  // namespace loom::batch

@@ -128,14 +128,19 @@ Outcome outcome_of(const Finding& finding) {
 }
 
 Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& folder, Check check) {
+  StampCache cache;
+  return inspect_task(task, kind, folder, check, cache);
+}
+
+Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& folder, Check check,
+                     StampCache& cache) {
   Finding finding;
-  finding.inputs = stamp_inputs(task);
-  const std::string fingerprint = kind.fingerprint(task);
+  finding.inputs = stamp_inputs(task, cache);
   const std::string& version = folder.program().version;
   if (const auto receipt = read_receipt(folder, task.name);
       receipt && is_of_outputs(*receipt, task, folder)) {
-    finding.message =
-        fault_of_receipt(*receipt, fingerprint, version, finding.inputs, task.by_content);
+    finding.message = fault_of_receipt(*receipt, kind.fingerprint(task), version, finding.inputs,
+                                       task.by_content);
     if (finding.message.empty()) finding.message = fault_of_outputs(task, *receipt, kind, check);
     if (finding.message.empty()) {
       finding.state = TaskState::kUpToDate;
@@ -151,7 +156,7 @@ Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& fo
     return finding;
   }
   const auto failure = read_failure(folder, task.name);
-  if (!failure || !is_of(*failure, fingerprint, version, finding.inputs)) return finding;
+  if (!failure || !is_of(*failure, kind.fingerprint(task), version, finding.inputs)) return finding;
   finding.attempts = failure->attempts;
   if (fault_of(Status{failure->exit_code}, failure->system_error) == Fault::kMachine) {
     finding.message = "is tried again; last time: " + failure->message;

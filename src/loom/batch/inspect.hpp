@@ -35,6 +35,9 @@ struct Finding {
 
 [[nodiscard]] Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& folder,
                                    Check check = Check::kStamps);
+/// The same of one task of many that are looked at at one time.
+[[nodiscard]] Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& folder,
+                                   Check check, StampCache& cache);
 
 /// The path of an output as receipts keep it: below OUT where it is below OUT.
 [[nodiscard]] std::string path_below(const RunFolder& folder, const std::string& path);

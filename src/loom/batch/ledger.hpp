@@ -36,6 +36,10 @@ struct LedgerRow {
   StageTime read, compute, write;
   std::vector<Measure> measures;
   std::string page;
+  // what a shared ledger keeps besides
+  std::vector<Attempt> history;
+  std::vector<FileStamp> input_files;
+  std::vector<MadeFile> output_files;
 };
 
 [[nodiscard]] LedgerRow to_row(const Receipt& receipt);
@@ -55,10 +59,14 @@ class Ledger {
   /// Inserts or replaces, in one transaction. Throws as open() does.
   virtual void put(const std::vector<LedgerRow>& rows) = 0;
   [[nodiscard]] virtual std::vector<LedgerRow> rows() = 0;  ///< by name
+  /// Does it want tasks that wait or are in work too?
+  [[nodiscard]] virtual bool wants_all() const noexcept { return false; }
 };
 
-/// Makes the ledger anew from receipts and failures, beside the old one, then takes its place. How
-/// many rows it has.
-std::size_t rebuild_ledger(const RunFolder& folder, const LedgerShape& shape);
+/// Makes the ledger anew from receipts and failures, beside the old one, then takes its place; that
+/// of a database (`state`, its URL) in one transaction after the old rows are out. How many rows it
+/// has.
+std::size_t rebuild_ledger(const RunFolder& folder, const LedgerShape& shape,
+                           const std::string& state = {});
 
 }  // namespace loom::batch

@@ -6,6 +6,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/batch/ledger.hpp"
+#include "loom/batch/shared_ledger.hpp"
 
 namespace loom::batch {
 namespace {
@@ -19,6 +20,8 @@ LedgerRow head(const TaskRecord& r, TaskState state) {
   row.version = r.version;
   row.options = r.options;
   for (const FileStamp& input : r.inputs) row.inputs.push_back(input.path);
+  row.input_files = r.inputs;
+  row.history = r.history;
   return row;
 }
 
@@ -34,6 +37,8 @@ LedgerRow to_row(const Receipt& r) {
   row.write = r.write;
   row.measures = r.measures;
   if (r.page) row.page = r.page->path;
+  row.output_files.push_back(r.output);
+  row.output_files.insert(row.output_files.end(), r.more.begin(), r.more.end());
   return row;
 }
 
@@ -54,7 +59,14 @@ std::vector<LedgerRow> collect_rows(const RunFolder& folder) {
   return rows;
 }
 
-std::size_t rebuild_ledger(const RunFolder& folder, const LedgerShape& shape) {
+std::size_t rebuild_ledger(const RunFolder& folder, const LedgerShape& shape,
+                           const std::string& state) {
+  if (!state.empty()) {
+    SharedLedger ledger(state, folder);
+    const std::vector<LedgerRow> rows = collect_rows(folder);
+    ledger.replace(rows);
+    return ledger.rows().size();
+  }
   const std::string fresh = folder.ledger() + ".new";
   namespace fs = std::filesystem;
   std::error_code error;

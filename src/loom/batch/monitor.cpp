@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "loom/base/error.hpp"
+#include "loom/batch/shared_ledger.hpp"
 #include "loom/page/page.hpp"
 
 namespace loom::batch {
@@ -41,6 +42,10 @@ Monitor::Monitor(const TaskList& tasks, const WorkKinds& kinds, const RunFolder&
       progress_(std::move(progress)),
       started_unix_s_(static_cast<std::int64_t>(std::time(nullptr))) {
   if (options_.keep == KeepFiles::kNo) return;
+  if (!options_.state.empty()) {  // asked for: where it cannot be, the run does not begin
+    ledger_ = std::make_unique<SharedLedger>(options_.state, folder_);
+    return;
+  }
   try {
     ledger_ = Ledger::open(folder_.ledger(), options_.ledger);
   } catch (const Error& error) {
@@ -86,13 +91,17 @@ void Monitor::changed(const Outcome& outcome) {
     news = outcomes_[outcome.task].state != outcome.state;
     outcomes_[outcome.task] = outcome;
     last_change_s_ = now_s();
-    if (is_settled(outcome.state)) dirty_.insert(outcome.task);
+    if (is_settled(outcome.state) || wants_all()) dirty_.insert(outcome.task);
   }
   if (news) announce(outcome);
 }
 
 void Monitor::start(std::function<StageLoad()> load) {
   load_ = std::move(load);
+  if (wants_all()) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) dirty_.insert(i);
+  }
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -132,8 +141,18 @@ void Monitor::finish() {
   stop_.notify_all();
   if (thread_.joinable()) thread_.join();
   sample();
-  write_ledger();
+  write_last_rows();
   write_files();
+}
+
+/// A server that is just being started again gets a while to come back.
+void Monitor::write_last_rows() {
+  constexpr double kPatience_s = 15;
+  const double last = now_s() + kPatience_s;
+  while (!write_ledger() && wants_all() && now_s() < last) {
+    if (observer_.stop_requested && observer_.stop_requested()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
 }
 
 /// A disk or a file server that hangs keeps a run that was told to stop: name the tasks.
@@ -204,14 +223,17 @@ LedgerRow Monitor::row_of(const Outcome& o) const {
   return row;
 }
 
-void Monitor::write_ledger() {
+bool Monitor::write_ledger() {
   std::vector<Outcome> fresh;
   {
     const std::lock_guard lock(mutex_);
-    for (const std::size_t task : dirty_) fresh.push_back(outcomes_[task]);
+    for (const std::size_t task : dirty_) {
+      fresh.push_back(task < outcomes_.size() ? outcomes_[task] : Outcome{});
+      fresh.back().task = task;
+    }
     dirty_.clear();
   }
-  if (!ledger_ || fresh.empty()) return;
+  if (!ledger_ || fresh.empty()) return true;
   std::vector<LedgerRow> rows;
   for (const Outcome& outcome : fresh) rows.push_back(row_of(outcome));
   try {
@@ -226,7 +248,9 @@ void Monitor::write_ledger() {
       observer_.warn(text);
     }
     for (const Outcome& outcome : fresh) dirty_.insert(outcome.task);  // once more later
+    return false;
   }
+  return true;
 }
 
 void Monitor::write_files() {

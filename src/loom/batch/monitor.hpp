@@ -26,6 +26,7 @@ struct MonitorOptions {
   std::string title;
   std::vector<std::string> order;  ///< labels by which the status sorts tasks, the first first
   LedgerShape ledger;
+  std::string state;  ///< URL of a database in place of the folder's ledger; empty: none
   /// The files that tell of the run, written anew every interval.
   std::function<std::vector<StatusFile>(const RunStatus&)> files;
   KeepFiles keep = KeepFiles::kYes;
@@ -64,8 +65,11 @@ class Monitor {
   void look(double& next_files);
   void sample();
   void write_files();
-  void write_ledger();
+  /// True when nothing is left to be written.
+  bool write_ledger();
+  void write_last_rows();
   void tell_if_stuck();
+  [[nodiscard]] bool wants_all() const { return ledger_ && ledger_->wants_all(); }
   [[nodiscard]] double now_s() const;
   [[nodiscard]] LedgerRow row_of(const Outcome& outcome) const;
   void announce(const Outcome& outcome) const;

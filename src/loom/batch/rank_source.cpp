@@ -111,7 +111,11 @@ void RankSource::set_joiner(TakePart take) {
 }
 
 void RankSource::deliver(const Assignment& assignment, Task task) {
-  tasks_.put(assignment.unit.task, std::move(task));
+  if (rank_ == 0) {  // whose list it is: one that is planned anew meanwhile must not go back
+    tasks_.put(assignment.unit.task, std::move(task));
+  } else {
+    tasks_.learn(assignment.unit.task, std::move(task));
+  }
   {
     const std::lock_guard lock(mutex_);
     inbox_.push_back(assignment);

@@ -160,12 +160,11 @@ std::int64_t nanoseconds(const timespec& t) {
   return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-/// A stamp, and InputStamps::changed_ns.
-std::optional<std::pair<FileStamp, std::int64_t>> stamp_and_change(const std::string& path) {
+std::optional<StampCache::Found> stamp_and_change(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return std::pair{
-      FileStamp{path, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim)},
+  return StampCache::Found{
+      {path, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim)},
       nanoseconds(info.st_ctim)};
 }
 
@@ -174,21 +173,29 @@ std::optional<std::pair<FileStamp, std::int64_t>> stamp_and_change(const std::st
 std::optional<FileStamp> stamp_file(const std::string& path) {
   const auto both = stamp_and_change(path);
   if (!both) return std::nullopt;
-  return both->first;
+  return both->stamp;
+}
+
+const std::optional<StampCache::Found>& StampCache::of(const std::string& path) {
+  const auto [known, fresh] = known_.try_emplace(path);
+  if (fresh) {
+    if (const auto found = find_path(path)) known->second = stamp_and_change(normal_path(*found));
+  }
+  return known->second;
 }
 
 InputStamps stamp_inputs(const Task& task) {
+  StampCache cache;
+  return stamp_inputs(task, cache);
+}
+
+InputStamps stamp_inputs(const Task& task, StampCache& cache) {
   InputStamps stamps;
   const auto add = [&](const std::string& path) {
-    std::optional<std::pair<FileStamp, std::int64_t>> stamp;
-    try {
-      const std::string found = resolve_path(path);
-      stamp = stamp_and_change(normal_path(found));
-    } catch (const Error&) {  // not there
-    }
-    if (!stamp) return false;
-    stamps.files.push_back(stamp->first);
-    stamps.changed_ns.push_back(stamp->second);
+    const auto& found = cache.of(path);
+    if (!found) return false;
+    stamps.files.push_back(found->stamp);
+    stamps.changed_ns.push_back(found->changed_ns);
     return true;
   };
   for (const std::string& path : task.inputs) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "loom/batch/run_folder.hpp"
@@ -37,6 +38,22 @@ struct InputStamps {
   friend bool operator==(const InputStamps&, const InputStamps&) = default;
 };
 [[nodiscard]] InputStamps stamp_inputs(const Task& task);
+
+/// What was found of files, for who asks for the inputs of many tasks at a time: a file that a
+/// thousand of them are made of is looked at once.
+class StampCache {
+ public:
+  struct Found {
+    FileStamp stamp;
+    std::int64_t changed_ns = 0;
+  };
+  /// Of X or X.gz, whichever is there; nullopt where none is.
+  [[nodiscard]] const std::optional<Found>& of(const std::string& path);
+
+ private:
+  std::unordered_map<std::string, std::optional<Found>> known_;
+};
+[[nodiscard]] InputStamps stamp_inputs(const Task& task, StampCache& cache);
 
 /// A file that a task made.
 struct MadeFile {

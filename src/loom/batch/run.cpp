@@ -10,6 +10,7 @@
 #include "loom/base/error.hpp"
 #include "loom/batch/flight.hpp"
 #include "loom/batch/plan_file.hpp"
+#include "loom/batch/shared_ledger.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace loom::batch {
@@ -54,11 +55,11 @@ bool has_temporaries(const std::string& output) {
 }
 
 /// The run that kept the ledger has ended before this one: adds what it cannot know.
-void complete_ledger(const RunFolder& folder, const LedgerShape& shape, Claims& claims,
+void complete_ledger(const RunFolder& folder, const MonitorOptions& options, Claims& claims,
                      const Observer& observer) {
   if (!claims.acquire("ledger").mine) return;
   try {
-    Ledger::open(folder.ledger(), shape)->put(collect_rows(folder));
+    open_ledger(folder, options.ledger, options.state)->put(collect_rows(folder));
   } catch (const Error& error) {
     observer.warn(error.what());
   }
@@ -73,8 +74,9 @@ BatchPlan plan_batch(std::vector<Task> tasks, const WorkKinds& kinds, const RunF
   plan.any = link_any(tasks, plan.after);
   plan.tasks = std::move(tasks);
   plan.findings.reserve(plan.tasks.size());
+  StampCache cache;
   for (const Task& task : plan.tasks) {
-    plan.findings.push_back(inspect_task(task, kinds.of(task), folder, check));
+    plan.findings.push_back(inspect_task(task, kinds.of(task), folder, check, cache));
   }
   return plan;
 }
@@ -201,6 +203,7 @@ std::unique_ptr<Monitor> open_monitor(const BatchJob& job, MonitorOptions option
   options.title = job.title(plan.tasks);
   options.order = job.monitor.order;
   options.ledger = job.monitor.ledger;
+  options.state = job.monitor.state;
   options.files = job.monitor.files;
   options.watching = job.watch.has_value();
   const ClaimResult keeper = claims.acquire("ledger");
@@ -261,7 +264,7 @@ BatchReport run_batch(const BatchJob& job, const Observer& observer,
   monitor->start([&] { return pipeline.load(); });
   report.end = pipeline.run();
   monitor->finish();
-  if (!keeps) complete_ledger(job.folder, job.monitor.ledger, claims, observer);
+  if (!keeps) complete_ledger(job.folder, job.monitor, claims, observer);
   fill_report(report, tasks, *monitor);
   report.load = pipeline.load();
   report.cpu_s = cpu_seconds();

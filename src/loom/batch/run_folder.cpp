@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/batch/run_folder.hpp"
 
+#include <unistd.h>
+
 #include "loom/files/atomic_file.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -31,6 +33,8 @@ void write_text_file(const std::string& path, const std::string& text, Overwrite
 
 std::optional<std::string> read_text_file(const std::string& path) {
   constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  // most tasks of a fresh tree have no record: no exception for each of them
+  if (::access(path.c_str(), F_OK) != 0) return std::nullopt;
   try {
     return read_text(path, kMaxBytes);
   } catch (const Error&) {  // not there, EIO, ESTALE, a folder or pipe of that name

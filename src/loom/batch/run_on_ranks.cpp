@@ -127,7 +127,8 @@ class LoadGauge {
 struct Desk {
   BatchPlan plan;
   LoadGauge gauge;
-  std::unique_ptr<WatchSource> watch;
+  std::unique_ptr<WorkSource> watch;  ///< what arrives; holds back itself what has to wait
+  bool grows = false;                 ///< it is a GrowingSource
   std::unique_ptr<Monitor> monitor;
   std::vector<ListedTask> waiting;
 };
@@ -173,7 +174,12 @@ void open_desk(Desk& desk, const BatchJob& job, const PipelineOptions& pipeline,
   desk.monitor =
       open_monitor(job, std::move(options), tasks, desk.plan, claims, observer, progress);
   const auto changed = [&](const Outcome& outcome) { desk.monitor->changed(outcome); };
-  if (job.watch) {
+  desk.grows = job.watch && job.grow;
+  if (desk.grows) {
+    desk.watch = std::make_unique<GrowingSource>(
+        Intake(job.find, *job.watch, observer), job.grow, tasks, *job.watch, observer,
+        admit_and_keep(job, desk.monitor->keeps_files(), observer), changed);
+  } else if (job.watch) {
     desk.watch =
         std::make_unique<WatchSource>(job.find, tasks, *job.watch, observer,
                                       admit_and_keep(job, desk.monitor->keeps_files(), observer));
@@ -188,7 +194,9 @@ void set_desk(RankJob& job, Desk& desk, Claims& claims, const TaskList& tasks) {
   job.outcome = [&](const Outcome& outcome) {
     desk.monitor->changed(outcome);
     if (is_settled(outcome.state)) claims.release(tasks.at(outcome.task).name);  // cut in parts
-    if (desk.watch && outcome.end_s > 0) desk.watch->finished(outcome);
+    // what another run has claimed the server looks at again by itself
+    const bool settles = desk.grows ? is_settled(outcome.state) : outcome.end_s > 0;
+    if (desk.watch && settles) desk.watch->finished(outcome);
   };
   job.claim = [&](std::size_t task) -> std::optional<Outcome> {
     const ClaimResult claim = claims.acquire(tasks.at(task).name);

@@ -67,6 +67,12 @@ struct Task {
   std::shared_ptr<const Opaque> content;  ///< what it is about
 };
 
+/// Of the same files, into the same ones, by the same kind?
+[[nodiscard]] inline bool is_made_alike(const Task& a, const Task& b) {
+  return a.inputs == b.inputs && a.any_inputs == b.any_inputs && a.outputs == b.outputs &&
+         a.after == b.after && a.kind == b.kind;
+}
+
 /// nullptr where there is none of that name.
 [[nodiscard]] inline const Label* find_label(const std::vector<Label>& labels,
                                              const std::string& name) noexcept {

@@ -33,6 +33,20 @@ class TaskList {
     if (tasks_[number]->name.empty())
       tasks_[number] = std::make_shared<const Task>(std::move(task));
   }
+  /// put(), or replace() where what is there is made of others.
+  void learn(std::size_t number, Task task) {
+    {
+      const std::lock_guard lock(mutex_);
+      const Task* const known = number < tasks_.size() ? tasks_[number].get() : nullptr;
+      if (known != nullptr && !known->name.empty()) {
+        if (is_made_alike(*known, task)) return;
+        auto& now = tasks_[number];
+        replaced_.push_back(std::exchange(now, std::make_shared<const Task>(std::move(task))));
+        return;
+      }
+    }
+    put(number, std::move(task));
+  }
   /// The same task, made of others than it was. References to it as it was stay whole.
   void replace(std::size_t number, Task task) {
     const std::lock_guard lock(mutex_);

@@ -95,6 +95,11 @@ class Connection {
   virtual void commit() = 0;
   /// Never throws: what cannot be undone by us is by the database.
   virtual void rollback() noexcept = 0;
+
+  /// The one function for another thread: what is under way with a server ends as if the server
+  /// had gone (kGone), and so does all that follows. A file's is never in the way for longer than
+  /// `wait_s`.
+  virtual void cut() noexcept {}
 };
 
 /// begin(), `work`, commit(); rollback() where it throws.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PostgreSQL: a server. Rows go in by COPY and come out by a cursor, some thousand at a time.
 #include <libpq-fe.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -119,6 +120,7 @@ class Postgres final : public Connection {
   }
   void commit() override { execute("COMMIT"); }
   void rollback() noexcept override { Result(PQexec(connection_, "ROLLBACK")); }
+  void cut() noexcept override { ::shutdown(PQsocket(connection_), SHUT_RDWR); }
 
  private:
   [[nodiscard]] std::string said(const char* message) const {

@@ -59,13 +59,21 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-std::string resolve_path(const std::string& path) {
-  if (path.empty()) throw Error(Status::kNotFound, "empty file name");
+std::optional<std::string> find_path(const std::string& path) {
+  if (path.empty()) return std::nullopt;
   if (exists(path)) return path;
   const int error = errno;
-  const bool gz = path.ends_with(".gz");
-  const std::string other = gz ? path.substr(0, path.size() - 3) : path + ".gz";
+  std::string other = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
   if (exists(other)) return other;
+  errno = error;
+  return std::nullopt;
+}
+
+std::string resolve_path(const std::string& path) {
+  if (path.empty()) throw Error(Status::kNotFound, "empty file name");
+  if (auto found = find_path(path)) return std::move(*found);
+  const int error = errno;
+  const bool gz = path.ends_with(".gz");
   throw Error(Status::kNotFound,
               path + ": " + std::strerror(error) + (gz ? " (nor without .gz)" : " (nor with .gz)"),
               error);

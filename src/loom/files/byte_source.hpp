@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace loom {
 /// The name that exists: `path`, else path.gz, else `path` without .gz. Throws kNotFound.
 /// A name is only a name: no cfitsio expressions in [ ] ( ) +.
 [[nodiscard]] std::string resolve_path(const std::string& path);
+/// The same; nullopt, and errno of `path` itself, where none is there.
+[[nodiscard]] std::optional<std::string> find_path(const std::string& path);
 
 /// Random access to bytes. Safe to read from several threads.
 class ByteSource {

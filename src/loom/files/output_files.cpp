@@ -6,11 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace loom {
 namespace {
@@ -28,10 +32,6 @@ bool is_there(const fs::path& path) {
 bool is_stream(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-bool is_file(const NamedFile& file) {
-  return !file.path.empty() && file.path != "-" && !is_stream(file.path);
 }
 
 std::optional<FileIdentity> identity_of_existing(const fs::path& path) {
@@ -93,24 +93,34 @@ FileIdentity file_identity(const std::string& path) {
 
 namespace {
 
-/// file_identity() of many files: what is not there is told from its folder, and each folder is
-/// looked at once.
+/// file_identity() of many files: what is not there is told from its folder, each folder is looked
+/// at once, and a plain file too.
 class Identities {
  public:
-  FileIdentity of(const std::string& path) {
+  /// nullopt: nothing that a run could overwrite.
+  std::optional<FileIdentity> of(const std::string& path) {
+    if (path.empty() || path == "-") return std::nullopt;
     struct stat info {};
-    const bool plain = path.find("..") == std::string::npos && !path.ends_with('/');
-    if (!plain || ::lstat(path.c_str(), &info) == 0 || errno != ENOENT) return file_identity(path);
-    const std::string folder = parent_of(path).string();
+    const bool plain = path.find("..") == std::string::npos &&
+                       path.find("//") == std::string::npos && !path.ends_with('/');
+    const bool there = ::lstat(path.c_str(), &info) == 0;
+    const bool gone = !there && errno == ENOENT;
+    if (there && S_ISREG(info.st_mode)) return FileIdentity{info.st_dev, info.st_ino, {}};
+    if (!gone && is_stream(path)) return std::nullopt;
+    if (!plain || !gone) return file_identity(path);
+    const std::size_t slash = path.rfind('/');
+    const std::string folder =
+        slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
     const auto [known, fresh] = folders_.try_emplace(folder);
     if (fresh) known->second = file_identity(folder);
     FileIdentity identity = known->second;
-    identity.rest += (identity.rest.empty() ? "" : "/") + fs::path(path).filename().string();
+    if (!identity.rest.empty()) identity.rest += '/';
+    identity.rest.append(path, slash == std::string::npos ? 0 : slash + 1);
     return identity;
   }
 
  private:
-  std::map<std::string, FileIdentity> folders_;
+  std::unordered_map<std::string, FileIdentity> folders_;
 };
 
 }  // namespace
@@ -118,13 +128,18 @@ class Identities {
 void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
   Identities identities;
   std::map<FileIdentity, const NamedFile*> known;
+  std::unordered_set<std::string_view> seen;  // many frames have one PSF
   for (const NamedFile& input : inputs) {
-    if (is_file(input)) known.emplace(identities.of(instead_of(input.path)), &input);
+    if (input.path.empty() || !seen.insert(input.path).second) continue;
+    if (const auto identity = identities.of(instead_of(input.path))) {
+      known.emplace(*identity, &input);
+    }
   }
   std::map<FileIdentity, const NamedFile*> written;
   for (const NamedFile& output : outputs) {
-    if (!is_file(output)) continue;
-    const FileIdentity identity = identities.of(output.path);
+    const auto found = identities.of(output.path);
+    if (!found) continue;
+    const FileIdentity& identity = *found;
     if (const auto input = known.find(identity); input != known.end()) {
       throw Error(Status::kUsage, output.path + " (" + output.what + "): is an input (" +
                                       input->second->what + " " + input->second->path +

@@ -23,6 +23,7 @@ ManualText manual_text() {
               "file, what was found and what was expected; no partial file is ever left.\n",
           .exit_codes = all_exit_codes(),
           .environment = {{"FIBERLOOM_ISA", "forces an instruction set: generic, v2, v3 or v4"},
+                          {"FIBERLOOM_MPI_MODULE", "names the module that speaks MPI"},
                           {"SLURM_CPUS_PER_TASK",
                            "limits the number of threads where --threads is not given"}}};
 }

@@ -40,7 +40,8 @@ Making making_of(const ViewJob& view) {
   const auto rows = recon_option_rows();
   std::size_t known = 0;
   bool has_axis = false;
-  for (const auto& [name, value] : inspect_file(view.volume, view.group).facts) {
+  for (const auto& fact : inspect_file(view.volume, view.group).facts) {
+    const std::string &name = fact.first, &value = fact.second;
     if (name == "axis") {
       const char* const end = value.data() + value.size();
       has_axis = std::from_chars(value.data(), end, making.axis).ptr == end;

@@ -13,6 +13,7 @@ import threading
 import unittest
 
 import tiny_fits
+import tiny_parquet
 from run_fiberloom import PROGRAM, Case as FrameCase
 from small_catalogue import Server, frame_bytes, redrock_bytes, targets
 
@@ -171,6 +172,73 @@ class Query(Case):
         self.catalogue("query", sql, "--format", "csv", "-o", to_file)
         self.assertEqual(to_file.read_text(), text)
 
+    def with_arrow(self, path, rows, columns):
+        """What pyarrow reads, where it is installed, is the same."""
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            return
+        table = pyarrow.parquet.read_table(path)
+        table.validate(full=True)
+        self.assertEqual((table.num_rows, table.column_names), (rows, list(columns)))
+        for name, values in columns.items():
+            got = table.column(name).to_pylist()
+            self.assertEqual([None if v != v else v for v in got], [None if v != v else v for v in values], name)
+
+    def test_parquet_has_the_same_rows_and_types(self):
+        sql = ("SELECT targetid, z, spectype, healpix, CASE WHEN targetid % 3 = 0 THEN NULL ELSE targetid END AS some, "
+               "CASE WHEN targetid % 2 = 0 THEN NULL ELSE 'µ' || targetid END AS words, z FROM zbest ORDER BY targetid")
+        want = self.rows(sql)
+        out, again = self.out / "new" / "answer.parquet", self.out / "again.parquet"
+        for path in (out, again):
+            result = self.catalogue("query", sql, "--format", "parquet", "-o", path)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertEqual(out.read_bytes(), again.read_bytes())
+        rows, columns, kinds = tiny_parquet.read(out)
+        self.assertEqual(rows, len(want))
+        self.assertEqual(kinds, {"targetid": ("INT64", None, False), "z": ("DOUBLE", None, False),
+                                 "spectype": ("BYTE_ARRAY", "UTF8", False), "healpix": ("DOUBLE", None, True),
+                                 "some": ("INT64", None, True), "words": ("BYTE_ARRAY", "UTF8", True),
+                                 "z_2": ("DOUBLE", None, False)})
+        for name in ("targetid", "z", "spectype", "healpix", "some", "words"):
+            self.assertEqual(columns[name], [row[name] for row in want], name)
+        self.with_arrow(out, rows, columns)
+        self.catalogue("query", "SELECT * FROM zbest WHERE targetid < 0", "--format", "parquet", "-o", out)
+        self.assertEqual(tiny_parquet.read(out)[0], 0, "no row is a file too")
+        before = out.read_bytes()
+        self.assertEqual(self.catalogue("query", sql, "--format", "parquet", "-o", out, "--no-clobber").returncode, 32)
+        self.assertEqual(out.read_bytes(), before)
+
+    def test_many_rows_of_parquet_are_several_groups(self):
+        sql = ("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) "
+               "SELECT i, CASE WHEN i % 5 < 2 THEN NULL ELSE i * 0.5 END AS half FROM n")
+        out = self.out / "many.parquet"
+        self.assertEqual(self.catalogue("query", sql, "--format", "parquet", "-o", out).returncode, 0)
+        rows, columns, _ = tiny_parquet.read(out)
+        self.assertEqual(rows, 200001)
+        self.assertEqual(columns["i"], list(range(200001)))
+        self.assertEqual(columns["half"], [None if i % 5 < 2 else i * 0.5 for i in range(200001)])
+        self.with_arrow(out, rows, columns)
+
+    def test_export_writes_the_fields_columns_as_parquet_too(self):
+        fits, out = self.out / "zcat.fits", self.out / "zcat.parquet"
+        self.catalogue("export", "-o", fits, "--from", "ztile", "-q")
+        result = self.catalogue("export", "-o", out, "--from", "ztile", "-q", "--format", "parquet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        rows, columns, kinds = tiny_parquet.read(out)
+        hdu = [h for h in tiny_fits.read(fits) if h.name == "ZCATALOG"][0]
+        names = [hdu.cards[f"TTYPE{i}"] for i in range(1, hdu.cards["TFIELDS"] + 1)]
+        self.assertEqual(rows, 60)
+        self.assertEqual(list(columns), [n for name in names for n in (["COEFF_0", "COEFF_1", "COEFF_2"] if name == "COEFF" else [name])])
+        for name, kind in (("TARGETID", "INT64"), ("TILEID", "INT32"), ("TSNR2_LRG", "FLOAT"), ("ZCAT_PRIMARY", "BOOLEAN"), ("Z", "DOUBLE")):
+            self.assertEqual(kinds[name], (kind, None, False), name)
+        self.assertEqual(kinds["ZCAT_NSPEC"], ("INT32", "INT_16", False))
+        want = {(r["targetid"], r["tileid"]): r for r in self.rows("SELECT targetid, tileid, z, spectype FROM ztile")}
+        for k in range(rows):
+            row = want[columns["TARGETID"][k], columns["TILEID"][k]]
+            self.assertEqual((columns["Z"][k], columns["SPECTYPE"][k]), (row["z"], row["spectype"]))
+        self.with_arrow(out, rows, columns)
+
     def test_export_is_the_fields_file_and_the_same_bytes_again(self):
         out, again = self.out / "zcat.fits", self.out / "again.fits"
         for path in (out, again):
@@ -197,7 +265,7 @@ class Query(Case):
                               (["--from", "tile", "--cone", "1,2,3"], "hpx"), (["SELECT 1", "--good"], "SQL"),
                               (["--format", "fits"], "-o FILE")):
             self.assert_fails(self.catalogue("query", *options), 2, word)
-        self.assert_fails(self.catalogue("query", "--format", "parquet"), 15, "Parquet")
+        self.assert_fails(self.catalogue("query", "--format", "parquet"), 2, "-o FILE")
         self.assertEqual(len(self.rows()), 50, "and nothing was lost")
 
     def test_what_is_no_catalogue_is_refused_and_stays(self):

@@ -88,6 +88,7 @@ class Ranks(InputCase):
             self.assertEqual(volume.read_bytes(), alone, ranks)
             summary = json.loads((self.out / "s.json").read_text())
             self.assertEqual((summary["ranks"], summary["threads"]), (ranks, ranks))
+            self.assertLessEqual(summary["memory"]["peak_bytes"], summary["memory"]["estimate_bytes"])  # of rank 0, MPI included
             self.assertEqual("2 of 7 ranks have nothing to do" in said, ranks == 7, said)
         folder = self.out / "slices"
         self.run_ranks(2, "recon", self.scan, "-o", folder, "--format", "tiff", "--rows", "3:80", "--threads", 1)

@@ -11,6 +11,7 @@
 #include "fiberloom/catalogue/catalogue.hpp"
 #include "fiberloom/catalogue/errors.hpp"
 #include "fiberloom/formats/tables.hpp"
+#include "fiberloom/recipes/catalogue/answer_parquet.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/output_files.hpp"
@@ -51,10 +52,12 @@ std::size_t read_into(Answer& answer, const QueryJob& job, const Observer& obser
   });
 }
 
+std::string creator() { return "fiberloom " + std::string(version()); }
+
 void write_answer(const std::string& path, const char* name, const Table& table,
                   Overwrite overwrite) {
   RawTable raw = to_raw_table(table);
-  raw.header.set("CREATOR", "fiberloom " + std::string(version()));
+  raw.header.set("CREATOR", creator());
   fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) { writer.table(name, raw); });
 }
 
@@ -189,23 +192,26 @@ Table zcatalog_of(const AnswerColumns& answer) {
 }  // namespace
 
 std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Observer& observer) {
-  if (job.format == AnswerFormat::kParquet) {
-    throw Error(Status::kUnsupported,
-                "catalogue query: this build writes no Parquet; expected table, csv, json or fits");
-  }
-  if (job.format != AnswerFormat::kFits) {
+  const bool parquet = job.format == AnswerFormat::kParquet;
+  if (job.format != AnswerFormat::kFits && !parquet) {
     const auto answer = answer_text(job.format, text);
     const std::size_t rows = read_into(*answer, job, observer);
     answer->end();
     return rows;
   }
   if (job.output.empty() || job.output == "-") {
-    throw Error(Status::kUsage, "catalogue query: --format fits wants a file, -o FILE");
+    throw Error(Status::kUsage, std::string("catalogue query: --format ") +
+                                    (parquet ? "parquet" : "fits") + " wants a file, -o FILE");
   }
   check_output(job.output, job.overwrite);
   AnswerColumns answer;
   const std::size_t rows = read_into(answer, job, observer);
-  write_answer(job.output, "QUERY", to_table(answer), job.overwrite);
+  if (parquet) {
+    make_folder_of(job.output);
+    loom::parquet::write_parquet(job.output, to_parquet(answer), creator(), job.overwrite);
+  } else {
+    write_answer(job.output, "QUERY", to_table(answer), job.overwrite);
+  }
   return rows;
 }
 
@@ -226,7 +232,13 @@ std::size_t export_catalogue(const QueryJob& job, const Observer& observer) {
   if (all.selection.columns.empty()) all.selection.columns = {"*"};
   AnswerColumns answer;
   const std::size_t rows = read_into(answer, all, observer);
-  write_answer(job.output, "ZCATALOG", zcatalog_of(answer), job.overwrite);
+  const Table catalogue = zcatalog_of(answer);
+  if (job.format == AnswerFormat::kParquet) {
+    make_folder_of(job.output);
+    loom::parquet::write_parquet(job.output, to_parquet(catalogue), creator(), job.overwrite);
+  } else {
+    write_answer(job.output, "ZCATALOG", catalogue, job.overwrite);
+  }
   return rows;
 }
 

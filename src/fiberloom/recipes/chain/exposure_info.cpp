@@ -67,15 +67,16 @@ std::optional<ExposureInfo> read_info(const std::string& image, ExposureCache& c
 
 std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images,
                                          ExposureCache& cache) {
-  std::vector<std::optional<ExposureInfo>> infos;
   std::map<std::pair<std::string, long>, ExposureInfo> by_exposure;
   for (const ExposureImage& image : images) {
-    infos.push_back(read_info(image.image, cache));
-    if (infos.back()) by_exposure.try_emplace({image.night, image.expid}, *infos.back());
+    ExposureInfo& info = by_exposure[{image.night, image.expid}];
+    if (info.known) continue;
+    if (const auto said = read_info(image.image, cache)) info = *said;
   }
   std::vector<ExposureInfo> out;
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    out.push_back(infos[i] ? *infos[i] : by_exposure[{images[i].night, images[i].expid}]);
+  out.reserve(images.size());
+  for (const ExposureImage& image : images) {
+    out.push_back(by_exposure[{image.night, image.expid}]);
   }
   return out;
 }

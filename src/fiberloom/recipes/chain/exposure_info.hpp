@@ -33,9 +33,9 @@ struct ExposureImage {
 using ExposureCache =
     std::map<std::string, std::pair<loom::batch::FileStamp, std::optional<ExposureInfo>>>;
 
-/// By OBSTYPE or FLAVOR: a flat is a lamp's, science (or nothing) a field's. An image that cannot
-/// be read is what another one of its exposure says, else a field's: who extracts it will say what
-/// is wrong.
+/// By OBSTYPE or FLAVOR: a flat is a lamp's, science (or nothing) a field's. An exposure's cameras
+/// have one header: that of the first image that can be read speaks for all. One of which none can
+/// be read is a field's: who extracts it will say what is wrong.
 [[nodiscard]] std::vector<ExposureInfo> read_exposures(const std::vector<ExposureImage>& images,
                                                        ExposureCache& cache);
 

@@ -13,6 +13,7 @@
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/batch/normal_path.hpp"
 
 namespace fiberloom::chain {
 namespace {
@@ -25,6 +26,7 @@ struct Frame {
   const FrameTask* task = nullptr;
   ExposureInfo info;
   std::string number, petal;  ///< "00000012", "0"
+  std::string path, folder;   ///< of its spectra, absolute
 
   [[nodiscard]] const std::string& camera() const { return task->camera; }
   [[nodiscard]] const std::string& night() const {
@@ -34,7 +36,7 @@ struct Frame {
 
 std::string absolute(const std::string& path) {
   if (path.empty()) return path;
-  std::string out = fs::absolute(path).lexically_normal().string();
+  std::string out = loom::batch::normal_path(path);
   while (out.size() > 1 && out.ends_with('/')) out.pop_back();
   return out;
 }
@@ -130,7 +132,13 @@ class Planner {
     const std::vector<ExposureInfo> infos = read_exposures(images, cache);
     for (std::size_t i = 0; i < infos.size(); ++i) {
       const FrameTask& frame = night::frame_of(extractions[i]);
-      const Frame f{&frame, infos[i], print("%08ld", frame.expid), frame.camera.substr(1)};
+      const std::string path = absolute(frame.job.output);
+      const Frame f{&frame,
+                    infos[i],
+                    print("%08ld", frame.expid),
+                    frame.camera.substr(1),
+                    path,
+                    path.substr(0, path.rfind('/'))};
       if (!f.info.known && unreadable_ == Unreadable::kNothing) {
         unknown_.insert(&frame);
         continue;
@@ -149,11 +157,7 @@ class Planner {
 
   /// PREFIX-UNIT-EXPID.fits beside the frame.
   [[nodiscard]] std::string beside(const Frame& f, const std::string& name) const {
-    const fs::path folder = fs::path(absolute(f.task->job.output)).parent_path();
-    return (folder / (name + "-" + f.number + ending_)).string();
-  }
-  [[nodiscard]] std::string frame_path(const Frame& f) const {
-    return absolute(f.task->job.output);
+    return f.folder + "/" + name + "-" + f.number + ending_;
   }
   [[nodiscard]] std::string sky_path(const Frame& f) const {
     return beside(f, "sky-" + f.camera());
@@ -222,7 +226,7 @@ class Planner {
     std::map<std::pair<std::string, std::string>, std::vector<const Frame*>> nights;
     for (const Frame& f : lamps_) {
       StepWork work{.step = Step::kFiberFlat};
-      work.input = frame_path(f);
+      work.input = f.path;
       work.output = beside(f, "fiberflat-" + f.camera());
       add(work, "fiberflat-" + f.camera() + "-" + f.number, f.camera(), f, {work.input}, 1.5, 4);
       nights[{f.night(), f.camera()}].push_back(&f);
@@ -245,7 +249,7 @@ class Planner {
   void add_skies() {
     for (const Frame& f : fields_) {
       StepWork work{.step = Step::kSky};
-      work.input = frame_path(f);
+      work.input = f.path;
       work.flat = flat_path(f);
       work.output = sky_path(f);
       add(work, "sky-" + f.camera() + "-" + f.number, f.camera(), f, {work.input, work.flat}, 1.5,
@@ -270,7 +274,7 @@ class Planner {
       const Frame& first = *frames.front();
       StepWork work{.step = Step::kStdStars};
       for (const Frame* f : frames) {
-        work.frames.push_back(frame_path(*f));
+        work.frames.push_back(f->path);
         work.flats.push_back(flat_path(*f));
         work.skies.push_back(sky_path(*f));
       }
@@ -290,7 +294,7 @@ class Planner {
   /// A step on a frame with its flat and its sky.
   [[nodiscard]] StepWork beyond_sky(Step step, const Frame& f) {
     StepWork work{.step = step};
-    work.input = frame_path(f);
+    work.input = f.path;
     work.flat = flat_path(f);
     work.sky = sky_path(f);
     return work;

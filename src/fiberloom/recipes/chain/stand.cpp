@@ -4,6 +4,11 @@
 #include "fiberloom/recipes/night/night.hpp"
 
 namespace fiberloom::chain {
+namespace {
+
+constexpr const char* kProgram = "fiberloom";
+
+}  // namespace
 
 Explanation explain(const std::string& output, const std::string& task) {
   return explain_task(night::run_folder(output), task);
@@ -13,9 +18,29 @@ std::vector<Standing> stand(const std::string& output) {
   return stand_of_tasks(night::run_folder(output));
 }
 
+std::vector<KnownRun> runs_in(const std::string& state) { return known_runs(state, kProgram); }
+
+std::vector<Standing> stand_in(const std::string& state, const std::string& run) {
+  std::vector<Standing> out;
+  for (LedgerRow& row : known_tasks(state, kProgram, run)) {
+    Standing standing;
+    standing.task.name = std::move(row.name);
+    standing.task.labels = std::move(row.labels);
+    standing.state = std::move(row.state);
+    standing.message = std::move(row.message);
+    out.push_back(std::move(standing));
+  }
+  return out;
+}
+
+LedgerRow task_in(const std::string& state, const std::string& run, const std::string& task) {
+  return known_tasks(state, kProgram, run, task).front();
+}
+
 std::string step_or_kind(const Task& task) {
   const Label* label = find_label(task.labels, "step");
-  return label == nullptr ? task.kind : std::get<std::string>(label->value);
+  if (label != nullptr) return std::get<std::string>(label->value);
+  return task.kind.empty() ? "extract" : task.kind;  // a database has no kinds
 }
 
 }  // namespace fiberloom::chain

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loom/batch/explain.hpp"
+#include "loom/batch/shared_ledger.hpp"
 
 namespace fiberloom::chain {
 
@@ -15,6 +16,12 @@ using namespace loom::batch;  // NOLINT(google-build-using-namespace): a chain i
 /// redshifts was written to. They throw kNotFound.
 [[nodiscard]] Explanation explain(const std::string& output, const std::string& task);
 [[nodiscard]] std::vector<Standing> stand(const std::string& output);
+
+/// known_runs() and known_tasks() of fiberloom's runs in a database, `state`.
+[[nodiscard]] std::vector<KnownRun> runs_in(const std::string& state);
+[[nodiscard]] std::vector<Standing> stand_in(const std::string& state, const std::string& run);
+[[nodiscard]] LedgerRow task_in(const std::string& state, const std::string& run,
+                                const std::string& task);
 
 /// The step that a task is, or the kind of its work where there are no steps.
 [[nodiscard]] std::string step_or_kind(const Task& task);

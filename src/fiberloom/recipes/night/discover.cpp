@@ -14,6 +14,7 @@
 
 #include "fiberloom/recipes/night/frame_cost.hpp"
 #include "loom/base/error.hpp"
+#include "loom/batch/normal_path.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace fiberloom::night {
@@ -35,16 +36,23 @@ bool is_camera(const std::string& text) {
 
 /// Where an image lies, by the DESI rule ROOT/NIGHT/EXPID/file; else a flat folder.
 struct Place {
-  std::string night;   ///< empty where flat
-  fs::path below_out;  ///< NIGHT/EXPID, or nothing
+  std::string night;      ///< empty where flat
+  std::string below_out;  ///< NIGHT/EXPID, or nothing
 };
 
-Place place_of(const fs::path& image, const std::string& expid) {
-  const fs::path folder = fs::absolute(image).lexically_normal().parent_path();
-  if (folder.filename() != expid) return {};
-  const std::string night = folder.parent_path().filename().string();
-  if (night.size() != 8 || !all_digits(night)) return {{}, folder.filename()};
-  return {night, fs::path(night) / folder.filename()};
+/// A path up to its last slash, and what follows.
+std::pair<std::string, std::string> cut_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {{}, path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Place place_of(const std::string& image, const std::string& expid) {
+  const auto [above, folder] = cut_path(cut_path(batch::normal_path(image)).first);
+  if (folder != expid) return {};
+  const std::string night = cut_path(above).second;
+  if (night.size() != 8 || !all_digits(night)) return {{}, folder};
+  return {night, night + "/" + folder};
 }
 
 std::string replaced(std::string pattern, const std::string& key, const std::string& value) {
@@ -70,7 +78,7 @@ class TaskMaker {
   explicit TaskMaker(const FrameRequest& request) : request_(request) {}
 
   void add(const NamedFrame& named) {
-    const FrameName parsed = parse_frame_name(fs::path(named.image).filename().string());
+    const FrameName parsed = parse_frame_name(cut_path(named.image).second);
     const std::string camera = named.camera.empty() ? parsed.camera : named.camera;
     if (camera.empty() || (parsed.camera.empty() && named.expid < 0)) {
       throw Error(Status::kUsage, named.image +
@@ -118,13 +126,14 @@ class TaskMaker {
            in(request_.exposures, task.expid);
   }
 
-  [[nodiscard]] std::string find_psf(const fs::path& image, const FrameTask& task,
+  [[nodiscard]] std::string find_psf(const std::string& image_path, const FrameTask& task,
                                      const std::string& expid) const {
     if (!request_.psf_pattern.empty()) {
       std::string psf = replaced(request_.psf_pattern, "{night}", task.night);
       psf = replaced(std::move(psf), "{expid}", expid);
       return replaced(std::move(psf), "{camera}", task.camera);
     }
+    const fs::path image = image_path;
     const std::string own = "psf-" + task.name + ".fits", shared = "psf-" + task.camera + ".fits";
     std::error_code ignored;
     for (const fs::path& folder : {image.parent_path(), image.parent_path() / ".."}) {
@@ -138,7 +147,13 @@ class TaskMaker {
   [[nodiscard]] std::string output(const Place& place, const FrameTask& task) const {
     const std::string name =
         "frame-" + task.name + (request_.compress == Compress::kYes ? ".fits.gz" : ".fits");
-    return (fs::path(request_.output) / place.below_out / name).string();
+    std::string path = request_.output;
+    for (const std::string& part : {place.below_out, name}) {
+      if (part.empty()) continue;
+      if (!path.empty() && !path.ends_with('/')) path += '/';
+      path += part;
+    }
+    return path;
   }
 
   void set_band(FrameTask& task) const {

@@ -94,6 +94,7 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
   batch.claims = job.claims;
   if (!job.beyond) batch.monitor.order = {"expid", "camera"};
   batch.monitor.ledger = ledger_shape();
+  batch.monitor.state = job.state;
   batch.monitor.files = [limits = job.limits](const RunStatus& status) {
     return std::vector<StatusFile>{{"status.json", status_json(status, limits)},
                                    {"status.html", status_html(status, limits)}};

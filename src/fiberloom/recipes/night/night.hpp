@@ -32,6 +32,7 @@ struct NightJob {
   FrameRequest request;
   PipelineOptions pipeline;
   ClaimOptions claims;
+  std::string state;  ///< URL of a database in place of the folder's ledger; empty: none
   std::optional<WatchOptions> watch;
   Redo redo = Redo::kNo;
   QualityLimits limits;            ///< of the status page
