@@ -11,6 +11,7 @@
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/thread_count.hpp"
 #include "loom/simd/isa.hpp"
+#include "python/shared/errors.hpp"
 #include "skyloom/noise/noise_stream.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/random/name_uid.hpp"
@@ -88,11 +89,9 @@ py::dict hexagon_of(std::size_t pixels, double width, double leakage, double rat
   return out;
 }
 
-void raise(const Error& error) {
-  const py::object make = py::module_::import("skyloom._errors").attr("make_error");
-  const py::object made =
-      make(error.what(), error.exit_code(), std::string(exit_code_name(error.status())));
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+py::object exception_of(const Error& error) {
+  return loom::python::make_error("skyloom._errors", error.what(), error.exit_code(),
+                                  std::string(exit_code_name(error.status())));
 }
 
 }  // namespace
@@ -103,13 +102,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace skyloom;
   using namespace skyloom::python;
   m.doc() = "Skyloom's engine. Private: use the package `skyloom`.";
-  py::register_exception_translator([](std::exception_ptr p) {
-    try {
-      if (p) std::rethrow_exception(p);
-    } catch (const Error& error) {
-      raise(error);
-    }
-  });
+  loom::python::translate_errors<&exception_of>();
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(loom::active_isa())); });
   m.def("default_threads", &loom::default_thread_count);

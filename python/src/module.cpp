@@ -11,16 +11,16 @@
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/thread_count.hpp"
 #include "loom/simd/isa.hpp"
+#include "python/shared/errors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {
 namespace {
 
-void raise(const Error& error) {
-  const py::object make = py::module_::import("fiberloom._errors").attr("make_error");
-  const py::object made = make(error.what(), error.exit_code(),
-                               std::string(exit_code_name(error.status())), error.system_error());
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+py::object exception_of(const Error& error) {
+  return loom::python::make_error("fiberloom._errors", error.what(), error.exit_code(),
+                                  std::string(exit_code_name(error.status())),
+                                  error.system_error());
 }
 
 }  // namespace
@@ -31,13 +31,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace fiberloom;
   using namespace fiberloom::python;
   m.doc() = "Fiberloom's engine. Private: use the package `fiberloom`.";
-  py::register_exception_translator([](std::exception_ptr p) {
-    try {
-      if (p) std::rethrow_exception(p);
-    } catch (const Error& error) {
-      raise(error);
-    }
-  });
+  loom::python::translate_errors<&exception_of>();
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(active_isa())); });
   m.def("default_threads", &default_thread_count);

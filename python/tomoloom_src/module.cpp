@@ -15,6 +15,7 @@
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/thread_count.hpp"
 #include "loom/simd/isa.hpp"
+#include "python/shared/errors.hpp"
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/outlier.hpp"
@@ -201,11 +202,9 @@ void rings(Floats slices, double row, double column, std::size_t width, double t
   });
 }
 
-void raise(const Error& error) {
-  const py::object make = py::module_::import("tomoloom._errors").attr("make_error");
-  const py::object made =
-      make(error.what(), error.exit_code(), std::string(exit_code_name(error.status())));
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+py::object exception_of(const Error& error) {
+  return loom::python::make_error("tomoloom._errors", error.what(), error.exit_code(),
+                                  std::string(exit_code_name(error.status())));
 }
 
 }  // namespace
@@ -216,13 +215,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace tomoloom;
   using namespace tomoloom::python;
   m.doc() = "Tomoloom's engine. Private: use the package `tomoloom`.";
-  py::register_exception_translator([](std::exception_ptr p) {
-    try {
-      if (p) std::rethrow_exception(p);
-    } catch (const Error& error) {
-      raise(error);
-    }
-  });
+  loom::python::translate_errors<&exception_of>();
   m.attr("version") = std::string(version());
   m.def("isa", [] { return std::string(isa_name(loom::active_isa())); });
   m.def("default_threads", &loom::default_thread_count);

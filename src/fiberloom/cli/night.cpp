@@ -14,7 +14,6 @@
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
-#include "fiberloom/cli/rank_fault.hpp"
 #include "fiberloom/cli/submit.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
@@ -60,14 +59,7 @@ void require_one_exposure(const NightCommand& command) {
 }
 
 int end_night(const NightCommand& command, const night::NightReport& report) {
-  const Status status = night::exit_status(report);
-  if (report.end.fatal) throw *report.end.fatal;
-  if (status == Status::kInterrupted) {
-    throw Error(status, "stopped with " + std::to_string(report.counts.left) +
-                            (command.is_chain() ? " tasks" : " frames") +
-                            " left; the same command does the rest");
-  }
-  return static_cast<int>(status);
+  return night::end_run(report, command.is_chain() ? "tasks" : "frames");
 }
 
 Engine engine_of(const NightCommand& command, const Observer& observer) {
@@ -115,8 +107,8 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
     Engine engine = engine_of(command, observer);
     job.night = command.job;
     job.dispatch.part_overhead_s = command.part_overhead_s;
-    job.silence_s = command.rank_silence_s;
-    job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
+    job.silence_s = command.ranks.silence_s;
+    job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(kProgram, *ranks, thrown); };
     const night::NightRanksReport report = night::run_night_on_ranks(
         *ranks, job, std::move(engine), observer, progress_of(command, console), &tracer);
     if (first) {
@@ -134,7 +126,7 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
     ranks->finish();
     if (first) end = [&command, night = report.night] { return end_night(command, night); };
   } catch (const std::exception&) {
-    abort_ranks(*ranks, std::current_exception());
+    abort_ranks(kProgram, *ranks, std::current_exception());
   }
   return end();
 }
@@ -160,7 +152,7 @@ int run_night_command(const Given& given, NightCommand& command) {
   catch_stop_signals();
   return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
-  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
+  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.ranks.mpi))) {
     return run_on_ranks(command, *launch);
   }
   Console console(command.log.threshold());

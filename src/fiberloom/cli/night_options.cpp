@@ -87,11 +87,7 @@ void add_running(Options& options, NightCommand& c) {
 }
 
 void add_ranks(Options& options, NightCommand& c) {
-  options.group("Several processes (MPI)");
-  add_mpi_option(options, c.mpi);
-  options.add("--rank-silence", &c.rank_silence_s,
-              "seconds without a sign of life after which a rank is dead and the job ends",
-              {.interval = between(2.0, 86400.0), .shows_default = true});
+  add_rank_options(options, c.ranks);
   options.add("--part-overhead", &c.part_overhead_s,
               "seconds that a part of a frame must be worth, or the frame is not cut between ranks",
               {.interval = between(0.0, 1e9), .shows_default = true});

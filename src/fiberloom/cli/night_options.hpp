@@ -33,8 +33,8 @@ struct NightCommand {
   /// Is there more to make than frames?
   [[nodiscard]] bool is_chain() const { return until != "extract" || !only.empty(); }
   LogOptions log;
-  std::string mpi = "auto";
-  double part_overhead_s = 0.1, rank_silence_s = 20;
+  double part_overhead_s = 0.1;
+  RankOptions ranks;
 };
 
 /// Declares all options; values land in `command`.
@@ -43,7 +43,6 @@ void add_night_options(Options& options, NightCommand& command);
 /// After parsing: reads the job file, turns text into numbers. Throws kUsage and what reading does.
 void finish_night_options(const Given& given, NightCommand& command);
 
-using loom::mpi_choice;
 using loom::parse_bytes;
 
 }  // namespace fiberloom::cli

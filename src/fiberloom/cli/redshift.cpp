@@ -34,7 +34,9 @@ void report(const RedshiftSummary& s, const Observer& observer) {
 int run_redshift(const Given& given, RedshiftCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   if (survey::is_folder_name(command.job.output)) return run_redshift_survey(given, command);
-  const RankChoice ranks{command.mpi == "auto" ? "" : command.mpi == "off" ? "off" : "on"};
+  const RankChoice ranks{command.ranks.mpi == "auto"  ? ""
+                         : command.ranks.mpi == "off" ? "off"
+                                                      : "on"};
   const RankPart part = part_of_rank(ranks, "ranks share files where -o is a folder");
   if (!part.works) return 0;
   Console console(command.log.threshold());

@@ -50,13 +50,11 @@ void add_survey_options(Options& options, RedshiftCommand& c) {
   options.flag("--rebuild-ledger", &c.rebuild,
                "make OUT/.fiberloom/ledger.sqlite anew from the receipts; nothing else");
   options.group("Several processes (MPI)");
-  options.add("--mpi", &c.mpi,
+  options.add("--mpi", &c.ranks.mpi,
               "auto: when mpirun or srun started this; off: each process on its own. Of one file "
               "on: rank 0 does it all",
               {.words = {"auto", "on", "off", "openmpi", "mpich"}, .shows_default = true});
-  options.add("--rank-silence", &c.rank_silence_s,
-              "seconds without a sign of life after which a rank is dead and the job ends",
-              {.interval = between(2.0, 86400.0), .shows_default = true});
+  add_rank_silence(options, c.ranks.silence_s);
   options.add("--part-overhead", &c.part_overhead_s,
               "seconds that a part of a file must be worth, or it is not cut between ranks",
               {.interval = between(0.0, 1e9), .shows_default = true});

@@ -8,6 +8,7 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/recipes/device_choice.hpp"
 #include "fiberloom/recipes/redshift/survey.hpp"
+#include "loom/program/rank_options.hpp"
 
 namespace fiberloom::cli {
 
@@ -20,9 +21,10 @@ struct RedshiftCommand {
   // Of many files alone.
   survey::PipelineOptions pipeline;
   survey::ClaimOptions claims;
-  std::string memory, mpi = "auto";
+  std::string memory;
+  RankOptions ranks;
   bool dry_run = false, verify_outputs = false, rebuild = false;
-  double part_overhead_s = 2, rank_silence_s = 20;
+  double part_overhead_s = 2;
 };
 
 /// Declares all options; values land in `command`.

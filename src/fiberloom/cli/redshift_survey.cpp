@@ -6,7 +6,6 @@
 
 #include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/cli/night_options.hpp"
-#include "fiberloom/cli/rank_fault.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/redshift/scan_device.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -22,6 +21,8 @@
 
 namespace fiberloom::cli {
 namespace {
+
+constexpr const char* kFiles = "files";  // what tasks are called
 
 std::string progress_text(const survey::RunStatus& s) {
   std::size_t settled = 0, failed = 0;
@@ -86,29 +87,10 @@ std::string survey_json(const survey::BatchReport& report, const RedshiftCommand
   return json.dump(1, JsonText::kAscii) + "\n";
 }
 
-int end_survey(const survey::BatchReport& report) {
-  const Status status = survey::exit_status(report);
-  if (report.end.fatal) throw *report.end.fatal;
-  if (status == Status::kInterrupted) {
-    throw Error(status, print("stopped with %zu files left; the same command does the rest",
-                              report.counts.left));
-  }
-  return static_cast<int>(status);
-}
-
 int run_dry(const survey::SurveyJob& job) {
-  const survey::BatchPlan plan = survey::plan_survey(job);
-  std::string text;
-  bool missing = false;
-  for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
-    const survey::Finding& finding = plan.findings[k];
-    missing |= finding.state == survey::TaskState::kMissing;
-    text +=
-        print("%-12s %s", survey::state_name(finding.state).c_str(), plan.tasks[k].name.c_str());
-    text += (finding.message.empty() ? "" : "  " + finding.message) + "\n";
-  }
-  put(text);
-  return static_cast<int>(missing ? Status::kSomeFailed : Status::kOk);
+  const survey::PlanText plan = survey::plan_text(survey::plan_survey(job));
+  put(plan.text);
+  return static_cast<int>(plan.status);
 }
 
 int run_alone(const Given& given, RedshiftCommand& command, survey::SurveyJob job,
@@ -123,7 +105,7 @@ int run_alone(const Given& given, RedshiftCommand& command, survey::SurveyJob jo
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty())
     write_text(command.json, survey_json(report, command, given, job.device.get(), {}));
-  return end_survey(report);
+  return survey::end_run(report, kFiles);
 }
 
 int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob survey_job,
@@ -144,8 +126,8 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
     job.survey.device = open_scan_device(command.device, command.job.options.method, observer);
     const auto device = job.survey.device;
     job.dispatch.part_overhead_s = command.part_overhead_s;
-    job.silence_s = command.rank_silence_s;
-    job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(*ranks, thrown); };
+    job.silence_s = command.ranks.silence_s;
+    job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(kProgram, *ranks, thrown); };
     const survey::RanksReport report = survey::run_survey_on_ranks(
         *ranks, std::move(job), observer,
         [&](const survey::RunStatus& s) { console.line(progress_text(s)); }, &tracer);
@@ -166,10 +148,10 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
     ranks->finish();
     if (first) {
       auto batch = std::make_shared<survey::BatchReport>(report.batch);
-      end = [batch] { return end_survey(*batch); };
+      end = [batch] { return survey::end_run(*batch, kFiles); };
     }
   } catch (const std::exception&) {
-    abort_ranks(*ranks, std::current_exception());
+    abort_ranks(kProgram, *ranks, std::current_exception());
   }
   return end();
 }
@@ -213,7 +195,7 @@ int run_redshift_survey(const Given& given, RedshiftCommand& command) {
   catch_stop_signals();
   return_large_blocks();
   (void)active_isa();  // a wrong FIBERLOOM_ISA is an error before anything is read
-  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.mpi))) {
+  if (const auto launch = decide_launch(process_environment(), mpi_choice(command.ranks.mpi))) {
     return run_on_ranks(given, command, std::move(job), *launch);
   }
   return run_alone(given, command, std::move(job), console);

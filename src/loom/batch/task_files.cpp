@@ -28,6 +28,13 @@ std::string task_name_of(const std::string& place) {
   return name;
 }
 
+void TaskNames::take(const std::string& name, const std::string& file, const char* outputs) {
+  const auto [other, is_new] = file_of_.emplace(name, file);
+  if (is_new) return;
+  throw Error(Status::kUsage,
+              file + " and " + other->second + ": their " + outputs + " would have the same name");
+}
+
 void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
                       std::span<const NamedFile> texts) {
   std::vector<NamedFile> outputs{{"ledger", folder.ledger()},

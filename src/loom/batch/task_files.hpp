@@ -2,6 +2,7 @@
 // Files and names of tasks, for who finds them.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,16 @@ namespace loom::batch {
 /// The name of a task whose output lies at this place below the output folder: what must not be in
 /// names becomes "-".
 [[nodiscard]] std::string task_name_of(const std::string& place);
+
+/// Names of a run's tasks, each of one file alone.
+class TaskNames {
+ public:
+  /// `outputs`: what would have the same name ("volumes"). Throws kUsage where another file has it.
+  void take(const std::string& name, const std::string& file, const char* outputs);
+
+ private:
+  std::map<std::string, std::string> file_of_;
+};
 
 /// Throws kUsage where an output of a task, a text that is written beside, the ledger or the status
 /// is an input, or another output.

@@ -16,12 +16,16 @@ void add_mpi_option(Options& options, std::string& text) {
               {.words = {"auto", "on", "off", "openmpi", "mpich"}});
 }
 
+void add_rank_silence(Options& options, double& silence_s) {
+  options.add("--rank-silence", &silence_s,
+              "seconds without a sign of life after which a rank is dead and the job ends",
+              {.interval = between(2.0, 86400.0), .shows_default = true});
+}
+
 void add_rank_options(Options& options, RankOptions& ranks) {
   options.group("Several processes (MPI)");
   add_mpi_option(options, ranks.mpi);
-  options.add("--rank-silence", &ranks.silence_s,
-              "seconds without a sign of life after which a rank is dead and the job ends",
-              {.interval = between(2.0, 86400.0), .shows_default = true});
+  add_rank_silence(options, ranks.silence_s);
 }
 
 MpiChoice mpi_choice(const std::string& text) {

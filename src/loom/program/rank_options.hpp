@@ -20,6 +20,9 @@ struct RankOptions {
 /// --mpi alone, for programs whose ranks are not watched.
 void add_mpi_option(Options& options, std::string& text);
 
+/// --rank-silence.
+void add_rank_silence(Options& options, double& silence_s);
+
 /// Declares --mpi and --rank-silence under a heading of their own.
 void add_rank_options(Options& options, RankOptions& ranks);
 

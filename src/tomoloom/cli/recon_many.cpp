@@ -19,6 +19,8 @@
 namespace tomoloom::cli {
 namespace {
 
+constexpr const char* kScans = "scans";  // what tasks are called
+
 std::string progress_text(const scans::RunStatus& s) {
   std::size_t settled = 0, failed = 0;
   for (const scans::StatusTask& task : s.tasks) {
@@ -75,28 +77,10 @@ std::string many_json(const scans::BatchReport& report, const ReconCommand& comm
   return json.dump(2) + "\n";
 }
 
-int end_run(const scans::BatchReport& report) {
-  const Status status = scans::exit_status(report);
-  if (report.end.fatal) throw *report.end.fatal;
-  if (status == Status::kInterrupted) {
-    throw Error(status, print("stopped with %zu scans left; the same command does the rest",
-                              report.counts.left));
-  }
-  return static_cast<int>(status);
-}
-
 int run_dry(const scans::ManyScansJob& job) {
-  const scans::BatchPlan plan = scans::plan_scans(job);
-  std::string text;
-  bool missing = false;
-  for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
-    const scans::Finding& finding = plan.findings[k];
-    missing |= finding.state == scans::TaskState::kMissing;
-    text += print("%-12s %s", scans::state_name(finding.state).c_str(), plan.tasks[k].name.c_str());
-    text += (finding.message.empty() ? "" : "  " + finding.message) + "\n";
-  }
-  put(text);
-  return static_cast<int>(missing ? Status::kSomeFailed : Status::kOk);
+  const scans::PlanText plan = scans::plan_text(scans::plan_scans(job));
+  put(plan.text);
+  return static_cast<int>(plan.status);
 }
 
 int run_alone(const ReconCommand& command, const scans::ManyScansJob& job) {
@@ -106,7 +90,7 @@ int run_alone(const ReconCommand& command, const scans::ManyScansJob& job) {
       job, observer, [&](const scans::RunStatus& s) { console.line(progress_text(s)); });
   observer.info(summary_of(report));
   if (!command.json.empty()) write_text(command.json, many_json(report, command, 1));
-  return end_run(report);
+  return scans::end_run(report, kScans);
 }
 
 int run_on_ranks(const ReconCommand& command, const scans::ManyScansJob& job,
@@ -135,7 +119,7 @@ int run_on_ranks(const ReconCommand& command, const scans::ManyScansJob& job,
     ranks->finish();
     if (first) {
       auto batch = std::make_shared<scans::BatchReport>(report.batch);
-      end = [batch] { return end_run(*batch); };
+      end = [batch] { return scans::end_run(*batch, kScans); };
     }
   } catch (const std::exception&) {
     abort_ranks(kProgram, *ranks, std::current_exception());

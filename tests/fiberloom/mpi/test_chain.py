@@ -8,7 +8,8 @@ import time
 import unittest
 
 import mpi_case
-from mpi_case import CLEAN, PROGRAM, launcher
+from mpi_case import PROGRAM
+from launch import CLEAN, launcher
 
 ENVIRONMENT = {k: v for k, v in CLEAN.items() if k != "RR_TEMPLATE_DIR"}
 

@@ -4,9 +4,9 @@ timeline of all ranks; the program itself links no MPI."""
 import json
 import os
 import subprocess
-import unittest
 
 import mpi_case
+import launch
 import night_case
 from mpi_case import CUT, MpiCase, PROGRAM
 from night_case import Tree
@@ -132,7 +132,7 @@ class Told(MpiCase):
 
     def test_the_wrong_module_is_named(self):
         self.tree.add("r0", 1)
-        other = "mpich" if mpi_case.VENDOR == "openmpi" else "openmpi"
+        other = "mpich" if launch.VENDOR == "openmpi" else "openmpi"
         if not (mpi_case.BIN / f"fiberloom_mpi_{other}.so").exists():
             self.skipTest("only one MPI here")
         errors = self.run_ranks(2, "--mpi", other, code=None)

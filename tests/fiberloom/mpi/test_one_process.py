@@ -3,7 +3,8 @@
 import subprocess
 
 import mpi_case
-from mpi_case import CLEAN, PROGRAM, launcher
+from mpi_case import PROGRAM
+from launch import CLEAN, launcher
 
 GRID = mpi_case.night_case.GRID
 

@@ -5,7 +5,8 @@ import time
 import unittest
 
 import mpi_case
-from mpi_case import BIN, CLEAN, launcher
+from mpi_case import BIN
+from launch import CLEAN, launcher
 
 
 class Ranks(unittest.TestCase):

@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 import mpi_case
-from mpi_case import CLEAN, PROGRAM, launcher
+from mpi_case import PROGRAM
+from launch import CLEAN, launcher
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from small_spectra import Targets, template_bytes  # noqa: E402

@@ -4,54 +4,22 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
-sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / "cli"), str(pathlib.Path(__file__).parents[2] / "sister")]
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / "cli"), *(str(pathlib.Path(__file__).parents[2] / name) for name in ("sister", "ranks"))]
+import launch  # noqa: E402
 from run_skyloom import MAPS, PROGRAM, SMALL, Case, read_map  # noqa: E402
 
-VENDOR = os.environ.get("FIBERLOOM_MPI_VENDOR", "")
 SOON = 15  # seconds
-# An inherited launcher's variables would make each process a rank of the outer job.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
 TIGHT = (*MAPS, "--tolerance", 1e-13, "--type", "float64", "--coord", "E")
-
-
-def launcher(ranks):
-    if VENDOR == "openmpi":
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        return ["mpirun.openmpi", *root, "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-    return ["mpirun.mpich", "-n", str(ranks)]
-
-
-def missing():
-    if not (pathlib.Path(PROGRAM).parent / f"fiberloom_mpi_{VENDOR}.so").exists():
-        return f"no module for {VENDOR} was built"
-    if shutil.which(launcher(1)[0]) is None:
-        return f"no {launcher(1)[0]} here"
-    return None
 
 
 class RankCase(Case):
     def on_ranks(self, ranks, *arguments):
-        session = tempfile.TemporaryDirectory(prefix="ompi-")
-        self.addCleanup(session.cleanup)
-        process = subprocess.Popen([str(a) for a in (*launcher(ranks), PROGRAM, *arguments)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   env={**CLEAN, "SKYLOOM_TEST_JOB": str(self.out), "OMPI_MCA_orte_tmpdir_base": session.name})
-        self.addCleanup(self.stop, process)
-        return process
-
-    @staticmethod
-    def stop(process):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        return launch.start(self, ranks, [PROGRAM, *arguments], self.out)
 
     def run_ranks(self, ranks, *arguments, code=0):
         process = self.on_ranks(ranks, *arguments)
@@ -61,19 +29,7 @@ class RankCase(Case):
 
     def pids(self):
         """Process ids of the ranks of this test's job, in the order of their numbers."""
-        found = {}
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if os.path.realpath(folder / "exe") != os.path.realpath(PROGRAM):
-                    continue
-                pairs = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            table = dict(pair.split(b"=", 1) for pair in pairs if b"=" in pair)
-            rank = table.get(b"OMPI_COMM_WORLD_RANK", table.get(b"PMI_RANK"))
-            if rank is not None and table.get(b"SKYLOOM_TEST_JOB", b"").decode() == str(self.out):
-                found[int(rank)] = int(folder.name)
-        return [found[rank] for rank in sorted(found)]
+        return list(launch.pids(PROGRAM, self.out).values())
 
     def wait_for(self, condition):
         end = time.monotonic() + 30
@@ -118,8 +74,8 @@ class Same(RankCase):
         begin = time.monotonic()
         self.run_ranks(2, "map", *self.observations, "-o", self.out / "maps", *MAPS, "--json", self.out / "s.json", "--quiet")
         wall, opened = time.monotonic() - begin, json.loads((self.out / "s.json").read_text())["ranks"]["open_s"]
-        print(f"{VENDOR}: MPI open in {opened:.2f} s, all in {wall:.2f} s", file=sys.stderr)
-        self.assertLess(opened, 5)  # 0.1 to 0.3 on a machine with nothing else to do
+        print(f"{launch.VENDOR}: MPI open in {opened:.2f} s, all in {wall:.2f} s", file=sys.stderr)
+        self.assertLess(opened, 5)
 
 
 class Faults(RankCase):
@@ -155,8 +111,4 @@ class Faults(RankCase):
 
 
 if __name__ == "__main__":
-    reason = missing()
-    if reason:
-        print(f"skipped: {reason}")
-        sys.exit(77)
-    unittest.main()
+    launch.main(PROGRAM)

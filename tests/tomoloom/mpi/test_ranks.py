@@ -4,34 +4,14 @@ that fails, or is killed, ends the job with its line."""
 import json
 import os
 import pathlib
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
 from program_case import PROGRAM, InputCase
 
-VENDOR = os.environ.get("FIBERLOOM_MPI_VENDOR", "")
-# An inherited launcher's variables would make each process a rank of the outer job.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
-
-
-def launcher(ranks):
-    if VENDOR == "openmpi":
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        return ["mpirun.openmpi", *root, "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-    return ["mpirun.mpich", "-n", str(ranks)]
-
-
-def missing():
-    if not (pathlib.Path(PROGRAM).parent / f"fiberloom_mpi_{VENDOR}.so").exists():
-        return f"no module for {VENDOR} was built"
-    if shutil.which(launcher(1)[0]) is None:
-        return f"no {launcher(1)[0]} here"
-    return None
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "ranks"))
+import launch  # noqa: E402
 
 
 class Ranks(InputCase):
@@ -44,19 +24,7 @@ class Ranks(InputCase):
         cls.make("simulate", "-o", cls.scan.parent / "b.h5", "--columns", 48, "--rows", 8, "--angles", 30)
 
     def on_ranks(self, ranks, *arguments):
-        session = tempfile.TemporaryDirectory(prefix="ompi-")
-        self.addCleanup(session.cleanup)
-        process = subprocess.Popen([*launcher(ranks), PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, start_new_session=True,
-                                   env={**CLEAN, "FIBERLOOM_TEST_JOB": str(self.out), "OMPI_MCA_orte_tmpdir_base": session.name})
-        self.addCleanup(self.stop, process)
-        return process
-
-    @staticmethod
-    def stop(process):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        return launch.start(self, ranks, [PROGRAM, *arguments], self.out)
 
     def run_ranks(self, ranks, *arguments, code=0):
         process = self.on_ranks(ranks, *arguments)
@@ -65,18 +33,7 @@ class Ranks(InputCase):
         return errors
 
     def pid_of(self, rank):
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if os.path.realpath(folder / "exe") != os.path.realpath(PROGRAM):
-                    continue
-                variables = dict(v.split(b"=", 1) for v in (folder / "environ").read_bytes().split(b"\0") if b"=" in v)
-            except OSError:
-                continue
-            if variables.get(b"FIBERLOOM_TEST_JOB", b"").decode() != str(self.out):
-                continue
-            if variables.get(b"OMPI_COMM_WORLD_RANK", variables.get(b"PMI_RANK")) == str(rank).encode():
-                return int(folder.name)
-        return None
+        return launch.pids(PROGRAM, self.out).get(rank)
 
     def test_any_number_of_ranks_writes_the_bytes_of_one_process(self):
         volume, words = self.out / "v.h5", ("--stripe", "sf", "--center", "auto", "--threads", 1)
@@ -156,8 +113,4 @@ class Ranks(InputCase):
 
 
 if __name__ == "__main__":
-    reason = missing()
-    if reason:
-        print(f"skipped: {reason}")
-        sys.exit(77)
-    unittest.main()
+    launch.main(PROGRAM)

@@ -14,6 +14,7 @@
 #include "fiberloom/recipes/night/frame_quality.hpp"
 #include "fiberloom/recipes/night/run_options.hpp"
 #include "loom/batch/run_on_ranks.hpp"
+#include "loom/batch/run_text.hpp"
 #include "loom/files/output_files.hpp"
 
 namespace fiberloom::night {

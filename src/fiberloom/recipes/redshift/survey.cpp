@@ -172,15 +172,11 @@ std::vector<Task> find_tasks(const RedshiftJob& job) {
     places.push_back(below / rest);
     jobs.push_back(std::move(one));
   }
-  std::map<std::string, std::string> names;
+  TaskNames names;
   std::vector<Task> tasks;
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     std::string name = task_name_of(places[k].string());
-    const auto [other, is_new] = names.emplace(name, jobs[k].inputs.front());
-    if (!is_new) {
-      throw Error(Status::kUsage, jobs[k].inputs.front() + " and " + other->second +
-                                      ": their redshifts would have the same name");
-    }
+    names.take(name, jobs[k].inputs.front(), "redshifts");
     tasks.push_back(to_task(std::move(name), std::move(jobs[k])));
   }
   return tasks;

@@ -10,6 +10,7 @@
 
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/batch/run_on_ranks.hpp"
+#include "loom/batch/run_text.hpp"
 #include "loom/batch/task_files.hpp"
 
 namespace fiberloom::survey {

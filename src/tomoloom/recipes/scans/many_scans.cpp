@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "loom/base/error.hpp"
 #include "loom/runtime/memory_limit.hpp"
@@ -64,15 +63,11 @@ std::vector<Task> find_tasks(const ManyScansJob& job) {
   const std::size_t threads =
       job.pipeline.threads > 0 ? job.pipeline.threads : default_thread_count();
   std::vector<Task> tasks;
-  std::map<std::string, std::string> names;
+  TaskNames names;
   for (const FoundScan& found : find_scans(job.inputs)) {
     const std::string place = (fs::path(found.below) / volume_name(found.path)).string();
     std::string name = task_name_of(place);
-    const auto [other, is_new] = names.emplace(name, found.path);
-    if (!is_new) {
-      throw Error(Status::kUsage, found.path + " and " + other->second +
-                                      ": their volumes would have the same name");
-    }
+    names.take(name, found.path, "volumes");
     tasks.push_back(to_task(std::move(name), job_for(job, found), threads));
     tasks.back().by_content = job.by_content;
   }

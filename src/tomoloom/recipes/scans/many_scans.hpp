@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loom/batch/run_on_ranks.hpp"
+#include "loom/batch/run_text.hpp"
 #include "loom/batch/task_files.hpp"
 #include "tomoloom/recipes/scans/scan_kind.hpp"
 #include "tomoloom/recipes/scans/scan_list.hpp"
