@@ -79,12 +79,6 @@ TakenOverSums taken_over(const night::NightReport& report) {
   return sums;
 }
 
-StageTime& operator+=(StageTime& sum, const StageTime& t) {
-  sum.wall_s += t.wall_s;
-  sum.cpu_s += t.cpu_s;
-  return sum;
-}
-
 Json stages_json(const night::NightReport& report) {
   StageTime read, compute, write;
   for (const night::Outcome& o : report.outcomes) {

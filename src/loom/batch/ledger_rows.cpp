@@ -63,9 +63,10 @@ std::size_t rebuild_ledger(const RunFolder& folder, const LedgerShape& shape,
                            const std::string& state) {
   if (!state.empty()) {
     SharedLedger ledger(state, folder);
-    const std::vector<LedgerRow> rows = collect_rows(folder);
+    std::vector<LedgerRow> rows = collect_rows(folder);
     ledger.replace(rows);
-    return ledger.rows().size();
+    const auto same = [](const LedgerRow& a, const LedgerRow& b) { return a.name == b.name; };
+    return static_cast<std::size_t>(std::unique(rows.begin(), rows.end(), same) - rows.begin());
   }
   const std::string fresh = folder.ledger() + ".new";
   namespace fs = std::filesystem;

@@ -24,6 +24,12 @@ struct StageTime {
   double wall_s = 0, cpu_s = 0;
 };
 
+inline StageTime& operator+=(StageTime& sum, const StageTime& t) {
+  sum.wall_s += t.wall_s;
+  sum.cpu_s += t.cpu_s;
+  return sum;
+}
+
 /// Whose processor time a StageClock counts.
 enum class CpuOf { kProcess, kThread };
 

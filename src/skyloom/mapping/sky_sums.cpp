@@ -55,7 +55,7 @@ void SkySums::add(std::span<const Stream> streams, Executor& executor, const Tak
   }
   starts.push_back(visits.size());
   executor.run(starts.size() - 1, [&](std::size_t t) {
-    Tile& tile = sums_[static_cast<std::size_t>(visits[starts[t]].tile)];
+    Tile& tile = opened(static_cast<std::size_t>(visits[starts[t]].tile));
     for (std::size_t i = starts[t]; i < starts[t + 1]; ++i) {
       const Stream& stream = streams[visits[i].stream];
       const std::size_t end = visits[i].first_run + stream.segments[visits[i].segment].runs;
@@ -67,8 +67,13 @@ void SkySums::add(std::span<const Stream> streams, Executor& executor, const Tak
   });
 }
 
-PixelSums& SkySums::pixel_of(Tile& tile, std::uint16_t place) const {
+SkySums::Tile& SkySums::opened(std::size_t number) {
+  Tile& tile = sums_[number];
   if (tile.numbers.empty()) tile.numbers.assign(tiles_.pixels(), kNotHit);
+  return tile;
+}
+
+PixelSums& SkySums::pixel_of(Tile& tile, std::uint16_t place) {
   std::uint16_t& number = tile.numbers[place];
   if (number == kNotHit) {
     number = static_cast<std::uint16_t>(tile.pixels.size());
@@ -80,8 +85,10 @@ PixelSums& SkySums::pixel_of(Tile& tile, std::uint16_t place) const {
 void SkySums::clear_tile(std::size_t number) { sums_[number] = {}; }
 
 void SkySums::add_tile(std::size_t number, std::span<const PixelSums> pixels) {
+  if (pixels.empty()) return;
+  Tile& tile = opened(number);
   for (const PixelSums& from : pixels) {
-    PixelSums& to = pixel_of(sums_[number], static_cast<std::uint16_t>(from.place));
+    PixelSums& to = pixel_of(tile, static_cast<std::uint16_t>(from.place));
     to.hits += from.hits;
     to.weights += from.weights;
     to.signal += from.signal;

@@ -68,7 +68,10 @@ class SkySums {
 
  private:
   struct Tile;
-  [[nodiscard]] PixelSums& pixel_of(Tile& tile, std::uint16_t place) const;
+  /// The tile, ready for pixels.
+  [[nodiscard]] Tile& opened(std::size_t number);
+  /// Of an opened tile.
+  [[nodiscard]] static PixelSums& pixel_of(Tile& tile, std::uint16_t place);
   Healpix sky_;
   TileGrid tiles_;
   static constexpr std::uint16_t kNotHit = 0xffff;

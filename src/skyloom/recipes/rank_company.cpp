@@ -29,6 +29,17 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
+/// A tile in a message of pixels: one without hits says how many follow.
+void append(std::vector<PixelSums>& to, std::span<const PixelSums> pixels) {
+  PixelSums head;
+  head.place = static_cast<std::uint32_t>(pixels.size());
+  to.push_back(head);
+  to.insert(to.end(), pixels.begin(), pixels.end());
+}
+std::span<const PixelSums> next_tile(Cursor<PixelSums>& from) {
+  return from.next(from.next(1)[0].place);
+}
+
 }  // namespace
 
 void RankMail::post(int to, std::vector<std::byte> bytes) {
@@ -116,64 +127,57 @@ void RankCompany::learn_hitters(const SkySums& sums) {
   }
 }
 
-void RankCompany::merge(std::span<SkySums* const> sums) {
-  learn_hitters(*sums[0]);
-  const int rank = ranks_.rank(), size = ranks_.size();
-  for (SkySums* const one : sums) {
-    // to the owners, tile by tile: a pixel without hits says how many follow
-    std::vector<std::vector<PixelSums>> out(static_cast<std::size_t>(size));
-    const auto append = [](std::vector<PixelSums>& to, std::span<const PixelSums> pixels) {
-      PixelSums head;
-      head.place = static_cast<std::uint32_t>(pixels.size());
-      to.push_back(head);
-      to.insert(to.end(), pixels.begin(), pixels.end());
-    };
-    const auto next = [](Cursor<PixelSums>& from) { return from.next(from.next(1)[0].place); };
-    const auto exchange = [&](const auto& sends, const auto& receives) {
-      std::vector<bool> expected(static_cast<std::size_t>(size));
-      for (const std::int32_t tile : shared_) {
-        for (const int other : hitters_.at(tile)) {
-          if (other == rank) continue;
-          if (sends(tile, other)) {
-            append(out[static_cast<std::size_t>(other)], one->tile(static_cast<std::size_t>(tile)));
-          }
-          if (receives(tile, other)) expected[static_cast<std::size_t>(other)] = true;
-        }
-      }
-      std::map<int, Cursor<PixelSums>> mail;
-      for (int other = 0; other < size; ++other) {
-        auto& to = out[static_cast<std::size_t>(other)];
-        if (!to.empty()) mail_.post(other, to);
-        std::vector<PixelSums>().swap(to);
-      }
-      for (int other = 0; other < size; ++other) {
-        if (expected[static_cast<std::size_t>(other)]) {
-          mail.emplace(other, Cursor<PixelSums>(mail_.take<PixelSums>(other)));
-        }
-      }
-      return mail;
-    };
-    auto to_owner = exchange([&](std::int32_t tile, int other) { return owner(tile) == other; },
-                             [&](std::int32_t tile, int) { return owner(tile) == rank; });
-    for (const std::int32_t tile : shared_) {
-      if (owner(tile) != rank) continue;
-      const auto number = static_cast<std::size_t>(tile);
-      const auto mine = one->tile(number);
-      const std::vector<PixelSums> own(mine.begin(), mine.end());
-      one->clear_tile(number);
-      for (const int other : hitters_.at(tile)) {
-        one->add_tile(number,
-                      other == rank ? std::span<const PixelSums>(own) : next(to_owner.at(other)));
-      }
-    }
-    auto from_owner = exchange([&](std::int32_t tile, int) { return owner(tile) == rank; },
-                               [&](std::int32_t tile, int other) { return owner(tile) == other; });
-    for (const std::int32_t tile : shared_) {
-      if (owner(tile) == rank) continue;
-      one->clear_tile(static_cast<std::size_t>(tile));
-      one->add_tile(static_cast<std::size_t>(tile), next(from_owner.at(owner(tile))));
+template <class Sends, class Receives>
+auto RankCompany::exchange(const SkySums& sums, const Sends& sends, const Receives& receives) {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  std::vector<std::vector<PixelSums>> out(size);
+  std::vector<bool> expected(size);
+  for (const std::int32_t tile : shared_) {
+    for (const int other : hitters_.at(tile)) {
+      if (other == ranks_.rank()) continue;
+      const auto to = static_cast<std::size_t>(other);
+      if (sends(tile, other)) append(out[to], sums.tile(static_cast<std::size_t>(tile)));
+      if (receives(tile, other)) expected[to] = true;
     }
   }
+  std::map<int, Cursor<PixelSums>> mail;
+  for (std::size_t other = 0; other < size; ++other) {
+    if (!out[other].empty()) mail_.post(static_cast<int>(other), out[other]);
+    std::vector<PixelSums>().swap(out[other]);
+  }
+  for (int other = 0; other < ranks_.size(); ++other) {
+    if (!expected[static_cast<std::size_t>(other)]) continue;
+    mail.emplace(other, Cursor<PixelSums>(mail_.take<PixelSums>(other)));
+  }
+  return mail;
+}
+
+void RankCompany::merge_one(SkySums& sums) {
+  const auto owns_it = [&](std::int32_t tile, int /*other*/) { return owns(tile); };
+  const auto is_others = [&](std::int32_t tile, int other) { return owner(tile) == other; };
+  auto to_owner = exchange(sums, is_others, owns_it);
+  for (const std::int32_t tile : shared_) {
+    if (!owns(tile)) continue;
+    const auto number = static_cast<std::size_t>(tile);
+    const auto mine = sums.tile(number);
+    const std::vector<PixelSums> own(mine.begin(), mine.end());
+    sums.clear_tile(number);
+    for (const int other : hitters_.at(tile)) {
+      sums.add_tile(number, other == ranks_.rank() ? std::span<const PixelSums>(own)
+                                                   : next_tile(to_owner.at(other)));
+    }
+  }
+  auto from_owner = exchange(sums, owns_it, is_others);
+  for (const std::int32_t tile : shared_) {
+    if (owns(tile)) continue;
+    sums.clear_tile(static_cast<std::size_t>(tile));
+    sums.add_tile(static_cast<std::size_t>(tile), next_tile(from_owner.at(owner(tile))));
+  }
+}
+
+void RankCompany::merge(std::span<SkySums* const> sums) {
+  learn_hitters(*sums[0]);
+  for (SkySums* const one : sums) merge_one(*one);
 }
 
 void RankCompany::begin(std::span<const std::span<Stokes>> tiles) {
@@ -225,54 +229,51 @@ void RankCompany::end(std::span<const std::span<Stokes>> tiles) {
   }
 }
 
-void RankCompany::gather(SkySums& sums) {
-  if (!first()) {
-    std::vector<std::uint64_t> heads;  // tile and length of each
-    std::vector<PixelSums> pixels;
-    for (const std::int32_t tile : sums.hit_tiles()) {
-      if (!owns(tile)) continue;
-      const auto at = sums.tile(static_cast<std::size_t>(tile));
-      heads.insert(heads.end(), {static_cast<std::uint64_t>(tile), at.size()});
-      pixels.insert(pixels.end(), at.begin(), at.end());
-    }
-    mail_.post(0, heads);
-    mail_.post(0, pixels);
-    return;
+template <class T, class ValuesOf>
+void RankCompany::send_owned(std::span<const std::int32_t> tiles, const ValuesOf& values_of) {
+  std::vector<std::uint64_t> heads;  // tile and length of each
+  std::vector<T> values;
+  for (std::size_t h = 0; h < tiles.size(); ++h) {
+    if (!owns(tiles[h])) continue;
+    const std::span<const T> own = values_of(h);
+    heads.insert(heads.end(), {static_cast<std::uint64_t>(tiles[h]), own.size()});
+    values.insert(values.end(), own.begin(), own.end());
   }
+  mail_.post(0, heads);
+  mail_.post(0, values);
+}
+
+template <class T, class Use>
+void RankCompany::take_owned(const Use& use) {
   for (int from = 1; from < ranks_.size(); ++from) {
     const auto heads = mail_.take<std::uint64_t>(from);
-    Cursor<PixelSums> pixels(mail_.take<PixelSums>(from));
-    for (std::size_t k = 0; k < heads.size(); k += 2) {
-      sums.clear_tile(heads[k]);
-      sums.add_tile(heads[k], pixels.next(heads[k + 1]));
-    }
+    Cursor<T> values(mail_.take<T>(from));
+    for (std::size_t k = 0; k < heads.size(); k += 2) use(heads[k], values.next(heads[k + 1]));
   }
+}
+
+void RankCompany::gather(SkySums& sums) {
+  if (!first()) {
+    const std::vector<std::int32_t> tiles = sums.hit_tiles();
+    return send_owned<PixelSums>(
+        tiles, [&](std::size_t h) { return sums.tile(static_cast<std::size_t>(tiles[h])); });
+  }
+  take_owned<PixelSums>([&](std::size_t tile, std::span<const PixelSums> pixels) {
+    sums.clear_tile(tile);
+    sums.add_tile(tile, pixels);
+  });
 }
 
 void RankCompany::gather(std::vector<std::int32_t>& hit_tiles,
                          std::vector<std::vector<Stokes>>& map) {
   if (!first()) {
-    std::vector<std::uint64_t> heads;
-    std::vector<Stokes> values;
-    for (std::size_t h = 0; h < hit_tiles.size(); ++h) {
-      if (!owns(hit_tiles[h])) continue;
-      heads.insert(heads.end(), {static_cast<std::uint64_t>(hit_tiles[h]), map[h].size()});
-      values.insert(values.end(), map[h].begin(), map[h].end());
-    }
-    mail_.post(0, heads);
-    mail_.post(0, values);
-    return;
+    return send_owned<Stokes>(hit_tiles, [&](std::size_t h) { return std::span(map[h]); });
   }
   std::map<std::int32_t, std::vector<Stokes>> all;
   for (std::size_t h = 0; h < hit_tiles.size(); ++h) all[hit_tiles[h]] = std::move(map[h]);
-  for (int from = 1; from < ranks_.size(); ++from) {
-    const auto heads = mail_.take<std::uint64_t>(from);
-    Cursor<Stokes> values(mail_.take<Stokes>(from));
-    for (std::size_t k = 0; k < heads.size(); k += 2) {
-      const auto one = values.next(heads[k + 1]);
-      all[static_cast<std::int32_t>(heads[k])].assign(one.begin(), one.end());
-    }
-  }
+  take_owned<Stokes>([&](std::size_t tile, std::span<const Stokes> values) {
+    all[static_cast<std::int32_t>(tile)].assign(values.begin(), values.end());
+  });
   hit_tiles.clear();
   map.clear();
   for (auto& [tile, values] : all) {

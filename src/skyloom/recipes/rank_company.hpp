@@ -70,6 +70,16 @@ class RankCompany final : public Company {
     return all[static_cast<std::size_t>(tile) % all.size()];
   }
   void learn_hitters(const SkySums& sums);
+  void merge_one(SkySums& sums);
+  /// Shared tiles that `sends` says of go to the other rank, those that `receives` says of come:
+  /// mail by rank.
+  template <class Sends, class Receives>
+  [[nodiscard]] auto exchange(const SkySums& sums, const Sends& sends, const Receives& receives);
+  /// Values of own tiles to the first rank, and what it does with those of all others.
+  template <class T, class ValuesOf>
+  void send_owned(std::span<const std::int32_t> tiles, const ValuesOf& values_of);
+  template <class T, class Use>
+  void take_owned(const Use& use);
 
   Ranks& ranks_;
   RankMail mail_;

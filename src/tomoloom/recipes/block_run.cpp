@@ -4,11 +4,6 @@
 #include "loom/base/stop.hpp"
 
 namespace tomoloom {
-namespace {
-
-StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
-
-}  // namespace
 
 BlockRun::BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink& writer,
                    const Observer& observer)
@@ -25,13 +20,13 @@ void BlockRun::run(Executor& executor) {
     stop_if_asked(observer_);
     if (!next_.valid()) begin_read(i);
     auto [raw, read_time] = next_.get();
-    summary_.read = summary_.read + read_time;
+    summary_.read += read_time;
     if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
     StageClock clock;
     std::vector<float> out = std::move(free_slices_);
     work_.run(raw, executor, observer_, summary_.flaws, out);
     free_block_ = std::move(raw);
-    summary_.compute = summary_.compute + clock.lap();
+    summary_.compute += clock.lap();
     finish_write();
     begin_write(blocks_[i].first, std::move(out));
     if (!summary_.overlap) finish_write();
@@ -68,7 +63,7 @@ void BlockRun::finish_write() {
   if (!written_.valid()) return;
   auto [slices, time] = written_.get();
   free_slices_ = std::move(slices);
-  summary_.write = summary_.write + time;
+  summary_.write += time;
 }
 
 }  // namespace tomoloom

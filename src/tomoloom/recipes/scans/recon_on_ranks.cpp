@@ -45,8 +45,6 @@ Bytes work_bytes(const RankWork& work) {
   return writer.take();
 }
 
-StageTime operator+(StageTime a, StageTime b) { return {a.wall_s + b.wall_s, a.cpu_s + b.cpu_s}; }
-
 /// One process of the job. run() is the thread that speaks MPI.
 class RankScan {
  public:
@@ -337,9 +335,9 @@ class RankScan {
       result_.threads += done.threads;
       summary.flaws.blind += done.flaws.blind;
       summary.flaws.saturated += done.flaws.saturated;
-      summary.read = summary.read + done.read;
-      summary.compute = summary.compute + done.compute;
-      summary.write = summary.write + done.write;
+      summary.read += done.read;
+      summary.compute += done.compute;
+      summary.write += done.write;
       summary.memory = std::max(summary.memory, done.memory);
       summary.overlap = summary.overlap && done.overlap;
       summary.spooled = summary.spooled || done.spooled;
