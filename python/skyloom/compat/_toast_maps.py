@@ -95,14 +95,14 @@ def _collect(data: Any, how: Any, detectors: Any, det_data: Optional[str], times
     return out, who
 
 
-def _put(data: Any, key: str, maps: Maps, values: Any, how: Any, unit: Any, dtype: Any = np.float64) -> None:
-    """Values of the hit pixels [value][pixel] as TOAST's PixelData; 0 elsewhere and where cut."""
+def _put(data: Any, key: str, numbers: Any, values: Any, how: Any, unit: Any, dtype: Any = np.float64) -> None:
+    """Values of the pixels of these numbers, [value][pixel], as TOAST's PixelData; 0 elsewhere and where cut."""
     pixels = how.pixel_pointing
     if how.pixel_dist not in data:
         own = 12 * pixels.nside_submap**2
-        data[how.pixel_dist] = distribution_of(pixels, np.unique(_numbers(maps, pixels) // own), data)
+        data[how.pixel_dist] = distribution_of(pixels, np.unique(numbers // own), data)
     at, rows = data[how.pixel_dist], np.atleast_2d(values)
-    submap, place = np.divmod(_numbers(maps, pixels), at.n_pix_submap)
+    submap, place = np.divmod(numbers, at.n_pix_submap)
     local = np.asarray(at.global_submap_to_local)[submap]
     made = PixelData(at, dtype, n_value=len(rows), units=unit)
     inside = local >= 0
@@ -121,7 +121,7 @@ def _numbers(maps: Maps, pixels: Any) -> Any:
     return _core.ring_numbers(12 * maps.nside**2)[maps.pixels]
 
 
-def _put_weights(data: Any, maps: Maps, how: Any, keys: Dict[str, Optional[str]]) -> None:
+def _put_weights(data: Any, maps: Maps, numbers: Any, how: Any, keys: Dict[str, Optional[str]]) -> None:
     """hits, cov, invcov and rcond under the names that are asked for."""
     sign = _U_OF_COV if how.stokes_weights.IAU else np.ones(6)
     square, plain = how.det_data_units**2, units.dimensionless_unscaled
@@ -131,7 +131,7 @@ def _put_weights(data: Any, maps: Maps, how: Any, keys: Dict[str, Optional[str]]
             ("cov", sign[:, np.newaxis] * maps.cov, square.decompose(), np.float64)):
         key = keys.get(product)
         if key is not None:
-            _put(data, key, maps, values, how, unit, dtype)
+            _put(data, key, numbers, values, how, unit, dtype)
 
 
 def _stokes(how: Any, values: Any) -> Any:
@@ -147,8 +147,9 @@ class CovarianceAndHits(toast.ops.CovarianceAndHits):  # type: ignore[misc]
         from_toast.alone(self, data)
         observations, _ = _collect(data, self, detectors, None)
         maps = make_maps(observations, self.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold)
-        _put_weights(data, maps, self, {"hits": self.hits, "cov": self.covariance, "rcond": self.rcond,
-                                        "invcov": self.inverse_covariance})
+        numbers = _numbers(maps, self.pixel_pointing)
+        _put_weights(data, maps, numbers, self, {"hits": self.hits, "cov": self.covariance, "rcond": self.rcond,
+                                                 "invcov": self.inverse_covariance})
 
 
 class BinMap(toast.ops.BinMap):  # type: ignore[misc]
@@ -161,7 +162,7 @@ class BinMap(toast.ops.BinMap):  # type: ignore[misc]
             raise RuntimeError(f"Data does not contain noise covariance '{self.covariance}'")
         observations, _ = _collect(data, self, detectors, self.det_data)
         maps = make_maps(observations, self.pixel_pointing.nside, step=0, binned_only=True, rcond=0)
-        _put(data, self.binned, maps, _stokes(self, maps.noise_weighted), self, 1.0 / self.det_data_units)
+        _put(data, self.binned, _numbers(maps, self.pixel_pointing), _stokes(self, maps.noise_weighted), self, 1.0 / self.det_data_units)
         if self.noiseweighted is not None:
             data[self.noiseweighted] = data[self.binned].duplicate()
         covariance_apply(data[self.covariance], data[self.binned], use_alltoallv=(self.sync_type == "alltoallv"))
@@ -194,12 +195,13 @@ class MapMaker(toast.ops.MapMaker):  # type: ignore[misc]
             del data[how.pixel_dist]
         names = {product: f"{self.name}_{product}" for product in ("hits", "cov", "invcov", "rcond", "binmap", "map",
                                                                    "noiseweighted_map")}
-        _put_weights(data, maps, how, names)
+        numbers = _numbers(maps, how.pixel_pointing)
+        _put_weights(data, maps, numbers, how, names)
         unit = how.det_data_units
-        _put(data, names["binmap"], maps, _stokes(how, maps.binned), how, unit)
+        _put(data, names["binmap"], numbers, _stokes(how, maps.binned), how, unit)
         final = maps.binned if maps.destriped is None else maps.destriped
-        _put(data, names["map"], maps, _stokes(how, final), how, unit)
-        _put(data, names["noiseweighted_map"], maps, self._weighted(maps, final, how), how, 1.0 / unit)
+        _put(data, names["map"], numbers, _stokes(how, final), how, unit)
+        _put(data, names["noiseweighted_map"], numbers, self._weighted(maps, final, how), how, 1.0 / unit)
         self._clean(who, maps, how)
         for product, key in names.items():
             self._write(data, product, key)
@@ -242,9 +244,9 @@ class MapMaker(toast.ops.MapMaker):  # type: ignore[misc]
             if name != self.det_data:
                 ob.detdata.ensure(name, detectors=dets, create_units=signal.units)
             scale = unit_conversion(how.det_data_units, signal.units)
+            rate = rate_from_times(ob.shared[self.times].data)[0]
             for d, det in enumerate(dets):
                 offsets = np.zeros(1) if maps.destriped is None else maps.offsets[number][d]
-                rate = rate_from_times(ob.shared[self.times].data)[0]
                 length = ob.n_local_samples if len(offsets) == 1 else int(np.rint(self._step_s() * rate))
                 ob.detdata[name][det] = signal[det] - scale * np.repeat(offsets, length)[:ob.n_local_samples]
 
