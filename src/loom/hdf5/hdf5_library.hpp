@@ -11,10 +11,14 @@
 
 namespace loom::hdf5 {
 
-/// The library's lock; its own messages, which it would print, are kept silent.
+/// The library's lock; its own messages, which it would print, are kept silent, and forgotten: it
+/// keeps those of a thread for good when that ends.
 class Lock {
  public:
   Lock() : lock_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+  ~Lock() { H5Eclear2(H5E_DEFAULT); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
 
  private:
   static std::mutex& mutex() {

@@ -100,12 +100,12 @@ class Scans(InputCase):
 
     def test_a_list_says_which_and_where_their_axes_are(self):
         scans = self.out / "scans.txt"
-        scans.write_text(f"# two of them\n{self.tree / 'one.h5'} 23.5\n{self.tree / 'b/three.h5'} 22\n")
+        scans.write_text(f"# two of them\n\"{self.tree / 'one.h5'}\" 23.5\n\"{self.tree / 'b/three.h5'}\" 22\n")
         self.recon(scans)
         made = self.made()
         self.assertEqual(sorted(made), ["one_rec.h5", "three_rec.h5"])
         self.assertIn("22", self.ok("info", self.volumes / "three_rec.h5").stdout)
-        scans.write_text(f"{self.tree / 'one.h5'} nowhere\n")
+        scans.write_text(f"\"{self.tree / 'one.h5'}\" nowhere\n")
         self.fails(2, "--center", "recon", scans, "-o", self.volumes)
         scans.write_text("a b c\n")
         self.fails(2, "line 1", "recon", scans, "-o", self.volumes)

@@ -44,31 +44,41 @@ std::vector<fs::path> scans_below(const std::string& folder, std::size_t most) {
   return found;
 }
 
+/// Words of a line up to a remark; one in quotes may have blanks.
+std::vector<std::string> words_of(std::string_view line, const std::string& place) {
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  std::vector<std::string> words;
+  for (;;) {
+    const std::size_t from = line.find_first_not_of(kBlanks);
+    if (from == std::string_view::npos || line[from] == '#') return words;
+    line.remove_prefix(from);
+    const bool quoted = line.front() == '"';
+    if (quoted) line.remove_prefix(1);
+    const std::size_t to =
+        quoted ? line.find('"') : std::min(line.find_first_of(kBlanks), line.size());
+    if (to == std::string_view::npos) throw Error(Status::kUsage, place + "expected a second \"");
+    words.emplace_back(line.substr(0, to));
+    line.remove_prefix(std::min(to + (quoted ? 1 : 0), line.size()));
+  }
+}
+
 }  // namespace
 
 std::vector<FoundScan> parse_scan_list(std::string_view text, const std::string& name,
                                        const std::string& folder) {
-  constexpr std::string_view kBlanks = " \t\r\v\f";
   std::vector<FoundScan> found;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
+    const std::string place = print("%s: line %zu: ", name.c_str(), number + 1);
+    const std::vector<std::string> words = words_of(text.substr(at, end - at), place);
     at = end + 1;
-    std::vector<std::string> words;
-    for (;;) {
-      const std::size_t from = line.find_first_not_of(kBlanks);
-      if (from == std::string_view::npos || line[from] == '#') break;
-      const std::size_t to = std::min(line.find_first_of(kBlanks, from), line.size());
-      words.emplace_back(line.substr(from, to - from));
-      line.remove_prefix(to);
-    }
     if (words.empty()) continue;
-    if (words.size() > 2) {
+    if (words.size() > 2 || words[0].empty()) {
       throw Error(Status::kUsage,
-                  print("%s: line %zu: found %zu words, expected a scan and, where wanted, the "
-                        "column of its axis",
-                        name.c_str(), number + 1, words.size()));
+                  place + print("found %zu words, expected a scan (in quotes where its name has "
+                                "blanks) and, where wanted, the column of its axis",
+                                words.size()));
     }
     const fs::path path(words[0]);
     const fs::path whole = path.is_absolute() ? path : fs::path(folder) / path;

@@ -16,8 +16,9 @@ struct FoundScan {
   std::string axis = {};  ///< as --center
 };
 
-/// Lines of a list: a scan each (relative to `folder`), and behind it, where wanted, its axis; what
-/// begins with # is a remark. Throws kUsage with the line's number where there is more on it.
+/// Lines of a list: a scan each (relative to `folder`; in quotes where its name has blanks), and
+/// behind it, where wanted, its axis; what begins with # is a remark. Throws kUsage with the line's
+/// number where there is more on it.
 [[nodiscard]] std::vector<FoundScan> parse_scan_list(std::string_view text, const std::string& name,
                                                      const std::string& folder);
 

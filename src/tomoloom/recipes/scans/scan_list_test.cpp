@@ -32,10 +32,23 @@ TEST(ScanList, ALineIsAScanAndWhereWantedItsAxis) {
   EXPECT_TRUE(thrown.says("l.txt: line 3: found 3 words")) << thrown.message;
 }
 
+TEST(ScanList, ANameWithBlanksStandsInQuotes) {
+  const auto found = parse_scan_list("\"a b/c #1.h5\" 23.5\n\"d e.h5\"\n", "l.txt", "in");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].path, "in/a b/c #1.h5");
+  EXPECT_EQ(found[0].axis, "23.5");
+  EXPECT_EQ(found[1].path, "in/d e.h5");
+  for (const char* text : {"a\n\"b c.h5 5\n", "a\n\"\" 5\n", "a\n\"b\" 5 6\n"}) {
+    const auto thrown = thrown_by([&] { (void)parse_scan_list(text, "l.txt", "in"); });
+    EXPECT_EQ(thrown.status, Status::kUsage);
+    EXPECT_TRUE(thrown.says("l.txt: line 2: ")) << thrown.message;
+  }
+}
+
 TEST(ScanList, AnyTextIsAListOrOneError) {
   std::mt19937 random(7);
   const std::string letters =
-      "ab/.# \t\n\r\v\0\xff"
+      "ab/.# \"\t\n\r\v\0\xff"
       "5";
   std::size_t lists = 0;
   for (int round = 0; round < 2000; ++round) {
