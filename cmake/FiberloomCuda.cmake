@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # FIBERLOOM_HAVE_CUDA: whether the CUDA kernels are compiled. AUTO wants nvcc and a card; ON insists on nvcc; no card is
-# needed to compile. CMAKE_CUDA_ARCHITECTURES: machine code for sm_80 and sm_90, PTX for what comes after.
+# needed to compile. CMAKE_CUDA_ARCHITECTURES: machine code for sm_80 to sm_120, PTX for what comes after. HIP: the same
+# files as HIP's, for AMD's cards (FIBERLOOM_HIP_ARCHITECTURES; Debian: hipcc, libamdhip64-dev).
 set(FIBERLOOM_HAVE_CUDA OFF)
 set(FIBERLOOM_CUDA_SUMMARY "off")
-if(FIBERLOOM_CUDA STREQUAL "AUTO" OR FIBERLOOM_CUDA)
+set(FIBERLOOM_CARD_LANGUAGE CUDA)
+if(FIBERLOOM_CUDA STREQUAL "HIP")
+  find_program(FIBERLOOM_HIPCC hipcc)
+  mark_as_advanced(FIBERLOOM_HIPCC)
+  if(NOT FIBERLOOM_HIPCC)
+    message(FATAL_ERROR "FIBERLOOM_CUDA=HIP: hipcc was not found")
+  endif()
+  set(FIBERLOOM_HIP_ARCHITECTURES gfx90a CACHE STRING "AMD's cards to compile for")
+  find_library(FIBERLOOM_HIP_RUNTIME amdhip64 REQUIRED)
+  set(FIBERLOOM_CARD_LANGUAGE HIP)
+  set(FIBERLOOM_HAVE_CUDA ON)
+  set(FIBERLOOM_CUDA_SUMMARY "HIP, ${FIBERLOOM_HIP_ARCHITECTURES}")
+elseif(FIBERLOOM_CUDA STREQUAL "AUTO" OR FIBERLOOM_CUDA)
   find_program(FIBERLOOM_NVCC nvcc PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(FIBERLOOM_NVCC)
   if(NOT FIBERLOOM_NVCC)
@@ -17,10 +30,10 @@ if(FIBERLOOM_CUDA STREQUAL "AUTO" OR FIBERLOOM_CUDA)
     set(FIBERLOOM_HAVE_CUDA ON)
   endif()
 endif()
-if(FIBERLOOM_HAVE_CUDA)
+if(FIBERLOOM_HAVE_CUDA AND FIBERLOOM_CARD_LANGUAGE STREQUAL "CUDA")
   set(CMAKE_CUDA_COMPILER ${FIBERLOOM_NVCC})
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120)
   endif()
   enable_language(CUDA)
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and later have C++20
@@ -31,3 +44,22 @@ if(FIBERLOOM_HAVE_CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(FIBERLOOM_CUDA_SUMMARY "${CMAKE_CUDA_COMPILER_VERSION}, sm_${CMAKE_CUDA_ARCHITECTURES}")
 endif()
+
+# loom_hip_objects(SOURCES): in place of each .cu file of a list the object that hipcc makes of it. (CMake's own language HIP
+# looks for the runtime where Debian does not have it, and g++ compiles the rest.)
+function(loom_hip_objects list)
+  list(TRANSFORM FIBERLOOM_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE cards)
+  set(sources)
+  foreach(source IN LISTS ${list})
+    if(source MATCHES "\\.cu$")
+      set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)
+      add_custom_command(OUTPUT ${object}
+        COMMAND ${FIBERLOOM_HIPCC} -x hip ${cards} -std=c++20 -O3 -fPIC -Wall -Werror -Wno-ignored-attributes
+                -I${PROJECT_SOURCE_DIR}/src -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+        DEPENDS ${source} DEPFILE ${object}.d COMMENT "hipcc ${source}" VERBATIM)
+      set(source ${object})
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()

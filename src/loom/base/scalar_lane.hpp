@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIP__)
 #define FL_LANE_HD __host__ __device__
 #define FL_UNROLL _Pragma("unroll 16")
 #define FL_UNROLL_ALL _Pragma("unroll")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CUDA body. A HIP body is this file with hip in place of cuda, and cuda_launch.cuh.
+// The card's body, by CUDA's runtime or, with the names of gpu_runtime.hpp, HIP's.
 #include <algorithm>
 #include <utility>
 
@@ -37,10 +37,10 @@ class CudaStream final : public Stream {
   }
   ~CudaStream() override {
     for (const Mark& m : marks_) {
-      cudaEventDestroy(m.begin);
-      cudaEventDestroy(m.end);
+      (void)cudaEventDestroy(m.begin);
+      (void)cudaEventDestroy(m.end);
     }
-    cudaStreamDestroy(stream_);
+    (void)cudaStreamDestroy(stream_);
     (void)cudaGetLastError();
   }
   void copy_in(void* device, const void* host, std::size_t bytes) override {
@@ -75,8 +75,8 @@ class CudaStream final : public Stream {
     for (const Mark& m : marks_) {
       float ms = 0;
       if (cudaEventElapsedTime(&ms, m.begin, m.end) != cudaSuccess) (void)cudaGetLastError();
-      cudaEventDestroy(m.begin);
-      cudaEventDestroy(m.end);
+      (void)cudaEventDestroy(m.begin);
+      (void)cudaEventDestroy(m.end);
       const auto found = std::find_if(times.begin(), times.end(),
                                       [&](const DeviceStageTime& t) { return t.name == m.name; });
       DeviceStageTime& t = found != times.end() ? *found : times.emplace_back();
@@ -134,8 +134,8 @@ double best_time(cudaStream_t stream, Work work) {
     check_cuda(cudaEventElapsedTime(&ms, begin, end), "event");
     if (i > 0 && ms < best) best = ms;
   }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
+  (void)cudaEventDestroy(begin);
+  (void)cudaEventDestroy(end);
   return 1e-3 * static_cast<double>(best);
 }
 
@@ -158,7 +158,8 @@ class CudaDevice final : public Device {
     info.major = properties_.major;
     info.minor = properties_.minor;
     info.cache_bytes = static_cast<std::size_t>(properties_.l2CacheSize);
-    info.shared_bytes = properties_.sharedMemPerBlockOptin;
+    info.shared_bytes =
+        static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     info.clock_khz = attribute(cudaDevAttrClockRate);
     info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
     if (cudaDriverGetVersion(&info.driver) != cudaSuccess) info.driver = 0;
@@ -177,8 +178,8 @@ class CudaDevice final : public Device {
     return memory;
   }
   void release(void* memory) noexcept override {
-    cudaSetDevice(ordinal_);
-    cudaFree(memory);
+    (void)cudaSetDevice(ordinal_);
+    (void)cudaFree(memory);
     (void)cudaGetLastError();  // of a card that is lost: nobody can do anything about it
   }
   void* allocate_host(std::size_t bytes) override {
@@ -188,7 +189,7 @@ class CudaDevice final : public Device {
     return memory;
   }
   void release_host(void* memory) noexcept override {
-    cudaFreeHost(memory);
+    (void)cudaFreeHost(memory);
     (void)cudaGetLastError();
   }
   DeviceRates measure_rates() override {
@@ -200,15 +201,15 @@ class CudaDevice final : public Device {
     DeviceRates rates;
     rates.copy_bytes_per_s =
         2.0 * kBytes / best_time(native, [&] {
-          cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
+          (void)cudaMemcpyAsync(b.data(), a.data(), kBytes, cudaMemcpyDeviceToDevice, native);
         });
     rates.in_bytes_per_s =
         kHost / best_time(native, [&] {
-          cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
+          (void)cudaMemcpyAsync(a.data(), host.data(), kHost, cudaMemcpyHostToDevice, native);
         });
     rates.out_bytes_per_s =
         kHost / best_time(native, [&] {
-          cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
+          (void)cudaMemcpyAsync(host.data(), a.data(), kHost, cudaMemcpyDeviceToHost, native);
         });
     const int blocks = 16 * properties_.multiProcessorCount, rounds = 4096;
     rates.double_flops = 2.0 * 16 * 256 * rounds * blocks / best_time(native, [&] {

@@ -2,7 +2,7 @@
 // The thin wrapper that turns a function of a thread's number into a CUDA kernel.
 #pragma once
 
-#include <cuda_runtime.h>
+#include "loom/device/gpu_runtime.hpp"
 
 #include "loom/device/device.hpp"
 

@@ -33,8 +33,9 @@ struct MedianKernel {
     unsigned rank[2], total;
     unsigned sum[kCounters];
     unsigned partial[kCounters * kParts];
-    unsigned count[kCounters * kThreads];
+    unsigned short count[kCounters * kThreads];  ///< of a thread's share: 33 million elements in all
   };
+  static_assert(sizeof(Shared) <= 64 << 10, "what a block has on the cards that have least");
   static std::size_t shared_bytes(const Args&) { return sizeof(Shared); }
   FL_LANE_HD static int phases(const Args&) { return kDigits * kSteps; }
 
@@ -68,7 +69,7 @@ struct MedianKernel {
  private:
   /// Each thread counts the digits of its own elements.
   FL_LANE_HD static void count(int bundle, int thread, int shift, const Args& a, Shared& s) {
-    unsigned* own = s.count + thread;
+    unsigned short* own = s.count + thread;
     for (int i = 0; i < kCounters; ++i) own[i * kThreads] = 0;
     const int first = a.shape.bundle_first[bundle];
     const int fibers = a.shape.bundle_first[bundle + 1] - first, n = fibers * a.shape.nbin;
