@@ -98,6 +98,19 @@ function(loom_isa_sources target)
   endforeach()
 endfunction()
 
+# loom_room_sources(LIST ROOM ...): the files of rooms (as loom/files) by their full paths, and the objects of their kernels,
+# for targets that compile them once more (fuzzers).
+function(loom_room_sources list)
+  set(sources)
+  foreach(room IN LISTS ARGN)
+    string(REPLACE "/" "_" target ${room})
+    get_target_property(files ${target} SOURCES)
+    list(TRANSFORM files PREPEND ${CMAKE_SOURCE_DIR}/src/${room}/ REGEX "^[^$]")
+    list(APPEND sources ${files})
+  endforeach()
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()
+
 function(loom_test name)
   if(NOT FIBERLOOM_TESTS)
     return()

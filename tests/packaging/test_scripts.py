@@ -27,6 +27,35 @@ class Scratch(unittest.TestCase):
         return subprocess.run([SOURCE / "scripts" / name, *arguments], capture_output=True, text=True)
 
 
+class Lengths(Scratch):
+    def verdict(self, text, path="src/loom/base/a.cpp"):
+        self.put(path, SPDX + text)
+        result = self.run_script("check-lengths", self.root)
+        return result.returncode, result.stdout
+
+    @staticmethod
+    def function(lines, above="", signature="int f(int x,\n      int y) {"):
+        return f"{above}{signature}\n" + "  ++x;\n" * lines + "}\n"
+
+    def test_finds_long_files_and_long_functions(self):
+        for text in ("\n" * 400, self.function(58), "namespace a {\n" + self.function(70) + "}\n"):
+            code, said = self.verdict(text)
+            self.assertEqual(code, 1, said)
+            self.assertIn("src/loom/base/a.cpp", said)
+        self.assertIn(":3: 73 lines", said)
+
+    def test_lets_pass_what_is_short_or_has_its_reason_or_is_a_test(self):
+        for text in ("\n" * 398, self.function(57), self.function(57) + "\n" + self.function(57),
+                     self.function(80, "// Long: one loop in straight lines.\n"), "// Long: a table.\n" + "\n" * 500,
+                     self.function(80, signature="TEST(A, B) {"), "struct A {\n" + "  int x;\n" * 80 + "};\n"):
+            code, said = self.verdict(text)
+            self.assertEqual(code, 0, said)
+
+    def test_holds_the_house(self):
+        result = self.run_script("check-lengths")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+
 class Layers(Scratch):
     def verdict(self, path, line):
         self.put(path, SPDX + line + "\n")
@@ -55,8 +84,7 @@ class Layers(Scratch):
                 ("src/loom/program/a.cpp", '#include "fiberloom/extract/extract.hpp"'),
                 ("src/fiberloom/new/a.cpp", "int x;"),
                 ("src/fiberloom/psf/new/a.cpp", "int x;"),
-                ("src/fiberloom/extract/patch/a.cpp", '#include "fiberloom/extract/exact/bundle.hpp"'),
-                ("src/loom/base/a.cpp", "\n" * 600)):
+                ("src/fiberloom/extract/patch/a.cpp", '#include "fiberloom/extract/exact/bundle.hpp"')):
             with self.subTest(path=path, line=line):
                 code, text = self.verdict(path, line)
                 self.assertEqual(code, 1, text)

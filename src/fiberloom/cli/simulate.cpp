@@ -105,24 +105,7 @@ int run_simulate(const SimulateCommand& command) {
   return 0;
 }
 
-}  // namespace
-
-Command make_simulate() {
-  Command command{
-      .name = "simulate",
-      .text =
-          "make a camera: PSF, preprocessed frames, fibermap and truth; or a night of lamps and "
-          "fields; or spectra of known redshift",
-      .footer =
-          "Example:\n"
-          "  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n"
-          "  fiberloom simulate -o raw --night --cameras b0,r0,z0 --nspec 50 --lamps 2 --tiles 1\n"
-          "  fiberloom simulate -o truth --targets 500\n\n" +
-          exit_codes_of(
-              {.reads = true, .matches = true, .writes = true, .more = {Status::kInterrupted}})};
-  const auto state = std::make_shared<SimulateCommand>();
-  SimulateJob& job = state->job;
-  Options& options = command.options;
+void add_camera_options(Options& options, SimulateJob& job) {
   options.add("-o,--output", &job.directory,
               "folder for psf-CAM.fits, preproc-CAM-EXPID.fits and truth-CAM-EXPID.fits",
               {.required = true});
@@ -147,9 +130,12 @@ Command make_simulate() {
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
       "refuse to replace existing files");
-  SimulateNightJob& night = state->night;
+}
+
+void add_night_options(Options& options, SimulateCommand& state) {
+  SimulateNightJob& night = state.night;
   options.group("A night, from lamps to fields");
-  options.flag("--night", &state->of_night,
+  options.flag("--night", &state.of_night,
                "write NIGHT/EXPID/preproc-CAM-EXPID.fits of lamps and fields, their truth, models "
                "of stars and passbands; --exposures are of each tile");
   options.add("--lamps", &night.lamps, "exposures of lamps, a lamp each",
@@ -157,7 +143,10 @@ Command make_simulate() {
   options.flag("--arc", &night.arc, "and one of an arc lamp");
   options.add("--tiles", &night.tiles, "tiles, each with targets of its own",
               {.interval = between(0, 1000), .shows_default = true});
-  SimulateTargetsJob& targets = state->targets;
+}
+
+void add_target_options(Options& options, SimulateCommand& state) {
+  SimulateTargetsJob& targets = state.targets;
   options.group("Targets of known redshift, as spectra");
   options.add("--targets", &targets.targets,
               "write coadd-NNNN.fits and truth-NNNN.fits with so many targets, 500 a file, instead "
@@ -165,12 +154,34 @@ Command make_simulate() {
   options.add("-t,--templates", &targets.templates,
               "templates to draw from; none: $RR_TEMPLATE_DIR, else a small built-in set");
   options.add("--archetypes", &targets.archetypes, "archetypes to draw from as well");
-  options.add("--snr", &state->snr, "lowest and highest S/N, median over pixels",
+  options.add("--snr", &state.snr, "lowest and highest S/N, median over pixels",
               {.value = "LOW,HIGH", .shows_default = true});
-  options.add("--mix", &state->mix, "shares of galaxies, quasars, stars and sky fibres",
+  options.add("--mix", &state.mix, "shares of galaxies, quasars, stars and sky fibres",
               {.value = "G,Q,S,SKY", .shows_default = true});
-  options.flag("--no-defects", &state->no_defects,
+  options.flag("--no-defects", &state.no_defects,
                "no sky residuals, bad or hot pixels or missing cameras");
+}
+
+}  // namespace
+
+Command make_simulate() {
+  Command command{
+      .name = "simulate",
+      .text =
+          "make a camera: PSF, preprocessed frames, fibermap and truth; or a night of lamps and "
+          "fields; or spectra of known redshift",
+      .footer =
+          "Example:\n"
+          "  fiberloom simulate -o night --cameras b0,r0,z0 --exposures 3\n"
+          "  fiberloom simulate -o raw --night --cameras b0,r0,z0 --nspec 50 --lamps 2 --tiles 1\n"
+          "  fiberloom simulate -o truth --targets 500\n\n" +
+          exit_codes_of(
+              {.reads = true, .matches = true, .writes = true, .more = {Status::kInterrupted}})};
+  const auto state = std::make_shared<SimulateCommand>();
+  Options& options = command.options;
+  add_camera_options(options, state->job);
+  add_night_options(options, *state);
+  add_target_options(options, *state);
   options.group("Running");
   add_thread_option(options, state->threads);
   add_rank_option(options, state->ranks);

@@ -44,9 +44,10 @@ enum class NoiseMap { kMean, kByPixel };
 
 /// Reads .fits, .fits.gz, .fits.fz and tile-compressed HDUs, by HDU name (IMAGE or the first image
 /// HDU; IVAR or the second). `path` falls back to path.gz, and x.gz to x. One clear Error for every
-/// fault.
+/// fault. The threads of `executor`, where there is one, unpack a .gz together.
 [[nodiscard]] PreprocFile read_preproc(const std::string& path, Verify verify = Verify::kYes,
-                                       NoiseMap noise = NoiseMap::kMean);
+                                       NoiseMap noise = NoiseMap::kMean,
+                                       Executor* executor = nullptr);
 
 /// FIBERMAP of any file that has one (HDU FIBERMAP, or the first table).
 [[nodiscard]] RawTable read_fibermap(const std::string& path, Verify verify = Verify::kYes);

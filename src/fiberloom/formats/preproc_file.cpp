@@ -127,8 +127,9 @@ RawTable parse_fibermap(const FitsReader& file) {
 
 }  // namespace formats
 
-PreprocFile read_preproc(const std::string& path, Verify verify, NoiseMap noise) {
-  return formats::parse_preproc(fits::FitsReader::open(path, verify), noise);
+PreprocFile read_preproc(const std::string& path, Verify verify, NoiseMap noise,
+                         Executor* executor) {
+  return formats::parse_preproc(fits::FitsReader::open(path, verify, executor), noise);
 }
 
 RawTable read_fibermap(const std::string& path, Verify verify) {

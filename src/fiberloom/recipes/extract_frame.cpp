@@ -57,7 +57,7 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
   const ImageFileSize file = measure_image(job.image);
   if (grant) require_memory_to_read(job.image, file, *grant);
   StageClock clock;
-  FrameInputs in = read_inputs(job, observer, tracer);
+  FrameInputs in = read_inputs(job, executor, observer, tracer);
   const StageTime read = clock.lap();
 
   const PreparedFrame frame = prepare_frame(job, std::move(in), observer);

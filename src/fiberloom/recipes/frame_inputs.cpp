@@ -25,12 +25,13 @@ auto naming(const std::string& file, Work&& work) {
 }
 
 /// All but the PSF.
-FrameInputs read_image(const ExtractJob& job, Tracer* tracer) {
+FrameInputs read_image(const ExtractJob& job, Executor* executor, Tracer* tracer) {
   FrameInputs in;
   {
     const Span span(tracer, "read/image");
-    in.preproc = read_preproc(job.image, job.verify,
-                              refines(job.options) ? NoiseMap::kByPixel : NoiseMap::kMean);
+    in.preproc =
+        read_preproc(job.image, job.verify,
+                     refines(job.options) ? NoiseMap::kByPixel : NoiseMap::kMean, executor);
   }
   in.fibermap_path = in.preproc.path;
   if (!job.fibermap.empty()) {
@@ -55,13 +56,14 @@ PsfReadOptions psf_options(const ExtractJob& job) {
   return options;
 }
 
-FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer* tracer) {
+FrameInputs read_inputs(const ExtractJob& job, Executor& executor, const Observer& observer,
+                        Tracer* tracer) {
   const Span span(tracer, "read");
   auto psf = std::async(std::launch::async, [&] {
     const Span psf_span(tracer, "read/psf");
     return std::make_shared<const PsfFile>(read_psf(job.psf, psf_options(job)));
   });
-  FrameInputs in = read_image(job, tracer);
+  FrameInputs in = read_image(job, &executor, tracer);
   in.psf = psf.get();
   stop_if_asked(observer);
   return in;
@@ -70,7 +72,7 @@ FrameInputs read_inputs(const ExtractJob& job, const Observer& observer, Tracer*
 FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,
                         const Observer& observer, Tracer* tracer) {
   const Span span(tracer, "read");
-  FrameInputs in = read_image(job, tracer);
+  FrameInputs in = read_image(job, nullptr, tracer);
   in.psf = std::move(psf);
   stop_if_asked(observer);
   return in;

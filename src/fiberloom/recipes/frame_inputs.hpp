@@ -20,9 +20,10 @@ struct FrameInputs {
 /// How to read the PSF of a job.
 [[nodiscard]] PsfReadOptions psf_options(const ExtractJob& job);
 
-/// Reads image and PSF, each in its own thread; the image's fault is reported before the PSF's.
-[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, const Observer& observer,
-                                      Tracer* tracer);
+/// Reads image and PSF, each in its own thread, and unpacks a .gz image by those of `executor`; the
+/// image's fault is reported before the PSF's.
+[[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, Executor& executor,
+                                      const Observer& observer, Tracer* tracer);
 
 /// The same with a PSF that has been read already; on the caller's thread alone.
 [[nodiscard]] FrameInputs read_inputs(const ExtractJob& job, std::shared_ptr<const PsfFile> psf,

@@ -11,6 +11,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/parallel_gunzip.hpp"
 
 namespace loom {
 namespace {
@@ -38,18 +39,40 @@ class FileSource final : public ByteSource {
 
 class MemorySource final : public ByteSource {
  public:
-  MemorySource(const std::string& label, Bytes bytes)
-      : ByteSource(label), bytes_(std::move(bytes)) {}
-  [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size; }
-  void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
-    if (offset > bytes_.size || out.size() > bytes_.size - offset) {
-      ends_early(label(), offset + out.size(), bytes_.size);
+  MemorySource(const std::string& label, Bytes bytes) : ByteSource(label), size_(bytes.size) {
+    pieces_.push_back({std::move(bytes.storage), 0, bytes.size});
+    first_.push_back(0);
+  }
+  MemorySource(const std::string& label, std::vector<Piece> pieces)
+      : ByteSource(label), pieces_(std::move(pieces)) {
+    std::erase_if(pieces_, [](const Piece& p) { return p.size == 0; });
+    for (const Piece& p : pieces_) {
+      first_.push_back(size_);
+      size_ += p.size;
     }
-    if (!out.empty()) std::memcpy(out.data(), bytes_.storage.data() + offset, out.size());
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    if (offset > size_ || out.size() > size_ - offset) {
+      ends_early(label(), offset + out.size(), size_);
+    }
+    auto k = static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), offset) -
+                                      first_.begin());
+    while (!out.empty()) {
+      const Piece& piece = pieces_[--k];
+      const auto at = static_cast<std::size_t>(offset - first_[k]);
+      const std::size_t n = std::min(out.size(), piece.size - at);
+      std::memcpy(out.data(), piece.view().data() + at, n);
+      out = out.subspan(n);
+      offset += n;
+      k += 2;
+    }
   }
 
  private:
-  Bytes bytes_;
+  std::vector<Piece> pieces_;
+  std::vector<std::uint64_t> first_;  ///< where each begins
+  std::uint64_t size_ = 0;
 };
 
 bool exists(const std::string& path) {
@@ -79,7 +102,7 @@ std::string resolve_path(const std::string& path) {
               error);
 }
 
-std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path) {
+std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path, Executor* executor) {
   auto file = std::make_shared<FileSource>(path);
   std::array<std::uint8_t, 3> magic{};
   if (file->size() < magic.size()) return file;
@@ -87,7 +110,12 @@ std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path) {
   if (!is_gzip(magic)) return file;
   Buffer<std::uint8_t> packed(static_cast<std::size_t>(file->size()));
   file->read(0, {packed.data(), packed.size()});
-  return std::make_shared<MemorySource>(path, gunzip({packed.data(), packed.size()}, path));
+  const std::span<const std::uint8_t> bytes(packed.data(), packed.size());
+  if (executor != nullptr) {
+    if (auto pieces = parallel_gunzip(bytes, kMaxUnpacked, *executor))
+      return std::make_shared<MemorySource>(path, std::move(*pieces));
+  }
+  return std::make_shared<MemorySource>(path, gunzip(bytes, path));
 }
 
 std::shared_ptr<const ByteSource> ByteSource::from_memory(std::span<const std::uint8_t> bytes,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/base/executor.hpp"
 #include "loom/files/gzip.hpp"
 
 namespace loom {
@@ -28,9 +29,10 @@ class ByteSource {
   virtual void read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
-  /// Opens an existing file; gzip is known by its first bytes and unpacked into memory.
-  /// Throws kNotFound, kCorrupt.
-  [[nodiscard]] static std::shared_ptr<const ByteSource> open(const std::string& path);
+  /// Opens an existing file; gzip is known by its first bytes and unpacked into memory, by all
+  /// threads of `executor` where there is one: the same bytes. Throws kNotFound, kCorrupt.
+  [[nodiscard]] static std::shared_ptr<const ByteSource> open(const std::string& path,
+                                                              Executor* executor = nullptr);
   /// Takes a copy; gzip is unpacked here too.
   [[nodiscard]] static std::shared_ptr<const ByteSource> from_memory(
       std::span<const std::uint8_t> bytes, const std::string& label,

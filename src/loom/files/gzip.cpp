@@ -125,4 +125,29 @@ std::uint32_t crc32(std::uint32_t before, std::span<const std::uint8_t> bytes) n
   return libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 
+namespace {
+
+/// Product of two polynomials over two elements modulo that of CRC-32, the highest bit being 1.
+std::uint32_t product(std::uint32_t a, std::uint32_t b) noexcept {
+  constexpr std::uint32_t kPolynomial = 0xedb88320U;
+  std::uint32_t out = 0;
+  for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) out ^= b;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kPolynomial : 0U);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint32_t crc32_joined(std::uint32_t first, std::uint32_t second,
+                           std::uint64_t bytes_of_second) noexcept {
+  std::uint32_t power = 0x00800000U;  // x^8, for a byte of zeros behind the first
+  for (; bytes_of_second != 0; bytes_of_second >>= 1) {
+    if ((bytes_of_second & 1) != 0) first = product(power, first);
+    power = product(power, power);
+  }
+  return first ^ second;
+}
+
 }  // namespace loom

@@ -47,4 +47,8 @@ void unzlib(std::span<const std::uint8_t> packed, std::span<std::uint8_t> out,
 [[nodiscard]] std::uint32_t crc32(std::uint32_t before,
                                   std::span<const std::uint8_t> bytes) noexcept;
 
+/// The CRC-32 of two stretches behind one another, of theirs and the length of the second.
+[[nodiscard]] std::uint32_t crc32_joined(std::uint32_t first, std::uint32_t second,
+                                         std::uint64_t bytes_of_second) noexcept;
+
 }  // namespace loom

@@ -65,8 +65,8 @@ std::vector<std::uint8_t> read_bytes(const ByteSource& source, std::uint64_t off
 FitsReader::FitsReader(std::shared_ptr<const ByteSource> source, Verify verify)
     : source_(std::move(source)), verify_(verify), hdus_(scan_hdus(*source_)) {}
 
-FitsReader FitsReader::open(const std::string& path, Verify verify) {
-  return {ByteSource::open(resolve_path(path)), verify};
+FitsReader FitsReader::open(const std::string& path, Verify verify, Executor* executor) {
+  return {ByteSource::open(resolve_path(path), executor), verify};
 }
 
 FitsReader FitsReader::from_memory(std::span<const std::uint8_t> bytes, const std::string& label,

@@ -21,8 +21,10 @@ enum class Verify { kNo, kYes };
 /// An open FITS file whose structure has been checked. const use from several threads is safe.
 class FitsReader {
  public:
-  /// X, or X.gz, or X without .gz. Throws kNotFound, kCorrupt.
-  [[nodiscard]] static FitsReader open(const std::string& path, Verify verify = Verify::kYes);
+  /// X, or X.gz, or X without .gz; gzip is unpacked by the threads of `executor`, where there is
+  /// one. Throws kNotFound, kCorrupt.
+  [[nodiscard]] static FitsReader open(const std::string& path, Verify verify = Verify::kYes,
+                                       Executor* executor = nullptr);
   /// The same from memory (fuzzers, tests); `label` stands for the path in messages.
   [[nodiscard]] static FitsReader from_memory(std::span<const std::uint8_t> bytes,
                                               const std::string& label,

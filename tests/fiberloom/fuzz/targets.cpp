@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fiberloom/fuzz/targets.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "fiberloom/formats/from_reader.hpp"
 #include "fiberloom/formats/spectra_reader.hpp"
 #include "fiberloom/templates/priors_file.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/gzip.hpp"
+#include "loom/files/parallel_gunzip.hpp"
 
 namespace fiberloom::fuzz {
 namespace {
@@ -107,11 +111,40 @@ void fuzz_template(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) { (void)templates::parse_archetypes(file); });
 }
 
-void fuzz_gunzip(std::span<const std::uint8_t> bytes) {
-  try {
-    (void)gunzip(bytes, "fuzz.gz", kMaxUnpacked);
-  } catch (const Error&) {
+namespace {
+
+/// Says that it has threads, and has none.
+class InTurn final : public Executor {
+ public:
+  void run(std::size_t n, const std::function<void(std::size_t)>& task) override {
+    for (std::size_t i = 0; i < n; ++i) task(i);
   }
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return 3; }
+};
+
+}  // namespace
+
+/// By one thread and by several: these give the same bytes, or nothing.
+void fuzz_gunzip(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kSmallPart = 64;
+  InTurn executor;
+  const auto pieces = parallel_gunzip(bytes, kMaxUnpacked, executor, kSmallPart);
+  loom::Bytes whole;
+  try {
+    whole = gunzip(bytes, "fuzz.gz", kMaxUnpacked);
+  } catch (const Error&) {
+    if (pieces) std::abort();
+    return;
+  }
+  if (!pieces) return;
+  std::size_t at = 0;
+  for (const Piece& p : *pieces) {
+    if (p.size > whole.size - at ||
+        !std::equal(p.view().begin(), p.view().end(), whole.storage.data() + at))
+      std::abort();
+    at += p.size;
+  }
+  if (at != whole.size) std::abort();
 }
 
 }  // namespace fiberloom::fuzz

@@ -234,6 +234,25 @@ std::vector<std::string> files_of(const PageJob& job) {
   return out;
 }
 
+namespace {
+
+/// The page around its data.
+std::string filled_page(const std::string& title, const Json& meta, const std::string& targets) {
+  const std::string text = meta.dump(-1, JsonText::kAscii);
+  const std::string packed =
+      report::pack_bytes({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  const std::string heading = page::escape_html(title),
+                    program = "fiberloom " + std::string(version()),
+                    css = std::string(page::common_css()) + std::string(texts::report_css()) +
+                          std::string(texts::redshift_css()),
+                    data = report::data_html("meta", packed) + targets, js = scripts();
+  return page::fill(
+      texts::redshift_html(),
+      {{"title", heading}, {"program", program}, {"css", css}, {"data", data}, {"js", js}});
+}
+
+}  // namespace
+
 std::string redshift_page_html(const PageJob& job, Executor& executor, const Observer& observer) {
   std::vector<RedshiftFile> files;
   for (const PageInput& input : job.inputs)
@@ -286,17 +305,7 @@ std::string redshift_page_html(const PageJob& job, Executor& executor, const Obs
   const Json shared = grids_json(grids);
   meta["waves"] = shared.at("waves");
   meta["redshifts"] = shared.at("redshifts");
-  const std::string text = meta.dump(-1, JsonText::kAscii);
-  const std::string packed =
-      report::pack_bytes({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  const std::string heading = page::escape_html(title),
-                    program = "fiberloom " + std::string(version()),
-                    css = std::string(page::common_css()) + std::string(texts::report_css()) +
-                          std::string(texts::redshift_css()),
-                    data = report::data_html("meta", packed) + targets, js = scripts();
-  return page::fill(
-      texts::redshift_html(),
-      {{"title", heading}, {"program", program}, {"css", css}, {"data", data}, {"js", js}});
+  return filled_page(title, meta, targets);
 }
 
 }  // namespace fiberloom::redshift_page

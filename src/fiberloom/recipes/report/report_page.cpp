@@ -273,6 +273,31 @@ Json verdict_json(const Verdict& verdict) {
           {"findings", std::move(findings)}};
 }
 
+/// What is told of a frame in words and numbers, beside its arrays.
+void add_findings(Json& json, const FrameReport& report) {
+  json["lines"] = lines_json(report.frame.wave);
+  json["headline"] = headline_json(report);
+  json["bundle_size"] = report.bundle_size;
+  json["bundles"] = bundles_json(report);
+  json["runs"] = runs_json(report.runs);
+  json["run_count"] = report.runs.size();
+  json["ivar"] = histogram_json(*report.ivar);
+  json["pulls"] = Json::array();
+  for (const Pulls& p : report.pulls) {
+    Json pull = histogram_json(p.histogram);
+    pull["title"] = p.title;
+    pull["note"] = p.note;
+    json["pulls"].push_back(std::move(pull));
+  }
+  json["pictures"] = pictures_json(report.pictures);
+  json["facts"] = Json::array();
+  for (const auto& [name, value] : report.facts) {
+    json["facts"].push_back(Json::array({name, value}));
+  }
+  json["notes"] = report.notes;
+  json["summary"] = report.summary;
+}
+
 /// The frame's elements: packed arrays as text, then everything else as JSON.
 std::string frame_html(const FrameReport& report, std::size_t number) {
   const FrameFile& frame = report.frame;
@@ -317,27 +342,7 @@ std::string frame_html(const FrameReport& report, std::size_t number) {
     out += data_html(prefix + "truth", pack_pulls(report.truth_pull));
   }
   if (report.traces) json["traces"] = pack_traces(out, prefix, *report.traces);
-  json["lines"] = lines_json(frame.wave);
-  json["headline"] = headline_json(report);
-  json["bundle_size"] = report.bundle_size;
-  json["bundles"] = bundles_json(report);
-  json["runs"] = runs_json(report.runs);
-  json["run_count"] = report.runs.size();
-  json["ivar"] = histogram_json(*report.ivar);
-  json["pulls"] = Json::array();
-  for (const Pulls& p : report.pulls) {
-    Json pull = histogram_json(p.histogram);
-    pull["title"] = p.title;
-    pull["note"] = p.note;
-    json["pulls"].push_back(std::move(pull));
-  }
-  json["pictures"] = pictures_json(report.pictures);
-  json["facts"] = Json::array();
-  for (const auto& [name, value] : report.facts) {
-    json["facts"].push_back(Json::array({name, value}));
-  }
-  json["notes"] = report.notes;
-  json["summary"] = report.summary;
+  add_findings(json, report);
   out += "<script type=\"application/json\" id=\"" + prefix + "data\">" +
          page::escape_script(json.dump(-1, JsonText::kAscii)) + "</script>\n";
   return out;

@@ -190,6 +190,17 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   return extract(ccd, psf, options, exact::tuning_of(options), executor, observer, tracer);
 }
 
+/// Of the failure that is being caught: goes on throwing where the CPU is not to take over, else
+/// warns.
+void DeviceEngine::note_failure(const Error& e, const Observer& observer) {
+  const bool the_last = places_.retire_lost(observer) > 0 && !any_left();
+  if (options_.on_error == OnDeviceError::kFail) {
+    if (!the_last) throw;
+    throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
+  }
+  observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
+}
+
 ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
                                     const ExtractOptions& options, const exact::Tuning& tuning,
                                     Executor& executor, const Observer& observer, Tracer* tracer) {
@@ -229,12 +240,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     }
   } catch (const Error& e) {
     if (e.status() != Status::kDevice) throw;
-    const bool the_last = places_.retire_lost(observer) > 0 && !any_left();
-    if (options_.on_error == OnDeviceError::kFail) {
-      if (!the_last) throw;
-      throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
-    }
-    observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
+    note_failure(e, observer);
     DeviceReport report = std::move(r);
     report.failure = e.what();
     result = exact::extract(ccd, psf, options, tuning, active_isa(), executor, observer, tracer);

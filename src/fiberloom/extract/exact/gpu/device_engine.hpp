@@ -47,6 +47,7 @@ class DeviceEngine {
   [[nodiscard]] bool any_left() const;
 
  private:
+  void note_failure(const Error& e, const Observer& observer);
   DeviceEngineOptions options_;
   DevicePlaces places_;
 };

@@ -33,7 +33,8 @@ struct MedianKernel {
     unsigned rank[2], total;
     unsigned sum[kCounters];
     unsigned partial[kCounters * kParts];
-    unsigned short count[kCounters * kThreads];  ///< of a thread's share: 33 million elements in all
+    unsigned short
+        count[kCounters * kThreads];  ///< of a thread's share: 33 million elements in all
   };
   static_assert(sizeof(Shared) <= 64 << 10, "what a block has on the cards that have least");
   static std::size_t shared_bytes(const Args&) { return sizeof(Shared); }

@@ -91,30 +91,47 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
   }
 }
 
+/// Poles of each place of a batch, those of place i from i x kMostPoles on.
+struct RootStage::Poles {
+  explicit Poles(std::size_t places)
+      : count(places, 0), t(places * kMostPoles, 0.0), c(t), error(places, 0.0) {}
+  [[nodiscard]] bool none() const {
+    return std::all_of(count.begin(), count.end(), [](int k) { return k == 0; });
+  }
+  std::vector<int> count;
+  std::vector<double> t, c, error;
+};
+
+/// Of those places whose band is `band`; their bundles remember the most of them.
+RootStage::Poles RootStage::choose_poles(const Batch& batch, int band,
+                                         const std::vector<std::size_t>& place_of) {
+  Poles poles(place_of.size());
+  f_.executor_->run(place_of.size(), [&](std::size_t i) {  // the device waits for these
+    const Place& place = batch.places[place_of[i]];
+    if (place.root_band != band) return;
+    const double wanted = kRootShare * p_.tuning.tolerance_sigma / (1.0 + place.signal);
+    poles.count[i] = pole_count(place.high / place.low, std::max(wanted, 1e-14));
+    const RationalRoot rational = rational_root(place.low, place.high, poles.count[i]);
+    const auto at = static_cast<long>(i * kMostPoles);
+    std::copy(rational.t.begin(), rational.t.end(), poles.t.begin() + at);
+    std::copy(rational.c.begin(), rational.c.end(), poles.c.begin() + at);
+    poles.error[i] = rational.error * (1 + place.signal);
+  });
+  for (std::size_t i = 0; i < place_of.size(); ++i) {
+    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
+    sums.poles = std::max(sums.poles, poles.count[i]);
+    sums.root_error = std::max(sums.root_error, poles.error[i]);
+  }
+  return poles;
+}
+
 /// Roots of those places whose band is the batch array's.
 void RootStage::take_poles(Batch& batch, const RootArgs& root,
                            const std::vector<std::size_t>& place_of, Arena scratch) {
   const DeviceStage stage(stream_, "roots");
   const std::size_t n = place_of.size();
-  std::vector<int> poles(n, 0);
-  std::vector<double> t(n * kMostPoles, 0.0), c(t);
-  std::vector<double> error(n, 0.0);
-  f_.executor_->run(n, [&](std::size_t i) {  // the device waits for these
-    const Place& place = batch.places[place_of[i]];
-    if (place.root_band != root.band) return;
-    const double wanted = kRootShare * p_.tuning.tolerance_sigma / (1.0 + place.signal);
-    poles[i] = pole_count(place.high / place.low, std::max(wanted, 1e-14));
-    const RationalRoot rational = rational_root(place.low, place.high, poles[i]);
-    std::copy(rational.t.begin(), rational.t.end(), t.begin() + static_cast<long>(i * kMostPoles));
-    std::copy(rational.c.begin(), rational.c.end(), c.begin() + static_cast<long>(i * kMostPoles));
-    error[i] = rational.error * (1 + place.signal);
-  });
-  if (std::all_of(poles.begin(), poles.end(), [](int k) { return k == 0; })) return;
-  for (std::size_t i = 0; i < n; ++i) {
-    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
-    sums.poles = std::max(sums.poles, poles[i]);
-    sums.root_error = std::max(sums.root_error, error[i]);
-  }
+  const Poles poles = choose_poles(batch, root.band, place_of);
+  if (poles.none()) return;
   PoleArgs fixed{};
   fixed.root = root;
   fixed.nd = p_.options.ndiag / 2;
@@ -122,18 +139,18 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   const long lanes = padded(root.count) * root.cut.count;
   fixed.sums = take_packs(scratch, lanes, fixed.out_rows, fixed.nd + 3);
   fixed.poles = scratch.take<int>(n);
-  fixed.t = scratch.take<double>(t.size());
-  fixed.c = scratch.take<double>(c.size());
+  fixed.t = scratch.take<double>(poles.t.size());
+  fixed.c = scratch.take<double>(poles.c.size());
   double* seam = scratch.take<double>(n);
-  f_.mail_.send(fixed.poles, poles);
-  f_.mail_.send(fixed.t, t);
-  f_.mail_.send(fixed.c, c);
+  f_.mail_.send(fixed.poles, poles.count);
+  f_.mail_.send(fixed.t, poles.t);
+  f_.mail_.send(fixed.c, poles.c);
   for (std::size_t first = 0; first < n;) {
     stop_if_asked(f_.observer_);
     std::vector<long> task{0};
     std::size_t last = first;
     while (last < n) {
-      const long more = task.back() + static_cast<long>(poles[last]) * root.cut.count;
+      const long more = task.back() + static_cast<long>(poles.count[last]) * root.cut.count;
       if (last > first && pole_bytes(f_, root.band, root.cut, more) > scratch.left()) break;
       task.push_back(more);
       ++last;
@@ -164,7 +181,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   std::vector<double> seams(n);
   f_.mail_.receive(seam, seams);
   for (std::size_t i = 0; i < n; ++i) {
-    if (poles[i] == 0) continue;
+    if (poles.count[i] == 0) continue;
     Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
     sums.seam = std::max(sums.seam, seams[i]);
   }

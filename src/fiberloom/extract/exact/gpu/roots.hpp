@@ -51,6 +51,8 @@ class RootStage {
   std::vector<RootState> prove(const RootArgs& root);
   void judge(Batch& batch, const RootArgs& root, std::vector<Attempt>& again);
   void narrow(Batch& batch, const Packs& s, Arena scratch);
+  struct Poles;
+  Poles choose_poles(const Batch& batch, int band, const std::vector<std::size_t>& place_of);
   void take_poles(Batch& batch, const RootArgs& root, const std::vector<std::size_t>& place_of,
                   Arena scratch);
   void finish(Batch& batch, std::vector<Attempt>& again);
