@@ -18,6 +18,7 @@ struct ScanLayout {
   std::string path, group;        ///< "exchange", "exchange1" ...; empty: a stack of images
   std::string data, white, dark;  ///< names of sets of frames; empty: there is none
   std::size_t angles = 0, rows = 0, columns = 0, flats = 0, darks = 0;
+  std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
   std::vector<double> theta_deg;
   // of each projection, where there is more to say; empty: nothing
   std::vector<double> shift;            ///< columns that it is moved to the right first

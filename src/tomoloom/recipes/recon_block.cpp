@@ -123,6 +123,8 @@ std::vector<double> shifts_of(const ReconJob& job, const ScanLayout& layout,
   return shifts;
 }
 
+}  // namespace
+
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out) {
   if (block.counts.empty()) {
     return copy_finite({block.floats.data() + frame * out.size(), out.size()}, out);
@@ -131,8 +133,6 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
   std::transform(in.begin(), in.end(), out.begin(),
                  [](std::uint16_t value) { return static_cast<float>(value); });
 }
-
-}  // namespace
 
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, std::vector<float>& integrals) {

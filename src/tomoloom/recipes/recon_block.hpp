@@ -39,6 +39,9 @@ void to_transmissions(const ReconJob& job, const ScanLayout& layout, const Frame
                       std::size_t frame, std::size_t angle, const std::vector<Gain>& gains,
                       std::span<float> out);
 
+/// The same of numbers that are line integrals already.
+void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out);
+
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, std::vector<float>& integrals);
