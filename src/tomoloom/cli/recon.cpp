@@ -149,6 +149,16 @@ Command make_recon() {
   options.add("--preview-patience", &state->preview.patience_s,
               "seconds without a new projection after which a scan is taken to be over",
               {.interval = between(0, 1e6), .shows_default = true});
+  state->job.backend = Backend::kAuto;
+  options.choice<Backend>(
+      "--backend", &state->job.backend,
+      {{"auto", Backend::kAuto},
+       {"cpu", Backend::kCpu},
+       {"cuda", Backend::kCuda},
+       {"emulate", Backend::kEmulate}},
+      "where exact and gridrec are computed: a card (NVIDIA) where one is there; "
+      "emulate: the card's algorithm on the CPU, slow, for tests",
+      {.value = "auto|cpu|cuda"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   add_many(options, *state);

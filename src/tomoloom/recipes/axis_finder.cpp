@@ -18,6 +18,10 @@ namespace {
 
 /// Bands of rows that a line is put through.
 constexpr std::size_t kBands = 8;
+/// A part of the detector's rows that tells how the axis leans.
+constexpr std::size_t kPartOfRows = 4;
+/// Columns on either side that entropy is looked at in, at least.
+constexpr double kLeastReach = 8;
 
 /// The middles of `count` parts of rows [first, first + rows).
 std::vector<std::size_t> rows_spread(std::size_t first, std::size_t rows, std::size_t count) {
@@ -79,9 +83,15 @@ std::optional<double> AxisFinder::column_of(const std::vector<std::size_t>& rows
   switch (job_.search) {
     case AxisSearch::kPairs:
       return find_centre_of_pairs(view, n, theta_, low, high);
-    case AxisSearch::kEntropy:
-      return find_centre_by_entropy(view, n, theta_, low, high, executor_,
+    case AxisSearch::kEntropy: {
+      // far from the axis the body leaves the circle, and entropy falls again
+      const double start =
+          find_centre(view, n, theta_, low, high, executor_).value_or((width - 1) / 2);
+      const double reach = std::max(kLeastReach, width / 32);
+      return find_centre_by_entropy(view, n, theta_, std::max(low, start - reach),
+                                    std::min(high, start + reach), executor_,
                                     [&] { stop_if_asked(observer_); });
+    }
     default:
       return find_centre(view, n, theta_, low, high, executor_);
   }
@@ -91,6 +101,10 @@ std::optional<double> AxisFinder::column_of(const std::vector<std::size_t>& rows
 /// may see nothing, or the holder.
 Axis AxisFinder::fit() const {
   const std::size_t rows = summary_.slices, bands = std::min(kBands, rows);
+  if (rows * kPartOfRows < layout_.rows) {
+    throw Error(Status::kUnsupported,
+                layout_.path + ": --center fit wants at least a quarter of the rows (--rows)");
+  }
   std::vector<std::pair<double, double>> found;  // row, column
   for (std::size_t b = 0; b < bands; ++b) {
     const std::size_t begin = b * rows / bands, end = (b + 1) * rows / bands;

@@ -36,6 +36,11 @@ std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
                    std::uint64_t{remove_rings_bytes(layout.columns, job.rings)}});
 }
 
+/// Of the host, for what goes to a card and comes back.
+std::uint64_t card_bytes(const ReconJob& job, const SlicePlan& plan) {
+  return plan.grid && on_card(job.backend) ? DeviceSlices::host_bytes(*plan.grid) : 0;
+}
+
 std::uint64_t search_bytes(const ReconJob& job, const ScanLayout& layout, std::size_t threads) {
   if (job.search == AxisSearch::kNone) return 0;
   const std::uint64_t sinogram = std::uint64_t{layout.angles} * layout.columns;
@@ -69,8 +74,8 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
       std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =
       kProgram + threads * (kThread + sinogram_bytes(job, layout) + plan.thread_bytes()) +
-      plan.group_bytes() + read.buffers + averages + integrals + std::min(raw, kHeapKeeps) +
-      std::min(slices, kHeapKeeps);
+      plan.group_bytes() + card_bytes(job, plan) + read.buffers + averages + integrals +
+      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
   const std::uint64_t before =
       read.before > 0 ? kProgram + threads * kThread + read.buffers + read.before : 0;
   const std::uint64_t centre = search_bytes(job, layout, threads);

@@ -174,8 +174,8 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 }
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         const SlicePlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {
+                                         const SlicePlan& plan, const Observer& observer)
+    : job_(job), layout_(layout), engine_(plan, job.backend, observer), image_(plan.image()) {
   if (job.acquisition == Acquisition::kHalf) {
     half_ = half_acquisition(layout.columns, *job.centre);
   }

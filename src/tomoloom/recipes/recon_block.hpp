@@ -49,7 +49,9 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
-  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan);
+  /// Throws what SliceEngine does.
+  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
+                      const Observer& observer);
 
   /// Slices [slice][row][column] in memory that `out` may have. Adds the block's flaws to `flaws`.
   void run(const RawBlock& block, Executor& executor, const Observer& observer, PixelFlaws& flaws,

@@ -16,6 +16,7 @@
 #include "tomoloom/exchange/slice_folder.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 #include "tomoloom/recipes/version.hpp"
 #include "tomoloom/status.hpp"
 
@@ -75,9 +76,10 @@ std::vector<double> numbers_of_file(const std::string& path, const char* what) {
 /// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
 std::string making_of(const ReconJob& job, const FrameSource& scan,
                       std::span<const VolumeNote> notes) {
-  std::string text =
-      "tomoloom " + std::string(version()) + " " + std::string(isa_name(active_isa())) +
-      " scan=" + std::filesystem::absolute(job.scan).string() + " " + scan.identity();
+  std::string text = "tomoloom " + std::string(version()) + " " +
+                     std::string(isa_name(active_isa())) + (on_card(job.backend) ? " card" : "") +
+                     " scan=" + std::filesystem::absolute(job.scan).string() + " " +
+                     scan.identity();
   for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
   const auto add = [&](const std::string& option, const std::vector<double>& numbers) {
     if (option.empty()) return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/device/backend.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "tomoloom/exchange/frame_source.hpp"
@@ -80,9 +81,10 @@ struct ReconJob {
   std::size_t outlier_size = 3;
   PhaseChoice phase = {};  ///< of transmissions, before the logarithm
   StripeChoice stripe = {};
-  RingChoice rings = {};     ///< removed from slices
-  double mask = 1;           ///< of the circle within a slice; 0: none
-  std::uint64_t memory = 0;  ///< bytes; 0: what the machine grants
+  RingChoice rings = {};            ///< removed from slices
+  double mask = 1;                  ///< of the circle within a slice; 0: none
+  std::uint64_t memory = 0;         ///< bytes; 0: what the machine grants
+  Backend backend = Backend::kCpu;  ///< what makes slices of kExact and kGridrec
   Overwrite overwrite = Overwrite::kYes;
   bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };

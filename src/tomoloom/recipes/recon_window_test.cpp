@@ -215,6 +215,11 @@ TEST_F(ReconWindow, ALeaningAxisIsFitted) {
   const auto fitted = volume(how.output);
   EXPECT_NEAR(std::stod(hdf5::Reader(how.output).text("process/tomoloom/axis_lean").value_or("0")),
               4, 0.2);
+  how.first_row = 6;
+  how.end_row = 9;  // too few to tell how it leans
+  EXPECT_EQ(thrown_by([&] { (void)run(how); }).status, Status::kUnsupported);
+  how.first_row = 0;
+  how.end_row.reset();
   how.search = AxisSearch::kNone;
   how.centre = 29;
   how.centre_last = 33;
