@@ -214,7 +214,7 @@ class BadInput(Case):
         self.fails(11, "exchange3/data", *recon(self.scan, "--group", "exchange3"))
         self.fails(21, "from 0 to 63", *recon(self.scan, "--center", "64"))
         self.fails(21, "--center 64", *recon(self.scan, "--center", "31:64"))
-        self.fails(2, "auto or pairs", *recon(self.scan, "--center", "nowhere"))
+        self.fails(2, "entropy or pairs", *recon(self.scan, "--center", "nowhere"))
         self.fails(22, "rows 0 to 70", *recon(self.scan, "--rows", "10:71"))
         self.fails(2, "FIRST:END", *recon(self.scan, "--rows", "10"))
         self.fails(61, "--memory", *recon(self.scan, "--memory", "100K"))
