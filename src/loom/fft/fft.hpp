@@ -43,13 +43,18 @@ class Plan {
   /// the length are zero and not read. Returns the length() elements of the result, in `work`.
   /// `in` must not overlap `work`.
   Real* run(const Real* in, std::size_t step, std::size_t count, Real* work) const {
-    return transform_({.length = length_,
-                       .pass_count = passes_.size(),
-                       .sign = static_cast<int>(sign_),
-                       .passes = passes_.data(),
-                       .twiddles = twiddles_.data()},
-                      in, step, count, work);
+    return transform_(view(), in, step, count, work);
   }
+
+  /// For who runs the passes elsewhere.
+  [[nodiscard]] PlanView<Real> view() const noexcept {
+    return {.length = length_,
+            .pass_count = passes_.size(),
+            .sign = static_cast<int>(sign_),
+            .passes = passes_.data(),
+            .twiddles = twiddles_.data()};
+  }
+  [[nodiscard]] std::size_t twiddle_count() const noexcept { return twiddles_.size(); }
 
  private:
   std::size_t length_;

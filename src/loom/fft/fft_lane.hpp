@@ -13,26 +13,26 @@ namespace loom::lane {
 template <class V>
 struct Complex {
   V re, im;
-  friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
-  friend Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend Complex operator*(V s, Complex a) { return {s * a.re, s * a.im}; }
+  FL_LANE_HD friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+  FL_LANE_HD friend Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  FL_LANE_HD friend Complex operator*(V s, Complex a) { return {s * a.re, s * a.im}; }
 };
 
 /// sign i a
 template <int Sign, class V>
-Complex<V> times_i(Complex<V> a) {
+FL_LANE_HD Complex<V> times_i(Complex<V> a) {
   if constexpr (Sign > 0) return {-a.im, a.re};
   return {a.im, -a.re};
 }
 
 template <class V>
-Complex<V> turned(Complex<V> a, V c, V s) {
+FL_LANE_HD Complex<V> turned(Complex<V> a, V c, V s) {
   return {fnma(a.im, s, a.re * c), fma(a.re, s, a.im * c)};
 }
 
 /// a[0..R) becomes its transform.
 template <int R, int Sign, class V>
-void small_transform(Complex<V>* a) {
+FL_LANE_HD void small_transform(Complex<V>* a) {
   if constexpr (R == 2) {
     const Complex<V> t = a[0];
     a[0] = t + a[1];
@@ -80,38 +80,47 @@ void small_transform(Complex<V>* a) {
   }
 }
 
-/// One pass of lanes [0, V::width) from x (elements `step` apart, those from `count` on zero) to y.
+/// Butterfly q of group g of a pass, twiddle factors `w` the group's own, of lanes [0, V::width)
+/// from x (elements `step` apart, those from `count` on zero) to y.
+template <class V, int R, int Sign>
+FL_LANE_HD void butterfly(std::size_t groups, std::size_t stride, std::size_t g, std::size_t q,
+                          const typename V::Real* w, const typename V::Real* x, std::size_t step,
+                          std::size_t count, typename V::Real* y) {
+  using Real = typename V::Real;
+  constexpr std::size_t batch = 64 / sizeof(Real), element = 2 * batch;
+  const std::size_t apart = groups * stride;
+  Complex<V> a[R];
+  FL_UNROLL
+  for (int k = 0; k < R; ++k) {
+    const std::size_t at = g * stride + q + static_cast<std::size_t>(k) * apart;
+    if (at < count) {
+      const Real* const from = x + at * step * element;
+      a[k] = {V::load(from), V::load(from + batch)};
+    } else {
+      a[k] = {V(0.0), V(0.0)};
+    }
+  }
+  small_transform<R, Sign>(a);
+  Real* to = y + (g * static_cast<std::size_t>(R) * stride + q) * element;
+  a[0].re.store(to);
+  a[0].im.store(to + batch);
+  FL_UNROLL
+  for (int k = 1; k < R; ++k) {
+    to += stride * element;
+    const Complex<V> b = turned(a[k], V(w[2 * k - 2]), V(w[2 * k - 1]));
+    b.re.store(to);
+    b.im.store(to + batch);
+  }
+}
+
+/// One pass of lanes [0, V::width).
 template <class V, int R, int Sign>
 void pass(const fft::Pass& p, const typename V::Real* twiddles, const typename V::Real* x,
           std::size_t step, std::size_t count, typename V::Real* y) {
-  using Real = typename V::Real;
-  constexpr std::size_t batch = 64 / sizeof(Real), element = 2 * batch;
-  const std::size_t stride = p.stride, apart = p.groups * stride;
-  const Real* w = twiddles + p.twiddles;
+  const typename V::Real* w = twiddles + p.twiddles;
   for (std::size_t g = 0; g < p.groups; ++g, w += 2 * (R - 1)) {
-    for (std::size_t q = 0; q < stride; ++q) {
-      Complex<V> a[R];
-      FL_UNROLL
-      for (int k = 0; k < R; ++k) {
-        const std::size_t at = g * stride + q + static_cast<std::size_t>(k) * apart;
-        if (at < count) {
-          const Real* const from = x + at * step * element;
-          a[k] = {V::load(from), V::load(from + batch)};
-        } else {
-          a[k] = {V(0), V(0)};
-        }
-      }
-      small_transform<R, Sign>(a);
-      Real* to = y + (g * static_cast<std::size_t>(R) * stride + q) * element;
-      a[0].re.store(to);
-      a[0].im.store(to + batch);
-      FL_UNROLL
-      for (int k = 1; k < R; ++k) {
-        to += stride * element;
-        const Complex<V> b = turned(a[k], V(w[2 * k - 2]), V(w[2 * k - 1]));
-        b.re.store(to);
-        b.im.store(to + batch);
-      }
+    for (std::size_t q = 0; q < p.stride; ++q) {
+      butterfly<V, R, Sign>(p.groups, p.stride, g, q, w, x, step, count, y);
     }
   }
 }

@@ -109,10 +109,14 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether a file that another process is still writing (SWMR: single writer, multiple readers) is
+/// read as well: what had been flushed when it was opened is seen.
+enum class Writing { kOver, kMayGoOn };
+
 class Reader {
  public:
   /// Throws kNotFound, kCorrupt where it is no HDF5 file.
-  explicit Reader(const std::string& path);
+  explicit Reader(const std::string& path, Writing writing = Writing::kOver);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

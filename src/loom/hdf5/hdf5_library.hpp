@@ -23,6 +23,9 @@ class Lock {
  private:
   static std::mutex& mutex() {
     static std::mutex m;
+    // At the end of the program the library would close what it holds to be open once more, and
+    // fault where that could not be written. All files are closed by who opened them.
+    [[maybe_unused]] static const herr_t left_alone = H5dont_atexit();
     return m;
   }
   std::lock_guard<std::mutex> lock_;

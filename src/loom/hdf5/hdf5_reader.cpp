@@ -147,10 +147,14 @@ struct Reader::Impl {
   Handle id;
 };
 
-Reader::Reader(const std::string& path) {
+Reader::Reader(const std::string& path, Writing writing) {
   (void)ByteSource::open(path);  // names what is missing or may not be read
   const Lock lock;
-  impl_ = std::make_unique<Impl>(path, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const auto open = [&](unsigned how) { return H5Fopen(path.c_str(), how, H5P_DEFAULT); };
+  hid_t id = -1;
+  if (writing == Writing::kMayGoOn) id = open(H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
+  if (id < 0) id = open(H5F_ACC_RDONLY);
+  impl_ = std::make_unique<Impl>(path, id);
   if (!impl_->id.good())
     throw Error(Status::kCorrupt, path + ": is no HDF5 file, a damaged one, or being written");
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/row_options.hpp"
 #include "loom/runtime/executors.hpp"
@@ -35,12 +36,29 @@ void refuse_for_one(const Given& given) {
   }
 }
 
+[[noreturn]] void refuse_preview(const char* what) {
+  throw Error(Status::kUsage, std::string("--preview is for one scan in one process, not ") + what);
+}
+
+/// Planes of the scan while it grows, and until it can be read as a whole.
+void run_preview(const ReconCommand& command, Executor& executor, const Observer& observer) {
+  const PreviewSummary seen =
+      preview_scan(command.job, command.preview, executor, observer,
+                   [&](const std::string& page) { write_text(command.preview.page, page); });
+  observer.info(print("%s: %zu of %zu projections, the first planes after %.1f s",
+                      command.preview.page.c_str(), seen.projections, seen.expected, seen.first_s));
+  wait_for_writer(command.job.scan, command.preview.patience_s, observer);
+}
+
 int run_recon(const Given& given, ReconCommand& command) {
   if (!command.memory.empty()) command.job.memory = parse_bytes(command.memory);
+  const bool previews = !command.preview.page.empty();
+  if (previews && is_for_many(command)) refuse_preview("many scans");
   if (is_for_many(command)) return run_many_scans(command);
   refuse_for_one(given);
   command.job.scan = command.scans.front();
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.ranks.mpi))) {
+    if (previews) refuse_preview("several ranks");
     return run_one_scan_on_ranks(command, *launch);
   }
   return run_one_scan(command);
@@ -87,11 +105,12 @@ void add_many(Options& options, ReconCommand& command) {
 
 int run_one_scan(const ReconCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<NamedFile> texts{{"--json", command.json}};
+  const std::vector<NamedFile> texts{{"--json", command.json}, {"--preview", command.preview.page}};
   check_text_outputs(texts);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads);
+  if (!command.preview.page.empty()) run_preview(command, *executor, observer);
   const ReconSummary summary = reconstruct_scan(command.job, *executor, observer);
   const ReconFacts facts{
       .threads = executor->concurrency(),
@@ -120,6 +139,26 @@ Command make_recon() {
   options.add("--memory", &state->memory,
               "most that may be taken, of each rank; default: two thirds of what is free",
               {.value = "BYTES"});
+  options.add("--preview", &state->preview.page,
+              "first show three planes of the scan on a page that renews itself, while the scan is "
+              "still being written too (HDF5's SWMR, or a file that is closed now and then); the "
+              "volume is made when it is whole",
+              {.value = "PAGE"});
+  options.add("--preview-every", &state->preview.every_s, "seconds between pages",
+              {.interval = between(0.1, 3600), .shows_default = true});
+  options.add("--preview-patience", &state->preview.patience_s,
+              "seconds without a new projection after which a scan is taken to be over",
+              {.interval = between(0, 1e6), .shows_default = true});
+  state->job.backend = Backend::kAuto;
+  options.choice<Backend>(
+      "--backend", &state->job.backend,
+      {{"auto", Backend::kAuto},
+       {"cpu", Backend::kCpu},
+       {"cuda", Backend::kCuda},
+       {"emulate", Backend::kEmulate}},
+      "where exact and gridrec are computed: a card (NVIDIA) where one is there; "
+      "emulate: the card's algorithm on the CPU, slow, for tests",
+      {.value = "auto|cpu|cuda"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   add_many(options, *state);

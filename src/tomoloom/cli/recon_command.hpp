@@ -8,6 +8,7 @@
 
 #include "loom/program/rank_options.hpp"
 #include "tomoloom/cli/command.hpp"
+#include "tomoloom/recipes/preview_scan.hpp"
 #include "tomoloom/recipes/scans/many_scans.hpp"
 
 namespace tomoloom::cli {
@@ -18,6 +19,7 @@ struct ReconCommand {
   std::string memory, json;
   std::size_t threads = 0;
   RankOptions ranks;
+  PreviewChoice preview;  ///< without a page: none
   // of many scans
   int retry = 0;
   scans::ClaimOptions claims;

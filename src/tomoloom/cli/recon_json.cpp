@@ -27,10 +27,10 @@ std::string recon_json(const ReconSummary& summary, const ReconJob& job, const R
   }
   json["scan"] = {{"angles", layout.angles}, {"rows", layout.rows},   {"columns", layout.columns},
                   {"flats", layout.flats},   {"darks", layout.darks}, {"type", layout.type}};
-  json["volume"] = {{"first_row", summary.first_row},
+  json["volume"] = {{"first_row", summary.row()},
                     {"slices", summary.slices},
                     {"width", summary.width},
-                    {"center", summary.centre},
+                    {"center", summary.axis()},
                     {"grid", summary.grid},
                     {"blind_pixels", summary.flaws.blind},
                     {"saturated_pixels", summary.flaws.saturated},
@@ -50,7 +50,7 @@ std::string recon_json(const ReconSummary& summary, const ReconJob& job, const R
 std::string recon_line(const ReconSummary& summary, const ReconJob& job, const ReconFacts& facts) {
   return print("wrote %s: %zu slices of %zu x %zu in %.1f s (axis at column %.3f)",
                job.output.c_str(), summary.slices, summary.width, summary.width, facts.wall_s,
-               summary.centre);
+               summary.axis());
 }
 
 }  // namespace tomoloom::cli

@@ -55,7 +55,8 @@ std::uint64_t BlockSource::buffer_bytes() const noexcept {
   for (const Set& set : sets_) {
     most = std::max<std::uint64_t>(most, std::uint64_t{set.box_frames} * set.box_rows);
   }
-  return 2 * most * reader_.layout().columns * sizeof(float);  // the box, and what unpacks it
+  return 2 * most * reader_.layout().columns * sizeof(float) +  // the box, and what unpacks it
+         reader_.buffer_bytes();
 }
 
 void BlockSource::fill(Set& set, const Observer& observer) const {

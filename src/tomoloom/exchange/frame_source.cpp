@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/exchange/frame_source.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -9,12 +12,56 @@
 
 namespace tomoloom {
 
-void FrameSource::give_angles(std::vector<double> theta_deg) {
-  if (theta_deg.size() != layout_.angles) {
+void FrameSource::check_count(const char* option, const char* what, std::size_t found) const {
+  if (found == layout_.angles) return;
+  throw Error(kScanMismatch, print("%s: %s: found %zu %s, expected %zu, one a projection",
+                                   layout_.path.c_str(), option, found, what, layout_.angles));
+}
+
+void FrameSource::give_shifts(std::vector<double> columns) {
+  check_count("--shifts", "numbers", columns.size());
+  layout_.shift = std::move(columns);
+}
+
+void FrameSource::give_weights(std::vector<double> weights) {
+  check_count("--weights", "numbers", weights.size());
+  if (std::any_of(weights.begin(), weights.end(), [](double w) { return w < 0; }) ||
+      std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })) {
     throw Error(kScanMismatch,
-                print("%s: --theta: found %zu angles, expected %zu, one a projection",
-                      layout_.path.c_str(), theta_deg.size(), layout_.angles));
+                layout_.path + ": --weights: expected numbers of at least 0, some above it");
   }
+  const double most = *std::max_element(weights.begin(), weights.end());
+  for (double& w : weights) w /= most;
+  layout_.weight = std::move(weights);
+}
+
+void FrameSource::give_flat_places(const std::vector<std::size_t>& places) {
+  const std::size_t sets = places.size();
+  const bool rises = std::is_sorted(places.begin(), places.end(), std::less_equal<>());
+  if (sets == 0 || !rises || places.back() > layout_.angles || layout_.flats % sets != 0 ||
+      layout_.flats == 0) {
+    throw Error(kScanMismatch,
+                print("%s: --flats-at: %zu flats of %zu projections: expected as many rising "
+                      "places as there are sets of them, all of one size",
+                      layout_.path.c_str(), layout_.flats, layout_.angles));
+  }
+  layout_.flat_sets = sets;
+  layout_.flat_set.assign(layout_.angles, 0);
+  std::size_t first = 0;
+  for (std::size_t m = 0; m < sets; ++m) {
+    // half-way to the next set; half a projection rounds to even, as TomoPy's
+    const auto half = m + 1 < sets
+                          ? std::nearbyint(static_cast<double>(places[m + 1] - places[m]) / 2)
+                          : static_cast<double>(layout_.angles);
+    const std::size_t end = std::min(
+        layout_.angles, m + 1 < sets ? places[m] + static_cast<std::size_t>(half) : layout_.angles);
+    for (std::size_t a = first; a < end; ++a) layout_.flat_set[a] = static_cast<std::uint32_t>(m);
+    first = std::max(first, end);
+  }
+}
+
+void FrameSource::give_angles(std::vector<double> theta_deg) {
+  check_count("--theta", "angles", theta_deg.size());
   layout_.theta_deg = std::move(theta_deg);
   layout_.source = AngleSource::kGiven;
 }

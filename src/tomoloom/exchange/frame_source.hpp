@@ -18,7 +18,13 @@ struct ScanLayout {
   std::string path, group;        ///< "exchange", "exchange1" ...; empty: a stack of images
   std::string data, white, dark;  ///< names of sets of frames; empty: there is none
   std::size_t angles = 0, rows = 0, columns = 0, flats = 0, darks = 0;
+  std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
   std::vector<double> theta_deg;
+  // of each projection, where there is more to say; empty: nothing
+  std::vector<double> shift;            ///< columns that it is moved to the right first
+  std::vector<double> weight;           ///< what it counts beside the others
+  std::vector<std::uint32_t> flat_set;  ///< which of the flats' sets is its own
+  std::size_t flat_sets = 1;            ///< of as many frames each, one after the other
   AngleSource source = AngleSource::kTheta;
   bool counts = false;                    ///< 16-bit counts: read as they are, without a conversion
   std::string type;                       ///< "uint16", "float32" ..., for messages
@@ -51,13 +57,23 @@ class FrameSource {
   /// A text that changes when the files do.
   [[nodiscard]] virtual std::string identity() const = 0;
 
-  /// Angles from elsewhere. Throws kScanMismatch where they are not one a projection.
+  /// Most that reading takes beside what it fills.
+  [[nodiscard]] virtual std::uint64_t buffer_bytes() const noexcept { return 0; }
+
+  /// From elsewhere, one a projection. Throw kScanMismatch where they are not.
   void give_angles(std::vector<double> theta_deg);
+  void give_shifts(std::vector<double> columns);
+  void give_weights(std::vector<double> weights);
+  /// The projections before which the sets of flats were taken, rising: each projection has the
+  /// nearest as its own. Throws kScanMismatch where the flats are not as many sets.
+  void give_flat_places(const std::vector<std::size_t>& places);
 
  protected:
   FrameSource() = default;
   FrameSource(const FrameSource&) = default;
   FrameSource& operator=(const FrameSource&) = default;
+  /// Throws kScanMismatch.
+  void check_count(const char* option, const char* what, std::size_t found) const;
   /// 0 to 180 degrees, both included, as the peers assume.
   void assume_angles();
   ScanLayout layout_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -49,7 +50,8 @@ std::size_t count_of(const std::vector<std::size_t>& shape) {
 
 }  // namespace
 
-ScanReader::ScanReader(const std::string& path, const std::string& group) : reader_(path) {
+ScanReader::ScanReader(const std::string& path, const std::string& group, hdf5::Writing writing)
+    : reader_(path, writing) {
   layout_.path = path;
   layout_.group = group;
   layout_.data = group + "/data";
@@ -86,7 +88,7 @@ ScanReader::ScanReader(const std::string& path, const std::string& group) : read
   frames("data_dark", layout_.dark, layout_.darks,
          std::string(kAcquisition) + "dark_fields/dark_field_value", layout_.has_dark_value,
          layout_.dark_value);
-  find_angles();
+  find_angles(writing);
 }
 
 bool ScanReader::are_counts(const std::string& name) const {
@@ -114,24 +116,46 @@ std::size_t ScanReader::find_frames(const std::string& name) const {
                     name.c_str(), sizes_of(shape).c_str(), layout_.rows, layout_.columns));
 }
 
-void ScanReader::find_angles() {
-  const std::string theta = layout_.group + "/theta",
-                    rotation = std::string(kAcquisition) + "rotation/";
-  if (reader_.has(theta)) {
-    const std::size_t found = count_of(reader_.extent(theta));
-    if (found != layout_.angles) {
-      throw Error(kScanMismatch, print("%s: %s: found %zu angles, expected %zu, one a projection",
-                                       layout_.path.c_str(), theta.c_str(), found, layout_.angles));
+/// Empty where there are none. Of a scan that is still being written one a projection, or more.
+std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
+  const std::string theta = layout_.group + "/theta";
+  if (!reader_.has(theta)) return {};
+  const std::size_t found = count_of(reader_.extent(theta));
+  const bool grows = writing == hdf5::Writing::kMayGoOn && found <= kMostOfAnAxis;
+  if (found != layout_.angles && !grows) {
+    throw Error(kScanMismatch, print("%s: %s: found %zu angles, expected %zu, one a projection",
+                                     layout_.path.c_str(), theta.c_str(), found, layout_.angles));
+  }
+  if (found == 0) return {};
+  std::vector<double> degrees = reader_.read(theta);
+  for (const double t : degrees) {
+    if (std::isfinite(t) || grows) continue;
+    throw Error(kScanMismatch, layout_.path + ": " + theta + ": an angle is not a number");
+  }
+  return degrees;
+}
+
+void ScanReader::find_angles(hdf5::Writing writing) {
+  const std::string rotation = std::string(kAcquisition) + "rotation/";
+  layout_.expected = layout_.angles;
+  if (writing == hdf5::Writing::kMayGoOn && reader_.has(rotation + "num_angles")) {
+    const double said = number(rotation + "num_angles");
+    if (said > 0 && said <= static_cast<double>(kMostOfAnAxis)) {
+      layout_.expected = std::max(layout_.expected, static_cast<std::size_t>(said));
     }
-    layout_.theta_deg = reader_.read(theta);
-    for (const double t : layout_.theta_deg) {
-      if (!std::isfinite(t)) {
-        throw Error(kScanMismatch, layout_.path + ": " + theta + ": an angle is not a number");
-      }
-    }
+  }
+  std::vector<double> written = written_angles(writing);
+  if (!written.empty()) {
+    layout_.expected = std::max(layout_.expected, written.size());
+    layout_.angles = std::min(layout_.angles, written.size());
+    written.resize(layout_.angles);
+    layout_.theta_deg = std::move(written);
     return;
   }
+  const std::size_t there = std::exchange(layout_.angles, layout_.expected);
   assume_angles();
+  layout_.angles = there;
+  layout_.theta_deg.resize(there);
   if (!reader_.has(rotation + "rotation_start") || !reader_.has(rotation + "rotation_step")) return;
   const double start = number(rotation + "rotation_start");
   const double step = number(rotation + "rotation_step");

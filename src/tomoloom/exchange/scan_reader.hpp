@@ -15,14 +15,16 @@
 namespace tomoloom {
 
 /// Angles: /GROUP/theta in degrees; else start and step below /process/acquisition/rotation; else
-/// 0 to 180 degrees, both included, as the peers assume. Flats: /GROUP/data_white, else the value
-/// flat_field_value below /process/acquisition/flat_fields; darks alike.
+/// 0 to 180 degrees, both included, as the peers assume. Of a scan that is still being written the
+/// projections that have angles, or all of them where none are there yet. Flats: /GROUP/data_white,
+/// else the value flat_field_value below /process/acquisition/flat_fields; darks alike.
 class ScanReader final : public FrameSource {
  public:
   /// Throws kNotFound, kCorrupt, kMissingHdu (no GROUP/data), kWrongShape (not
   /// [angle][row][column], empty, or far too large), kScanMismatch (flats, darks or angles that do
   /// not fit).
-  ScanReader(const std::string& path, const std::string& group);
+  ScanReader(const std::string& path, const std::string& group,
+             hdf5::Writing writing = hdf5::Writing::kOver);
 
   /// Throws kCorrupt.
   void projections(std::size_t first, std::size_t rows, FrameBlock& out) const;
@@ -36,7 +38,8 @@ class ScanReader final : public FrameSource {
   [[nodiscard]] std::string identity() const override;
 
  private:
-  void find_angles();
+  void find_angles(hdf5::Writing writing);
+  [[nodiscard]] std::vector<double> written_angles(hdf5::Writing writing) const;
   [[nodiscard]] std::size_t find_frames(const std::string& name) const;
   [[nodiscard]] bool are_counts(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;

@@ -162,7 +162,7 @@ bool SliceFolder::done(std::size_t first, std::size_t count) const {
 }
 
 void SliceFolder::write_slice(std::size_t number, std::span<const float> slice) const {
-  const std::string name = file_name(shape_.first_row + number);
+  const std::string name = file_name(shape_.row(number));
   const int fd = ::openat(fd_, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   int error = fd < 0 ? errno : 0;
   const auto put = [&](const std::uint8_t* bytes, std::size_t count) {

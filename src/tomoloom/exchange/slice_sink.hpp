@@ -18,6 +18,11 @@ struct VolumeNote {
 struct VolumeShape {
   std::size_t slices = 0, width = 0;
   std::size_t first_row = 0;  ///< of the projections, that slice 0 is of
+  std::size_t row_step = 1;   ///< from that to the next slice's
+
+  [[nodiscard]] std::size_t row(std::size_t slice) const noexcept {
+    return first_row + slice * row_step;
+  }
 };
 
 class SliceSink {

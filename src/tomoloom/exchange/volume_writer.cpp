@@ -48,7 +48,7 @@ void VolumeWriter::make_sets(const VolumeShape& shape, std::span<const VolumeNot
   writer_->describe("exchange/data", "units", "1/pixel");
   writer_->create("exchange/row", hdf5::Type::kInt64, {n});  // of the projections
   std::vector<std::int64_t> rows(n);
-  for (std::size_t i = 0; i < n; ++i) rows[i] = static_cast<std::int64_t>(shape.first_row + i);
+  for (std::size_t i = 0; i < n; ++i) rows[i] = static_cast<std::int64_t>(shape.row(i));
   writer_->write("exchange/row", 0, std::span<const std::int64_t>(rows));
   for (const VolumeNote& note : notes) writer_->text("process/tomoloom/" + note.name, note.value);
 }

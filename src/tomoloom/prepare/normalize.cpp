@@ -112,6 +112,10 @@ void normalize(std::span<const float> counts, const Gain& gain, Logarithm logari
   normalize_with(counts, gain, logarithm, out, isa);
 }
 
+void minus_log(std::span<float> transmissions, Isa isa) {
+  normalize_kernels(isa).minus_log(transmissions.data(), transmissions.size());
+}
+
 void copy_finite(std::span<const float> in, std::span<float> out) {
   constexpr float kMost = 1e20F;
   std::transform(in.begin(), in.end(), out.begin(),

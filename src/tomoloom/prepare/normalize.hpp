@@ -51,6 +51,9 @@ void normalize(std::span<const std::uint16_t> counts, const Gain& gain, Logarith
 void normalize(std::span<const float> counts, const Gain& gain, Logarithm logarithm,
                std::span<float> out, Isa isa = active_isa());
 
+/// Transmissions -> line integrals, as normalize() has them of a gain of 1.
+void minus_log(std::span<float> transmissions, Isa isa = active_isa());
+
 /// Numbers that are none, or whose sums would be none (beyond 1e20), become 0: one of them would
 /// spread over its slice and the one beside it.
 void copy_finite(std::span<const float> in, std::span<float> out);

@@ -11,7 +11,7 @@ BlockRun::BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink&
       writer_(writer),
       summary_(setup.summary()),
       observer_(observer),
-      work_(setup.rest(), setup.frames().layout(), setup.plan()),
+      work_(setup.rest(), setup.frames().layout(), setup.plan(), observer),
       blocks_(std::move(blocks)) {}
 
 void BlockRun::run(Executor& executor) {

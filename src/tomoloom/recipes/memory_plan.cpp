@@ -22,12 +22,36 @@ constexpr std::uint64_t kHeapKeeps = std::uint64_t{32} << 20;
 /// order, wavelets.
 constexpr std::uint64_t kStripeBytes = 48;
 
+/// Tables of the exact plan, a frequency of an angle; work of one of its threads, a column.
+constexpr std::uint64_t kExactTables = 64, kExactThread = 4096;
+
 std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
   return std::max({copies ? layout.angles * layout.columns * kStripeBytes : 0,
-                   job.centre_last ? shift_rows_bytes(layout.columns) : 0,
+                   job.centre_last || !layout.shift.empty() || job.search == AxisSearch::kLean ||
+                           job.search == AxisSearch::kEntropy
+                       ? shift_rows_bytes(layout.columns)
+                       : 0,
                    std::uint64_t{remove_rings_bytes(layout.columns, job.rings)}});
+}
+
+/// Of the host, for what goes to a card and comes back.
+std::uint64_t card_bytes(const ReconJob& job, const SlicePlan& plan) {
+  return plan.grid && on_card(job.backend) ? DeviceSlices::host_bytes(*plan.grid) : 0;
+}
+
+std::uint64_t search_bytes(const ReconJob& job, const ScanLayout& layout, std::size_t threads) {
+  if (job.search == AxisSearch::kNone) return 0;
+  const std::uint64_t sinogram = std::uint64_t{layout.angles} * layout.columns;
+  const std::uint64_t rows = kProgram + threads * kThread + sinogram * kCentreBytes;
+  if (job.search != AxisSearch::kEntropy) return rows;
+  // a group of slices by the exact plan, whose grid is finer by half, and their sinograms
+  const std::uint64_t slice = std::uint64_t{layout.columns} * layout.columns;
+  const std::uint64_t group = kSlicesPerGroup * sizeof(float) * (4 * sinogram + 4 * slice);
+  return std::max(rows, kProgram + group + sinogram * kExactTables +
+                            threads * (kThread + shift_rows_bytes(layout.columns) +
+                                       kExactThread * layout.columns));
 }
 
 }  // namespace
@@ -40,7 +64,8 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
   const bool flats = job.input == InputKind::kCounts;
   const std::uint64_t frames = layout.angles + (flats ? layout.flats + layout.darks : 0);
   const std::uint64_t raw = frames * frame * value;
-  const std::uint64_t averages = frame * (sizeof(double) + 6 * sizeof(float));
+  const std::uint64_t averages =
+      frame * (sizeof(double) + (4 + 2 * layout.flat_sets) * sizeof(float));
   // as wide as slices are: half acquisition widens them, and a vector that grows is copied
   const std::uint64_t wide = std::uint64_t{block_rows} * plan.image();
   const std::uint64_t integrals =
@@ -49,13 +74,11 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
       std::uint64_t{block_rows} * plan.image() * plan.image() * sizeof(float);
   const std::uint64_t always =
       kProgram + threads * (kThread + sinogram_bytes(job, layout) + plan.thread_bytes()) +
-      plan.group_bytes() + read.buffers + averages + integrals + std::min(raw, kHeapKeeps) +
-      std::min(slices, kHeapKeeps);
+      plan.group_bytes() + card_bytes(job, plan) + read.buffers + averages + integrals +
+      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
   const std::uint64_t before =
       read.before > 0 ? kProgram + threads * kThread + read.buffers + read.before : 0;
-  const std::uint64_t centre = job.search != AxisSearch::kNone
-                                   ? kProgram + layout.angles * layout.columns * kCentreBytes
-                                   : 0;
+  const std::uint64_t centre = search_bytes(job, layout, threads);
   MemoryPlan memory;
   memory.bytes = std::max({centre, before, always + 2 * raw + 2 * slices});
   memory.overlap = memory.bytes <= granted;

@@ -82,7 +82,7 @@ TEST(OptionRows, NameTheOptionThatIsWrong) {
   EXPECT_EQ(
       refusal("center", "inf"),
       "--center inf: expected a column, such as 515.4, those of the first and the last row, such "
-      "as 515.4:517, or middle, auto or pairs");
+      "as 515.4:517, or middle, auto, fit, entropy or pairs");
   EXPECT_EQ(refusal("nothing", "1"), "there is no option nothing");
 }
 

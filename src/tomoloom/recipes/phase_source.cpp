@@ -31,6 +31,7 @@ ReconJob after_phase(ReconJob job) {
   if (job.phase.method == Phase::kNone) return job;
   job.input = InputKind::kTransmissions;
   job.outlier = 0;
+  job.air = 0;
   return job;
 }
 
@@ -53,6 +54,8 @@ PhaseSource::PhaseSource(const FrameSource& scan, const ReconJob& job, std::size
   layout_.white.clear();
   layout_.dark.clear();
   layout_.flats = layout_.darks = 0;
+  layout_.flat_set.clear();
+  layout_.flat_sets = 1;
 }
 
 std::vector<std::size_t> PhaseSource::chunk(const std::string&) const {
@@ -78,11 +81,15 @@ void PhaseSource::find_gain() const {
     if (counts && layout.darks > 0) {
       scan_.frames(layout.dark, 0, layout.darks, block.first, block.rows, block.darks);
     }
-    const Gain part = gain_of(job_, layout, block);
-    gain_.dark.insert(gain_.dark.end(), part.dark.begin(), part.dark.end());
-    gain_.scale.insert(gain_.scale.end(), part.scale.begin(), part.scale.end());
-    flaws_.blind += part.blind;
-    flaws_.saturated += count_saturated(job_, block, part);
+    const std::vector<Gain> part = gains_of(job_, layout, block);
+    gains_.resize(part.size());
+    for (std::size_t set = 0; set < part.size(); ++set) {
+      Gain& whole = gains_[set];
+      whole.dark.insert(whole.dark.end(), part[set].dark.begin(), part[set].dark.end());
+      whole.scale.insert(whole.scale.end(), part[set].scale.begin(), part[set].scale.end());
+    }
+    flaws_.blind += count_blind(part);
+    flaws_.saturated += count_saturated(job_, block, part.front());
   }
 }
 
@@ -93,14 +100,8 @@ void PhaseSource::look(std::size_t frame, std::size_t frames) const {
   scan_.frames(layout_.data, begin_, count, seen_first_, seen_rows_, raw_);
   seen_.resize(count * pixels);
   executor_.run(count, [&](std::size_t f) {
-    const std::span<float> out(seen_.data() + f * pixels, pixels);
-    if (raw_.counts.empty()) {
-      normalize(std::span<const float>(raw_.floats.data() + f * pixels, pixels), gain_,
-                Logarithm::kNone, out);
-    } else {
-      normalize(std::span<const std::uint16_t>(raw_.counts.data() + f * pixels, pixels), gain_,
-                Logarithm::kNone, out);
-    }
+    to_transmissions(job_, scan_.layout(), raw_, f, begin_ + f, gains_,
+                     {seen_.data() + f * pixels, pixels});
   });
   if (job_.outlier <= 0) return;
   executor_.run(seen_rows_, [&](std::size_t r) {
@@ -143,7 +144,7 @@ void PhaseSource::frames(const std::string&, std::size_t frame, std::size_t fram
   }
   if (frame + frames == layout_.angles) {
     filter_.reset();
-    gain_ = {};
+    gains_.clear();
     raw_ = {};
     seen_ = {};
   }
@@ -160,8 +161,8 @@ std::uint64_t PhaseSource::bytes() const {
   const std::uint64_t row = (layout.flats + layout.darks) * layout.columns * sizeof(float);
   const std::uint64_t flats = std::max(kMostFlats, kSlicesPerGroup * row);
   return PhaseFilter::bytes(job_.phase, seen_rows_, layout_.columns, executor_.concurrency()) +
-         window * pixels * (value + sizeof(float)) + 2 * pixels * sizeof(float) +
-         std::min(flats, row * seen_rows_);
+         window * pixels * (value + sizeof(float)) + 2 * layout.flat_sets * pixels * sizeof(float) +
+         scan_.buffer_bytes() + std::min(flats, row * seen_rows_);
 }
 
 }  // namespace tomoloom

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
@@ -53,9 +54,9 @@ class PhaseSource final : public FrameSource {
   const Observer& observer_;
   std::size_t seen_first_, seen_rows_;  ///< rows that the filter reaches from those wanted
   std::size_t box_;                     ///< projections at a time
-  // what a call leaves for the next: the same pages, the gain
+  // what a call leaves for the next: the same pages, the gains
   mutable std::optional<PhaseFilter> filter_;
-  mutable Gain gain_;
+  mutable std::vector<Gain> gains_;  ///< of each set of flats
   mutable PixelFlaws flaws_;
   mutable StageTime spent_;
   mutable FrameBlock raw_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "loom/base/stop.hpp"
+#include "tomoloom/prepare/air.hpp"
 #include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/rings.hpp"
@@ -16,11 +17,15 @@ namespace {
 
 constexpr std::size_t kFramesPerTask = 8;
 
-std::vector<float> averaged(const FrameBlock& block, double otherwise, Averaging averaging,
-                            std::size_t pixels) {
+/// Of frames [first, first + count) of a block; of none the number that stands for them.
+std::vector<float> averaged(const FrameBlock& block, std::size_t first, std::size_t count,
+                            double otherwise, Averaging averaging, std::size_t pixels) {
   if (block.frames == 0) return std::vector<float>(pixels, static_cast<float>(otherwise));
-  return block.counts.empty() ? average_frames(block.floats, pixels, averaging)
-                              : average_frames(block.counts, pixels, averaging);
+  const auto part = [&](const auto& values) {
+    return average_frames(std::span(values).subspan(first * pixels, count * pixels), pixels,
+                          averaging);
+  };
+  return block.counts.empty() ? part(block.floats) : part(block.counts);
 }
 
 }  // namespace
@@ -32,13 +37,41 @@ void read_block(BlockSource& source, std::size_t first, std::size_t rows, const 
   source.read(first, rows, block.projections, block.flats, block.darks, observer);
 }
 
-Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block) {
+std::vector<Gain> gains_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block) {
   const std::size_t pixels = block.rows * layout.columns;
   if (job.input != InputKind::kCounts) {
-    return make_gain(std::vector<float>(pixels, 1), std::vector<float>(pixels, 0));
+    return {make_gain(std::vector<float>(pixels, 1), std::vector<float>(pixels, 0))};
   }
-  return make_gain(averaged(block.flats, layout.flat_value, job.averaging, pixels),
-                   averaged(block.darks, layout.dark_value, job.averaging, pixels));
+  const std::vector<float> dark =
+      averaged(block.darks, 0, block.darks.frames, layout.dark_value, job.averaging, pixels);
+  const std::size_t each = block.flats.frames / layout.flat_sets;
+  std::vector<Gain> gains;
+  for (std::size_t set = 0; set < layout.flat_sets; ++set) {
+    gains.push_back(make_gain(
+        averaged(block.flats, set * each, each, layout.flat_value, job.averaging, pixels), dark));
+  }
+  return gains;
+}
+
+std::size_t count_blind(const std::vector<Gain>& gains) {
+  std::size_t most = 0;
+  for (const Gain& gain : gains) most = std::max(most, gain.blind);
+  return most;
+}
+
+void to_transmissions(const ReconJob& job, const ScanLayout& layout, const FrameBlock& block,
+                      std::size_t frame, std::size_t angle, const std::vector<Gain>& gains,
+                      std::span<float> out) {
+  const Gain& gain = gains[layout.flat_set.empty() ? 0 : layout.flat_set[angle]];
+  const std::size_t pixels = out.size();
+  if (block.counts.empty()) {
+    normalize(std::span<const float>(block.floats.data() + frame * pixels, pixels), gain,
+              Logarithm::kNone, out);
+  } else {
+    normalize(std::span<const std::uint16_t>(block.counts.data() + frame * pixels, pixels), gain,
+              Logarithm::kNone, out);
+  }
+  if (job.air > 0) balance_air(out, layout.columns, job.air);
 }
 
 std::size_t count_saturated(const ReconJob& job, const RawBlock& block, const Gain& gain) {
@@ -63,8 +96,6 @@ bool looks_for_zingers(const ReconJob& job) {
 void clean_sinograms(const ReconJob& job, const ScanLayout& layout, std::size_t rows,
                      Executor& executor, std::span<float> integrals) {
   const std::size_t pixels = rows * layout.columns;
-  const Gain unit =
-      make_gain(std::vector<float>(layout.columns, 1), std::vector<float>(layout.columns, 0));
   executor.run(rows, [&](std::size_t row) {
     const SinogramView sinogram{.data = integrals.data() + row * layout.columns,
                                 .angles = layout.angles,
@@ -73,8 +104,7 @@ void clean_sinograms(const ReconJob& job, const ScanLayout& layout, std::size_t 
     if (looks_for_zingers(job)) {
       (void)remove_outlier(sinogram, static_cast<float>(job.outlier), job.outlier_size);
       for (std::size_t a = 0; a < layout.angles; ++a) {
-        const std::span<float> line(sinogram.data + a * pixels, layout.columns);
-        normalize(std::span<const float>(line), unit, Logarithm::kMinusLog, line);
+        minus_log({sinogram.data + a * pixels, layout.columns});
       }
     }
     remove_stripe(sinogram, job.stripe);
@@ -95,48 +125,57 @@ std::vector<double> shifts_of(const ReconJob& job, const ScanLayout& layout,
 
 }  // namespace
 
+void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out) {
+  if (block.counts.empty()) {
+    return copy_finite({block.floats.data() + frame * out.size(), out.size()}, out);
+  }
+  const std::span<const std::uint16_t> in(block.counts.data() + frame * out.size(), out.size());
+  std::transform(in.begin(), in.end(), out.begin(),
+                 [](std::uint16_t value) { return static_cast<float>(value); });
+}
+
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, std::vector<float>& integrals) {
-  const Gain gain = gain_of(job, layout, block);
-  const PixelFlaws flaws{.blind = gain.blind, .saturated = count_saturated(job, block, gain)};
+  const std::vector<Gain> gains = gains_of(job, layout, block);
+  const PixelFlaws flaws{.blind = count_blind(gains),
+                         .saturated = count_saturated(job, block, gains.front())};
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
   const bool zingers = looks_for_zingers(job);
-  const Logarithm first_pass = zingers ? Logarithm::kNone : Logarithm::kMinusLog;
   const std::size_t tasks = (layout.angles + kFramesPerTask - 1) / kFramesPerTask;
-  const FrameBlock& raw = block.projections;
   executor.run(tasks, [&](std::size_t task) {
     const std::size_t end = std::min(layout.angles, (task + 1) * kFramesPerTask);
     for (std::size_t a = task * kFramesPerTask; a < end; ++a) {
       const std::span<float> out(integrals.data() + a * pixels, pixels);
-      if (!raw.counts.empty()) {
-        const std::span<const std::uint16_t> in(raw.counts.data() + a * pixels, pixels);
-        if (job.input == InputKind::kIntegrals) {
-          std::transform(in.begin(), in.end(), out.begin(),
-                         [](std::uint16_t value) { return static_cast<float>(value); });
-        } else {
-          normalize(in, gain, first_pass, out);
-        }
-      } else if (job.input == InputKind::kIntegrals) {
-        copy_finite({raw.floats.data() + a * pixels, pixels}, out);
-      } else {
-        normalize(std::span<const float>(raw.floats.data() + a * pixels, pixels), gain, first_pass,
-                  out);
+      if (job.input == InputKind::kIntegrals) {
+        copy_integrals(block.projections, a, out);
+        continue;
       }
+      to_transmissions(job, layout, block.projections, a, a, gains, out);
+      if (!zingers) minus_log(out);
     }
   });
   if (zingers || job.stripe.method != Stripe::kNone) {
     clean_sinograms(job, layout, block.rows, executor, integrals);
   }
+  if (!layout.shift.empty()) {
+    shift_projections(integrals, block.rows, layout.columns, layout.shift, executor);
+  }
   if (job.centre_last) {
     shift_rows(integrals, layout.columns, shifts_of(job, layout, block), executor);
+  }
+  if (job.window.bin > 1) {  // values stay those of the detector's pixel
+    const float share = 1 / static_cast<float>(job.window.bin);
+    executor.run(layout.angles, [&](std::size_t a) {
+      for (std::size_t i = a * pixels; i < (a + 1) * pixels; ++i) integrals[i] *= share;
+    });
   }
   return flaws;
 }
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         const SlicePlan& plan)
-    : job_(job), layout_(layout), engine_(plan), image_(plan.image()) {
+                                         const SlicePlan& plan, const Observer& observer)
+    : job_(job), layout_(layout), engine_(plan, job.backend, observer), image_(plan.image()) {
   if (job.acquisition == Acquisition::kHalf) {
     half_ = half_acquisition(layout.columns, *job.centre);
   }

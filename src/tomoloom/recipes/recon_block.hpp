@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "loom/base/executor.hpp"
@@ -23,11 +24,23 @@ struct RawBlock {
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
                 RawBlock& block);
 
-/// Of a block's flats and darks, or of a scan's that has none; pixels that are blind are counted in
-/// it, saturated ones by themselves.
-[[nodiscard]] Gain gain_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block);
+/// Of a block's flats and darks, or of a scan's that has none: one of each set of flats. Pixels
+/// that are blind are counted in them, saturated ones by themselves.
+[[nodiscard]] std::vector<Gain> gains_of(const ReconJob& job, const ScanLayout& layout,
+                                         const RawBlock& block);
 [[nodiscard]] std::size_t count_saturated(const ReconJob& job, const RawBlock& block,
                                           const Gain& gain);
+/// Of the set that has most of them.
+[[nodiscard]] std::size_t count_blind(const std::vector<Gain>& gains);
+
+/// Frame `frame` of a block, `pixels` large, as transmissions by the gain of its own set of flats,
+/// the beam balanced by the air where that is wanted. `angle`: of the scan.
+void to_transmissions(const ReconJob& job, const ScanLayout& layout, const FrameBlock& block,
+                      std::size_t frame, std::size_t angle, const std::vector<Gain>& gains,
+                      std::span<float> out);
+
+/// The same of numbers that are line integrals already.
+void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out);
 
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
@@ -36,7 +49,9 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
-  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan);
+  /// Throws what SliceEngine does.
+  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
+                      const Observer& observer);
 
   /// Slices [slice][row][column] in memory that `out` may have. Adds the block's flaws to `flaws`.
   void run(const RawBlock& block, Executor& executor, const Observer& observer, PixelFlaws& flaws,

@@ -16,6 +16,7 @@
 #include "tomoloom/exchange/slice_folder.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 #include "tomoloom/recipes/version.hpp"
 #include "tomoloom/status.hpp"
 
@@ -44,10 +45,10 @@ std::optional<std::vector<double>> angles_of_range(std::string_view text, std::s
 }
 
 /// Numbers with blanks, commas or ends of lines between them; what follows a # is a remark.
-std::vector<double> angles_of_file(const std::string& path) {
+std::vector<double> numbers_of_file(const std::string& path, const char* what) {
   const std::string all = read_text(path, kMostText);
   constexpr std::string_view kBetween = " \t\r,;";
-  std::vector<double> theta;
+  std::vector<double> numbers;
   std::size_t line_number = 0;
   for (std::size_t at = 0; at < all.size(); ++line_number) {
     const std::size_t end = std::min(all.find('\n', at), all.size());
@@ -62,26 +63,31 @@ std::vector<double> angles_of_file(const std::string& path) {
       const auto value = number_of(word);
       if (!value) {
         throw Error(Status::kWrongShape,
-                    print("%s: line %zu: found %s, expected an angle in degrees", path.c_str(),
-                          line_number + 1, std::string(word.substr(0, 40)).c_str()));
+                    print("%s: line %zu: found %s, expected %s", path.c_str(), line_number + 1,
+                          std::string(word.substr(0, 40)).c_str(), what));
       }
-      theta.push_back(*value);
+      numbers.push_back(*value);
       line.remove_prefix(to);
     }
   }
-  return theta;
+  return numbers;
 }
 
 /// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
 std::string making_of(const ReconJob& job, const FrameSource& scan,
                       std::span<const VolumeNote> notes) {
-  std::string text =
-      "tomoloom " + std::string(version()) + " " + std::string(isa_name(active_isa())) +
-      " scan=" + std::filesystem::absolute(job.scan).string() + " " + scan.identity();
+  std::string text = "tomoloom " + std::string(version()) + " " +
+                     std::string(isa_name(active_isa())) + (on_card(job.backend) ? " card" : "") +
+                     " scan=" + std::filesystem::absolute(job.scan).string() + " " +
+                     scan.identity();
   for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
-  for (const double theta : job.theta.empty() ? std::vector<double>{} : scan.layout().theta_deg) {
-    text += print(" %.17g", theta);
-  }
+  const auto add = [&](const std::string& option, const std::vector<double>& numbers) {
+    if (option.empty()) return;
+    for (const double number : numbers) text += print(" %.17g", number);
+  };
+  add(job.theta, scan.layout().theta_deg);
+  add(job.shifts, scan.layout().shift);
+  add(job.weights, scan.layout().weight);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -102,9 +108,13 @@ std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
   }
   if (!job.theta.empty()) {
     const auto range = angles_of_range(job.theta, scan->layout().angles);
-    scan->give_angles(range ? *range : angles_of_file(job.theta));
+    scan->give_angles(range ? *range : numbers_of_file(job.theta, "an angle in degrees"));
   }
-  return scan;
+  if (!job.shifts.empty()) scan->give_shifts(numbers_of_file(job.shifts, "a number of columns"));
+  if (!job.weights.empty()) scan->give_weights(numbers_of_file(job.weights, "a weight"));
+  if (!job.flats_at.empty()) scan->give_flat_places(job.flats_at);
+  if (job.window.all()) return scan;
+  return std::make_unique<ScanWindow>(std::move(scan), job.window);
 }
 
 void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer) {
@@ -114,6 +124,10 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
         stack ? "no --theta" : "no " + layout.group + "/theta and no rotation_start, rotation_step";
     observer.warn(layout.path + ": " + none +
                   ": angles taken to be 0 to 180 degrees, both included");
+  }
+  if (job.air > 0 && job.input == InputKind::kIntegrals) {
+    throw Error(Status::kUnsupported,
+                layout.path + ": --air wants counts or transmissions (--input)");
   }
   if (job.input != InputKind::kCounts) return;
   if (layout.white.empty() && !layout.has_flat_value) {

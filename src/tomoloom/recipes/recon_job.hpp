@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "loom/device/backend.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "tomoloom/exchange/frame_source.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
+#include "tomoloom/exchange/scan_window.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/prepare/rings.hpp"
@@ -45,13 +48,18 @@ enum class Acquisition { kFull, kHalf };
 enum class VolumeFormat { kHdf5, kTiff };
 
 /// How the axis is looked for: in the transform of the whole turn, or in pairs of projections.
-enum class AxisSearch { kNone, kTurn, kPairs };
+/// kLean: kTurn in bands of rows, and a line through what is found. kEntropy: the slice that has
+/// the fewest different values.
+enum class AxisSearch { kNone, kTurn, kPairs, kLean, kEntropy };
 
 struct ReconJob {
   std::string scan, group = "exchange", output;
   std::string flats = {}, darks = {};  ///< stacks of images beside a scan that is one
   StackKind stack = StackKind::kProjections;
   std::string theta = {};  ///< degrees: FIRST:LAST or a file of them; empty: what the scan says
+  std::string shifts = {}, weights = {};   ///< files of a number a projection
+  std::vector<std::size_t> flats_at = {};  ///< projections that the sets of flats were taken before
+  WindowChoice window = {};
   VolumeFormat format = VolumeFormat::kHdf5;
   Method method = Method::kExact;
   FilterChoice filter = {};
@@ -59,8 +67,8 @@ struct ReconJob {
   std::size_t blocks = 1;        ///< of kOsem, kOspml..., kBart
   double reg_par = 0;            ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
   double reg_edge = 1;           ///< of kPmlHybrid, kOspmlHybrid
-  /// Column of the axis; none: the middle of the row. Of a leaning axis where the detector's first
-  /// row sees it, and where its last one does.
+  /// Column of the axis on the detector; none: the middle of the row. Of a leaning axis where the
+  /// detector's first row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
   AxisSearch search = AxisSearch::kNone;  ///< instead of a column
   Acquisition acquisition = Acquisition::kFull;
@@ -68,13 +76,15 @@ struct ReconJob {
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
   Averaging averaging = Averaging::kMean;
-  double outlier = 0;  ///< of transmissions above their surroundings; 0: zingers stay
+  std::size_t air = 0;  ///< pixels at either end of a row that nothing is before; 0: not used
+  double outlier = 0;   ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
   PhaseChoice phase = {};  ///< of transmissions, before the logarithm
   StripeChoice stripe = {};
-  RingChoice rings = {};     ///< removed from slices
-  double mask = 1;           ///< of the circle within a slice; 0: none
-  std::uint64_t memory = 0;  ///< bytes; 0: what the machine grants
+  RingChoice rings = {};            ///< removed from slices
+  double mask = 1;                  ///< of the circle within a slice; 0: none
+  std::uint64_t memory = 0;         ///< bytes; 0: what the machine grants
+  Backend backend = Backend::kCpu;  ///< what makes slices of kExact and kGridrec
   Overwrite overwrite = Overwrite::kYes;
   bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };
@@ -87,6 +97,8 @@ struct PixelFlaws {
 
 struct ReconSummary {
   ScanLayout layout;
+  WindowChoice window;
+  /// Rows and columns of the window.
   std::size_t first_row = 0, slices = 0, width = 0, grid = 0;
   PixelFlaws flaws;
   double centre = 0;
@@ -96,6 +108,10 @@ struct ReconSummary {
   bool overlap = true;       ///< reading, computing and writing went on at the same time
   bool spooled = false;      ///< rows went through a temporary file
   std::size_t resumed = 0;   ///< slices that an earlier run had left
+
+  // of the detector
+  [[nodiscard]] double axis() const noexcept { return window.to_detector(centre); }
+  [[nodiscard]] std::size_t row() const noexcept { return first_row * window.bin; }
 };
 
 }  // namespace tomoloom

@@ -14,19 +14,39 @@
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
-#include "tomoloom/reconstruct/centre.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
 namespace {
+
+/// The job in rows and columns of its window.
+ReconJob in_window(ReconJob job, const ScanLayout& layout) {
+  const WindowChoice& window = job.window;
+  if (job.centre_last && window.bin > 1) {  // seen by the middles of the first and the last row
+    const double rows = static_cast<double>(layout.rows * window.bin);
+    const double half = (static_cast<double>(window.bin) - 1) / 2;
+    const double step = (*job.centre_last - *job.centre) / std::max(1.0, rows - 1);
+    *job.centre += step * half;
+    *job.centre_last -= step * half;
+  }
+  for (std::optional<double>* column : {&job.centre, &job.centre_last}) {
+    if (*column) **column = window.to_window(**column);
+  }
+  job.first_row /= window.bin;
+  if (job.end_row) *job.end_row /= window.bin;
+  job.phase.pixel_cm *= static_cast<double>(window.bin);
+  return job;
+}
 
 /// Rows and axis that were asked for, or what the scan has. Throws kSliceRange, kCentreRange.
 void settle_rows(const ReconJob& job, ReconSummary& summary) {
   const ScanLayout& layout = summary.layout;
   const std::size_t end = job.end_row.value_or(layout.rows);
   if (job.first_row >= end || end > layout.rows) {
-    throw Error(kSliceRange, print("%s: rows %zu to %zu: the scan has rows 0 to %zu",
-                                   layout.path.c_str(), job.first_row, end, layout.rows));
+    const std::size_t bin = job.window.bin;
+    throw Error(kSliceRange,
+                print("%s: rows %zu to %zu: the scan has rows 0 to %zu", layout.path.c_str(),
+                      job.first_row * bin, end * bin, layout.rows * bin));
   }
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
@@ -34,8 +54,10 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   const double above = job.centre.value_or(last / 2), below = job.centre_last.value_or(above);
   for (const double column : {above, below}) {
     if (column >= 0 && column <= last) continue;
-    throw Error(kCentreRange, print("%s: --center %g: expected a column from 0 to %g",
-                                    layout.path.c_str(), column, last));
+    const WindowChoice& window = job.window;
+    throw Error(kCentreRange,
+                print("%s: --center %g: expected a column from %g to %g", layout.path.c_str(),
+                      window.to_detector(column), window.to_detector(0), window.to_detector(last)));
   }
   summary.centre = (above + below) / 2;  // where a leaning axis is brought to
 }
@@ -46,44 +68,11 @@ std::vector<double> radians(const ScanLayout& layout) {
   return theta;
 }
 
-/// The axis from rows spread over those that were asked for, searched in the middle half of the
-/// row.
-void look_for_centre(const ReconJob& job, const ScanLayout& layout, BlockSource& source,
-                     ReconSummary& summary, Executor& executor, const Observer& observer) {
-  const std::size_t count = std::min(kCentreRows, summary.slices), n = layout.columns;
-  std::vector<float> rows(layout.angles * count * n), one;
-  RawBlock raw;
-  for (std::size_t r = 0; r < count; ++r) {
-    stop_if_asked(observer);
-    const std::size_t row = summary.first_row + (2 * r + 1) * summary.slices / (2 * count);
-    read_block(source, row, 1, observer, raw);
-    (void)prepare_block(job, layout, raw, executor, one);
-    for (std::size_t a = 0; a < layout.angles; ++a) {
-      std::copy_n(one.data() + a * n, n, rows.data() + (a * count + r) * n);
-    }
-  }
-  const double width = static_cast<double>(n);
-  const StackView view{
-      .data = rows.data(), .slices = count, .angle_stride = count * n, .slice_stride = n};
-  const bool pairs = job.search == AxisSearch::kPairs;
-  const double low = width / 4, high = 3 * width / 4;
-  const auto found = pairs ? find_centre_of_pairs(view, n, radians(layout), low, high)
-                           : find_centre(view, n, radians(layout), low, high, executor);
-  if (!found) {
-    throw Error(Status::kUnsupported,
-                layout.path +
-                    (pairs ? ": --center pairs wants projections half a turn apart"
-                           : ": --center auto wants angles over 180 degrees") +
-                    ": give the column");
-  }
-  summary.centre = *found;
-  observer.info(print("axis found at column %.2f", summary.centre));
-}
-
 SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
   Geometry geometry{.columns = summary.layout.columns,
                     .theta = radians(summary.layout),
-                    .centre = summary.centre};
+                    .centre = summary.centre,
+                    .weight = summary.layout.weight};
   if (job.acquisition == Acquisition::kHalf) {
     const HalfAcquisition half = half_acquisition(geometry.columns, summary.centre);
     geometry.columns = half.width;
@@ -99,7 +88,8 @@ void check_acquisition(const ReconJob& job, const ScanLayout& layout) {
   const auto refuse = [&](const char* what) {
     throw Error(Status::kUnsupported, layout.path + ": --acquisition half " + what);
   };
-  if (!job.centre || job.centre_last) refuse("wants --center COLUMN");
+  if (!job.centre || job.centre_last || job.search != AxisSearch::kNone)
+    refuse("wants --center COLUMN");
   if (job.method != Method::kExact && job.method != Method::kGridrec &&
       job.method != Method::kFbp) {
     refuse("goes with --method exact, gridrec or fbp");
@@ -141,14 +131,16 @@ ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& 
       executor_(executor),
       observer_(observer),
       scan_(open_scan(job)),
-      rest_(after_phase(job)) {
+      own_(in_window(job, scan_->layout())),
+      rest_(after_phase(own_)) {
   summary_.layout = scan_->layout();
-  settle_rows(job, summary_);
+  summary_.window = job.window;
+  settle_rows(own_, summary_);
   check_frames(job, summary_.layout, observer);
   check_acquisition(job, summary_.layout);
   granted_ = granted_memory(job, summary_);
   if (job.phase.method != Phase::kNone) {
-    phase_.emplace(*scan_, job, summary_.first_row, summary_.slices, executor, observer);
+    phase_.emplace(*scan_, own_, summary_.first_row, summary_.slices, executor, observer);
   }
 }
 
@@ -176,7 +168,26 @@ void ReconSetup::open_rows(const std::vector<SliceBlock>& wanted) {
 
 void ReconSetup::find_axis() {
   if (job_.search == AxisSearch::kNone) return;
-  look_for_centre(rest_, frames().layout(), *source_, summary_, executor_, observer_);
+  const AxisFinder finder(rest_, frames().layout(), summary_, *source_, executor_, observer_);
+  set_axis(finder.find());
+  const double lean = axis().last - axis().first;
+  observer_.info(lean == 0
+                     ? print("axis found at column %.2f", summary_.axis())
+                     : print("axis found at column %.2f in the middle row, %+.2f columns from "
+                             "the first row to the last",
+                             summary_.axis(), lean * static_cast<double>(job_.window.bin)));
+}
+
+Axis ReconSetup::axis() const noexcept {
+  if (!rest_.centre_last) return {summary_.centre, summary_.centre};
+  return {*rest_.centre, *rest_.centre_last};
+}
+
+void ReconSetup::set_axis(const Axis& axis) {
+  summary_.centre = (axis.first + axis.last) / 2;
+  if (axis.first == axis.last) return;
+  rest_.centre = axis.first;
+  rest_.centre_last = axis.last;
 }
 
 void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
@@ -198,12 +209,19 @@ std::vector<VolumeNote> ReconSetup::notes() const {
   for (const auto& [key, text] : option_texts(recon_option_rows(), job_, true)) {
     notes.push_back({key, text});
   }
-  notes.push_back({"axis", print("%.17g", summary_.centre)});
+  notes.push_back({"axis", print("%.17g", summary_.axis())});
+  if (const Axis found = axis(); found.first != found.last) {
+    const double lean = (found.last - found.first) * static_cast<double>(job_.window.bin);
+    notes.push_back({"axis_lean", print("%.17g", lean)});
+  }
   return notes;
 }
 
 VolumeShape ReconSetup::shape() const noexcept {
-  return {.slices = summary_.slices, .width = plan_.image(), .first_row = summary_.first_row};
+  return {.slices = summary_.slices,
+          .width = plan_.image(),
+          .first_row = summary_.row(),
+          .row_step = summary_.window.bin};
 }
 
 std::size_t ReconSetup::settle_flaws(std::size_t pixels) {

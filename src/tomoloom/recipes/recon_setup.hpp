@@ -12,6 +12,7 @@
 #include "loom/base/log.hpp"
 #include "tomoloom/exchange/block_source.hpp"
 #include "tomoloom/exchange/slice_sink.hpp"
+#include "tomoloom/recipes/axis_finder.hpp"
 #include "tomoloom/recipes/phase_source.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/recipes/slice_plan.hpp"
@@ -38,14 +39,16 @@ class ReconSetup {
   void open_rows(const std::vector<SliceBlock>& wanted);
   /// Looks for the axis where the job says so, in rows spread over those that are open.
   void find_axis();
-  /// In its place: who has looked found it here.
-  void set_axis(double column) { summary_.centre = column; }
+  /// Where it is, in the window; in place of find_axis(): who has looked found it here.
+  [[nodiscard]] Axis axis() const noexcept;
+  void set_axis(const Axis& axis);
   /// Tables, and the memory of a run on so many threads that takes `beside` bytes more. Throws
   /// kMemory.
   void make_plan(std::size_t threads, std::uint64_t beside = 0);
 
   [[nodiscard]] const ReconJob& job() const noexcept { return job_; }
-  /// What is left of it after the phase is retrieved.
+  /// The same in rows and columns of the window, and what is left to do after the phase is
+  /// retrieved.
   [[nodiscard]] const ReconJob& rest() const noexcept { return rest_; }
   [[nodiscard]] const FrameSource& scan() const noexcept { return *scan_; }
   /// The scan, or that with its phase retrieved.
@@ -66,6 +69,7 @@ class ReconSetup {
   Executor& executor_;
   const Observer& observer_;
   std::unique_ptr<FrameSource> scan_;
+  ReconJob own_;  ///< in rows and columns of the window
   ReconSummary summary_;
   std::uint64_t granted_ = 0;
   std::optional<PhaseSource> phase_;

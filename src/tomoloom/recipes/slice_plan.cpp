@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/slice_plan.hpp"
 
+#include <string>
 #include <utility>
+
+#include "loom/base/error.hpp"
 
 namespace tomoloom {
 namespace {
@@ -41,6 +44,23 @@ RayMethod ray_method(Method method) {
   return RayMethod::kFbp;
 }
 
+/// Null for the CPU: also where a card was found by itself and has too little memory.
+std::unique_ptr<DeviceSlices> open_card(const GridPlan& plan, Backend backend,
+                                        const Observer& observer) {
+  auto devices = open_devices(backend, observer);
+  if (devices.empty()) return nullptr;
+  const std::string name = devices.front()->info().name;
+  try {
+    auto card = std::make_unique<DeviceSlices>(plan, std::move(devices.front()));
+    observer.info("slices are made on " + name);
+    return card;
+  } catch (const Error& error) {
+    if (backend != Backend::kAuto) throw;
+    observer.warn(std::string(error.what()) + ": slices are made on the CPU");
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 std::uint64_t SlicePlan::group_bytes() const noexcept {
@@ -50,6 +70,11 @@ std::uint64_t SlicePlan::group_bytes() const noexcept {
 
 std::uint64_t SlicePlan::thread_bytes() const noexcept {
   return grid ? DirectEngine::thread_bytes(*grid) : RayEngine<float>::thread_bytes(geometry);
+}
+
+bool on_card(Backend backend) noexcept {
+  return backend == Backend::kCuda || backend == Backend::kEmulate ||
+         (backend == Backend::kAuto && cuda_device_count() > 0);
 }
 
 SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
@@ -69,7 +94,13 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
   return plan;
 }
 
-SliceEngine::SliceEngine(const SlicePlan& plan) {
+SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer& observer) {
+  if (!plan.grid && (backend == Backend::kCuda || backend == Backend::kEmulate)) {
+    throw Error(Status::kUnsupported,
+                "--backend: --method exact and gridrec go to a card, no other");
+  }
+  if (plan.grid) device_ = open_card(*plan.grid, backend, observer);
+  if (device_) return;
   if (plan.grid) {
     direct_ = std::make_unique<DirectEngine>(*plan.grid);
   } else {
@@ -79,6 +110,7 @@ SliceEngine::SliceEngine(const SlicePlan& plan) {
 
 void SliceEngine::reconstruct(const StackView& projections, const VolumeView& slices,
                               Executor& executor, const std::function<void(std::size_t)>& before) {
+  if (device_) return device_->reconstruct(projections, slices);
   if (direct_) return direct_->reconstruct(projections, slices, executor);
   rays_->reconstruct(projections, slices, executor, before);
 }

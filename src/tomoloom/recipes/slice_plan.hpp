@@ -6,8 +6,11 @@
 #include <memory>
 #include <optional>
 
+#include "loom/base/log.hpp"
+#include "loom/device/backend.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/reconstruct/direct.hpp"
+#include "tomoloom/reconstruct/gpu/device_slices.hpp"
 #include "tomoloom/reconstruct/ray_engine.hpp"
 
 namespace tomoloom {
@@ -25,18 +28,25 @@ struct SlicePlan {
   [[nodiscard]] std::uint64_t thread_bytes() const noexcept;
 };
 
+/// Whether slices are made on a card, as far as is known before one is opened: by rounding others.
+[[nodiscard]] bool on_card(Backend backend) noexcept;
+
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
 
 /// One group of slices after the other, after a plan that outlives it.
 class SliceEngine {
  public:
-  explicit SliceEngine(const SlicePlan& plan);
+  /// On what `backend` finds; a direct method alone goes to a card. Throws kUnsupported, kDevice
+  /// where a card was insisted on.
+  explicit SliceEngine(const SlicePlan& plan, Backend backend = Backend::kCpu,
+                       const Observer& observer = {});
   /// `before` is called before each iteration of a method that has some.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const std::function<void(std::size_t)>& before);
 
  private:
   std::unique_ptr<DirectEngine> direct_;
+  std::unique_ptr<DeviceSlices> device_;
   std::unique_ptr<RayEngine<float>> rays_;
 };
 

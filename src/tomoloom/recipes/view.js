@@ -83,6 +83,15 @@ const View = (() => {
     drawAll();
   }
 
+  /** Grey levels that were chosen, for the page that comes after this one by itself. */
+  const levelsKept = () => JSON.parse(sessionStorage.getItem('tomoloom-levels') || 'null');
+  const keepLevels = (levels) => data.renews && sessionStorage.setItem('tomoloom-levels', JSON.stringify(levels));
+
+  function chosen() {
+    keepLevels([Number(byId('low').value), Number(byId('high').value)]);
+    drawAll();
+  }
+
   /** Values between which all but 0.5 % on either side lie. */
   function most() {
     const {low, high, bars} = data.histogram;
@@ -162,11 +171,11 @@ const View = (() => {
         ['correlation', brief(d.correlation, 5)], ['worst slice', `${d.worst_slice}, ${brief(d.worst_rms)}`]]);
     }
     if (data.scan) scan();
-    byId('low').addEventListener('change', drawAll);
-    byId('high').addEventListener('change', drawAll);
-    byId('whole').addEventListener('click', () => setWindow(v.least, v.greatest));
-    byId('most').addEventListener('click', () => setWindow(...most()));
-    setWindow(...most());
+    byId('low').addEventListener('change', chosen);
+    byId('high').addEventListener('change', chosen);
+    byId('whole').addEventListener('click', () => { setWindow(v.least, v.greatest); chosen(); });
+    byId('most').addEventListener('click', () => { setWindow(...most()); keepLevels(null); });
+    setWindow(...(data.renews && levelsKept() || most()));
   }
 
   start();

@@ -39,14 +39,16 @@ Making making_of(const ViewJob& view) {
   Making making;
   const auto rows = recon_option_rows();
   std::size_t known = 0;
+  double lean = 0;
   bool has_axis = false;
   for (const auto& fact : inspect_file(view.volume, view.group).facts) {
     const std::string &name = fact.first, &value = fact.second;
-    if (name == "axis") {
-      const char* const end = value.data() + value.size();
-      has_axis = std::from_chars(value.data(), end, making.axis).ptr == end;
-      continue;
-    }
+    const auto number = [&, &text = value](double& to) {
+      const char* const end = text.data() + text.size();
+      return std::from_chars(text.data(), end, to).ptr == end;
+    };
+    if (name == "axis") has_axis = number(making.axis);
+    if (name == "axis_lean") (void)number(lean);
     const auto row =
         std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return name == r.key; });
     if (row == rows.end() || !row->decides_numbers) continue;
@@ -61,7 +63,12 @@ Making making_of(const ViewJob& view) {
   making.job.scan = view.scan.scan;
   making.job.flats = view.scan.flats;
   making.job.darks = view.scan.darks;
+  if (lean != 0 && !making.job.centre_last) {
+    making.job.centre = making.axis - lean / 2;
+    making.job.centre_last = making.axis + lean / 2;
+  }
   making.job.search = AxisSearch::kNone;
+  making.axis = making.job.window.to_window(making.axis);
   return making;
 }
 
@@ -115,9 +122,9 @@ Json scan_json(const ViewJob& job, std::size_t slice, Executor& executor,
                const Observer& observer) {
   Making making = making_of(job);
   ReconJob& how = making.job;
-  const std::size_t row = how.first_row + slice;
+  const std::size_t bin = how.window.bin, row = (how.first_row / bin + slice) * bin;
   how.first_row = row;
-  how.end_row = row + 1;
+  how.end_row = row + bin;
   ReconSetup setup(how, executor, observer);
   const ScanLayout& layout = setup.summary().layout;
   const bool half = how.acquisition == Acquisition::kHalf;

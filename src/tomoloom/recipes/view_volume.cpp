@@ -11,11 +11,10 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/json/json.hpp"
-#include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
 #include "tomoloom/recipes/inspect_file.hpp"
-#include "tomoloom/recipes/page_texts.hpp"
+#include "tomoloom/recipes/view_page.hpp"
 #include "tomoloom/recipes/view_plane.hpp"
 #include "tomoloom/recipes/view_scan.hpp"
 #include "tomoloom/status.hpp"
@@ -23,7 +22,6 @@
 namespace tomoloom {
 namespace {
 
-constexpr std::size_t kBars = 160;
 constexpr std::size_t kSampled = 16;  ///< slices that tell the histogram's range
 
 /// Where the planes lie.
@@ -47,48 +45,6 @@ struct Planes {
     out.push_back(across.json("slice", of));
     out.push_back(front.json("row", of));
     out.push_back(side.json("column", of));
-  }
-};
-
-struct Histogram {
-  double low = 0, high = 0;
-  std::vector<std::size_t> bars = std::vector<std::size_t>(kBars, 0);
-  std::size_t count = 0, outside = 0, no_number = 0;
-  double least = std::numeric_limits<double>::infinity(), greatest = -least, sum = 0, squares = 0;
-
-  void add(std::span<const float> values) {
-    const double scale = high > low ? kBars / (high - low) : 0;
-    for (const float each : values) {
-      const auto value = static_cast<double>(each);
-      if (!std::isfinite(value)) {
-        ++no_number;
-        continue;
-      }
-      ++count;
-      sum += value;
-      squares += value * value;
-      least = std::min(least, value);
-      greatest = std::max(greatest, value);
-      if (value < low || value > high) {
-        ++outside;
-      } else {
-        ++bars[std::min(kBars - 1, static_cast<std::size_t>((value - low) * scale))];
-      }
-    }
-  }
-  [[nodiscard]] Json json() const {
-    const auto n = static_cast<double>(std::max<std::size_t>(count, 1));
-    const double mean = sum / n;
-    return {{"low", low},
-            {"high", high},
-            {"bars", bars},
-            {"outside", outside},
-            {"count", count},
-            {"no_number", no_number},
-            {"least", count > 0 ? least : 0},
-            {"greatest", count > 0 ? greatest : 0},
-            {"mean", mean},
-            {"sigma", std::sqrt(std::max(0.0, squares / n - mean * mean))}};
   }
 };
 
@@ -188,12 +144,7 @@ std::string view_volume(const ViewJob& job, Executor& executor, const Observer& 
     apart.tell(data["planes"], "difference");
   }
   if (!job.scan.scan.empty()) data["scan"] = scan_json(job, cut.slice, executor, observer);
-  const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
-  const std::string title = page::escape_html(name_of(job.volume));
-  const std::string css = std::string(page::common_css()) + std::string(texts::view_css());
-  const std::string js = std::string(page::common_js()) + std::string(texts::view_js());
-  return page::fill(texts::view_html(),
-                    {{"title", title}, {"css", css}, {"js", js}, {"data", json}});
+  return page_of(data, name_of(job.volume));
 }
 
 }  // namespace tomoloom

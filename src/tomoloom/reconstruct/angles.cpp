@@ -62,4 +62,26 @@ std::vector<double> angle_weights(std::span<const double> theta) {
   return weights;
 }
 
+std::vector<double> angle_shares(const Geometry& geometry) {
+  if (geometry.weight.empty()) return angle_weights(geometry.theta);
+  std::vector<double> theta;
+  std::vector<std::size_t> there;
+  for (std::size_t a = 0; a < geometry.theta.size(); ++a) {
+    if (geometry.weight[a] <= 0) continue;
+    theta.push_back(geometry.theta[a]);
+    there.push_back(a);
+  }
+  const std::vector<double> own = angle_weights(theta);
+  double plain = 0, weighed = 0;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    plain += own[i];
+    weighed += own[i] * geometry.weight[there[i]];
+  }
+  std::vector<double> shares(geometry.theta.size(), 0);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    shares[there[i]] = own[i] * geometry.weight[there[i]] * plain / weighed;
+  }
+  return shares;
+}
+
 }  // namespace tomoloom

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tomoloom/foundation.hpp"
+#include "tomoloom/reconstruct/geometry.hpp"
 
 namespace tomoloom {
 
@@ -14,5 +14,9 @@ namespace tomoloom {
 /// share its weight. A gap above four times the median is a missing wedge: nothing stands for it,
 /// and its edges count as if the median gap followed. Of one angle the weight is pi.
 [[nodiscard]] std::vector<double> angle_weights(std::span<const double> theta);
+
+/// angle_weights() of a geometry, each multiplied by the geometry's own weight, together as much as
+/// without those. Angles of weight 0 are not there: their neighbours stand for what they saw.
+[[nodiscard]] std::vector<double> angle_shares(const Geometry& geometry);
 
 }  // namespace tomoloom

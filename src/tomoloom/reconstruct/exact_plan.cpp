@@ -59,7 +59,7 @@ GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter,
   plan.first = n / 2;
   const Kernel kernel(choice.width, static_cast<double>(grid) / static_cast<double>(n));
   const std::vector<double> ramp = bandlimited_ramp(padded);
-  const std::vector<double> share = angle_weights(geometry.theta);
+  const std::vector<double> share = angle_shares(geometry);
   const double step = static_cast<double>(grid) / static_cast<double>(padded);
   const double half_pixel = n % 2 == 0 ? 0.5 : 0;  // of the slice's middle beside the origin
   const auto p = static_cast<double>(padded);

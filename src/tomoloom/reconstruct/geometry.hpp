@@ -14,8 +14,9 @@ namespace tomoloom {
 /// column and v falls with the row. Lengths are in pixels of the detector.
 struct Geometry {
   std::size_t columns = 0;
-  std::vector<double> theta;  ///< radians, in any order
-  double centre = 0;          ///< where the rotation axis is projected to
+  std::vector<double> theta;        ///< radians, in any order
+  double centre = 0;                ///< where the rotation axis is projected to
+  std::vector<double> weight = {};  ///< of each angle beside the others; empty: all alike
 };
 
 /// Numbers side by side: slices of one group, whose projections are spread and transformed as one.

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "loom/base/scalar_lane.hpp"
-#include "tomoloom/reconstruct/grid_kernels.hpp"
+#include "tomoloom/reconstruct/grid_points_lane.hpp"
 
 namespace tomoloom::lane {
 
@@ -46,95 +45,24 @@ struct GridTable {
     }
   }
 
-  static void times(const float* from, V re, V im, float* to) {
-    for (std::size_t lane = 0; lane < kLanesOfGroup; lane += width) {
-      const V a = V::load(from + lane), b = V::load(from + lane + kLanesOfGroup);
-      fnma(b, im, a * re).store(to + lane);
-      fma(b, re, a * im).store(to + lane + kLanesOfGroup);
-    }
-  }
   static void weigh(const float* spectrum, std::size_t padded, const float* coef, std::size_t radii,
                     float* samples) {
-    float* const negative = samples + radii * kElementFloats;
     for (std::size_t j = 0; j < radii; ++j) {
-      const V re(coef[2 * j]), im(coef[2 * j + 1]);
-      times(spectrum + j * kElementFloats, re, im, samples + j * kElementFloats);
-      times(spectrum + (padded - j) % padded * kElementFloats, re, -im,
-            negative + j * kElementFloats);
-    }
-  }
-
-  /// One sample to the rows of its own. Mirror: the sample of the opposite frequency, which falls
-  /// on the opposite points with the same weights.
-  template <int W, bool Mirror>
-  static void add_point(const float* sample, const std::int32_t* corner, const float* weight,
-                        const GridRows& rows, long turn) {
-    constexpr long sign = Mirror ? -1 : 1;
-    constexpr long step = sign * static_cast<long>(kElementFloats);
-    const long column = static_cast<long>(rows.origin) + sign * corner[1];
-    for (int k = 0; k < W; ++k) {
-      const long row = sign * (corner[0] + k) - turn;
-      if (row < rows.first || row >= rows.end || weight[k] == 0) continue;
-      float* const at = rows.data + static_cast<std::size_t>(row - rows.first) * rows.stride +
-                        static_cast<std::size_t>(column) * kElementFloats;
-      const V w(weight[k]);
-      for (std::size_t lane = 0; lane < kElementFloats; lane += width) {
-        const V s = w * V::load(sample + lane);
-        float* to = at + lane;
-        FL_UNROLL
-        for (int l = 0; l < W; ++l, to += step) {
-          fma(V(weight[W + l]), s, V::load(to)).store(to);
-        }
+      for (std::size_t lane = 0; lane < kLanesOfGroup; lane += width) {
+        weigh_point<V>(spectrum, padded, coef, radii, samples, j, lane);
       }
     }
   }
 
-  template <int W, bool Mirror>
-  static void add_angle(const SpreadView& view, std::size_t angle, const GridRows& rows,
-                        long turn) {
-    constexpr double sign = Mirror ? -1 : 1;
-    const double slope = sign * view.slope[angle];
-    // radii whose rows can meet ours: slope j within the rows and a kernel's width
-    const double low = static_cast<double>(rows.first + turn - W - 1);
-    const double high = static_cast<double>(rows.end + turn + W + 1);
-    double from = Mirror ? 1 : 0, to = static_cast<double>(view.radii) - 1;
-    if (slope > 1e-9 || slope < -1e-9) {
-      const double a = low / slope, b = high / slope;
-      from = std::max(from, std::min(a, b));
-      to = std::min(to, std::max(a, b));
-    } else if (low > 0 || high < 0) {
-      return;
-    }
-    if (from > to) return;
-    const auto begin = static_cast<std::size_t>(from), end = static_cast<std::size_t>(to) + 1;
-    const float* const samples =
-        view.samples + (2 * angle + (Mirror ? 1 : 0)) * view.radii * kElementFloats;
-    for (std::size_t j = std::max<std::size_t>(begin, Mirror ? 1 : 0); j < end; ++j) {
-      const std::size_t i = angle * view.radii + j;
-      add_point<W, Mirror>(samples + j * kElementFloats, view.corner + 2 * i,
-                           view.weight + 2 * W * i, rows, turn);
-    }
-  }
   template <int W>
   static void spread_width(const SpreadView& view, const GridRows& rows, long turn) {
     for (std::size_t a = 0; a < view.angles; ++a) {
-      add_angle<W, false>(view, a, rows, turn);
-      add_angle<W, true>(view, a, rows, turn);
+      add_angle<V, W, false>(view, a, rows, turn, AllLanes{});
+      add_angle<V, W, true>(view, a, rows, turn, AllLanes{});
     }
   }
   static void spread(const SpreadView& view, const GridRows& rows, long turn) {
-    switch (view.width) {
-      case 4:
-        return spread_width<4>(view, rows, turn);
-      case 5:
-        return spread_width<5>(view, rows, turn);
-      case 6:
-        return spread_width<6>(view, rows, turn);
-      case 7:
-        return spread_width<7>(view, rows, turn);
-      default:
-        return spread_width<8>(view, rows, turn);
-    }
+    with_width(view.width, [&]<int W>() { spread_width<W>(view, rows, turn); });
   }
 
   static void crop(const float* from, std::size_t grid, std::size_t first, const float* scale,

@@ -69,7 +69,11 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter) {
   const auto n = static_cast<double>(grid);
   const auto turn = static_cast<float>(
       2 * std::numbers::pi * static_cast<double>(static_cast<float>(geometry.centre)) / n);
+  double weights = 0;
+  for (const double w : geometry.weight) weights += w;
   for (std::size_t a = 0; a < plan.angles; ++a) {
+    const double share = geometry.weight.empty() ? 1 / static_cast<double>(plan.angles)
+                                                 : geometry.weight[a] / weights;
     const auto theta = static_cast<float>(geometry.theta[a]);
     const float c = std::cos(theta), s = std::sin(theta);
     plan.slope[a] = c;
@@ -81,8 +85,7 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter) {
       place(r * s + origin, static_cast<int>(grid), table, &plan.corner[2 * i + 1], w + plan.width);
       const double x = static_cast<double>(j) / n;
       const double ramp = filter.filter == Filter::kNone ? 1 : 2 * x;
-      const double size =
-          ramp * filter_window(filter, x) * std::numbers::pi / n / static_cast<double>(plan.angles);
+      const double size = ramp * filter_window(filter, x) * std::numbers::pi / n * share;
       const float phase = static_cast<float>(j) * turn;  // its rounding is the peer's
       plan.coef[2 * i] = static_cast<float>(size * static_cast<double>(std::cos(phase)));
       plan.coef[2 * i + 1] = static_cast<float>(size * static_cast<double>(-std::sin(phase)));

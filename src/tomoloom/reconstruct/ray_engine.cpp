@@ -2,6 +2,7 @@
 #include "tomoloom/reconstruct/ray_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -63,20 +64,56 @@ std::size_t blocks_of(const Geometry& geometry, const RayChoice& choice) {
 }
 
 Geometry with_angles(Geometry geometry, std::span<const std::size_t> which) {
-  std::vector<double> theta;
-  for (const std::size_t a : which) theta.push_back(geometry.theta[a]);
+  std::vector<double> theta, weight;
+  for (const std::size_t a : which) {
+    theta.push_back(geometry.theta[a]);
+    if (!geometry.weight.empty()) weight.push_back(geometry.weight[a]);
+  }
   geometry.theta = std::move(theta);
+  geometry.weight = std::move(weight);
+  return geometry;
+}
+
+/// Whether what is solved has A's rows once (a likelihood, or SIRT's own weights) and not squared.
+bool has_rows_once(RayMethod method) {
+  switch (method) {
+    case RayMethod::kSirt:
+    case RayMethod::kBart:
+    case RayMethod::kMlem:
+    case RayMethod::kOsem:
+    case RayMethod::kPmlQuad:
+    case RayMethod::kPmlHybrid:
+    case RayMethod::kOspmlQuad:
+    case RayMethod::kOspmlHybrid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What rows of A, and of b, are multiplied by so that their squares, or their likelihoods, count
+/// as the angles' weights say. Filtered back projection has its own.
+Geometry weighed(Geometry geometry, RayMethod method) {
+  if (method == RayMethod::kFbp) geometry.weight.clear();
+  if (has_rows_once(method)) return geometry;
+  for (double& w : geometry.weight) w = std::sqrt(w);
   return geometry;
 }
 
 }  // namespace
 
 template <class Real>
-RayEngine<Real>::RayEngine(const Geometry& geometry, const RayChoice& choice, Isa isa)
+RayEngine<Real>::RayEngine(const Geometry& given, const RayChoice& choice, Isa isa)
+    : RayEngine(weighed(given, choice.method), angle_shares(given), choice, isa) {}
+
+template <class Real>
+RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
+                           const RayChoice& choice, Isa isa)
     : choice_(choice),
       order_(block_order(geometry.theta.size(), blocks_of(geometry, choice))),
       pair_(with_angles(geometry, order_), isa),
-      share_(angle_weights(geometry.theta)),
+      scale_(with_angles(geometry, order_).weight),
+      share_(std::move(shares)),
       forward_(fft::good_length(2 * geometry.columns), fft::Sign::kMinus, isa),
       back_(forward_.length(), fft::Sign::kPlus, isa),
       sinogram_(pair_.sinogram_size()),
@@ -168,6 +205,12 @@ void RayEngine<Real>::find_sums(Executor& executor) {
 template <class Real>
 void RayEngine<Real>::solve(Real* sinogram, Real* slice, Executor& executor,
                             const BeforeRound& before) {
+  const std::size_t line = pair_.columns() * kRaySlices<Real>;
+  for (std::size_t a = 0; a < scale_.size(); ++a) {
+    for (std::size_t i = a * line; i < (a + 1) * line; ++i) {
+      sinogram[i] *= static_cast<Real>(scale_[a]);
+    }
+  }
   switch (choice_.method) {
     case RayMethod::kFbp:
       filter(sinogram, executor);

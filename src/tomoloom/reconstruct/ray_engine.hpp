@@ -38,8 +38,9 @@ struct RayChoice {
   double edge = 1;    ///< of kPmlHybrid, kOspmlHybrid
 };
 
-/// Holds the memory of one group at a time. Results depend neither on the executor nor, but for
-/// rounding, on which slices share a group.
+/// With weights of angles the squares, or the likelihoods, of each angle's rays count so much; kFbp
+/// as angle_shares() has it. Holds the memory of one group at a time. Results depend neither on the
+/// executor nor, but for rounding, on which slices share a group.
 template <class Real>
 class RayEngine {
  public:
@@ -61,6 +62,7 @@ class RayEngine {
   [[nodiscard]] const RayPair<Real>& pair() const noexcept { return pair_; }
 
  private:
+  RayEngine(const Geometry& geometry, std::vector<double> shares, const RayChoice& choice, Isa isa);
   void filter(Real* sinogram, Executor& executor) const;
   void find_sums(Executor& executor);
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
@@ -76,7 +78,8 @@ class RayEngine {
   RayChoice choice_;
   std::vector<std::size_t> order_;  ///< angles as they lie in sinograms: block after block
   RayPair<Real> pair_;
-  std::vector<RayPair<Real>> parts_;      ///< of each block
+  std::vector<RayPair<Real>> parts_;  ///< of each block
+  std::vector<double> scale_;         ///< of each angle as they lie: sinograms are multiplied by it
   std::vector<double> share_, response_;  ///< of each angle; of each frequency of a filtered line
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted

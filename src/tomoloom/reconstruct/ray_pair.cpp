@@ -62,6 +62,15 @@ RowShadow RayPair<Real>::shadow(std::size_t angle, std::size_t row) const {
 }
 
 template <class Real>
+void RayPair<Real>::cast(std::size_t angle, std::size_t row, std::vector<std::int32_t>& bin,
+                         std::vector<Real>& weight) const {
+  kernels_.cast(shadow(angle, row), columns(), bin.data(), weight.data());
+  if (geometry_.weight.empty()) return;
+  const auto scale = static_cast<Real>(geometry_.weight[angle]);
+  for (Real& w : weight) w *= scale;
+}
+
+template <class Real>
 void RayPair<Real>::project(const Real* slice, Real* sinogram, Executor& executor) const {
   const std::size_t line = columns() * kRaySlices<Real>;
   executor.run((angles() + kLinesPerTask - 1) / kLinesPerTask, [&](std::size_t task) {
@@ -70,7 +79,7 @@ void RayPair<Real>::project(const Real* slice, Real* sinogram, Executor& executo
     Shadows<Real> shadows(columns());
     for (std::size_t row = 0; row < columns(); ++row) {
       for (std::size_t a = begin; a < end; ++a) {
-        kernels_.cast(shadow(a, row), columns(), shadows.bin.data(), shadows.weight.data());
+        cast(a, row, shadows.bin, shadows.weight);
         kernels_.spread(shadows.table(), slice + row * line, sinogram + a * line);
       }
     }
@@ -88,7 +97,7 @@ void RayPair<Real>::back_project(const Real* sinogram, Real* slice, Executor& ex
     Shadows<Real> shadows(columns());
     for (std::size_t a = 0; a < angles(); ++a) {
       for (std::size_t row = begin; row < end; ++row) {
-        kernels_.cast(shadow(a, row), columns(), shadows.bin.data(), shadows.weight.data());
+        cast(a, row, shadows.bin, shadows.weight);
         kernels_.collect(shadows.table(), sinogram + a * line, slice + row * line);
       }
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "loom/base/executor.hpp"
@@ -34,6 +35,7 @@ class RayPair {
     return columns() * columns() * kRaySlices<Real>;
   }
 
+  /// Of A with its rows multiplied by what the geometry weighs their angles with.
   /// sinogram = A slice.
   void project(const Real* slice, Real* sinogram, Executor& executor) const;
   /// slice = A^T sinogram.
@@ -41,6 +43,8 @@ class RayPair {
 
  private:
   [[nodiscard]] RowShadow shadow(std::size_t angle, std::size_t row) const;
+  void cast(std::size_t angle, std::size_t row, std::vector<std::int32_t>& bin,
+            std::vector<Real>& weight) const;
   Geometry geometry_;
   std::vector<double> cos_, sin_;
   const RayKernels<Real>& kernels_;

@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::size_t kLanesAtOnce = fft::kBatch<float>, kShiftElement = fft::kElement<float>;
 
-/// Numbers of an element: the same row at so many angles, half of them as imaginary parts. A filter
+/// Numbers of an element: so many rows that move alike, half of them as imaginary parts. A filter
 /// of real rows to real rows keeps the two apart.
 static_assert(kShiftElement == 2 * kLanesAtOnce);
 
 struct Rows {
-  float* first = nullptr;  ///< of the first angle
-  std::size_t angles = 0, stride = 0, columns = 0;
+  float* first = nullptr;
+  std::size_t count = 0, stride = 0, columns = 0;
 };
 
 /// Rows -> elements, and what leads from the end of the row back to its beginning.
 void gather(const Rows& rows, std::size_t padded, float* line) {
   std::fill_n(line, padded * kShiftElement, 0.0F);
   const auto gap = static_cast<float>(padded - rows.columns + 1);
-  for (std::size_t i = 0; i < rows.angles; ++i) {
+  for (std::size_t i = 0; i < rows.count; ++i) {
     const float* const row = rows.first + i * rows.stride;
     for (std::size_t x = 0; x < rows.columns; ++x) line[x * kShiftElement + i] = row[x];
     const float last = row[rows.columns - 1], step = (row[0] - last) / gap;
@@ -56,6 +56,31 @@ void turn(float* spectrum, std::size_t padded, double shift) {
   }
 }
 
+class Mover {
+ public:
+  explicit Mover(std::size_t columns)
+      : padded_(fft::good_length(2 * columns)),
+        forward_(padded_, fft::Sign::kMinus),
+        back_(padded_, fft::Sign::kPlus) {}
+
+  void move(const Rows& rows, double shift) const {
+    std::vector<float> line(padded_ * kShiftElement), work(forward_.work_size()),
+        more(back_.work_size());
+    gather(rows, padded_, line.data());
+    float* const spectrum = forward_.run(line.data(), 1, padded_, work.data());
+    turn(spectrum, padded_, shift);
+    const float* const moved = back_.run(spectrum, 1, padded_, more.data());
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      float* const row = rows.first + i * rows.stride;
+      for (std::size_t x = 0; x < rows.columns; ++x) row[x] = moved[x * kShiftElement + i];
+    }
+  }
+
+ private:
+  std::size_t padded_;
+  fft::Plan<float> forward_, back_;
+};
+
 }  // namespace
 
 std::uint64_t shift_rows_bytes(std::size_t columns) {
@@ -66,25 +91,30 @@ std::uint64_t shift_rows_bytes(std::size_t columns) {
 void shift_rows(std::span<float> data, std::size_t columns, std::span<const double> shift,
                 Executor& executor) {
   const std::size_t rows = shift.size(), angles = data.size() / (rows * columns);
-  const std::size_t padded = fft::good_length(2 * columns);
-  const fft::Plan<float> forward(padded, fft::Sign::kMinus), back(padded, fft::Sign::kPlus);
+  const Mover mover(columns);
   const std::size_t batches = (angles + kShiftElement - 1) / kShiftElement;
   executor.run(rows * batches, [&](std::size_t task) {
     const std::size_t r = task / batches, first = task % batches * kShiftElement;
     if (shift[r] == 0) return;
     const Rows own{.first = data.data() + (first * rows + r) * columns,
-                   .angles = std::min(kShiftElement, angles - first),
+                   .count = std::min(kShiftElement, angles - first),
                    .stride = rows * columns,
                    .columns = columns};
-    std::vector<float> line(padded * kShiftElement), work(forward.work_size()),
-        more(back.work_size());
-    gather(own, padded, line.data());
-    float* const spectrum = forward.run(line.data(), 1, padded, work.data());
-    turn(spectrum, padded, shift[r]);
-    const float* const moved = back.run(spectrum, 1, padded, more.data());
-    for (std::size_t i = 0; i < own.angles; ++i) {
-      float* const row = own.first + i * own.stride;
-      for (std::size_t x = 0; x < columns; ++x) row[x] = moved[x * kShiftElement + i];
+    mover.move(own, shift[r]);
+  });
+}
+
+void shift_projections(std::span<float> data, std::size_t rows, std::size_t columns,
+                       std::span<const double> shift, Executor& executor) {
+  const Mover mover(columns);
+  executor.run(shift.size(), [&](std::size_t a) {
+    if (shift[a] == 0) return;
+    for (std::size_t first = 0; first < rows; first += kShiftElement) {
+      mover.move({.first = data.data() + (a * rows + first) * columns,
+                  .count = std::min(kShiftElement, rows - first),
+                  .stride = columns,
+                  .columns = columns},
+                 shift[a]);
     }
   });
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -213,7 +214,7 @@ class BadInput(Case):
         self.fails(11, "exchange3/data", *recon(self.scan, "--group", "exchange3"))
         self.fails(21, "from 0 to 63", *recon(self.scan, "--center", "64"))
         self.fails(21, "--center 64", *recon(self.scan, "--center", "31:64"))
-        self.fails(2, "auto or pairs", *recon(self.scan, "--center", "nowhere"))
+        self.fails(2, "entropy or pairs", *recon(self.scan, "--center", "nowhere"))
         self.fails(22, "rows 0 to 70", *recon(self.scan, "--rows", "10:71"))
         self.fails(2, "FIRST:END", *recon(self.scan, "--rows", "10"))
         self.fails(61, "--memory", *recon(self.scan, "--memory", "100K"))
@@ -225,6 +226,15 @@ class BadInput(Case):
         one = self.out / "one.h5"
         self.ok("simulate", "-o", one, "--columns", 33, "--rows", 1, "--angles", 1, "--quiet")
         self.ok("recon", one, "-o", self.volume, "--quiet")
+
+    def test_a_disk_that_is_too_small_is_told_once_and_nothing_is_left(self):
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        done = subprocess.run([PROGRAM, "recon", self.scan, "-o", self.volume], capture_output=True, text=True, preexec_fn=small_disk)
+        self.assertEqual(done.returncode, 31, done.stderr)
+        self.assertEqual(done.stderr.count("tomoloom: error:"), 1)
+        self.assertFalse(list(self.out.iterdir()))
 
 
 if __name__ == "__main__":

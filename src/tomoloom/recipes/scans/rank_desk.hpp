@@ -47,7 +47,7 @@ struct BlockOffer {
 /// What a rank is to do, and what rank 0 has found for all.
 struct RankWork {
   int isa = 0;  ///< the lowest of all
-  double axis = 0;
+  Axis axis;
   std::vector<SliceBlock> blocks;
 };
 

@@ -41,7 +41,7 @@ std::vector<std::vector<SliceBlock>> share_out(const std::vector<SliceBlock>& bl
 
 Bytes work_bytes(const RankWork& work) {
   WireWriter writer;
-  writer(work.isa, work.axis, work.blocks);
+  writer(work.isa, work.axis.first, work.axis.last, work.blocks);
   return writer.take();
 }
 
@@ -157,7 +157,7 @@ class RankScan {
   void hear_work(std::span<const std::byte> bytes) {
     RankWork work;
     WireReader reader(bytes);
-    reader(work.isa, work.axis, work.blocks);
+    reader(work.isa, work.axis.first, work.axis.last, work.blocks);
     reader.finish();
     desk_.change([&] { work_ = std::move(work); });
   }
@@ -249,7 +249,7 @@ class RankScan {
     try {
       const auto shares = share_out(blocks_left(setup, volume, own), others + 1);
       if (job_.search == AxisSearch::kNone && !shares[0].empty()) setup.open_rows(shares[0]);
-      hand_out(shares, setup.summary().centre);
+      hand_out(shares, setup.axis());
       make_volume(setup, shares, volume, own);
     } catch (const Error& error) {
       const Error why = desk_.failure().value_or(error);
@@ -264,7 +264,7 @@ class RankScan {
     return 2 * setup.blocks().front().count * width * width * wide * wide * sizeof(float) +
            2 * kPieceBytes;
   }
-  void hand_out(const std::vector<std::vector<SliceBlock>>& shares, double axis) {
+  void hand_out(const std::vector<std::vector<SliceBlock>>& shares, const Axis& axis) {
     for (std::size_t r = 0; r < shares.size(); ++r) {
       result_.idle += shares[r].empty() ? 1 : 0;
       if (r == 0) continue;

@@ -48,7 +48,9 @@ std::vector<std::string> input_files(const ReconJob& job) {
   add(job.flats);
   add(job.darks);
   std::error_code ignored;
-  if (fs::is_regular_file(job.theta, ignored)) files.push_back(job.theta);
+  for (const std::string& file : {job.theta, job.shifts, job.weights}) {
+    if (fs::is_regular_file(file, ignored)) files.push_back(file);
+  }
   return files;
 }
 
@@ -56,7 +58,7 @@ std::vector<std::string> output_files(const ReconJob& job, std::size_t first, st
   if (job.format == VolumeFormat::kHdf5) return {job.output};
   std::vector<std::string> files;
   for (std::size_t s = 0; s < slices; ++s) {
-    files.push_back(job.output + "/" + SliceFolder::file_name(first + s));
+    files.push_back(job.output + "/" + SliceFolder::file_name(first + s * job.window.bin));
   }
   return files;
 }
@@ -69,7 +71,7 @@ void estimate(const ReconJob& job, std::size_t threads, Task& task) {
     const Observer silent;
     ReconSetup setup(job, serial, silent);
     const ReconSummary& summary = setup.summary();
-    first = summary.first_row;
+    first = summary.row();
     slices = summary.slices;
     setup.open_rows(setup.blocks());
     setup.make_plan(threads);
@@ -90,7 +92,7 @@ void estimate(const ReconJob& job, std::size_t threads, Task& task) {
 /// Words of a job beside its option table.
 template <class Archive, class Struct>
 void file_fields(Archive& archive, Struct& job) {
-  archive(job.scan, job.output, job.memory, job.overwrite, job.resume);
+  archive(job.scan, job.output, job.memory, job.backend, job.overwrite, job.resume);
 }
 
 }  // namespace
@@ -155,7 +157,7 @@ void ScanKind::write(const Task& /*task*/, Opaque& /*material*/,
                      Outcome& outcome) const {
   const ReconSummary& summary = static_cast<const MadeVolume&>(*pieces.front()).summary;
   outcome.measures = {{"slices", static_cast<double>(summary.slices)},
-                      {"axis", summary.centre},
+                      {"axis", summary.axis()},
                       {"blind_pixels", static_cast<double>(summary.flaws.blind)},
                       {"saturated_pixels", static_cast<double>(summary.flaws.saturated)}};
   outcome.parts = 1;

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Three stages as on the CPU: projections -> samples, samples -> rows of the grid -> their
+// transforms, columns of those -> rows of slices. Lines, rows and columns go through in batches, so
+// that their transforms take little memory.
+#include "tomoloom/reconstruct/gpu/device_slices.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "loom/device/device_stage.hpp"
+#include "tomoloom/reconstruct/gpu/slice_kernels.hpp"
+
+namespace tomoloom {
+
+using gpu::kElement;
+using gpu::kHalfElement;
+
+namespace {
+
+/// Lines, rows, columns whose transforms go on at the same time.
+constexpr std::size_t kBatch = 128;
+
+std::size_t margin_of(const GridPlan& plan) { return static_cast<std::size_t>(plan.width) + 1; }
+std::size_t row_elements_of(const GridPlan& plan) { return plan.grid + 2 * margin_of(plan); }
+
+template <class T>
+void send(Stream& stream, T* to, const std::vector<T>& from, HostMemory& staging) {
+  auto* const host = static_cast<std::byte*>(staging.data());
+  const auto* const bytes = reinterpret_cast<const std::byte*>(from.data());
+  const std::size_t all = from.size() * sizeof(T);
+  for (std::size_t at = 0; at < all; at += staging.bytes()) {
+    const std::size_t count = std::min(staging.bytes(), all - at);
+    std::memcpy(host, bytes + at, count);
+    stream.copy_in(reinterpret_cast<std::byte*>(to) + at, host, count);
+    stream.synchronize();
+  }
+}
+
+}  // namespace
+
+struct DeviceSlices::Arrays {
+  double* slope;
+  std::int32_t* corner;
+  float *weight, *coef, *scale_u, *scale_v, *line_twiddles, *grid_twiddles;
+  float *projections, *lines, *samples, *rows, *half, *work[2], *out;
+
+  Arrays(const GridPlan& p, std::size_t line_twiddle_count, std::size_t grid_twiddle_count,
+         Arena& arena)
+      : slope(arena.take<double>(p.slope.size())),
+        corner(arena.take<std::int32_t>(p.corner.size())),
+        weight(arena.take<float>(p.weight.size())),
+        coef(arena.take<float>(p.coef.size())),
+        scale_u(arena.take<float>(p.scale_u.size())),
+        scale_v(arena.take<float>(p.scale_v.size())),
+        line_twiddles(arena.take<float>(line_twiddle_count)),
+        grid_twiddles(arena.take<float>(grid_twiddle_count)),
+        projections(arena.take<float>(p.angles * kSlicesPerGroup * p.columns)),
+        lines(arena.take<float>(kBatch * p.columns * kElementFloats)),
+        samples(arena.take<float>(2 * p.angles * p.radii * kElementFloats)),
+        rows(arena.take<float>(kBatch * row_elements_of(p) * kElementFloats)),
+        half(arena.take<float>(p.grid * p.image * kElementFloats)),
+        out(arena.take<float>(kSlicesPerGroup * p.image * p.image)) {
+    const std::size_t longest = std::max(p.padded, p.grid);
+    for (float*& one : work) one = arena.take<float>(kBatch * longest * kElementFloats);
+  }
+};
+
+DeviceSlices::~DeviceSlices() = default;
+
+std::size_t DeviceSlices::device_bytes(const GridPlan& plan) {
+  Arena measure;
+  const fft::Plan<float> line(plan.padded, fft::Sign::kPlus), grid(plan.grid, fft::Sign::kMinus);
+  const Arrays unused(plan, line.twiddle_count(), grid.twiddle_count(), measure);
+  constexpr std::size_t kRest = 4096;  // its pieces begin at multiples of 256
+  return measure.used() + kRest;
+}
+
+std::size_t DeviceSlices::host_bytes(const GridPlan& plan) noexcept {
+  return kSlicesPerGroup * sizeof(float) *
+         std::max(plan.angles * plan.columns, plan.image * plan.image);
+}
+
+DeviceSlices::DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device)
+    : plan_(plan),
+      device_(std::move(device)),
+      stream_(device_->make_stream()),
+      line_(plan.padded, fft::Sign::kPlus),
+      grid_(plan.grid, fft::Sign::kMinus),
+      memory_(*device_, device_bytes(plan)),
+      staging_(*device_, host_bytes(plan)) {
+  Arena arena(memory_.data(), memory_.bytes(), stream_.get());
+  arrays_ = std::make_unique<Arrays>(plan, line_.twiddle_count(), grid_.twiddle_count(), arena);
+  send_plan();
+}
+
+void DeviceSlices::send_plan() {
+  const Arrays& a = *arrays_;
+  send(*stream_, a.slope, plan_.slope, staging_);
+  send(*stream_, a.corner, plan_.corner, staging_);
+  send(*stream_, a.weight, plan_.weight, staging_);
+  send(*stream_, a.coef, plan_.coef, staging_);
+  send(*stream_, a.scale_u, plan_.scale_u, staging_);
+  send(*stream_, a.scale_v, plan_.scale_v, staging_);
+  for (const auto& [plan, to] : {std::pair{&line_, a.line_twiddles}, {&grid_, a.grid_twiddles}}) {
+    const float* const twiddles = plan->view().twiddles;
+    send(*stream_, to, std::vector<float>(twiddles, twiddles + plan->twiddle_count()), staging_);
+  }
+}
+
+namespace {
+
+const gpu::SliceKernels& kernels_of(Device& device) {
+  return device.info().emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
+}
+
+}  // namespace
+
+/// Transforms of up to kBatch lines; where they lie, [line][length] elements.
+const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* twiddles,
+                                     long lines, const float* in, long in_line, long step,
+                                     long count) {
+  const gpu::SliceKernels& kernels = kernels_of(*device_);
+  const fft::PlanView<float> view = plan.view();
+  const long length = static_cast<long>(plan.length()) * kElement;
+  int to = 0;
+  for (std::size_t i = 0; i < view.pass_count; ++i) {
+    const fft::Pass& pass = view.passes[i];
+    const gpu::PassArgs args{.groups = static_cast<long>(pass.groups),
+                             .stride = static_cast<long>(pass.stride),
+                             .twiddles = twiddles + pass.twiddles,
+                             .in = in,
+                             .in_line = in_line,
+                             .step = step,
+                             .count = count,
+                             .out = arrays_->work[to],
+                             .out_line = length};
+    const auto kind = static_cast<std::size_t>(gpu::radix_kind(pass.radix));
+    const auto launch = view.sign > 0 ? kernels.pass_plus[kind] : kernels.pass_minus[kind];
+    launch(*stream_, lines * args.groups * args.stride * kHalfElement, args);
+    in = arrays_->work[to];
+    in_line = length;
+    step = 1;
+    count = static_cast<long>(plan.length());
+    to = 1 - to;
+  }
+  return in;
+}
+
+void DeviceSlices::make_samples(const StackView& projections) {
+  const DeviceStage stage(*stream_, "projections");
+  const gpu::SliceKernels& kernels = kernels_of(*device_);
+  const Arrays& a = *arrays_;
+  const std::size_t columns = plan_.columns, slices = projections.slices;
+  auto* const host = static_cast<float*>(staging_.data());
+  for (std::size_t angle = 0; angle < plan_.angles; ++angle) {
+    for (std::size_t s = 0; s < slices; ++s) {
+      std::copy_n(
+          projections.data + angle * projections.angle_stride + s * projections.slice_stride,
+          columns, host + (angle * slices + s) * columns);
+    }
+  }
+  stream_->copy_in(a.projections, host, plan_.angles * slices * columns * sizeof(float));
+  for (std::size_t first = 0; first < plan_.angles; first += kBatch) {
+    const auto count = static_cast<long>(std::min(kBatch, plan_.angles - first));
+    const auto n = static_cast<long>(columns), radii = static_cast<long>(plan_.radii);
+    kernels.gather(*stream_, count * n * kElement,
+                   {.columns = n,
+                    .slices = static_cast<long>(slices),
+                    .projections = a.projections + first * slices * columns,
+                    .lines = a.lines});
+    const float* const spectra =
+        transform(line_, a.line_twiddles, count, a.lines, n * kElement, 1, n);
+    kernels.weigh(*stream_, count * radii * kHalfElement,
+                  {.padded = static_cast<long>(plan_.padded),
+                   .radii = radii,
+                   .spectra = spectra,
+                   .coef = a.coef + 2 * first * plan_.radii,
+                   .samples = a.samples + 2 * first * plan_.radii * kElementFloats});
+  }
+}
+
+void DeviceSlices::make_half() {
+  const DeviceStage stage(*stream_, "grid");
+  const gpu::SliceKernels& kernels = kernels_of(*device_);
+  const Arrays& a = *arrays_;
+  const std::size_t pad = margin_of(plan_), stride = row_elements_of(plan_) * kElementFloats;
+  const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
+  for (std::size_t first = 0; first < plan_.grid; first += kBatch) {
+    const auto count = static_cast<long>(std::min(kBatch, plan_.grid - first));
+    const long from = static_cast<long>(first) - grid / 2;
+    kernels.spread(*stream_, count * kElement,
+                   {.view = {.angles = plan_.angles,
+                             .radii = plan_.radii,
+                             .slope = a.slope,
+                             .corner = a.corner,
+                             .weight = a.weight,
+                             .samples = a.samples,
+                             .width = plan_.width},
+                    .rows = {.first = from,
+                             .end = from + count,
+                             .data = a.rows,
+                             .stride = stride,
+                             .origin = plan_.grid / 2 + pad},
+                    .grid = grid,
+                    .periodic = plan_.periodic ? 1 : 0});
+    const float* const rows =
+        transform(grid_, a.grid_twiddles, count, a.rows + pad * kElementFloats,
+                  static_cast<long>(stride), 1, grid);
+    kernels.crop(*stream_, count * image * kElement,
+                 {.grid = grid,
+                  .first = static_cast<long>(plan_.first),
+                  .image = image,
+                  .scale = a.scale_v,
+                  .rows = rows,
+                  .half = a.half + first * plan_.image * kElementFloats});
+  }
+}
+
+void DeviceSlices::make_slices(std::size_t slices) {
+  const DeviceStage stage(*stream_, "slices");
+  const gpu::SliceKernels& kernels = kernels_of(*device_);
+  const Arrays& a = *arrays_;
+  const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
+  for (std::size_t first = 0; first < plan_.image; first += kBatch) {
+    const auto count = static_cast<long>(std::min(kBatch, plan_.image - first));
+    const float* const columns = transform(grid_, a.grid_twiddles, count,
+                                           a.half + first * kElementFloats, kElement, image, grid);
+    kernels.scatter(*stream_, count * static_cast<long>(slices) * image,
+                    {.grid = grid,
+                     .first = static_cast<long>(plan_.first),
+                     .image = image,
+                     .slices = static_cast<long>(slices),
+                     .column = static_cast<long>(first),
+                     .scale = a.scale_u,
+                     .columns = columns,
+                     .out = a.out});
+  }
+}
+
+void DeviceSlices::reconstruct(const StackView& projections, const VolumeView& slices) {
+  make_samples(projections);
+  stream_->synchronize();  // the staging memory is used again
+  make_half();
+  make_slices(projections.slices);
+  const std::size_t n = plan_.image, slice = n * n;
+  auto* const host = static_cast<float*>(staging_.data());
+  stream_->copy_out(host, arrays_->out, projections.slices * slice * sizeof(float));
+  stream_->synchronize();
+  for (std::size_t s = 0; s < projections.slices; ++s) {
+    for (std::size_t row = 0; row < n; ++row) {
+      std::copy_n(host + s * slice + row * n, n,
+                  slices.data + s * slices.slice_stride + row * slices.row_stride);
+    }
+  }
+}
+
+}  // namespace tomoloom

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group of slices after a GridPlan on a device: what DirectEngine does on the CPU, by the same
+// texts in the same order.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "loom/device/device.hpp"
+#include "loom/fft/fft.hpp"
+#include "tomoloom/reconstruct/grid_plan.hpp"
+
+namespace tomoloom {
+
+/// Its results differ from the CPU's by rounding alone. One group at a time, one thread.
+class DeviceSlices {
+ public:
+  /// The plan outlives it; the device is taken over. Throws kDevice: no memory for the group, or
+  /// the device fails; reconstruct() too.
+  DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device);
+  ~DeviceSlices();
+
+  /// Device memory of a plan's group.
+  [[nodiscard]] static std::size_t device_bytes(const GridPlan& plan);
+  /// Page-locked memory of the host that it takes.
+  [[nodiscard]] static std::size_t host_bytes(const GridPlan& plan) noexcept;
+
+  /// Up to kSlicesPerGroup slices, as DirectEngine::reconstruct().
+  void reconstruct(const StackView& projections, const VolumeView& slices);
+
+ private:
+  struct Arrays;
+  void send_plan();
+  [[nodiscard]] const float* transform(const fft::Plan<float>& plan, const float* twiddles,
+                                       long lines, const float* in, long in_line, long step,
+                                       long count);
+  void make_samples(const StackView& projections);
+  void make_half();
+  void make_slices(std::size_t slices);
+
+  const GridPlan& plan_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  fft::Plan<float> line_, grid_;
+  DeviceMemory memory_;
+  HostMemory staging_;
+  std::unique_ptr<Arrays> arrays_;
+};
+
+}  // namespace tomoloom

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The device's slices, on the CPU in its place, against those of the CPU.
+#include "tomoloom/reconstruct/gpu/device_slices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "loom/base/executor.hpp"
+#include "loom/device/emulated_device.hpp"
+#include "loom/testing/test_files.hpp"
+#include "tomoloom/reconstruct/direct.hpp"
+
+namespace tomoloom {
+namespace {
+
+struct Case {
+  std::size_t columns, angles, slices;
+};
+
+class DeviceCase : public testing::TestWithParam<Case> {
+ protected:
+  static Geometry geometry(const Case& of) {
+    Geometry out{
+        .columns = of.columns, .theta = {}, .centre = static_cast<double>(of.columns) / 2 - 1.3};
+    for (std::size_t a = 0; a < of.angles; ++a) {
+      out.theta.push_back(std::numbers::pi * static_cast<double>(a) /
+                          static_cast<double>(of.angles));
+    }
+    return out;
+  }
+  static std::vector<float> numbers(const Case& of) {
+    std::mt19937 random(7);
+    std::vector<float> out(of.angles * of.slices * of.columns);
+    for (float& value : out) value = static_cast<float>(random() % 1000) / 1000;
+    return out;
+  }
+  /// `run` makes slices of `data`.
+  template <class Run>
+  static std::vector<float> slices_of(const Case& of, const std::vector<float>& data,
+                                      const Run& run) {
+    const std::size_t n = of.columns;
+    std::vector<float> out(of.slices * n * n);
+    run(StackView{.data = data.data(),
+                  .slices = of.slices,
+                  .angle_stride = of.slices * n,
+                  .slice_stride = n},
+        VolumeView{.data = out.data(), .slice_stride = n * n, .row_stride = n});
+    return out;
+  }
+  static void expect_same(const Case& of, const GridPlan& plan) {
+    const std::vector<float> data = numbers(of);
+    SerialExecutor serial;
+    const auto want = slices_of(of, data, [&](const StackView& in, const VolumeView& out) {
+      DirectEngine(plan).reconstruct(in, out, serial);
+    });
+    DeviceSlices device(plan, make_emulated_device());
+    for (int time = 0; time < 2; ++time) {  // what the first group left does not matter
+      const auto got = slices_of(of, data, [&](const StackView& in, const VolumeView& out) {
+        device.reconstruct(in, out);
+      });
+      double apart = 0, size = 0;
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        apart += std::pow(static_cast<double>(got[i] - want[i]), 2);
+        size += std::pow(static_cast<double>(want[i]), 2);
+      }
+      EXPECT_LT(std::sqrt(apart / size), 1e-6);
+    }
+  }
+};
+
+TEST_P(DeviceCase, ExactIsThatOfTheCpu) {
+  expect_same(GetParam(), plan_exact(geometry(GetParam()), {}));
+}
+
+TEST_P(DeviceCase, GridrecIsThatOfTheCpu) {
+  const GridPlan plan = plan_gridrec(geometry(GetParam()), {});
+  expect_same(GetParam(), plan);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, DeviceCase,
+                         testing::Values(Case{24, 20, 32}, Case{33, 140, 5}, Case{90, 16, 17}));
+
+TEST(DeviceSlices, ACardWithoutTheMemorySaysSo) {
+  const GridPlan plan = plan_exact({.columns = 64, .theta = {0, 1, 2}, .centre = 31.5}, {});
+  EXPECT_EQ(loom::test::thrown_by([&] {
+              DeviceSlices(plan, make_emulated_device({.memory_bytes = 1 << 20}));
+            }).status,
+            Status::kDevice);
+}
+
+}  // namespace
+}  // namespace tomoloom

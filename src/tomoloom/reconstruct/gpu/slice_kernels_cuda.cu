@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of a group of slices as CUDA kernels.
+#include "tomoloom/reconstruct/gpu/slice_kernels.hpp"
+#include "loom/device/cuda_launch.cuh"
+
+namespace tomoloom::gpu {
+
+const SliceKernels& cuda_slice_kernels() {
+  static const SliceKernels table = [] {
+    SliceKernels k{};
+    fill_kernels<CudaRun>(k);
+    return k;
+  }();
+  return table;
+}
+
+}  // namespace tomoloom::gpu
