@@ -12,6 +12,7 @@ namespace skyloom::cli {
 inline constexpr const char* kProgram = "skyloom";
 
 [[nodiscard]] Command make_simulate();
+[[nodiscard]] Command make_schedule_command();
 [[nodiscard]] Command make_map();
 [[nodiscard]] Command make_info();
 

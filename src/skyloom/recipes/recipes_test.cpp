@@ -14,6 +14,7 @@
 #include "skyloom/recipes/make_maps.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/read_option_table.hpp"
+#include "skyloom/recipes/schedule_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
 #include "skyloom/recipes/test_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
@@ -398,6 +399,7 @@ TEST(OptionRows, TakeWhatTheyTell) {
   check_rows(map_option_rows());
   check_rows(read_option_rows());
   check_rows(simulate_option_rows());
+  check_rows(schedule_option_rows());
 }
 
 }  // namespace
