@@ -35,6 +35,8 @@ Command make_program() {
   program.parts = {make_schedule_command(),
                    make_simulate(),
                    make_map(),
+                   make_compare(),
+                   make_view(),
                    make_info(),
                    make_completion("Example:\n  source <(skyloom completion bash)\n\n" + codes),
                    make_manual(manual_text(), "Example:\n  skyloom manual | man -l -\n\n" + codes)};
