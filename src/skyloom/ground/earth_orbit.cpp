@@ -30,6 +30,13 @@ EarthState earth_state(double time) {
   return {scaled(from_middle[0], kAuKm), scaled(from_middle[1], kAuKm / ERFA_DAYSEC)};
 }
 
+Direction from_galactic(double lon_deg, double lat_deg) {
+  double ra = 0, dec = 0, unit[3];
+  eraG2icrs(lon_deg * ERFA_DD2R, lat_deg * ERFA_DD2R, &ra, &dec);
+  eraS2c(ra, dec, unit);
+  return {unit[0], unit[1], unit[2]};
+}
+
 std::vector<Quaternion> earth_axes(double start_s, double rate_hz, std::size_t samples) {
   const double last = static_cast<double>(samples - 1) / rate_hz;
   const std::size_t steps = std::max<std::size_t>(1, static_cast<std::size_t>(last / kOrbitStep));

@@ -17,6 +17,9 @@ struct EarthState {
 };
 [[nodiscard]] EarthState earth_state(double time);
 
+/// From galactic coordinates to ICRS.
+[[nodiscard]] Direction from_galactic(double lon_deg, double lat_deg);
+
 /// Rotations, the shortest, that take the z axis away from the barycentre toward where the Earth
 /// is at each sample: the axis of precession of a satellite that stays behind the Earth. As TOAST
 /// has it: positions of every ten minutes, with straight lines between.

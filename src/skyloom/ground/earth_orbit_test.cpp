@@ -25,6 +25,13 @@ TEST(EarthOrbit, IsAstropys) {
   EXPECT_THROW((void)earth_state(1e12), Error);
 }
 
+TEST(Galactic, IsAstropys) {
+  const Direction found = from_galactic(263.99, 48.26);  // astropy 8.0.2
+  EXPECT_NEAR(found.x, -0.970750433145348, 1e-7);
+  EXPECT_NEAR(found.y, 0.207602368618848, 1e-7);
+  EXPECT_NEAR(found.z, -0.120602044310879, 1e-7);
+}
+
 TEST(Satellite, FollowsTheEarthAsThePeersDoes) {
   // TOAST 3.0.6: SimSatellite, an hour at 1 Hz
   const struct {

@@ -11,5 +11,6 @@ namespace skyloom {
 inline constexpr double kTurn = 2 * std::numbers::pi;
 inline constexpr double kDegree = std::numbers::pi / 180;
 inline constexpr double kArcsec = kDegree / 3600;
+inline constexpr double kObliquity = 84381.406 * kArcsec;  ///< of the ecliptic at J2000, IAU 2006
 
 }  // namespace skyloom

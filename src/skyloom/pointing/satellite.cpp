@@ -9,8 +9,6 @@
 namespace skyloom {
 namespace {
 
-constexpr double kObliquityDeg = 84381.406 / 3600;  // of the ecliptic at J2000, IAU 2006
-
 /// An angle that grows by `turns` a sample, modulo a whole turn.
 double angle_of(double turns, std::int64_t sample) {
   const double all = turns * static_cast<double>(sample);
@@ -30,10 +28,9 @@ Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::in
   const double spin = 1 / (scan.spin_minutes * 60 * rate_hz);
   const double precession = 1 / (scan.precession_minutes * 60 * rate_hz);
   const double year = scan.year_days > 0 ? 1 / (scan.year_days * 86400 * rate_hz) : 0;
-  const Quaternion frame =
-      scan.frame == Frame::kEquatorial ? about_x(kObliquityDeg * kDegree) : Quaternion{};
+  const Quaternion frame = scan.frame == Frame::kEquatorial ? about_x(kObliquity) : Quaternion{};
   const Quaternion from_equator =
-      scan.frame == Frame::kEcliptic ? about_x(-kObliquityDeg * kDegree) : Quaternion{};
+      scan.frame == Frame::kEcliptic ? about_x(-kObliquity) : Quaternion{};
   const Quaternion to_axis = about_y(std::numbers::pi / 2);
   const Quaternion open_precession = about_x(scan.precession_angle_deg * kDegree);
   const Quaternion open_spin =

@@ -4,6 +4,10 @@
 namespace skyloom {
 namespace {
 
+constexpr Word<Dipole> kDipoles[] = {{"none", Dipole::kNone},
+                                     {"solar", Dipole::kSolar},
+                                     {"orbital", Dipole::kOrbital},
+                                     {"total", Dipole::kTotal}};
 constexpr Word<Frame> kFrames[] = {{"ecliptic", Frame::kEcliptic},
                                    {"equatorial", Frame::kEquatorial}};
 
@@ -180,6 +184,13 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.plane.noise.slope; },
      .interval = between(0, 10),
      .shows_default = true},
+    {.key = "dipole",
+     .names = "--dipole",
+     .group = kSkyOptions,
+     .text = "of the motion of the solar system, of the Earth around the Sun, or of both",
+     .field = [](SimulateJob& j) -> OptionField {
+       return word_field(&j.simulation.dipole, kDipoles);
+     }},
     {.key = "no_noise",
      .names = "--no-noise",
      .group = kSkyOptions,

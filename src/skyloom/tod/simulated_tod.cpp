@@ -7,8 +7,10 @@
 
 #include "loom/base/print.hpp"
 #include "skyloom/ground/earth_orbit.hpp"
+#include "skyloom/pointing/angle.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/random/name_uid.hpp"
+#include "skyloom/sky/dipole.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -154,6 +156,37 @@ void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight,
   }
 }
 
+void SimulatedTod::add_dipole(const Observation& observation, const Detector& detector,
+                              const Boresight& boresight, std::span<double> signal) const {
+  // the peer's: 370.08 km/s toward (263.99, 48.25) degrees, galactic
+  constexpr double kSpeed = 370.08, kLon = 263.99, kLat = 48.25, kVelocityStep = 600;
+  const bool ecliptic = !observation.ground && options_.scan.frame == Frame::kEcliptic;
+  const Quaternion frame = ecliptic ? about_x(-kObliquity) : Quaternion{};
+  const Direction to = rotated(frame, from_galactic(kLon, kLat));
+  const Direction solar{kSpeed * to.x, kSpeed * to.y, kSpeed * to.z};
+  const double rate = observation.plane.rate_hz;
+  const double last = static_cast<double>(signal.size() - 1) / rate;
+  const auto steps = static_cast<std::size_t>(std::ceil(last / kVelocityStep));
+  std::vector<Direction> nodes;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    const double t =
+        observation.start_s + last * static_cast<double>(k) / static_cast<double>(steps);
+    const Direction orbital = rotated(frame, earth_state(t).velocity_km_s);
+    nodes.push_back(options_.dipole == Dipole::kSolar     ? solar
+                    : options_.dipole == Dipole::kOrbital ? orbital
+                                                          : added_velocity(solar, orbital));
+  }
+  for (std::size_t i = 0; i < signal.size(); ++i) {
+    const double place = static_cast<double>(i) / rate / last * static_cast<double>(steps);
+    const std::size_t k = std::min(static_cast<std::size_t>(place), steps - 1);
+    const double share = place - static_cast<double>(k);
+    const Direction &a = nodes[k], &b = nodes[k + 1];
+    const Direction v{a.x + share * (b.x - a.x), a.y + share * (b.y - a.y),
+                      a.z + share * (b.z - a.z)};
+    signal[i] += dipole_kelvin(rotated(quaternion_at(boresight, i) * detector.place, {0, 0, 1}), v);
+  }
+}
+
 void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                         std::span<const Signal> signals) const {
   const Observation& observation = observations_[number];
@@ -184,6 +217,9 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
                          signals[i].values});
     }
     found->second.maker.make(streams, work->noise);
+  }
+  for (std::size_t i = 0; i < signals.size() && options_.dipole != Dipole::kNone; ++i) {
+    add_dipole(observation, observation.plane.detectors[first + i], boresight, signals[i].values);
   }
   if (!sky_) return;
   for (std::size_t i = 0; i < signals.size(); ++i) {

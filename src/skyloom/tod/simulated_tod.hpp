@@ -16,6 +16,10 @@
 
 namespace skyloom {
 
+/// Motions whose dipole is added to the sky: of the solar system through the background, of the
+/// Earth around the Sun, or both.
+enum class Dipole { kNone, kSolar, kOrbital, kTotal };
+
 struct SimulationOptions {
   HexagonOptions plane = {.rate_hz = 100,
                           .noise = {.net = 50e-6, .fmin_hz = 1e-5, .fknee_hz = 0.05, .slope = 1}};
@@ -30,6 +34,7 @@ struct SimulationOptions {
   double start_s = 1767225600;  ///< of a satellite: 2026-01-01 UTC
   std::uint64_t realization = 0;
   bool noise = true;
+  Dipole dipole = Dipole::kNone;
 };
 
 class SimulatedTod final : public TodSource {
@@ -61,6 +66,9 @@ class SimulatedTod final : public TodSource {
   void add_observation(Observation observation);
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,
                std::span<double> signal) const;
+
+  void add_dipole(const Observation& observation, const Detector& detector,
+                  const Boresight& boresight, std::span<double> signal) const;
 
   SimulationOptions options_;
   std::shared_ptr<const SkyMap> sky_;
