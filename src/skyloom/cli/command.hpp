@@ -12,7 +12,10 @@ namespace skyloom::cli {
 inline constexpr const char* kProgram = "skyloom";
 
 [[nodiscard]] Command make_simulate();
+[[nodiscard]] Command make_schedule_command();
 [[nodiscard]] Command make_map();
+[[nodiscard]] Command make_compare();
+[[nodiscard]] Command make_view();
 [[nodiscard]] Command make_info();
 
 }  // namespace skyloom::cli

@@ -32,7 +32,12 @@ Command make_program() {
       .footer = "Options and exit codes: skyloom COMMAND --help; all of them: skyloom manual\n"};
   program.options.version("--version", "skyloom " + std::string(version()));
   const std::string codes = exit_codes_of_writer().text();
-  program.parts = {make_simulate(), make_map(), make_info(),
+  program.parts = {make_schedule_command(),
+                   make_simulate(),
+                   make_map(),
+                   make_compare(),
+                   make_view(),
+                   make_info(),
                    make_completion("Example:\n  source <(skyloom completion bash)\n\n" + codes),
                    make_manual(manual_text(), "Example:\n  skyloom manual | man -l -\n\n" + codes)};
   return program;

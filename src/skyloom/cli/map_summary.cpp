@@ -45,7 +45,8 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"runs", s.runs}};
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},
-                  {"left_baselines", s.left_baselines}, {"converged", s.converged}};
+                  {"left_baselines", s.left_baselines}, {"converged", s.converged},
+                  {"recalled_iterations", s.recalled}};
   json["parts"] = Json::array();
   for (const PartSummary& part : s.parts) {
     json["parts"].push_back(

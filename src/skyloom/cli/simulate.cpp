@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `skyloom simulate`: a satellite's data, and maps of them without a file between.
+// `skyloom simulate`: data of a satellite or from the ground, and maps of them without a file
+// between.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -49,6 +50,9 @@ void write_summary(const SimulateCommand& command, const MapSummary& summary,
 }
 
 void check_wishes(const SimulateCommand& command) {
+  if (!command.job.simulation.stretches.empty() && command.job.schedule.empty()) {
+    throw Error(Status::kUsage, "--intervals: expected --schedule, whose scans have them");
+  }
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }
@@ -63,8 +67,14 @@ int run_simulate(SimulateCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   check_wishes(command);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
-  command.job.simulation.noise = !command.job.no_noise;
-  command.maps.coordinates = command.job.simulation.scan.frame == Frame::kEcliptic ? "E" : "C";
+  SimulationOptions& simulation = command.job.simulation;
+  simulation.noise = !command.job.no_noise;
+  if (!command.job.schedule.empty()) {
+    simulation.schedule =
+        std::make_shared<const GroundSchedule>(read_schedule(command.job.schedule));
+  }
+  const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
+  command.maps.coordinates = ecliptic ? "E" : "C";
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
     const Observer observer = console.observer();
     const auto executor = make_executor(command.threads);
@@ -95,7 +105,7 @@ int run_simulate(SimulateCommand& command) {
 Command make_simulate() {
   Command command{
       .name = "simulate",
-      .text = "simulate a satellite's data, and map them",
+      .text = "simulate data of a satellite or from the ground, and map them",
       .footer = "Example:\n  skyloom simulate --sky sky.fits --pixels 19 --maps maps\n\n" +
                 exit_codes_of_maker().code(Status::kMemory).text()};
   const auto state = std::make_shared<SimulateCommand>();
@@ -104,9 +114,12 @@ Command make_simulate() {
   options.add("-o,--output", &state->folder, "where the observations go (HDF5)", {.value = "DIR"});
   options.add("--maps", &state->maps.folder,
               "where maps of them go: no observation need be written", {.value = "DIR"});
+  options.add("--schedule", &state->job.schedule,
+              "scans from the ground, instead of a satellite's: TOAST's format, or skyloom "
+              "schedule's");
   options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
   options.add("--json", &state->json, "summary as JSON; - is standard output");
-  for (const char* group : {kPlaneOptions, kScanOptions, kSkyOptions}) {
+  for (const char* group : {kPlaneOptions, kScanOptions, kGroundOptions, kSkyOptions}) {
     add_rows(options, simulate_option_rows(), group, state->job);
   }
   add_rows(options, map_option_rows(), kMapOptions, state->maps);

@@ -4,24 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "skyloom/filters/legendre.hpp"
+
 namespace skyloom {
 namespace {
 
-constexpr double kMostSignal = 1e30;   // what maps leave out as well
-constexpr double kLeastPivot = 1e-10;  // of a diagonal: below it a coefficient is not determined
 constexpr std::size_t kMost = kMostPolynomial + 1;
 
 using Row = std::array<double, kMost>;
-
-/// The polynomials at x, orders 0 to n - 1.
-void legendre(double x, std::size_t n, Row& out) noexcept {
-  out[0] = 1;
-  if (n > 1) out[1] = x;
-  for (std::size_t k = 2; k < n; ++k) {
-    const auto order = static_cast<double>(k);
-    out[k] = ((2 * order - 1) * x * out[k - 1] - (order - 1) * out[k - 2]) / order;
-  }
-}
 
 double place(std::size_t i, std::size_t n) noexcept {
   return static_cast<double>(2 * i + 1) / static_cast<double>(n) - 1;
@@ -40,7 +30,7 @@ class Fit {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!is_good(i)) continue;
       ++good;
-      legendre(place(i, values_.size()), n_, at);
+      legendre(place(i, values_.size()), n_, at.data());
       for (std::size_t r = 0; r < n_; ++r) {
         for (std::size_t c = 0; c <= r; ++c) matrix_[r][c] += at[r] * at[c];
       }
@@ -64,7 +54,7 @@ class Fit {
     Row out{}, at{};
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!is_good(i)) continue;
-      legendre(place(i, values_.size()), n_, at);
+      legendre(place(i, values_.size()), n_, at.data());
       for (std::size_t r = 0; r < n_; ++r) out[r] += values_[i] * at[r];
     }
     for (std::size_t r = 0; r < n_; ++r) {
@@ -99,7 +89,7 @@ bool subtract_polynomial(std::size_t order, std::span<double> values,
     const Row coefficients = fit.solve();
     Row at{};
     for (std::size_t i = 0; i < values.size(); ++i) {
-      legendre(place(i, values.size()), n, at);
+      legendre(place(i, values.size()), n, at.data());
       double sum = 0;
       for (std::size_t k = 0; k < n; ++k) sum += coefficients[k] * at[k];
       values[i] -= sum;

@@ -118,7 +118,7 @@ void take_off_mean(const OffsetSystem& system, std::vector<double>& x) {
 }  // namespace
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
-                  Executor& executor, const Observer& observer) {
+                  Executor& executor, const Observer& observer, SolverMemory* memory) {
   const auto total = [&](double sum) { return sum_of(system.company(), sum); };
   // a process without streams has no filters, whatever the others have
   const bool has_prior = sum_of(system.company(), prior.empty() ? 0 : 1) > 0;
@@ -136,7 +136,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
                       std::span<double> out) { system.apply(x, out, executor); },
          .precondition = by_diagonal,
          .total = total},
-        limits, executor, observer);
+        limits, executor, observer, memory);
     if (!system.knows_constant()) take_off_mean(system, solution.x);
     return solution;
   }
@@ -148,7 +148,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
        .precondition = [&](std::span<const double> r,
                            std::span<double> out) { whole.precondition(r, out); },
        .total = total},
-      limits, executor, observer);
+      limits, executor, observer, memory);
 }
 
 }  // namespace skyloom

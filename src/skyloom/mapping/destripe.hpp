@@ -18,6 +18,6 @@ using OffsetPrior = std::vector<std::vector<double>>;
 /// the diagonal of M^T N^-1 M, with a prior that and a band of the filter.
 [[nodiscard]] Solution destripe(const OffsetSystem& system, const OffsetPrior& prior,
                                 const SolveLimits& limits, Executor& executor,
-                                const Observer& observer = {});
+                                const Observer& observer = {}, SolverMemory* memory = nullptr);
 
 }  // namespace skyloom

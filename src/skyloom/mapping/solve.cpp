@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "loom/base/stop.hpp"
 
@@ -34,40 +35,50 @@ void add_scaled(double factor, std::span<const double> from, std::span<double> t
 }  // namespace
 
 Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
-                             Executor& executor, const Observer& observer) {
+                             Executor& executor, const Observer& observer, SolverMemory* memory) {
   const std::size_t n = system.right_side.size();
-  Solution out;
-  out.x.assign(n, 0.0);
-  std::vector<double> r(system.right_side.begin(), system.right_side.end()), z(n), p(n), q(n);
-  const double first = std::sqrt(dot(system, r, r, executor));
-  if (!(first > system.rounding)) {
-    out.converged = true;
-    return out;
+  const double first = std::sqrt(dot(system, system.right_side, system.right_side, executor));
+  if (!(first > system.rounding))
+    return {.x = std::vector<double>(n), .residuals = {}, .converged = true};
+  std::vector<double> z(n), q(n);
+  SolverState at;
+  if (auto recalled = memory != nullptr ? memory->recall() : std::nullopt) {
+    at = std::move(*recalled);
+  } else {
+    at.x.assign(n, 0.0);
+    at.r.assign(system.right_side.begin(), system.right_side.end());
+    system.precondition(at.r, z);
+    at.p = z;
+    at.rho = dot(system, at.r, z, executor);
   }
-  system.precondition(r, z);
-  p = z;
-  double rho = dot(system, r, z, executor);
-  for (std::size_t i = 0; i < limits.iterations; ++i) {
+  bool converged = false;
+  while (at.residuals.size() < limits.iterations) {
+    if (memory != nullptr && observer.stop_requested && observer.stop_requested()) {
+      memory->save_at_stop(at);
+    }
     stop_if_asked(observer);
-    system.apply(p, q);
-    const double curvature = dot(system, p, q, executor);
+    system.apply(at.p, q);
+    const double curvature = dot(system, at.p, q, executor);
     if (!(curvature > 0)) break;  // nothing left but directions that no data tell of
-    const double step = rho / curvature;
-    add_scaled(step, p, out.x);
-    add_scaled(-step, q, r);
-    out.residuals.push_back(std::sqrt(dot(system, r, r, executor)) / first);
-    if (observer.progress) observer.progress("iterations", i + 1, limits.iterations);
-    if (out.residuals.back() <= std::max(limits.tolerance, system.rounding / first)) {
-      out.converged = true;
+    const double step = at.rho / curvature;
+    add_scaled(step, at.p, at.x);
+    add_scaled(-step, q, at.r);
+    at.residuals.push_back(std::sqrt(dot(system, at.r, at.r, executor)) / first);
+    if (observer.progress) {
+      observer.progress("iterations", at.residuals.size(), limits.iterations);
+    }
+    if (at.residuals.back() <= std::max(limits.tolerance, system.rounding / first)) {
+      converged = true;
       break;
     }
-    system.precondition(r, z);
-    const double next = dot(system, r, z, executor);
-    const double turn = next / rho;
-    rho = next;
-    for (std::size_t k = 0; k < n; ++k) p[k] = z[k] + turn * p[k];
+    system.precondition(at.r, z);
+    const double next = dot(system, at.r, z, executor);
+    const double turn = next / at.rho;
+    at.rho = next;
+    for (std::size_t k = 0; k < n; ++k) at.p[k] = z[k] + turn * at.p[k];
+    if (memory != nullptr && memory->due()) memory->save(at);
   }
-  return out;
+  return {.x = std::move(at.x), .residuals = std::move(at.residuals), .converged = converged};
 }
 
 }  // namespace skyloom

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,9 +35,32 @@ struct Solution {
   bool converged = false;
 };
 
-/// Starts from 0; 0 is the answer where |b| is rounding. Of directions in which A is 0 the answer
-/// has anything. Sums have a fixed order. Observer: progress "iterations", stop.
+/// Where an iteration stands: what the next one needs of all before it.
+struct SolverState {
+  std::vector<double> x, r, p;
+  double rho = 0;
+  std::vector<double> residuals;
+};
+
+/// Keeps states elsewhere, so that a run that ended can be gone on with. Of several processes all
+/// call the same verbs in the same order.
+class SolverMemory {
+ public:
+  virtual ~SolverMemory() = default;
+  /// The state to go on from; nullopt: there is none of this system.
+  [[nodiscard]] virtual std::optional<SolverState> recall() = 0;
+  /// Whether it is time for save(), after an iteration.
+  [[nodiscard]] virtual bool due() = 0;
+  virtual void save(const SolverState& state) = 0;
+  /// The iterations are about to end because somebody wants it.
+  virtual void save_at_stop(const SolverState& state) = 0;
+};
+
+/// Starts from 0, or from what `memory` recalls: the same bytes at the end either way. 0 is the
+/// answer where |b| is rounding. Of directions in which A is 0 the answer has anything. Sums have a
+/// fixed order. Observer: progress "iterations", stop.
 [[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
-                                           Executor& executor, const Observer& observer = {});
+                                           Executor& executor, const Observer& observer = {},
+                                           SolverMemory* memory = nullptr);
 
 }  // namespace skyloom

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "skyloom/pointing/angle.hpp"
+
 namespace skyloom {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180;
-constexpr double kObliquityDeg = 84381.406 / 3600;  // of the ecliptic at J2000, IAU 2006
 
 /// An angle that grows by `turns` a sample, modulo a whole turn.
 double angle_of(double turns, std::int64_t sample) {
@@ -25,12 +24,13 @@ void set_plate(Boresight& boresight, std::size_t i, double angle) noexcept {
 }
 
 Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::int64_t first,
-                              std::size_t n) {
+                              std::size_t n, std::span<const Quaternion> axes) {
   const double spin = 1 / (scan.spin_minutes * 60 * rate_hz);
   const double precession = 1 / (scan.precession_minutes * 60 * rate_hz);
   const double year = scan.year_days > 0 ? 1 / (scan.year_days * 86400 * rate_hz) : 0;
-  const Quaternion frame =
-      scan.frame == Frame::kEquatorial ? about_x(kObliquityDeg * kDegree) : Quaternion{};
+  const Quaternion frame = scan.frame == Frame::kEquatorial ? about_x(kObliquity) : Quaternion{};
+  const Quaternion from_equator =
+      scan.frame == Frame::kEcliptic ? about_x(-kObliquity) : Quaternion{};
   const Quaternion to_axis = about_y(std::numbers::pi / 2);
   const Quaternion open_precession = about_x(scan.precession_angle_deg * kDegree);
   const Quaternion open_spin =
@@ -39,7 +39,8 @@ Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::in
   Boresight out(plate ? kPlateRows : kBoresightRows, n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t sample = first + static_cast<std::int64_t>(i);
-    const Quaternion axis = frame * about_z(angle_of(year, sample)) * to_axis;
+    const Quaternion axis =
+        axes.empty() ? frame * about_z(angle_of(year, sample)) * to_axis : from_equator * axes[i];
     const Quaternion q = axis * (about_z(angle_of(precession, sample)) *
                                  (open_precession * (about_z(angle_of(spin, sample)) * open_spin)));
     out(0, i) = q.x;

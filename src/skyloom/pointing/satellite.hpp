@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "loom/base/array.hpp"
 #include "skyloom/pointing/quaternion.hpp"
@@ -33,6 +34,7 @@ struct SatelliteScan {
   double precession_minutes = 50, precession_angle_deg = 65;
   /// The axis of precession moves evenly along the ecliptic, once in so many days; 0: it stands.
   double year_days = 365.25;
+  bool follows_earth = false;  ///< instead of that: away from the Sun, as the Earth goes around it
   Frame frame = Frame::kEcliptic;
   double plate_rpm = 0;  ///< turns a minute of a half-wave plate, from angle 0; 0: there is none
 };
@@ -41,7 +43,10 @@ struct SatelliteScan {
 /// samples [first, first + n) of a mission that begins with sample 0; axis = Rz(longitude)
 /// Ry(pi/2): at first along x, from which longitudes are counted (TOAST's scan without an axis of
 /// its own).
+/// `axes`: rotations of the z axis to the axis of precession in the equatorial frame, one a sample,
+/// instead of that.
 [[nodiscard]] Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz,
-                                            std::int64_t first, std::size_t n);
+                                            std::int64_t first, std::size_t n,
+                                            std::span<const Quaternion> axes = {});
 
 }  // namespace skyloom

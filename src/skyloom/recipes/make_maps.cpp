@@ -7,6 +7,7 @@
 
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
+#include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 
 namespace skyloom {
@@ -167,7 +168,10 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
 
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
                      const Observer& observer, RankCompany* company) {
-  if (company == nullptr || company->first()) check_place(job.folder + "/map.fits");
+  if (company == nullptr || company->first()) {
+    check_place(job.folder + "/map.fits");
+    if (!job.checkpoint.empty()) check_place(job.checkpoint);
+  }
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
   SkySums& sums = maps->sums.whole;
@@ -179,6 +183,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
     files.write_map("map", sums, maps->system->maps(&maps->solution.x, executor), {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
+  if (!job.checkpoint.empty()) Checkpoint::remove(job.checkpoint, company);
   maps->summary.write = clock.lap();
   return maps->summary;
 }

@@ -14,7 +14,8 @@ namespace skyloom {
 /// each part, partN_hits.fits ..., N from 1: its binned map, and that with the offsets of all data
 /// taken out. Throws kUsage,
 /// kNoGoodData, kPixelisation, kMemory, and what reading and writing throw. `company`: the ranks
-/// that share the data, all of which call this; the first one writes.
+/// that share the data, all of which call this; the first one writes. A checkpoint is removed when
+/// the maps are there.
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
                      const Observer& observer = {}, RankCompany* company = nullptr);
 

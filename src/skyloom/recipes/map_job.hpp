@@ -30,7 +30,9 @@ struct MapJob {
   MapType type = MapType::kFloat32;
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
-  std::uint64_t memory = 0;  ///< bytes that may be taken; 0: no bound
+  std::string checkpoint = {};      ///< a file that the iterations are kept in; empty: nowhere
+  double checkpoint_seconds = 300;  ///< between two times that they are
+  std::uint64_t memory = 0;         ///< bytes that may be taken; 0: no bound
 };
 
 /// Of a part of the data.
@@ -48,6 +50,7 @@ struct MapSummary {
   std::vector<PartSummary> parts;
   std::vector<double> residuals;
   bool converged = false;
+  std::size_t recalled = 0;         ///< iterations that a checkpoint had
   std::uint64_t planned_bytes = 0;  ///< where memory has a bound
   std::size_t system_bytes = 0, sums_bytes = 0;
   StageTime compress, set_up, solve, write;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "loom/base/print.hpp"
+#include "skyloom/filters/ground.hpp"
 #include "skyloom/filters/polynomial.hpp"
 
 namespace skyloom {
@@ -13,19 +14,17 @@ constexpr Word<Ordering> kOrderings[] = {{"nested", Ordering::kNested}, {"ring",
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
 
 /// "none" or an order.
-OptionField polynomial_field(MapJob& job) {
-  std::optional<std::size_t>* const member = &job.filters.polynomial;
+OptionField order_field(std::optional<std::size_t>* member, std::size_t most) {
   return TextField{
       .set =
-          [member](const std::string& text) {
+          [member, most](const std::string& text) {
             std::size_t order = 0;
             const auto [end, fault] =
                 std::from_chars(text.data(), text.data() + text.size(), order);
             if (text == "none") return member->reset();
-            if (fault != std::errc() || end != text.data() + text.size() ||
-                order > kMostPolynomial) {
+            if (fault != std::errc() || end != text.data() + text.size() || order > most) {
               throw Error(Status::kUsage,
-                          print("'%s': expected none, or 0 to %zu", text.c_str(), kMostPolynomial));
+                          print("'%s': expected none, or 0 to %zu", text.c_str(), most));
             }
             *member = order;
           },
@@ -58,11 +57,35 @@ const OptionRow<MapJob> kMapRows[] = {
      .group = kMapOptions,
      .text = "the detectors' noise spectra tell how offsets follow one another",
      .field = [](MapJob& j) -> OptionField { return &j.prior; }},
+    {.key = "ground_order",
+     .names = "--ground-order",
+     .group = kMapOptions,
+     .text = "of the polynomial of azimuth that is taken out of each detector in each observation",
+     .field = [](MapJob& j) { return order_field(&j.filters.ground.order, kMostGroundOrder); },
+     .value = "N"},
+    {.key = "ground_bins",
+     .names = "--ground-bins",
+     .group = kMapOptions,
+     .text = "instead of it what bins of azimuth have in common, so many degrees wide; 0: none",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.ground.bin_deg; },
+     .interval = between(0, 360)},
+    {.key = "ground_trend",
+     .names = "--ground-trend",
+     .group = kMapOptions,
+     .text = "order of the polynomial of time that is fitted beside the ground, and stays",
+     .field = [](MapJob& j) { return order_field(&j.filters.ground.trend, kMostGroundOrder); },
+     .value = "N",
+     .shows_default = true},
+    {.key = "ground_split",
+     .names = "--ground-split",
+     .group = kMapOptions,
+     .text = "sweeps to growing and to falling azimuths have each their own ground",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.ground.split; }},
     {.key = "poly_order",
      .names = "--poly-order",
      .group = kMapOptions,
      .text = "of the polynomial that is taken out of each detector in each observation",
-     .field = polynomial_field,
+     .field = [](MapJob& j) { return order_field(&j.filters.polynomial, kMostPolynomial); },
      .value = "N"},
     {.key = "common_mode",
      .names = "--common-mode",
@@ -109,6 +132,21 @@ const OptionRow<MapJob> kMapRows[] = {
      .value = "N",
      .interval = between(1, 1e6),
      .shows_default = true},
+    {.key = "checkpoint",
+     .names = "--checkpoint",
+     .group = kMapOptions,
+     .text = "where the iterations are kept meanwhile: a run that was ended goes on from there",
+     .field = [](MapJob& j) -> OptionField { return &j.checkpoint; },
+     .value = "FILE",
+     .decides_numbers = false},
+    {.key = "checkpoint_seconds",
+     .names = "--checkpoint-seconds",
+     .group = kMapOptions,
+     .text = "between two times that they are written; 0: after each one",
+     .field = [](MapJob& j) -> OptionField { return &j.checkpoint_seconds; },
+     .interval = at_least(0),
+     .shows_default = true,
+     .decides_numbers = false},
     {.key = "ordering",
      .names = "--ordering",
      .group = kMapOptions,

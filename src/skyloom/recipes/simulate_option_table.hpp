@@ -12,13 +12,15 @@ namespace skyloom {
 
 struct SimulateJob {
   SimulationOptions simulation;
-  std::string sky;  ///< FITS map; empty: noise alone
+  std::string schedule;  ///< what is scanned from the ground, a file; empty: a satellite
+  std::string sky;       ///< FITS map; empty: noise alone
   bool no_noise = false;
 };
 
 /// Headings of help.
 inline constexpr const char* kPlaneOptions = "Focal plane";
 inline constexpr const char* kScanOptions = "Scan";
+inline constexpr const char* kGroundOptions = "Scan from the ground";
 inline constexpr const char* kSkyOptions = "Sky and noise";
 
 /// All of them but the names of files and what belongs to running, in the order of help.

@@ -13,6 +13,7 @@
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
+#include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
@@ -257,7 +258,15 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
-  out->solution = destripe(*out->system, priors(source, job), job.limits, executor, observer);
+  const OffsetPrior prior = priors(source, job);
+  std::optional<Checkpoint> checkpoint;
+  if (!job.checkpoint.empty()) {
+    checkpoint.emplace(job.checkpoint, system_key(*out->system, prior), out->system->size(),
+                       job.checkpoint_seconds, observer, company);
+  }
+  out->solution = destripe(*out->system, prior, job.limits, executor, observer,
+                           checkpoint ? &*checkpoint : nullptr);
+  if (checkpoint) summary.recalled = checkpoint->recalled();
   summary.residuals = out->solution.residuals;
   summary.converged = out->solution.converged;
   summary.solve = clock.lap();

@@ -22,6 +22,7 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
   const std::size_t detectors = observation.plane.detectors.size();
   const std::size_t at_once = 2 * executor.concurrency();
   std::vector<PairSamples> pairs(executor.concurrency());
+  const auto motion = source.motion(number);
   for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first);
@@ -36,7 +37,13 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
       source.read(number, boresight, first + 2 * p, {signals, count});
     });
     for (std::size_t i = 0; i < n; ++i) {
-      const PairSamples& pair = pairs[i / 2];
+      PairSamples& pair = pairs[i / 2];
+      if (motion) {  // what the mount flags stands in shared flags
+        std::vector<std::uint8_t>& flags = pair.flags[i % 2];
+        for (std::size_t k = 0; k < flags.size(); ++k) {
+          if (motion->flags[k] != 0) flags[k] = 0;
+        }
+      }
       writer.signal(first + i, pair.values[i % 2], pair.flags[i % 2]);
     }
     if (observer.progress) {
@@ -59,7 +66,9 @@ std::vector<std::string> write_observations(const TodSource& source, const std::
       make_folder_of(paths.front());
     }
     const Boresight boresight = source.boresight(i);
-    ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight);
+    const auto motion = source.motion(i);
+    ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight,
+                             motion.get());
     write_signals(source, i, boresight, writer, executor, observer);
     writer.commit();
   }

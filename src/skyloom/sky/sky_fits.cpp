@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_order.hpp"
@@ -47,57 +48,88 @@ std::vector<double> whole_column(const RawTable& table, const fits::TableColumn&
 
 }  // namespace
 
-SkyMap read_sky(const std::string& path) {
-  const fits::FitsReader file = fits::FitsReader::open(path);
-  const fits::Hdu& hdu = table_of_pixels(file);
-  const Ordering ordering = ordering_of(file, hdu);
-  const RawTable table = file.read_table(hdu);
-  std::vector<fits::TableColumn> columns = fits::table_columns(table);
+struct MapTable::Impl {
+  explicit Impl(const std::string& path) : file(fits::FitsReader::open(path)) {}
+  fits::FitsReader file;
+  const fits::Hdu* hdu = nullptr;
+  Ordering ordering = Ordering::kNested;
+  RawTable table;
+  std::vector<fits::TableColumn> columns;
+  std::vector<double> numbers;  ///< of the pixels of a part of the sky; empty: all of it
+};
+
+MapTable::MapTable(const std::string& path) : impl_(std::make_unique<Impl>(path)) {
+  Impl& own = *impl_;
+  own.hdu = &table_of_pixels(own.file);
+  const fits::Hdu& hdu = *own.hdu;
+  own.ordering = ordering_of(own.file, hdu);
+  own.table = own.file.read_table(hdu);
+  own.columns = fits::table_columns(own.table);
   const bool part = hdu.header.text("INDXSCHM").value_or("IMPLICIT") == "EXPLICIT";
-  std::vector<double> numbers;
-  if (part) {
-    if (columns.empty()) throw file.error(Status::kWrongShape, hdu, "no columns");
-    numbers = whole_column(table, columns.front());
-    columns.erase(columns.begin());
+  if (part && !own.columns.empty()) {
+    own.numbers = whole_column(own.table, own.columns.front());
+    own.columns.erase(own.columns.begin());
   }
-  if (columns.size() != 1 && columns.size() < kStokes) {
-    throw file.error(Status::kWrongShape, hdu,
-                     print("%zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns.size()));
-  }
+  if (own.columns.empty()) throw own.file.error(Status::kWrongShape, hdu, "no columns");
   const auto nside = hdu.header.integer("NSIDE");
-  if (part && !nside) throw file.error(Status::kMissingKeyword, hdu, "no NSIDE");
+  if (part && !nside) throw own.file.error(Status::kMissingKeyword, hdu, "no NSIDE");
+  const std::size_t rows = own.table.rows * own.columns.front().repeat;
+  pixels_ = Healpix(part ? *nside : nside_of(static_cast<std::int64_t>(rows)));
+  if (nside && *nside != pixels_.nside()) {
+    throw own.file.error(kPixelisation, hdu,
+                         print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), rows));
+  }
+  for (const fits::TableColumn& column : own.columns) names_.push_back(column.name);
+  frame_ = hdu.header.text("COORDSYS").value_or("");
+  unit_ = hdu.header.text("TUNIT" + std::to_string(part ? 2 : 1)).value_or("");
+}
+
+MapTable::~MapTable() = default;
+
+std::vector<double> MapTable::column(std::size_t number) const {
+  const Impl& own = *impl_;
+  const std::vector<double> values = whole_column(own.table, own.columns[number]);
+  const bool part = !own.numbers.empty();
+  const auto all = static_cast<std::size_t>(pixels_.pixels());
+  if (values.size() != (part ? own.numbers.size() : all)) {
+    throw own.file.error(Status::kWrongShape, *own.hdu,
+                         print("column %zu: %zu values of %zu pixels", number + 1, values.size(),
+                               part ? own.numbers.size() : all));
+  }
+  std::vector<double> out(all, NAN);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double at = part ? own.numbers[i] : static_cast<double>(i);
+    if (!(at >= 0 && at < static_cast<double>(all))) {
+      throw own.file.error(
+          kPixelisation, *own.hdu,
+          print("pixel %g of a map of Nside %lld", at, static_cast<long long>(pixels_.nside())));
+    }
+    auto pixel = static_cast<Pixel>(at);
+    if (own.ordering == Ordering::kRing) pixel = pixels_.to_nested(pixel);
+    const bool seen = std::isfinite(values[i]) && std::fabs(values[i] / kUnseen - 1) > 1e-5;
+    out[static_cast<std::size_t>(pixel)] = seen ? values[i] : NAN;
+  }
+  return out;
+}
+
+SkyMap read_sky(const std::string& path) {
+  const MapTable file(path);
+  const std::size_t columns = file.names().size();
+  if (columns != 1 && columns < kStokes) {
+    throw Error(Status::kWrongShape,
+                path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns));
+  }
   SkyMap sky;
-  const std::size_t stokes = columns.size() < kStokes ? 1 : kStokes;
-  for (std::size_t c = 0; c < stokes; ++c) {
-    const std::vector<double> values = whole_column(table, columns[c]);
-    if (c == 0) {
-      sky.pixels = Healpix(part ? *nside : nside_of(static_cast<std::int64_t>(values.size())));
-      if (nside && *nside != sky.pixels.nside()) {
-        throw file.error(
-            kPixelisation, hdu,
-            print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), values.size()));
-      }
-      sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
-      const auto all = static_cast<std::size_t>(sky.pixels.pixels());
-      if (part) sky.unseen = all - std::min(all, values.size());
-    }
-    if (part && values.size() != numbers.size()) {
-      throw file.error(Status::kWrongShape, hdu,
-                       print("%zu values of %zu pixels", values.size(), numbers.size()));
-    }
+  sky.pixels = file.pixels();
+  sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
+  for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
+    const std::vector<double> values = file.column(c);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double number = part ? numbers[i] : static_cast<double>(i);
-      if (!(number >= 0 && number < static_cast<double>(sky.pixels.pixels()))) {
-        throw file.error(kPixelisation, hdu,
-                         print("pixel %g of a map of Nside %lld", number,
-                               static_cast<long long>(sky.pixels.nside())));
+      if (std::isnan(values[i])) {
+        sky.unseen += c == 0 ? 1 : 0;
+      } else {
+        sky.values[kStokes * i + c] = static_cast<float>(values[i]);
       }
-      auto pixel = static_cast<Pixel>(number);
-      if (ordering == Ordering::kRing) pixel = sky.pixels.to_nested(pixel);
-      const bool seen = std::isfinite(values[i]) && std::fabs(values[i] / kUnseen - 1) > 1e-5;
-      if (!seen && c == 0) ++sky.unseen;
-      sky.values[kStokes * static_cast<std::size_t>(pixel) + c] =
-          seen ? static_cast<float>(values[i]) : 0.0F;
     }
   }
   return sky;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,32 @@
 #include "skyloom/sky/sky_map.hpp"
 
 namespace skyloom {
+
+/// The first table with NSIDE or PIXTYPE: NESTED or RING, the whole sky or (INDXSCHM EXPLICIT) a
+/// part.
+class MapTable {
+ public:
+  /// Throws kMissingHdu, kMissingKeyword, kPixelisation, and what reading throws.
+  explicit MapTable(const std::string& path);
+  ~MapTable();
+  MapTable(const MapTable&) = delete;
+  MapTable& operator=(const MapTable&) = delete;
+
+  [[nodiscard]] const Healpix& pixels() const noexcept { return pixels_; }
+  /// Of the columns of values.
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+  [[nodiscard]] const std::string& unit() const noexcept { return unit_; }    ///< of the first
+  [[nodiscard]] const std::string& frame() const noexcept { return frame_; }  ///< COORDSYS
+  /// [pixel, NESTED]; NaN where it is UNSEEN, not finite or not there.
+  [[nodiscard]] std::vector<double> column(std::size_t number) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  Healpix pixels_{1};
+  std::vector<std::string> names_;
+  std::string unit_, frame_;
+};
 
 /// The first table with NSIDE or PIXTYPE, three columns I, Q, U or one, I, NESTED or RING, the
 /// whole sky or (INDXSCHM EXPLICIT) a part; a pixel that is UNSEEN or not finite becomes 0 and is

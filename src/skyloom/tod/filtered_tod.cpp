@@ -5,13 +5,14 @@
 #include <cmath>
 #include <cstdint>
 
+#include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
+#include "skyloom/filters/legendre.hpp"
 #include "skyloom/filters/polynomial.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr double kMostSignal = 1e30;     // what maps leave out as well
 constexpr std::size_t kBlock = 1 << 16;  // samples of a task that sums
 
 /// Two detectors whose samples wait to be summed.
@@ -20,21 +21,29 @@ struct PairSamples {
   std::vector<std::uint8_t> flags[2];
 };
 
+bool all_flagged(std::span<const std::uint8_t> flags) {
+  return std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end();
+}
+
 }  // namespace
 
 FilteredTod::FilteredTod(const TodSource& source, const FilterOptions& options)
     : source_(source), options_(options) {}
 
-std::size_t FilteredTod::read_polynomial_free(std::size_t number, const Boresight& boresight,
-                                              std::size_t first,
-                                              std::span<const Signal> signals) const {
+std::size_t FilteredTod::read_own(std::size_t number, const Boresight& boresight, std::size_t first,
+                                  std::span<const Signal> signals) const {
   source_.read(number, boresight, first, signals);
-  if (!options_.polynomial) return 0;
+  std::size_t failed = 0;
+  for (const Signal& signal : signals) {
+    if (!ground_ || ground_->subtract(signal.values, signal.flags)) continue;
+    failed += all_flagged(signal.flags) ? 0 : 1;
+    std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+  }
+  if (!options_.polynomial) return failed;
   const Observation& at = observation(number);
   const Stretch all[] = {{0, at.samples}};
   const std::span<const Stretch> stretches =
       at.stretches.empty() ? std::span<const Stretch>(all) : at.stretches;
-  std::size_t failed = 0;
   for (const Signal& signal : signals) {
     for (const Stretch& stretch : stretches) {
       const std::size_t n = stretch.end - stretch.first;
@@ -43,7 +52,7 @@ std::size_t FilteredTod::read_polynomial_free(std::size_t number, const Boresigh
                               flags)) {
         continue;
       }
-      failed += std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end() ? 0 : 1;
+      failed += all_flagged(flags) ? 0 : 1;
       std::fill(flags.begin(), flags.end(), std::uint8_t{1});
     }
   }
@@ -53,6 +62,14 @@ std::size_t FilteredTod::read_polynomial_free(std::size_t number, const Boresigh
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                           const Observer& observer) const {
   source_.prepare(number, boresight, executor, observer);
+  if (options_.ground.any()) {
+    const auto moved = motion(number);
+    if (!moved || moved->azimuth.size() != observation(number).samples) {
+      throw Error(Status::kMissingHdu, observation(number).name +
+                                           ": no azimuths, which a filter of the ground asks for");
+    }
+    ground_ = std::make_unique<const GroundFilter>(options_.ground, moved->azimuth);
+  }
   if (!options_.common_mode) return;
   const std::size_t samples = observation(number).samples;
   const std::size_t detectors = observation(number).plane.detectors.size();
@@ -71,7 +88,7 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
         pairs[p].flags[i].resize(samples);
         signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
       }
-      (void)read_polynomial_free(number, boresight, first + 2 * p, {signals, count});
+      (void)read_own(number, boresight, first + 2 * p, {signals, count});
     });
     // detector after detector at each sample: the same sums for any number of threads
     executor.run((samples + kBlock - 1) / kBlock, [&](std::size_t block) {
@@ -92,7 +109,7 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
 
 void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                        std::span<const Signal> signals) const {
-  failed_ += read_polynomial_free(number, boresight, first, signals);
+  failed_ += read_own(number, boresight, first, signals);
   if (!options_.common_mode) return;
   for (const Signal& signal : signals) {
     for (std::size_t i = 0; i < signal.values.size(); ++i) signal.values[i] -= common_[i];
@@ -101,6 +118,7 @@ void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size
 
 void FilteredTod::rest() const {
   source_.rest();
+  ground_.reset();
   std::vector<double>().swap(common_);
 }
 

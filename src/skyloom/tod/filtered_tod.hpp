@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time-ordered data of another source, filtered as they are read: polynomials of each detector,
-// then what all detectors have in common.
+// Time-ordered data of another source, filtered as they are read: what depends on the azimuth, then
+// polynomials of each detector, then what all detectors have in common.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "skyloom/filters/ground.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
 
 struct FilterOptions {
+  GroundTemplate ground = {};
   std::optional<std::size_t> polynomial = {};  ///< its order; none: no such filter
   bool common_mode = false;  ///< the mean of all detectors at a sample is taken out of each
-  [[nodiscard]] bool any() const noexcept { return polynomial || common_mode; }
+  [[nodiscard]] bool any() const noexcept { return ground.any() || polynomial || common_mode; }
 };
 
-/// Keeps one number a sample of one observation where it takes out the common mode, which needs
-/// prepare() before reading: all detectors are read once more. Flagged samples take no part in a
+/// prepare() before reading. Keeps one or two numbers a sample of the observation that is prepared
+/// where it takes out the ground or the common mode; for the latter all detectors are read once
+/// more. Flagged samples take no part in a
 /// filter. Polynomials go over each stretch of an observation; where the good samples do not
 /// determine one, the detector's stretch is flagged and counted.
 class FilteredTod final : public TodSource {
@@ -34,6 +38,9 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override {
     return source_.boresight(number);
   }
+  [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override {
+    return source_.motion(number);
+  }
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override {
     return source_.noise(number, detector);
   }
@@ -44,18 +51,19 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
   void rest() const override;
 
-  /// Stretches of a detector that have good samples, but not enough of them for the polynomial, of
-  /// all that were read.
+  /// Stretches of a detector that have good samples, but not enough of them for a filter, of all
+  /// that were read.
   [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
 
  private:
-  /// Returns how many stretches the polynomial could not be fitted to.
-  std::size_t read_polynomial_free(std::size_t number, const Boresight& boresight,
-                                   std::size_t first, std::span<const Signal> signals) const;
+  /// Returns how many stretches a filter could not be fitted to.
+  std::size_t read_own(std::size_t number, const Boresight& boresight, std::size_t first,
+                       std::span<const Signal> signals) const;
 
   const TodSource& source_;
   FilterOptions options_;
-  mutable std::vector<double> common_;  ///< of the observation that was prepared
+  mutable std::unique_ptr<const GroundFilter> ground_;  ///< of the observation that was prepared
+  mutable std::vector<double> common_;                  ///< of the observation that was prepared
   mutable std::atomic<std::size_t> failed_ = 0;
 };
 

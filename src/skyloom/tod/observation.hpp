@@ -5,22 +5,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
+#include "skyloom/ground/elevation_scan.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
 
 namespace skyloom {
 
-/// Samples [first, end).
-struct Stretch {
-  std::size_t first = 0, end = 0;
-  friend bool operator==(const Stretch&, const Stretch&) = default;
+/// What an observation from the ground is a scan of.
+struct GroundPlan {
+  std::string site_name;
+  Site site = {};
+  GroundScan scan = {};
 };
 
 struct Observation {
@@ -33,6 +37,7 @@ struct Observation {
   /// What filters take one by one, growing and apart; samples outside are left out. Empty: the
   /// observation is one stretch.
   std::vector<Stretch> stretches = {};
+  std::optional<GroundPlan> ground = {};  ///< of a simulation from the ground
 };
 
 /// A detector's samples, to be filled.
@@ -47,6 +52,10 @@ class TodSource {
   [[nodiscard]] virtual std::size_t observations() const = 0;
   [[nodiscard]] virtual const Observation& observation(std::size_t number) const = 0;
   [[nodiscard]] virtual Boresight boresight(std::size_t number) const = 0;
+  /// How the mount moved; nullptr: there is none, or nothing is known of it.
+  [[nodiscard]] virtual std::shared_ptr<const GroundMotion> motion(std::size_t /*number*/) const {
+    return nullptr;
+  }
   /// The spectrum of a detector's noise; that of its DetectorNoise. Throws kNoiseModel.
   [[nodiscard]] virtual NoisePsd noise(std::size_t number, std::size_t detector) const;
   /// One or two detectors from `first` on, all samples. Safe from any thread. What is read does not

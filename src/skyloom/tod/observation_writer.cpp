@@ -111,12 +111,15 @@ std::vector<std::string> table_notes(const Observation& observation) {
 }  // namespace
 
 ObservationWriter::ObservationWriter(const std::string& path, Overwrite overwrite,
-                                     const Observation& observation, const Boresight& boresight)
+                                     const Observation& observation, const Boresight& boresight,
+                                     const GroundMotion* motion)
     : writer_(std::make_unique<Writer>(path, overwrite)) {
   write_header(observation);
   write_instrument(observation);
   write_noise(observation);
-  write_shared(observation, boresight);
+  write_shared(observation, boresight, motion);
+  write_intervals(observation, motion);
+  if (motion != nullptr) write_motion(observation, *motion);
   const std::size_t detectors = observation.plane.detectors.size();
   writer_->create("detdata/signal", Type::kFloat64, {detectors, observation.samples});
   say(*writer_, "detdata/signal", "units", "K");
@@ -146,20 +149,63 @@ void ObservationWriter::write_header(const Observation& observation) {
   to.group("attr");
   to.group("metadata/other");
   say(to, "metadata/other", "python_data_type", "dict");  // TOAST reads no file without it
+}
+
+void ObservationWriter::write_intervals(const Observation& observation,
+                                        const GroundMotion* motion) {
+  Writer& to = *writer_;
   to.group("intervals");
   say(to, "intervals", "times", "times");
-  if (observation.stretches.empty()) return;
-  const std::size_t n = observation.stretches.size();
-  std::vector<double> spans(2 * n);
   const auto time = [&](std::size_t sample) { return sample_time(observation, sample); };
+  const auto put = [&](const std::string& name, const std::vector<Stretch>& stretches) {
+    const std::size_t n = stretches.size();
+    if (n == 0) return;  // the peer has no data set of none either
+    std::vector<double> spans(2 * n);
+    for (std::size_t i = 0; i < n; ++i) {
+      spans[i] = time(stretches[i].first);
+      spans[n + i] = time(std::min(stretches[i].end, observation.samples - 1));
+    }
+    to.create("intervals/" + name, Type::kFloat64, {2, n});
+    to.write("intervals/" + name, 0, std::span<const double>(spans));
+  };
+  if (motion == nullptr) return put(kStretches, observation.stretches);
+  for (const auto& [name, stretches] : motion->intervals) put(name, stretches);
+}
+
+void ObservationWriter::write_site(const Observation& observation) {
+  Writer& to = *writer_;
+  const char* const group = "instrument";
+  const std::string name = observation.ground ? observation.ground->site_name : "space";
+  say(to, group, "site_class",
+      observation.ground ? "toast.instrument.GroundSite" : "toast.instrument.SpaceSite");
+  say(to, group, "site_name", name);
+  to.describe(group, "site_uid", std::int64_t{name_uid(name)});
+  if (!observation.ground) return;
+  const Site& site = observation.ground->site;
+  to.describe(group, "site_lat_deg", site.latitude_deg);
+  to.describe(group, "site_lon_deg", site.longitude_deg);
+  to.describe(group, "site_alt_m", site.height_m);
+}
+
+void ObservationWriter::write_motion(const Observation& observation, const GroundMotion& motion) {
+  Writer& to = *writer_;
+  const std::size_t n = observation.samples;
+  const double turn = observation.ground ? observation.ground->scan.boresight_angle_deg : 0;
+  std::vector<double> look(4 * n);
   for (std::size_t i = 0; i < n; ++i) {
-    const Stretch& stretch = observation.stretches[i];
-    spans[i] = time(stretch.first);
-    spans[n + i] = time(std::min(stretch.end, observation.samples - 1));
+    const Quaternion q = mount_quaternion(motion.azimuth[i], motion.elevation[i], turn);
+    const double parts[] = {q.x, q.y, q.z, q.w};
+    std::copy(parts, parts + 4, look.begin() + static_cast<std::ptrdiff_t>(4 * i));
   }
-  const std::string name = std::string("intervals/") + kStretches;
-  to.create(name, Type::kFloat64, {2, n});
-  to.write(name, 0, std::span<const double>(spans));
+  to.create("shared/azimuth", Type::kFloat64, {n});
+  to.write("shared/azimuth", 0, std::span<const double>(motion.azimuth));
+  to.create("shared/elevation", Type::kFloat64, {n});
+  to.write("shared/elevation", 0, std::span<const double>(motion.elevation));
+  to.create("shared/boresight_azel", Type::kFloat64, {n, 4});
+  to.write("shared/boresight_azel", 0, std::span<const double>(look));
+  for (const char* name : {"shared/azimuth", "shared/elevation", "shared/boresight_azel"}) {
+    say(to, name, "comm_type", "column");
+  }
 }
 
 void ObservationWriter::write_instrument(const Observation& observation) {
@@ -170,9 +216,7 @@ void ObservationWriter::write_instrument(const Observation& observation) {
   say(to, group, "telescope_class", "toast.instrument.Telescope");
   say(to, group, "telescope_name", observation.telescope);
   to.describe(group, "telescope_uid", std::int64_t{observation.telescope_uid});
-  say(to, group, "site_class", "toast.instrument.SpaceSite");
-  say(to, group, "site_name", "space");
-  to.describe(group, "site_uid", std::int64_t{name_uid("space")});
+  write_site(observation);
   say(to, group, "session_class", "toast.instrument.Session");
   say(to, group, "session_name", observation.session);
   to.describe(group, "session_uid", std::int64_t{observation.session_uid});
@@ -252,7 +296,8 @@ void ObservationWriter::write_noise(const Observation& observation) {
   to.texts(set + "_keys", names);
 }
 
-void ObservationWriter::write_shared(const Observation& observation, const Boresight& boresight) {
+void ObservationWriter::write_shared(const Observation& observation, const Boresight& boresight,
+                                     const GroundMotion* motion) {
   Writer& to = *writer_;
   const std::size_t n = observation.samples;
   std::vector<double> values(n);
@@ -267,7 +312,8 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   }
   to.create("shared/boresight_radec", Type::kFloat64, {n, 4});
   to.write("shared/boresight_radec", 0, std::span<const double>(values));
-  const std::vector<std::uint8_t> flags(n, 0);
+  const std::vector<std::uint8_t> flags =
+      motion != nullptr ? motion->flags : std::vector<std::uint8_t>(n, 0);
   to.create("shared/flags", Type::kUint8, {n});
   to.write("shared/flags", 0, std::span<const std::uint8_t>(flags));
   if (has_plate(boresight)) {

@@ -20,8 +20,9 @@ namespace skyloom {
 /// noise of NET above 0. Throws kOutputExists, kUnwritable, kDiskFull, kNoiseModel.
 class ObservationWriter {
  public:
+  /// `motion`: of an observation from the ground.
   ObservationWriter(const std::string& path, Overwrite overwrite, const Observation& observation,
-                    const Boresight& boresight);
+                    const Boresight& boresight, const GroundMotion* motion = nullptr);
   ~ObservationWriter();
   ObservationWriter(const ObservationWriter&) = delete;
   ObservationWriter& operator=(const ObservationWriter&) = delete;
@@ -32,9 +33,13 @@ class ObservationWriter {
 
  private:
   void write_header(const Observation& observation);
+  void write_site(const Observation& observation);
+  void write_intervals(const Observation& observation, const GroundMotion* motion);
+  void write_motion(const Observation& observation, const GroundMotion& motion);
   void write_instrument(const Observation& observation);
   void write_noise(const Observation& observation);
-  void write_shared(const Observation& observation, const Boresight& boresight);
+  void write_shared(const Observation& observation, const Boresight& boresight,
+                    const GroundMotion* motion);
   std::unique_ptr<hdf5::Writer> writer_;
 };
 

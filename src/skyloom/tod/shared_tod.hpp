@@ -33,6 +33,9 @@ class SharedTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override {
     return source_.boresight(shares_[number].observation);
   }
+  [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override {
+    return source_.motion(shares_[number].observation);
+  }
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override {
     return source_.noise(shares_[number].observation, shares_[number].first + detector);
   }

@@ -6,14 +6,20 @@
 #include <utility>
 
 #include "loom/base/print.hpp"
+#include "skyloom/ground/earth_orbit.hpp"
+#include "skyloom/pointing/angle.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/random/name_uid.hpp"
+#include "skyloom/sky/dipole.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
 
 constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
+constexpr double kMostSamples = 1e9;
+/// Of shared flags: what is left out of maps, as StoredTod does by default.
+constexpr std::uint8_t kSharedMask = 15;
 
 }  // namespace
 
@@ -25,9 +31,21 @@ struct SimulatedTod::Work {
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
     : options_(options), sky_(std::move(sky)) {
+  if (options.schedule) {
+    add_ground();
+  } else {
+    add_satellite();
+  }
+}
+
+SimulatedTod::~SimulatedTod() = default;
+
+void SimulatedTod::add_satellite() {
+  const SimulationOptions& options = options_;
   const double samples = std::floor(options.observation_minutes * 60 * options.plane.rate_hz + 0.5);
-  if (!(samples >= 2 && samples < 1e9)) {
-    throw Error(Status::kUsage, print("%g samples an observation: expected 2 to 1e9", samples));
+  if (!(samples >= 2 && samples < kMostSamples)) {
+    throw Error(Status::kUsage,
+                print("%g samples an observation: expected 2 to %g", samples, kMostSamples));
   }
   const FocalPlane plane = hexagon(options.plane);
   for (std::size_t i = 0; i < options.observations; ++i) {
@@ -37,26 +55,96 @@ SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<con
                             .samples = static_cast<std::size_t>(samples)};
     observation.first = static_cast<std::int64_t>(i * observation.samples);
     observation.start_s = options.start_s + static_cast<double>(observation.first) / plane.rate_hz;
-    observation.uid = name_uid(observation.name);
-    observation.session_uid = name_uid(observation.session);
-    observation.telescope_uid = name_uid(observation.telescope);
-    observations_.push_back(std::move(observation));
+    add_observation(std::move(observation));
   }
-  if (!options.noise) return;
-  maker_.emplace(observations_.front().samples, 0);
-  amplitudes_ = stream_amplitudes(analytic_psd(options.plane.noise, plane.rate_hz, "all detectors"),
-                                  plane.rate_hz, maker_->length(), "all detectors");
 }
 
-SimulatedTod::~SimulatedTod() = default;
+void SimulatedTod::add_ground() {
+  const GroundSchedule& schedule = *options_.schedule;
+  const FocalPlane plane = hexagon(options_.plane);
+  Site site = schedule.site;
+  site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
+  for (const GroundScan& scan : schedule.scans) {
+    const std::size_t samples = scan_samples(scan, plane.rate_hz);
+    if (samples < 2 || static_cast<double>(samples) >= kMostSamples) {
+      throw Error(Status::kUsage, print("%s: %zu samples an observation: expected 2 to %g",
+                                        scan.session().c_str(), samples, kMostSamples));
+    }
+    Observation observation{.name = scan.session(),
+                            .session = scan.session(),
+                            .telescope = schedule.telescope_name,
+                            .plane = plane,
+                            .samples = samples,
+                            .start_s = scan.start_s,
+                            .ground = GroundPlan{schedule.site_name, site, scan}};
+    for (const Observation& before : observations_) {
+      if (before.name != observation.name) continue;
+      throw Error(Status::kUsage,
+                  "two scans called " + before.name + ": expected one of each patch, pass and sub");
+    }
+    add_observation(std::move(observation));
+    if (options_.stretches.empty()) continue;
+    const std::vector<Stretch>* const found =
+        motion(observations_.size() - 1)->interval(options_.stretches);
+    if (found == nullptr) {
+      throw Error(Status::kUsage, "--intervals " + options_.stretches +
+                                      ": expected scanning, throw or another one of the peer's");
+    }
+    // none at all: everything is left out, and one stretch of it is as good as none
+    observations_.back().stretches = found->empty() ? std::vector<Stretch>{{0, 1}} : *found;
+  }
+}
+
+void SimulatedTod::add_observation(Observation observation) {
+  observation.uid = name_uid(observation.name);
+  observation.session_uid = name_uid(observation.session);
+  observation.telescope_uid = name_uid(observation.telescope);
+  const std::size_t samples = observation.samples;
+  observations_.push_back(std::move(observation));
+  if (!options_.noise || noises_.contains(samples)) return;
+  NoiseMaker maker(samples, 0);
+  const double rate = options_.plane.rate_hz;
+  std::vector<double> amplitudes =
+      stream_amplitudes(analytic_psd(options_.plane.noise, rate, "all detectors"), rate,
+                        maker.length(), "all detectors");
+  noises_.emplace(samples, Noise{std::move(maker), std::move(amplitudes)});
+}
+
+std::size_t SimulatedTod::work_bytes() const {
+  return noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes();
+}
+
+std::shared_ptr<const GroundMotion> SimulatedTod::motion(std::size_t number) const {
+  const auto& ground = observations_[number].ground;
+  if (!ground) return nullptr;
+  const std::lock_guard lock(motion_mutex_);
+  if (!motion_ || motion_number_ != number) {
+    motion_ = std::make_shared<const GroundMotion>(
+        move_mount(ground->scan, ground->site, options_.mount, options_.plane.rate_hz));
+    motion_number_ = number;
+  }
+  return motion_;
+}
 
 Boresight SimulatedTod::boresight(std::size_t number) const {
   const Observation& observation = observations_[number];
-  return satellite_boresight(options_.scan, observation.plane.rate_hz, observation.first,
-                             observation.samples);
+  const double rate = observation.plane.rate_hz;
+  if (!observation.ground) {
+    std::vector<Quaternion> axes;
+    if (options_.scan.follows_earth) {
+      axes = earth_axes(observation.start_s, rate, observation.samples);
+    }
+    return satellite_boresight(options_.scan, rate, observation.first, observation.samples, axes);
+  }
+  return ground_boresight(observation.ground->scan, observation.ground->site, *motion(number), rate,
+                          options_.scan.plate_rpm);
 }
 
-void SimulatedTod::rest() const { works_.clear(); }
+void SimulatedTod::rest() const {
+  works_.clear();
+  const std::lock_guard lock(motion_mutex_);
+  motion_.reset();
+}
 
 void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight, Work& work,
                            std::span<double> signal) const {
@@ -68,6 +156,37 @@ void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight,
   }
 }
 
+void SimulatedTod::add_dipole(const Observation& observation, const Detector& detector,
+                              const Boresight& boresight, std::span<double> signal) const {
+  // the peer's: 370.08 km/s toward (263.99, 48.25) degrees, galactic
+  constexpr double kSpeed = 370.08, kLon = 263.99, kLat = 48.25, kVelocityStep = 600;
+  const bool ecliptic = !observation.ground && options_.scan.frame == Frame::kEcliptic;
+  const Quaternion frame = ecliptic ? about_x(-kObliquity) : Quaternion{};
+  const Direction to = rotated(frame, from_galactic(kLon, kLat));
+  const Direction solar{kSpeed * to.x, kSpeed * to.y, kSpeed * to.z};
+  const double rate = observation.plane.rate_hz;
+  const double last = static_cast<double>(signal.size() - 1) / rate;
+  const auto steps = static_cast<std::size_t>(std::ceil(last / kVelocityStep));
+  std::vector<Direction> nodes;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    const double t =
+        observation.start_s + last * static_cast<double>(k) / static_cast<double>(steps);
+    const Direction orbital = rotated(frame, earth_state(t).velocity_km_s);
+    nodes.push_back(options_.dipole == Dipole::kSolar     ? solar
+                    : options_.dipole == Dipole::kOrbital ? orbital
+                                                          : added_velocity(solar, orbital));
+  }
+  for (std::size_t i = 0; i < signal.size(); ++i) {
+    const double place = static_cast<double>(i) / rate / last * static_cast<double>(steps);
+    const std::size_t k = std::min(static_cast<std::size_t>(place), steps - 1);
+    const double share = place - static_cast<double>(k);
+    const Direction &a = nodes[k], &b = nodes[k + 1];
+    const Direction v{a.x + share * (b.x - a.x), a.y + share * (b.y - a.y),
+                      a.z + share * (b.z - a.z)};
+    signal[i] += dipole_kelvin(rotated(quaternion_at(boresight, i) * detector.place, {0, 0, 1}), v);
+  }
+}
+
 void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                         std::span<const Signal> signals) const {
   const Observation& observation = observations_[number];
@@ -76,7 +195,17 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
     std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{0});
     std::fill(signal.values.begin(), signal.values.end(), 0.0);
   }
-  if (maker_) {
+  if (const auto moved = motion(number)) {
+    for (const Signal& signal : signals) {
+      for (std::size_t i = 0; i < signal.flags.size(); ++i) {
+        signal.flags[i] = (moved->flags[i] & kSharedMask) != 0 ? 1 : 0;
+      }
+    }
+  }
+  if (!observation.stretches.empty()) {
+    for (const Signal& signal : signals) flag_between(observation.stretches, signal.flags);
+  }
+  if (const auto found = noises_.find(observation.samples); found != noises_.end()) {
     std::vector<NoiseStream> streams;
     for (std::size_t i = 0; i < signals.size(); ++i) {
       streams.push_back({{.realization = options_.realization,
@@ -84,10 +213,13 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
                           .component = 0,
                           .observation = observation.session_uid,
                           .detector = observation.plane.detectors[first + i].uid},
-                         amplitudes_,
+                         found->second.amplitudes,
                          signals[i].values});
     }
-    maker_->make(streams, work->noise);
+    found->second.maker.make(streams, work->noise);
+  }
+  for (std::size_t i = 0; i < signals.size() && options_.dipole != Dipole::kNone; ++i) {
+    add_dipole(observation, observation.plane.detectors[first + i], boresight, signals[i].values);
   }
   if (!sky_) return;
   for (std::size_t i = 0; i < signals.size(); ++i) {

@@ -129,18 +129,6 @@ std::vector<Stretch> stretches_of(const Reader& file, const std::string& name) {
   return out;
 }
 
-/// What lies in no stretch is flagged.
-void flag_between(const std::vector<Stretch>& stretches, std::vector<std::uint8_t>& flags) {
-  std::size_t from = 0;
-  for (const Stretch& stretch : stretches) {
-    std::fill(flags.begin() + static_cast<std::ptrdiff_t>(from),
-              flags.begin() + static_cast<std::ptrdiff_t>(std::max(from, stretch.first)),
-              std::uint8_t{1});
-    from = std::max(from, stretch.end);
-  }
-  std::fill(flags.begin() + static_cast<std::ptrdiff_t>(from), flags.end(), std::uint8_t{1});
-}
-
 }  // namespace
 
 StoredTod::StoredTod(const std::vector<std::string>& paths, const StoredOptions& options)
@@ -230,6 +218,22 @@ std::shared_ptr<const Reader> StoredTod::reader(std::size_t number) const {
     open_number_ = number;
   }
   return open_;
+}
+
+std::shared_ptr<const GroundMotion> StoredTod::motion(std::size_t number) const {
+  const File& file = files_[number];
+  const auto from = reader(number);
+  const std::string name = "shared/" + options_.azimuth;
+  if (!from->has(name)) return nullptr;
+  check_shape(*from, name, {file.observation.samples});
+  auto out = std::make_shared<GroundMotion>();
+  out->azimuth = from->read(name);
+  for (std::size_t i = 0; i < out->azimuth.size(); ++i) {
+    if (std::fabs(out->azimuth[i]) < kMostAngle) continue;
+    throw Error(Status::kCorrupt,
+                file.path + ": " + name + print(": row %zu: %g", i, out->azimuth[i]));
+  }
+  return out;
 }
 
 Boresight StoredTod::boresight(std::size_t number) const {

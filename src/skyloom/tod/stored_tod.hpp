@@ -22,6 +22,7 @@ struct StoredOptions {
   std::string shared_flags = "flags";               ///< in shared/; not there: none
   std::string boresight = "boresight_radec";        ///< in shared/
   std::string plate = "hwp_angle";                  ///< in shared/; not there: no half-wave plate
+  std::string azimuth = "azimuth";                  ///< in shared/; for filters of the ground
   std::string noise_model = "noise_model";          ///< in metadata/
   std::string intervals = {};                       ///< in intervals/; empty: all samples
   std::size_t detector_mask = 7, shared_mask = 15;  ///< bits that flag; TOAST's defaults
@@ -41,6 +42,8 @@ class StoredTod final : public TodSource {
     return files_[number].observation;
   }
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
+  /// Azimuths alone, where the file has them.
+  [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
 

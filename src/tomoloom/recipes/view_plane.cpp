@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/view_plane.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
+
+#include "loom/page/levels.hpp"
 
 namespace tomoloom {
-namespace {
-
-constexpr unsigned kNoNumber = 65535;
-
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-  constexpr const char* kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < bytes.size() ? bytes[i + k] : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
 Plane::Plane(std::size_t height, std::size_t width, std::size_t most_side)
     : height_(height),
       width_(width),
@@ -52,26 +28,14 @@ void Plane::set(std::span<const float> values) {
 }
 
 Json Plane::json(const char* title, const char* of) const {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (std::size_t i = 0; i < sum_.size(); ++i) {
-    if (count_[i] == 0) continue;
-    low = std::min(low, sum_[i] / count_[i]);
-    high = std::max(high, sum_[i] / count_[i]);
-  }
-  if (!(low <= high)) low = high = 0;
-  const double step = (high - low) / (kNoNumber - 1);
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < sum_.size(); ++i) {
-    unsigned level = kNoNumber;
-    if (count_[i] > 0) {
-      level = step > 0 ? static_cast<unsigned>(std::lround((sum_[i] / count_[i] - low) / step)) : 0;
-    }
-    bytes.push_back(static_cast<std::uint8_t>(level & 255));
-    bytes.push_back(static_cast<std::uint8_t>(level >> 8));
-  }
-  return {{"title", title},    {"of", of},      {"width", columns_},    {"height", lines_},
-          {"across", across_}, {"down", down_}, {"full_width", width_}, {"full_height", height_},
-          {"low", low},        {"step", step},  {"data", base64(bytes)}};
+  const page::Levels levels = page::levels_of(
+      sum_.size(), [&](std::size_t i) { return count_[i] > 0 ? sum_[i] / count_[i] : NAN; });
+  return {{"title", title},       {"of", of},
+          {"width", columns_},    {"height", lines_},
+          {"across", across_},    {"down", down_},
+          {"full_width", width_}, {"full_height", height_},
+          {"low", levels.low},    {"step", levels.step},
+          {"data", levels.base64}};
 }
 
 }  // namespace tomoloom

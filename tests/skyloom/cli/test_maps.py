@@ -143,6 +143,17 @@ class Maps(Case):
             spread.append(max(abs(row[0]) for row in sky if row[0] > -1e29))
         self.assertLess(spread[1], 0.2 * spread[0])
 
+    def test_the_dipole_is_where_the_sun_goes(self):
+        # of the sky alone there is the dipole alone: 3.36 mK toward ecliptic (172, -11) degrees; the scan looks the other way
+        self.ok("simulate", "--maps", self.out, *SMALL, "--nside", 8, "--binned-only", "--rcond", 1e-3, "--no-noise", "--dipole", "solar",
+                "--quiet")
+        sky, _ = read_map(self.out / "binned.fits")
+        values = [row[0] for row in sky if row[0] > -1e29]
+        self.assertLess(min(values), -3.2e-3)
+        self.assertGreater(min(values), -3.37e-3)
+        self.assertLess(max(values), 2.5e-3)
+        self.fails(2, "--dipole", "simulate", "--maps", self.out / "m", "--dipole", "lunar")
+
     def test_the_number_of_threads_does_not_show(self):
         for threads in (1, 2):
             self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")

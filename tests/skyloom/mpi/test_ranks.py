@@ -96,6 +96,24 @@ class Faults(RankCase):
         self.assertLess(time.monotonic() - begin, SOON)
         self.assertEqual(len(re.findall("^skyloom: error: rank 1: ", errors, re.M)), 1, errors)
 
+    def test_a_job_goes_on_from_its_checkpoint(self):
+        # --tolerance 0 does not converge; a rank that is killed ends the job in the middle of its iterations
+        long = ("map", *self.observations, *MAPS, "--step", 1, "--tolerance", 0, "--iterations", 200, "--threads", 1, "--quiet")
+        keep = ("--checkpoint", self.out / "state", "--checkpoint-seconds", 0)
+        self.run_ranks(2, *long, "-o", self.out / "whole")
+        process = self.on_ranks(2, *long, "-o", self.out / "maps", *keep)
+        self.wait_for(lambda: len(list(self.out.glob("state.rank[01].[01]"))) == 4)
+        time.sleep(0.1)
+        os.kill(self.pids()[1], signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.wait_for(lambda: not self.pids())
+        self.assertFalse((self.out / "maps").exists())
+        self.run_ranks(2, *long, "-o", self.out / "maps", *keep, "--json", self.out / "s.json")
+        self.assertGreater(json.loads((self.out / "s.json").read_text())["maps"]["recalled_iterations"], 1)
+        for path in sorted((self.out / "whole").iterdir()):
+            self.assertEqual((self.out / "maps" / path.name).read_bytes(), path.read_bytes(), path.name)
+        self.assertEqual(list(self.out.glob("state*")), [])
+
     def test_a_killed_rank_ends_the_job(self):
         long = ("--pixels", 19, "--rate", 50, "--minutes", 600, "--observations", 4)
         process = self.on_ranks(3, "simulate", "--maps", self.out / "maps", *long, "--quiet", "--threads", 1)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/compare_maps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loom/base/print.hpp"
+#include "skyloom/status.hpp"
+
+namespace skyloom {
+
+ColumnDifference compare_columns(const std::string& name, std::span<const double> first,
+                                 std::span<const double> second, Means means) {
+  ColumnDifference out{.name = name};
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const bool a = std::isfinite(first[i]), b = std::isfinite(second[i]);
+    out.first_alone += a && !b ? 1 : 0;
+    out.second_alone += b && !a ? 1 : 0;
+    if (!a || !b) continue;
+    ++out.pixels;
+    out.mean_first += first[i];
+    out.mean_second += second[i];
+  }
+  if (out.pixels == 0) return out;
+  const auto n = static_cast<double>(out.pixels);
+  out.mean_first /= n;
+  out.mean_second /= n;
+  const double shift = means == Means::kTakenOff ? out.mean_first - out.mean_second : 0;
+  double squares = 0, own = 0, other = 0, products = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (!std::isfinite(first[i]) || !std::isfinite(second[i])) continue;
+    const double a = first[i] - out.mean_first, b = second[i] - out.mean_second;
+    const double apart = first[i] - second[i] - shift;
+    squares += apart * apart;
+    own += a * a;
+    other += b * b;
+    products += a * b;
+    if (std::fabs(apart) > out.largest) {
+      out.largest = std::fabs(apart);
+      out.largest_at = static_cast<Pixel>(i);
+    }
+  }
+  out.rms = std::sqrt(squares / n);
+  out.spread_second = std::sqrt(other / n);
+  out.relative = out.spread_second > 0 ? out.rms / out.spread_second : 0;
+  out.correlation = own > 0 && other > 0 ? products / std::sqrt(own * other) : 0;
+  return out;
+}
+
+std::vector<ColumnDifference> compare_maps(const std::string& first, const std::string& second,
+                                           Means means) {
+  const MapTable a(first), b(second);
+  if (a.pixels().nside() != b.pixels().nside() || a.names().size() != b.names().size()) {
+    throw Error(
+        kPixelisation,
+        print("%s: Nside %lld, %zu columns; %s: Nside %lld, %zu columns: expected the same",
+              first.c_str(), static_cast<long long>(a.pixels().nside()), a.names().size(),
+              second.c_str(), static_cast<long long>(b.pixels().nside()), b.names().size()));
+  }
+  std::vector<ColumnDifference> out;
+  for (std::size_t c = 0; c < a.names().size(); ++c) {
+    out.push_back(
+        compare_columns(a.names()[c], a.column(c), b.column(c), c == 0 ? means : Means::kKept));
+  }
+  return out;
+}
+
+}  // namespace skyloom

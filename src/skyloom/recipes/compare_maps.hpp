@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two maps, pixel by pixel: how far they are apart.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skyloom/sky/sky_fits.hpp"
+
+namespace skyloom {
+
+/// Of one column, first - second, where both have a value.
+struct ColumnDifference {
+  std::string name;
+  std::size_t pixels = 0;                         ///< with a value in both
+  std::size_t first_alone = 0, second_alone = 0;  ///< with a value in one of them
+  double mean_first = 0, mean_second = 0;
+  double spread_second = 0;  ///< root of the mean square of the second, about its mean
+  double rms = 0;            ///< of the difference
+  double relative = 0;       ///< that over the spread of the second
+  double largest = 0;        ///< absolute difference
+  Pixel largest_at = 0;      ///< NESTED
+  double correlation = 0;
+};
+
+enum class Means { kKept, kTakenOff };
+
+/// `means`: whether the mean of the difference counts; in destriped maps that of I is nobody's.
+[[nodiscard]] ColumnDifference compare_columns(const std::string& name,
+                                               std::span<const double> first,
+                                               std::span<const double> second, Means means);
+
+/// All columns that both maps have, the first one's means as told, others kept. Throws
+/// kPixelisation where Nside or the number of columns differ, and what reading throws.
+[[nodiscard]] std::vector<ColumnDifference> compare_maps(const std::string& first,
+                                                         const std::string& second, Means means);
+
+}  // namespace skyloom

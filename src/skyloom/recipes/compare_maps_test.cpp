@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/compare_maps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "loom/testing/test_executor.hpp"
+#include "loom/testing/test_files.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+#include "skyloom/recipes/projection.hpp"
+#include "skyloom/recipes/test_maps.hpp"
+#include "skyloom/recipes/view_maps.hpp"
+#include "skyloom/status.hpp"
+#include "skyloom/tod/simulated_tod.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::TempFolder;
+using loom::test::thrown_by;
+using test::small_maps;
+using test::small_simulation;
+using test::some_sky;
+
+TEST(CompareColumns, CountsWhatIsInOneAloneAndMeasuresTheRest) {
+  const std::vector<double> a{1, 2, NAN, 4, 9}, b{1, 1, 3, NAN, 5};
+  const ColumnDifference kept = compare_columns("I", a, b, Means::kKept);
+  EXPECT_EQ(kept.pixels, 3U);
+  EXPECT_EQ(kept.first_alone, 1U);
+  EXPECT_EQ(kept.second_alone, 1U);
+  EXPECT_NEAR(kept.rms, std::sqrt((0 + 1 + 16) / 3.0), 1e-14);
+  EXPECT_EQ(kept.largest, 4);
+  EXPECT_EQ(kept.largest_at, 4);
+  std::vector<double> shifted = b;
+  for (double& value : shifted) value += 7;
+  EXPECT_NEAR(compare_columns("I", shifted, b, Means::kTakenOff).rms, 0, 1e-14);
+  EXPECT_NEAR(compare_columns("I", shifted, b, Means::kKept).rms, 7, 1e-14);
+  EXPECT_EQ(compare_columns("I", {}, {}, Means::kKept).pixels, 0U);
+}
+
+TEST(Projections, ShowTheSkyFromBelow) {
+  // the middle, and to the left of it the east
+  const auto middle = mollweide(320, 160, 640, 0), left = mollweide(200, 160, 640, 0);
+  ASSERT_TRUE(middle && left);
+  EXPECT_NEAR(middle->x, 1, 1e-2);
+  EXPECT_GT(left->y, 0.5);
+  EXPECT_FALSE(mollweide(0, 0, 640, 0));
+  EXPECT_GT(mollweide(320, 2, 640, 0)->z, 0.98);
+  const SkyPlace at{.lon_deg = 50, .lat_deg = -30};
+  const SkyPlace found = place_of(gnomonic(100, 100, 201, 10, at));
+  EXPECT_NEAR(found.lon_deg, 50, 1e-10);
+  EXPECT_NEAR(found.lat_deg, -30, 1e-10);
+  EXPECT_NEAR(place_of(gnomonic(100, 0, 201, 10, at)).lat_deg, -25, 0.05);
+  EXPECT_GT(place_of(gnomonic(0, 100, 201, 10, at)).lon_deg, 55);
+}
+
+TEST(Mollweide, HasEqualAreas) {
+  // every pixel of the paper is as much of the sky: north of 30 degrees is a quarter of it
+  std::size_t all = 0, north = 0;
+  for (std::size_t i = 0; i < 640 * 320; ++i) {
+    const auto to = mollweide(i % 640, i / 640, 640, 0);
+    if (!to) continue;
+    ++all;
+    north += to->z > 0.5 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(north) / static_cast<double>(all), 0.25, 0.003);
+}
+
+TEST(ViewMaps, MakesThePageOfAFolderTheSameForAnyExecutor) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const SimulatedTod source(small_simulation(), some_sky(64));
+  make_maps(source, small_maps(folder.file("a")), one);
+  MapJob other = small_maps(folder.file("b"));
+  other.binned_only = true;
+  make_maps(source, other, one);
+  const ViewJob job{.folder = folder.file("a"), .other = folder.file("b"), .multipoles = 20};
+  const std::string page = view_maps(job, one);
+  EXPECT_NE(page.find("\"difference\""), std::string::npos);
+  EXPECT_EQ(page.find("http://"), page.find("http://www.w3.org/2000/svg"));
+  TestThreads three(3);
+  EXPECT_EQ(view_maps(job, three), page);
+  // one map alone, without hits
+  EXPECT_NE(view_maps({.folder = folder.file("a/rcond.fits"), .multipoles = 0}, one).find("RCOND"),
+            std::string::npos);
+  EXPECT_EQ(thrown_by([&] { (void)view_maps({.folder = folder.file("c")}, one); }).status,
+            Status::kNotFound);
+  MapJob finer = small_maps(folder.file("fine"));
+  finer.nside = 32;
+  make_maps(source, finer, one);
+  EXPECT_EQ(thrown_by([&] {
+              (void)view_maps({.folder = folder.file("a"), .other = folder.file("fine")}, one);
+            }).status,
+            kPixelisation);
+  loom::test::write_bytes(folder.file("a/summary.json"), std::vector<std::uint8_t>{'{', 'x'});
+  EXPECT_EQ(thrown_by([&] { (void)view_maps(job, one); }).status, Status::kCorrupt);
+}
+
+TEST(SkyPlace, IsTwoNumbers) {
+  EXPECT_EQ(sky_place_of("10,-20.5").lat_deg, -20.5);
+  for (const char* text : {"", "10", "10,", "10,91", "a,b", "1,2,3"}) {
+    EXPECT_EQ(thrown_by([&] { (void)sky_place_of(text); }).status, Status::kUsage) << text;
+  }
+}
+
+}  // namespace
+}  // namespace skyloom

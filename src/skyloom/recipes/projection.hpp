@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sky on flat paper: which direction a point of a picture shows.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "skyloom/pixels/healpix.hpp"
+
+namespace skyloom {
+
+/// Longitude and latitude, degrees.
+struct SkyPlace {
+  double lon_deg = 0, lat_deg = 0;
+};
+[[nodiscard]] Direction direction_of(const SkyPlace& place) noexcept;
+[[nodiscard]] SkyPlace place_of(const Direction& direction) noexcept;
+
+/// All of the sky in an ellipse twice as wide as high; equal areas. East is to the left, as one
+/// looks up. `column`, `row`: of a picture `width` x `width` / 2, row 0 in the north. nullopt: the
+/// paper's corner.
+[[nodiscard]] std::optional<Direction> mollweide(std::size_t column, std::size_t row,
+                                                 std::size_t width, double middle_lon_deg) noexcept;
+
+/// Around a place, as a camera sees it: a picture `side` x `side` that is `size_deg` wide in its
+/// middle, north up, east to the left.
+[[nodiscard]] Direction gnomonic(std::size_t column, std::size_t row, std::size_t side,
+                                 double size_deg, const SkyPlace& middle) noexcept;
+
+}  // namespace skyloom

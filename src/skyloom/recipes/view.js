@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Maps between two colours, their parts, convergence and spectra.
+'use strict';
+
+const View = (() => {
+  const {h, svg, byId, setText, brief, count} = Page;
+  const data = JSON.parse(byId('data').textContent);
+  const NO_NUMBER = 65535;
+  const pictures = [];
+  const STOPS = [[12, 60, 140], [110, 170, 225], [247, 247, 247], [240, 160, 80], [140, 50, 0]];
+
+  function levels(picture) {
+    const text = atob(picture.data);
+    const out = new Uint16Array(text.length / 2);
+    for (let i = 0; i < out.length; i += 1) out[i] = text.charCodeAt(2 * i) | text.charCodeAt(2 * i + 1) << 8;
+    return out;
+  }
+
+  /** From blue by white to orange; counts begin at white. */
+  function colour(share, stops) {
+    const at = Math.max(0, Math.min(1, share)) * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(at));
+    return stops[k].map((v, i) => v + (at - k) * (stops[k + 1][i] - v));
+  }
+
+  const table = (stops) => Array.from({length: 256}, (_, i) => colour(i / 255, stops));
+  const BOTH_WAYS = table(STOPS), UPWARDS = table(STOPS.slice(2));
+
+  /** The middle of the window stays, its width follows the slider. */
+  function windowOf(map) {
+    const [low, high] = map.window, span = Number(byId('span').value);
+    if (map.of === 'hits') return [0, high * span];
+    const middle = map.of === 'difference' ? 0 : (low + high) / 2;
+    const half = map.of === 'difference' ? Math.max(Math.abs(low), Math.abs(high)) : (high - low) / 2;
+    return [middle - half * span, middle + half * span];
+  }
+
+  function draw(one) {
+    const [low, high] = windowOf(one.map), {picture, canvas, pixels} = one;
+    const context = canvas.getContext('2d');
+    const image = context.createImageData(picture.width, picture.height);
+    const scale = high > low ? 255 / (high - low) : 0, colours = one.map.of === 'hits' ? UPWARDS : BOTH_WAYS;
+    for (let i = 0; i < pixels.length; i += 1) {
+      if (pixels[i] === NO_NUMBER) {
+        const inside = one.inside(i);
+        image.data.set([128, 128, 128, inside ? 70 : 0], 4 * i);
+        continue;
+      }
+      const level = Math.max(0, Math.min(255, Math.round((picture.low + picture.step * pixels[i] - low) * scale)));
+      image.data.set([...colours[scale > 0 ? level : 128], 255], 4 * i);
+    }
+    context.putImageData(image, 0, 0);
+    setText(one.texts[0], brief(low));
+    setText(one.texts[1], brief(high));
+  }
+
+  const drawAll = () => {
+    setText(byId('span-text'), `${Number(byId('span').value).toFixed(2)} times 98 % of the pixels`);
+    pictures.forEach(draw);
+  };
+
+  /** Longitude and latitude under a point of the whole sky; null in the corners. */
+  function place(x, y) {
+    if (x * x + y * y >= 1) return null;
+    const theta = Math.asin(y);
+    const lat = Math.asin((2 * theta + Math.sin(2 * theta)) / Math.PI) * 180 / Math.PI;
+    const lon = -180 * x / Math.cos(theta);
+    return [(lon + 360) % 360, lat];
+  }
+
+  function tell(one, whole) {
+    one.canvas.addEventListener('pointermove', (event) => {
+      const {picture} = one, box = one.canvas.getBoundingClientRect();
+      const x = Math.min(picture.width - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * picture.width)));
+      const y = Math.min(picture.height - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * picture.height)));
+      const level = one.pixels[y * picture.width + x];
+      const at = whole ? place((x + 0.5) / (picture.width / 2) - 1, 1 - (y + 0.5) / (picture.height / 2)) : null;
+      if (whole && at === null) return Page.hideTip();
+      const value = level === NO_NUMBER ? 'not seen' : `${brief(picture.low + picture.step * level, 5)} ${one.map.of === 'hits' ? 'samples' : data.unit}`;
+      Page.showTip(value + (at ? `\nlongitude ${at[0].toFixed(1)}°, latitude ${at[1].toFixed(1)}°` : ''), event.clientX, event.clientY);
+      return undefined;
+    });
+    one.canvas.addEventListener('pointerleave', Page.hideTip);
+  }
+
+  function add(map) {
+    const of = {map: '', other: ' of the other', difference: ', difference', hits: ''}[map.of];
+    const texts = [h('span', {}), h('span', {})];
+    const make = (picture, label, part) => {
+      const canvas = h('canvas', {width: picture.width, height: picture.height, role: 'img', 'aria-label': `${map.name}${of}, ${label}`, class: part ? 'part' : null});
+      const inside = part ? () => true : (i) => place((i % picture.width + 0.5) / (picture.width / 2) - 1,
+        1 - (Math.floor(i / picture.width) + 0.5) / (picture.height / 2)) !== null;
+      const one = {map, picture, canvas, pixels: levels(picture), texts, inside};
+      tell(one, !part);
+      pictures.push(one);
+      return canvas;
+    };
+    byId('maps').append(h('section', {class: 'card'}, h('h2', {}, map.name + of, h('small', {}, map.of === 'hits' ? 'samples' : data.unit)),
+      make(map.whole, 'the whole sky', false), make(map.part, 'a part', true),
+      h('div', {class: 'bar'}, texts[0], h('i', {class: map.of === 'hits' ? 'up' : null}), texts[1])));
+  }
+
+  /** Curves on axes whose logarithms (base 10) are `x` and `y`. */
+  function plot(id, curves, x, y, xIsLog) {
+    const box = {left: 52, right: 630, top: 10, bottom: 228};
+    const px = (v) => box.left + (box.right - box.left) * (v - x[0]) / (x[1] - x[0] || 1);
+    const py = (v) => box.bottom - (box.bottom - box.top) * (v - y[0]) / (y[1] - y[0] || 1);
+    const out = byId(id);
+    const every = Math.max(1, Math.ceil((y[1] - y[0]) / 8));
+    for (let k = Math.ceil(y[0]); k <= y[1]; k += every) {
+      out.append(svg('line', {x1: box.left, x2: box.right, y1: py(k), y2: py(k)}), svg('text', {x: box.left - 5, y: py(k) + 4, 'text-anchor': 'end'}, `1e${k}`));
+    }
+    const marks = xIsLog ? [1, 2, 5, 10, 20, 50, 100, 200, 500].filter((v) => Math.log10(v) >= x[0] && Math.log10(v) <= x[1]) : Page.ticks(x[0], x[1], 6);
+    for (const v of marks) out.append(svg('text', {x: px(xIsLog ? Math.log10(v) : v), y: 248, 'text-anchor': 'middle'}, brief(v)));
+    for (const {points, stroke, dashes} of curves) {
+      const path = points.map(([a, b], i) => `${i === 0 ? 'M' : 'L'}${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join('');
+      if (path) out.append(svg('path', {d: path, stroke, 'stroke-dasharray': dashes}));
+    }
+  }
+
+  function range(curves, k) {
+    const all = curves.flatMap((c) => c.points.map((p) => p[k]));
+    return all.length === 0 ? [0, 1] : [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  }
+
+  function convergence() {
+    const residuals = (data.run && data.run.residuals) || [];
+    if (residuals.length < 2) return;
+    byId('convergence').hidden = false;
+    setText(byId('steps'), `${count(residuals.length)} iterations, residual ${brief(residuals[residuals.length - 1])}`);
+    const curves = [{points: residuals.filter((r) => r > 0).map((r, i) => [i + 1, Math.log10(r)]), stroke: 'var(--accent)'}];
+    plot('residuals', curves, range(curves, 0), range(curves, 1), false);
+  }
+
+  function spectra() {
+    if (data.spectra.length === 0) return;
+    byId('power').hidden = false;
+    setText(byId('share'), `l (l + 1) C_l / 2π, ${(100 * data.spectra[0].sky_share).toFixed(0)} % of the sky, Nside ${data.spectra[0].nside}`);
+    const curves = [];
+    for (const one of data.spectra) {
+      for (const [name, stroke] of [['tt', 'var(--accent)'], ['ee', 'var(--amber)'], ['bb', 'var(--third)']]) {
+        const points = one[name].map((c, l) => [l, l * (l + 1) * c / (2 * Math.PI)]).filter(([l, v]) => l >= 2 && v > 0)
+          .map(([l, v]) => [Math.log10(l), Math.log10(v)]);
+        curves.push({points, stroke, dashes: {map: null, other: '6 3', difference: '2 3'}[one.of]});
+      }
+    }
+    plot('spectra', curves, range(curves, 0), range(curves, 1), true);
+    const lines = data.other ? '; the other map is dashed, the difference dotted' : '';
+    setText(byId('legend'), `Blue TT${data.spectra[0].ee.length > 0 ? ', amber EE, green BB' : ''} of the pixels that were seen, without corrections for mask or beam${lines}`);
+  }
+
+  function rows(id, pairs) {
+    for (const [name, value] of pairs) byId(id).append(h('tr', {}, h('th', {scope: 'row'}, name), h('td', {class: 'wrap'}, value)));
+  }
+
+  function start() {
+    setText(byId('facts'), `Nside ${data.nside}, ${count(data.seen)} of ${count(data.pixels)} pixels seen; ${{C: 'equatorial', E: 'ecliptic', G: 'galactic'}[data.frame] || data.frame}; ` +
+      `the part is ${brief(data.size)}° wide around longitude ${data.middle[0].toFixed(1)}°, latitude ${data.middle[1].toFixed(1)}°`);
+    const names = [...new Set(data.maps.map((map) => map.name))];
+    names.forEach((name) => data.maps.filter((map) => map.name === name).forEach(add));
+    if (data.other) {
+      byId('differences').hidden = false;
+      setText(byId('other'), data.other);
+      rows('numbers', data.difference.map((d) => [d.name, `rms ${brief(d.rms)}, ${brief(d.relative)} of the other's spread; largest ${brief(d.largest)}; correlation ${brief(d.correlation, 6)}; ${count(d.pixels)} pixels`]));
+    }
+    convergence();
+    spectra();
+    if (data.run && data.run.options) {
+      byId('made').hidden = false;
+      rows('options', Object.entries(data.run.options).map(([name, value]) => [name, String(value)]));
+    }
+    byId('span').addEventListener('input', drawAll);
+    drawAll();
+  }
+
+  start();
+  return {data, pictures};
+})();

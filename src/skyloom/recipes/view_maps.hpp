@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Maps as one self-contained page: the whole sky and a part of it, hits, how the offsets converged,
+// spectra; beside them other maps with the differences.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "loom/base/executor.hpp"
+#include "loom/base/log.hpp"
+#include "skyloom/recipes/projection.hpp"
+
+namespace skyloom {
+
+struct ViewJob {
+  std::string folder = {};  ///< of maps: map.fits or binned.fits, hits.fits; or one map, a file
+  std::string other = {};   ///< another one; empty: none
+  std::string summary =
+      {};  ///< --json of the run; empty: summary.json in the folder, where it is there
+  std::optional<SkyPlace> middle = {};  ///< of the part; none: where most samples are
+  double size_deg = 20;                 ///< of the part
+  std::size_t multipoles = 512;         ///< of spectra, at most; 0: none
+};
+
+/// "LON,LAT", degrees. Throws kUsage.
+[[nodiscard]] SkyPlace sky_place_of(const std::string& text);
+
+/// HTML that needs nothing else; the same bytes for any executor. Spectra are of maps of Nside 256
+/// at most. Throws kPixelisation where the other map has another Nside, kCorrupt where the summary
+/// is no JSON, and what reading throws.
+[[nodiscard]] std::string view_maps(const ViewJob& job, Executor& executor,
+                                    const Observer& observer = {});
+
+}  // namespace skyloom

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `skyloom view` in a real browser: pictures of the whole sky and of a part, colours that follow the slider, a value under
+the pointer, convergence, spectra, differences; light and dark, wide and narrow; no complaint, and nothing is asked of anybody."""
+import os
+import subprocess
+
+from page_case import PageCase, main
+
+PROGRAM = os.environ["SISTER_PROGRAM"]
+SMALL = ("--rate", 5, "--width", 20, "--spin-period", 1.3, "--prec-period", 17, "--minutes", 10, "--observations", 2, "--fknee", 1,
+         "--fmin", 1e-3, "--nside", 32, "--step", 5, "--rcond", 1e-3)
+RED = ("(() => { const c = View.pictures[0].canvas; return Array.from(c.getContext('2d').getImageData(0, 0, c.width, c.height).data)"
+       ".reduce((sum, v, i) => sum + (i % 4 === 0 ? v : 0), 0); })()")
+
+
+def skyloom(*arguments):
+    subprocess.run([PROGRAM, *map(str, arguments), "--quiet"], check=True)
+
+
+class View(PageCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        maps, binned = cls.folder / "maps", cls.folder / "binned"
+        skyloom("simulate", "--maps", maps, *SMALL, "--json", cls.folder / "s.json")
+        (cls.folder / "s.json").rename(maps / "summary.json")
+        skyloom("simulate", "--maps", binned, *SMALL, "--binned-only")
+        cls.page = cls.folder / "maps.html"
+        skyloom("view", maps, "-o", cls.page, "--with", binned, "--size", 40)
+
+    def setUp(self):
+        super().setUp()
+        self.browser.open(self.page)
+
+    def test_pictures_curves_and_numbers_are_there(self):
+        self.assertEqual(self.browser.run("document.querySelectorAll('#maps canvas').length"), 2 * (3 * 3 + 1))
+        self.assertIn("Nside 32", self.text("#facts"))
+        self.assertIn("ecliptic", self.text("#facts"))
+        self.assertIn("rms", self.text("#numbers"))
+        self.assertIn("iterations", self.text("#steps"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('#residuals path').length"), 1)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#spectra path').length"), 9)
+        self.assertIn("fknee", self.text("#options"))
+        self.screenshot("skyloom-view", whole=True)
+        self.assert_no_complaints()
+        self.assert_no_sideways_scroll()
+
+    def test_colours_follow_the_slider(self):
+        before = self.browser.run(RED)
+        self.browser.run("(() => { const e = document.getElementById('span'); e.value = 0.05; e.dispatchEvent(new Event('input')); })()")
+        self.assertNotEqual(self.browser.run(RED), before)
+        self.assertIn("0.05 times", self.text("#span-text"))
+        self.assertEqual([c for c in self.browser.complaints if "willReadFrequently" not in c], [])  # this test reads, the page does not
+
+    def test_the_value_under_the_pointer_is_told(self):
+        self.browser.run("document.querySelector('#maps canvas').scrollIntoView()")
+        left, top, wide, high = self.browser.place("#maps canvas")
+        self.browser.mouse("Moved", left + wide / 4, top + high / 2)
+        self.browser.wait_for("document.querySelector('.tip') && !document.querySelector('.tip').hidden")
+        self.assertRegex(self.text(".tip"), r"longitude (89|90|91)\.\d°, latitude -?\d\.\d°")
+        self.assert_no_complaints()
+
+    def test_it_fits_on_a_telephone_in_the_dark(self):
+        self.browser.view(390, 800, dark=True)
+        self.browser.open(self.page)
+        self.assert_no_sideways_scroll()
+        self.screenshot("skyloom-view-narrow")
+        self.browser.run("document.getElementById('power').scrollIntoView()")
+        self.screenshot("skyloom-view-spectra-narrow")
+        self.assert_no_complaints()
+
+
+if __name__ == "__main__":
+    main()

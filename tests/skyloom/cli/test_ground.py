@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a patch of the sky to a schedule, observations from the ground and maps of them."""
+import unittest
+
+from program_case import InputCase
+from run_skyloom import read_map
+
+PLAN = ("--patch", "deep,1,170,-40,20", "--start", "2026-03-18 00:00:00", "--stop", "2026-03-18 02:02:00")
+DATA = ("--pixels", 7, "--width", 3, "--rate", 5)
+MAPS = ("--nside", 32, "--step", 10, "--rcond", 1e-3, "--quiet")
+NAMES = ("hits", "invcov", "binned", "map")
+
+
+class Ground(InputCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.schedule = cls.inputs / "schedule.txt"
+        cls.make("schedule", "-o", cls.schedule, *PLAN)
+        cls.make("simulate", "--schedule", cls.schedule, "-o", cls.inputs / "data", *DATA)
+        cls.data = sorted((cls.inputs / "data").glob("*.h5"))
+
+    def test_a_schedule_has_a_line_a_scan(self):
+        lines = [line for line in self.schedule.read_text().splitlines() if not line.startswith("#")]
+        self.assertEqual(len(lines), 1 + len(self.data))
+        self.assertEqual(len(lines[1].split("|")), 9)
+        self.assertEqual([path.name for path in self.data], [f"deep-{i}-0.h5" for i in range(len(self.data))])
+        said = self.ok("info", self.data[0]).stdout
+        self.assertIn("deep-0-0", said)
+
+    def test_maps_with_and_without_files_between_are_the_same(self):
+        for number, filters in enumerate(((), ("--ground-order", 4), ("--ground-bins", 1, "--ground-split", "--ground-trend", 2),
+                                          ("--poly-order", 2, "--intervals", "scanning", "--ground-order", 3, "--common-mode"))):
+            stored, direct = self.out / f"stored{number}", self.out / f"direct{number}"
+            self.ok("map", *self.data, "-o", stored, *MAPS, *filters)
+            self.ok("simulate", "--schedule", self.schedule, "--maps", direct, *DATA, *MAPS, *filters)
+            for name in NAMES:
+                self.assertEqual((stored / f"{name}.fits").read_bytes(), (direct / f"{name}.fits").read_bytes(), name)
+        self.assertNotEqual((self.out / "stored0/map.fits").read_bytes(), (self.out / "stored1/map.fits").read_bytes())
+
+    def test_turnarounds_are_not_in_the_maps(self):
+        hits = {}
+        for mask in (15, 0):
+            self.ok("map", *self.data, "-o", self.out / str(mask), *MAPS, "--shared-mask", mask)
+            hits[mask] = sum(row[0] for row in read_map(self.out / f"{mask}/hits.fits", "i", 1)[0])
+        self.assertEqual(hits[0], 14 * 5 * 3600 * 2)
+        self.assertLess(hits[15], 0.95 * hits[0])
+        self.assertGreater(hits[15], 0.5 * hits[0])
+
+    def test_faults_have_their_codes_and_one_line(self):
+        out = ("--maps", self.out / "m")
+        self.fails(10, "none.txt", "simulate", "--schedule", self.out / "none.txt", *out)
+        bad = self.out / "bad.txt"
+        bad.write_text("a | t | -22 | -67 | 5200\n2026-03-18 00:00:00 | 2026-03-18 01:00:00 | 0 | p | 1 | 2 | 95 | 0 | 0\n")
+        self.fails(14, "line 2: elevation 95", "simulate", "--schedule", bad, *out)
+        bad.write_text(self.schedule.read_text().replace("2026-03-18 01:00:00", "2026-03-17 01:00:00"))
+        self.fails(14, "stop before start", "simulate", "--schedule", bad, *out)
+        bad.write_bytes(b"\x00\xff" * 1000)
+        self.fails(14, "bad.txt", "simulate", "--schedule", bad, *out)
+        twice = self.schedule.read_text().splitlines()
+        bad.write_text("\n".join([*twice, twice[-1]]) + "\n")
+        self.fails(2, "two scans called", "simulate", "--schedule", bad, *out)
+        self.fails(2, "--intervals", "simulate", *out, "--intervals", "scanning")
+        self.fails(2, "--intervals nothing", "simulate", "--schedule", self.schedule, *out, "--intervals", "nothing")
+        self.fails(2, "no scan is possible", "schedule", "-o", self.out / "s", "--patch", "north,1,0,89,60,85")
+        self.fails(2, "--patch", "schedule", "-o", self.out / "s", "--patch", "north")
+        self.fails(2, "'yesterday'", "schedule", "-o", self.out / "s", *PLAN[:2], "--start", "yesterday")
+        self.fails(2, "", "schedule", "-o", self.out / "s")
+        self.fails(11, "no azimuths", "map", self.data[0], "-o", self.out / "m", *MAPS, "--ground-order", 3, "--azimuth", "none")
+        self.fails(2, "bins of azimuth", "map", self.data[0], "-o", self.out / "m", *MAPS, "--ground-bins", 1e-7)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["bad.txt"])
+
+
+if __name__ == "__main__":
+    unittest.main()
