@@ -196,6 +196,23 @@ TEST_F(JobFileTest, SaysEverythingThatTheCommandLineCan) {
   EXPECT_EQ(r.frames[0].expid, 9);
 }
 
+TEST_F(JobFileTest, HandsOnTheTablesOfOthersAsTexts) {
+  FrameRequest r;
+  const std::string file = put("steps.toml",
+                               "input = 'in'\n[sky]\nmethod = 'desispec'\n[fluxcalib]\n"
+                               "nsig_flux_scale = 2.5\n[redshift]\nskymask = false\n"
+                               "candidates = 3\ntargetids = [5, 7]\n");
+  const std::vector<JobSetting> all = read_job_file(file, r, {"sky", "fluxcalib", "redshift"});
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all[0].table + "." + all[0].key + "=" + all[0].text, "sky.method=desispec");
+  EXPECT_EQ(all[0].where, file + ", line 3");
+  EXPECT_EQ(all[1].text, "2.5");
+  EXPECT_EQ(all[2].text, "false");
+  EXPECT_EQ(all[3].text, "3");
+  EXPECT_EQ(all[4].text, "5,7");
+  expect_fault("[sky]\nmethod = 'desispec'\n", "unknown key sky");
+}
+
 TEST_F(JobFileTest, TheCommandLineWins) {
   FrameRequest r;
   r.output = "mine";
