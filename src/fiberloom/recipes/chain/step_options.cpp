@@ -65,6 +65,7 @@ void try_out(Step step, const StepOptions& options, Whole whole) {
   if (step == Step::kRedshift) {
     RedshiftJob job;
     apply(options, job);
+    job.inputs = {"coadd"}, job.output = "redrock";  // a task has them
     if (whole == Whole::kYes) validate(job);
   } else if (step == Step::kCoadd) {
     CoaddJob job;
