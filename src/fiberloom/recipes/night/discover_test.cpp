@@ -110,10 +110,18 @@ TEST_F(DiscoverTest, TheSameFramePackedAndUnpackedIsOneFrame) {
   EXPECT_TRUE(tasks[0].job.image.ends_with(".fits"));
 }
 
-TEST_F(DiscoverTest, TwoImagesOfOneFrameAreAnError) {
-  put("in/a/preproc-r0-00000001.fits");
-  put("in/b/preproc-r0-00000001.fits");
-  EXPECT_THROW((void)find_frames(request()), Error);
+TEST_F(DiscoverTest, TwoImagesOfOneFrameAreSetAsideWhereAFolderHasThemAndAnErrorWhereTheyAreNamed) {
+  const std::string a = put("in/a/preproc-r0-00000001.fits");
+  const std::string b = put("in/b/preproc-r0-00000001.fits");
+  put("in/b/preproc-r0-00000002.fits");
+  const auto tasks = find_frames(request());
+  ASSERT_EQ(tasks.size(), 2U);
+  EXPECT_EQ(tasks[0].job.image, a);
+  EXPECT_EQ(tasks[0].twin, b);
+  EXPECT_EQ(to_task(tasks[0]).inputs.back(), b) << "tried again where it is gone";
+  EXPECT_EQ(tasks[1].twin, "");
+  put("list.txt", a + "\n" + b + "\n");
+  EXPECT_THROW((void)find_frames(request("list.txt")), Error);
 }
 
 TEST_F(DiscoverTest, ReadsAList) {
