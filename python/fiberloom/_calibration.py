@@ -339,9 +339,10 @@ def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[n
                 raise ValueError(f"{name}: expected a number above 0, got {step!r}")
     resampled = lin_step is not None or log10_step is not None
     if lin_step is not None and log10_step is not None:
-        raise ValueError("lin_step, log10_step: expected one of them, got both")
-    if not resampled and not (wave_min is None and wave_max is None):
-        raise ValueError("wave_min, wave_max: expected with lin_step or log10_step, got no step")
+        raise ValueError(f"log10_step: expected None beside lin_step, one of them, got {log10_step!r}")
+    for name, edge in (("wave_min", wave_min), ("wave_max", wave_max)):
+        if not resampled and edge is not None:
+            raise ValueError(f"{name}: expected None without lin_step or log10_step, got {edge!r}")
     if across and resampled:
         raise ValueError("coadd_cameras: expected False with lin_step and log10_step, which join cameras as well, got True")
     got = _core.coadd(given, list(targets.values()), [(key, str(value)) for key, value in options.items()], check.threads(threads))
