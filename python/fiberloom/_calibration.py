@@ -274,9 +274,10 @@ def calibrate(frame: OneCamera, fiberflat: Optional[FiberFlat] = None, sky: Opti
 
 
 def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[npt.ArrayLike] = None, *,
-          cosmics_nsig: float = 4.0, coadd_cameras: bool = False, fibermap: Rows = None,
-          threads: Optional[int] = None) -> Spectra:
-    """One spectrum a target from those of many exposures, camera by camera.
+          cosmics_nsig: float = 4.0, coadd_cameras: bool = False, lin_step: Optional[float] = None,
+          log10_step: Optional[float] = None, wave_min: Optional[float] = None, wave_max: Optional[float] = None,
+          fibermap: Rows = None, threads: Optional[int] = None) -> Spectra:
+    """One spectrum a target from those of many exposures, camera by camera, or of all on another grid.
 
     Parameters
     ----------
@@ -288,6 +289,10 @@ def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[n
         0: no cosmic rays are looked for.
     coadd_cameras : bool
         One spectrum of all cameras.
+    lin_step, log10_step : float, optional
+        One spectrum of all cameras on a grid of steps of this, in Angstrom or in log10 of it.
+    wave_min, wave_max : float, optional
+        Where that grid begins, and what it does not go beyond, Angstrom; default: as the data.
     fibermap : optional
         Default: that of `spectra`.
     threads : int, optional
@@ -303,6 +308,9 @@ def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[n
     >>> one = {"wave": np.arange(6000.0, 6050.0), "flux": np.outer([1.0, 3.0, 5.0], np.ones(50)), "ivar": np.ones((3, 50))}
     >>> fl.coadd({"R": one}, [7, 7, 8]).cameras["R"].flux[:, 0].tolist()
     [2.0, 5.0]
+    >>> sharp = {**one, "resolution": np.ones((3, 1, 50))}
+    >>> fl.coadd({"R": sharp}, [7, 7, 8], lin_step=2.0, wave_min=6010).cameras["R"].wave[:3].tolist()
+    [6010.0, 6012.0, 6014.0]
     """
     cameras = _cameras_of("spectra", spectra.cameras if isinstance(spectra, Spectra) else spectra)
     table: Any = spectra.fibermap if isinstance(spectra, Spectra) and fibermap is None else fibermap
@@ -322,8 +330,22 @@ def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[n
     targets: Dict[int, List[int]] = {}
     for row, one in enumerate(ids.tolist()):
         targets.setdefault(one, []).append(row)
-    got = _core.coadd(given, list(targets.values()), check.number("cosmics_nsig", cosmics_nsig, 0),
-                      check.flag("coadd_cameras", coadd_cameras), check.threads(threads))
+    across = check.flag("coadd_cameras", coadd_cameras)
+    options = {"nsig": check.number("cosmics_nsig", cosmics_nsig, 0), "coadd_cameras": "true" if across else "false"}
+    for name, step in (("lin_step", lin_step), ("log10_step", log10_step), ("wave_min", wave_min), ("wave_max", wave_max)):
+        if step is not None:
+            options[name] = check.number(name, step, 0)
+            if not options[name] > 0:
+                raise ValueError(f"{name}: expected a number above 0, got {step!r}")
+    resampled = lin_step is not None or log10_step is not None
+    if lin_step is not None and log10_step is not None:
+        raise ValueError(f"log10_step: expected None beside lin_step, one of them, got {log10_step!r}")
+    for name, edge in (("wave_min", wave_min), ("wave_max", wave_max)):
+        if not resampled and edge is not None:
+            raise ValueError(f"{name}: expected None without lin_step or log10_step, got {edge!r}")
+    if across and resampled:
+        raise ValueError("coadd_cameras: expected False with lin_step and log10_step, which join cameras as well, got True")
+    got = _core.coadd(given, list(targets.values()), [(key, str(value)) for key, value in options.items()], check.threads(threads))
     names = [name for name, _ in given]
     names = names if len(got["spectra"]) == len(names) else ["".join(names)]
     header = spectra.header.copy() if isinstance(spectra, Spectra) else _core.Header()

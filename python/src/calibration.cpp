@@ -4,30 +4,22 @@
 
 #include <pybind11/stl.h>
 
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/exposure_qa.hpp"
 #include "fiberloom/calibrate/fiber_flat.hpp"
 #include "fiberloom/calibrate/flux_calibration.hpp"
 #include "fiberloom/calibrate/sky.hpp"
 #include "fiberloom/calibrate/standard_stars.hpp"
 #include "fiberloom/calibrate/usable.hpp"
-#include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
 namespace fiberloom::python {
-namespace {
-
-using calibrate::Purpose;
-
-/// A table of the library's, or a dict of columns: whole numbers, numbers, texts.
 std::optional<Table> to_fibermap(const py::object& given) {
   if (given.is_none()) return std::nullopt;
   if (py::isinstance<PyTable>(given)) return to_table(given.cast<const PyTable&>().table);
@@ -56,6 +48,10 @@ Spectra to_spectra(const py::dict& d) {
   out.fibermap = to_fibermap(d["fibermap"]);
   return out;
 }
+
+namespace {
+
+using calibrate::Purpose;
 
 FiberFlat to_flat(const py::dict& d) {
   FiberFlat out;
@@ -302,45 +298,6 @@ py::dict stdstars(const std::vector<std::tuple<std::string, py::dict, py::dict>>
   return out;
 }
 
-py::dict coadd(const std::vector<std::pair<std::string, py::dict>>& cameras,
-               const std::vector<std::vector<std::size_t>>& targets, double cosmic_nsig,
-               bool across, std::size_t threads) {
-  std::vector<Spectra> given;
-  for (const auto& [name, d] : cameras) given.push_back(to_spectra(d));
-  const std::optional<Table> fibermap = given.front().fibermap;
-  std::size_t cosmics = 0;
-  std::vector<Spectra> sums = Watch().run([&](const Observer&) {
-    const auto executor = make_executor(threads);
-    std::vector<Spectra> out;
-    for (std::size_t c = 0; c < given.size(); ++c) {
-      const char band =
-          cameras[c].first.empty()
-              ? '\0'
-              : static_cast<char>(std::tolower(static_cast<unsigned char>(cameras[c].first[0])));
-      calibrate::Coadd sum = calibrate::coadd_exposures(given[c], targets, band,
-                                                        {.cosmic_nsig = cosmic_nsig}, *executor);
-      cosmics += sum.cosmics;
-      given[c] = {};
-      out.push_back(std::move(sum));
-    }
-    if (!across || out.size() < 2) return out;
-    return std::vector<Spectra>{calibrate::coadd_cameras(out)};
-  });
-  py::dict out;
-  py::list spectra;
-  for (Spectra& s : sums) spectra.append(spectra_dict(std::move(s)));
-  out["spectra"] = spectra;
-  out["cosmics"] = cosmics;
-  out["fibermap"] = py::none();
-  out["exp_fibermap"] = py::none();
-  if (fibermap && fibermap->find("TARGETID") != nullptr) {
-    CoaddedFibermap tables = coadd_fibermap(*fibermap, targets);
-    out["fibermap"] = PyTable{to_raw_table(tables.targets)};
-    out["exp_fibermap"] = PyTable{to_raw_table(tables.exposures)};
-  }
-  return out;
-}
-
 /// cameras: (camera, spectra, corrections that were applied) of one spectrograph.
 py::dict qa(const std::vector<std::tuple<std::string, py::dict, py::dict>>& cameras,
             const py::object& models) {
@@ -408,7 +365,6 @@ void bind_calibration(py::module_& m) {
   m.def("stdstars", &stdstars);
   m.def("fluxcalib", &fluxcalib);
   m.def("calibrate", &calibrated);
-  m.def("coadd", &coadd);
   m.def("qa", &qa);
 }
 

@@ -48,4 +48,5 @@ PYBIND11_MODULE(_core, m) {
   bind_redshift(m);
   bind_catalogue(m);
   bind_calibration(m);
+  bind_coadd(m);
 }

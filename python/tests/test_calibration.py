@@ -143,6 +143,27 @@ def test_coadds_are_weighted_means_target_by_target():
     assert list(joint.cameras) == ["BR"] and joint.cameras["BR"].flux.shape == (3, 100)
 
 
+def test_coadds_may_be_on_another_grid():
+    rng, nspec, n = np.random.default_rng(5), 4, 60
+    cameras = {}
+    for name, first in (("B", 6000.0), ("R", 6030.0)):
+        kernel = np.array([0.05, 0.2, 0.5, 0.2, 0.05])
+        resolution = np.repeat(np.tile(kernel[:, None], (1, n))[None], nspec, axis=0)
+        cameras[name] = {"wave": first + 0.8 * np.arange(n), "flux": rng.normal(5, 1, (nspec, n)), "ivar": np.full((nspec, n), 2.0),
+                         "resolution": resolution}
+    ids = [7, 7, 8, 9]
+    done = fl.coadd(cameras, ids, lin_step=1.5, wave_min=6003, wave_max=6060)
+    one = done.cameras["BR"]
+    assert one.wave[0] == 6003 and np.all(np.diff(one.wave) == 1.5) and one.wave[-1] <= 6060 and one.flux.shape == (3, len(one.wave))
+    np.testing.assert_allclose(np.median(one.flux, axis=1), 5, atol=1)
+    logged = fl.coadd(cameras, ids, log10_step=1e-4).cameras["BR"].wave
+    np.testing.assert_allclose(np.diff(np.log10(logged)), 1e-4, rtol=1e-6)
+    for options, text in (({"lin_step": 1, "log10_step": 1e-4}, "one of them"), ({"wave_min": 6000}, "None without lin_step"),
+                          ({"lin_step": 0}, "lin_step"), ({"lin_step": 1, "coadd_cameras": True}, "join cameras")):
+        with pytest.raises(ValueError, match=text):
+            fl.coadd(cameras, ids, **options)
+
+
 def test_quality_counts_fibres_and_looks_at_the_sky(steps):
     found = fl.qa({"r": steps["done"]}, skies={"r": steps["sky"]}, fluxcalibs={"r": steps["flux"]}, fibermap=FIBERMAP)
     assert found.good_fibers == NSPEC and found.cameras["r"]["sky_fibers"] == NSPEC / 2

@@ -102,9 +102,9 @@ std::vector<LitFiber> lit_fibers(const LampFlat& one) {
   return out;
 }
 
-/// What the polynomial through all fibres is in the centre, wavelength by wavelength: one weight a
-/// fibre, as the places are the same at all.
-std::vector<double> centre_of(const std::vector<LitFiber>& fibers, std::size_t n) {
+/// What a fibre's flat counts for in the centre's value: of the polynomial through all fibres. One
+/// weight a fibre, as the places are the same at all wavelengths.
+std::vector<double> centre_weights(const std::vector<LitFiber>& fibers) {
   constexpr std::size_t kTerms = 4;
   Array2D<double> gram(kTerms, kTerms, 0.0);
   for (const LitFiber& f : fibers) {
@@ -116,17 +116,44 @@ std::vector<double> centre_of(const std::vector<LitFiber>& fibers, std::size_t n
   const std::vector<double> first{1, 0, 0, 0}, low(kTerms, -kNone), high(kTerms, kNone);
   const std::vector<double> v =
       bounded_least_squares({gram.data(), kTerms, kTerms, kTerms}, first, low, high).c;
-  std::vector<double> out(n, 0.0);
+  std::vector<double> out;
+  double sum = 0, noise = 0;
   for (const LitFiber& f : fibers) {
     double weight = 0;
     for (std::size_t r = 0; r < kTerms; ++r) weight += v[r] * f.basis[r];
-    for (std::size_t i = 0; i < n; ++i) out[i] += weight * f.flat->flat.flat(f.row, i);
+    out.push_back(weight);
+    sum += weight;
+    noise += weight * weight;
+  }
+  // A centre that is told worse than by one fibre would weigh the lamps by its noise.
+  constexpr double kOne = 1, kRounding = 1e-6;
+  if (fibers.size() < kTerms || !(noise <= kOne) || !(std::abs(sum - 1) < kRounding)) {
+    out.assign(fibers.size(), 1 / static_cast<double>(fibers.size()));
   }
   return out;
 }
 
+std::vector<double> centre_of(const std::vector<LitFiber>& fibers, std::size_t n) {
+  const std::vector<double> weights = centre_weights(fibers);
+  std::vector<double> out(n, 0.0);
+  for (std::size_t k = 0; k < fibers.size(); ++k) {
+    const LitFiber& f = fibers[k];
+    for (std::size_t i = 0; i < n; ++i) out[i] += weights[k] * f.flat->flat.flat(f.row, i);
+  }
+  return out;
+}
+
+/// A bin of all fibres, and their errors with it.
+void scale_bin(FiberFlat& f, std::size_t i, double factor, ScaledErrors errors) {
+  for (std::size_t s = 0; s < f.flat.rows(); ++s) {
+    f.flat(s, i) *= factor;
+    if (errors == ScaledErrors::kFollow && factor != 0) f.ivar(s, i) /= factor * factor;
+    if (factor == 0) f.ivar(s, i) = 0;
+  }
+}
+
 /// Flats of one lamp against the mean of its spectra, in the centre of the focal plane 1.
-void unite_lamp(std::vector<LampFlat*>& flats) {
+void unite_lamp(std::vector<LampFlat*>& flats, ScaledErrors errors) {
   const std::size_t n = flats.front()->flat.wave.size();
   std::vector<double> mean(n, 0.0);
   for (const LampFlat* f : flats) {
@@ -138,7 +165,7 @@ void unite_lamp(std::vector<LampFlat*>& flats) {
   for (LampFlat* f : flats) {
     for (std::size_t i = 0; i < n; ++i) {
       const double scale = mean[i] != 0 ? f->flat.mean[i] / mean[i] : f->flat.mean[i];
-      for (std::size_t s = 0; s < f->flat.flat.rows(); ++s) f->flat.flat(s, i) *= scale;
+      scale_bin(f->flat, i, scale, errors);
     }
     const std::vector<LitFiber> more = lit_fibers(*f);
     lit.insert(lit.end(), more.begin(), more.end());
@@ -152,10 +179,7 @@ void unite_lamp(std::vector<LampFlat*>& flats) {
     for (std::size_t i = 0; i < n; ++i) {
       const double factor = centre[i] != 0 ? 1 / centre[i] : 1;
       f->flat.mean[i] *= factor;
-      for (std::size_t s = 0; s < f->flat.flat.rows(); ++s) {
-        f->flat.flat(s, i) *= factor;
-        f->flat.ivar(s, i) /= factor * factor;
-      }
+      scale_bin(f->flat, i, factor, ScaledErrors::kFollow);
     }
   }
 }
@@ -254,7 +278,12 @@ FiberFlat average_flats(std::span<const FiberFlat> flats) {
   return out;
 }
 
-std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats) {
+bool has_places(const FiberFlat& flat) {
+  return flat.fibermap && flat.fibermap->column("FIBERASSIGN_X") &&
+         flat.fibermap->column("FIBERASSIGN_Y");
+}
+
+std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats, ScaledErrors errors) {
   std::map<std::int64_t, std::vector<LampFlat*>> by_lamp;
   std::map<int, std::vector<const FiberFlat*>> by_spectrograph;
   for (LampFlat& f : flats) {
@@ -269,7 +298,7 @@ std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats) {
                                          ", expected each of " + std::to_string(by_lamp.size()) +
                                          " once");
   }
-  for (auto& [lamp, all] : by_lamp) unite_lamp(all);
+  for (auto& [lamp, all] : by_lamp) unite_lamp(all, errors);
   std::vector<LampFlat> out;
   for (const auto& [number, lamps] : by_spectrograph) {
     out.push_back({by_lamp.begin()->first, number, mean_of_lamps(lamps)});
@@ -283,10 +312,8 @@ std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats) {
       middle.push_back(median_of(column));
     }
     const double all = median_of(middle);
-    for (LampFlat& f : out) {
-      for (std::size_t s = 0; s < f.flat.flat.rows(); ++s)
-        f.flat.flat(s, i) *= all != 0 ? 1 / all : 1;
-    }
+    if (all == 0) continue;
+    for (LampFlat& f : out) scale_bin(f.flat, i, 1 / all, errors);
   }
   for (LampFlat& f : out) mark_bad(f.flat), bridge_spikes(f.flat);
   return out;

@@ -24,14 +24,25 @@ struct LampFlat {
   FiberFlat flat;
 };
 
+/// What becomes of ivar where a flat is scaled.
+enum class ScaledErrors {
+  kFollow,  ///< errors are scaled as the flat
+  kStay,    ///< desispec's rule: they are not, but by the centre's value
+};
+
+/// Has it the places of its fibres, FIBERASSIGN_X and FIBERASSIGN_Y?
+[[nodiscard]] bool has_places(const FiberFlat& flat);
+
 /// One flat a spectrograph, in the order of their numbers. Of each lamp: the flats of all
 /// spectrographs against one mean spectrum; at each wavelength 1, x, y, x^2 + y^2 over the focal
 /// plane (FIBERASSIGN_X, FIBERASSIGN_Y of FIBERMAP, mm; fibres of FIBERSTATUS 0 with more than half
-/// of their pixels), whose value in the centre is 1 then. Lamps are averaged, the median over
-/// spectrographs of their median fibres is 1, spikes and pixels of an error above 5 % are bridged.
-/// FIBERSTATUS gets BADFLAT where more than a quarter of a fibre is masked. Throws kWrongShape
-/// where grids differ or a lamp lacks a spectrograph that another has, kMissingKeyword without
-/// places.
-[[nodiscard]] std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats);
+/// of their pixels), whose value in the centre is 1 then; the mean of these fibres where they are
+/// too few, or too far from the centre, to tell it better than one fibre would. Lamps are averaged,
+/// the median over spectrographs of their median fibres is 1, spikes and pixels of an error above
+/// 5 % are bridged. FIBERSTATUS gets BADFLAT where more than a quarter of a fibre is masked. Throws
+/// kWrongShape where grids differ or a lamp lacks a spectrograph that another has, kMissingKeyword
+/// without places, kNumerical where a lamp has no good fibre.
+[[nodiscard]] std::vector<LampFlat> combine_lamps(std::vector<LampFlat> flats,
+                                                  ScaledErrors errors = ScaledErrors::kFollow);
 
 }  // namespace fiberloom::calibrate

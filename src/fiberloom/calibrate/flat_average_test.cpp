@@ -74,6 +74,38 @@ TEST(CombineLamps, GivesFibersOfAllSpectrographsAsTheyAre) {
   EXPECT_NEAR(night[1].flat.ivar(3, 3) / 1e6, 2 / (1.1 * 1.1), 0.1) << "two lamps";
 }
 
+TEST(CombineLamps, ScalesErrorsAsFlatsUnlessTheyAreToStayAsDesispecs) {
+  const std::vector<LampFlat> ours = combine_lamps(two_lamps());
+  const std::vector<LampFlat> theirs = combine_lamps(two_lamps(), ScaledErrors::kStay);
+  const auto ratio = [](const std::vector<LampFlat>& f) {
+    return f[0].flat.ivar(3, 3) / f[2].flat.ivar(3, 3);
+  };
+  EXPECT_NEAR(ratio(ours), 1.2 * 1.2, 1e-9) << "of 1 and 1.2 of the light";
+  EXPECT_NEAR(ratio(theirs), 1, 1e-9);
+  EXPECT_NEAR(ours[2].flat.flat(3, 3), theirs[2].flat.flat(3, 3), 1e-12);
+}
+
+TEST(CombineLamps, TakesTheMeanWhereFibersDoNotTellTheCentre) {
+  std::vector<LampFlat> far = two_lamps();
+  for (LampFlat& f : far) {
+    std::vector<double> x, y;
+    for (std::size_t s = 0; s < kLitFibers; ++s) {
+      x.push_back(400 + 0.1 * static_cast<double>(s % 5)),
+          y.push_back(0.1 * static_cast<double>(s));
+    }
+    std::erase_if(f.flat.fibermap->columns,
+                  [](const Column& c) { return c.name != "FIBERSTATUS"; });
+    f.flat.fibermap->add("FIBERASSIGN_X", std::span<const double>(x));
+    f.flat.fibermap->add("FIBERASSIGN_Y", std::span<const double>(y));
+  }
+  for (const LampFlat& f : combine_lamps(far)) {
+    for (std::size_t s = 0; s < kLitFibers; ++s) {
+      EXPECT_NEAR(f.flat.flat(s, 3), true_flat(f.spectrograph, s, 3), 0.1);
+      EXPECT_GT(f.flat.ivar(s, 3), 1e6) << "lamps count alike";
+    }
+  }
+}
+
 TEST(CombineLamps, BridgesSpikesAndMarksFibersThatAreMostlyMasked) {
   std::vector<LampFlat> all = two_lamps();
   all[0].flat.flat(4, 12) += 1.5;

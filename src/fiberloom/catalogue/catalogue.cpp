@@ -2,13 +2,10 @@
 #include "fiberloom/catalogue/catalogue.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 #include <string_view>
 
-#include "fiberloom/catalogue/cells.hpp"
-#include "fiberloom/catalogue/healpix.hpp"
+#include "fiberloom/catalogue/rows.hpp"
 #include "fiberloom/status.hpp"
 
 namespace fiberloom::catalogue {
@@ -26,119 +23,12 @@ Value text_of(const std::string& text) {
   return text.empty() ? Value(std::monostate{}) : Value(clean_text(text));
 }
 
-/// Values by name that stand before, or in place of, those of the sources.
-using Given = std::map<std::string, Value>;
-
 Given given_of(const GroupLabels& l) {
   return {{"survey", text_of(l.survey)},    {"program", text_of(l.program)},
           {"spgrp", clean_text(l.spgrp)},   {"spgrpval", value_of(l.spgrpval)},
           {"night", value_of(l.night)},     {"tileid", value_of(l.tileid)},
           {"healpix", value_of(l.healpix)}, {"petal", value_of(l.petal)}};
 }
-
-/// Rows of a table of the database: what is given, else what the sources have.
-class Rows {
- public:
-  Rows(const SqlTable& table, std::span<const Source> sources, const Given& given) {
-    for (const SqlColumn& column : table.columns) {
-      const auto found = given.find(column.name);
-      const bool known =
-          found != given.end() && !std::holds_alternative<std::monostate>(found->second);
-      cells_.emplace_back(known ? SqlColumn{column.name, column.type, {}, 0} : column, sources);
-      given_.push_back(known ? found->second : Value(std::monostate{}));
-    }
-  }
-  [[nodiscard]] Value at(std::size_t r, std::size_t column) const {
-    return cells_[column].there() ? cells_[column].at(r) : given_[column];
-  }
-  [[nodiscard]] bool knows(std::size_t column) const {
-    return cells_[column].there() || !std::holds_alternative<std::monostate>(given_[column]);
-  }
-  void fill(std::size_t r, std::span<Value> out) const {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = at(r, i);
-  }
-  /// Rows 0 ... n - 1 with whole keys, in the order of these, one of each: the first.
-  [[nodiscard]] std::vector<std::size_t> by_key(std::size_t n, std::size_t keys) const {
-    std::map<Values, std::size_t> places;
-    for (std::size_t r = 0; r < n; ++r) {
-      Values key;
-      for (std::size_t k = 0; k < keys; ++k) key.push_back(at(r, k));
-      const bool whole = std::none_of(key.begin(), key.end(), [](const Value& v) {
-        return std::holds_alternative<std::monostate>(v);
-      });
-      if (whole) places.emplace(std::move(key), r);
-    }
-    std::vector<std::size_t> out;
-    for (const auto& [key, row] : places) out.push_back(row);
-    return out;
-  }
-
- private:
-  std::vector<Cells> cells_;
-  Values given_;
-};
-
-void merge_rows(db::Connection& connection, const SqlTable& table, const Rows& rows,
-                std::size_t n) {
-  const std::vector<std::size_t> wanted = rows.by_key(n, table.keys);
-  // Columns that nobody knows would be NULL in all rows, which changes nothing.
-  std::vector<std::size_t> places;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (i >= table.keys && !rows.knows(i)) continue;
-    places.push_back(i);
-    names.push_back(table.columns[i].name);
-  }
-  connection.merge(table.name, names, table.keys, wanted.size(),
-                   [&](std::size_t r, std::span<Value> out) {
-                     for (std::size_t i = 0; i < out.size(); ++i) {
-                       out[i] = rows.at(wanted[r], places[i]);
-                     }
-                   });
-}
-
-std::size_t place_of(const SqlTable& table, std::string_view name) {
-  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                  [&](const SqlColumn& c) { return c.name == name; });
-  return static_cast<std::size_t>(found - table.columns.begin());
-}
-
-double number(const Value& value, double otherwise = std::nan("")) {
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  return otherwise;
-}
-
-/// What is not of the file's columns: the index for cones, and which of several fits is the best.
-class Derived {
- public:
-  Derived()
-      : ra_(at("target_ra")),
-        dec_(at("target_dec")),
-        zwarn_(at("zwarn")),
-        depth_(at("tsnr2_lrg")),
-        exptime_(at("coadd_exptime")),
-        hpx_(at("hpx")),
-        x_(at("unit_x")),
-        rank_(at("zrank")) {}
-  void fill(std::span<Value> row) const {
-    const double ra = number(row[ra_]), dec = number(row[dec_]);
-    if (std::isfinite(ra) && std::abs(ra) <= 720 && std::abs(dec) <= 90) {
-      const Direction to = direction(ra, dec);
-      row[hpx_] = nested_pixel(to);
-      for (std::size_t k = 0; k < 3; ++k) row[x_ + k] = to[k];
-    }
-    // As the field chooses among fits of a target: no warning first, then the larger TSNR2_LRG.
-    constexpr double kDeepest = 1e9;
-    const double depth = number(row[depth_], number(row[exptime_], 0));
-    const bool good = number(row[zwarn_], 1) == 0;
-    row[rank_] = (good ? 2 * kDeepest : 0) + std::clamp(depth, -kDeepest, kDeepest) / 2;
-  }
-
- private:
-  static std::size_t at(std::string_view name) { return place_of(redshift_table(), name); }
-  std::size_t ra_, dec_, zwarn_, depth_, exptime_, hpx_, x_, rank_;
-};
 
 std::vector<std::int64_t> targets_of(const RedshiftGroup& group) {
   for (const char* name : {"TARGETID", "Z", "ZWARN"}) {

@@ -6,6 +6,7 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_step.hpp"
+#include "fiberloom/recipes/average_flats.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "loom/base/print.hpp"
@@ -33,8 +34,9 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
 
 Json inputs_json(const CalibrationJob& job) {
   if (job.step != CalibrationStep::kStdStars && job.step != CalibrationStep::kQuality) {
-    return {{"frame", job.input},   {"fiberflat", job.flat},  {"sky", job.sky},
-            {"models", job.models}, {"average", job.average}, {"fluxcalib", job.flux}};
+    return {{"frame", job.input},   {"flats", paths_json(job.flats)}, {"fiberflat", job.flat},
+            {"sky", job.sky},       {"models", job.models},           {"average", job.average},
+            {"fluxcalib", job.flux}};
   }
   if (job.step == CalibrationStep::kQuality) {
     return {{"frames", paths_json(job.frames)},
@@ -56,7 +58,7 @@ int run_step(const char* name, const CalibrationCommand& c, const Given& given, 
   step.check = [&](std::span<const NamedFile> texts) { check_outputs(c.job, texts); };
   step.work = [&](Executor& executor, const Observer& observer, Json& summary) {
     Json result = work(executor, observer);
-    observer.info("wrote " + c.job.output);
+    if (!result.contains("outputs")) observer.info("wrote " + c.job.output);
     summary["input"] = inputs_json(c.job);
     summary["output"] = c.job.output;
     summary["settings"] = Json::object();
@@ -71,7 +73,25 @@ std::string codes() {
       {.reads = true, .matches = false, .writes = true, .more = {Status::kNumerical}});
 }
 
+int run_average(const Given& given, const CalibrationCommand& c) {
+  return run_step("fiberflat", c, given, [&](Executor&, const Observer& observer) {
+    const AverageFlatsSummary s = average_fiber_flats(c.job, observer);
+    for (const std::string& path : s.outputs) observer.info("wrote " + path);
+    Json json;
+    json["flats"] = s.flats;
+    json["lamps"] = s.lamps;
+    json["cameras"] = paths_json(s.cameras);
+    json["outputs"] = paths_json(s.outputs);
+    return json;
+  });
+}
+
 int run_fiberflat(const Given& given, const CalibrationCommand& c) {
+  if (c.job.input.empty() == c.job.flats.empty()) {
+    throw Error(Status::kUsage,
+                "fiberflat: expected a frame (-i) or fibre flats (--flats), one of the two");
+  }
+  if (!c.job.flats.empty()) return run_average(given, c);
   return run_step("fiberflat", c, given, [&](Executor& executor, const Observer& observer) {
     const FiberFlatSummary s = make_fiber_flat(c.job, executor, observer);
     observer.info(
@@ -222,11 +242,14 @@ Command step_command(CalibrationStep step, const char* name, const char* text,
 }  // namespace
 
 Command make_fiberflat() {
-  return step_command(CalibrationStep::kFiberFlat, "fiberflat",
-                      "how much light each fibre passes, from a lamp's frame",
-                      "  fiberloom fiberflat -i frame-z0-00000001.fits -o "
-                      "fiberflat-z0-00000001.fits\n",
-                      run_fiberflat);
+  return step_command(
+      CalibrationStep::kFiberFlat, "fiberflat",
+      "how much light each fibre passes, from a lamp's frame; the average of a night",
+      "  fiberloom fiberflat -i frame-z0-00000001.fits -o "
+      "fiberflat-z0-00000001.fits\n"
+      "  fiberloom fiberflat --flats fiberflat-z*.fits -o "
+      "fiberflatnight-{camera}.fits\n",
+      run_fiberflat);
 }
 
 Command make_sky() {

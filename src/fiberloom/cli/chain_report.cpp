@@ -163,7 +163,8 @@ std::vector<std::string> chain_table(const night::BatchPlan& plan,
   return lines;
 }
 
-std::string chain_json(const night::NightReport& r, const Tracer& tracer) {
+std::string chain_json(const night::NightReport& r, const chain::AllStepOptions& options,
+                       const Tracer& tracer) {
   Json json = {{"schema", "fiberloom-chain-1"},
                {"program", "fiberloom night"},
                {"versions", {{"fiberloom", version()}, {"compiler", __VERSION__}}},
@@ -176,7 +177,16 @@ std::string chain_json(const night::NightReport& r, const Tracer& tracer) {
                {"peak_memory_bytes", r.peak_memory_bytes},
                {"warnings", r.status.warnings}};
   json["steps"] = Json::object();
-  for (const auto& [step, of] : by_step(r.tasks)) json["steps"][step] = counts_json(count(r, of));
+  json["options"] = Json::object();
+  for (const auto& [step, of] : by_step(r.tasks)) {
+    json["steps"][step] = counts_json(count(r, of));
+    const auto number = std::ranges::find(chain::step_names(), step) - chain::step_names().begin();
+    if (number == 0) continue;  // frames have options of their own
+    const auto which = static_cast<chain::Step>(number);
+    for (const auto& [key, text] : chain::settings_of(options_of(options, which), which)) {
+      json["options"][step][key] = text;
+    }
+  }
   json["tasks"] = Json::array();
   for (std::size_t i = 0; i < r.tasks.size(); ++i) {
     json["tasks"].push_back(task_json(r.tasks[i], r.outcomes[i]));

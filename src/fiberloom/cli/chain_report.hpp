@@ -21,6 +21,7 @@ namespace fiberloom::cli {
                                                    const night::PipelineOptions& options);
 
 /// --json; names are a contract (docs/fiberloom/nights.md).
-[[nodiscard]] std::string chain_json(const night::NightReport& report, const Tracer& tracer);
+[[nodiscard]] std::string chain_json(const night::NightReport& report,
+                                     const chain::AllStepOptions& options, const Tracer& tracer);
 
 }  // namespace fiberloom::cli

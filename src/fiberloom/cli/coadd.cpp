@@ -5,8 +5,10 @@
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/cli/one_step.hpp"
+#include "fiberloom/recipes/coadd/coadd_option_table.hpp"
 #include "fiberloom/recipes/coadd/coadd_spectra.hpp"
 #include "loom/base/print.hpp"
+#include "loom/program/row_options.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -17,25 +19,7 @@ struct CoaddCommand {
 };
 
 void add_coadd_options(Options& options, CoaddCommand& c) {
-  options.add("-i,--infile", &c.job.inputs, "files of spectra with the same cameras",
-              {.value = "SPECTRA", .required = true});
-  options.add("-o,--outfile", &c.job.output, "coadd to write",
-              {.value = "COADD", .required = true});
-  options.flag("--coadd-cameras", &c.job.across_cameras, "one spectrum of all cameras");
-  options.add("--nsig", &c.job.cosmic_nsig,
-              "cosmic rays of three exposures or more are left out beyond, sigma; 0: none",
-              {.interval = at_least(0), .shows_default = true});
-  options.add("--lin-step", &c.job.grid.lin_step,
-              "one spectrum of all cameras, resampled to steps of this, Angstrom",
-              {.interval = above(0)});
-  options.add("--log10-step", &c.job.grid.log10_step,
-              "the same, to steps of this in log10 of the wavelength", {.interval = above(0)});
-  options.add("--wave-min", &c.job.grid.wave_min,
-              "first bin of the new grid, Angstrom; default: that of the spectra",
-              {.interval = above(0)});
-  options.add("--wave-max", &c.job.grid.wave_max,
-              "no bin of the new grid beyond this, Angstrom; default: the last of the spectra",
-              {.interval = above(0)});
+  for (const CoaddOptionRow& row : coadd_option_rows()) loom::add_row(options, row, c.job);
   options.flag(
       "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
       "refuse to replace an existing file");
@@ -52,6 +36,11 @@ int run_coadd(const Given& given, const CoaddCommand& c) {
                         s.spectra, s.targets, c.job.output.c_str(), s.cosmics));
     summary["input"] = {{"spectra", paths_json(c.job.inputs)}};
     summary["output"] = c.job.output;
+    summary["settings"] = Json::object();
+    for (const auto& [key, value] :
+         loom::option_texts<CoaddJob>(coadd_option_rows(), c.job, true)) {
+      summary["settings"][key] = value;
+    }
     summary["result"] = {{"spectra", s.spectra},
                          {"targets", s.targets},
                          {"targets_without", s.without},

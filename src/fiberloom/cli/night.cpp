@@ -86,7 +86,7 @@ int run_alone(NightCommand& command, Console& console) {
   night::check_files(command.job, report.tasks);  // a watch has found more since it began
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty()) {
-    write_text(command.json, command.is_chain() ? chain_json(report, tracer)
+    write_text(command.json, command.is_chain() ? chain_json(report, command.chain.options, tracer)
                                                 : night_json(report, command.job.request, tracer));
   }
   return end_night(command, report);
@@ -118,9 +118,10 @@ int run_on_ranks(NightCommand& command, const Launch& launch) {
         write_text(command.trace, Tracer::wrap_chrome_events(report.trace));
       }
       if (!command.json.empty()) {
-        write_text(command.json, command.is_chain() ? chain_json(report.night, tracer)
-                                                    : night_json(report.night, command.job.request,
-                                                                 tracer, &report));
+        write_text(command.json,
+                   command.is_chain()
+                       ? chain_json(report.night, command.chain.options, tracer)
+                       : night_json(report.night, command.job.request, tracer, &report));
       }
     }
     ranks->finish();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "fiberloom/cli/job_options.hpp"
@@ -114,18 +115,83 @@ void add_chain(Options& options, NightCommand& c) {
               {.value = "DIR"});
   options.add("--stdstars", &c.chain.stars,
               "folder of stdstars-PETAL-EXPID.fits; none: they are fitted", {.value = "DIR"});
+  options.add("--averages", &c.chain.averages,
+              "folder of fluxcalib-CAM-*.fits that are scaled where standard stars are too faint; "
+              "none: such frames fail",
+              {.value = "DIR"});
   options.add("--starmodels", &c.chain.models, "models of standard stars", {.value = "FILE"});
   options.add("--filters", &c.chain.passbands, "folder of passbands NAME.ecsv", {.value = "DIR"});
   options.add("--templates", &c.chain.redshift.templates,
               "templates of redshifts; none: $RR_TEMPLATE_DIR, else a small built-in set");
+  options.add("--set", &c.settings,
+              "an option of a step by its name in --json, as sky.method=desispec or coadd.nsig=5",
+              {.value = "STEP.KEY=VALUE", .one_a_time = true});
+}
+
+/// Tables of a job file that are the chain's: [chain], and one a step.
+std::vector<std::string> chain_tables() {
+  std::vector<std::string> names = chain::step_names();
+  names.front() = "chain";  // extraction has [options]
+  return names;
+}
+
+/// What a job file says of the chain; what the command line says stays.
+void take_setting(const night::JobSetting& s, const std::string& folder, const Given& given,
+                  NightCommand& c) {
+  if (s.table != "chain") return set_step_option(c.chain.options, s.table, s.key, s.text);
+  const std::map<std::string, std::string*> texts{{"until", &c.until},
+                                                  {"only", &c.only},
+                                                  {"fiberflats", &c.chain.flats},
+                                                  {"stdstars", &c.chain.stars},
+                                                  {"averages", &c.chain.averages},
+                                                  {"starmodels", &c.chain.models},
+                                                  {"filters", &c.chain.passbands}};
+  const auto place = [&](const std::string& path) {
+    return (std::filesystem::path(folder) / path).lexically_normal().string();
+  };
+  if (s.key == "templates") {
+    if (!given.has("--templates")) c.chain.redshift.templates = {place(s.text)};
+    return;
+  }
+  const auto found = texts.find(s.key);
+  if (found == texts.end()) throw Error(Status::kUsage, "unknown key chain." + s.key);
+  const bool step = s.key == "until" || s.key == "only";
+  if (step && (given.has("--until") || given.has("--only"))) return;
+  if (!step && given.has("--" + s.key)) return;
+  *found->second = step ? s.text : place(s.text);
+}
+
+void take_settings(const std::vector<night::JobSetting>& settings, const std::string& file,
+                   const Given& given, NightCommand& c) {
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  for (const night::JobSetting& s : settings) {
+    try {
+      if (c.kind == NightKind::kExposure) {
+        throw Error(Status::kUsage, "[" + s.table + "] is for fiberloom night");
+      }
+      take_setting(s, folder, given, c);
+    } catch (const Error& error) {
+      throw Error(error.status(), s.where + ": " + error.what());
+    }
+  }
 }
 
 /// Throws kUsage for a chain that is none.
 void finish_chain(const Given& given, NightCommand& c) {
   const auto step_of = [](const std::string& name) {
     const auto& names = chain::step_names();
-    return static_cast<chain::Step>(std::find(names.begin(), names.end(), name) - names.begin());
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<chain::Step>(found - names.begin());
+    throw Error(Status::kUsage, "night: " + name + ": no step, expected extract to redshift");
   };
+  for (const std::string& text : c.settings) {
+    const chain::StepSetting s = chain::parse_step_setting(text);
+    try {
+      set_step_option(c.chain.options, s.step, s.key, s.text);
+    } catch (const Error& error) {
+      throw Error(error.status(), "--set " + text + ": " + error.what());
+    }
+  }
   if (!c.only.empty() && given.has("--until")) {
     throw Error(Status::kUsage, "night: --only says which step it is: without --until");
   }
@@ -139,6 +205,9 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   if (c.submit && (!c.chain.tasks.empty() || c.watching)) {
     throw Error(Status::kUsage, "night: --submit is for the whole tree: without --tasks, --watch");
+  }
+  if (!c.is_chain() && !c.settings.empty()) {
+    throw Error(Status::kUsage, "night: --set is for --until STEP or --only STEP");
   }
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");
@@ -190,7 +259,6 @@ void finish_night_options(const Given& given, NightCommand& command) {
   if (!command.job.state.empty()) chain::check_state_url(command.job.state);
   if (command.verify) command.job.pipeline.check = night::Check::kBytes;
   if (command.watching) command.job.watch = command.watch;
-  if (command.kind == NightKind::kNight) finish_chain(given, command);
   const std::string input = request.input;
   if (!request.input.empty()) command.job.sources = {{"input", request.input}};
   command.job.texts = {{"--json", command.json}, {"--trace", command.trace}};
@@ -201,8 +269,9 @@ void finish_night_options(const Given& given, NightCommand& command) {
       if (given.has(row.long_name())) request.fixed.insert(std::string("options.") + row.key);
     }
     const std::string file = std::exchange(request.input, "");
-    night::read_job_file(file, request);
+    take_settings(night::read_job_file(file, request, chain_tables()), file, given, command);
   }
+  if (command.kind == NightKind::kNight) finish_chain(given, command);
   try {
     validate(request.job);
   } catch (const Error& error) {  // of a job file: the command line has been checked

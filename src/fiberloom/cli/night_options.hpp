@@ -25,6 +25,7 @@ struct NightCommand {
   std::vector<std::string> limits;  ///< texts of --limit
   chain::ChainRequest chain;
   std::string until = "extract", only;  ///< names of steps
+  std::vector<std::string> settings;    ///< texts of --set
   bool submit = false;
   std::string sbatch;  ///< further options of the job arrays
   int array_size = 1000;

@@ -21,7 +21,7 @@ struct SimulateCommand {
   SimulateTargetsJob targets;
   SimulateNightJob night;
   bool of_night = false;
-  std::string snr = "0.5,20", mix = "50,20,20,10";
+  std::string snr = "0.5,20", mix = "50,20,20,10", mags = "18,20";
   bool no_defects = false;
   std::size_t threads = 0;
   RankChoice ranks;
@@ -77,6 +77,14 @@ SimulateNightJob night_job(const SimulateCommand& command) {
   job.defects = command.job.defects;
   job.truth_grid = command.job.truth_grid;
   job.overwrite = command.job.overwrite;
+  const std::vector<double> mags = numbers("--mags", command.mags, 2);
+  constexpr double kBrightest = 10, kFaintest = 30;
+  if (!(mags[0] >= kBrightest && mags[0] <= mags[1] && mags[1] <= kFaintest)) {
+    throw Error(Status::kUsage, "--mags " + command.mags +
+                                    ": expected the brightest and the faintest, from 10 to 30");
+  }
+  job.brightest_mag = mags[0];
+  job.faintest_mag = mags[1];
   return job;
 }
 
@@ -143,6 +151,8 @@ void add_night_options(Options& options, SimulateCommand& state) {
   options.flag("--arc", &night.arc, "and one of an arc lamp");
   options.add("--tiles", &night.tiles, "tiles, each with targets of its own",
               {.interval = between(0, 1000), .shows_default = true});
+  options.add("--mags", &state.mags, "brightest and faintest of the targets, AB in the r camera",
+              {.value = "MAG,MAG", .shows_default = true});
 }
 
 void add_target_options(Options& options, SimulateCommand& state) {

@@ -117,6 +117,10 @@ FiberFlatFile read_fiber_flat(const std::string& path, Verify verify) {
   return formats::parse_fiber_flat(FitsReader::open(path, verify));
 }
 
+HeaderCards read_fiber_flat_header(const std::string& path) {
+  return FitsReader::open(path, Verify::kNo).require("FIBERFLAT").user_header();
+}
+
 SkyFile read_sky(const std::string& path, Verify verify) {
   return formats::parse_sky(FitsReader::open(path, verify));
 }

@@ -17,6 +17,8 @@ struct FiberFlatFile : FiberFlat {
 };
 /// Throws kMissingHdu, kWrongShape, kCorrupt where wavelengths do not increase.
 [[nodiscard]] FiberFlatFile read_fiber_flat(const std::string& path, Verify verify = Verify::kYes);
+/// Its cards alone.
+[[nodiscard]] HeaderCards read_fiber_flat_header(const std::string& path);
 /// float32, as desispec; wavelengths float64 so that a frame's are found again. As write_frame
 /// otherwise. kInternal where shapes differ.
 void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwrite overwrite);

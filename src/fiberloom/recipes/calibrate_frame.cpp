@@ -163,7 +163,8 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   for (const std::string& path : job.fluxes) inputs.push_back({"flux calibration", path});
   for (const std::string& path : job.star_files) inputs.push_back({"models", path});
   check_distinct(outputs, inputs);
-  check_output(job.output, job.overwrite);
+  const bool pattern = job.step == CalibrationStep::kFiberFlat && !job.flats.empty();
+  if (!pattern) check_output(job.output, job.overwrite);  // {camera} is not yet known of it
 }
 
 FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,

@@ -18,6 +18,7 @@ struct SimulateNightJob {
   int lamps = 2;                           ///< exposures of lamps, a lamp each, numbered from 1
   bool arc = false;                        ///< then one of an arc lamp
   int tiles = 1, exposures = 2;            ///< then `exposures` of each tile, tile by tile
+  double brightest_mag = 18, faintest_mag = 20;  ///< of targets, AB, in the r camera
   std::uint64_t seed = 1;
   std::vector<std::string> templates;  ///< as `fiberloom redshift -t`; none: the built-in set
   WithDefects defects = WithDefects::kNo;

@@ -291,7 +291,7 @@ std::vector<Forecast> forecast(const BatchPlan& plan, int retry) {
       if (all[need].lacks()) first(lacking, need);
       if (all[need].state == State::kToDo) first(fresh, need);
     }
-    bool any = plan.any[i].empty();
+    bool any = plan.any[i].empty() || !needs_any(plan.tasks[i]);
     for (const std::size_t want : plan.any[i]) {
       if (all[want].state == State::kToDo) first(fresh, want);
       any = any || !all[want].lacks();

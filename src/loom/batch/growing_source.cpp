@@ -160,11 +160,13 @@ void GrowingSource::connect(const std::set<std::size_t>& redo) {
     }
     const auto lacking =
         std::find_if(after_[i].begin(), after_[i].end(), [&](std::size_t n) { return lacks[n]; });
+    const bool needs = needs_any(tasks_.at(i));
     AnyOf any;
+    any.enough = !any_[i].empty() && !needs;
     for (const std::size_t want : any_[i]) {
       if (!lacks[want]) any.tasks.push_back(want);
     }
-    const bool none = !any_[i].empty() && any.tasks.empty();
+    const bool none = needs && !any_[i].empty() && any.tasks.empty();
     if (lacking != after_[i].end() || none) {
       lacks[i] = true;
       if (graph_.add(i, {})) static_cast<void>(graph_.settle(i, false));

@@ -201,7 +201,7 @@ InputStamps stamp_inputs(const Task& task, StampCache& cache) {
   for (const std::string& path : task.inputs) {
     if (!add(path)) stamps.missing.push_back(path);
   }
-  bool any = task.any_inputs.empty();
+  bool any = !needs_any(task);
   for (const std::string& path : task.any_inputs) any = add(path) || any;
   if (!any) stamps.missing.push_back(task.any_inputs.front());
   return stamps;

@@ -92,7 +92,7 @@ std::vector<ListedTask> waiting_tasks(const BatchPlan& plan, int retry,
       needs_waiting = needs_waiting || place[need] != 0;
       if (lacks[need] && !lacks[i]) lacks[i] = need;
     }
-    bool enough = plan.any[i].empty();
+    bool enough = plan.any[i].empty() || !needs_any(plan.tasks[i]);
     for (const std::size_t want : plan.any[i]) {
       needs_waiting = needs_waiting || place[want] != 0;
       enough = enough || !lacks[want];
@@ -116,6 +116,7 @@ std::vector<ListedTask> waiting_tasks(const BatchPlan& plan, int retry,
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     if (place[i] == 0) continue;
     ListedTask listed{i, {}};
+    listed.any.enough = !plan.any[i].empty() && !needs_any(plan.tasks[i]);
     for (const std::size_t need : plan.after[i]) {
       if (place[need] != 0) listed.after.push_back(need);
     }

@@ -132,6 +132,28 @@ TEST_F(BatchRun, AnyNumberOfRanksMakesTheSameBytesAndReceipts) {
   }
 }
 
+TEST_F(BatchRun, WhatHasInputsDoesWithoutAllThatItTakesBeside) {
+  const auto file = [&](const char* name) { return path(std::string("out/") + name + ".txt"); };
+  std::vector<Task> tasks{text_task("sum", {file("own")}, file("sum")),
+                          text_task("own", {in_}, file("own")),
+                          text_task("other", {in_}, file("other"))};
+  tasks[0].any_inputs = {file("other")};
+  bool fails = true;
+  kind_->before = [&](const Task& task, const WorkUnit&) {
+    if (fails && task.name == "other") throw Error(Status::kMemory, "other: no memory");
+  };
+  for (const int ranks : {0, 1, 3}) {
+    std::filesystem::remove_all(path("out"));
+    fails = true;
+    const auto again = [&] { return states(ranks == 0 ? run(tasks) : run_on(ranks, tasks)); };
+    EXPECT_EQ(again(), (States{{"own", kDone}, {"other", kFailed}, {"sum", kDone}})) << ranks;
+    EXPECT_EQ(again(), (States{{"own", kUpToDate}, {"other", kFailed}, {"sum", kUpToDate}}))
+        << ranks;
+    fails = false;
+    EXPECT_EQ(again(), (States{{"own", kUpToDate}, {"other", kDone}, {"sum", kDone}})) << ranks;
+  }
+}
+
 TEST_F(BatchRun, WhatTakesAnyIsMadeOfThoseThatSucceedAndAgainWhenMoreDo) {
   const auto file = [&](const char* name) { return path(std::string("out/") + name + ".txt"); };
   std::vector<Task> tasks{text_task("sum", {}, file("sum")),

@@ -47,8 +47,8 @@ struct Task {
   std::vector<Label> labels;
   /// Files that it is made of; where one is another task's output that one is done first.
   std::vector<std::string> inputs;
-  /// Files that it is made of as far as they are there, one of them at least: waited for where
-  /// tasks make them, and done without where these fail.
+  /// Files that it is made of as far as they are there, one of them at least where it has no
+  /// `inputs`: waited for where tasks make them, and done without where these fail.
   std::vector<std::string> any_inputs;
   /// Is an input the same whose time alone has changed? Then receipts keep sums of inputs.
   bool by_content = false;
@@ -66,6 +66,11 @@ struct Task {
   std::uint64_t staging_bytes = 0;
   std::shared_ptr<const Opaque> content;  ///< what it is about
 };
+
+/// Must one of its `any_inputs` be there?
+[[nodiscard]] inline bool needs_any(const Task& task) noexcept {
+  return task.inputs.empty() && !task.any_inputs.empty();
+}
 
 /// Of the same files, into the same ones, by the same kind?
 [[nodiscard]] inline bool is_made_alike(const Task& a, const Task& b) {

@@ -18,6 +18,24 @@ from small_calibration import (BINS, FIBERS, FLAT, SKY, STARS, WAVE, frame_bytes
 BAD_FLAT, BAD_SKY, BROKEN = 1 << 4, 1 << 6, 1 << 2
 
 
+def night_flat(camera, lamp, again, places=True):
+    """A fibre flat against its own median fibre; fibres of a spectrograph lie in half of the focal plane."""
+    half, towards = {"r0": 1, "r1": -1}[camera], {1: 0.1, 2: -0.1}[lamp]
+    x = [half * 400 * (f + 0.5) / FIBERS for f in range(FIBERS)]
+    y = [100 * math.cos(3.0 * f) for f in range(FIBERS)]
+    flat = [FLAT[f] * (1 + towards * x[f] / 407.5) for f in range(FIBERS)]
+    rows = [(100 + f, 0, x[f], y[f]) for f in range(FIBERS)]
+    columns = [("TARGETID", "K", "q", None), ("FIBERSTATUS", "J", "i", None), ("FIBERASSIGN_X", "D", "d", None),
+               ("FIBERASSIGN_Y", "D", "d", None)]
+    head = [("CAMERA", camera), ("FLAVOR", "flat"), ("EXPID", 10 * lamp + again), ("PROGRAM", f"CALIB DESI-CALIB-0{lamp} LEDs only")]
+    mean = [1000.0 * (1 if camera == "r0" else 0.8)] * BINS
+    return (fits.image("FIBERFLAT", -32, (FIBERS, BINS), [v for v in flat for _ in range(BINS)], head, first=True)
+            + fits.image("IVAR", -32, (FIBERS, BINS), [1e6] * (FIBERS * BINS))
+            + fits.image("MASK", 32, (FIBERS, BINS), [0] * (FIBERS * BINS)) + fits.image("MEANSPEC", -32, (BINS,), mean)
+            + fits.image("WAVELENGTH", -64, (BINS,), WAVE)
+            + fits.table("FIBERMAP", columns if places else columns[:2], rows if places else [r[:2] for r in rows]))
+
+
 class Calibration(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -237,6 +255,37 @@ class Calibration(unittest.TestCase):
             with self.subTest(" ".join(map(str, command))):
                 self.assert_refused(code, words, *command, "-q")
         self.assertFalse((self.out / "x.fits").exists())
+
+    def test_flats_of_a_night_become_one_a_camera_over_the_focal_plane(self):
+        """Lamps that are brighter towards x or -x; the second spectrograph passes 0.8 of the light."""
+        flats = [self.put(f"flat-{c}-{lamp}-{again}.fits", night_flat(c, lamp, again)) for c in ("r0", "r1") for lamp in (1, 2)
+                 for again in range(2)]
+        pattern = self.out / "night-{camera}.fits"
+        report = json.loads(self.done("fiberflat", "--flats", *flats, "-o", pattern, "-q", "--json", "-").stdout)
+        self.assertEqual((report["result"]["flats"], report["result"]["lamps"], report["result"]["cameras"]), (8, 2, ["r0", "r1"]))
+        night = {c: fits.by_name(self.out / f"night-{c}.fits") for c in ("r0", "r1")}
+        values = {c: [hdus["FIBERFLAT"].values()[f * BINS + 5] for f in range(FIBERS)] for c, hdus in night.items()}
+        scale = values["r0"][0] / FLAT[0]
+        for c, passes in (("r0", 1), ("r1", 0.8)):
+            self.assertEqual((night[c]["FIBERFLAT"].cards["NLAMPS"], night[c]["FIBERFLAT"].cards["NFLATS"]), (2, 4))
+            self.assertNotIn("EXPID", night[c]["FIBERFLAT"].cards)
+            for f in range(FIBERS):
+                self.assertAlmostEqual(values[c][f] / FLAT[f] / scale, passes, delta=0.002)
+        self.assertAlmostEqual(night["r1"]["IVAR"].values()[5] / (4e6 / (0.8 / 0.9) ** 2), 1, delta=0.2, msg="errors as the flat")
+        alone = self.out / "alone.fits"
+        self.done("fiberflat", "--flats", *flats[:4], "-o", alone, "-q")
+        one = fits.by_name(alone)["FIBERFLAT"].values()
+        for f in range(FIBERS):
+            self.assertAlmostEqual(one[f * BINS + 5] / one[5], FLAT[f] / FLAT[0], delta=0.002)
+        nowhere = self.put("nowhere.fits", night_flat("r0", 1, 0, places=False))
+        result = self.done("fiberflat", "--flats", nowhere, "-o", alone)
+        self.assertIn("no FIBERASSIGN_X", result.stderr)
+        self.assert_refused(2, ["{camera} in the name"], "fiberflat", "--flats", *flats, "-o", alone, "-q")
+        self.assert_refused(2, ["one of the two"], "fiberflat", "-i", self.lamp, "--flats", *flats, "-o", alone)
+        self.assert_refused(2, ["one of the two"], "fiberflat", "-o", alone)
+        self.assert_refused(13, ["camera r1 has flats of 1 lamps, r0 of 2"], "fiberflat", "--flats", *flats[:5], "-o", pattern)
+        self.assert_refused(11, ["no HDU FIBERFLAT"], "fiberflat", "--flats", self.lamp, "-o", pattern)
+        self.assert_refused(2, [], "fiberflat", "--flats", flats[0], "-o", flats[0])
 
     def test_a_lamp_that_was_off_makes_no_flat(self):
         dark = self.put("dark.fits", frame_bytes([0.0] * BINS, "flat", 9))

@@ -168,6 +168,36 @@ class Coadd(unittest.TestCase):
         self.assertIn("d.fits: a second frame of camera Z of one exposure", result.stderr)
         self.assertFalse(self.out.exists())
 
+    def test_targets_in_a_pixel_of_the_sky_alone_become_a_group_of_it(self):
+        """Six targets around (ra, dec) = (150, 2.2), each in a pixel of nside 64 that healpy names."""
+        places = [(150.0, 2.2, 27258), (150.1, 2.25, 27258), (151.0, 2.2, 27257), (150.0, 2.2, 27258), (150.1, float("nan"), -1), (152.0, 3.0, 27260)]
+        kinds = [b"TGT", b"TGT", b"TGT", b"SKY", b"TGT", b"TGT"]
+        columns = [("TARGETID", "K", "q", None), ("TARGET_RA", "D", "d", None), ("TARGET_DEC", "D", "d", None), ("OBJTYPE", "3A", "3s", None)]
+        paths = []
+        for tile in (1, 2):
+            rows = [(100 + k, ra, dec, kind) for k, ((ra, dec, _), kind) in enumerate(zip(places, kinds))]
+            data = (fits.image("", 8, (), [], [("TILEID", tile), ("SPGRP", "cumulative")], first=True) + fits.table("FIBERMAP", columns, rows)
+                    + fits.image("R_WAVELENGTH", -64, (4,), [6000.0, 6001, 6002, 6003])
+                    + fits.image("R_FLUX", -32, (6, 4), [tile * (k + 1.0) for k in range(6) for _ in range(4)])
+                    + fits.image("R_IVAR", -32, (6, 4), [1.0] * 24))
+            paths.append(self.put(f"spectra-{tile}.fits", data))
+        result = self.run_program("-i", *paths, "-o", self.out, "--healpix", "27258", "--nsig", "0", "-q")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        hdus = fits.by_name(self.out)
+        found = small_spectra.read_table(self.out, "FIBERMAP")
+        self.assertEqual(list(found["TARGETID"]), [100, 101])
+        self.assertEqual(list(hdus["R_FLUX"].values()[::4]), [1.5, 3.0])
+        cards = fits.read(self.out)[0].cards
+        self.assertEqual((cards["SPGRP"], cards["SPGRPVAL"], cards["HPXPIXEL"], cards["HPXNSIDE"], cards["HPXNEST"]), ("healpix", 27258, 27258, 64, True))
+        self.assertNotIn("TILEID", cards)
+        self.out.unlink()
+        for words, text in ((["--healpix", "5"], "no target of the 2 files lies in these pixels"), (["--healpix", "49152"], "expected pixels from 0 to 49151"),
+                            (["--healpix", "5", "--nside", "60"], "power of two")):
+            result = self.run_program("-i", *paths, "-o", self.out, "-q", *words)
+            self.assertEqual((result.returncode, len(result.stderr.strip().splitlines())), (2, 1), result.stderr)
+            self.assertIn(text, result.stderr)
+        self.assertFalse(self.out.exists())
+
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         targets = exposures()
         good = self.put("good.fits", spectra_bytes(targets))

@@ -274,6 +274,26 @@ class Faults(Chain):
         self.assert_tidy()
 
 
+class TwoSpectrographs(Chain):
+    def test_flats_of_a_band_are_laid_together_and_a_camera_whose_lamp_was_off_is_left_out(self):
+        raw = self.work / "two"
+        fiberloom("simulate", "-q", "-o", raw, "--night", "--cameras", "r0,r1", "--nspec", "20", "--exposures", "1")
+        states = self.states(raw=raw, until="sky")
+        self.assertTrue(all(s == "done" for s in states.values()), states)
+        quality = {t["name"]: t["quality"] for t in self.summary(raw=raw, until="sky")["tasks"] if "quality" in t}
+        self.assertEqual(quality[f"fiberflatnight-r0-{NIGHT}"], {"flats": 2, "lamps": 2, "cameras": 2})
+        together = self.outputs()
+        good = self.image(raw, "r1", LAMPS[1]).read_bytes()
+        darken(self.image(raw, "r1", LAMPS[1]))
+        shutil.rmtree(self.out)
+        states = self.states(raw=raw, until="sky", code=3)
+        self.assertEqual((states["fiberflat-r1-00000002"], states[f"fiberflatnight-r1-{NIGHT}"], states[f"fiberflatnight-r0-{NIGHT}"],
+                          states["sky-r0-00000003"], states["sky-r1-00000003"]), ("failed", "blocked", "done", "done", "blocked"))
+        self.image(raw, "r1", LAMPS[1]).write_bytes(good)
+        self.assertEqual(self.states(raw=raw, until="sky")[f"fiberflatnight-r0-{NIGHT}"], "done", "made again with what was missing")
+        self.assertEqual(self.outputs(), together)
+
+
 class Steps(Chain):
     few = ("--cameras", "b0,r0")
 
@@ -301,11 +321,54 @@ class Steps(Chain):
         for expid in FIELDS:
             shutil.copy(self.out / NIGHT / f"{expid:08d}" / f"stdstars-0-{expid:08d}.fits", stars)
         expected = fits.by_name(next(self.out.rglob("fluxcalib-r0-00000004.fits")))["FLUXCALIB"].data
+        averages = self.work / "averages"
+        averages.mkdir()
+        shutil.copy(next(self.out.rglob("fluxcalib-r0-00000004.fits")), averages)
         self.out = self.work / "elsewhere"
-        result = self.summary(*self.few, "--fiberflats", flats, "--stdstars", stars, until="fluxcalib")
+        result = self.summary(*self.few, "--fiberflats", flats, "--stdstars", stars, "--averages", averages, until="fluxcalib")
         self.assertEqual(set(result["steps"]), {"extract", "sky", "fluxcalib"})
         self.assertEqual(result["counts"]["tasks"], 12)
         self.assertEqual(fits.by_name(next(self.out.rglob("fluxcalib-r0-00000004.fits")))["FLUXCALIB"].data, expected)
+        why = json.loads(fiberloom("status", self.out, "--why", "fluxcalib-r0-00000005", "--json", "-").stdout)
+        self.assertIn(str(averages / "fluxcalib-r0-00000004.fits"), [i["path"] for i in why["inputs"]])
+
+    def test_options_of_steps_come_from_a_job_file_or_the_command_line_and_redo_what_they_change(self):
+        job = self.work / "night.toml"
+        job.write_text(f"""input = '{self.raw}'
+output = '{self.out}'
+cameras = ['b0', 'r0']
+[chain]
+until = 'sky'
+[fiberflat]
+smoothing_resolution = 8
+[sky]
+method = 'desispec'
+""")
+        first = self.run_json("night", job, "-q")
+        self.assertEqual((first["counts"]["tasks"], first["counts"]["done"]), (18, 18))
+        self.assertEqual((first["options"]["sky"]["method"], first["options"]["fiberflat"]["smoothing_resolution"]), ("desispec", "8"))
+        path = self.out / NIGHT / "00000004" / "sky-b0-00000004.fits"
+        self.assertEqual(fits.by_name(path)["SKY"].cards["CALMETH"], "desispec")
+        again = self.run_json("night", self.raw, "-o", self.out, *self.few, "--until", "sky", "--set", "sky.method=desispec",
+                              "--set", "fiberflat.smoothing_resolution=8", "-q")
+        self.assertEqual(again["counts"]["up_to_date"], 18, "the command line says the same")
+        changed = self.run_json("night", job, "--set", "sky.method=fiberloom", "-q")
+        self.assertEqual({t["step"] for t in changed["tasks"] if t["state"] == "done"}, {"sky"})
+        for text, words in (("[sky]\nmethod = 'mine'\n", "line 6: sky: --method mine: expected one of"), ("[sky]\nnsig = 3\n", "no such option"),
+                            ("[moon]\nx = 1\n", "unknown key moon"), ("[chain]\nuntl = 'sky'\n", "unknown key chain.untl"),
+                            ("[chain]\nuntil = 'moon'\n", "moon: no step"), ("[sky]\nmethod = 1979-01-01\n", "expected a text, a number")):
+            with self.subTest(text):
+                job.write_text(f"input = '{self.raw}'\noutput = '{self.out}'\n\n\n" + text)
+                result = fiberloom("night", job, "-q", code=2)
+                self.assertIn(words, result.stderr)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+        for words in (["--set", "sky.method"], ["--set", "sky.method=x"], ["--set", "coadd.lin_step=1", "--set", "coadd.log10_step=1e-4"]):
+            fiberloom("night", self.raw, "-o", self.out, "--until", "sky", "-q", *words, code=2)
+
+    def run_json(self, *arguments):
+        path = self.work / "summary.json"
+        fiberloom(*arguments, "--threads", "2", "--json", path)
+        return json.loads(path.read_text())
 
     def test_what_makes_no_sense_is_one_line_and_nothing_is_begun(self):
         for words, code, text in (

@@ -4,6 +4,7 @@ code says so."""
 import gzip
 import json
 import os
+import shutil
 import struct
 import subprocess
 import time
@@ -107,6 +108,15 @@ class BadFrames(Case):
                 del record[key]
             path.write_text(json.dumps(record))
             self.assertEqual(self.counts(code=SOME_FAILED if "failed" in expected else 0), expected)
+
+    def test_two_images_of_one_frame_fail_it_and_nothing_else_until_one_is_gone(self):
+        self.tree.add("r0", 1)
+        copy = self.tree.root / "20261122" / "00000001"
+        copy.mkdir(parents=True)
+        shutil.copy(self.tree.image_path("r0", 1), copy)
+        self.check(2, "two images of one frame, r0-00000001", "20261122")
+        shutil.rmtree(copy.parent)
+        self.assertEqual(self.counts(), {"done": 1, "up_to_date": 2})
 
     def test_missing_psf(self):
         self.tree.add("r0", 1, psf=False)

@@ -30,6 +30,7 @@ std::vector<Task> chosen(std::vector<Task> tasks, const std::vector<std::string>
 }  // namespace
 
 void check(const ChainRequest& request) {
+  check(request.options);
   const Step last = request.only.value_or(request.until);
   const bool fits_stars = request.only ? last == Step::kStdStars : last >= Step::kStdStars;
   if (fits_stars && request.stars.empty() &&
@@ -39,7 +40,8 @@ void check(const ChainRequest& request) {
                 "or --stdstars with files that are there");
   }
   std::error_code ignored;
-  for (const std::string& folder : {request.flats, request.stars, request.passbands}) {
+  for (const std::string& folder :
+       {request.flats, request.stars, request.passbands, request.averages}) {
     if (folder.empty() || fs::is_directory(folder, ignored)) continue;
     throw Error(Status::kNotFound, folder + ": no such folder");
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/recipes/calibrate_frame.hpp"
+#include "fiberloom/recipes/chain/step_options.hpp"
 #include "fiberloom/recipes/chain/steps.hpp"
 #include "fiberloom/recipes/night/night.hpp"
 #include "fiberloom/recipes/redshift/redshift_job.hpp"
@@ -25,7 +26,10 @@ struct ChainRequest {
                       ///< take the place of the night's own; empty: none
   std::string stars;  ///< folder of stdstars-PETAL-EXPID.fits; empty: they are fitted
   std::string models, passbands;  ///< of standard stars, as `stdstars` takes them
-  RedshiftJob redshift;           ///< templates and options; its paths of spectra are not used
+  std::string averages;    ///< folder of fluxcalib-CAM-*.fits that are scaled where stars are too
+                           ///< faint; empty: none
+  RedshiftJob redshift;    ///< templates; its paths of spectra are not used
+  AllStepOptions options;  ///< of the steps, beside those of frames
 };
 
 /// Throws kUsage where a step lacks what it needs from elsewhere.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/recipes/chain/exposure_info.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "fiberloom/foundation.hpp"
+#include "fiberloom/recipes/average_flats.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_reader.hpp"
 
@@ -20,13 +20,6 @@ HeaderCards header_of(const std::string& image) {
     if (hdu.axes.size() == 2) return hdu.user_header();
   }
   return {};
-}
-
-/// "CALIB DESI-CALIB-02 LEDs only" -> 2.
-long lamp_of(const std::string& program) {
-  constexpr const char* kWord = "CALIB-";
-  const auto at = program.find(kWord);
-  return at == std::string::npos ? 0 : std::atol(program.c_str() + at + 6);
 }
 
 /// Nothing: it cannot be read.

@@ -3,53 +3,21 @@
 #include "fiberloom/recipes/chain/planner.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "fiberloom/recipes/chain/places.hpp"
 #include "fiberloom/recipes/chain/step_kind.hpp"
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/batch/normal_path.hpp"
 
 namespace fiberloom::chain {
 namespace {
 
-namespace fs = std::filesystem;
 using night::FrameTask;
-
-/// A frame of a field or a lamp, and what is known of its exposure.
-struct Frame {
-  const FrameTask* task = nullptr;
-  ExposureInfo info;
-  std::string number, petal;  ///< "00000012", "0"
-  std::string path, folder;   ///< of its spectra, absolute
-
-  [[nodiscard]] const std::string& camera() const { return task->camera; }
-  [[nodiscard]] const std::string& night() const {
-    return task->night.empty() ? info.night : task->night;
-  }
-};
-
-std::string absolute(const std::string& path) {
-  if (path.empty()) return path;
-  std::string out = loom::batch::normal_path(path);
-  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
-  return out;
-}
-
-/// Files of passbands, which stars depend on.
-std::vector<std::string> passbands_in(const std::string& folder) {
-  std::set<std::string> out;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".ecsv") out.insert(absolute(entry.path().string()));
-  }
-  return {out.begin(), out.end()};
-}
 
 /// Seconds and bytes of a step on one frame, roughly; only order and memory's sharing depend on it.
 struct Size {
@@ -75,7 +43,7 @@ class Planner {
   Planner(const std::string& output, night::Compress compress, const ChainRequest& request,
           const Observer& observer, Unreadable unreadable)
       : output_(absolute(output)),
-        ending_(compress == night::Compress::kYes ? ".fits.gz" : ".fits"),
+        places_(output_, compress, request),
         request_(request),
         observer_(observer),
         unreadable_(unreadable) {}
@@ -155,54 +123,13 @@ class Planner {
     }
   }
 
-  /// PREFIX-UNIT-EXPID.fits beside the frame.
-  [[nodiscard]] std::string beside(const Frame& f, const std::string& name) const {
-    return f.folder + "/" + name + "-" + f.number + ending_;
-  }
-  [[nodiscard]] std::string sky_path(const Frame& f) const {
-    return beside(f, "sky-" + f.camera());
-  }
-  [[nodiscard]] std::string flux_path(const Frame& f) const {
-    return beside(f, "fluxcalib-" + f.camera());
-  }
-  [[nodiscard]] std::string cframe_path(const Frame& f) const {
-    return beside(f, "cframe-" + f.camera());
-  }
-  [[nodiscard]] std::string stars_path(const Frame& f) const {
-    if (request_.stars.empty()) return beside(f, "stdstars-" + f.petal);
-    return absolute(request_.stars + "/stdstars-" + f.petal + "-" + f.number + ".fits");
-  }
-  [[nodiscard]] std::string night_flat(const std::string& night, const std::string& camera) const {
-    return (fs::path(output_) / "calibnight" / night /
-            ("fiberflatnight-" + camera + "-" + night + ending_))
-        .string();
-  }
-
-  /// The flat of a field's frame: from elsewhere, the newest by name, or the night's.
-  [[nodiscard]] std::string flat_path(const Frame& f) {
-    if (request_.flats.empty()) return night_flat(f.night(), f.camera());
-    const auto [known, fresh] = foreign_flats_.try_emplace(f.camera());
-    if (!fresh) return known->second;
-    known->second =
-        absolute(request_.flats + "/fiberflatnight-" + f.camera() + "-" + f.night() + ".fits");
-    std::error_code ignored;
-    for (const std::string prefix : {"fiberflat-", "fiberflatnight-"}) {
-      std::string last;
-      for (const auto& entry : fs::directory_iterator(request_.flats, ignored)) {
-        const std::string name = entry.path().filename().string();
-        const bool fits = name.ends_with(".fits") || name.ends_with(".fits.gz");
-        if (fits && name.starts_with(prefix + f.camera() + "-")) last = std::max(last, name);
-      }
-      if (!last.empty()) known->second = absolute(request_.flats + "/" + last);
-    }
-    return known->second;
-  }
-
   /// A task of a step that makes `work.output` of what `inputs` names.
   void add(StepWork work, std::string name, const std::string& unit, const Frame& like,
            std::vector<std::string> inputs, double seconds, double frames, long newest = -1) {
     if (!is_made(work.step)) return;
+    const std::vector<std::string> beside = work.beside;
     work.root = output_;
+    work.options = options_of(request_.options, work.step);
     Task task;
     task.name = std::move(name);
     task.kind = kStepKind;
@@ -212,6 +139,7 @@ class Planner {
     if (!of_many) task.labels.push_back({"expid", like.task->expid});
     if (work.step == Step::kCoadd) task.labels.push_back({"tile", like.info.tile});
     const bool any = work.step == Step::kCoadd || work.step == Step::kQuality;
+    task.any_inputs = beside;
     (any ? task.any_inputs : task.inputs) = std::move(inputs);
     task.outputs = {work.output};
     task.priority = work.step == Step::kFiberFlat ? kFirst : newest;
@@ -227,7 +155,7 @@ class Planner {
     for (const Frame& f : lamps_) {
       StepWork work{.step = Step::kFiberFlat};
       work.input = f.path;
-      work.output = beside(f, "fiberflat-" + f.camera());
+      work.output = places_.lamp_flat(f);
       add(work, "fiberflat-" + f.camera() + "-" + f.number, f.camera(), f, {work.input}, 1.5, 4);
       nights[{f.night(), f.camera()}].push_back(&f);
     }
@@ -235,11 +163,17 @@ class Planner {
       const auto& [night, camera] = key;
       StepWork work{.step = Step::kFiberFlat};
       for (const Frame* f : frames) {
-        work.flats.push_back(beside(*f, "fiberflat-" + f->camera()));
+        work.flats.push_back(places_.lamp_flat(*f));
         work.lamps.push_back(f->info.lamp);
       }
-      work.output = night_flat(night, camera);
-      const double count = static_cast<double>(frames.size());
+      for (const auto& [other, its] : nights) {
+        if (other == key || other.first != night || other.second[0] != camera[0]) continue;
+        for (const Frame* f : its) {
+          work.beside.push_back(places_.lamp_flat(*f));
+        }
+      }
+      work.output = places_.night_flat(night, camera);
+      const double count = static_cast<double>(frames.size() + work.beside.size());
       const std::vector<std::string> inputs = work.flats;
       add(std::move(work), "fiberflatnight-" + camera + "-" + night, camera, *frames.front(),
           inputs, 0.3 * count, count + 1);
@@ -250,8 +184,8 @@ class Planner {
     for (const Frame& f : fields_) {
       StepWork work{.step = Step::kSky};
       work.input = f.path;
-      work.flat = flat_path(f);
-      work.output = sky_path(f);
+      work.flat = places_.flat(f);
+      work.output = places_.sky(f);
       add(work, "sky-" + f.camera() + "-" + f.number, f.camera(), f, {work.input, work.flat}, 1.5,
           4);
     }
@@ -275,12 +209,12 @@ class Planner {
       StepWork work{.step = Step::kStdStars};
       for (const Frame* f : frames) {
         work.frames.push_back(f->path);
-        work.flats.push_back(flat_path(*f));
-        work.skies.push_back(sky_path(*f));
+        work.flats.push_back(places_.flat(*f));
+        work.skies.push_back(places_.sky(*f));
       }
       work.models = absolute(request_.models);
       work.passbands = absolute(request_.passbands);
-      work.output = stars_path(first);
+      work.output = places_.stars(first);
       std::vector<std::string> inputs = work.frames;
       inputs.insert(inputs.end(), work.flats.begin(), work.flats.end());
       inputs.insert(inputs.end(), work.skies.begin(), work.skies.end());
@@ -295,26 +229,28 @@ class Planner {
   [[nodiscard]] StepWork beyond_sky(Step step, const Frame& f) {
     StepWork work{.step = step};
     work.input = f.path;
-    work.flat = flat_path(f);
-    work.sky = sky_path(f);
+    work.flat = places_.flat(f);
+    work.sky = places_.sky(f);
     return work;
   }
 
   void add_flux_calibrations() {
     for (const Frame& f : fields_) {
       StepWork work = beyond_sky(Step::kFluxCalib, f);
-      work.stars = stars_path(f);
-      work.output = flux_path(f);
-      add(work, "fluxcalib-" + f.camera() + "-" + f.number, f.camera(), f,
-          {work.input, work.flat, work.sky, work.stars}, 1.5, 4);
+      work.stars = places_.stars(f);
+      work.output = places_.flux(f);
+      std::vector<std::string> inputs{work.input, work.flat, work.sky, work.stars};
+      work.average = places_.average(f);
+      if (!work.average.empty()) inputs.push_back(work.average);
+      add(work, "fluxcalib-" + f.camera() + "-" + f.number, f.camera(), f, inputs, 1.5, 4);
     }
   }
 
   void add_calibrated() {
     for (const Frame& f : fields_) {
       StepWork work = beyond_sky(Step::kCalibrate, f);
-      work.flux = flux_path(f);
-      work.output = cframe_path(f);
+      work.flux = places_.flux(f);
+      work.output = places_.cframe(f);
       add(work, "cframe-" + f.camera() + "-" + f.number, f.camera(), f,
           {work.input, work.flat, work.sky, work.flux}, 0.6, 4);
     }
@@ -331,14 +267,14 @@ class Planner {
       StepWork work{.step = Step::kQuality};
       std::set<std::string> stars;
       for (const Frame* f : frames) {
-        work.frames.push_back(cframe_path(*f));
-        work.skies.push_back(sky_path(*f));
-        work.fluxes.push_back(flux_path(*f));
-        stars.insert(stars_path(*f));
+        work.frames.push_back(places_.cframe(*f));
+        work.skies.push_back(places_.sky(*f));
+        work.fluxes.push_back(places_.flux(*f));
+        stars.insert(places_.stars(*f));
       }
       work.star_files.assign(stars.begin(), stars.end());
       const std::vector<std::string> inputs = work.frames;
-      work.output = beside(first, "exposure-qa");
+      work.output = places_.quality(first);
       add(std::move(work), "qa-" + first.number, "all", first, inputs,
           0.5 * static_cast<double>(frames.size()), 2.0 * static_cast<double>(frames.size()));
     }
@@ -359,11 +295,10 @@ class Planner {
       const auto& [tile, petal] = key;
       const std::string name = tile < 0 ? "none" : std::to_string(tile);
       const std::string& night = last_night[tile];
-      const fs::path folder = fs::path(output_) / "tiles" / name / night;
       const std::string rest = petal + "-" + name + "-thru" + night;
       StepWork work{.step = Step::kCoadd};
-      for (const Frame* f : frames) work.frames.push_back(cframe_path(*f));
-      work.output = (folder / ("coadd-" + rest + ending_)).string();
+      for (const Frame* f : frames) work.frames.push_back(places_.cframe(*f));
+      work.output = places_.coadd(name, night, rest);
       const double count = static_cast<double>(frames.size());
       const std::vector<std::string> inputs = work.frames;
       const std::string coadd = work.output;
@@ -378,8 +313,9 @@ class Planner {
                     long newest) {
     if (!is_made(Step::kRedshift)) return;
     RedshiftJob job = request_.redshift;
+    apply(options_of(request_.options, Step::kRedshift), job);
     job.inputs = {coadd};
-    job.output = (fs::path(coadd).parent_path() / ("redrock-" + rest + ".fits")).string();
+    job.output = coadd.substr(0, coadd.rfind('/') + 1) + "redrock-" + rest + ".fits";
     Task task = survey::to_task("redshift-" + rest, std::move(job));
     task.labels = {{"night", like.night()},
                    {"step", name_of(Step::kRedshift)},
@@ -391,13 +327,13 @@ class Planner {
     tasks_.push_back(std::move(task));
   }
 
-  std::string output_, ending_;
+  std::string output_;
+  Places places_;
   const ChainRequest& request_;
   const Observer& observer_;
   Unreadable unreadable_;
   std::vector<Frame> lamps_, fields_;
   std::set<const FrameTask*> unknown_;
-  std::map<std::string, std::string> foreign_flats_;  ///< by camera
   std::vector<Task> tasks_;
 };
 

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
 
-#include "fiberloom/calibrate/flat_average.hpp"
-#include "fiberloom/recipes/calibration_option_table.hpp"
+#include "fiberloom/recipes/average_flats.hpp"
 #include "fiberloom/recipes/coadd/coadd_spectra.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
 #include "loom/fits/verify.hpp"
 
 namespace fiberloom::chain {
@@ -30,26 +27,9 @@ struct StepPiece final : Opaque {
 template <class Archive, class Struct>
 void work_fields(Archive& archive, Struct& work) {
   auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
-         models, passbands, output, root] = work;
+         beside, models, passbands, average, output, root, options] = work;
   archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
-          models, passbands, output, root);
-}
-
-CalibrationStep calibration_step(Step step) {
-  switch (step) {
-    case Step::kSky:
-      return CalibrationStep::kSky;
-    case Step::kStdStars:
-      return CalibrationStep::kStdStars;
-    case Step::kFluxCalib:
-      return CalibrationStep::kFluxCalib;
-    case Step::kCalibrate:
-      return CalibrationStep::kCalibrate;
-    case Step::kQuality:
-      return CalibrationStep::kQuality;
-    default:
-      return CalibrationStep::kFiberFlat;
-  }
+          beside, models, passbands, average, output, root, options);
 }
 
 /// Those of `paths` that are there.
@@ -76,37 +56,29 @@ CalibrationJob job_of(const StepWork& work) {
   job.star_files = work.star_files;
   job.grid = work.models;
   job.passbands = work.passbands;
+  job.average = work.average;
   job.output = work.output;
   job.root = work.root;
+  apply(work.options, job);
   return job;
 }
 
 double number(std::size_t n) { return static_cast<double>(n); }
 
-/// Exposures of a lamp as one, then lamps as one.
-std::vector<Measure> average_night(const StepWork& work) {
-  std::map<long, std::vector<FiberFlat>> by_lamp;
-  FiberFlatFile out;
-  for (std::size_t k = 0; k < work.flats.size(); ++k) {
-    FiberFlatFile flat = read_fiber_flat(work.flats[k]);
-    if (k == 0) out.header = flat.header;
-    by_lamp[work.lamps[k]].push_back(std::move(flat));
-  }
-  std::vector<FiberFlat> lamps;
-  for (auto& [lamp, flats] : by_lamp) lamps.push_back(calibrate::average_flats(flats));
-  static_cast<FiberFlat&>(out) = calibrate::average_flats(lamps);
-  out.header.remove("EXPID");
-  out.header.remove("CHI2PDF");
-  out.header.set("NLAMPS", static_cast<int>(lamps.size()), "lamps that it is the average of");
-  out.header.set("NFLATS", static_cast<int>(work.flats.size()), "fibre flats of one exposure");
-  write_fiber_flat(work.output, out, Overwrite::kYes);
-  return {{"flats", number(work.flats.size())}, {"lamps", number(lamps.size())}};
+/// Exposures of a lamp as one, then lamps as one, beside the band's other cameras.
+std::vector<Measure> average_night(const StepWork& work, const Observer& observer) {
+  const AverageFlatsSummary s =
+      average_flats_of_camera(job_of(work), existing(work.beside), observer);
+  return {{"flats", number(s.flats)},
+          {"lamps", number(s.lamps)},
+          {"cameras", number(s.together.size())}};
 }
 
 std::vector<Measure> coadd(const StepWork& work, Executor& executor, const Observer& observer) {
   CoaddJob job;
   job.inputs = existing(work.frames);
   job.output = work.output;
+  apply(work.options, job);
   const CoaddSummary s = coadd_spectra(job, executor, observer);
   return {{"frames", number(job.inputs.size())},
           {"spectra", number(s.spectra)},
@@ -126,7 +98,7 @@ std::vector<Measure> judge(const StepWork& work, const Observer& observer) {
 std::vector<Measure> run(const StepWork& work, Executor& executor, const Observer& observer) {
   switch (work.step) {
     case Step::kFiberFlat: {
-      if (!work.lamps.empty()) return average_night(work);
+      if (!work.lamps.empty()) return average_night(work, observer);
       const FiberFlatSummary s = make_fiber_flat(job_of(work), executor, observer);
       return {{"chi2_per_dof", s.chi2_per_dof}, {"lost_fibers", number(s.lost_fibers)}};
     }
@@ -181,13 +153,11 @@ StageNames StepKind::stages() const {
 std::string StepKind::fingerprint(const Task& task) const {
   const StepWork& work = work_of(task);
   std::string text = "step=" + name_of(work.step);
-  if (work.step == Step::kCoadd) return text + print(" nsig=%.17g", CoaddJob{}.cosmic_nsig);
   if (!work.lamps.empty()) {
     text += " lamps=";
     for (const long lamp : work.lamps) text += std::to_string(lamp) + ",";
-    return text;
   }
-  for (const auto& [key, value] : calibration_settings(job_of(work))) {
+  for (const auto& [key, value] : settings_of(work.options, work.step)) {
     text += " " + key + "=" + value;
   }
   return text;

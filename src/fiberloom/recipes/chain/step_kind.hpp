@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fiberloom/recipes/calibrate_frame.hpp"
+#include "fiberloom/recipes/chain/step_options.hpp"
 #include "fiberloom/recipes/chain/steps.hpp"
 #include "loom/batch/work_kind.hpp"
 
@@ -22,8 +23,11 @@ struct StepWork {
   Step step = Step::kFiberFlat;
   std::string input{}, flat{}, sky{}, stars{}, flux{};  ///< empty: none
   std::vector<std::string> frames{}, flats{}, skies{}, fluxes{}, star_files{};
-  std::vector<long> lamps{};  ///< of a night's flat: whose each of `flats` is; else empty
-  std::string models{}, passbands{}, output{}, root{};  ///< root: of the run, for headers
+  std::vector<long> lamps{};          ///< of a night's flat: whose each of `flats` is; else empty
+  std::vector<std::string> beside{};  ///< of a night's flat: those of the band's other cameras
+  std::string models{}, passbands{}, average{}, output{};
+  std::string root{};  ///< of the run, for headers
+  StepOptions options{};
 };
 
 [[nodiscard]] const StepWork& work_of(const Task& task);

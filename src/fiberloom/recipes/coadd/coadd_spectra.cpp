@@ -116,6 +116,11 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> exposures;
   for (const std::string& path : job.inputs) {
     SpectraFile file = read_spectra(path, job.verify);
+    if (!job.pixels.numbers.empty()) {
+      const std::vector<std::size_t> rows = rows_in(job.pixels, file);
+      if (rows.empty()) continue;
+      keep_rows(rows, file);
+    }
     if (file.is_frame) {
       Table fibermap = fibermap_of(file);
       add_exposure_columns(file.header, fibermap);
@@ -155,12 +160,19 @@ HeaderCards header_of_frames(const HeaderCards& frame) {
        {std::pair{"NIGHT", "NIGHT"}, {"TILEID", "TILEID"}, {"PETAL", "SPECGRPH"}}) {
     if (const auto value = frame.integer(from)) out.set(key, *value);
   }
+  for (const char* key : {"SURVEY", "PROGRAM"}) {
+    if (const auto value = frame.text(key)) out.set(key, *value);
+  }
   return out;
 }
 
 AllSpectra read_all(const CoaddJob& job) {
   if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
   std::vector<SpectraFile> files = read_files(job);
+  if (files.empty()) {
+    throw Error(Status::kUsage, print("--healpix: no target of the %zu files lies in these pixels",
+                                      job.inputs.size()));
+  }
   AllSpectra all{std::move(files.front()), {}, {}};
   if (all.is_frame) all.header = header_of_frames(all.header);
   std::vector<Table> fibermaps{fibermap_of(all)};
@@ -304,6 +316,7 @@ Table scores_of(const SpectraFile& result, const AllSpectra& all,
 
 void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
   check_grid(job.grid);
+  check_pixels(job.pixels);
   if (job.across_cameras && job.grid.wanted()) {
     throw Error(Status::kUsage,
                 "--coadd-cameras: expected without --lin-step and --log10-step, which join cameras "
@@ -324,6 +337,7 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   out.targets = targets.size();
   SpectraFile result;
   result.header = all.header;
+  label_group(job.pixels, result.header);
   set_dependency(result.header, "fiberloom", std::string(version()));
   Sums sums = job.grid.wanted() ? resample_cameras(job, all, targets, executor)
                                 : sum_cameras(job, all, targets, executor);

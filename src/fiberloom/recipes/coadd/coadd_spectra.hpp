@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/recipes/coadd/sky_pixels.hpp"
 #include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
@@ -24,6 +25,7 @@ struct CoaddJob {
   double cosmic_nsig = 4;       ///< 0: none are looked for
   bool across_cameras = false;  ///< one spectrum of all cameras
   SteppedGrid grid;             ///< wanted: one spectrum of all cameras on this grid
+  SkyPixels pixels;             ///< of targets there alone
   Verify verify = Verify::kYes;
   Overwrite overwrite = Overwrite::kYes;
 };
@@ -38,8 +40,9 @@ struct CoaddSummary {
   std::vector<std::string> cameras;                   ///< of the output
 };
 
-/// Throws kUsage without inputs and for a grid beside the data, kWrongShape where files differ in
-/// cameras or wavelengths, kMissingKeyword without TARGETID, and what readers and writers throw.
+/// Throws kUsage without inputs, for a grid beside the data and pixels without a target,
+/// kWrongShape where files differ in cameras or wavelengths, kMissingKeyword without TARGETID, and
+/// what readers and writers throw.
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer);
 
 }  // namespace fiberloom

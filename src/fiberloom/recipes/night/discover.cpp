@@ -72,12 +72,16 @@ std::string report_of(const std::string& output) {
   return path + ".html";
 }
 
+/// Was a frame found in a folder, or named?
+enum class Found { kNo, kYes };
+
 /// Makes tasks of image paths and keeps what they share.
 class TaskMaker {
  public:
   explicit TaskMaker(const FrameRequest& request) : request_(request) {}
 
-  void add(const NamedFrame& named) {
+  /// `found`: in a folder, where nobody has named it.
+  void add(const NamedFrame& named, Found found = Found::kNo) {
     const FrameName parsed = parse_frame_name(cut_path(named.image).second);
     const std::string camera = named.camera.empty() ? parsed.camera : named.camera;
     if (camera.empty() || (parsed.camera.empty() && named.expid < 0)) {
@@ -100,7 +104,7 @@ class TaskMaker {
     if (request_.reports == Reports::kYes) task.report = report_of(task.job.output);
     set_band(task);
     measure(task);
-    insert(std::move(task));
+    insert(std::move(task), found);
   }
 
   [[nodiscard]] std::vector<FrameTask> take() {
@@ -179,14 +183,19 @@ class TaskMaker {
     estimate_cost({measure_image(task.job.image), camera.engine}, task);
   }
 
-  void insert(FrameTask task) {
-    const auto [known, fresh] = names_.emplace(task.name, task.job.image);
+  void insert(FrameTask task, Found found) {
+    const auto [known, fresh] = names_.emplace(task.name, tasks_.size());
     if (!fresh) {
+      FrameTask& first = tasks_[known->second];
       // The same frame packed and unpacked, side by side: the unpacked one is cheaper.
       const auto bare = [](const std::string& p) { return p.substr(0, p.rfind(".fits")); };
-      if (bare(known->second) == bare(task.job.image)) return;
-      throw Error(Status::kUsage, task.job.image + " and " + known->second +
-                                      ": two images of one frame, " + task.name);
+      if (bare(first.job.image) == bare(task.job.image)) return;
+      if (found == Found::kNo) {
+        throw Error(Status::kUsage, task.job.image + " and " + first.job.image +
+                                        ": two images of one frame, " + task.name);
+      }
+      if (first.twin.empty()) first.twin = task.job.image;  // which is right nobody knows
+      return;
     }
     tasks_.push_back(std::move(task));
   }
@@ -207,7 +216,7 @@ class TaskMaker {
 
   const FrameRequest& request_;
   std::vector<FrameTask> tasks_;
-  std::map<std::string, std::string> names_;
+  std::map<std::string, std::size_t> names_;  ///< places in tasks_
   std::map<std::string, CameraCost> cameras_;
 };
 
@@ -288,7 +297,7 @@ std::vector<FrameTask> find_frames(const FrameRequest& request) {
       for (const std::string& image : images) {
         NamedFrame frame;
         frame.image = image;
-        maker.add(frame);
+        maker.add(frame, Found::kYes);
       }
     } else {
       read_list(request.input, maker);

@@ -51,8 +51,9 @@ struct FrameRequest {
   [[nodiscard]] static std::map<char, BandSetup> production_bands();
 };
 
-/// Frames by exposure, and within one by cost, dearest first. Throws kNotFound when the input is
-/// not there, kUsage when two frames have one name or a name cannot be understood.
+/// Frames by exposure, and within one by cost, dearest first. Two images of one frame in a folder
+/// are one task that will fail (FrameTask::twin). Throws kNotFound when the input is not there,
+/// kUsage when two named frames are one or a name cannot be understood.
 [[nodiscard]] std::vector<FrameTask> find_frames(const FrameRequest& request);
 
 /// preproc-CAM-EXPID.fits[.gz|.fz] taken apart; camera empty when the name is no such.

@@ -110,10 +110,18 @@ TEST_F(DiscoverTest, TheSameFramePackedAndUnpackedIsOneFrame) {
   EXPECT_TRUE(tasks[0].job.image.ends_with(".fits"));
 }
 
-TEST_F(DiscoverTest, TwoImagesOfOneFrameAreAnError) {
-  put("in/a/preproc-r0-00000001.fits");
-  put("in/b/preproc-r0-00000001.fits");
-  EXPECT_THROW((void)find_frames(request()), Error);
+TEST_F(DiscoverTest, TwoImagesOfOneFrameAreSetAsideWhereAFolderHasThemAndAnErrorWhereTheyAreNamed) {
+  const std::string a = put("in/a/preproc-r0-00000001.fits");
+  const std::string b = put("in/b/preproc-r0-00000001.fits");
+  put("in/b/preproc-r0-00000002.fits");
+  const auto tasks = find_frames(request());
+  ASSERT_EQ(tasks.size(), 2U);
+  EXPECT_EQ(tasks[0].job.image, a);
+  EXPECT_EQ(tasks[0].twin, b);
+  EXPECT_EQ(to_task(tasks[0]).inputs.back(), b) << "tried again where it is gone";
+  EXPECT_EQ(tasks[1].twin, "");
+  put("list.txt", a + "\n" + b + "\n");
+  EXPECT_THROW((void)find_frames(request("list.txt")), Error);
 }
 
 TEST_F(DiscoverTest, ReadsAList) {
@@ -194,6 +202,23 @@ TEST_F(JobFileTest, SaysEverythingThatTheCommandLineCan) {
   ASSERT_EQ(r.frames.size(), 1U);
   EXPECT_EQ(r.frames[0].image, path("job/odd.fits"));
   EXPECT_EQ(r.frames[0].expid, 9);
+}
+
+TEST_F(JobFileTest, HandsOnTheTablesOfOthersAsTexts) {
+  FrameRequest r;
+  const std::string file = put("steps.toml",
+                               "input = 'in'\n[sky]\nmethod = 'desispec'\n[fluxcalib]\n"
+                               "nsig_flux_scale = 2.5\n[redshift]\nskymask = false\n"
+                               "candidates = 3\ntargetids = [5, 7]\n");
+  const std::vector<JobSetting> all = read_job_file(file, r, {"sky", "fluxcalib", "redshift"});
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all[0].table + "." + all[0].key + "=" + all[0].text, "sky.method=desispec");
+  EXPECT_EQ(all[0].where, file + ", line 3");
+  EXPECT_EQ(all[1].text, "2.5");
+  EXPECT_EQ(all[2].text, "false");
+  EXPECT_EQ(all[3].text, "3");
+  EXPECT_EQ(all[4].text, "5,7");
+  expect_fault("[sky]\nmethod = 'desispec'\n", "unknown key sky");
 }
 
 TEST_F(JobFileTest, TheCommandLineWins) {

@@ -64,9 +64,9 @@ void job_fields(Archive& archive, Struct& job) {
 template <class Archive, class Struct>
 void frame_fields(Archive& archive, Struct& frame) {
   auto& [name, night, camera, expid, job, page, image_bytes, memory_bytes, workspace_bytes,
-         staging_bytes, cost_s] = frame;
+         staging_bytes, cost_s, twin] = frame;
   archive(name, night, camera, expid, page, image_bytes, memory_bytes, workspace_bytes,
-          staging_bytes, cost_s);
+          staging_bytes, cost_s, twin);
   job_fields(archive, job);
 }
 
@@ -91,6 +91,7 @@ Task to_task(FrameTask frame) {
   task.labels = {{"night", frame.night}, {"expid", frame.expid}, {"camera", frame.camera}};
   task.inputs = {frame.job.image, frame.job.psf};
   if (!frame.job.fibermap.empty()) task.inputs.push_back(frame.job.fibermap);
+  if (!frame.twin.empty()) task.inputs.push_back(frame.twin);
   task.outputs = {frame.job.output};
   task.page = frame.report;
   task.priority = frame.expid;
@@ -125,6 +126,10 @@ void ExtractKind::check(const Task& task) const { check_outputs(job_of(task)); }
 std::unique_ptr<Opaque> ExtractKind::read(const Task& task, const Observer& observer,
                                           Tracer* tracer) {
   const ExtractJob& job = job_of(task);
+  if (const std::string& twin = frame_of(task).twin; !twin.empty()) {
+    throw Error(Status::kUsage, twin + " and " + job.image + ": two images of one frame, " +
+                                    task.name + ", expected one; neither is taken");
+  }
   FrameInputs in = read_inputs(job, psfs_.get(job.psf, psf_options(job)), {}, tracer);
   // Masking belongs to the engine's side, but here it frees the mask, a third of what a frame that
   // waits would hold, and takes no compute slot for a serial pass.

@@ -28,6 +28,9 @@ struct FrameTask {
   /// page-locked, for each place of a device once: pixels in, results out
   std::uint64_t staging_bytes = 0;
   double cost_s = 1;  ///< expected core-seconds; only the order depends on it
+  /// Another image of the same frame, found beside it: neither is taken, the frame fails; empty:
+  /// none.
+  std::string twin;
 };
 
 /// The frame as the engine knows it: a task of the kind ExtractKind.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "fiberloom/recipes/extract_option_table.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace fiberloom::night {
@@ -114,6 +116,21 @@ class Table {
     fail(*table_.get(key), label_ + key + ": expected " + all);
   }
 
+  /// Each value of the table as text.
+  [[nodiscard]] std::vector<JobSetting> settings(const std::string& name) const {
+    std::vector<JobSetting> out;
+    for (const auto& [key, node] : table_) {
+      const std::string place =
+          file_.string() + ", line " + std::to_string(node.source().begin.line);
+      out.push_back({name, std::string(key.str()), text_of(node, std::string(key.str())), place});
+    }
+    const auto line = [&](const JobSetting& s) { return table_.get(s.key)->source().begin; };
+    std::sort(out.begin(), out.end(), [&](const JobSetting& a, const JobSetting& b) {
+      return std::pair(line(a).line, line(a).column) < std::pair(line(b).line, line(b).column);
+    });
+    return out;
+  }
+
   [[nodiscard]] std::optional<Table> table(const char* key) const {
     const toml::node* node = table_.get(key);
     if (node == nullptr) return std::nullopt;
@@ -133,6 +150,22 @@ class Table {
   }
 
  private:
+  [[nodiscard]] std::string text_of(const toml::node& node, const std::string& key) const {
+    if (const toml::array* array = node.as_array()) {
+      std::string all;
+      for (const toml::node& element : *array) {
+        if (element.is_array()) break;
+        all += (all.empty() ? "" : ",") + text_of(element, key);
+      }
+      if (!all.empty()) return all;
+    }
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
+    if (const auto integer = node.value_exact<std::int64_t>()) return std::to_string(*integer);
+    if (const auto number = node.value_exact<double>()) return print("%.17g", *number);
+    fail(node, label_ + key + ": expected a text, a number, true or false, or a list of these");
+  }
+
   const toml::table& table_;
   std::string label_;
   const fs::path& file_;
@@ -196,7 +229,8 @@ NamedFrame read_frame(const Table& t) {
 
 }  // namespace
 
-void read_job_file(const std::string& path, FrameRequest& request) {
+std::vector<JobSetting> read_job_file(const std::string& path, FrameRequest& request,
+                                      const std::vector<std::string>& others) {
   constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   const std::string text = read_text(path, kMaxBytes);
   toml::table parsed;
@@ -208,8 +242,11 @@ void read_job_file(const std::string& path, FrameRequest& request) {
   }
   const fs::path file(path);
   const Table top(parsed, "", file, request.fixed);
-  top.allow({"input", "output", "psf", "cameras", "exposures", "compress", "reports", "options",
-             "b", "r", "z", "frame"});
+  std::vector<std::string_view> keys{"input",     "output",   "psf",     "cameras",
+                                     "exposures", "compress", "reports", "options",
+                                     "b",         "r",        "z",       "frame"};
+  keys.insert(keys.end(), others.begin(), others.end());
+  top.allow(keys);
   const auto fill = [](std::string& to, const std::optional<std::string>& from) {
     if (to.empty() && from) to = *from;
   };
@@ -229,6 +266,13 @@ void read_job_file(const std::string& path, FrameRequest& request) {
   if (const auto options = top.table("options")) read_options(*options, request.job);
   for (const char band : {'b', 'r', 'z'}) read_band(top, band, request.bands);
   top.each("frame", [&](const Table& t) { request.frames.push_back(read_frame(t)); });
+  std::vector<JobSetting> settings;
+  for (const std::string& name : others) {
+    if (const auto table = top.table(name.c_str())) {
+      std::ranges::move(table->settings(name), std::back_inserter(settings));
+    }
+  }
+  return settings;
 }
 
 }  // namespace fiberloom::night

@@ -5,7 +5,8 @@
 
 namespace fiberloom::night {
 
-void read_job_file(const std::string& path, FrameRequest& /*request*/) {
+std::vector<JobSetting> read_job_file(const std::string& path, FrameRequest& /*request*/,
+                                      const std::vector<std::string>& /*others*/) {
   throw Error(Status::kUnsupported, path + ": job files need a build with toml++");
 }
 

@@ -33,7 +33,7 @@ ScanOptions scan_options(const RedshiftOptions& options) {
   ScanOptions out;
   out.mode = options.method == RedshiftMethod::kExact ? ScanMode::kExact : ScanMode::kFast;
   out.fit.evidence = options.evidence ? WithEvidence::kYes : WithEvidence::kNo;
-  if (options.least_coverage < 1) out.coverage = Coverage::kPartial;
+  if (options.least_coverage < 1) out.coverage = redshift::Coverage::kPartial;
   out.least_coverage = options.least_coverage;
   return out;
 }

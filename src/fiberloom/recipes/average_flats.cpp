@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/average_flats.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "fiberloom/calibrate/flat_average.hpp"
+#include "fiberloom/recipes/calibration_steps.hpp"
+#include "loom/base/error.hpp"
+
+namespace fiberloom {
+namespace {
+
+using calibrate::LampFlat;
+using calibration::about;
+
+/// The files of one camera, lamp by lamp.
+struct CameraFlats {
+  std::string first;  ///< path, for messages
+  HeaderCards header;
+  std::map<long, std::vector<std::string>> lamps;
+
+  [[nodiscard]] std::size_t files() const {
+    std::size_t n = 0;
+    for (const auto& [lamp, paths] : lamps) n += paths.size();
+    return n;
+  }
+  [[nodiscard]] bool has_lamps_of(const CameraFlats& other) const {
+    return std::all_of(other.lamps.begin(), other.lamps.end(),
+                       [&](const auto& one) { return lamps.contains(one.first); });
+  }
+};
+
+using ByCamera = std::map<std::string, CameraFlats>;
+
+/// Headers alone: whose the files are.
+ByCamera sort_flats(const std::vector<std::string>& paths) {
+  ByCamera out;
+  for (const std::string& path : paths) {
+    const HeaderCards header = read_fiber_flat_header(path);
+    const std::string camera = calibration::require_camera(path, "FIBERFLAT", header);
+    CameraFlats& flats = out[camera];
+    if (flats.first.empty()) flats.first = path, flats.header = header;
+    auto& of_lamp = flats.lamps[lamp_of(header.text("PROGRAM").value_or(""))];
+    if (std::find(of_lamp.begin(), of_lamp.end(), path) == of_lamp.end()) of_lamp.push_back(path);
+  }
+  return out;
+}
+
+FiberFlat exposures_as_one(const std::vector<std::string>& paths, const CalibrationJob& job) {
+  std::vector<FiberFlat> all;
+  for (const std::string& path : paths) all.push_back(read_fiber_flat(path, job.verify));
+  return about(paths.front(), [&] { return calibrate::average_flats(all); });
+}
+
+/// A camera's flats of each of `lamps`, which it has.
+std::vector<LampFlat> read_lamps(const std::string& camera, const CameraFlats& files,
+                                 const CameraFlats& lamps, const CalibrationJob& job) {
+  std::vector<LampFlat> out;
+  for (const auto& [lamp, ignored] : lamps.lamps) {
+    out.push_back({lamp, camera[1] - '0', exposures_as_one(files.lamps.at(lamp), job)});
+  }
+  return out;
+}
+
+/// Flats of all spectrographs of a band and the same lamps, by spectrograph.
+std::map<int, FiberFlat> average_band(std::vector<LampFlat> flats, const std::string& label,
+                                      const CalibrationJob& job, const Observer& observer) {
+  std::map<int, FiberFlat> out;
+  const bool places = std::all_of(flats.begin(), flats.end(),
+                                  [](const LampFlat& f) { return calibrate::has_places(f.flat); });
+  if (!places) {
+    observer.warn(label +
+                  ": FIBERMAP: no FIBERASSIGN_X and FIBERASSIGN_Y, here or in another of "
+                  "its band: lamps are averaged without the focal plane");
+    std::map<int, std::vector<FiberFlat>> by_spectrograph;
+    for (LampFlat& f : flats) by_spectrograph[f.spectrograph].push_back(std::move(f.flat));
+    for (const auto& [number, all] : by_spectrograph) out[number] = calibrate::average_flats(all);
+    return out;
+  }
+  const auto errors = job.method == CalibrationMethod::kDesispec ? calibrate::ScaledErrors::kStay
+                                                                 : calibrate::ScaledErrors::kFollow;
+  auto united = about(label, [&] { return combine_lamps(std::move(flats), errors); });
+  for (LampFlat& f : united) out[f.spectrograph] = std::move(f.flat);
+  return out;
+}
+
+std::string output_of(const CalibrationJob& job, const std::string& camera) {
+  const std::string mark = "{camera}";
+  std::string out = job.output;
+  for (auto at = out.find(mark); at != std::string::npos; at = out.find(mark, at + 1)) {
+    out.replace(at, mark.size(), camera);
+  }
+  return out;
+}
+
+void write_average(const CalibrationJob& job, const std::string& camera, const CameraFlats& files,
+                   std::size_t lamps, FiberFlat flat, AverageFlatsSummary& summary) {
+  FiberFlatFile file;
+  file.header = calibration::header_of(files.header, job);
+  for (const char* key : {"EXPID", "CHI2PDF", "IN_FRAME"}) file.header.remove(key);
+  file.header.set("NLAMPS", static_cast<int>(lamps), "lamps that it is the average of");
+  file.header.set("NFLATS", static_cast<int>(files.files()), "fibre flats of one exposure");
+  static_cast<FiberFlat&>(file) = std::move(flat);
+  const std::string path = output_of(job, camera);
+  write_fiber_flat(path, file, job.overwrite);
+  summary.flats += files.files();
+  summary.lamps = std::max(summary.lamps, lamps);
+  summary.cameras.push_back(camera);
+  summary.outputs.push_back(path);
+}
+
+}  // namespace
+
+long lamp_of(const std::string& program) {
+  constexpr const char* kWord = "CALIB-";
+  const auto at = program.find(kWord);
+  return at == std::string::npos ? 0 : std::atol(program.c_str() + at + 6);
+}
+
+AverageFlatsSummary average_fiber_flats(const CalibrationJob& job, const Observer& observer) {
+  const ByCamera all = sort_flats(job.flats);
+  if (all.size() > 1 && output_of(job, "b0") == output_of(job, "b1")) {
+    throw Error(Status::kUsage,
+                "fiberflat: --flats are of " + std::to_string(all.size()) +
+                    " cameras, expected {camera} in the name of the output: " + job.output);
+  }
+  std::vector<NamedFile> outputs, inputs;
+  for (const auto& [camera, files] : all) {
+    outputs.push_back({"output", output_of(job, camera)});
+    check_output(outputs.back().path, job.overwrite);
+  }
+  for (const std::string& path : job.flats) inputs.push_back({"fibre flat", path});
+  check_distinct(outputs, inputs);
+  std::map<char, ByCamera> bands;
+  for (const auto& [camera, files] : all) bands[camera[0]][camera] = files;
+  AverageFlatsSummary out;
+  for (const auto& [band, cameras] : bands) {
+    const auto most = std::max_element(
+        cameras.begin(), cameras.end(),
+        [](const auto& a, const auto& b) { return a.second.lamps.size() < b.second.lamps.size(); });
+    for (const auto& [camera, files] : cameras) {
+      if (files.has_lamps_of(most->second) && most->second.has_lamps_of(files)) continue;
+      throw Error(Status::kWrongShape, files.first + ": camera " + camera + " has flats of " +
+                                           std::to_string(files.lamps.size()) + " lamps, " +
+                                           most->first + " of " +
+                                           std::to_string(most->second.lamps.size()) +
+                                           ", expected the same lamps (PROGRAM) of all");
+    }
+    std::vector<LampFlat> read;
+    for (const auto& [camera, files] : cameras) {
+      std::ranges::move(read_lamps(camera, files, files, job), std::back_inserter(read));
+    }
+    auto flats = average_band(std::move(read), most->second.first, job, observer);
+    for (const auto& [camera, files] : cameras) {
+      write_average(job, camera, files, files.lamps.size(), std::move(flats.at(camera[1] - '0')),
+                    out);
+      out.together.push_back(camera);
+    }
+  }
+  return out;
+}
+
+AverageFlatsSummary average_flats_of_camera(const CalibrationJob& job,
+                                            const std::vector<std::string>& beside,
+                                            const Observer& observer) {
+  const ByCamera own = sort_flats(job.flats);
+  if (own.size() != 1) {
+    throw Error(Status::kUsage, job.output + ": flats of " + std::to_string(own.size()) +
+                                    " cameras, expected those of one");
+  }
+  const auto& [camera, files] = *own.begin();
+  AverageFlatsSummary out;
+  out.together = {camera};
+  std::vector<LampFlat> read = read_lamps(camera, files, files, job);
+  try {
+    for (const auto& [other, its] : sort_flats(beside)) {
+      if (other[0] != camera[0] || other == camera || !its.has_lamps_of(files)) continue;
+      std::ranges::move(read_lamps(other, its, files, job), std::back_inserter(read));
+      out.together.push_back(other);
+    }
+  } catch (const Error& error) {  // its own step tells of it; this camera can do without
+    observer.warn(job.output + ": not laid beside the others of its band: " + error.what());
+    out.together = {camera};
+    read = read_lamps(camera, files, files, job);
+  }
+  auto flats = average_band(std::move(read), files.first, job, observer);
+  write_average(job, camera, files, files.lamps.size(), std::move(flats.at(camera[1] - '0')), out);
+  return out;
+}
+
+}  // namespace fiberloom
