@@ -42,7 +42,7 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
                   mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                   regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                  model_variance: bool = False, reject: Optional[float] = None,
+                  model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
                   readnoise: Optional[Union[float, npt.ArrayLike]] = None, model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
@@ -87,8 +87,10 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     reject : float, optional
         Drop pixels so many sigma (3 or more) from the model and solve again; `Frame.rejected` lists them. Needs
         `readnoise`.
+    decorrelate_fibers : bool
+        Errors uncorrelated between the fibres of a bundle, too, not only within each fibre.
     readnoise : float or array [npix_y][npix_x], optional
-        Electrons; only the two before read it.
+        Electrons; only `model_variance` and `reject` read it.
     model : bool
         Also make the model image.
     method : {"exact", "patch"}
@@ -141,7 +143,7 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     options = _options(
         {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
          "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "model_variance": model_variance, "reject": reject, "method": method,
+         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,
          "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
          "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
@@ -163,7 +165,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  barycentric_correction: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                 model_variance: bool = False, reject: Optional[float] = None,
+                 model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
                  method: Method = "exact", gh00: str = "file", tails: bool = False, psf_status: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
@@ -199,7 +201,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Write the HDU SCORES.
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
-    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, method, \
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, \
+decorrelate_fibers, method, \
 mask_bits, nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, \
 progress
         As in `extract_frame`.
@@ -225,7 +228,7 @@ progress
         {"wavelength": wavelength, "barycentric_correction": barycentric_correction,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "model_variance": model_variance, "reject": reject, "method": method,
+         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,
          "gh00": gh00, "psf_tails": check.flag("tails", tails), "psf_status": psf_status, "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},

@@ -4,7 +4,6 @@
 
 #include "fiberloom/cli/job_options.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
-#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -24,9 +23,7 @@ constexpr Ignored kIgnoredFlags[] = {
 constexpr Ignored kIgnoredValues[] = {
     {"--ranks-per-bundle", "threads share bundles by themselves"},
 };
-constexpr Ignored kRefused[] = {
-    {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
-};
+
 void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to) {
   const char* const group = "Files";
   options.group(group);
@@ -62,9 +59,8 @@ void add_options_of_peers(Options& options, ExtractCommand& c) {
   options.group("Running");
   add_rank_option(options, c.ranks);
   options.group("Accepted for spex and desi_extract_spectra");
-  const std::string ignored = "ignored: ", refused = "refused: ";
+  const std::string ignored = "ignored: ";
   for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
-  for (const Ignored& flag : kRefused) options.flag(flag.name, {}, refused + flag.reason);
   for (const Ignored& option : kIgnoredValues)
     options.add(option.name, {}, ignored + option.reason);
 }
@@ -81,11 +77,6 @@ void add_extract_options(Options& options, ExtractCommand& command) {
 }
 
 void finish_extract_options(const Given& given, ExtractCommand& command, const Observer& observer) {
-  for (const Ignored& option : kRefused) {
-    if (given.has(option.name)) {
-      throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
-    }
-  }
   check_device(command.device, command.job.method);
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {

@@ -46,6 +46,8 @@ struct ExtractOptions {
   bool model_variance = false;
   /// exact engine on the CPU: pixels so many sigma from the model are dropped; < 0: none
   double reject_nsig = -1;
+  /// Errors uncorrelated between the fibres of a bundle, too ('noise' decorrelation of the peers)
+  bool decorrelate_fibers = false;
   PatchOptions patch;
 };
 

@@ -14,13 +14,13 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
         Status::kUnsupported,
         "--model-variance and --reject are of the exact method; --method patch has neither");
   }
-  const bool by_cpu = refines(options) || psf.shape;
+  const bool by_cpu = refines(options) || options.decorrelate_fibers || psf.shape;
   if (device_ != nullptr && !by_cpu)
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   if (device_ != nullptr) {
     observer.info(
-        "done by the CPU: --model-variance, --reject and PSFs other than GAUSS-HERMITE "
-        "have no device code");
+        "done by the CPU: --model-variance, --reject, --decorrelate-fibers and PSFs other than "
+        "GAUSS-HERMITE have no device code");
   }
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);

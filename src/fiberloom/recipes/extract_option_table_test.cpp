@@ -89,7 +89,8 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
   EXPECT_EQ(keys, (std::vector<std::string>{"method", "wave", "barycentric", "fibres", "bundle",
                                             "psferr", "ridge", "ndiag", "mask", "gh00", "tails",
                                             "scores", "tolerance", "patch", "iterations",
-                                            "model_variance", "reject", "psf_status"}));
+                                            "model_variance", "reject", "psf_status",
+                                            "decorrelate_fibers"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -116,14 +117,15 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   auto& [image, psf, fibermap, output, model, residual, pixmask, wave, barycentric, method, options,
          mask_bits, psf_options, verify, scores, overwrite] = job;
   auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-         max_iterations, model_variance, reject, patch] = options;
+         max_iterations, model_variance, reject, decorrelate_fibers, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
   auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{
       &wave,      &barycentric,    &method,         &mask_bits, &verify,      &scores,
       &spec_min,  &nspec,          &bundle_size,    &psferr,    &regularize,  &ndiag,
       &tolerance, &max_iterations, &model_variance, &reject,    &nsubbundles, &nwavestep,
-      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status};
+      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status,
+      &decorrelate_fibers};
   EXPECT_EQ(in_rows, wanted);
 }
 

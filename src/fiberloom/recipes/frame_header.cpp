@@ -82,6 +82,9 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
   if (options.reject_nsig >= 0) {
     header.set("EXREJECT", options.reject_nsig, "[sigma] pixels farther from the model dropped");
   }
+  if (options.decorrelate_fibers) {
+    header.set_logical("EXDECORR", true, "Errors of fibres decorrelated, too");
+  }
   header.set("FIBERMIN", first_fiber(options, frame.fibermap));
   return header;
 }
