@@ -39,6 +39,9 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
               "image minus model to write, electrons; 0 where a pixel was not used");
   options.add("--pixmask", &c.job.pixmask,
               "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
+  options.add("--wave-file", &c.job.wave_file,
+              "wavelength grid instead of --wavelength: text with a number a line, or FITS with one grid or "
+              "one for each fibre of the PSF");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
   add_job_options(options, group, to);
   options.flag(
@@ -50,6 +53,10 @@ void add_running_options(Options& options, ExtractCommand& c) {
   options.group("Running");
   add_device_options(options, c.device);
   add_thread_option(options, c.threads);
+  options.add("--realisations", &c.job.realisations,
+              "draws of noise on the model that are extracted, too: how large errors really are, what "
+              "correlates (log, --json)",
+              {.interval = between(0, kMostRealisations)});
   options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   add_log_options(options, c.log);
@@ -78,6 +85,7 @@ void add_extract_options(Options& options, ExtractCommand& command) {
 
 void finish_extract_options(const Given& given, ExtractCommand& command, const Observer& observer) {
   check_device(command.device, command.job.method);
+  command.job.report_leak = !command.json.empty();
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {
     if (given.has(option.name)) {

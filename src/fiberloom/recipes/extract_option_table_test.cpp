@@ -90,7 +90,8 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
                                             "psferr", "ridge", "ndiag", "mask", "gh00", "tails",
                                             "scores", "tolerance", "patch", "iterations",
                                             "model_variance", "reject", "psf_status",
-                                            "decorrelate_fibers"}));
+                                            "decorrelate_fibers", "wave_log10", "barycentric_fibers",
+                                            "max_leak", "oversample"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -114,10 +115,11 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   ExtractJob job;
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
-  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, barycentric, method, options,
+  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, wave_log10, wave_file,
+         barycentric, barycentric_fibers, method, max_leak, realisations, report_leak, options,
          mask_bits, psf_options, verify, scores, overwrite] = job;
-  auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-         max_iterations, model_variance, reject, decorrelate_fibers, patch] = options;
+  auto& [grid, fiber_grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
+         max_iterations, model_variance, reject, decorrelate_fibers, oversample, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
   auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{
@@ -125,7 +127,7 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
       &spec_min,  &nspec,          &bundle_size,    &psferr,    &regularize,  &ndiag,
       &tolerance, &max_iterations, &model_variance, &reject,    &nsubbundles, &nwavestep,
       &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status,
-      &decorrelate_fibers};
+      &decorrelate_fibers, &oversample, &wave_log10, &barycentric_fibers, &max_leak};
   EXPECT_EQ(in_rows, wanted);
 }
 

@@ -101,6 +101,11 @@ Bytes passband() {
   return {text.begin(), text.end()};
 }
 
+Bytes wave_text() {
+  const std::string text = "# Angstrom\n6000.5\n\n6001.25 # the second\n6003\n";
+  return {text.begin(), text.end()};
+}
+
 Bytes priors() {
   const std::vector<std::int64_t> ids{7, 8};
   const std::vector<double> z{0.5, 1.5}, sigma{0.1, 0.2};
@@ -156,6 +161,11 @@ std::vector<Seed> seeds() {
           {"calibration_flux", fuzz_calibration, flux},
           {"calibration_grid", fuzz_calibration, stellar_grid()},
           {"passband", fuzz_passband, passband()},
+          {"wave", fuzz_wave, in_memory([](auto& w) {
+             const std::vector<double> wave{6000, 6001, 6002, 6000.5, 6001.5, 6003};
+             w.image("WAVELENGTH", std::span<const double>(wave), {3, 2}, fits::PixelType::kFloat64);
+           })},
+          {"wave_text", fuzz_wave, wave_text()},
           {"template", fuzz_template, templates::test::template_bytes()},
           {"archetypes", fuzz_template, templates::test::archetype_bytes()},
           {"gunzip", fuzz_gunzip, gzip(psf)}};

@@ -41,6 +41,7 @@ class BundleExtraction {
     report.refinements = refined.solved_again;
     report.rejected = work_.refine.rejected.size();
     report.unfit_fibers = refined.unfit_fibers;
+    report_fit(report);
     scatter_diagnostics(frame_, geometry_, work_, result_);
     return report;
   }
@@ -193,6 +194,23 @@ class BundleExtraction {
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;
     return attempt;
+  }
+
+  /// Of the last model that was made.
+  void report_fit(BundleReport& report) const {
+    const FitTally& fit = work_.diagnostics.fit;
+    report.chi2 = fit.sums[0];
+    report.pixels = static_cast<std::size_t>(fit.sums[1]);
+    report.bright_pixels = static_cast<std::size_t>(fit.sums[2]);
+    report.seen_psferr = fit.psferr();
+    for (int f = 0; f < geometry_.nfiber; ++f) {
+      const std::vector<int>& corner = geometry_.trace[static_cast<std::size_t>(f)].y0;
+      for (int j = 0; j < geometry_.nbin; ++j) {
+        const int middle = corner[static_cast<std::size_t>(j)] + frame_.plan.ny / 2;
+        const bool inside = middle >= fit.first_row && middle < fit.last_row;
+        report.parameters += inside && work_.normal.phi(f)[j] > 0 ? 1 : 0;
+      }
+    }
   }
 
   /// Row of the result; -1: not asked for.
