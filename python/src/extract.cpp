@@ -51,15 +51,14 @@ ReadNoise to_readnoise(const py::handle& value) {
 
 py::dict bundle_dict(const BundleReport& b) {
   using namespace py::literals;
-  return py::dict("first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber,
-                  "half_bandwidth"_a = b.half_bandwidth, "cg_iterations"_a = b.cg_iterations,
-                  "poles"_a = b.poles, "kappa"_a = b.kappa, "bound_sigma"_a = b.bound_sigma,
-                  "solve_sigma"_a = b.solve_sigma, "seam_sigma"_a = b.seam_sigma,
-                  "windows"_a = b.windows, "unconstrained"_a = b.unconstrained,
-                  "refinements"_a = b.refinements, "rejected"_a = b.rejected,
-                  "unfit_fibers"_a = b.unfit_fibers, "chi2"_a = b.chi2, "pixels"_a = b.pixels,
-                  "parameters"_a = b.parameters, "psferr_seen"_a = b.seen_psferr,
-                  "bright_pixels"_a = b.bright_pixels);
+  return py::dict(
+      "first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber, "half_bandwidth"_a = b.half_bandwidth,
+      "cg_iterations"_a = b.cg_iterations, "poles"_a = b.poles, "kappa"_a = b.kappa,
+      "bound_sigma"_a = b.bound_sigma, "solve_sigma"_a = b.solve_sigma,
+      "seam_sigma"_a = b.seam_sigma, "windows"_a = b.windows, "unconstrained"_a = b.unconstrained,
+      "refinements"_a = b.refinements, "rejected"_a = b.rejected, "unfit_fibers"_a = b.unfit_fibers,
+      "chi2"_a = b.chi2, "pixels"_a = b.pixels, "parameters"_a = b.parameters,
+      "psferr_seen"_a = b.seen_psferr, "bright_pixels"_a = b.bright_pixels);
 }
 
 py::object realisations_dict(const std::optional<RealisationReport>& r) {

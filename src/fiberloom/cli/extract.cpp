@@ -32,17 +32,19 @@ void report_quality(const ExtractSummary& s, const Observer& observer) {
   }
   if (freedom > 0) observer.info(print("chi2 a degree of freedom %.4f", chi2 / freedom));
   if (s.leak.bins > 0) {
-    observer.info(print("RESOLUTION: %d diagonals, rows leak %.2g (median), %.2g (one in 1000), "
-                        "%.2g (most)",
-                        s.leak.ndiag, s.leak.rows.median, s.leak.rows.high, s.leak.rows.most));
+    observer.info(
+        print("RESOLUTION: %d diagonals, rows leak %.2g (median), %.2g (one in 1000), "
+              "%.2g (most)",
+              s.leak.ndiag, s.leak.rows.median, s.leak.rows.high, s.leak.rows.most));
   }
   if (!s.realisations) return;
   const RealisationReport& r = *s.realisations;
-  observer.info(print("%d draws of %zu bins: pulls %+.4f +- %.4f, width %.4f; correlation with the "
-                      "next bin %+.4f, with the next fibre %+.5f (+- %.5f); R x against flux %.2g "
-                      "sigma",
-                      r.draws, r.bins, r.mean, r.mean_error, r.width, r.lags[0], r.fibers,
-                      r.correlation_error, r.resolution_rms));
+  observer.info(
+      print("%d draws of %zu bins: pulls %+.4f +- %.4f, width %.4f; correlation with the "
+            "next bin %+.4f, with the next fibre %+.5f (+- %.5f); R x against flux %.2g "
+            "sigma",
+            r.draws, r.bins, r.mean, r.mean_error, r.width, r.lags[0], r.fibers,
+            r.correlation_error, r.resolution_rms));
 }
 
 void report(const ExtractSummary& s, const Observer& observer) {

@@ -40,7 +40,8 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
   options.add("--pixmask", &c.job.pixmask,
               "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
   options.add("--wave-file", &c.job.wave_file,
-              "wavelength grid instead of --wavelength: text with a number a line, or FITS with one grid or "
+              "wavelength grid instead of --wavelength: text with a number a line, or FITS with "
+              "one grid or "
               "one for each fibre of the PSF");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
   add_job_options(options, group, to);
@@ -53,10 +54,11 @@ void add_running_options(Options& options, ExtractCommand& c) {
   options.group("Running");
   add_device_options(options, c.device);
   add_thread_option(options, c.threads);
-  options.add("--realisations", &c.job.realisations,
-              "draws of noise on the model that are extracted, too: how large errors really are, what "
-              "correlates (log, --json)",
-              {.interval = between(0, kMostRealisations)});
+  options.add(
+      "--realisations", &c.job.realisations,
+      "draws of noise on the model that are extracted, too: how large errors really are, what "
+      "correlates (log, --json)",
+      {.interval = between(0, kMostRealisations)});
   options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   add_log_options(options, c.log);

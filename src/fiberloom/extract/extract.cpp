@@ -40,8 +40,8 @@ void require_increasing(std::span<const double> wave, const std::string& of) {
   if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid" + of + " is empty");
   for (std::size_t i = 0; i < wave.size(); ++i) {
     if (!std::isfinite(wave[i]) || (i > 0 && wave[i] <= wave[i - 1])) {
-      throw Error(Status::kUsage, "the wavelength grid" + of + " does not increase at bin " +
-                                      std::to_string(i));
+      throw Error(Status::kUsage,
+                  "the wavelength grid" + of + " does not increase at bin " + std::to_string(i));
     }
   }
 }
@@ -50,12 +50,11 @@ void require_covered(const PsfModel& psf, std::span<const double> wave, const st
   const WaveRange range = wave_range_of(psf);
   const double reach = kMostExtrapolation * (range.last_aa - range.first_aa);
   if (wave.front() < range.first_aa - reach || wave.back() > range.last_aa + reach) {
-    throw Error(kNotCovered, "the PSF covers " + angstrom(range.first_aa) + " to " +
-                                 angstrom(range.last_aa) + " Angstrom, the grid" + of +
-                                 " runs from " + angstrom(wave.front()) + " to " +
-                                 angstrom(wave.back()) +
-                                 ": expected no more than 5 % of that range (" + angstrom(reach) +
-                                 ") beyond, where the PSF's polynomials still mean something");
+    throw Error(kNotCovered,
+                "the PSF covers " + angstrom(range.first_aa) + " to " + angstrom(range.last_aa) +
+                    " Angstrom, the grid" + of + " runs from " + angstrom(wave.front()) + " to " +
+                    angstrom(wave.back()) + ": expected no more than 5 % of that range (" +
+                    angstrom(reach) + ") beyond, where the PSF's polynomials still mean something");
   }
 }
 
@@ -207,8 +206,8 @@ void convert_resolution(const ExtractOptions& options, ExtractResult& result) {
       float* entry = &result.resolution(s, k, 0);
       for (std::size_t j = 0; j < n; ++j) {  // of row j - half + k
         if (j + k < half || j + k - half >= n) continue;
-        entry[j] = static_cast<float>(static_cast<double>(entry[j]) * width[j] /
-                                      width[j + k - half]);
+        entry[j] =
+            static_cast<float>(static_cast<double>(entry[j]) * width[j] / width[j + k - half]);
       }
     }
   }

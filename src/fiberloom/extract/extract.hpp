@@ -35,8 +35,8 @@ struct ExtractOptions {
   /// exact engine on the CPU: a grid for each fibre of the PSF, [nfiber][nwave], bins of neighbours
   /// at most kMostBinsApart from each other; empty: all are on `wave`, which else only names bins
   Array2D<double> fiber_wave;
-  int spec_min = 0;          ///< first fibre, counted from 0 in the PSF
-  int nspec = -1;            ///< number of fibres; -1: all from spec_min
+  int spec_min = 0;      ///< first fibre, counted from 0 in the PSF
+  int nspec = -1;        ///< number of fibres; -1: all from spec_min
   int bundle_size = 25;  ///< fibres of a bundle, counted from fibre 0; 0: from the PSF's BUNDLE row
   double psferr = -1;    ///< fractional PSF error in chi2pix; < 0: the PSF's own
   double regularize = 0;    ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
@@ -51,8 +51,8 @@ struct ExtractOptions {
   double reject_nsig = -1;
   /// Errors uncorrelated between the fibres of a bundle, too ('noise' decorrelation of the peers)
   bool decorrelate_fibers = false;
-  /// Solved on bins so many times narrower, of which each bin of the result is the mean that has the
-  /// least variance: light between the centres of bins is described, and its errors stay small
+  /// Solved on bins so many times narrower, of which each bin of the result is the mean that has
+  /// the least variance: light between the centres of bins is described, and its errors stay small
   int oversample = 1;
   PatchOptions patch;
 };
@@ -150,8 +150,8 @@ struct ExtractResult : Spectra {
   /// With `oversample` [nspec][ndiag][oversample x nwave]: (s, k, j) is the response of bin
   /// j / oversample - ndiag/2 + k to the fine bin j, per Angstrom (oversample.hpp)
   Array3D<float> fine_resolution;
-  std::vector<CcdPixel> rejected;     ///< pixels dropped as outliers, bundle by bundle
-  Array2D<float> model;               ///< [npix_y][npix_x] electrons, empty unless asked for
+  std::vector<CcdPixel> rejected;  ///< pixels dropped as outliers, bundle by bundle
+  Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
 };
@@ -180,8 +180,8 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
                                           const ExtractOptions& options, Executor& executor,
                                           const Observer& observer = {}, Tracer* tracer = nullptr);
 
-/// RESOLUTION of spectra per bin becomes that of spectra per Angstrom, R[i,j] width_j / width_i: flux
-/// = R truth on grids whose bins widen, too. Fibres of equal bins keep every bit.
+/// RESOLUTION of spectra per bin becomes that of spectra per Angstrom, R[i,j] width_j / width_i:
+/// flux = R truth on grids whose bins widen, too. Fibres of equal bins keep every bit.
 void convert_resolution(const ExtractOptions& options, ExtractResult& result);
 
 /// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres

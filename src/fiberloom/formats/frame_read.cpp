@@ -127,8 +127,9 @@ FrameFile read_frame(const std::string& path, Verify verify, FrameTables tables)
 void require_one_grid(const FrameFile& frame) {
   if (frame.fiber_wave.empty()) return;
   throw Error(Status::kUnsupported,
-              frame.path + ": HDU FIBER_WAVELENGTH: each fibre has wavelengths of its own; expected "
-                           "spectra on one grid");
+              frame.path +
+                  ": HDU FIBER_WAVELENGTH: each fibre has wavelengths of its own; expected "
+                  "spectra on one grid");
 }
 
 TruthFile read_truth(const std::string& path, Verify verify) {

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "fiberloom/formats/formats_test_support.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
-#include "loom/testing/temporary_folder.hpp"
 
 namespace fiberloom {
 namespace {
 
-std::string refusal(const auto& call) {
+std::string refusal_of_grid(const auto& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -29,7 +29,7 @@ TEST(WaveFile, TextHasANumberALine) {
 
 TEST(WaveFile, TextThatIsNoGridIsNamedByItsLine) {
   const auto of = [](const char* text) {
-    return refusal([&] { (void)parse_wave_text(text, "g.txt"); });
+    return refusal_of_grid([&] { (void)parse_wave_text(text, "g.txt"); });
   };
   EXPECT_EQ(of("6000\n5999\n"),
             "g.txt: line 2: '5999', expected a wavelength (Angstrom) above the one before");
@@ -39,7 +39,7 @@ TEST(WaveFile, TextThatIsNoGridIsNamedByItsLine) {
 }
 
 TEST(WaveFile, FitsHasOneGridOrOneAFibre) {
-  const loom::testing::TemporaryFolder folder;
+  const test::TempFolder folder;
   const std::vector<double> two{6000, 6001, 6002, 6000.5, 6001.5, 6003};
   const auto write = [&](const std::vector<double>& values, std::vector<std::size_t> axes) {
     fits::write_fits(folder.file("w.fits"), Overwrite::kYes, [&](fits::FitsWriter& writer) {
@@ -54,8 +54,9 @@ TEST(WaveFile, FitsHasOneGridOrOneAFibre) {
   write({6000, 6001, 6001, 6002}, {2, 2});
   EXPECT_EQ(read_wave_file(folder.file("w.fits")).rows(), 2U);
   write({6000, 6001, 6002, 6001}, {2, 2});
-  EXPECT_NE(refusal([&] { (void)read_wave_file(folder.file("w.fits")); }).find("bin 1 of row 1"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of_grid([&] { (void)read_wave_file(folder.file("w.fits")); }).find("bin 1 of row 1"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -161,8 +161,7 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
 }
 
 SpotPlan make_spot_plan(const PsfModel& psf,
-                        const std::vector<std::vector<double>>& wave_of_fiber_aa,
-                        int first_fiber) {
+                        const std::vector<std::vector<double>>& wave_of_fiber_aa, int first_fiber) {
   return make_plan(psf, wave_of_fiber_aa, first_fiber);
 }
 

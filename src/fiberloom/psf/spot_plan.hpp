@@ -29,7 +29,7 @@ struct SpotPlan {
   /// (nbases of them); else there is one, which all share.
   int nbases = 1, basis_first = 0;
   std::vector<double> wave_aa;  ///< [nbases][nwave_padded] where there is a shape
-  std::vector<int> domain;                 ///< [nseries]: which wavelength domain
+  std::vector<int> domain;      ///< [nseries]: which wavelength domain
   int ndomain = 0;
   std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
   Buffer<double> coef;    ///< [nfiber][nseries][ncoef]

@@ -215,8 +215,8 @@ void shape_spot(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace,
   plan.shape->evaluate(
       {static_cast<std::size_t>(fiber),
        plan.wave_aa[plan.base_of(fiber) * static_cast<std::size_t>(plan.nwave_padded) + bin],
-       trace.x[bin], trace.y[bin]}, kShape,
-      value);
+       trace.x[bin], trace.y[bin]},
+      kShape, value);
   Real* corner = out + (trace.x0[bin] - frame_of(trace.x0[bin], lanes));
   for (int r = 0; r < plan.ny; ++r) {
     for (int c = 0; c < plan.nx; ++c)

@@ -124,8 +124,9 @@ std::array<double, kNodes> lagrange(double u, long first) {
   return weight;
 }
 
-/// The truth's light, which sits at its samples, on equal bins such that its sum and moments stay: what a
-/// smooth response sees of both is the same. Per Angstrom; NaN where the truth does not reach.
+/// The truth's light, which sits at its samples, on equal bins such that its sum and moments stay:
+/// what a smooth response sees of both is the same. Per Angstrom; NaN where the truth does not
+/// reach.
 Array2D<double> place_truth(const TruthFile& truth, const std::vector<double>& wave) {
   const std::size_t nspec = truth.flux.rows(), n = wave.size();
   Array2D<double> out(nspec, n, std::numeric_limits<double>::quiet_NaN());
@@ -178,8 +179,8 @@ Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
   if (frame.wave.empty()) throw Error(Status::kMissingHdu, frame.path + ": no HDU WAVELENGTH");
   const bool fine = !frame.fine_resolution.empty() && has_equal_bins(frame.wave);
   const auto parts = static_cast<int>(fine ? frame.fine_resolution.cols() / frame.wave.size() : 1);
-  const Array2D<double> binned = fine ? place_truth(truth, finer_grid(frame.wave, parts))
-                                      : bin_truth(truth, frame.wave);
+  const Array2D<double> binned =
+      fine ? place_truth(truth, finer_grid(frame.wave, parts)) : bin_truth(truth, frame.wave);
   const auto truth_fibers = numbers_of(truth);
   std::map<std::int64_t, std::size_t> row_of;
   for (std::size_t r = 0; r < truth_fibers.size(); ++r) row_of.emplace(truth_fibers[r], r);

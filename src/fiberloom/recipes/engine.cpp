@@ -20,8 +20,8 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
                 "a grid for each fibre is of the exact method; --method patch has one grid");
   }
   if (options.oversample > 1) {
-    return coarser_result(
-        extract(ccd, psf, finer_options(options), executor, observer, tracer), options);
+    return coarser_result(extract(ccd, psf, finer_options(options), executor, observer, tracer),
+                          options);
   }
   const bool by_cpu =
       refines(options) || options.decorrelate_fibers || !options.fiber_wave.empty() || psf.shape;
@@ -29,7 +29,8 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   if (device_ != nullptr) {
     observer.info(
-        "done by the CPU: --model-variance, --reject, --decorrelate-fibers, grids of each fibre and "
+        "done by the CPU: --model-variance, --reject, --decorrelate-fibers, grids of each fibre "
+        "and "
         "PSFs other than GAUSS-HERMITE have no device code");
   }
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;

@@ -25,17 +25,18 @@ struct ExtractJob {
   std::string image, psf, fibermap;              ///< input
   std::string output, model, residual, pixmask;  ///< output
   std::optional<std::array<double, 3>>
-      wave;  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
-  bool wave_log10 = false;  ///< the step is one of log10(Angstrom)
-  std::string wave_file;    ///< the grid itself, instead of `wave`; input
-  bool barycentric = false;  ///< extract on the grid divided by the barycentric factor
+      wave;                         ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+  bool wave_log10 = false;          ///< the step is one of log10(Angstrom)
+  std::string wave_file;            ///< the grid itself, instead of `wave`; input
+  bool barycentric = false;         ///< extract on the grid divided by the barycentric factor
   bool barycentric_fibers = false;  ///< each fibre by its own
   Method method = Method::kExact;
   double max_leak = -1;  ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
-  /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame alone.
+  /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame
+  /// alone.
   int realisations = 0;
   bool report_leak = false;  ///< say what RESOLUTION leaks in the summary
-  ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
+  ExtractOptions options;    ///< `wave` and `want_model` are filled in by the recipe
   std::uint32_t mask_bits = kDefaultMaskBits;
   PsfReadOptions psf_options;
   Verify verify = Verify::kYes;  ///< of all inputs

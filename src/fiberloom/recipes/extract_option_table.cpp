@@ -118,8 +118,9 @@ const ExtractOptionRow kRows[] = {
      .names = "--max-leak",
      .group = kProblem,
      .unit = "",
-     .text = "instead of --ndiag as many diagonals, 49 at most, as leave no more than this of a row "
-             "out (one row in 1000 may leak more)",
+     .text =
+         "instead of --ndiag as many diagonals, 49 at most, as leave no more than this of a row "
+         "out (one row in 1000 may leak more)",
      .field = [](ExtractJob& j) -> Field { return &j.max_leak; },
      .interval = between(1e-8, 0.5),
      .negative_is_unset = true,

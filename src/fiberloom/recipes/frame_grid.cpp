@@ -15,9 +15,9 @@ namespace {
 
 void check(const ExtractJob& job) {
   const auto refuse = [](const char* why) { throw Error(Status::kUsage, why); };
-  if (!job.wave_file.empty() && job.wave) refuse("--wavelength and --wave-file: expected one of them");
-  if (job.wave_log10 && !job.wave)
-    refuse("--wave-log10 goes with --wavelength wmin,wmax,dlog10");
+  if (!job.wave_file.empty() && job.wave)
+    refuse("--wavelength and --wave-file: expected one of them");
+  if (job.wave_log10 && !job.wave) refuse("--wave-log10 goes with --wavelength wmin,wmax,dlog10");
   if (job.barycentric_fibers && !job.barycentric)
     refuse("--barycentric-fibers goes with --barycentric-correction");
 }
@@ -47,8 +47,9 @@ void take_file(const ExtractJob& job, const FrameInputs& in, FrameGrid& grid) {
   }
   if (job.method != Method::kExact) {
     throw Error(Status::kUnsupported,
-                job.wave_file + ": a grid for each fibre is of the exact method; --method patch has "
-                                "one grid");
+                job.wave_file +
+                    ": a grid for each fibre is of the exact method; --method patch has "
+                    "one grid");
   }
   grid.fiber_written = file;
   grid.written = mean_grid(file);
@@ -58,8 +59,9 @@ void take_file(const ExtractJob& job, const FrameInputs& in, FrameGrid& grid) {
 std::vector<double> fiber_factors(const FrameInputs& in, double of_frame,
                                   const Observer& observer) {
   const auto missing = [&](const char* what) {
-    throw Error(Status::kMissingKeyword, in.fibermap_path + ": " + what +
-                                             "; --barycentric-fibers needs TARGET_RA and TARGET_DEC");
+    throw Error(
+        Status::kMissingKeyword,
+        in.fibermap_path + ": " + what + "; --barycentric-fibers needs TARGET_RA and TARGET_DEC");
   };
   if (!in.fibermap || in.fibermap->rows == 0) missing("no FIBERMAP");
   const Table map = to_table(*in.fibermap);
@@ -77,9 +79,9 @@ std::vector<double> fiber_factors(const FrameInputs& in, double of_frame,
     }
   }
   if (without > 0) {
-    observer.warn(in.fibermap_path +
-                  print(": %zu fibres without a direction get the barycentric factor of the field",
-                        without));
+    observer.warn(
+        in.fibermap_path +
+        print(": %zu fibres without a direction get the barycentric factor of the field", without));
   }
   return factors;
 }
@@ -88,7 +90,8 @@ std::vector<double> fiber_factors(const FrameInputs& in, double of_frame,
 Array2D<double> divide(const FrameGrid& grid, std::size_t nfiber) {
   Array2D<double> out(nfiber, grid.written.size());
   for (std::size_t f = 0; f < nfiber; ++f) {
-    const double* from = grid.fiber_written.empty() ? grid.written.data() : grid.fiber_written.row(f);
+    const double* from =
+        grid.fiber_written.empty() ? grid.written.data() : grid.fiber_written.row(f);
     const double factor = grid.fiber_factor.empty() ? grid.heliocor : grid.fiber_factor[f];
     for (std::size_t j = 0; j < out.cols(); ++j) out(f, j) = from[j] / factor;
   }

@@ -12,11 +12,11 @@
 namespace fiberloom {
 
 struct FrameGrid {
-  std::vector<double> written;      ///< WAVELENGTH of the file; where fibres differ their mean
-  std::vector<double> solved;       ///< `written` divided by the factor of the frame
-  Array2D<double> fiber_written;    ///< [fibre of the PSF][bin]; empty: all have `written`
-  Array2D<double> fiber_solved;     ///< likewise; empty: all have `solved`
-  double heliocor = 1;              ///< barycentric factor of the frame
+  std::vector<double> written;       ///< WAVELENGTH of the file; where fibres differ their mean
+  std::vector<double> solved;        ///< `written` divided by the factor of the frame
+  Array2D<double> fiber_written;     ///< [fibre of the PSF][bin]; empty: all have `written`
+  Array2D<double> fiber_solved;      ///< likewise; empty: all have `solved`
+  double heliocor = 1;               ///< barycentric factor of the frame
   std::vector<double> fiber_factor;  ///< of each fibre of the PSF; empty: all have that
   /// First, last and mean step of `written`.
   std::array<double, 3> range{};
@@ -25,7 +25,8 @@ struct FrameGrid {
 };
 
 /// Throws kUsage for what is no grid, or options that do not go together; kSizeMismatch where a
-/// file has other fibres than the PSF; kMissingKeyword, and kUsage for a FIBERMAP without directions.
+/// file has other fibres than the PSF; kMissingKeyword, and kUsage for a FIBERMAP without
+/// directions.
 [[nodiscard]] FrameGrid frame_grid(const ExtractJob& job, const FrameInputs& in,
                                    const Observer& observer);
 

@@ -122,8 +122,8 @@ void draw_image(const Array2D<float>& model, int draw, CcdFrame& ccd) {
         for (std::size_t i = 0; i < image.size(); ++i) {
           const auto w = static_cast<double>(ivar.data()[i]);
           const bool noisy = draw > 0 && w > 0;
-          image.data()[i] = static_cast<double>(model.data()[i]) +
-                            (noisy ? rng.normal(i) / std::sqrt(w) : 0.0);
+          image.data()[i] =
+              static_cast<double>(model.data()[i]) + (noisy ? rng.normal(i) / std::sqrt(w) : 0.0);
         }
       },
       ccd.ivar.data());

@@ -25,14 +25,15 @@ inline constexpr std::size_t kMostLag = 5;
 /// Pulls of the drawn frames: (flux - that of the noiseless model) sqrt(ivar).
 struct RealisationReport {
   int draws = 0;
-  std::size_t bins = 0;  ///< with information
+  std::size_t bins = 0;             ///< with information
   double mean = 0, mean_error = 0;  ///< bias in sigma, and the error of it
   double width = 0;                 ///< 1 where ivar says how large errors are
-  double most_biased = 0;           ///< largest mean of a bin, in its own error (sigma / sqrt(draws))
+  double most_biased = 0;  ///< largest mean of a bin, in its own error (sigma / sqrt(draws))
   std::array<double, kMostLag> lags{};  ///< mean correlation with the bin 1 ... kMostLag further
-  double fibers = 0;                ///< with the same bin of the next fibre of the bundle
-  double correlation_error = 0;     ///< of each of these
-  /// R x deconvolved flux against flux of the noiseless model, in sigma: what RESOLUTION leaves out.
+  double fibers = 0;                    ///< with the same bin of the next fibre of the bundle
+  double correlation_error = 0;         ///< of each of these
+  /// R x deconvolved flux against flux of the noiseless model, in sigma: what RESOLUTION leaves
+  /// out.
   double resolution_rms = 0, resolution_most = 0;
   struct Bundle {
     int first_fiber = 0, nfiber = 0;

@@ -32,8 +32,8 @@ inline constexpr int kMostLeakDiagonals = 49;
 /// `ndiag` (odd): of the middle ones alone; 0: all that are stored.
 [[nodiscard]] LeakReport leak_of(const Spectra& spectra, int ndiag = 0);
 
-/// The fewest diagonals (odd, 3 at least) of those stored with which no more than kLeakyShare of the
-/// rows leak more than `bound`; all that are stored where no number does.
+/// The fewest diagonals (odd, 3 at least) of those stored with which no more than kLeakyShare of
+/// the rows leak more than `bound`; all that are stored where no number does.
 [[nodiscard]] int diagonals_for(const Spectra& spectra, double bound);
 
 /// Leaves the middle `ndiag` diagonals.

@@ -11,8 +11,8 @@ namespace fiberloom {
 /// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.
 [[nodiscard]] std::vector<double> linear_wave_grid(double wmin, double wmax, double dw);
 
-/// The same of equal steps in log10: from wmin on by `step` of log10(Angstrom), the last bin within half
-/// a step of wmax. Throws kUsage when that is no grid.
+/// The same of equal steps in log10: from wmin on by `step` of log10(Angstrom), the last bin within
+/// half a step of wmax. Throws kUsage when that is no grid.
 [[nodiscard]] std::vector<double> log10_wave_grid(double wmin, double wmax, double step);
 
 /// The smallest step of a grid, Angstrom; 1 of one bin.

@@ -226,7 +226,8 @@ Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, const Ro
       const auto row = whole->q.row(static_cast<Eigen::Index>(j * p.nfiber + fiber));
       s(e) = row.sum();
       qx(e) = 0;
-      for (std::size_t u = 0; u < p.size(); ++u) qx(e) += row(static_cast<Eigen::Index>(u)) * p.x[u];
+      for (std::size_t u = 0; u < p.size(); ++u)
+        qx(e) += row(static_cast<Eigen::Index>(u)) * p.x[u];
     }
   }
   const auto nwave = p.nbin - 2 * p.guard, half = out.resolution.rows() / 2;
@@ -332,8 +333,9 @@ void solve_bundle(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions
     if (!requested(f)) continue;
     const auto spec =
         static_cast<std::size_t>(range.first + static_cast<int>(f) - options.spec_min);
-    report.kappa = std::max(report.kappa, static_cast<double>(decorrelate(
-                                           p, f, spec, options.decorrelate_fibers ? &whole : nullptr, out)));
+    report.kappa = std::max(report.kappa,
+                            static_cast<double>(decorrelate(
+                                p, f, spec, options.decorrelate_fibers ? &whole : nullptr, out)));
     diagnose(p, ccd, model, psferr, f, spec, out);
   }
   const auto shown = [&](std::size_t u) { return in_grid(p, u) && requested(u % p.nfiber); };

@@ -64,8 +64,8 @@ struct BundleWorkspace {
   MarginalWork marginal{arena};
   RootBuffers root{arena};
   DiagnosticWork diagnostics;
-  RefineWork refine;            ///< empty unless weights are refined
-  BundleRootWork bundle_root;   ///< empty unless fibres are decorrelated
+  RefineWork refine;           ///< empty unless weights are refined
+  BundleRootWork bundle_root;  ///< empty unless fibres are decorrelated
 };
 
 /// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true

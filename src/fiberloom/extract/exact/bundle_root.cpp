@@ -105,8 +105,8 @@ class PoleSums {
       const double of_x =
           add_solution(x_, t, c, std::max(share, floor * norm_of(x_, size_)), work_.qx);
       const double of_ones = add_solution(
-          ones_.data(), t, c, std::max(share / (1 + brightest), floor * norm_of(ones_.data(), size_)),
-          work_.q1);
+          ones_.data(), t, c,
+          std::max(share / (1 + brightest), floor * norm_of(ones_.data(), size_)), work_.q1);
       report.solve_sigma += in_sigma * (of_x + of_ones * (1 + brightest));
       add_entries(t, c);
     }

@@ -11,13 +11,13 @@ namespace fiberloom::exact {
 class FitTally {
  public:
   double sums[3] = {};  ///< chi2, pixels, bright pixels: PixelKernels::fit
-  /// CCD rows that count: where every fibre has bins that were asked for, since guard bins beyond have
-  /// no whole model.
+  /// CCD rows that count: where every fibre has bins that were asked for, since guard bins beyond
+  /// have no whole model.
   int first_row = 0, last_row = 0;
   /// A bright pixel that is off by so much of its model, of which noise / model is known.
   void add_bright(double off, double noise);
-  /// Such that half of the bright pixels are off by more than noise and it together explain; < 0: too
-  /// few pixels.
+  /// Such that half of the bright pixels are off by more than noise and it together explain; < 0:
+  /// too few pixels.
   [[nodiscard]] double psferr() const;
 
  private:

@@ -293,9 +293,8 @@ inline void deinterleave(const double* in, long n, double* const* out) {
 
 template <class V, class F>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>,  dot<V>,  tiles<V>,        tile_and_sums<V>, add_model<F>,   widen<V>,
-          gather<F>, chi2<V>, fit<V>,          sum_products<V>,  interleave<V>,
-          deinterleave<V>};
+  return {weigh<V>,  dot<V>,  tiles<V>, tile_and_sums<V>, add_model<F>,  widen<V>,
+          gather<F>, chi2<V>, fit<V>,   sum_products<V>,  interleave<V>, deinterleave<V>};
 }
 
 }  // namespace fiberloom::lane

@@ -195,7 +195,8 @@ PatchResult solve_patch(const CcdFrame& ccd, const SpotTable& spots, const Patch
     out.status = PatchStatus::kRegularized;
     SolveSettings rescue = settings;
     rescue.regularize = kRescueRidge;
-    if (settings.regularize != 0 || !solve(normal, y, flux_weight, rescue, core, observer, x, out)) {
+    if (settings.regularize != 0 ||
+        !solve(normal, y, flux_weight, rescue, core, observer, x, out)) {
       const auto pixmask_fraction = out.pixmask_fraction;
       out = blank_result(core, settings.ndiag);
       out.pixmask_fraction = pixmask_fraction;

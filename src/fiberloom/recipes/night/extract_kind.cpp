@@ -162,9 +162,8 @@ void ExtractKind::write(const Task& task, Opaque& material,
     if (by_cpu.failure.empty()) by_cpu.failure = part.by_cpu.failure;
     results.push_back(std::move(part.result));
   }
-  ExtractResult result = results.size() == 1
-                             ? std::move(results.front())
-                             : join_parts(job_of(task), std::move(results), frame);
+  ExtractResult result = results.size() == 1 ? std::move(results.front())
+                                             : join_parts(job_of(task), std::move(results), frame);
   outcome.measures = to_measures(measure_quality(result));
   outcome.facts = {static_cast<double>(by_cpu.bundles), by_cpu.failure};
   outcome.parts = static_cast<int>(count_bundles(frame));
