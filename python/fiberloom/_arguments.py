@@ -207,12 +207,24 @@ def wave(name: str, value: Any) -> "npt.NDArray[np.float64]":
     if isinstance(value, tuple) and len(value) == 2:
         raise ValueError(f"{name}: expected {_WAVE}, got two numbers {value!r}, a range without a step")
     grid = finite(name, value, ("nwave",))
+    _increasing(name, grid)
+    return grid
+
+
+def _increasing(name: str, grid: "npt.NDArray[np.float64]") -> None:
     steps = np.flatnonzero(np.diff(grid) <= 0)
     if steps.size:
         raise ValueError(f"{name}: expected increasing wavelengths, "
                          f"bin {int(steps[0]) + 1} is {grid[steps[0] + 1]} after {grid[steps[0]]}"
                          + ("; (first, last, step) is a tuple" if grid.size == 3 else ""))
-    return grid
+
+
+def wave_of_fibers(name: str, value: Any, nfiber: int) -> "npt.NDArray[np.float64]":
+    """A grid for each fibre, [nfiber][nwave]."""
+    grids = finite(name, value, (nfiber, "nwave"))
+    for fiber in range(nfiber):
+        _increasing(f"{name}[{fiber}]", grids[fiber])
+    return grids
 
 
 def points(name: str, value: Any) -> "npt.NDArray[np.float64]":

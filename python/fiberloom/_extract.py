@@ -42,7 +42,8 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
                   mask: Optional[npt.ArrayLike] = None, mask_bits: Optional[int] = None, specmin: int = 0,
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                   regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                  model_variance: bool = False, reject: Optional[float] = None,
+                  model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
+                  oversample: int = 1, max_leak: Optional[float] = None,
                   readnoise: Optional[Union[float, npt.ArrayLike]] = None, model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
@@ -60,8 +61,9 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         1/electron^2, 0 where a pixel must not count. NaN, infinite and negative values count as masked.
     psf : Psf
         Of `read_psf` or of `fiberloom.compat.specter.load_psf`.
-    wave : (first, last, step), "first,last,step" or array [nwave], optional
-        Vacuum Angstrom, increasing, both ends included. Default: the PSF's range by 0.8.
+    wave : (first, last, step), "first,last,step", array [nwave] or [nfiber][nwave], optional
+        Vacuum Angstrom, increasing, both ends included; of two axes a grid for each fibre of the PSF, of whose
+        mean `Frame.wave` then is, beside `Frame.fiber_wave`. Default: the PSF's range by 0.8.
     mask : array of integers [npix_y][npix_x], optional
         Pixels with any of `mask_bits` are dropped.
     mask_bits : int, optional
@@ -87,8 +89,14 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     reject : float, optional
         Drop pixels so many sigma (3 or more) from the model and solve again; `Frame.rejected` lists them. Needs
         `readnoise`.
+    decorrelate_fibers : bool
+        Errors uncorrelated between the fibres of a bundle, too, not only within each fibre.
+    oversample : int
+        Solve on bins so many times narrower: light between the centres of bins; `Frame.fine_resolution`.
+    max_leak : float, optional
+        As many diagonals, instead of `ndiag`, as leave no more than this of a row out.
     readnoise : float or array [npix_y][npix_x], optional
-        Electrons; only the two before read it.
+        Electrons; only `model_variance` and `reject` read it.
     model : bool
         Also make the model image.
     method : {"exact", "patch"}
@@ -141,29 +149,39 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
     options = _options(
         {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
          "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "model_variance": model_variance, "reject": reject, "method": method,
+         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers,
+         "oversample": oversample, "max_leak": max_leak, "method": method,
          "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
          "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     options["model"] = check.flag("model", model)
     options["readnoise"] = _readnoise(readnoise, shape)
+    own = None
+    if not isinstance(wave, (str, tuple)) and np.ndim(wave) == 2:  # type: ignore[arg-type]
+        own = check.wave_of_fibers("wave", wave, psf.nfiber)
+        wave = own.mean(axis=0)
+    options["fiber_wave"] = own
     grid = check.wave("wave", (*psf.wave_range, 0.8) if wave is None else wave)
     result = _core.extract(
         check.real("image", image, shape, keep_single=True),
         check.real("ivar", ivar, shape, keep_single=True), psf._core,
         None if mask is None else check.bits("mask", mask, shape), grid, options,
         check.threads(threads), _progress(progress))
+    if own is not None:
+        result["fiber_wave"] = own[first:first + count]
     return Frame(**result)
 
 
 def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
-                 wavelength: Optional[Union[str, npt.ArrayLike]] = None, model: Optional[PathLike] = None,
+                 wavelength: Optional[Union[str, npt.ArrayLike]] = None, wave_log10: bool = False,
+                 wave_file: Optional[PathLike] = None, model: Optional[PathLike] = None,
                  residual: Optional[PathLike] = None, pixmask: Optional[PathLike] = None,
                  fibermap: Optional[PathLike] = None,
-                 barycentric_correction: bool = False, specmin: int = 0,
+                 barycentric_correction: bool = False, barycentric_fibers: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
-                 model_variance: bool = False, reject: Optional[float] = None,
+                 model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
+                 oversample: int = 1, max_leak: Optional[float] = None, realisations: int = 0,
                  method: Method = "exact", gh00: str = "file", tails: bool = False, psf_status: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
@@ -179,6 +197,10 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         The preprocessed image, the PSF, and the frame to write.
     wavelength : (first, last, step) or "first,last,step", optional
         Angstrom, both ends included. Default: the PSF's range by 0.8.
+    wave_log10 : bool
+        The step of `wavelength` is one of log10 of the wavelength.
+    wave_file : path, optional
+        A grid instead: text, or FITS with one or one for each fibre of the PSF.
     model, residual : path, optional
         Images to write.
     pixmask : path, optional
@@ -187,6 +209,10 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Default: that of the image.
     barycentric_correction : bool
         `wavelength` is at the barycentre of the solar system; needs direction and time in the headers.
+    barycentric_fibers : bool
+        With it: the factor of each fibre's own direction.
+    realisations : int
+        Draws of noise that are extracted, too; "realisations" of what comes back says how large errors are.
     gh00 : {"file", "one"}
         "one" replaces the PSF's row GH-0-0 by 1.
     tails : bool
@@ -199,7 +225,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Write the HDU SCORES.
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
-    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, method, \
+    specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, \
+decorrelate_fibers, oversample, max_leak, method, \
 mask_bits, nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, \
 progress
         As in `extract_frame`.
@@ -222,18 +249,20 @@ progress
     (5, 20, 0)
     """
     options = _options(
-        {"wavelength": wavelength, "barycentric_correction": barycentric_correction,
+        {"wavelength": wavelength, "wave_log10": wave_log10, "barycentric_correction": barycentric_correction,
+         "barycentric_fibers": barycentric_fibers, "oversample": oversample, "max_leak": max_leak,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "model_variance": model_variance, "reject": reject, "method": method,
+         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,
          "gh00": gh00, "psf_tails": check.flag("tails", tails), "psf_status": psf_status, "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     files = {name: "" if value is None else check.path(name, value) for name, value in (
-        ("fibermap", fibermap), ("model", model), ("residual", residual), ("pixmask", pixmask))}
+        ("fibermap", fibermap), ("wave_file", wave_file), ("model", model), ("residual", residual), ("pixmask", pixmask))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
+    options["realisations"] = check.integer("realisations", realisations, 0)
     with about(*files.values()):
         return _core.extract_file(files, check.flag("overwrite", overwrite), options, check.threads(threads),
                                   _progress(progress))

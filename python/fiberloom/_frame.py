@@ -41,6 +41,11 @@ class Frame(Shown):
         Electrons; ``extract_frame(..., model=True)`` only.
     rejected : array of int32 [n][2] or None
         Row and column of the pixels that ``extract_frame(..., reject=NSIG)`` dropped.
+    fiber_wave : array [nspec][nwave] or None
+        Each fibre's own wavelengths, of which `wave` is then the mean (`extract_frame` only).
+    fine_resolution : array of float32 [nspec][ndiag][n * nwave] or None
+        fine_resolution[s, k, j] is the response of bin j // n - ndiag // 2 + k to light of the part j of bin j // n
+        (``extract_frame(..., oversample=n)`` only).
     specmin : int
         Index of the first fibre in the PSF.
     bundles : list of dict
@@ -80,6 +85,8 @@ class Frame(Shown):
     path: Optional[str] = None
     device: Optional[str] = None
     rejected: Optional[Array] = None
+    fiber_wave: Optional[Array] = None
+    fine_resolution: Optional[Array] = None
 
     @property
     def nspec(self) -> int:

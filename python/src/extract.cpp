@@ -13,6 +13,7 @@
 #include "fiberloom/recipes/device_choice.hpp"
 #include "fiberloom/recipes/extract_frame.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
+#include "fiberloom/recipes/frame_steps.hpp"
 #include "loom/runtime/executors.hpp"
 #include "watch.hpp"
 
@@ -50,13 +51,26 @@ ReadNoise to_readnoise(const py::handle& value) {
 
 py::dict bundle_dict(const BundleReport& b) {
   using namespace py::literals;
-  return py::dict("first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber,
-                  "half_bandwidth"_a = b.half_bandwidth, "cg_iterations"_a = b.cg_iterations,
-                  "poles"_a = b.poles, "kappa"_a = b.kappa, "bound_sigma"_a = b.bound_sigma,
-                  "solve_sigma"_a = b.solve_sigma, "seam_sigma"_a = b.seam_sigma,
-                  "windows"_a = b.windows, "unconstrained"_a = b.unconstrained,
-                  "refinements"_a = b.refinements, "rejected"_a = b.rejected,
-                  "unfit_fibers"_a = b.unfit_fibers);
+  return py::dict(
+      "first_fiber"_a = b.first_fiber, "nfiber"_a = b.nfiber, "half_bandwidth"_a = b.half_bandwidth,
+      "cg_iterations"_a = b.cg_iterations, "poles"_a = b.poles, "kappa"_a = b.kappa,
+      "bound_sigma"_a = b.bound_sigma, "solve_sigma"_a = b.solve_sigma,
+      "seam_sigma"_a = b.seam_sigma, "windows"_a = b.windows, "unconstrained"_a = b.unconstrained,
+      "refinements"_a = b.refinements, "rejected"_a = b.rejected, "unfit_fibers"_a = b.unfit_fibers,
+      "chi2"_a = b.chi2, "pixels"_a = b.pixels, "parameters"_a = b.parameters,
+      "psferr_seen"_a = b.seen_psferr, "bright_pixels"_a = b.bright_pixels);
+}
+
+py::object realisations_dict(const std::optional<RealisationReport>& r) {
+  using namespace py::literals;
+  if (!r) return py::none();
+  return py::dict("draws"_a = r->draws, "bins"_a = r->bins, "mean_pull"_a = r->mean,
+                  "mean_pull_error"_a = r->mean_error, "width"_a = r->width,
+                  "most_biased_bin"_a = r->most_biased, "correlation_with_bins"_a = r->lags,
+                  "correlation_with_next_fiber"_a = r->fibers,
+                  "correlation_error"_a = r->correlation_error,
+                  "resolution_rms_sigma"_a = r->resolution_rms,
+                  "resolution_largest_sigma"_a = r->resolution_most);
 }
 
 /// [n][2]: row and column.
@@ -183,6 +197,9 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
   ExtractOptions options = job.options;
   options.wave = to_vector<double>(wave, "wave");
   options.want_model = given["model"].cast<bool>();
+  if (!given["fiber_wave"].is_none())
+    options.fiber_wave = to_matrix<double>(given["fiber_wave"].cast<Input<double>>(), "wave");
+  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
   const DeviceChoice choice = to_device(given);
   Watch watch(progress);
   ExtractResult result = watch.run([&](const Observer& observer) {
@@ -190,7 +207,9 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
     const auto executor = make_executor(threads);
     // Opened for one call: what a card's memory holds is nobody's when the call is over.
     const Engine engine = open_engine(choice, job.method, observer);
-    return engine.extract(ccd, psf.file->model, options, *executor, observer);
+    ExtractResult out = engine.extract(ccd, psf.file->model, options, *executor, observer);
+    settle_diagonals(job, out);
+    return out;
   });
   const DeviceReport report = std::move(result.device);
   py::dict out = result_dict(std::move(result));
@@ -210,6 +229,7 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "nwave"_a = s.nwave, "wavelength"_a = s.wave, "heliocor"_a = s.heliocor,
                   "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
                   "cosmic"_a = s.cosmic, "rejected"_a = s.rejected,
+                  "realisations"_a = realisations_dict(s.realisations),
                   "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
 }
 
@@ -220,6 +240,8 @@ py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& giv
   job.psf = files["psf"].cast<std::string>();
   job.output = files["output"].cast<std::string>();
   job.fibermap = files["fibermap"].cast<std::string>();
+  job.wave_file = files["wave_file"].cast<std::string>();
+  job.realisations = given["realisations"].cast<int>();
   job.model = files["model"].cast<std::string>();
   job.residual = files["residual"].cast<std::string>();
   job.pixmask = files["pixmask"].cast<std::string>();
@@ -274,6 +296,8 @@ py::dict result_dict(ExtractResult&& r) {
   out["pixmask_fraction"] = to_numpy(std::move(r.pixmask_fraction));
   out["rejected"] = r.rejected_fraction.empty() ? py::object(py::none()) : pixel_list(r.rejected);
   out["model"] = r.model.empty() ? py::object(py::none()) : to_numpy(std::move(r.model));
+  out["fine_resolution"] =
+      r.fine_resolution.empty() ? py::object(py::none()) : to_numpy(std::move(r.fine_resolution));
   out["bundles"] = bundle_list(r.bundles);
   return out;
 }

@@ -197,12 +197,18 @@ def test_diagonals_follow_specter_s_rule(small, step, diagonals):
     assert specter.ex2d(small.image, small.ivar, psf, 0, 10, grid)[2].shape == (10, diagonals, grid.size)
 
 
-@pytest.mark.parametrize("option, message", [
-    ({"ndecorr": True}, "between fibres"),
-    ({"debug": True}, "interactive")])
-def test_what_is_not_there_says_so(small, option, message):
-    with pytest.raises(NotImplementedError, match=message):
-        specter.ex2d(small.image, small.ivar, small.psf, 0, 10, small.wave, **option)
+def test_what_is_not_there_says_so(small):
+    with pytest.raises(NotImplementedError, match="interactive"):
+        specter.ex2d(small.image, small.ivar, small.psf, 0, 10, small.wave, debug=True)
+
+
+def test_ndecorr_decorrelates_the_noise_between_fibers(small):
+    each = specter.ex2d(small.image, small.ivar, small.psf, 0, 10, small.wave)
+    together = specter.ex2d(small.image, small.ivar, small.psf, 0, 10, small.wave, ndecorr=True)
+    again = specter.ex2d(small.image, small.ivar, small.psf, 0, 10, small.wave, ndecorr=True, method="patch")
+    assert not np.array_equal(each[1], together[1])
+    np.testing.assert_allclose(together[1], again[1], rtol=1e-3)
+    assert (np.abs(together[0] - again[0]) * np.sqrt(again[1])).max() < 0.1
 
 
 def test_several_ranks_and_a_gpu_are_answered(small, caplog):

@@ -83,11 +83,8 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
     psf: load_psf() of this module, a path, or specter's own GaussHermitePSF. Bundles count from fibre
     0 and are solved as a whole. nsubbundles, wavesize, pixpad_frac and wavepad_frac act with
     method="patch" only. xyrange: (xmin, xmax, ymin, ymax), the window of the CCD that the image is; what
-    lies outside is not measured, and fibres outside, unless asked for, do not exist. ndecorr=True and debug=True raise NotImplementedError.
+    lies outside is not measured, and fibres outside, unless asked for, do not exist. debug=True raises NotImplementedError.
     """
-    if check.truth("ndecorr", ndecorr):
-        raise NotImplementedError("ndecorr: decorrelating the noise between fibres is not implemented; "
-                                  "ndecorr=False decorrelates each fibre")
     if check.truth("debug", debug):
         raise NotImplementedError("debug: there is no interactive session to enter")
     ours = to_psf(psf)
@@ -112,7 +109,7 @@ def ex2d(image: Any, imageivar: Any, psf: Any, specmin: int, nspec: int, wavelen
     frame = _extract_frame(
         pixels, weights, ours, grid, specmin=first, nspec=count, bundlesize=bundlesize,
         psferr=psferr, regularize=regularize, ndiag=2 * half + 1,
-        model=check.truth("full_output", full_output), method=method,
+        model=check.truth("full_output", full_output), decorrelate_fibers=check.truth("ndecorr", ndecorr), method=method,
         nsubbundles=nsubbundles, nwavestep=wavesize, wavepad_frac=wavepad_frac,
         pixpad_frac=pixpad_frac, threads=threads)
     assert frame.resolution is not None

@@ -18,6 +18,35 @@
 namespace fiberloom::cli {
 namespace {
 
+/// Goodness of fit, resolution and drawn errors.
+void report_quality(const ExtractSummary& s, const Observer& observer) {
+  double chi2 = 0, freedom = 0;
+  for (const BundleReport& b : s.bundles) {
+    if (b.pixels == 0) continue;  // of a device
+    chi2 += b.chi2;
+    freedom += static_cast<double>(b.pixels) - static_cast<double>(b.parameters);
+    observer.log(LogLevel::kDebug,
+                 print("fibres %d-%d: chi2 %.6g of %zu pixels and %zu parameters, psferr %s",
+                       b.first_fiber, b.first_fiber + b.nfiber - 1, b.chi2, b.pixels, b.parameters,
+                       b.seen_psferr < 0 ? "not seen" : print("%.2g", b.seen_psferr).c_str()));
+  }
+  if (freedom > 0) observer.info(print("chi2 a degree of freedom %.4f", chi2 / freedom));
+  if (s.leak.bins > 0) {
+    observer.info(
+        print("RESOLUTION: %d diagonals, rows leak %.2g (median), %.2g (one in 1000), "
+              "%.2g (most)",
+              s.leak.ndiag, s.leak.rows.median, s.leak.rows.high, s.leak.rows.most));
+  }
+  if (!s.realisations) return;
+  const RealisationReport& r = *s.realisations;
+  observer.info(
+      print("%d draws of %zu bins: pulls %+.4f +- %.4f, width %.4f; correlation with the "
+            "next bin %+.4f, with the next fibre %+.5f (+- %.5f); R x against flux %.2g "
+            "sigma",
+            r.draws, r.bins, r.mean, r.mean_error, r.width, r.lags[0], r.fibers,
+            r.correlation_error, r.resolution_rms));
+}
+
 void report(const ExtractSummary& s, const Observer& observer) {
   for (const BundleReport& b : s.bundles) {
     observer.log(LogLevel::kDebug,
@@ -26,6 +55,7 @@ void report(const ExtractSummary& s, const Observer& observer) {
                        b.first_fiber, b.first_fiber + b.nfiber - 1, b.windows, b.half_bandwidth,
                        b.poles, b.cg_iterations, b.kappa, b.bound_sigma, b.seam_sigma));
   }
+  report_quality(s, observer);
   const double bins = static_cast<double>(std::max<std::size_t>(s.nspec * s.nwave, 1));
   observer.info(print("bins: %zu without information (%.3f %%), %zu SOMEBADPIX, %zu BAD2DFIT",
                       s.all_bad, 100 * static_cast<double>(s.all_bad) / bins, s.some_bad,

@@ -4,7 +4,6 @@
 
 #include "fiberloom/cli/job_options.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
-#include "loom/base/error.hpp"
 
 namespace fiberloom::cli {
 namespace {
@@ -24,9 +23,7 @@ constexpr Ignored kIgnoredFlags[] = {
 constexpr Ignored kIgnoredValues[] = {
     {"--ranks-per-bundle", "threads share bundles by themselves"},
 };
-constexpr Ignored kRefused[] = {
-    {"--decorrelate-fibers", "decorrelation across fibres ('noise') is not implemented"},
-};
+
 void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to) {
   const char* const group = "Files";
   options.group(group);
@@ -42,6 +39,10 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
               "image minus model to write, electrons; 0 where a pixel was not used");
   options.add("--pixmask", &c.job.pixmask,
               "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
+  options.add("--wave-file", &c.job.wave_file,
+              "wavelength grid instead of --wavelength: text with a number a line, or FITS with "
+              "one grid or "
+              "one for each fibre of the PSF");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
   add_job_options(options, group, to);
   options.flag(
@@ -53,6 +54,11 @@ void add_running_options(Options& options, ExtractCommand& c) {
   options.group("Running");
   add_device_options(options, c.device);
   add_thread_option(options, c.threads);
+  options.add(
+      "--realisations", &c.job.realisations,
+      "draws of noise on the model that are extracted, too: how large errors really are, what "
+      "correlates (log, --json)",
+      {.interval = between(0, kMostRealisations)});
   options.add("--json", &c.json, "write a summary: times, memory, options, counts (- is stdout)");
   options.add("--trace", &c.trace, "write a timeline for chrome://tracing or Perfetto");
   add_log_options(options, c.log);
@@ -62,9 +68,8 @@ void add_options_of_peers(Options& options, ExtractCommand& c) {
   options.group("Running");
   add_rank_option(options, c.ranks);
   options.group("Accepted for spex and desi_extract_spectra");
-  const std::string ignored = "ignored: ", refused = "refused: ";
+  const std::string ignored = "ignored: ";
   for (const Ignored& flag : kIgnoredFlags) options.flag(flag.name, {}, ignored + flag.reason);
-  for (const Ignored& flag : kRefused) options.flag(flag.name, {}, refused + flag.reason);
   for (const Ignored& option : kIgnoredValues)
     options.add(option.name, {}, ignored + option.reason);
 }
@@ -81,12 +86,8 @@ void add_extract_options(Options& options, ExtractCommand& command) {
 }
 
 void finish_extract_options(const Given& given, ExtractCommand& command, const Observer& observer) {
-  for (const Ignored& option : kRefused) {
-    if (given.has(option.name)) {
-      throw Error(Status::kUnsupported, std::string(option.name) + ": " + option.reason);
-    }
-  }
   check_device(command.device, command.job.method);
+  command.job.report_leak = !command.json.empty();
   if (!command.wavelength.empty()) command.job.wave = parse_wavelength(command.wavelength);
   const auto warn_ignored = [&](const Ignored& option) {
     if (given.has(option.name)) {

@@ -36,7 +36,40 @@ Json bundle(const BundleReport& report) {
           {"unconstrained", report.unconstrained},
           {"refinements", report.refinements},
           {"rejected", report.rejected},
-          {"unfit_fibers", report.unfit_fibers}};
+          {"unfit_fibers", report.unfit_fibers},
+          {"fit",
+           {{"chi2", report.chi2},
+            {"pixels", report.pixels},
+            {"parameters", report.parameters},
+            {"psferr_seen", report.seen_psferr < 0 ? Json() : Json(report.seen_psferr)},
+            {"bright_pixels", report.bright_pixels}}}};
+}
+
+Json leak(const LeakStatistics& leak) {
+  return {{"median", leak.median}, {"one_in_1000", leak.high}, {"largest", leak.most}};
+}
+
+Json realisations(const RealisationReport& r) {
+  Json json = {{"draws", r.draws},
+               {"bins", r.bins},
+               {"mean_pull", r.mean},
+               {"mean_pull_error", r.mean_error},
+               {"width", r.width},
+               {"most_biased_bin", r.most_biased},
+               {"correlation_with_next_fiber", r.fibers},
+               {"correlation_error", r.correlation_error},
+               {"resolution_rms_sigma", r.resolution_rms},
+               {"resolution_largest_sigma", r.resolution_most}};
+  json["correlation_with_bins"] = Json::array();
+  for (const double correlation : r.lags) json["correlation_with_bins"].push_back(correlation);
+  json["bundles"] = Json::array();
+  for (const auto& b : r.bundles) {
+    json["bundles"].push_back({{"first_fiber", b.first_fiber},
+                               {"nfiber", b.nfiber},
+                               {"mean_pull", b.mean},
+                               {"width", b.width}});
+  }
+  return json;
 }
 
 }  // namespace
@@ -75,6 +108,11 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
       {"all", s.nspec * s.nwave}, {"somebadpix", s.some_bad},       {"without_ccd", s.without_ccd},
       {"allbadpix", s.all_bad},   {"not_computed", s.not_computed}, {"bad2dfit", s.bad_fit},
       {"cosmic", s.cosmic}};
+  json["resolution"] = {{"ndiag", s.leak.ndiag},
+                        {"bins", s.leak.bins},
+                        {"row_leak", leak(s.leak.rows)},
+                        {"column_leak", leak(s.leak.columns)}};
+  json["realisations"] = s.realisations ? realisations(*s.realisations) : Json();
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "fiberloom/status.hpp"
@@ -33,6 +34,68 @@ void require_readnoise(const CcdFrame& ccd) {
 }
 
 std::string angstrom(double wave_aa) { return print("%.2f", wave_aa); }
+
+/// `of`: whose grid it is, for the error.
+void require_increasing(std::span<const double> wave, const std::string& of) {
+  if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid" + of + " is empty");
+  for (std::size_t i = 0; i < wave.size(); ++i) {
+    if (!std::isfinite(wave[i]) || (i > 0 && wave[i] <= wave[i - 1])) {
+      throw Error(Status::kUsage,
+                  "the wavelength grid" + of + " does not increase at bin " + std::to_string(i));
+    }
+  }
+}
+
+void require_covered(const PsfModel& psf, std::span<const double> wave, const std::string& of) {
+  const WaveRange range = wave_range_of(psf);
+  const double reach = kMostExtrapolation * (range.last_aa - range.first_aa);
+  if (wave.front() < range.first_aa - reach || wave.back() > range.last_aa + reach) {
+    throw Error(kNotCovered,
+                "the PSF covers " + angstrom(range.first_aa) + " to " + angstrom(range.last_aa) +
+                    " Angstrom, the grid" + of + " runs from " + angstrom(wave.front()) + " to " +
+                    angstrom(wave.back()) + ": expected no more than 5 % of that range (" +
+                    angstrom(reach) + ") beyond, where the PSF's polynomials still mean something");
+  }
+}
+
+/// Bins of neighbours share pixels only as far as the bands of the equations reach.
+void require_near(const ExtractOptions& options, const PsfModel& psf) {
+  const Array2D<double>& grids = options.fiber_wave;
+  const std::size_t n = grids.cols();
+  for (const BundleRange& bundle : bundle_ranges(psf, options.bundle_size)) {
+    for (int f = bundle.first + 1; f < bundle.last; ++f) {
+      const double *a = grids.row(static_cast<std::size_t>(f - 1)),
+                   *b = grids.row(static_cast<std::size_t>(f));
+      for (std::size_t j = 0; j < n; ++j) {
+        const double step = n < 2 ? 1.0 : j + 1 < n ? b[j + 1] - b[j] : b[j] - b[j - 1];
+        const double apart = std::abs(a[j] - b[j]) / step;
+        if (apart <= kMostBinsApart) continue;
+        throw Error(Status::kUsage,
+                    print("bin %zu of fibres %d and %d is at %.2f and %.2f Angstrom, %.3g bins "
+                          "apart: expected at most %d",
+                          j, f - 1, f, a[j], b[j], apart, kMostBinsApart));
+      }
+    }
+  }
+}
+
+void validate_fiber_grids(const PsfModel& psf, const ExtractOptions& options) {
+  const Array2D<double>& grids = options.fiber_wave;
+  if (grids.empty()) return;
+  if (grids.rows() != static_cast<std::size_t>(psf.nfiber()) ||
+      grids.cols() != options.wave.size()) {
+    throw Error(kSizeMismatch,
+                print("grids of %zu fibres and %zu bins, the PSF has %d fibres, the grid %zu bins",
+                      grids.rows(), grids.cols(), psf.nfiber(), options.wave.size()));
+  }
+  for (std::size_t f = 0; f < grids.rows(); ++f) {
+    const std::span<const double> grid(grids.row(f), grids.cols());
+    const std::string of = " of fibre " + std::to_string(f);
+    require_increasing(grid, of);
+    require_covered(psf, grid, of);
+  }
+  require_near(options, psf);
+}
 
 }  // namespace
 
@@ -91,6 +154,7 @@ void validate(const ExtractOptions& options) {
   };
   require("tolerance", options.tolerance, kToleranceRange);
   require("max_iterations", options.max_iterations, kIterationRange);
+  require("oversample", options.oversample, kOversampleRange);
   if (!(options.reject_nsig < 0)) require("reject", options.reject_nsig, kRejectRange);
 }
 
@@ -114,22 +178,38 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
   if (options.bundle_size == 0 && psf.bundle.empty()) {
     throw Error(Status::kUsage, "bundle size 0: the PSF has no BUNDLE row; expected at least 1");
   }
-  const auto& wave = options.wave;
-  if (wave.empty()) throw Error(Status::kUsage, "the wavelength grid is empty");
-  for (std::size_t i = 0; i < wave.size(); ++i) {
-    if (!std::isfinite(wave[i]) || (i > 0 && wave[i] <= wave[i - 1])) {
-      throw Error(Status::kUsage,
-                  "the wavelength grid does not increase at bin " + std::to_string(i));
+  require_increasing(options.wave, "");
+  require_covered(psf, options.wave, "");
+  validate_fiber_grids(psf, options);
+}
+
+std::vector<double> grid_of(const ExtractOptions& options, int fiber) {
+  if (options.fiber_wave.empty()) return options.wave;
+  const double* row = options.fiber_wave.row(static_cast<std::size_t>(fiber));
+  return {row, row + options.fiber_wave.cols()};
+}
+
+std::vector<double> widths_of(const ExtractOptions& options, int fiber) {
+  return bin_widths(grid_of(options, fiber));
+}
+
+void convert_resolution(const ExtractOptions& options, ExtractResult& result) {
+  constexpr double kEqual = 1e-9;
+  const std::size_t ndiag = result.resolution.rows(), half = ndiag / 2, n = result.flux.cols();
+  std::vector<double> width;
+  for (std::size_t s = 0; s < result.flux.rows(); ++s) {
+    if (s == 0 || !options.fiber_wave.empty())
+      width = widths_of(options, options.spec_min + static_cast<int>(s));
+    const auto [least, most] = std::minmax_element(width.begin(), width.end());
+    if (*most - *least <= kEqual * *most) continue;
+    for (std::size_t k = 0; k < ndiag; ++k) {
+      float* entry = &result.resolution(s, k, 0);
+      for (std::size_t j = 0; j < n; ++j) {  // of row j - half + k
+        if (j + k < half || j + k - half >= n) continue;
+        entry[j] =
+            static_cast<float>(static_cast<double>(entry[j]) * width[j] / width[j + k - half]);
+      }
     }
-  }
-  const WaveRange range = wave_range_of(psf);
-  const double reach = kMostExtrapolation * (range.last_aa - range.first_aa);
-  if (wave.front() < range.first_aa - reach || wave.back() > range.last_aa + reach) {
-    throw Error(kNotCovered, "the PSF covers " + angstrom(range.first_aa) + " to " +
-                                 angstrom(range.last_aa) + " Angstrom, the grid runs from " +
-                                 angstrom(wave.front()) + " to " + angstrom(wave.back()) +
-                                 ": expected no more than 5 % of that range (" + angstrom(reach) +
-                                 ") beyond, where the PSF's polynomials still mean something");
   }
 }
 

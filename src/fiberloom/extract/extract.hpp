@@ -32,8 +32,11 @@ struct PatchOptions {
 
 struct ExtractOptions {
   std::vector<double> wave;  ///< wavelength grid, Angstrom, increasing; need not be linear
-  int spec_min = 0;          ///< first fibre, counted from 0 in the PSF
-  int nspec = -1;            ///< number of fibres; -1: all from spec_min
+  /// exact engine on the CPU: a grid for each fibre of the PSF, [nfiber][nwave], bins of neighbours
+  /// at most kMostBinsApart from each other; empty: all are on `wave`, which else only names bins
+  Array2D<double> fiber_wave;
+  int spec_min = 0;      ///< first fibre, counted from 0 in the PSF
+  int nspec = -1;        ///< number of fibres; -1: all from spec_min
   int bundle_size = 25;  ///< fibres of a bundle, counted from fibre 0; 0: from the PSF's BUNDLE row
   double psferr = -1;    ///< fractional PSF error in chi2pix; < 0: the PSF's own
   double regularize = 0;    ///< ridge on the flux, 1/electron (enters squared, as the peers' alpha)
@@ -46,6 +49,11 @@ struct ExtractOptions {
   bool model_variance = false;
   /// exact engine on the CPU: pixels so many sigma from the model are dropped; < 0: none
   double reject_nsig = -1;
+  /// Errors uncorrelated between the fibres of a bundle, too ('noise' decorrelation of the peers)
+  bool decorrelate_fibers = false;
+  /// Solved on bins so many times narrower, of which each bin of the result is the mean that has
+  /// the least variance: light between the centres of bins is described, and its errors stay small
+  int oversample = 1;
   PatchOptions patch;
 };
 
@@ -53,6 +61,15 @@ struct ExtractOptions {
 [[nodiscard]] inline bool refines(const ExtractOptions& options) {
   return options.model_variance || options.reject_nsig >= 0;
 }
+/// Bins of the same number of two neighbouring fibres.
+inline constexpr int kMostBinsApart = 8;
+/// Finer solutions than this the pixels do not carry.
+inline constexpr Interval kOversampleRange = between(1, 4);
+
+/// Grid of a fibre of the PSF, and how wide its bins are.
+[[nodiscard]] std::vector<double> grid_of(const ExtractOptions& options, int fiber);
+[[nodiscard]] std::vector<double> widths_of(const ExtractOptions& options, int fiber);
+
 /// Fewer sigma would drop noise: of a bundle's million pixels 2,700 lie beyond 3.
 inline constexpr Interval kRejectRange = at_least(3);
 
@@ -85,6 +102,12 @@ struct BundleReport {
   std::size_t rejected = 0;       ///< pixels dropped as outliers
   int unfit_fibers =
       0;  ///< fibres that the PSF does not describe: none of their pixels was dropped
+  /// Goodness of fit: of the pixels below spots that were used, without psferr.
+  double chi2 = 0;
+  std::size_t pixels = 0, parameters = 0;  ///< of it
+  /// Fractional error of the PSF that explains the residuals of bright pixels; < 0: too few of them
+  double seen_psferr = -1;
+  std::size_t bright_pixels = 0;
 };
 
 /// Fibres [first, last) of a bundle.
@@ -124,8 +147,11 @@ struct ExtractResult : Spectra {
   Array2D<double> pixmask_fraction;   ///< share of a bin's light that fell on bad pixels
   Array2D<double> rejected_fraction;  ///< of these the pixels that were dropped as outliers; empty
                                       ///< unless asked for
-  std::vector<CcdPixel> rejected;     ///< pixels dropped as outliers, bundle by bundle
-  Array2D<float> model;               ///< [npix_y][npix_x] electrons, empty unless asked for
+  /// With `oversample` [nspec][ndiag][oversample x nwave]: (s, k, j) is the response of bin
+  /// j / oversample - ndiag/2 + k to the fine bin j, per Angstrom (oversample.hpp)
+  Array3D<float> fine_resolution;
+  std::vector<CcdPixel> rejected;  ///< pixels dropped as outliers, bundle by bundle
+  Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
 };
@@ -153,6 +179,10 @@ void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& op
 [[nodiscard]] ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf,
                                           const ExtractOptions& options, Executor& executor,
                                           const Observer& observer = {}, Tracer* tracer = nullptr);
+
+/// RESOLUTION of spectra per bin becomes that of spectra per Angstrom, R[i,j] width_j / width_i:
+/// flux = R truth on grids whose bins widen, too. Fibres of equal bins keep every bit.
+void convert_resolution(const ExtractOptions& options, ExtractResult& result);
 
 /// Sets MASK from pixmask_fraction, ivar and chi2pix (bits 0, 1, 7), the last over the fibres
 /// given.

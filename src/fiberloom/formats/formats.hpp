@@ -79,7 +79,16 @@ struct FrameFile : Spectra {
   HeaderCards header;       ///< of FLUX
   Array2D<double> chi2pix;  ///< [nspec][nwave]; empty: none
   int spec_min = 0;  ///< first fibre of its camera, where neither FIBERMAP nor header says it
+  /// [nspec][nwave] Angstrom: each fibre's own bins, of which `wave` is the mean; empty: all have
+  /// `wave`
+  Array2D<double> fiber_wave;
+  /// [nspec][ndiag][n nwave]: (s, k, j) is the response of bin j / n - ndiag/2 + k to light of the
+  /// n-th part j of bin j / n, per Angstrom; empty: the spectra were not solved on finer bins
+  Array3D<float> fine_resolution;
+  std::vector<double> fiber_heliocor;  ///< [nspec] barycentric factors; empty: HELIOCOR alone
 };
+/// Throws kUnsupported for a frame whose fibres have grids of their own: for steps that need one.
+void require_one_grid(const FrameFile& frame);
 /// Which tables of a frame are read: a fault in one that nobody asked for is nobody's.
 enum class FrameTables { kFibermap, kAll };
 [[nodiscard]] FrameFile read_frame(const std::string& path, Verify verify = Verify::kYes,

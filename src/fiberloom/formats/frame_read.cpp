@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
@@ -30,6 +31,19 @@ void require_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux)
 }
 
 namespace {
+
+/// Of finer bins, so many for each.
+Array3D<float> read_fine_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+  require_image(file, hdu, 3);
+  if (hdu.axes[0] % flux.axes[0] != 0 || hdu.axes[2] != flux.axes[1] || hdu.axes[1] % 2 != 1) {
+    throw file.error(Status::kWrongShape, hdu,
+                     "shape " + hdu.shape() + ", expected " + std::to_string(flux.axes[1]) +
+                         " x (odd) x a multiple of " + std::to_string(flux.axes[0]));
+  }
+  Array3D<float> out(hdu.axes[2], hdu.axes[1], hdu.axes[0]);
+  file.read_pixels<float>(hdu, {out.data(), out.size()});
+  return out;
+}
 
 Array3D<float> read_resolution(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
   require_resolution(file, hdu, flux);
@@ -80,6 +94,15 @@ FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
   if (const Hdu* chi2 = file.find("CHI2PIX")) {
     out.chi2pix = read_matrix(file, require_like_flux(file, *chi2, flux));
   }
+  if (const Hdu* fine = file.find("RESOLUTION_FINE")) {
+    out.fine_resolution = read_fine_resolution(file, *fine, flux);
+  }
+  if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {
+    out.fiber_wave = read_matrix(file, require_like_flux(file, *own, flux));
+  }
+  if (const Hdu* factors = file.find("FIBER_HELIOCOR")) {
+    out.fiber_heliocor = read_vector(file, *factors);
+  }
   out.fibermap = find_table(file, "FIBERMAP");
   if (tables == FrameTables::kAll) out.scores = find_table(file, "SCORES");
   return out;
@@ -99,6 +122,14 @@ TruthFile parse_truth(const FitsReader& file) {
 
 FrameFile read_frame(const std::string& path, Verify verify, FrameTables tables) {
   return formats::parse_frame(fits::FitsReader::open(path, verify), tables);
+}
+
+void require_one_grid(const FrameFile& frame) {
+  if (frame.fiber_wave.empty()) return;
+  throw Error(Status::kUnsupported,
+              frame.path +
+                  ": HDU FIBER_WAVELENGTH: each fibre has wavelengths of its own; expected "
+                  "spectra on one grid");
 }
 
 TruthFile read_truth(const std::string& path, Verify verify) {

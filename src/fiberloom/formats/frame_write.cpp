@@ -30,6 +30,10 @@ void check_shapes(const std::string& path, const FrameFile& frame) {
   require(n > 0 && m > 0 && same(r.flux), path, "FLUX");
   require(same(r.ivar), path, "IVAR");
   require(r.mask.empty() || same(r.mask), path, "MASK");
+  const auto& fine = frame.fine_resolution;
+  require(fine.empty() || (fine.planes() == n && fine.cols() % m == 0), path, "RESOLUTION_FINE");
+  require(frame.fiber_wave.empty() || same(frame.fiber_wave), path, "FIBER_WAVELENGTH");
+  require(frame.fiber_heliocor.empty() || frame.fiber_heliocor.size() == n, path, "FIBER_HELIOCOR");
   require(frame.chi2pix.empty() || same(frame.chi2pix), path, "CHI2PIX");
   require(r.resolution.empty() || (r.resolution.planes() == n && r.resolution.cols() == m), path,
           "RESOLUTION");
@@ -73,6 +77,20 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   if (!frame.chi2pix.empty())
     formats::write_matrix(writer, "CHI2PIX", frame.chi2pix, PixelType::kFloat32);
   if (r.scores) writer.table("SCORES", to_raw_table(*r.scores));
+  const auto& fine = frame.fine_resolution;
+  if (!fine.empty()) {
+    writer.image("RESOLUTION_FINE", std::span<const float>(fine.data(), fine.size()),
+                 {fine.cols(), fine.rows(), fine.planes()}, PixelType::kFloat32);
+  }
+  if (!frame.fiber_wave.empty()) {
+    HeaderCards unit;
+    unit.set("BUNIT", "Angstrom");
+    formats::write_matrix(writer, "FIBER_WAVELENGTH", frame.fiber_wave, PixelType::kFloat64, unit);
+  }
+  if (!frame.fiber_heliocor.empty()) {
+    writer.image("FIBER_HELIOCOR", std::span<const double>(frame.fiber_heliocor),
+                 {frame.fiber_heliocor.size()}, PixelType::kFloat64);
+  }
 }
 
 }  // namespace

@@ -32,6 +32,10 @@ SpectraFile::Camera read_camera(const FitsReader& file, const std::string& name)
 
 /// A frame is a file of one camera.
 SpectraFile::Camera read_frame_camera(const FitsReader& file) {
+  if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {
+    throw file.error(Status::kUnsupported, *own,
+                     "each fibre has wavelengths of its own; expected spectra on one grid");
+  }
   const HeaderCards header = file.require("FLUX").user_header();
   SpectraFile::Camera camera;
   camera.name = fits::normal_name(header.text("CAMERA").value_or("")).substr(0, 1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -34,7 +35,7 @@ std::vector<double> evaluate_all(const SpotPlan& plan, int fiber, int series) {
   std::vector<double> sum(static_cast<std::size_t>(plan.nwave_padded), 0.0);
   for (int k = 0; k < plan.ncoef; ++k) {
     if (c[k] == 0.0) continue;
-    const double* basis = plan.basis_row(plan.domain[static_cast<std::size_t>(series)], k);
+    const double* basis = plan.basis_row(fiber, plan.domain[static_cast<std::size_t>(series)], k);
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += c[k] * basis[j];
   }
   return sum;
@@ -57,9 +58,30 @@ void require_stamp(const SpotShape& shape) {
                                         std::to_string(kMaxShapeStamp) + " a side supported");
 }
 
-}  // namespace
+using Domain = std::pair<double, double>;
 
-SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa) {
+/// P_k(u) of one grid, [ncoef][padded] for each domain; bins beyond the grid repeat the last.
+void fill_basis(const std::vector<Domain>& domains, std::size_t ncoef, std::size_t padded,
+                const std::vector<double>& wave_aa, double* basis) {
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    for (std::size_t j = 0; j < padded; ++j) {
+      const double wave = wave_aa[std::min(j, wave_aa.size() - 1)];
+      const double u =
+          (wave - domains[d].first) * 2.0 / (domains[d].second - domains[d].first) - 1.0;
+      double p0 = 1.0, p1 = u;
+      for (std::size_t k = 0; k < ncoef; ++k) {
+        basis[(d * ncoef + k) * padded + j] = p0;
+        const double kd = static_cast<double>(k);
+        const double p2 = ((2 * kd + 3) * u * p1 - (kd + 1) * p0) / (kd + 2);
+        p0 = p1;
+        p1 = p2;
+      }
+    }
+  }
+}
+
+SpotPlan make_plan(const PsfModel& psf, std::span<const std::vector<double>> grids,
+                   int first_fiber) {
   if (psf.shape) {
     require_stamp(*psf.shape);
   } else if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
@@ -83,21 +105,27 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
   plan.npix_x = psf.npix_x;
   plan.npix_y = psf.npix_y;
   plan.nfiber = psf.nfiber();
-  plan.nwave = static_cast<int>(wave_aa.size());
+  plan.nbases = static_cast<int>(grids.size());
+  plan.basis_first = first_fiber;
+  plan.nwave = static_cast<int>(grids.front().size());
   plan.nwave_padded = (plan.nwave + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
   plan.has_tails = psf.has_tails;
   plan.shape = psf.shape;
   if (plan.shape) {
-    plan.wave_aa = wave_aa;
-    plan.wave_aa.resize(static_cast<std::size_t>(plan.nwave_padded), wave_aa.back());
+    for (const std::vector<double>& wave_aa : grids) {
+      plan.wave_aa.insert(plan.wave_aa.end(), wave_aa.begin(), wave_aa.end());
+      plan.wave_aa.insert(plan.wave_aa.end(),
+                          static_cast<std::size_t>(plan.nwave_padded) - wave_aa.size(),
+                          wave_aa.back());
+    }
   }
 
   const auto series = all_series(psf);
   plan.nseries = static_cast<int>(series.size());
-  std::vector<std::pair<double, double>> domains;
+  std::vector<Domain> domains;
   for (const LegendreSeries* s : series) {
     plan.ncoef = std::max(plan.ncoef, static_cast<int>(s->coef.cols()));
-    const std::pair domain(s->wave_min, s->wave_max);
+    const Domain domain(s->wave_min, s->wave_max);
     const auto found = std::find(domains.begin(), domains.end(), domain);
     plan.domain.push_back(static_cast<int>(found - domains.begin()));
     if (found == domains.end()) domains.push_back(domain);
@@ -117,25 +145,24 @@ SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa)
     }
   }
   const auto padded = static_cast<std::size_t>(plan.nwave_padded);
-  plan.basis = Buffer<double>(domains.size() * ncoef * padded, 0.0);
-  for (std::size_t d = 0; d < domains.size(); ++d) {
-    for (std::size_t j = 0; j < padded; ++j) {
-      const double wave = wave_aa[std::min(j, wave_aa.size() - 1)];
-      const double u =
-          (wave - domains[d].first) * 2.0 / (domains[d].second - domains[d].first) - 1.0;
-      double p0 = 1.0, p1 = u;
-      for (std::size_t k = 0; k < ncoef; ++k) {
-        plan.basis[(d * ncoef + k) * padded + j] = p0;
-        const double kd = static_cast<double>(k);
-        const double p2 = ((2 * kd + 3) * u * p1 - (kd + 1) * p0) / (kd + 2);
-        p0 = p1;
-        p1 = p2;
-      }
-    }
-  }
+  const std::size_t size = domains.size() * ncoef * padded;
+  plan.basis = Buffer<double>(grids.size() * size, 0.0);
+  for (std::size_t g = 0; g < grids.size(); ++g)
+    fill_basis(domains, ncoef, padded, grids[g], plan.basis.data() + g * size);
   plan.float_coef = rounded(plan.coef);
   plan.float_basis = rounded(plan.basis);
   return plan;
+}
+
+}  // namespace
+
+SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  return make_plan(psf, {&wave_aa, 1}, 0);
+}
+
+SpotPlan make_spot_plan(const PsfModel& psf,
+                        const std::vector<std::vector<double>>& wave_of_fiber_aa, int first_fiber) {
+  return make_plan(psf, wave_of_fiber_aa, first_fiber);
 }
 
 FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
@@ -162,7 +189,7 @@ FiberTrace trace_fiber(const SpotPlan& plan, int fiber) {
   };
   // Outward from the bin nearest to the middle of the trace's domain (u = 0, where P_1 changes
   // sign).
-  const double* u = plan.basis_row(plan.domain[1], plan.ncoef > 1 ? 1 : 0);
+  const double* u = plan.basis_row(fiber, plan.domain[1], plan.ncoef > 1 ? 1 : 0);
   std::size_t middle = 0;
   const auto nwave = static_cast<std::size_t>(plan.nwave);
   while (middle + 1 < nwave && u[middle] < 0) ++middle;

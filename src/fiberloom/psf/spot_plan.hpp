@@ -25,20 +25,32 @@ struct SpotPlan {
   int nseries = 0, ncoef = 0;
   bool has_tails = false;
   std::shared_ptr<const SpotShape> shape;  ///< of PsfModel
-  std::vector<double> wave_aa;             ///< [nwave_padded] where there is a shape
-  std::vector<int> domain;                 ///< [nseries]: which wavelength domain
+  /// Fibres on grids of their own, from basis_first on: the bases of one fibre after the other
+  /// (nbases of them); else there is one, which all share.
+  int nbases = 1, basis_first = 0;
+  std::vector<double> wave_aa;  ///< [nbases][nwave_padded] where there is a shape
+  std::vector<int> domain;      ///< [nseries]: which wavelength domain
   int ndomain = 0;
   std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
   Buffer<double> coef;    ///< [nfiber][nseries][ncoef]
-  Buffer<double> basis;   ///< [ndomain][ncoef][nwave_padded]: P_k(u(lambda))
+  Buffer<double> basis;   ///< [nbases][ndomain][ncoef][nwave_padded]: P_k(u(lambda))
   Buffer<float> float_coef, float_basis;  ///< the same, rounded
 
   [[nodiscard]] std::size_t coef_of(int fiber) const noexcept {
     return static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }
-  [[nodiscard]] const double* basis_row(int which_domain, int k) const noexcept {
-    return basis.data() + static_cast<std::size_t>(which_domain * ncoef + k) *
-                              static_cast<std::size_t>(nwave_padded);
+  /// Which of the bases is a fibre's.
+  [[nodiscard]] std::size_t base_of(int fiber) const noexcept {
+    return nbases == 1 ? 0 : static_cast<std::size_t>(fiber - basis_first);
+  }
+  [[nodiscard]] std::size_t basis_of(int fiber) const noexcept {
+    return base_of(fiber) * static_cast<std::size_t>(ndomain * ncoef) *
+           static_cast<std::size_t>(nwave_padded);
+  }
+  [[nodiscard]] const double* basis_row(int fiber, int which_domain, int k) const noexcept {
+    return basis.data() + basis_of(fiber) +
+           static_cast<std::size_t>(which_domain * ncoef + k) *
+               static_cast<std::size_t>(nwave_padded);
   }
   /// Doubles of a stored spot, with room for the last row to be written in whole packs.
   [[nodiscard]] std::size_t spot_size() const noexcept {
@@ -50,6 +62,10 @@ struct SpotPlan {
 };
 
 [[nodiscard]] SpotPlan make_spot_plan(const PsfModel& psf, const std::vector<double>& wave_aa);
+/// The same with a grid for each of the fibres from first_fiber on; the others have no place in it.
+[[nodiscard]] SpotPlan make_spot_plan(const PsfModel& psf,
+                                      const std::vector<std::vector<double>>& wave_of_fiber_aa,
+                                      int first_fiber);
 
 /// Where the spots of one fibre fall. Computed in one place and without FMA, since a corner is a
 /// decision (floor) and must not depend on the ISA level.

@@ -158,7 +158,7 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
     pack_of_spots<Pack, NX, NY, D>(
         plan,
         {plan.coef.data() + plan.coef_of(fiber), plan.domain.data(), plan.used.data(),
-         plan.basis.data() + j, plan.ncoef, plan.nwave_padded},
+         plan.basis.data() + plan.basis_of(fiber) + j, plan.ncoef, plan.nwave_padded},
         j, trace, out + first);
   }
 }
@@ -174,7 +174,7 @@ void float_spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& t
     pack_of_spots<FloatPack, NX, NY, D>(
         plan,
         {plan.float_coef.data() + plan.coef_of(fiber), plan.domain.data(), plan.used.data(),
-         plan.float_basis.data() + j, plan.ncoef, plan.nwave_padded},
+         plan.float_basis.data() + plan.basis_of(fiber) + j, plan.ncoef, plan.nwave_padded},
         j, trace, each);
   }
 }
@@ -213,8 +213,10 @@ void shape_spot(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace,
   if (!trace.live[bin]) return;
   double value[kMaxShapeStamp * kMaxShapeStamp];
   plan.shape->evaluate(
-      {static_cast<std::size_t>(fiber), plan.wave_aa[bin], trace.x[bin], trace.y[bin]}, kShape,
-      value);
+      {static_cast<std::size_t>(fiber),
+       plan.wave_aa[plan.base_of(fiber) * static_cast<std::size_t>(plan.nwave_padded) + bin],
+       trace.x[bin], trace.y[bin]},
+      kShape, value);
   Real* corner = out + (trace.x0[bin] - frame_of(trace.x0[bin], lanes));
   for (int r = 0; r < plan.ny; ++r) {
     for (int c = 0; c < plan.nx; ++c)

@@ -10,7 +10,9 @@
 #include <set>
 #include <span>
 
+#include "fiberloom/extract/oversample.hpp"
 #include "fiberloom/spectrum/banded.hpp"
+#include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -105,11 +107,80 @@ Array2D<double> bin_truth(const TruthFile& truth, const std::vector<double>& wav
   return out;
 }
 
+namespace {
+
+constexpr int kNodes = 8;
+
+/// Weights of the value at u of the polynomial through the integers from `first` on.
+std::array<double, kNodes> lagrange(double u, long first) {
+  std::array<double, kNodes> weight{};
+  for (int a = 0; a < kNodes; ++a) {
+    double product = 1;
+    for (int b = 0; b < kNodes; ++b) {
+      if (b != a) product *= (u - static_cast<double>(first + b)) / (a - b);
+    }
+    weight[static_cast<std::size_t>(a)] = product;
+  }
+  return weight;
+}
+
+/// The truth's light, which sits at its samples, on equal bins such that its sum and moments stay:
+/// what a smooth response sees of both is the same. Per Angstrom; NaN where the truth does not
+/// reach.
+Array2D<double> place_truth(const TruthFile& truth, const std::vector<double>& wave) {
+  const std::size_t nspec = truth.flux.rows(), n = wave.size();
+  Array2D<double> out(nspec, n, std::numeric_limits<double>::quiet_NaN());
+  if (n < 2 || truth.wave.size() < 2) return out;
+  const double step = (wave.back() - wave.front()) / static_cast<double>(n - 1);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (wave[j] < truth.wave.front() - step || wave[j] > truth.wave.back() + step) continue;
+    for (std::size_t s = 0; s < nspec; ++s) out(s, j) = 0;
+  }
+  const std::vector<double> width = bin_widths(truth.wave);
+  for (std::size_t k = 0; k < truth.wave.size(); ++k) {
+    const double u = (truth.wave[k] - wave.front()) / step;
+    const long first = static_cast<long>(std::floor(u)) - kNodes / 2 + 1;
+    const auto weight = lagrange(u, first);
+    for (int a = 0; a < kNodes; ++a) {
+      if (first + a < 0 || first + a >= static_cast<long>(n)) continue;
+      const auto j = static_cast<std::size_t>(first + a);
+      const double share = weight[static_cast<std::size_t>(a)] * width[k] / step;
+      for (std::size_t s = 0; s < nspec; ++s) out(s, j) += share * truth.flux(s, k);
+    }
+  }
+  return out;
+}
+
+bool has_equal_bins(const std::vector<double>& wave) {
+  const std::vector<double> width = bin_widths(wave);
+  const auto [least, most] = std::minmax_element(width.begin(), width.end());
+  return *most - *least <= 1e-6 * *most;
+}
+
+/// y = C x of a matrix whose columns are parts of bins (FrameFile::fine_resolution).
+void multiply_fine(const Array3D<float>& c, std::size_t s, std::span<const double> x,
+                   std::span<double> y) {
+  const std::size_t half = c.rows() / 2, parts = x.size() / y.size();
+  std::fill(y.begin(), y.end(), 0.0);
+  for (std::size_t d = 0; d < c.rows(); ++d) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const std::size_t row = k / parts + d;
+      if (row >= half && row - half < y.size())
+        y[row - half] += static_cast<double>(c(s, d, k)) * x[k];
+    }
+  }
+}
+
+}  // namespace
+
 Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
   if (frame.resolution.empty())
     throw Error(Status::kMissingHdu, frame.path + ": no HDU RESOLUTION");
   if (frame.wave.empty()) throw Error(Status::kMissingHdu, frame.path + ": no HDU WAVELENGTH");
-  const Array2D<double> binned = bin_truth(truth, frame.wave);
+  const bool fine = !frame.fine_resolution.empty() && has_equal_bins(frame.wave);
+  const auto parts = static_cast<int>(fine ? frame.fine_resolution.cols() / frame.wave.size() : 1);
+  const Array2D<double> binned =
+      fine ? place_truth(truth, finer_grid(frame.wave, parts)) : bin_truth(truth, frame.wave);
   const auto truth_fibers = numbers_of(truth);
   std::map<std::int64_t, std::size_t> row_of;
   for (std::size_t r = 0; r < truth_fibers.size(); ++r) row_of.emplace(truth_fibers[r], r);
@@ -122,7 +193,11 @@ Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
     if (it == row_of.end()) continue;
     ++common;
     const std::span<const double> bins(binned.row(it->second), binned.cols());
-    multiply(banded(frame.resolution, s), bins, {out.row(s), out.cols()});
+    if (fine) {
+      multiply_fine(frame.fine_resolution, s, bins, {out.row(s), out.cols()});
+    } else {
+      multiply(banded(frame.resolution, s), bins, {out.row(s), out.cols()});
+    }
   }
   if (common == 0) {
     throw Error(Status::kWrongShape,

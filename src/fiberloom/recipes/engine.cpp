@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/engine.hpp"
 
 #include "fiberloom/extract/exact/gpu/device_engine.hpp"
+#include "fiberloom/extract/oversample.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -14,13 +15,23 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
         Status::kUnsupported,
         "--model-variance and --reject are of the exact method; --method patch has neither");
   }
-  const bool by_cpu = refines(options) || psf.shape;
+  if (!options.fiber_wave.empty() && method_ == Method::kPatch) {
+    throw Error(Status::kUnsupported,
+                "a grid for each fibre is of the exact method; --method patch has one grid");
+  }
+  if (options.oversample > 1) {
+    return coarser_result(extract(ccd, psf, finer_options(options), executor, observer, tracer),
+                          options);
+  }
+  const bool by_cpu =
+      refines(options) || options.decorrelate_fibers || !options.fiber_wave.empty() || psf.shape;
   if (device_ != nullptr && !by_cpu)
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   if (device_ != nullptr) {
     observer.info(
-        "done by the CPU: --model-variance, --reject and PSFs other than GAUSS-HERMITE "
-        "have no device code");
+        "done by the CPU: --model-variance, --reject, --decorrelate-fibers, grids of each fibre "
+        "and "
+        "PSFs other than GAUSS-HERMITE have no device code");
   }
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);

@@ -63,6 +63,15 @@ double equations_bytes(const ExactShape& s) {
   return normal + solve;
 }
 
+/// exact::BundleRootWork.
+double bundle_root_bytes(const ExactShape& s, double ndiag) {
+  const double n = s.fibers * s.pitch * kDouble;
+  const double groups = std::ceil(s.fibers / kLanes), band = rounded_up(kBands, s.band);
+  const double solve = 5 * n + s.bins * kPack * (band + 1 + groups * (band + 1) + 1);
+  const double entries = s.fibers * s.window_rows * kPack * (std::floor(ndiag / 2) + 1);
+  return solve + 6 * n + entries + s.window_rows * kPack * (kBands.back() + 3);
+}
+
 /// exact::MarginalWork, RootBuffers for one band of S.
 double sweeps_bytes(const ExactShape& s, int band, double ndiag) {
   const double row = s.window_rows * kPack;
@@ -106,6 +115,9 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
   if (refines(options)) {  // exact::RefineWork
     task += strip * (3 * kFloat + 3) + shape.fibers * shape.pitch * kDouble;
   }
+  if (options.decorrelate_fibers) task += bundle_root_bytes(shape, options.ndiag);
+  if (!options.fiber_wave.empty())  // spots of a bundle on grids of its own
+    task += shape.fibers * plan_bytes(psf, shape.bins);
   task += std::min(kRounding, 0.35 * task);
 
   double shared = result_bytes(asked.last - asked.first, nwave, options.ndiag) +

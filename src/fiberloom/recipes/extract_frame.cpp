@@ -35,12 +35,12 @@ MemoryUse plan_memory(const ExtractJob& job, const Engine& engine, const Prepare
   const CcdFrame& ccd = frame.in.preproc.ccd;
   const std::string& image = frame.in.preproc.path;
   const FrameMemory need =
-      frame_memory(job, engine, engine_memory(job, frame.in.psf->model, frame.wave), file,
+      frame_memory(job, engine, engine_memory(job, frame.in.psf->model, frame.grid.range), file,
                    bytes_of(ccd.image) + bytes_of(ccd.ivar) + bytes_beside(frame.in.preproc));
   MemoryUse use{need.peak(threads), 0, threads};
   if (!grant) return use;
   use.granted_bytes = grant->bytes;
-  use.threads = threads_that_fit(need, *grant, threads, image, frame.wave[2]);
+  use.threads = threads_that_fit(need, *grant, threads, image, frame.grid.range[2]);
   if (use.threads < threads) {
     observer.warn(image +
                   print(": %zu of %zu threads extract: all would need ", use.threads, threads) +
@@ -71,6 +71,8 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
   const StageTime compute = clock.lap();
 
   ExtractSummary summary = summarize(job, frame, result);
+  if (job.realisations > 0)
+    summary.realisations = realise(job, frame, result, engine, capped, observer);
   write_result(job, frame, std::move(result), tracer);
   summary.memory = memory;
   summary.read = read;

@@ -11,6 +11,8 @@
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/formats.hpp"
 #include "fiberloom/recipes/engine.hpp"
+#include "fiberloom/recipes/realisations.hpp"
+#include "fiberloom/spectrum/resolution_leak.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "loom/runtime/usage.hpp"
@@ -23,10 +25,18 @@ struct ExtractJob {
   std::string image, psf, fibermap;              ///< input
   std::string output, model, residual, pixmask;  ///< output
   std::optional<std::array<double, 3>>
-      wave;                  ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
-  bool barycentric = false;  ///< extract on the grid divided by the barycentric factor
+      wave;                         ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
+  bool wave_log10 = false;          ///< the step is one of log10(Angstrom)
+  std::string wave_file;            ///< the grid itself, instead of `wave`; input
+  bool barycentric = false;         ///< extract on the grid divided by the barycentric factor
+  bool barycentric_fibers = false;  ///< each fibre by its own
   Method method = Method::kExact;
-  ExtractOptions options;  ///< `wave` and `want_model` are filled in by the recipe
+  double max_leak = -1;  ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
+  /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame
+  /// alone.
+  int realisations = 0;
+  bool report_leak = false;  ///< say what RESOLUTION leaks in the summary
+  ExtractOptions options;    ///< `wave` and `want_model` are filled in by the recipe
   std::uint32_t mask_bits = kDefaultMaskBits;
   PsfReadOptions psf_options;
   Verify verify = Verify::kYes;  ///< of all inputs
@@ -53,12 +63,14 @@ struct MemoryUse {
 
 /// What was done, for the log and --json.
 struct ExtractSummary {
+  LeakReport leak;
+  std::optional<RealisationReport> realisations;
   std::string image, psf, output;  ///< paths really read, and written
   StageTime read, compute, write;
   MaskCounts pixels;
   int spec_min = 0;
   std::size_t nspec = 0, nwave = 0;
-  std::array<double, 3> wave{};  ///< wmin, wmax, step of the file
+  std::array<double, 3> wave{};  ///< first, last, (mean) step of the file
   double heliocor = 1;           ///< the extraction's grid is that divided by this
   std::size_t without_ccd = 0;   ///< bins whose spot lies beyond the first or last row
   std::size_t some_bad = 0, all_bad = 0, bad_fit = 0;  ///< bins by mask bit

@@ -86,10 +86,29 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
       EXPECT_EQ(names, "--no-scores");
     }
   }
-  EXPECT_EQ(keys, (std::vector<std::string>{"method", "wave", "barycentric", "fibres", "bundle",
-                                            "psferr", "ridge", "ndiag", "mask", "gh00", "tails",
-                                            "scores", "tolerance", "patch", "iterations",
-                                            "model_variance", "reject", "psf_status"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"method",
+                                            "wave",
+                                            "barycentric",
+                                            "fibres",
+                                            "bundle",
+                                            "psferr",
+                                            "ridge",
+                                            "ndiag",
+                                            "mask",
+                                            "gh00",
+                                            "tails",
+                                            "scores",
+                                            "tolerance",
+                                            "patch",
+                                            "iterations",
+                                            "model_variance",
+                                            "reject",
+                                            "psf_status",
+                                            "decorrelate_fibers",
+                                            "wave_log10",
+                                            "barycentric_fibers",
+                                            "max_leak",
+                                            "oversample"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -113,17 +132,43 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   ExtractJob job;
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
-  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, barycentric, method, options,
+  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, wave_log10, wave_file,
+         barycentric, barycentric_fibers, method, max_leak, realisations, report_leak, options,
          mask_bits, psf_options, verify, scores, overwrite] = job;
-  auto& [grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model, tolerance,
-         max_iterations, model_variance, reject, patch] = options;
+  auto& [grid, fiber_grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model,
+         tolerance, max_iterations, model_variance, reject, decorrelate_fibers, oversample, patch] =
+      options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
   auto& [gh00, tails, psf_status, psf_verify] = psf_options;
-  const std::set<const void*> wanted{
-      &wave,      &barycentric,    &method,         &mask_bits, &verify,      &scores,
-      &spec_min,  &nspec,          &bundle_size,    &psferr,    &regularize,  &ndiag,
-      &tolerance, &max_iterations, &model_variance, &reject,    &nsubbundles, &nwavestep,
-      &wavepad,   &wavepad_frac,   &pixpad_frac,    &gh00,      &tails,       &psf_status};
+  const std::set<const void*> wanted{&wave,
+                                     &barycentric,
+                                     &method,
+                                     &mask_bits,
+                                     &verify,
+                                     &scores,
+                                     &spec_min,
+                                     &nspec,
+                                     &bundle_size,
+                                     &psferr,
+                                     &regularize,
+                                     &ndiag,
+                                     &tolerance,
+                                     &max_iterations,
+                                     &model_variance,
+                                     &reject,
+                                     &nsubbundles,
+                                     &nwavestep,
+                                     &wavepad,
+                                     &wavepad_frac,
+                                     &pixpad_frac,
+                                     &gh00,
+                                     &tails,
+                                     &psf_status,
+                                     &decorrelate_fibers,
+                                     &oversample,
+                                     &wave_log10,
+                                     &barycentric_fibers,
+                                     &max_leak};
   EXPECT_EQ(in_rows, wanted);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "fiberloom/recipes/version.hpp"
 
@@ -55,11 +56,11 @@ void set_dependency(HeaderCards& header, const std::string& name, const std::str
 HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
   const FrameInputs& in = frame.in;
   const ExtractOptions& options = frame.options;
-  const std::array<double, 3>& wave = frame.wave;
+  const std::array<double, 3>& wave = frame.grid.range;
   HeaderCards header = in.preproc.header;
   const std::int64_t nspec = fiber_count(options, in.psf->model.nfiber());
-  if (frame.heliocor != 1) {
-    header.set("HELIOCOR", frame.heliocor, "Barycentric factor applied to wavelengths");
+  if (frame.grid.heliocor != 1) {
+    header.set("HELIOCOR", frame.grid.heliocor, "Barycentric factor applied to wavelengths");
   }
   header.set("NSPEC", nspec, "Number of spectra");
   header.set("WAVEMIN", wave[0], "First wavelength [Angstroms]");
@@ -81,6 +82,20 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
   }
   if (options.reject_nsig >= 0) {
     header.set("EXREJECT", options.reject_nsig, "[sigma] pixels farther from the model dropped");
+  }
+  if (std::string_view(frame.grid.kind) != "linear") {
+    header.set("EXGRID", frame.grid.kind, "Wavelength grid; WAVESTEP is its mean step");
+  }
+  if (!frame.grid.fiber_factor.empty()) {
+    header.set_logical("EXFHELIO", true, "HELIOCOR of each fibre applied");
+  }
+  if (options.oversample > 1) {
+    header.set("EXOVERS", static_cast<std::int64_t>(options.oversample),
+               "Parts of a bin in the solution, RESOLUTION_FINE");
+  }
+  if (job.max_leak >= 0) header.set("EXLEAK", job.max_leak, "What a row of RESOLUTION may leak");
+  if (options.decorrelate_fibers) {
+    header.set_logical("EXDECORR", true, "Errors of fibres decorrelated, too");
   }
   header.set("FIBERMIN", first_fiber(options, frame.fibermap));
   return header;

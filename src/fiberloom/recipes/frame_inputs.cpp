@@ -6,6 +6,8 @@
 #include <future>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
+#include "fiberloom/formats/wave_file.hpp"
+#include "fiberloom/recipes/frame_grid.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -33,6 +35,7 @@ FrameInputs read_image(const ExtractJob& job, Executor* executor, Tracer* tracer
         read_preproc(job.image, job.verify,
                      refines(job.options) ? NoiseMap::kByPixel : NoiseMap::kMean, executor);
   }
+  if (!job.wave_file.empty()) in.wave_file = read_wave_file(job.wave_file, job.verify);
   in.fibermap_path = in.preproc.path;
   if (!job.fibermap.empty()) {
     in.fibermap = read_fibermap(job.fibermap, job.verify);
@@ -114,9 +117,14 @@ std::vector<double> divided_grid(const std::array<double, 3>& wave, double facto
 namespace {
 
 /// Bins farther apart than a spot is high: light between them would belong to none.
-void require_close_bins(const std::array<double, 3>& wave, const PsfModel& psf) {
-  const double middle = 0.5 * (wave[0] + wave[1]), step = wave[2];
-  if (psf.nfiber() == 0 || wave[1] - wave[0] < step) return;
+void require_close_bins(const std::vector<double>& wave, const PsfModel& psf) {
+  if (psf.nfiber() == 0 || wave.size() < 2) return;
+  double middle = 0, step = 0;
+  for (std::size_t j = 1; j < wave.size(); ++j) {
+    if (wave[j] - wave[j - 1] <= step) continue;
+    step = wave[j] - wave[j - 1];
+    middle = 0.5 * (wave[j] + wave[j - 1]);
+  }
   const auto fiber = static_cast<std::size_t>(psf.nfiber() / 2);
   const double pixels =
       std::abs(psf.y(fiber, middle + 0.5 * step) - psf.y(fiber, middle - 0.5 * step));
@@ -129,13 +137,16 @@ void require_close_bins(const std::array<double, 3>& wave, const PsfModel& psf) 
 
 }  // namespace
 
-ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in, double heliocor) {
+ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
+                               const FrameGrid& grid) {
   ExtractOptions options = job.options;
-  options.wave = divided_grid(wave_range(job, *in.psf), heliocor);
-  options.want_model = !job.model.empty() || !job.residual.empty();
+  options.wave = grid.solved;
+  options.fiber_wave = grid.fiber_solved;
+  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
+  options.want_model = !job.model.empty() || !job.residual.empty() || job.realisations > 0;
   naming(in.preproc.path + " with " + in.psf->path, [&] {
     validate(in.preproc.ccd, in.psf->model, options);
-    require_close_bins(wave_range(job, *in.psf), in.psf->model);
+    require_close_bins(options.wave, in.psf->model);
     if (job.method == Method::kExact) require_step(in.psf->model, options, grid_size(options.wave));
   });
   return options;

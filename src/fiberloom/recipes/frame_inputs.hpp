@@ -10,11 +10,14 @@
 
 namespace fiberloom {
 
+struct FrameGrid;
+
 struct FrameInputs {
   PreprocFile preproc;
   std::shared_ptr<const PsfFile> psf;  ///< never null; frames of one camera may share it
   std::optional<RawTable> fibermap;    ///< of -f, else of the image file; unsliced
   std::string fibermap_path;
+  Array2D<double> wave_file;  ///< of the job's wave_file; empty: none
 };
 
 /// How to read the PSF of a job.
@@ -39,10 +42,10 @@ MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& o
 /// Bins of (wmin, wmax, step), each divided by `factor`: as many whatever the factor.
 [[nodiscard]] std::vector<double> divided_grid(const std::array<double, 3>& wave, double factor);
 
-/// The job's options with the grid, divided by `heliocor`, filled in, checked against image and
-/// PSF; errors name the file.
+/// The job's options with the grid (frame_grid()) filled in, checked against image and PSF; errors
+/// name the file.
 [[nodiscard]] ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
-                                             double heliocor);
+                                             const FrameGrid& grid);
 
 /// The rows of the fibres asked for; nullopt where there is no fibermap (an empty one counts as
 /// none). Throws kFiberRange when it is too short.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fiberloom/extract/oversample.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
@@ -76,16 +77,45 @@ std::uint64_t FrameMemory::peak(std::size_t threads) const noexcept {
   return kProgram + std::max(holding(), pixels + engine.with(threads));
 }
 
+namespace {
+
+/// FrameGrid's arrays of the fibres, and the engine's copy.
+std::uint64_t fiber_grid_bytes(const PsfModel& psf, const GridSize& grid) {
+  return 3 * sizeof(double) * static_cast<std::uint64_t>(psf.nfiber()) * grid.nwave;
+}
+
+}  // namespace
+
 EngineMemory engine_memory(const ExtractJob& job, const PsfModel& psf,
                            const std::array<double, 3>& wave) {
   ExtractOptions options = job.options;
-  options.want_model = !job.model.empty() || !job.residual.empty();
+  options.want_model = !job.model.empty() || !job.residual.empty() || job.realisations > 0;
+  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
   GridSize grid{wave[0], wave[1], wave[2], 1};
   if (wave[2] > 0 && wave[1] >= wave[0]) {
     grid.nwave = static_cast<std::size_t>(std::min((wave[1] - wave[0]) / wave[2], 1e9)) + 1;
   }
-  return job.method == Method::kExact ? exact_memory(psf, options, grid)
-                                      : patch_memory(psf, options, grid);
+  const auto of_engine = [&] {
+    return job.method == Method::kExact ? exact_memory(psf, options, grid)
+                                        : patch_memory(psf, options, grid);
+  };
+  if (job.barycentric_fibers || !job.wave_file.empty()) {
+    options.fiber_wave = Array2D<double>(1, 1, 0.0);  // there will be one: its size is added here
+  }
+  if (options.oversample <= 1 || options.oversample > kOversampleRange.high) {
+    EngineMemory memory = of_engine();
+    if (!options.fiber_wave.empty()) memory.shared += fiber_grid_bytes(psf, grid);
+    return memory;
+  }
+  const EngineMemory coarse = of_engine();
+  grid.nwave *= static_cast<std::size_t>(options.oversample);
+  grid.step_aa /= options.oversample;
+  options.ndiag = finer_diagonals(options);
+  EngineMemory memory = of_engine();
+  memory.shared += static_cast<std::size_t>(1 + options.oversample) * coarse.shared;
+  if (!options.fiber_wave.empty()) memory.shared += fiber_grid_bytes(psf, grid);
+  memory.bins = coarse.bins;
+  return memory;
 }
 
 FrameMemory frame_memory(const ExtractJob& job, const Engine& engine, const EngineMemory& memory,

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/frame_steps.hpp"
 #include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
@@ -45,7 +46,10 @@ class NewFiles {
 }  // namespace
 
 std::vector<NamedFile> inputs_of(const ExtractJob& job) {
-  return {{"image", job.image}, {"PSF", job.psf}, {"fibermap", job.fibermap}};
+  return {{"image", job.image},
+          {"PSF", job.psf},
+          {"fibermap", job.fibermap},
+          {"wavelengths", job.wave_file}};
 }
 
 std::vector<NamedFile> outputs_of(const ExtractJob& job) {
@@ -85,8 +89,9 @@ Array2D<std::uint32_t> pixel_mask(const PreprocFile& image, const std::vector<Cc
   return mask;
 }
 
-void write_outputs(const ExtractJob& job, const PreprocFile& image, const HeaderCards& header,
-                   ExtractResult result, const std::optional<RawTable>& fibermap, Tracer* tracer) {
+void write_outputs(const ExtractJob& job, const PreparedFrame& prepared, const HeaderCards& header,
+                   ExtractResult result, Tracer* tracer) {
+  const PreprocFile& image = prepared.in.preproc;
   const Span span(tracer, "write");
   NewFiles files;
   if (!job.model.empty()) {
@@ -107,10 +112,22 @@ void write_outputs(const ExtractJob& job, const PreprocFile& image, const Header
   }
   FrameFile frame;
   frame.header = header;
+  const FrameGrid& grid = prepared.grid;
+  const auto first = static_cast<std::size_t>(result.spec_min), n = result.flux.rows();
+  if (!grid.fiber_written.empty()) {
+    frame.fiber_wave = Array2D<double>(n, grid.written.size());
+    const double* from = grid.fiber_written.row(first);
+    std::copy_n(from, frame.fiber_wave.size(), frame.fiber_wave.data());
+  }
+  if (!grid.fiber_factor.empty()) {
+    const auto from = grid.fiber_factor.begin() + static_cast<std::ptrdiff_t>(first);
+    frame.fiber_heliocor.assign(from, from + static_cast<std::ptrdiff_t>(n));
+  }
   frame.chi2pix = std::move(result.chi2pix);
+  frame.fine_resolution = std::move(result.fine_resolution);
   frame.spec_min = result.spec_min;
   static_cast<Spectra&>(frame) = std::move(result);  // its own part, the last to go
-  frame.fibermap = to_table(fibermap);
+  frame.fibermap = to_table(prepared.fibermap);
   if (job.scores) frame.scores = frame_scores(frame);
   files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });
   files.keep();

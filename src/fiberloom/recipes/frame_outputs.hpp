@@ -12,6 +12,8 @@
 
 namespace fiberloom {
 
+struct PreparedFrame;
+
 /// What a job reads and what it writes, with the words that name it in a message.
 [[nodiscard]] std::vector<NamedFile> inputs_of(const ExtractJob& job);
 [[nodiscard]] std::vector<NamedFile> outputs_of(const ExtractJob& job);
@@ -23,8 +25,8 @@ void check_outputs(const ExtractJob& job, std::span<const NamedFile> more = {});
 
 /// Model and residual images and pixel mask, then the frame: its presence says that all is done.
 /// When a later file fails the earlier ones of this call that are new are removed.
-void write_outputs(const ExtractJob& job, const PreprocFile& image, const HeaderCards& header,
-                   ExtractResult result, const std::optional<RawTable>& fibermap, Tracer* tracer);
+void write_outputs(const ExtractJob& job, const PreparedFrame& frame, const HeaderCards& header,
+                   ExtractResult result, Tracer* tracer);
 
 /// MASK of the image, where it has one, with bit COSMIC of the pixels that were dropped.
 [[nodiscard]] Array2D<std::uint32_t> pixel_mask(const PreprocFile& image,

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "fiberloom/extract/missing.hpp"
-#include "fiberloom/recipes/barycentric.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/frame_outputs.hpp"
 #include "loom/base/error.hpp"
@@ -92,6 +91,18 @@ Array2D<double> stack(const std::vector<ExtractResult>& parts, RowsOf array, std
   return whole;
 }
 
+/// The same of matrices.
+Array3D<float> stack_planes(const std::vector<ExtractResult>& parts,
+                            Array3D<float> ExtractResult::*array, std::size_t nspec) {
+  const Array3D<float>& first = parts.front().*array;
+  if (first.empty()) return {};
+  Array3D<float> whole(nspec, first.rows(), first.cols());
+  float* to = whole.data();
+  for (const ExtractResult& part : parts)
+    to = std::copy((part.*array).data(), (part.*array).data() + (part.*array).size(), to);
+  return whole;
+}
+
 void check_parts(const std::vector<ExtractResult>& parts, const PreparedFrame& frame) {
   const auto fail = [](const char* what) {
     throw Error(Status::kInternal, std::string("parts of a frame: ") + what);
@@ -112,19 +123,29 @@ void check_parts(const std::vector<ExtractResult>& parts, const PreparedFrame& f
 
 }  // namespace
 
+void settle_diagonals(const ExtractJob& job, ExtractResult& result) {
+  if (job.max_leak < 0) return;
+  const int ndiag = diagonals_for(result, job.max_leak);
+  keep_diagonals(result, ndiag);
+  if (result.fine_resolution.empty()) return;
+  Spectra fine;  // of the same diagonals
+  fine.resolution = std::move(result.fine_resolution);
+  keep_diagonals(fine, ndiag);
+  result.fine_resolution = std::move(fine.resolution);
+}
+
 PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observer& observer) {
   PreparedFrame frame;
   frame.in = std::move(in);
   frame.pixels = mask_inputs(frame.in, job, observer);
-  if (job.barycentric) frame.heliocor = frame_barycentric_factor(frame.in, observer);
-  frame.options = resolve_options(job, frame.in, frame.heliocor);
-  frame.wave = wave_range(job, *frame.in.psf);
+  frame.grid = frame_grid(job, frame.in, observer);
+  frame.options = resolve_options(job, frame.in, frame.grid);
   frame.fibermap = choose_fibermap(frame.in, frame.options, observer);
   frame.coverage = grid_coverage(frame.in.psf->model, frame.options.spec_min,
                                  last_fiber(frame) - frame.options.spec_min, frame.options.wave);
   const std::string seen = coverage_text(frame.coverage, frame.in.psf->model, frame.options.wave);
   if (!seen.empty()) {  // who did not choose the grid need not be warned of it
-    observer.log(job.wave ? LogLevel::kWarning : LogLevel::kInfo,
+    observer.log(job.wave || !job.wave_file.empty() ? LogLevel::kWarning : LogLevel::kInfo,
                  frame.in.preproc.path + ": " + seen);
   }
   require_light(frame);
@@ -133,7 +154,9 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
 
 ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, const Engine& engine,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
-  return run_engine(job, frame, frame.options, engine, executor, observer, tracer);
+  ExtractResult result = run_engine(job, frame, frame.options, engine, executor, observer, tracer);
+  settle_diagonals(job, result);
+  return result;
 }
 
 std::size_t count_bundles(const PreparedFrame& frame) { return fibers_by_bundle(frame).size(); }
@@ -156,11 +179,15 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   return run_engine(job, frame, options, engine, executor, observer, tracer);
 }
 
-ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& frame) {
+ExtractResult join_parts(const ExtractJob& job, std::vector<ExtractResult> parts,
+                         const PreparedFrame& frame) {
   std::sort(parts.begin(), parts.end(),
             [](const ExtractResult& a, const ExtractResult& b) { return a.spec_min < b.spec_min; });
   check_parts(parts, frame);
-  if (parts.size() == 1) return std::move(parts.front());
+  if (parts.size() == 1) {
+    settle_diagonals(job, parts.front());
+    return std::move(parts.front());
+  }
   std::size_t nspec = 0;
   for (const ExtractResult& part : parts) nspec += part.flux.rows();
   ExtractResult whole;
@@ -172,14 +199,14 @@ ExtractResult join_parts(std::vector<ExtractResult> parts, const PreparedFrame& 
            &ExtractResult::rejected_fraction}) {
     whole.*array = stack(parts, array, nspec);
   }
-  whole.resolution = Array3D<float>(nspec, parts.front().resolution.rows(), whole.wave.size());
-  float* to = whole.resolution.data();
+  whole.resolution = stack_planes(parts, &ExtractResult::resolution, nspec);
+  whole.fine_resolution = stack_planes(parts, &ExtractResult::fine_resolution, nspec);
   for (const ExtractResult& part : parts) {
-    to = std::copy(part.resolution.data(), part.resolution.data() + part.resolution.size(), to);
     whole.rejected.insert(whole.rejected.end(), part.rejected.begin(), part.rejected.end());
     whole.bundles.insert(whole.bundles.end(), part.bundles.begin(), part.bundles.end());
   }
   set_spectral_mask(whole);
+  settle_diagonals(job, whole);
   return whole;
 }
 
@@ -190,12 +217,13 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   summary.psf = frame.in.psf->path;
   summary.output = job.output;
   summary.pixels = frame.pixels;
-  summary.wave = frame.wave;
-  summary.heliocor = frame.heliocor;
+  summary.wave = frame.grid.range;
+  summary.heliocor = frame.grid.heliocor;
   summary.without_ccd = frame.coverage.without_ccd;
   summary.spec_min = result.spec_min;
   summary.nspec = result.flux.rows();
   summary.nwave = result.flux.cols();
+  if (job.report_leak || job.max_leak >= 0) summary.leak = leak_of(result);
   summary.bundles = result.bundles;
   summary.by_cpu = taken_over(result);
   for (std::size_t i = 0; i < result.mask.size(); ++i) {
@@ -221,8 +249,8 @@ void write_result(const ExtractJob& job, const PreparedFrame& frame, ExtractResu
   }
   require_good_bin(frame, result);
   const HeaderCards header = frame_header(job, frame);
-  result.wave = divided_grid(frame.wave, 1);
-  write_outputs(job, frame.in.preproc, header, std::move(result), frame.fibermap, tracer);
+  result.wave = frame.grid.written;
+  write_outputs(job, frame, header, std::move(result), tracer);
 }
 
 }  // namespace fiberloom

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/recipes/coverage.hpp"
+#include "fiberloom/recipes/frame_grid.hpp"
 #include "fiberloom/recipes/frame_inputs.hpp"
 
 namespace fiberloom {
@@ -16,8 +17,7 @@ namespace fiberloom {
 struct PreparedFrame {
   FrameInputs in;
   ExtractOptions options;
-  std::array<double, 3> wave{};      ///< of the file
-  double heliocor = 1;               ///< barycentric factor; the options' grid is divided by it
+  FrameGrid grid;                    ///< its `solved` part has gone to the options
   std::optional<RawTable> fibermap;  ///< rows of the fibres asked for
   MaskCounts pixels;
   Coverage coverage;
@@ -33,6 +33,10 @@ struct PreparedFrame {
                                           const Engine& engine, Executor& executor,
                                           const Observer& observer, Tracer* tracer);
 
+/// As many diagonals as the job's bound on the leakage asks for; done by compute_frame() and
+/// join_parts(), since it is decided on a whole frame.
+void settle_diagonals(const ExtractJob& job, ExtractResult& result);
+
 /// How many bundles hold fibres asked for: the parts that a frame can be cut into.
 [[nodiscard]] std::size_t count_bundles(const PreparedFrame& frame);
 
@@ -46,7 +50,7 @@ struct PreparedFrame {
 /// Puts the parts of a frame, in any order, together: to the bit what compute_frame() gives, with
 /// the mask that compares fibres set over all of them. Throws kInternal where they are not all the
 /// fibres asked for, once each, or the grids differ.
-[[nodiscard]] ExtractResult join_parts(std::vector<ExtractResult> parts,
+[[nodiscard]] ExtractResult join_parts(const ExtractJob& job, std::vector<ExtractResult> parts,
                                        const PreparedFrame& frame);
 
 /// Everything of the summary but the times.

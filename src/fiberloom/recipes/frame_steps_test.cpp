@@ -52,7 +52,7 @@ TEST_F(FrameSteps, PartsJoinedInAnyOrderAreTheWholeFrameToTheBit) {
   parts.push_back(part(0, 1));
   parts.push_back(part(1, 3));
 
-  const ExtractResult joined = join_parts(std::move(parts), frame_);
+  const ExtractResult joined = join_parts(job_, std::move(parts), frame_);
 
   EXPECT_TRUE(same(joined.flux, expected.flux));
   EXPECT_TRUE(same(joined.ivar, expected.ivar));
@@ -70,7 +70,7 @@ TEST_F(FrameSteps, PartsOfARangeThatCutsBundlesJoinToo) {
   std::vector<ExtractResult> parts;
   for (std::size_t b = 0; b < 3; ++b) parts.push_back(part(b, b + 1));
 
-  const ExtractResult joined = join_parts(std::move(parts), frame_);
+  const ExtractResult joined = join_parts(job_, std::move(parts), frame_);
 
   EXPECT_EQ(joined.spec_min, 3);
   EXPECT_TRUE(same(joined.flux, expected.flux));
@@ -86,8 +86,8 @@ TEST_F(FrameSteps, AGapBetweenPartsIsAnError) {
   std::vector<ExtractResult> parts;
   parts.push_back(part(0, 1));
   parts.push_back(part(2, 4));
-  EXPECT_THROW((void)join_parts(std::move(parts), frame_), Error);
-  EXPECT_THROW((void)join_parts({}, frame_), Error);
+  EXPECT_THROW((void)join_parts(job_, std::move(parts), frame_), Error);
+  EXPECT_THROW((void)join_parts(job_, {}, frame_), Error);
   EXPECT_THROW((void)part(3, 5), Error);
 }
 
@@ -96,8 +96,8 @@ TEST_F(FrameSteps, PartsWithoutTheFirstOrTheLastFibresAreNoFrame) {
   first_missing.push_back(part(1, 4));
   last_missing.push_back(part(0, 2));
   last_missing.push_back(part(2, 3));
-  EXPECT_THROW((void)join_parts(std::move(first_missing), frame_), Error);
-  EXPECT_THROW((void)join_parts(std::move(last_missing), frame_), Error);
+  EXPECT_THROW((void)join_parts(job_, std::move(first_missing), frame_), Error);
+  EXPECT_THROW((void)join_parts(job_, std::move(last_missing), frame_), Error);
 }
 
 }  // namespace

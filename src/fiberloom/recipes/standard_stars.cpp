@@ -53,6 +53,7 @@ Rows rows_of_targets(const Spectra& frame, const std::vector<long>& targets) {
 
 StarFrame read_stars(const std::string& path, const CalibrationJob& job) {
   const FrameFile frame = read_frame(path, job.verify);
+  require_one_grid(frame);
   StarFrame out;
   out.path = path;
   out.camera = require_camera(path, "FLUX", frame.header);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/spectrum/wave_grid.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -28,6 +29,31 @@ std::vector<double> linear_wave_grid(double wmin, double wmax, double dw) {
   std::vector<double> wave(n);
   for (std::size_t i = 0; i < n; ++i) wave[i] = wmin + static_cast<double>(i) * dw;
   return wave;
+}
+
+std::vector<double> log10_wave_grid(double wmin, double wmax, double step) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Status::kUsage,
+                print("wavelength grid %.10g,%.10g,%.10g in log10: ", wmin, wmax, step) + why);
+  };
+  if (!(wmin > 0) || !(wmax >= wmin) || !std::isfinite(wmax) || !(step > 0))
+    refuse("expected 0 < wmin <= wmax (Angstrom) and a step > 0 (of log10)");
+  const double first = std::log10(wmin), range = std::log10(wmax) - first;
+  constexpr double kMostBins = 1e6;
+  if (range / step > kMostBins)
+    refuse(print("%.3g bins, expected at most %.0f", range / step, kMostBins));
+  if (wmax > wmin && step > range) refuse("the step is wider than the range");
+  const auto n = static_cast<std::size_t>(std::ceil((range + 0.5 * step) / step));
+  std::vector<double> wave(n);
+  for (std::size_t i = 0; i < n; ++i)
+    wave[i] = wmin * std::pow(10.0, static_cast<double>(i) * step);
+  return wave;
+}
+
+double finest_step(std::span<const double> wave) {
+  double step = wave.size() > 1 ? wave[1] - wave[0] : 1.0;
+  for (std::size_t j = 2; j < wave.size(); ++j) step = std::min(step, wave[j] - wave[j - 1]);
+  return step;
 }
 
 void check_grid(const SteppedGrid& grid) {

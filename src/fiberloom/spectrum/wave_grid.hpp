@@ -3,12 +3,20 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace fiberloom {
 
 /// numpy.arange(wmin, wmax + dw/2, dw). Throws kUsage when that is no grid.
 [[nodiscard]] std::vector<double> linear_wave_grid(double wmin, double wmax, double dw);
+
+/// The same of equal steps in log10: from wmin on by `step` of log10(Angstrom), the last bin within
+/// half a step of wmax. Throws kUsage when that is no grid.
+[[nodiscard]] std::vector<double> log10_wave_grid(double wmin, double wmax, double step);
+
+/// The smallest step of a grid, Angstrom; 1 of one bin.
+[[nodiscard]] double finest_step(std::span<const double> wave);
 
 /// A grid of equal steps in wavelength or in its log10, as desi_coadd_spectra is asked for one: the
 /// first bin at wave_min, the last at wave_max or less than a step before it. What is not said is

@@ -283,8 +283,6 @@ class BadCommandLine(Case):
         self.assert_fails(self.extract("--quiet", "--ndiag", "10"), 2, "ndiag")
 
     def test_options_that_would_change_numbers_are_refused(self):
-        self.assert_fails(self.extract("--quiet", "--decorrelate-fibers"), 15,
-                          "--decorrelate-fibers")
         self.assert_fails(self.extract("--quiet", "--backend", "cuda"), 60, "CUDA")
         for backend in ("cuda", "emulate"):
             self.assert_fails(self.extract("--quiet", "--backend", backend, "--method", "patch"), 2,

@@ -101,6 +101,11 @@ Bytes passband() {
   return {text.begin(), text.end()};
 }
 
+Bytes wave_text() {
+  const std::string text = "# Angstrom\n6000.5\n\n6001.25 # the second\n6003\n";
+  return {text.begin(), text.end()};
+}
+
 Bytes priors() {
   const std::vector<std::int64_t> ids{7, 8};
   const std::vector<double> z{0.5, 1.5}, sigma{0.1, 0.2};
@@ -134,31 +139,37 @@ std::vector<Seed> seeds() {
   const Bytes flux = written([](const std::string& path) {
     write_flux_calibration(path, test::sample_flux_calibration(2, 12), Overwrite::kYes);
   });
-  return {{"preproc", fuzz_preproc, preproc},
-          {"preproc_gz", fuzz_preproc, gzip(preproc)},
-          {"psf", fuzz_psf, psf},
-          {"psf_v2", fuzz_psf, old_psf()},
-          {"psf_two_cores", fuzz_psf, in_memory([](auto& w) { test::add_two_cores(w); })},
-          {"psf_spot_grid", fuzz_psf, in_memory([](auto& w) { test::add_spot_grid(w); })},
-          {"psf_mono_spot", fuzz_psf, in_memory([](auto& w) { test::add_mono_spot(w); })},
-          {"psf_pca_pix", fuzz_psf, in_memory([](auto& w) { test::add_pca_pix(w); })},
-          {"frame", fuzz_frame, frame},
-          {"spectra", fuzz_spectra, in_memory(test::add_coadd)},
-          {"spectra_plate", fuzz_spectra, in_memory([](auto& w) { test::add_plate(w); })},
-          {"spectra_sdss_frame", fuzz_spectra, in_memory([](auto& w) { test::add_sdss_frame(w); })},
-          {"spectra_spec", fuzz_spectra, in_memory([](auto& w) { test::add_spec(w); })},
-          {"redshifts", fuzz_redshifts, redshifts()},
-          {"redshifts_models", fuzz_redshifts, models()},
-          {"priors", fuzz_redshifts, priors()},
-          {"calibration", fuzz_calibration, flat},
-          {"calibration_sky", fuzz_calibration, sky},
-          {"calibration_stars", fuzz_calibration, stars()},
-          {"calibration_flux", fuzz_calibration, flux},
-          {"calibration_grid", fuzz_calibration, stellar_grid()},
-          {"passband", fuzz_passband, passband()},
-          {"template", fuzz_template, templates::test::template_bytes()},
-          {"archetypes", fuzz_template, templates::test::archetype_bytes()},
-          {"gunzip", fuzz_gunzip, gzip(psf)}};
+  return {
+      {"preproc", fuzz_preproc, preproc},
+      {"preproc_gz", fuzz_preproc, gzip(preproc)},
+      {"psf", fuzz_psf, psf},
+      {"psf_v2", fuzz_psf, old_psf()},
+      {"psf_two_cores", fuzz_psf, in_memory([](auto& w) { test::add_two_cores(w); })},
+      {"psf_spot_grid", fuzz_psf, in_memory([](auto& w) { test::add_spot_grid(w); })},
+      {"psf_mono_spot", fuzz_psf, in_memory([](auto& w) { test::add_mono_spot(w); })},
+      {"psf_pca_pix", fuzz_psf, in_memory([](auto& w) { test::add_pca_pix(w); })},
+      {"frame", fuzz_frame, frame},
+      {"spectra", fuzz_spectra, in_memory(test::add_coadd)},
+      {"spectra_plate", fuzz_spectra, in_memory([](auto& w) { test::add_plate(w); })},
+      {"spectra_sdss_frame", fuzz_spectra, in_memory([](auto& w) { test::add_sdss_frame(w); })},
+      {"spectra_spec", fuzz_spectra, in_memory([](auto& w) { test::add_spec(w); })},
+      {"redshifts", fuzz_redshifts, redshifts()},
+      {"redshifts_models", fuzz_redshifts, models()},
+      {"priors", fuzz_redshifts, priors()},
+      {"calibration", fuzz_calibration, flat},
+      {"calibration_sky", fuzz_calibration, sky},
+      {"calibration_stars", fuzz_calibration, stars()},
+      {"calibration_flux", fuzz_calibration, flux},
+      {"calibration_grid", fuzz_calibration, stellar_grid()},
+      {"passband", fuzz_passband, passband()},
+      {"wave", fuzz_wave, in_memory([](auto& w) {
+         const std::vector<double> wave{6000, 6001, 6002, 6000.5, 6001.5, 6003};
+         w.image("WAVELENGTH", std::span<const double>(wave), {3, 2}, fits::PixelType::kFloat64);
+       })},
+      {"wave_text", fuzz_wave, wave_text()},
+      {"template", fuzz_template, templates::test::template_bytes()},
+      {"archetypes", fuzz_template, templates::test::archetype_bytes()},
+      {"gunzip", fuzz_gunzip, gzip(psf)}};
 }
 
 }  // namespace fiberloom::fuzz

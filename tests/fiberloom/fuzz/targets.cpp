@@ -6,6 +6,7 @@
 
 #include "fiberloom/formats/from_reader.hpp"
 #include "fiberloom/formats/spectra_reader.hpp"
+#include "fiberloom/formats/wave_file.hpp"
 #include "fiberloom/templates/priors_file.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
@@ -102,6 +103,14 @@ void fuzz_calibration(std::span<const std::uint8_t> bytes) {
 void fuzz_passband(std::span<const std::uint8_t> bytes) {
   try {
     (void)parse_passband(std::string(bytes.begin(), bytes.end()), "fuzz.ecsv");
+  } catch (const Error&) {  // an answer
+  }
+}
+
+void fuzz_wave(std::span<const std::uint8_t> bytes) {
+  run(bytes, [](const fits::FitsReader& file) { (void)parse_wave_fits(file); });
+  try {
+    (void)parse_wave_text(std::string(bytes.begin(), bytes.end()), "fuzz.txt");
   } catch (const Error&) {  // an answer
   }
 }

@@ -23,6 +23,8 @@ void fuzz_redshifts(std::span<const std::uint8_t> bytes);
 /// Fibre flats, skies, standard stars, grids of stellar models and flux calibrations.
 void fuzz_calibration(std::span<const std::uint8_t> bytes);
 void fuzz_passband(std::span<const std::uint8_t> bytes);
+/// Wavelength grids, as text and as FITS.
+void fuzz_wave(std::span<const std::uint8_t> bytes);
 /// Templates and archetypes.
 void fuzz_template(std::span<const std::uint8_t> bytes);
 void fuzz_gunzip(std::span<const std::uint8_t> bytes);

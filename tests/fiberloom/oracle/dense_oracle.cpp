@@ -183,16 +183,53 @@ Root square_root(const Matrix& s) {
   return root;
 }
 
+/// All fibres and bins together.
+Root whole_root(const Problem& p) {
+  const auto n = static_cast<Eigen::Index>(p.size());
+  Matrix s(n, n);
+  for (std::size_t a = 0; a < p.size(); ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      const auto i = static_cast<Eigen::Index>(a), j = static_cast<Eigen::Index>(b);
+      s(i, j) = s(j, i) = p.normal.lower(a, b);
+    }
+  }
+  return square_root(s);
+}
+
+Matrix fiber_block(const Problem& p, const Matrix& q, std::size_t fiber) {
+  const auto n = static_cast<Eigen::Index>(p.nbin);
+  const auto at = [&](Eigen::Index j) {
+    return j * static_cast<Eigen::Index>(p.nfiber) + static_cast<Eigen::Index>(fiber);
+  };
+  Matrix block(n, n);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (Eigen::Index k = 0; k < n; ++k) block(j, k) = q(at(j), at(k));
+  }
+  return block;
+}
+
 /// flux, ivar, xflux and R of fibre `fiber` of the bundle into row `spec`, bins not yet in
-/// Angstrom.
-Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, ExtractResult& out) {
-  const Root root = square_root(schur_complement(p, fiber));
+/// Angstrom. `whole`: the root of the whole bundle, where fibres are decorrelated.
+Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, const Root* whole,
+                 ExtractResult& out) {
+  Root root = whole != nullptr ? Root{fiber_block(p, whole->q, fiber), whole->kappa}
+                               : square_root(schur_complement(p, fiber));
   Vector x(static_cast<Eigen::Index>(p.nbin));
   for (std::size_t j = 0; j < p.nbin; ++j) {
     x(static_cast<Eigen::Index>(j)) = p.x[j * p.nfiber + fiber];
   }
-  const Vector s = root.q.rowwise().sum();
-  const Vector qx = root.q * x;
+  Vector s = root.q.rowwise().sum();
+  Vector qx = root.q * x;
+  if (whole != nullptr) {
+    for (std::size_t j = 0; j < p.nbin; ++j) {
+      const auto e = static_cast<Eigen::Index>(j);
+      const auto row = whole->q.row(static_cast<Eigen::Index>(j * p.nfiber + fiber));
+      s(e) = row.sum();
+      qx(e) = 0;
+      for (std::size_t u = 0; u < p.size(); ++u)
+        qx(e) += row(static_cast<Eigen::Index>(u)) * p.x[u];
+    }
+  }
   const auto nwave = p.nbin - 2 * p.guard, half = out.resolution.rows() / 2;
   for (std::size_t j = 0; j < nwave; ++j) {
     const std::size_t bin = j + p.guard;
@@ -291,11 +328,14 @@ void solve_bundle(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions
     const int f = range.first + static_cast<int>(fiber) - options.spec_min;
     return f >= 0 && f < static_cast<int>(out.flux.rows());
   };
+  const Root whole = options.decorrelate_fibers ? whole_root(p) : Root{};
   for (std::size_t f = 0; f < p.nfiber; ++f) {
     if (!requested(f)) continue;
     const auto spec =
         static_cast<std::size_t>(range.first + static_cast<int>(f) - options.spec_min);
-    report.kappa = std::max(report.kappa, static_cast<double>(decorrelate(p, f, spec, out)));
+    report.kappa = std::max(report.kappa,
+                            static_cast<double>(decorrelate(
+                                p, f, spec, options.decorrelate_fibers ? &whole : nullptr, out)));
     diagnose(p, ccd, model, psferr, f, spec, out);
   }
   const auto shown = [&](std::size_t u) { return in_grid(p, u) && requested(u % p.nfiber); };

@@ -20,11 +20,11 @@ enum class PriorScope { kWithGuards, kGridOnly };
 /// Every bundle that holds a requested fibre is solved as a whole:
 ///   N = A^T W A (+ regularize^2 on constrained bins, + 1e-9 x median diagonal on unconstrained
 ///   ones), x = N^-1 y, S_i = Schur complement of all other fibres = inverse of the block of N^-1,
-///   Q = S^(1/2) by eigen-decomposition, s = Q 1, R = Q / s, flux = Q x / s, ivar = s^2.
-/// x enters `flux` as solved, also where a bin is unconstrained; such bins then leave as flux =
-/// ivar = xflux = 0 with an identity row of R. chi2pix takes the whole
-/// A x (guard bins, all fibres of the bundle); so does the model image, an unconstrained bin on
-/// good pixels only.
+///   Q = S^(1/2) by eigen-decomposition, s = Q 1, R = Q / s, flux = Q x / s, ivar = s^2;
+/// with decorrelate_fibers Q = N^(1/2) of all fibres and bins, of which R has the fibre's own
+/// block. x enters `flux` as solved, also where a bin is unconstrained; such bins then leave as
+/// flux = ivar = xflux = 0 with an identity row of R. chi2pix takes the whole A x (guard bins, all
+/// fibres of the bundle); so does the model image, an unconstrained bin on good pixels only.
 ///
 /// Accuracy: long double throughout. Errors are about 10 u kappa(N) in units of sigma, u = 5e-20 on
 /// x86-64: 1e-11 at kappa = 1e7, 1e-7 at kappa = 1e11; a double engine cannot see them. The median

@@ -65,9 +65,10 @@ Difference compare(const ExtractResult& a, const ExtractResult& b, double most_l
 
 /// Within `sigma` everywhere, within sigma / 20 ten bins away from the ends of patches.
 void expect_close_to_oracle(const SmallCaseKnobs& knobs, double most_lost, double sigma,
-                            int nsubbundles = 5) {
+                            int nsubbundles = 5, bool decorrelate_fibers = false) {
   const SmallCase c = make_small_case(knobs);
   ExtractOptions options = c.options;
+  options.decorrelate_fibers = decorrelate_fibers;
   options.patch.nsubbundles = nsubbundles;
   const ExtractResult mine = patch(c, options);
   const ExtractResult exact = dense_oracle(c.ccd, c.psf, options, 40);
@@ -91,6 +92,13 @@ TEST(PatchEngine, AgreesWithTheOracleOnBrightLines) {
 
 TEST(PatchEngine, AgreesWithTheOracleUnderCrosstalk) {
   expect_close_to_oracle(with_crosstalk({}), 1.0, 0.1, 1);
+}
+
+TEST(PatchEngine, AgreesWithTheOracleWhenFibersAreDecorrelated) {
+  SmallCaseKnobs knobs;  // the oracle takes one root of all unknowns: few of them
+  knobs.nfiber = 3;
+  knobs.nwave = 60;
+  expect_close_to_oracle(with_crosstalk(knobs), 1.0, 0.1, 1, true);
 }
 
 TEST(PatchEngine, AgreesWithTheOracleBesideDeadPixels) {

@@ -111,10 +111,11 @@ struct Solved {
   ExtractResult want;
 };
 
-Solved solve_densely(const SmallCaseKnobs& knobs) {
+Solved solve_densely(const SmallCaseKnobs& knobs, bool decorrelate_fibers = false) {
   Solved solved{.problem = oracle::make_small_case(knobs), .want = {}};
   oracle::SmallCase& p = solved.problem;
   p.options.want_model = true;
+  p.options.decorrelate_fibers = decorrelate_fibers;
   const int guard = exact::guard_grid(p.psf, p.options.wave).guard;
   solved.want = oracle::dense_oracle(p.ccd, p.psf, p.options, guard);
   return solved;
@@ -216,6 +217,54 @@ TEST_P(AgainstOracle, StaysWithinTheBoundItPrints) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, AgainstOracle, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
+
+class DecorrelatedFibers : public testing::TestWithParam<Case> {};
+
+TEST_P(DecorrelatedFibers, StayWithinTheBoundTheyPrint) {
+  const Solved solved = solve_densely(GetParam().knobs, true);
+  const Outcome o = run(solved);
+  EXPECT_LE(o.difference.sigma, o.report.bound_sigma);
+  EXPECT_LE(o.difference.ivar, 2 * o.report.bound_sigma + 1e-9);
+  EXPECT_LE(o.difference.resolution, o.report.bound_sigma + 1e-7);
+  EXPECT_EQ(o.difference.masked_apart, 0);
+  EXPECT_LE(o.report.bound_sigma, GetParam().usable_bound) << "the bound itself must stay useful";
+}
+
+std::vector<Case> decorrelated_cases() {
+  std::vector<Case> all;
+  const auto add = [&](const char* name, auto change) {
+    SmallCaseKnobs knobs;  // the oracle takes the root of all unknowns at once: few of them
+    knobs.nfiber = 3;
+    knobs.nwave = 40;
+    change(knobs);
+    all.push_back({name, knobs});
+  };
+  add("clean_step_1_2", [](SmallCaseKnobs& k) { k.step_aa = 1.2; });
+  add("crosstalk_lines_dead_block", [](SmallCaseKnobs& k) {
+    k.line_snr = 300;
+    k.defects = {Defect::kDeadBlock, Defect::kCosmics};
+    k = oracle::with_crosstalk(k);
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DecorrelatedFibers, testing::ValuesIn(decorrelated_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(DecorrelatedFibersToo, DifferFromFibresDecorrelatedAlone) {
+  SmallCaseKnobs knobs;
+  knobs.nfiber = 3;
+  knobs.nwave = 40;
+  knobs.step_aa = 1.2;
+  const Solved solved = solve_densely(oracle::with_crosstalk(knobs), true);
+  oracle::SmallCase alone = solved.problem;
+  alone.options.decorrelate_fibers = false;
+  SerialExecutor executor;
+  const ExtractResult each = exact::extract(alone.ccd, alone.psf, alone.options, exact::Tuning{},
+                                            active_isa(), executor, {}, nullptr);
+  EXPECT_GT(compare(each, solved.want).ivar, 1e-3);
+}
+
 TEST(ErrorBound, FailsWhenTheSweepsAreLeftOut) {
   // a bound that held whatever one does would say nothing
   SmallCaseKnobs knobs;

@@ -41,6 +41,7 @@ class BundleExtraction {
     report.refinements = refined.solved_again;
     report.rejected = work_.refine.rejected.size();
     report.unfit_fibers = refined.unfit_fibers;
+    report_fit(report);
     scatter_diagnostics(frame_, geometry_, work_, result_);
     return report;
   }
@@ -115,7 +116,8 @@ class BundleExtraction {
       Windows windows = cut_windows(geometry_.nbin, skirt);
       if (tuning.most_windows < windows.count)
         windows = cut_windows(geometry_.nbin, geometry_.nbin);
-      const Attempt attempt = decorrelate(windows, band);
+      const Attempt attempt = frame_.options.decorrelate_fibers ? decorrelate_fibers(windows, band)
+                                                                : decorrelate(windows, band);
       if (attempt.given_up) {
         band = wider_band(band, attempt.truncation, frame_.grid.decay, tuning);
         continue;
@@ -127,16 +129,18 @@ class BundleExtraction {
     }
   }
 
-  Attempt decorrelate(const Windows& windows, int band) {
-    Attempt attempt;
-    BundleReport& report = attempt.report;
+  [[nodiscard]] BundleReport begin_report(const Windows& windows, int band) const {
+    BundleReport report;
     report.first_fiber = bundle_.first;
     report.nfiber = geometry_.nfiber;
     report.half_bandwidth = band;
     report.cg_iterations = solved_.iterations;
     report.windows = windows.count;
     report.solve_sigma = solved_.error_sigma;
-    double root_error = 0;
+    return report;
+  }
+
+  [[nodiscard]] RootTask root_task(int band) const {
     RootTask task;
     task.band = band;
     task.least_band = least_band(geometry_, frame_.options, frame_.tuning);
@@ -146,6 +150,15 @@ class BundleExtraction {
     task.tolerance = frame_.tuning.tolerance_sigma;
     task.widest = band >= frame_.tuning.most_band;
     task.observer = frame_.observer;
+    return task;
+  }
+
+  Attempt decorrelate(const Windows& windows, int band) {
+    Attempt attempt;
+    BundleReport& report = attempt.report;
+    report = begin_report(windows, band);
+    double root_error = 0;
+    RootTask task = root_task(band);
     // Every fibre counts, asked for or not: what is decided here must not depend on the range.
     const auto use = [&](int f, const double* s) {
       const Span span(frame_.tracer, "compute/root");
@@ -181,6 +194,102 @@ class BundleExtraction {
     report.bound_sigma = attempt.truncation + root_error + report.seam_sigma + solved_.error_sigma +
                          10 * 2.2e-16 * report.kappa;
     return attempt;
+  }
+
+  /// Of the last model that was made.
+  void report_fit(BundleReport& report) const {
+    const FitTally& fit = work_.diagnostics.fit;
+    report.chi2 = fit.sums[0];
+    report.pixels = static_cast<std::size_t>(fit.sums[1]);
+    report.bright_pixels = static_cast<std::size_t>(fit.sums[2]);
+    report.seen_psferr = fit.psferr();
+    for (int f = 0; f < geometry_.nfiber; ++f) {
+      const std::vector<int>& corner = geometry_.trace[static_cast<std::size_t>(f)].y0;
+      for (int j = 0; j < geometry_.nbin; ++j) {
+        const int middle = corner[static_cast<std::size_t>(j)] + frame_.plan.ny / 2;
+        const bool inside = middle >= fit.first_row && middle < fit.last_row;
+        report.parameters += inside && work_.normal.phi(f)[j] > 0 ? 1 : 0;
+      }
+    }
+  }
+
+  /// Row of the result; -1: not asked for.
+  [[nodiscard]] int row_of(int fiber) const {
+    const int row = geometry_.first_fiber + fiber - frame_.options.spec_min;
+    return row >= 0 && row < static_cast<int>(result_.flux.rows()) ? row : -1;
+  }
+
+  /// The same with the errors of all fibres uncorrelated: bounds fibre by fibre, then one root of
+  /// the whole bundle. The largest eigenvalue of N^-1 is at most the sum of those of its diagonal
+  /// blocks.
+  Attempt decorrelate_fibers(const Windows& windows, int band) {
+    Attempt attempt;
+    attempt.report = begin_report(windows, band);
+    const RootTask task = root_task(band);
+    NormalEquations& n = work_.normal;
+    BundleRootTask whole;
+    double inverse_low = 0;
+    bool lost = false;
+    auto& marginal = work_.bundle_root.marginal;
+    marginal.assign(static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch), 0.0);
+    const auto look = [&](int f, const double* s) {
+      const RootReport root =
+          root_bounds(windows, task, s, work_.solve.solution(f, n), frame_.banded, work_.root);
+      attempt.truncation = std::max(attempt.truncation, root.truncation);
+      attempt.given_up = attempt.given_up || (root.band == 0 && !root.lost);
+      lost = lost || root.lost;
+      inverse_low += 1 / root.low;
+      whole.signal = std::max(whole.signal, root.signal);
+      whole.shift = std::max(whole.shift, root.shift);
+      double* diagonal = marginal.data() + f * n.pitch + n.margin;
+      for (int j = 0; j < n.nbin; ++j) {
+        const int lane = windows.window_of(j), row = j - windows.bin(lane, 0);
+        diagonal[j] = s[row * (band + 1L) * kLanes + lane];
+      }
+    };
+    {
+      const Span span(frame_.tracer, "compute/sweeps and roots");
+      marginal_precisions(n, geometry_.sweep_reach, windows, band, frame_.banded, frame_.pixel,
+                          frame_.tuning.sweeps, frame_.observer, work_.marginal, look);
+    }
+    if (attempt.given_up) return attempt;
+    whole.band = band;
+    whole.sweep_reach = geometry_.sweep_reach;
+    whole.nd = task.nd;
+    whole.low = 1 / inverse_low;
+    whole.root_tolerance = whole.solve_tolerance = task.root_tolerance;
+    whole.most_iterations = frame_.tuning.most_iterations;
+    whole.sweeps = frame_.tuning.sweeps;
+    whole.observer = frame_.observer;
+    take_bundle_root(windows, whole, lost, attempt);
+    return attempt;
+  }
+
+  void take_bundle_root(const Windows& windows, const BundleRootTask& whole, bool lost,
+                        Attempt& attempt) {
+    const Span span(frame_.tracer, "compute/root");
+    BundleReport& report = attempt.report;
+    BundleRootReport root;
+    if (!lost) {
+      root = bundle_root(whole, windows, work_.solve.x.data(), frame_.banded, frame_.pixel,
+                         work_.normal, work_.marginal, work_.root, work_.bundle_root);
+      report.kappa = root.high / whole.low;
+      report.poles = root.poles;
+      lost = !is_solution(root.error * (1 + whole.signal) + root.solve_sigma);
+    }
+    for (int f = 0; f < geometry_.nfiber; ++f) {
+      if (row_of(f) < 0) continue;
+      const auto row = static_cast<std::size_t>(row_of(f));
+      if (lost) {
+        blank_fiber(result_, row);
+        report.unconstrained += result_.flux.cols();
+        continue;
+      }
+      load_root(windows, whole, f, work_.normal, work_.bundle_root, work_.root);
+      report.unconstrained += scatter_fiber(frame_, windows, work_, f, row, result_);
+    }
+    report.bound_sigma = attempt.truncation + root.error * (1 + whole.signal) + root.solve_sigma +
+                         solved_.error_sigma + 10 * 2.2e-16 * report.kappa;
   }
 
   const FrameContext& frame_;

@@ -2,6 +2,7 @@
 // One bundle from pixels to spectra: the recipe of the exact engine.
 #pragma once
 
+#include "fiberloom/extract/exact/bundle_root.hpp"
 #include "fiberloom/extract/exact/decorrelate.hpp"
 #include "fiberloom/extract/exact/diagnostics.hpp"
 #include "fiberloom/extract/exact/geometry.hpp"
@@ -63,7 +64,8 @@ struct BundleWorkspace {
   MarginalWork marginal{arena};
   RootBuffers root{arena};
   DiagnosticWork diagnostics;
-  RefineWork refine;  ///< empty unless weights are refined
+  RefineWork refine;           ///< empty unless weights are refined
+  BundleRootWork bundle_root;  ///< empty unless fibres are decorrelated
 };
 
 /// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true

@@ -207,8 +207,12 @@ void take_poles(const Windows& w, const RootTask& task, const double* s,
 
 }  // namespace
 
-RootReport square_root(const Windows& w, const RootTask& task, const double* s, const double* x,
-                       const BandedKernels& banded, RootBuffers& b) {
+namespace {
+
+/// Bounds and truncation of S. Leaves S as the root must take it in `s`; null where there will be
+/// none, because a wider band is to be taken or the fibre is lost.
+RootReport examine(const Windows& w, const RootTask& task, const double*& s, const double* x,
+                   const BandedKernels& banded, RootBuffers& b) {
   const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
   b.l.resize(rows * static_cast<std::size_t>(task.band));
   b.inv_d.resize(rows);
@@ -222,23 +226,38 @@ RootReport square_root(const Windows& w, const RootTask& task, const double* s, 
   report.signal = std::sqrt(report.signal);
   report.high = upper_bound(w, task.band, s, banded);
   report.low = lower_bound(w, task.band, s, report.high, task.observer, banded, b);
-  double shift = 0;
   if (!(report.low > 0)) {
     if (!task.widest) {
       report.low = 0;
       report.truncation = std::numeric_limits<double>::infinity();
+      s = nullptr;
       return report;
     }
-    s = shift_until_definite(w, task, s, report, shift, banded, b);
+    s = shift_until_definite(w, task, s, report, report.shift, banded, b);
     report.lost = s == nullptr;
     if (report.lost) return report;
-    find_drowned(w, task.band, s, shift, b);
+    find_drowned(w, task.band, s, report.shift, b);
   }
   weigh_rows(w, task.band, s, b);
-  report.truncation = truncation_error(w, task, task.band, s, shift, b);
-  const double allowed = task.tolerance + 10 * 2.2e-16 * report.high / report.low;
-  if (report.truncation > allowed && !task.widest) return report;
-  report.band = narrow_band(w, task, s, shift, allowed, banded, report, b);
+  report.truncation = truncation_error(w, task, task.band, s, report.shift, b);
+  if (report.truncation > report.allowed(task) && !task.widest) s = nullptr;
+  return report;
+}
+
+}  // namespace
+
+RootReport root_bounds(const Windows& w, const RootTask& task, const double* s, const double* x,
+                       const BandedKernels& banded, RootBuffers& b) {
+  RootReport report = examine(w, task, s, x, banded, b);
+  if (s != nullptr) report.band = task.band;
+  return report;
+}
+
+RootReport square_root(const Windows& w, const RootTask& task, const double* s, const double* x,
+                       const BandedKernels& banded, RootBuffers& b) {
+  RootReport report = examine(w, task, s, x, banded, b);
+  if (s == nullptr) return report;
+  report.band = narrow_band(w, task, s, report.shift, report.allowed(task), banded, report, b);
   take_poles(w, task, report.band < task.band ? b.narrow.data() : s, banded, report, b);
   report.lost = !is_solution(report.root_error());
   return report;

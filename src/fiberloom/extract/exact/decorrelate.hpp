@@ -36,6 +36,11 @@ struct RootReport {
   double signal =
       0;  ///< largest sqrt(S_jj) |x_j|, about the largest signal-to-noise ratio of a bin
   double truncation = 0;  ///< error of a bin, in sigma, from what the band of S cuts off
+  double shift = 0;       ///< added to the diagonal of S, which was not positive definite
+  /// What bands may cut off.
+  [[nodiscard]] double allowed(const RootTask& task) const {
+    return task.tolerance + 10 * 2.2e-16 * high / low;
+  }
   /// Of the rational root, in sigma of the brightest bin.
   [[nodiscard]] double root_error() const { return error * (1 + signal); }
 };
@@ -59,6 +64,10 @@ struct RootBuffers {
 /// than the tolerance and a wider one may be had; truncation then says by how much, infinite when S
 /// is not even positive definite. Where nothing helps the fibre is lost, never an exception.
 RootReport square_root(const Windows& windows, const RootTask& task, const double* s,
+                       const double* x, const BandedKernels& banded, RootBuffers& buffers);
+
+/// The bounds alone: as square_root(), with band 0 where it gives up, and without poles.
+RootReport root_bounds(const Windows& windows, const RootTask& task, const double* s,
                        const double* x, const BandedKernels& banded, RootBuffers& buffers);
 
 }  // namespace fiberloom::exact

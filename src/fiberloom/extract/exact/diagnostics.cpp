@@ -74,6 +74,8 @@ class Diagnosis {
         frame_of(static_cast<int>(strip.pitch) + strip.x0 - x0_ + 2 * kFloatLanes - 1, kFloatLanes);
     work.model.resize(static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(pitch_));
     work.spots.resize(static_cast<std::size_t>(g.nfiber * kept_tiles_) * tile_size_);
+    work.fit = FitTally();
+    find_fit_rows(guard);
     work.chi2pix.resize(
         static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(g.nbin_padded), 0.0);
   }
@@ -104,10 +106,37 @@ class Diagnosis {
       const long at = row * strip_.pitch;
       float* model = model_row(row) + (strip_.x0 - x0_);
       if (image_ != nullptr) std::copy_n(model, strip_.pitch, image_->data() + at);
+      if (row + g_.y0 >= work_.fit.first_row && row + g_.y0 < work_.fit.last_row)
+        tally_fit(strip_.weight.data() + at, strip_.pixel.data() + at, model);
       kernels_.chi2(strip_.weight.data() + at, strip_.pixel.data() + at, psferr_, strip_.pitch,
                     model);
     }
     complete_ = end;
+  }
+
+  void find_fit_rows(int guard) {
+    const auto first = static_cast<std::size_t>(guard),
+               last = static_cast<std::size_t>(g_.nbin - guard - 1);
+    int low = 0, high = plan_.npix_y;
+    for (const FiberTrace& t : g_.trace) {
+      low = std::max(low, std::min(t.y0[first], t.y0[last]));
+      high = std::min(high, std::max(t.y0[first], t.y0[last]) + plan_.ny);
+    }
+    work_.fit.first_row = low;
+    work_.fit.last_row = high;
+  }
+
+  /// Goodness of fit of a row; bright pixels one by one.
+  void tally_fit(const double* weight, const double* pixel, const float* model) {
+    double* sums = work_.fit.sums;
+    const double before = sums[2];
+    kernels_.fit(weight, pixel, model, strip_.pitch, sums);
+    if (sums[2] == before) return;
+    for (long i = 0; i < strip_.pitch; ++i) {
+      const auto m = static_cast<double>(model[i]);
+      if (weight[i] * m * m > kBrightPixel * kBrightPixel)
+        work_.fit.add_bright((pixel[i] - m) / m, 1 / (std::sqrt(weight[i]) * std::abs(m)));
+    }
   }
 
   /// chi2pix of a tile.
@@ -220,6 +249,28 @@ class Diagnosis {
 };
 
 }  // namespace
+
+void FitTally::add_bright(double off, double noise) {
+  const double octave = kOctaves + std::log2(std::max(std::abs(off), 1e-30));
+  const int at = std::clamp(static_cast<int>(octave * kSteps), 0, kOctaves * kSteps - 1);
+  ++histogram_[at];
+  noise2_ += noise * noise;
+  ++count_;
+}
+
+double FitTally::psferr() const {
+  constexpr std::size_t kFewest = 100;
+  constexpr double kMedianOfNormal = 0.6745;  // of |x|, in sigma
+  if (count_ < kFewest) return -1;
+  std::size_t below = 0;
+  int at = 0;
+  while (2 * (below + histogram_[at]) < count_) below += histogram_[at++];
+  const double part = (static_cast<double>(count_) / 2 - static_cast<double>(below)) /
+                      std::max(1.0, static_cast<double>(histogram_[at]));
+  const double median = std::exp2((at + part) / kSteps - kOctaves);
+  const double all = median / kMedianOfNormal, noise2 = noise2_ / static_cast<double>(count_);
+  return std::sqrt(std::max(all * all - noise2, 0.0));
+}
 
 void diagnose(const SpotPlan& plan, const BundleGeometry& g, FloatSpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, const NormalEquations& n,

@@ -6,7 +6,29 @@
 
 namespace fiberloom::exact {
 
+/// How well the model of a bundle fits its pixels, and by which fraction of itself it is off where
+/// pixels are bright.
+class FitTally {
+ public:
+  double sums[3] = {};  ///< chi2, pixels, bright pixels: PixelKernels::fit
+  /// CCD rows that count: where every fibre has bins that were asked for, since guard bins beyond
+  /// have no whole model.
+  int first_row = 0, last_row = 0;
+  /// A bright pixel that is off by so much of its model, of which noise / model is known.
+  void add_bright(double off, double noise);
+  /// Such that half of the bright pixels are off by more than noise and it together explain; < 0:
+  /// too few pixels.
+  [[nodiscard]] double psferr() const;
+
+ private:
+  static constexpr int kOctaves = 24, kSteps = 16;  // of |off|, from 2^-kOctaves to 1
+  unsigned histogram_[kOctaves * kSteps] = {};
+  double noise2_ = 0;
+  std::size_t count_ = 0;
+};
+
 struct DiagnosticWork {
+  FitTally fit;
   GrowBuffer<float> model;     ///< strip of the bundle; behind the front it holds chi2
   GrowBuffer<double> chi2pix;  ///< [nfiber][nbin_padded]
   GrowBuffer<float> spots;     ///< of the tiles that wait for their rows

@@ -9,6 +9,7 @@
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/missing.hpp"
+#include "fiberloom/extract/oversample.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
@@ -63,6 +64,33 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
 namespace {
 
 std::string scientific(double x) { return print("%.2g", x); }
+
+double finest_of(const ExtractOptions& options) {
+  double step = finest_step(options.wave);
+  const Array2D<double>& own = options.fiber_wave;
+  for (std::size_t f = 0; f < own.rows(); ++f)
+    step = std::min(step, finest_step({own.row(f), own.cols()}));
+  return step;
+}
+
+/// Spots of a bundle whose fibres have grids of their own.
+SpotPlan plan_on_own_grids(const PsfModel& psf, const ExtractOptions& options, BundleRange bundle,
+                           int guard) {
+  std::vector<std::vector<double>> grids;
+  for (int f = bundle.first; f < bundle.last; ++f)
+    grids.push_back(with_guards(grid_of(options, f), guard));
+  return make_spot_plan(psf, grids, bundle.first);
+}
+
+/// The same frame with other spots.
+FrameContext with_plan(const FrameContext& frame, const SpotPlan& plan) {
+  FrameContext own{frame.ccd, frame.options, frame.grid, plan, frame.tuning, frame.isa};
+  own.psferr = frame.psferr;
+  own.weak_prior = frame.weak_prior;
+  own.tracer = frame.tracer;
+  own.observer = frame.observer;
+  return own;
+}
 
 /// One warning for the frame.
 void tell_of_unfit_fibers(const ExtractOptions& options, const Observer& observer,
@@ -131,8 +159,9 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
                       Tracer* tracer) {
   validate(ccd, psf, options);
   require_step(psf, options, grid_size(options.wave));
-  const GuardedGrid grid = guard_grid(psf, options.wave);
-  const SpotPlan plan = make_spot_plan(psf, grid.wave);
+  const GuardedGrid grid = guard_grid(psf, options.wave, finest_of(options));
+  const bool own_grids = !options.fiber_wave.empty();
+  const SpotPlan plan = own_grids ? SpotPlan{} : make_spot_plan(psf, grid.wave);
   FrameContext frame{ccd, options, grid, plan, tuning, isa};
   frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
   frame.tracer = tracer;
@@ -149,8 +178,13 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   executor.run(bundles.size(), [&](std::size_t i) {
     stop_if_asked(observer);
     auto work = pool.take();
-    result.bundles[i] =
-        extract_bundle(frame, bundles[i], *work, result, options.want_model ? &models[i] : nullptr);
+    ModelStrip* model = options.want_model ? &models[i] : nullptr;
+    if (own_grids) {
+      const SpotPlan own = plan_on_own_grids(psf, options, bundles[i], grid.guard);
+      result.bundles[i] = extract_bundle(with_plan(frame, own), bundles[i], *work, result, model);
+    } else {
+      result.bundles[i] = extract_bundle(frame, bundles[i], *work, result, model);
+    }
     rejected[i] = std::move(work->refine.rejected);
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
@@ -160,6 +194,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   tell_of_unfit_fibers(options, observer, result);
   settle_unsolved(options, observer, result);
   settle_missing(psf, options, observer, result);
+  convert_resolution(options, result);
   set_spectral_mask(result);
   return result;
 }
@@ -170,6 +205,11 @@ namespace fiberloom {
 
 ExtractResult extract_exact(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
+  if (options.oversample > 1) {
+    validate(options);
+    return coarser_result(
+        extract_exact(ccd, psf, finer_options(options), executor, observer, tracer), options);
+  }
   return exact::extract(ccd, psf, options, exact::tuning_of(options), active_isa(), executor,
                         observer, tracer);
 }

@@ -135,22 +135,30 @@ Skirt skirt_of(const PsfModel& psf, double step) {
   return skirt;
 }
 
-GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) {
+std::vector<double> with_guards(const std::vector<double>& wave_aa, int guard) {
   const std::size_t n = wave_aa.size();
-  double step = n > 1 ? wave_aa[1] - wave_aa[0] : 1.0;
-  for (std::size_t j = 2; j < n; ++j) step = std::min(step, wave_aa[j] - wave_aa[j - 1]);
-  const Skirt skirt = skirt_of(psf, step);
+  const double first_step = n > 1 ? wave_aa[1] - wave_aa[0] : 1.0;
+  const double last_step = n > 1 ? wave_aa[n - 1] - wave_aa[n - 2] : 1.0;
+  std::vector<double> wave;
+  wave.reserve(n + 2 * static_cast<std::size_t>(guard));
+  for (int g = guard; g > 0; --g) wave.push_back(wave_aa.front() - g * first_step);
+  wave.insert(wave.end(), wave_aa.begin(), wave_aa.end());
+  for (int g = 1; g <= guard; ++g) wave.push_back(wave_aa.back() + g * last_step);
+  return wave;
+}
+
+GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa, double finest_aa) {
+  const Skirt skirt = skirt_of(psf, finest_aa);
   GuardedGrid grid;
-  grid.step_aa = step;
+  grid.step_aa = finest_aa;
   grid.guard = skirt.bins;
   grid.decay = skirt.decay;
-
-  const double first_step = n > 1 ? wave_aa[1] - wave_aa[0] : step;
-  const double last_step = n > 1 ? wave_aa[n - 1] - wave_aa[n - 2] : step;
-  for (int g = grid.guard; g > 0; --g) grid.wave.push_back(wave_aa.front() - g * first_step);
-  grid.wave.insert(grid.wave.end(), wave_aa.begin(), wave_aa.end());
-  for (int g = 1; g <= grid.guard; ++g) grid.wave.push_back(wave_aa.back() + g * last_step);
+  grid.wave = with_guards(wave_aa, grid.guard);
   return grid;
+}
+
+GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  return guard_grid(psf, wave_aa, finest_step(wave_aa));
 }
 
 Error too_fine(double band, double cross_band, double step_aa) {

@@ -29,7 +29,13 @@ struct Skirt {
 /// below 1e-10, found from noise-free spots of this PSF at this step (so a sub-range of the grid
 /// has the same), rounded up to a multiple of kLanes.
 [[nodiscard]] Skirt skirt_of(const PsfModel& psf, double step_aa);
+/// `finest_aa`: the finest step, of all fibres where each has a grid of its own.
+[[nodiscard]] GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa,
+                                     double finest_aa);
 [[nodiscard]] GuardedGrid guard_grid(const PsfModel& psf, const std::vector<double>& wave_aa);
+/// A grid with so many more bins at both ends, in its first and last step (1 Angstrom where it has
+/// one bin).
+[[nodiscard]] std::vector<double> with_guards(const std::vector<double>& wave_aa, int guard);
 
 struct BundleGeometry {
   int first_fiber = 0, nfiber = 0;

@@ -16,6 +16,9 @@ struct StampShape {
   int ny, stride;
 };
 
+/// Model of a pixel in units of its sigma from which its residual tells the error of the PSF.
+inline constexpr double kBrightPixel = 100;
+
 /// The products of two spots and four others are taken at once.
 inline constexpr int kTileA = 2, kTileB = 4;
 
@@ -94,6 +97,10 @@ struct PixelKernels {
   /// model[i] becomes chi2 = w (p - m)^2 / (1 + w (psferr m)^2), at most 1e30, for n pixels (n a
   /// multiple of kLanes).
   void (*chi2)(const double* weight, const double* pixel, double psferr, long n, float* model);
+  /// Adds to sums[0] the chi2 (without psferr) of n pixels (a multiple of kLanes) that have weight
+  /// and a model other than 0, to sums[1] their number, to sums[2] the number of those whose model
+  /// is above kBrightPixel sigma.
+  void (*fit)(const double* weight, const double* pixel, const float* model, long n, double* sums);
   /// y[i] = sum over terms t of a[t][i] x[t][i], n a multiple of kLanes.
   void (*sum_products)(const double* const* a, const double* const* x, int terms, double* y,
                        long n);

@@ -222,6 +222,24 @@ inline void chi2(const double* weight, const double* pixel, double psferr, long 
 }
 
 template <class V>
+inline void fit(const double* weight, const double* pixel, const float* model, long n,
+                double* sums) {
+  constexpr double kBright2 = exact::kBrightPixel * exact::kBrightPixel;
+  V chi2(0.0), count(0.0), bright(0.0);
+  for (long i = 0; i < n; i += V::width) {
+    const V m = V::load_floats(model + i);
+    const V w = select_positive(m * m, V::load(weight + i), V(0.0));
+    const V d = V::load(pixel + i) - m;
+    chi2 = fma(w * d, d, chi2);
+    count += select_positive(w, V(1.0), V(0.0));
+    bright += select_positive(w * m * m - V(kBright2), V(1.0), V(0.0));
+  }
+  sums[0] += fold(chi2);
+  sums[1] += fold(count);
+  sums[2] += fold(bright);
+}
+
+template <class V>
 inline void sum_products(const double* const* a, const double* const* x, int terms, double* y,
                          long n) {
   constexpr long kAhead = 4 * kLanes;
@@ -275,8 +293,8 @@ inline void deinterleave(const double* in, long n, double* const* out) {
 
 template <class V, class F>
 constexpr exact::PixelKernels pixel_table() {
-  return {weigh<V>,  dot<V>,  tiles<V>,        tile_and_sums<V>, add_model<F>,   widen<V>,
-          gather<F>, chi2<V>, sum_products<V>, interleave<V>,    deinterleave<V>};
+  return {weigh<V>,  dot<V>,  tiles<V>, tile_and_sums<V>, add_model<F>,  widen<V>,
+          gather<F>, chi2<V>, fit<V>,   sum_products<V>,  interleave<V>, deinterleave<V>};
 }
 
 }  // namespace fiberloom::lane

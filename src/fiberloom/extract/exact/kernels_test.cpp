@@ -226,6 +226,25 @@ TEST_P(PixelKernelsTest, Chi2IsThatOfThePixelWithTheModelsOwnErrorAndIsCut) {
   }
 }
 
+TEST_P(PixelKernelsTest, FitCountsPixelsThatHaveWeightAndAModel) {
+  constexpr std::size_t n = 32;
+  const Buffer<double> weight = weights(n), pixel = random_buffer(n, 12);
+  auto model = random_buffer<float>(n, 13);
+  model[3] = 0, model[4] = 1e6F;
+  double sums[3] = {1, 2, 3}, want[3] = {1, 2, 3};
+  kernels_.fit(weight.data(), pixel.data(), model.data(), n, sums);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double m = model[i];
+    if (m == 0 || weight[i] == 0) continue;
+    want[0] += weight[i] * (pixel[i] - m) * (pixel[i] - m);
+    want[1] += 1;
+    want[2] += m * m * weight[i] > kBrightPixel * kBrightPixel ? 1 : 0;
+  }
+  EXPECT_NEAR(sums[0], want[0], 1e-12 * want[0]);
+  EXPECT_EQ(sums[1], want[1]);
+  EXPECT_EQ(sums[2], want[2]);
+}
+
 TEST_P(PixelKernelsTest, SumProductsAddsAnyNumberOfTermsInAnOrderOfItsOwn) {
   constexpr long n = 24;
   for (const int terms : {1, 2, 3, 17}) {

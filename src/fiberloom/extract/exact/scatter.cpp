@@ -50,7 +50,8 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
   const RootReader root(windows, nd, work.root);
   const double* phi = work.normal.phi(fiber);
   const double* x = work.solve.solution(fiber, work.normal);
-  const std::vector<double> width = bin_widths(result.wave);
+  const std::vector<double> width =
+      widths_of(frame.options, frame.options.spec_min + static_cast<int>(row));
   std::size_t unconstrained = 0;
   std::vector<double> inverse_sum(static_cast<std::size_t>(nwave));
   for (int j = 0; j < nwave; ++j) {

@@ -230,7 +230,8 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
                        psf,
                        options,
                        patch::padded_grid(options),
-                       {options.patch.pixpad_frac, options.regularize, psferr, options.ndiag},
+                       {options.patch.pixpad_frac, options.regularize, psferr, options.ndiag,
+                        options.decorrelate_fibers},
                        options.spec_min,
                        options.spec_min + nspec,
                        executor,
@@ -242,6 +243,7 @@ ExtractResult extract_patch(const CcdFrame& ccd, const PsfModel& psf, const Extr
   for (const BundleRange& bundle : wanted) patch::extract_bundle(job, bundle, done, out);
   patch::convert_to_angstrom(out);
   settle_missing(psf, options, observer, out);
+  convert_resolution(options, out);
   set_spectral_mask(out);
   return out;
 }

@@ -70,14 +70,37 @@ Eigen::MatrixXd inverse_root(const Eigen::LLT<Eigen::MatrixXd>& factor, std::siz
          eigen.eigenvectors().transpose();
 }
 
+/// Q = N^(1/2) of the whole patch; empty when N is not positive.
+Eigen::MatrixXd root_of(const Eigen::MatrixXd& precision) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(precision);
+  if (eigen.info() != Eigen::Success || !(eigen.eigenvalues().minCoeff() > 0)) return {};
+  return eigen.operatorSqrt();
+}
+
+/// Rows of Q that belong to one fibre: its own block, and what they give of 1 and x.
+struct FiberRoot {
+  Eigen::MatrixXd q;
+  Eigen::VectorXd s, qx;
+};
+
+FiberRoot root_of_fiber(const Eigen::MatrixXd& q, const Eigen::VectorXd& x, const Core& core,
+                        std::size_t f) {
+  const auto n = static_cast<Eigen::Index>(core.nbin);
+  const Eigen::Index first = core.unknown(f, 0) - static_cast<Eigen::Index>(core.pad);
+  if (q.size() == 0) return {};
+  if (q.rows() == n) return {q, q.rowwise().sum(), q * x.segment(first, n)};
+  const auto rows = q.middleRows(first, n);
+  return {rows.middleCols(first, n), rows.rowwise().sum(), rows * x};
+}
+
 /// flux, ivar, xflux and resolution of one fibre; false when a number is not finite.
-bool decorrelate(const Eigen::MatrixXd& q, const Eigen::VectorXd& x, const Eigen::VectorXd& weight,
+bool decorrelate(const FiberRoot& root, const Eigen::VectorXd& x, const Eigen::VectorXd& weight,
                  const Core& core, std::size_t f, PatchResult& out) {
+  const Eigen::MatrixXd& q = root.q;
+  const Eigen::VectorXd& s = root.s;
   if (q.size() == 0) return false;
   const auto n = static_cast<Eigen::Index>(core.nbin);
-  const Eigen::VectorXd s = q.rowwise().sum();
-  const Eigen::VectorXd flux =
-      (q * x.segment(core.unknown(f, 0) - static_cast<Eigen::Index>(core.pad), n)).cwiseQuotient(s);
+  const Eigen::VectorXd flux = root.qx.cwiseQuotient(s);
   if (!flux.allFinite() || !s.allFinite()) return false;
   const auto half = static_cast<Eigen::Index>(out.resolution.rows() / 2);
   for (std::size_t j = 0; j < core.nkeep; ++j) {
@@ -96,18 +119,23 @@ bool decorrelate(const Eigen::MatrixXd& q, const Eigen::VectorXd& x, const Eigen
 
 /// One attempt with the given ridge. False when the equations have no finite solution.
 bool solve(const Eigen::MatrixXd& normal, const Eigen::VectorXd& y,
-           const Eigen::VectorXd& flux_weight, double regularize, const Core& core,
+           const Eigen::VectorXd& flux_weight, const SolveSettings& settings, const Core& core,
            const Observer& observer, Eigen::VectorXd& x, PatchResult& out) {
   Eigen::MatrixXd precision = normal;
-  precision.diagonal() += prior_diagonal(flux_weight, regularize);
+  precision.diagonal() += prior_diagonal(flux_weight, settings.regularize);
   const Eigen::LLT<Eigen::MatrixXd> factor(precision);
   if (factor.info() != Eigen::Success) return false;
   x = factor.solve(y);
   if (!x.allFinite()) return false;
+  const Eigen::MatrixXd whole =
+      settings.decorrelate_fibers ? root_of(precision) : Eigen::MatrixXd();
   for (std::size_t f = 0; f < core.nfiber; ++f) {
     stop_if_asked(observer);
-    const auto q = inverse_root(factor, core.fiber_offset + f, core.nbin);
-    if (!decorrelate(q, x, flux_weight, core, f, out)) return false;
+    const FiberRoot root = root_of_fiber(
+        settings.decorrelate_fibers ? whole
+                                    : inverse_root(factor, core.fiber_offset + f, core.nbin),
+        x, core, f);
+    if (!decorrelate(root, x, flux_weight, core, f, out)) return false;
   }
   return true;
 }
@@ -163,10 +191,12 @@ PatchResult solve_patch(const CcdFrame& ccd, const SpotTable& spots, const Patch
   const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(projection.data(), n);
   Eigen::VectorXd x;
   out.status = PatchStatus::kSolved;
-  if (!solve(normal, y, flux_weight, settings.regularize, core, observer, x, out)) {
+  if (!solve(normal, y, flux_weight, settings, core, observer, x, out)) {
     out.status = PatchStatus::kRegularized;
+    SolveSettings rescue = settings;
+    rescue.regularize = kRescueRidge;
     if (settings.regularize != 0 ||
-        !solve(normal, y, flux_weight, kRescueRidge, core, observer, x, out)) {
+        !solve(normal, y, flux_weight, rescue, core, observer, x, out)) {
       const auto pixmask_fraction = out.pixmask_fraction;
       out = blank_result(core, settings.ndiag);
       out.pixmask_fraction = pixmask_fraction;

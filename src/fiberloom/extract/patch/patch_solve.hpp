@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One patch of the peers' method, dense: normal equations, prior, solution, 'signal' decorrelation.
+// One patch of the peers' method, dense: normal equations, prior, solution, decorrelation of each
+// fibre ('signal') or of all fibres and bins of the patch ('noise').
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,7 @@ struct SolveSettings {
   double regularize = 0;
   double psferr = 0.01;
   int ndiag = 11;
+  bool decorrelate_fibers = false;
 };
 
 enum class PatchStatus {

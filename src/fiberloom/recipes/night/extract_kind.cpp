@@ -58,7 +58,8 @@ template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   each_extract_option(job, [&](const ExtractOptionRow&, auto& value) { archive(value); });
   archive(job.image, job.psf, job.fibermap, job.output, job.model, job.residual, job.pixmask,
-          job.overwrite, job.psf_options.verify, job.options.wave, job.options.want_model);
+          job.overwrite, job.psf_options.verify, job.options.wave, job.options.fiber_wave,
+          job.options.want_model, job.wave_file);
 }
 
 template <class Archive, class Struct>
@@ -79,7 +80,7 @@ void result_fields(Archive& archive, Struct& result) {
   static_cast<void>(fibermap), static_cast<void>(scores);
   archive(wave, result.spec_min, flux, ivar, mask, result.xflux, result.chi2pix,
           result.pixmask_fraction, result.rejected_fraction, result.rejected, resolution,
-          result.model, result.bundles);
+          result.fine_resolution, result.model, result.bundles);
 }
 
 }  // namespace
@@ -166,8 +167,8 @@ void ExtractKind::write(const Task& task, Opaque& material,
     if (by_cpu.failure.empty()) by_cpu.failure = part.by_cpu.failure;
     results.push_back(std::move(part.result));
   }
-  ExtractResult result =
-      results.size() == 1 ? std::move(results.front()) : join_parts(std::move(results), frame);
+  ExtractResult result = results.size() == 1 ? std::move(results.front())
+                                             : join_parts(job_of(task), std::move(results), frame);
   outcome.measures = to_measures(measure_quality(result));
   outcome.facts = {static_cast<double>(by_cpu.bundles), by_cpu.failure};
   outcome.parts = static_cast<int>(count_bundles(frame));

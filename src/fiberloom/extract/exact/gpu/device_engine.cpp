@@ -258,6 +258,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   settle_missing(psf, options, observer, result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
   if (options.want_model) result.model = exact::join_models(models, psf);
+  convert_resolution(options, result);
   set_spectral_mask(result, executor);
   return result;
 }
