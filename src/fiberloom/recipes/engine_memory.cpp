@@ -113,7 +113,9 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
   if (wide > narrow) task += sweeps_bytes(shape, narrow, options.ndiag);  // outgrown, not freed
 
   if (refines(options)) {  // exact::RefineWork
-    task += strip * (3 * kFloat + 3) + shape.fibers * shape.pitch * kDouble;
+    // five images of the strip, its states and fibres, and while all weights change their places
+    task += strip * (5 * kFloat + 3 + 2 * kDouble) +
+            shape.fibers * (shape.pitch + 3 * shape.bins) * kDouble;
   }
   if (options.decorrelate_fibers) task += bundle_root_bytes(shape, options.ndiag);
   if (!options.fiber_wave.empty())  // spots of a bundle on grids of its own

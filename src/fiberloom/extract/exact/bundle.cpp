@@ -33,9 +33,13 @@ class BundleExtraction {
       require_bands(geometry_, frame_.grid.step_aa);
       load_strip(frame_.ccd, geometry_, frame_.pixel, work_.strip);
     }
-    solve_equations();
     RefineReport refined;
-    if (refines(frame_.options)) refined = refine();
+    if (refines(frame_.options)) {
+      refined = refine();
+    } else {
+      assemble_all();
+    }
+    solve(kSolveShare * frame_.tuning.tolerance_sigma, SolveFrom::kNothing);
     make_model(frame_.grid.guard, prepare(model));
     BundleReport report = decorrelate_all();
     report.refinements = refined.solved_again;
@@ -47,22 +51,55 @@ class BundleExtraction {
   }
 
  private:
-  /// x for the weights of the strip.
-  void solve_equations() {
+  /// N and y for the weights of the strip.
+  void assemble_all() {
+    stop_if_asked(frame_.observer);
+    const Span span(frame_.tracer, "compute/normal equations");
+    work_.normal.resize(geometry_, 2 * frame_.grid.guard);
+    assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
+             work_.normal);
+    if (refines(frame_.options)) keep_diagonal();
+    add_priors();
+  }
+  void add_priors() {
+    add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize,
+              frame_.weak_prior);
+  }
+
+  /// The same, after the weights of these pixels have changed.
+  void assemble_again(const std::vector<long>& pixels) {
+    const TouchedPacks touched(frame_.plan, geometry_, work_.strip.pitch, pixels);
+    if (frame_.tuning.solve_again == SolveAgain::kAll || touched.share() > kMostTouched)
+      return assemble_all();
+    stop_if_asked(frame_.observer);
+    const Span span(frame_.tracer, "compute/normal equations");
+    restore_diagonal();
+    assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
+             work_.normal, &touched);
+    keep_diagonal();
+    add_priors();
+  }
+  /// The diagonal of N without priors.
+  void keep_diagonal() {
+    const NormalEquations& n = work_.normal;
+    work_.refine.diagonal.clear();
+    for (int f = 0; f < n.nfiber; ++f)
+      work_.refine.diagonal.insert(work_.refine.diagonal.end(), n.own(f, 0), n.own(f, 0) + n.nbin);
+  }
+  void restore_diagonal() {
+    NormalEquations& n = work_.normal;
+    for (int f = 0; f < n.nfiber; ++f)
+      std::copy_n(work_.refine.diagonal.data() + static_cast<long>(f) * n.nbin, n.nbin,
+                  n.own(f, 0));
+  }
+
+  /// x for them.
+  void solve(double tolerance_sigma, SolveFrom from) {
     stop_if_asked(frame_.observer);
     {
-      const Span span(frame_.tracer, "compute/normal equations");
-      work_.normal.resize(geometry_, 2 * frame_.grid.guard);
-      assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
-               work_.normal);
-      add_prior(work_.normal, frame_.options.regularize * frame_.options.regularize,
-                frame_.weak_prior);
-    }
-    {
       const Span span(frame_.tracer, "compute/solve");
-      solved_ = solve_bundle(work_.normal, frame_.banded, frame_.pixel,
-                             kSolveShare * frame_.tuning.tolerance_sigma,
-                             frame_.tuning.most_iterations, frame_.observer, work_.solve);
+      solved_ = solve_bundle(work_.normal, frame_.banded, frame_.pixel, tolerance_sigma,
+                             frame_.tuning.most_iterations, frame_.observer, work_.solve, from);
       // what follows must not meet its NaNs; settle_unsolved() takes the bundle out of the result
       if (!is_solution(solved_.error_sigma)) {
         std::fill_n(work_.solve.x.data(), work_.normal.nfiber * work_.normal.pitch, 0.0);
@@ -81,19 +118,39 @@ class BundleExtraction {
   /// Weights that follow from the model, and outliers dropped, until both stand still.
   RefineReport refine() {
     RefineReport report;
-    const NormalEquations& n = work_.normal;
-    std::copy_n(n.phi_.data(), n.phi_.size(), work_.refine.first_phi.resize(n.phi_.size()));
     PixelJudge judge(frame_.ccd, frame_.options, frame_.psferr, geometry_, frame_.plan,
                      frame_.grid.guard, work_.strip, work_.refine);
+    if (frame_.options.model_variance) judge.weigh_by_pixels();
+    assemble_all();
+    const NormalEquations& n = work_.normal;
+    std::copy_n(n.phi_.data(), n.phi_.size(), work_.refine.first_phi.resize(n.phi_.size()));
+    LiveModel model(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip, n,
+                    work_.refine);
+    solve(kJudgedSolution, SolveFrom::kNothing);
     while (report.solved_again < kMostRefinements && is_solution(solved_.error_sigma)) {
-      make_model(0, &work_.refine.model);  // of guard bins too: their pixels get weights
-      if (!judge.look()) break;
+      update(model);
+      const bool changed = [&] {
+        const Span span(frame_.tracer, "compute/refine");
+        return judge.look();
+      }();
+      if (!changed) break;
       ++report.solved_again;
-      solve_equations();
+      assemble_again(judge.changed());
+      solve(kJudgedSolution, SolveFrom::kLast);
     }
     judge.finish();
     report.unfit_fibers = judge.unfit_fibers();
     return report;
+  }
+
+  /// The model of all bins, guards too: their pixels get weights.
+  void update(LiveModel& model) {
+    const Span span(frame_.tracer, "compute/refine");
+    if (frame_.tuning.solve_again == SolveAgain::kTouched && model.follow(work_.solve.x.data()))
+      return;
+    work_.refine.stale.assign(work_.refine.stale.size(), 1);
+    std::fill_n(work_.refine.model.data(), work_.refine.model.size(), 0.0F);
+    make_model(0, &work_.refine.model);
   }
 
   /// A model as large as the strip.

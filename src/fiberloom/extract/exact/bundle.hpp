@@ -6,6 +6,7 @@
 #include "fiberloom/extract/exact/decorrelate.hpp"
 #include "fiberloom/extract/exact/diagnostics.hpp"
 #include "fiberloom/extract/exact/geometry.hpp"
+#include "fiberloom/extract/exact/live_model.hpp"
 #include "fiberloom/extract/exact/marginal.hpp"
 #include "fiberloom/extract/exact/normal_equations.hpp"
 #include "fiberloom/extract/exact/refine.hpp"
@@ -16,6 +17,9 @@ namespace fiberloom::exact {
 /// What becomes of a device's spots between the normal equations and the diagnostics.
 enum class DeviceSpots { kKept, kMadeAgain };
 
+/// What is done again where weights of some pixels have changed.
+enum class SolveAgain { kTouched, kAll };
+
 /// Knobs that users do not have; tests turn them to see that the bounds notice.
 struct Tuning {
   double tolerance_sigma = 1e-4;  ///< what the bounds of a bin may reach, in units of its sigma
@@ -25,7 +29,8 @@ struct Tuning {
   int most_windows = kLanes;
   double coupling_floor = 1e-12;
   int most_iterations = ExtractOptions{}.max_iterations;  ///< of the solve
-  DeviceSpots device_spots = DeviceSpots::kKept;          ///< where the memory suffices; same bytes
+  SolveAgain solve_again = SolveAgain::kTouched;
+  DeviceSpots device_spots = DeviceSpots::kKept;  ///< where the memory suffices; same bytes
 };
 
 /// What users do have a say in.
@@ -71,6 +76,12 @@ struct BundleWorkspace {
 /// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
 /// size; solve and root are known sharply, so that these shares leave all three errors about equal.
 inline constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
+
+/// Error, in sigma, of the solutions that weights and outliers are judged by; the last one, which
+/// the result is made of, is as exact as any.
+inline constexpr double kJudgedSolution = 1e-2;
+/// Where more of the bins see changed pixels, all are done again.
+inline constexpr double kMostTouched = 0.7;
 
 /// The band of S to begin with.
 [[nodiscard]] int least_band(const BundleGeometry& geometry, const ExtractOptions& options,

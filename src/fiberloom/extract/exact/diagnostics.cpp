@@ -11,8 +11,6 @@ namespace {
 
 /// Bins of a call of the spot kernel.
 constexpr int kTile = kFloatLanes;
-/// No input leads to more light; sums of it stay finite in float32.
-constexpr double kMostFlux = 1e30;
 
 /// CCD rows of the strip that tiles of bins touch.
 struct TileRows {
@@ -51,6 +49,7 @@ class Diagnosis {
         spots_(spots),
         kernels_(kernels),
         strip_(strip),
+        layout_(strip),
         n_(n),
         x_(x),
         psferr_(psferr),
@@ -69,10 +68,8 @@ class Diagnosis {
     }
     kept_tiles_ = wait + 1;
     tile_size_ = kTile * plan.float_spot_size();
-    x0_ = frame_of(strip.x0, kFloatLanes);
-    pitch_ =
-        frame_of(static_cast<int>(strip.pitch) + strip.x0 - x0_ + 2 * kFloatLanes - 1, kFloatLanes);
-    work.model.resize(static_cast<std::size_t>(strip.rows) * static_cast<std::size_t>(pitch_));
+    work.model.resize(static_cast<std::size_t>(strip.rows) *
+                      static_cast<std::size_t>(layout_.pitch));
     work.spots.resize(static_cast<std::size_t>(g.nfiber * kept_tiles_) * tile_size_);
     work.fit = FitTally();
     find_fit_rows(guard);
@@ -93,7 +90,7 @@ class Diagnosis {
  private:
   [[nodiscard]] int first_row(int t) const { return rows_.first[static_cast<std::size_t>(t)]; }
   [[nodiscard]] int last_row(int t) const { return rows_.last[static_cast<std::size_t>(t)]; }
-  [[nodiscard]] float* model_row(int row) { return work_.model.data() + row * pitch_; }
+  [[nodiscard]] float* model_row(int row) { return work_.model.data() + row * layout_.pitch; }
   /// Where the spots of a tile wait for its rows.
   [[nodiscard]] float* kept(int f, int slot) {
     return work_.spots.data() + static_cast<std::size_t>(f * kept_tiles_ + slot) * tile_size_;
@@ -104,7 +101,7 @@ class Diagnosis {
     if (end <= complete_) return;
     for (int row = complete_; row < end; ++row) {
       const long at = row * strip_.pitch;
-      float* model = model_row(row) + (strip_.x0 - x0_);
+      float* model = model_row(row) + (strip_.x0 - layout_.x0);
       if (image_ != nullptr) std::copy_n(model, strip_.pitch, image_->data() + at);
       if (row + g_.y0 >= work_.fit.first_row && row + g_.y0 < work_.fit.last_row)
         tally_fit(strip_.weight.data() + at, strip_.pixel.data() + at, model);
@@ -149,8 +146,9 @@ class Diagnosis {
       for (int j = t * kTile; j < std::min(g_.nbin, (t + 1) * kTile); ++j) {
         const double phi = n_.phi(f)[j];
         if (phi > 0) {
-          out[j] = static_cast<double>(kernels_.gather(shape_, spot, work_.model.data(), pitch_,
-                                                       row_of(trace, j), column_of(trace, j))) /
+          out[j] = static_cast<double>(kernels_.gather(shape_, spot, work_.model.data(),
+                                                       layout_.pitch, layout_.row_of(trace, j),
+                                                       layout_.column_of(trace, j))) /
                    phi;
         }
         spot += plan_.float_spot_size();
@@ -176,9 +174,9 @@ class Diagnosis {
         const bool lit = j >= lit_.first && j < lit_.last && phi > 0;
         if (lit && trace.live[static_cast<std::size_t>(j)]) {
           const auto light = static_cast<float>(std::clamp(flux[j], -kMostFlux, kMostFlux));
-          const int row = row_of(trace, j), column = column_of(trace, j);
+          const int row = layout_.row_of(trace, j), column = layout_.column_of(trace, j);
           if (phi >= kUnconstrainedBelow) {
-            kernels_.add_model(shape_, spot, light, work_.model.data(), pitch_, row, column);
+            kernels_.add_model(shape_, spot, light, work_.model.data(), layout_.pitch, row, column);
           } else {
             add_to_good_pixels(spot, light, row, column);
           }
@@ -212,19 +210,11 @@ class Diagnosis {
       float* model = model_row(row + r);
       const double* weight = strip_.weight.data() + (row + r) * strip_.pitch;
       for (int c = 0; c < shape_.stride; ++c) {
-        const long in_strip = column + c - (strip_.x0 - x0_);
+        const long in_strip = column + c - (strip_.x0 - layout_.x0);
         if (in_strip >= 0 && in_strip < strip_.pitch && weight[in_strip] > 0)
           model[column + c] += light * spot[r * shape_.stride + c];
       }
     }
-  }
-
-  /// Place of a stored spot in the model.
-  [[nodiscard]] int row_of(const FiberTrace& trace, int j) const {
-    return trace.y0[static_cast<std::size_t>(j)] - g_.y0;
-  }
-  [[nodiscard]] int column_of(const FiberTrace& trace, int j) const {
-    return frame_of(trace.x0[static_cast<std::size_t>(j)], kFloatLanes) - x0_;
   }
 
   const SpotPlan& plan_;
@@ -233,6 +223,7 @@ class Diagnosis {
   FloatSpotKernel spots_;
   const PixelKernels& kernels_;
   const Strip& strip_;
+  FloatStrip layout_;  // of the model
   const NormalEquations& n_;
   const double* x_;
   double psferr_;
@@ -242,8 +233,6 @@ class Diagnosis {
   int begin_ = 0, end_ = 0;         // tiles
   int complete_ = 0, cleared_ = 0;  // rows before these are chi2; zero or model
   int kept_tiles_ = 0;
-  int x0_ = 0;      // CCD column of the model's first one
-  long pitch_ = 0;  // of the model
   std::size_t tile_size_ = 0;
   TileRows rows_;
 };

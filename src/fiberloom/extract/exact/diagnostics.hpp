@@ -27,6 +27,27 @@ class FitTally {
   std::size_t count_ = 0;
 };
 
+/// A strip in float32, wide enough for float32 spots: their frames are columns of it.
+struct FloatStrip {
+  explicit FloatStrip(const Strip& strip)
+      : x0(frame_of(strip.x0, kFloatLanes)),
+        y0(strip.y0),
+        pitch(frame_of(static_cast<int>(strip.pitch) + strip.x0 - x0 + 2 * kFloatLanes - 1,
+                       kFloatLanes)) {}
+  int x0, y0;  ///< CCD pixel of its corner
+  long pitch;
+  /// Place of a stored spot.
+  [[nodiscard]] int row_of(const FiberTrace& trace, int j) const {
+    return trace.y0[static_cast<std::size_t>(j)] - y0;
+  }
+  [[nodiscard]] int column_of(const FiberTrace& trace, int j) const {
+    return frame_of(trace.x0[static_cast<std::size_t>(j)], kFloatLanes) - x0;
+  }
+};
+
+/// No input leads to more light; sums of it stay finite in float32.
+inline constexpr double kMostFlux = 1e30;
+
 struct DiagnosticWork {
   FitTally fit;
   GrowBuffer<float> model;     ///< strip of the bundle; behind the front it holds chi2

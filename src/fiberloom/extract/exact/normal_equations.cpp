@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "fiberloom/extract/exact/spot_blocks.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 
@@ -78,125 +79,12 @@ void NormalEquations::resize(const BundleGeometry& g, int least_margin) {
 
 namespace {
 
-/// Bins of a block: the spots of two fibres over a block stay in the second-level cache.
-constexpr int kBlock = 8 * kLanes;
-
-/// Spots of the current block of the last `reach + 1` fibres; and of all fibres the last bins of
-/// the block before, its halo. The spots of a group of kTileB bins lie in slots that begin at one
-/// CCD row, with zeros above and below each, so that products can be taken in tiles.
-class SpotBlocks {
- public:
-  SpotBlocks(const BundleGeometry& g, int ny, int stride, GrowBuffer<double>& memory)
-      : g_(g),
-        halo_((std::max(g.band, g.cross_band) + kLanes - 1) / kLanes * kLanes),
-        fibers_(g.reach + 1),
-        ny_(ny),
-        stride_(stride) {
-    int height = 0;
-    for (int f = 0; f < g.nfiber; ++f) {
-      for (int j = 0; j < g.nbin_padded; j += kTileB) {
-        const Patch p = covered(f, j, kTileB);
-        height = std::max(height, p.end - p.row);
-      }
-    }
-    slot_size_ = static_cast<long>(height) * stride + kLanes;
-    halos_ = fibers_ * kBlock;
-    const auto fibers = static_cast<std::size_t>(g.nfiber);
-    spots_ = memory.resize(
-        static_cast<std::size_t>(slot_size_) *
-        (static_cast<std::size_t>(halos_) + fibers * static_cast<std::size_t>(halo_)));
-    const auto bins = static_cast<std::size_t>(halo_ + kBlock);
-    groups_.resize(fibers * bins / kTileB);
-    pairs_.resize(fibers * bins / kTileA);
-  }
-  [[nodiscard]] int halo() const { return halo_; }
-  [[nodiscard]] long slot_size() const { return slot_size_; }
-  [[nodiscard]] const double* spots() const { return spots_; }
-  /// The group or the pair that begins with a bin of this block or its halo.
-  [[nodiscard]] const Patch& group(int f, int j) const { return groups_[index(f, j, kTileB)]; }
-  [[nodiscard]] const Patch& pair(int f, int j) const { return pairs_[index(f, j, kTileA)]; }
-  /// A single bin.
-  [[nodiscard]] Patch single(int f, int j) const {
-    const Patch& first = group(f, j / kTileB * kTileB);
-    Patch p = covered(f, j, 1);
-    p.origin = first.origin + first.frame + j % kTileB * slot_size_ - p.frame;
-    return p;
-  }
-  [[nodiscard]] double* spot(int f, int j) {
-    const Patch p = single(f, j);
-    return spots_ + p.origin + static_cast<long>(p.row) * stride_ + p.frame;
-  }
-
-  void start(int block) { block_ = block; }
-  /// Makes room for the bins j ... j + kTileB - 1: notes where they lie, with zeros around where
-  /// their spots will be.
-  void prepare(int f, int j) {
-    const long slot = static_cast<long>((f % fibers_) * kBlock + j - block_) * slot_size_;
-    Patch& group = groups_[index(f, j, kTileB)];
-    group = covered(f, j, kTileB);
-    const long row_0 = slot - static_cast<long>(group.row) * stride_;
-    group.origin = row_0 - group.frame;
-    for (int i = 0; i < kTileB; i += kTileA) {
-      Patch& pair = pairs_[index(f, j + i, kTileA)];
-      pair = covered(f, j + i, kTileA);
-      pair.origin = row_0 + i * slot_size_ - pair.frame;
-    }
-    for (int i = 0; i < kTileB; ++i) {
-      double* begin = spots_ + slot + i * slot_size_;
-      double* spot = begin + (trace(f).y0[static_cast<std::size_t>(j + i)] - group.row) * stride_;
-      std::fill(begin, spot, 0.0);
-      std::fill(spot + ny_ * stride_, begin + (group.end - group.row) * stride_, 0.0);
-    }
-  }
-  /// Makes the end of this block the next one's halo. Not before all fibres within reach have used
-  /// the present one.
-  void keep_halo(int f) {
-    const long from = static_cast<long>((f % fibers_) * kBlock + kBlock - halo_) * slot_size_;
-    const long to = static_cast<long>(halos_ + f * halo_) * slot_size_;
-    std::copy_n(spots_ + from, halo_ * slot_size_, spots_ + to);
-    const auto keep = [&](std::vector<Patch>& patches, int count) {
-      const auto first = static_cast<std::ptrdiff_t>(index(f, block_ - halo_, count));
-      const auto begin = patches.begin() + first;
-      std::copy_n(begin + kBlock / count, halo_ / count, begin);
-      for (auto p = begin; p != begin + halo_ / count; ++p) p->origin += to - from;
-    };
-    keep(groups_, kTileB);
-    keep(pairs_, kTileA);
-  }
-
- private:
-  [[nodiscard]] const FiberTrace& trace(int f) const {
-    return g_.trace[static_cast<std::size_t>(f)];
-  }
-  [[nodiscard]] std::size_t index(int f, int j, int count) const {
-    return static_cast<std::size_t>(f * (halo_ + kBlock) + halo_ + j - block_) /
-           static_cast<std::size_t>(count);
-  }
-  [[nodiscard]] Patch covered(int f, int j, int count) const {
-    const FiberTrace& t = trace(f);
-    const auto begin = static_cast<std::size_t>(j);
-    Patch p{t.y0[begin], t.y0[begin], t.frame[begin], true, 0};
-    for (std::size_t i = begin + 1; i < begin + static_cast<std::size_t>(count); ++i) {
-      p.row = std::min(p.row, t.y0[i]);
-      p.end = std::max(p.end, t.y0[i]);
-      p.same_columns = p.same_columns && t.frame[i] == p.frame;
-    }
-    p.end += ny_;
-    return p;
-  }
-  const BundleGeometry& g_;
-  int halo_, fibers_, ny_, stride_, halos_ = 0, block_ = 0;
-  long slot_size_ = 0;
-  double* spots_ = nullptr;
-  std::vector<Patch> groups_, pairs_;  // of each fibre: those of the halo, those of the block
-};
-
 /// Products are taken in tiles, a pair of spots by a group of kTileB others.
 class Assembler {
  public:
   Assembler(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
             const PixelKernels& kernels, const StripView& strip, GrowBuffer<double>& memory,
-            NormalEquations& n)
+            const TouchedPacks* touched, NormalEquations& n)
       : plan_(plan),
         g_(g),
         shape_{plan.ny, plan.stride},
@@ -204,37 +92,44 @@ class Assembler {
         kernels_(kernels),
         blocks_(g, plan.ny, plan.stride, memory),
         pixels_{blocks_.spots(), plan.stride, blocks_.slot_size(), strip},
+        touched_(touched),
         n_(n),
         product_(static_cast<std::size_t>(
             ((g.band + 2 * g.cross_band + kTileA) / kTileB + 3) * kTileA * kTileB + kLanes)) {}
 
   void run() {
-    for (int block = 0; block < g_.nbin; block += kBlock) {
+    for (int block = 0; block < g_.nbin; block += kBlockBins) {
       blocks_.start(block);
-      const int end = std::min(g_.nbin, block + kBlock);
+      const int end = std::min(g_.nbin, block + kBlockBins);
       for (int f = 0; f < g_.nfiber; ++f) {
         // fill() makes whole packs: the bins that pad the last one need their place too
         for (int j = block; j < end; j += kLanes) {
+          if (!wanted(f, j)) continue;
           for (int i = 0; i < kLanes; i += kTileB) blocks_.prepare(f, j + i);
         }
-        prefetch(f, block, end);
+        if (touched_ == nullptr) prefetch(f, block, end);
         // One pass for the fibre itself, one for each neighbour: the spots that a bin meets in one
         // pass fit the first-level cache.
         for (int j = block; j < end; j += kLanes) {
+          if (!wanted(f, j)) continue;
           fill(f, j);
           for (int a = j; a < std::min(j + kLanes, end); a += kTileA) multiply_own(f, a, end);
         }
         for (int other = f - 1; other >= std::max(0, f - g_.reach); --other) {
-          for (int j = std::max(0, block - blocks_.halo()); j < end; j += kTileA)
-            multiply(f, j, other, block, end);
+          for (int j = std::max(0, block - blocks_.halo()); j < end; j += kTileA) {
+            if (wanted(f, j)) multiply(f, j, other, block, end);
+          }
         }
-        if (f >= g_.reach) blocks_.keep_halo(f - g_.reach);
+        if (f >= g_.reach) blocks_.keep_halo(f - g_.reach, touched_);
       }
-      for (int f = std::max(0, g_.nfiber - g_.reach); f < g_.nfiber; ++f) blocks_.keep_halo(f);
+      for (int f = std::max(0, g_.nfiber - g_.reach); f < g_.nfiber; ++f)
+        blocks_.keep_halo(f, touched_);
     }
   }
 
  private:
+  [[nodiscard]] bool wanted(int f, int j) const { return touched_ == nullptr || (*touched_)(f, j); }
+
   /// Eight spots into their slots.
   void fill(int f, int first) {
     double* out[kLanes];
@@ -274,6 +169,10 @@ class Assembler {
     products_and_sums(f, j, last, product_.data() + (own - from) * kTileA);
     const double* product = product_.data();
     for (int g = from; g <= own; g += kTileB) {
+      if (!wanted(f, g)) {
+        product += kTileA * kTileB;
+        continue;
+      }
       for (int a = j; a <= last; ++a, product += kTileB) {
         store(n_.own(f, 0), product, a, g, std::max(g, a - g_.band), std::min(g + kTileB - 1, a));
       }
@@ -290,6 +189,10 @@ class Assembler {
     products(f, j, other, from, to + 1);
     const double* product = product_.data();
     for (int g = from; g <= to; g += kTileB) {
+      if (!wanted(other, g)) {
+        product += kTileA * kTileB;
+        continue;
+      }
       for (int a = j; a <= last; ++a, product += kTileB) {
         store(n_.cross(f - other, other, 0), product, a, g, std::max({g, first, a - g_.cross_band}),
               std::min({g + kTileB - 1, to, a + g_.cross_band}));
@@ -309,16 +212,26 @@ class Assembler {
     for (int k = low - g; k <= high - g; ++k) to[k * step] = product[k];
   }
 
-  /// The pair of bin j of a fibre by the groups of another that begin in [from, to).
+  /// The pair of bin j of a fibre by the groups of another that begin in [from, to), as far as they
+  /// are wanted.
   void products(int fiber, int j, int other, int from, int to) {
+    if (touched_ == nullptr) return products_of_run(fiber, j, other, from, to, product_.data());
+    for (int g = from; g < to; g += kTileB) {
+      const int begin = g;
+      while (g < to && wanted(other, g)) g += kTileB;
+      products_of_run(fiber, j, other, begin, std::min(g, to),
+                      product_.data() + (begin - from) * kTileA);
+    }
+  }
+
+  void products_of_run(int fiber, int j, int other, int from, int to, double* out) {
     if (to <= from) return;
     const Patch &a = blocks_.pair(fiber, j), *b = &blocks_.group(other, from);
     const int n = (to - from + kTileB - 1) / kTileB;
-    kernels_.tiles(pixels_, a, b, n, product_.data());
+    kernels_.tiles(pixels_, a, b, n, out);
     for (int k = 0; k < n; ++k) {
       if (!a.same_columns || !b[k].same_columns)
-        separate_products(fiber, j, other, from + k * kTileB,
-                          product_.data() + k * kTileA * kTileB);
+        separate_products(fiber, j, other, from + k * kTileB, out + k * kTileA * kTileB);
     }
   }
 
@@ -366,6 +279,7 @@ class Assembler {
   const PixelKernels& kernels_;
   SpotBlocks blocks_;
   PatchPixels pixels_;
+  const TouchedPacks* touched_;
   NormalEquations& n_;
   std::vector<double> product_;  ///< of a pair with the groups that it meets
 };
@@ -374,14 +288,14 @@ class Assembler {
 
 void assemble(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
-              NormalEquations& n) {
-  if (std::max(g.band, g.cross_band) > kBlock) {
+              NormalEquations& n, const TouchedPacks* touched) {
+  if (std::max(g.band, g.cross_band) > kBlockBins) {
     throw Error(Status::kUnsupported, "spots of " + std::to_string(std::max(g.band, g.cross_band)) +
                                           " bins share a CCD row, at most " +
-                                          std::to_string(kBlock) +
+                                          std::to_string(kBlockBins) +
                                           " supported: the wavelength step is too fine");
   }
-  Assembler(plan, g, spots, kernels, strip.view(), memory, n).run();
+  Assembler(plan, g, spots, kernels, strip.view(), memory, touched, n).run();
 }
 
 void add_prior(NormalEquations& n, double ridge, double weak_prior) {

@@ -7,6 +7,7 @@
 
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/exact/kernels.hpp"
+#include "fiberloom/extract/exact/touched_packs.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
 #include "fiberloom/extract/storable.hpp"
 
@@ -59,10 +60,12 @@ struct NormalEquations {
 };
 
 /// Fills n, resized before. Goes block by block along the bins and fibre by fibre within a block;
-/// only the spots of neighbouring fibres over one block are ever kept, in `memory`.
+/// only the spots of neighbouring fibres over one block are ever kept, in `memory`. With `touched`
+/// n is as assembled before, without priors, and becomes, to the bit, what weights ask for that
+/// have changed under these packs alone.
 void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel spots,
               const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
-              NormalEquations& n);
+              NormalEquations& n, const TouchedPacks* touched = nullptr);
 
 /// Prior of unconstrained bins, relative to the median diagonal of the bundle's good bins.
 inline constexpr double kPrior = 1e-9;

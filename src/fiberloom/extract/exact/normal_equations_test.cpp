@@ -52,6 +52,37 @@ TEST_P(NormalEquationsTest, AreTheDenseSumsOverSeveralBlocksOffTheEdgesAndWithSe
   expect_dense_sums(b);
 }
 
+TEST_P(NormalEquationsTest, AfterSomeWeightsHaveChangedAreToTheBitThoseOfTheNewOnes) {
+  test::SmallPsf o;
+  o.nfiber = 4;
+  o.pitch = 5;  // second neighbours share pixels
+  o.margin = 4;
+  o.npix_y = 230;
+  TestBundle b(test::make_psf(o), test::make_grid(200));
+  b.isa = GetParam();
+  b.assemble_equations();
+  Strip& strip = b.work.strip;
+  std::vector<long> changed;
+  for (const auto& [row, column] : {std::pair{30L, 12L}, {31L, 12L}, {90L, 20L}, {150L, 8L}})
+    changed.push_back(row * strip.pitch + column);
+  for (const long at : changed) strip.weight[static_cast<std::size_t>(at)] *= 0.3;
+  strip.weight[static_cast<std::size_t>(changed.back())] = 0;
+  const auto pixels = [&](const TouchedPacks* touched) {
+    assemble(b.plan, b.geometry, spot_kernels(b.isa).spots, b.pixel(), strip, b.work.spots,
+             b.normal(), touched);
+    const NormalEquations& n = b.normal();
+    std::vector<double> all;
+    for (const auto* part : {&n.own_, &n.cross_, &n.rhs_, &n.phi_})
+      all.insert(all.end(), part->data(), part->data() + part->size());
+    return all;
+  };
+  const TouchedPacks touched(b.plan, b.geometry, strip.pitch, changed);
+  EXPECT_GT(touched.share(), 0.05);
+  EXPECT_LT(touched.share(), 0.6);
+  const std::vector<double> again = pixels(&touched);
+  EXPECT_EQ(again, pixels(nullptr));
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, NormalEquationsTest, testing::ValuesIn(available_isas()),
                          [](const auto& test) { return std::string(isa_name(test.param)); });
 

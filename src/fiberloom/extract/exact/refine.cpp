@@ -4,25 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fiberloom::exact {
 
 namespace {
 
-/// What is known of a pixel.
-enum State : std::uint8_t {
-  kUnused,    ///< without weight, or off the CCD
-  kUnjudged,  ///< weighed; no requested bin's spot reaches it
-  kGood,
-  kRejected,
-  kPardoned,  ///< was dropped, fits a later model, and is not dropped again: so it comes to an end
-};
+using enum PixelState;
 
 /// Weights that differ by less are the same: fluxes follow by some 1e-3 sigma. So are those of a
 /// frame where no more than a few differ: some lie on the edge of being smoothed.
-constexpr double kSameWeight = 0.1, kMostThatDiffer = 1e-3;
+constexpr double kSameWeight = 0.1, kMostThatDiffer = 0.03;
 /// And after so many looks weights alone ask for no further solution.
 constexpr int kMostWeightLooks = 3;
+/// A weight of the model follows where its variance has moved by more since.
+constexpr double kSameVariance = 0.05;
 /// The model is averaged over so many rows at both sides for the variance, where it does not differ
 /// by more sigma of a pixel from that mean: a weight then hardly knows the noise of its own pixel,
 /// and lines keep theirs.
@@ -61,9 +57,19 @@ PixelJudge::PixelJudge(const CcdFrame& ccd, const ExtractOptions& options, doubl
   if (work.model.rows() != rows || work.model.cols() != pitch)
     work.model = Array2D<float>(rows, pitch, 0.0F);
   std::fill_n(work.model.data(), work.model.size(), 0.0F);
-  work.state.resize(rows * pitch);
-  for (std::size_t i = 0; i < rows * pitch; ++i)
-    work.state[i] = strip.weight[i] > 0 ? kUnjudged : kUnused;
+  work.stale.assign(rows, 1);
+  work.variance.resize(rows * pitch, 0.0F);
+  work.read.resize(rows * pitch, 0.0F);
+  work.state.resize(rows * pitch, kUnused);
+  differ_.assign(rows, 0);
+  for (std::size_t i = 0; i < rows * pitch; ++i) {
+    if (!(strip.weight[i] > 0)) continue;
+    work.state[i] = kUnjudged;
+    work.read[i] =
+        static_cast<float>(ccd.readnoise.variance(i / pitch + static_cast<std::size_t>(strip.y0),
+                                                  i % pitch + static_cast<std::size_t>(strip.x0)));
+    ++weighed_;
+  }
   work.rejected.clear();
   if (options.reject_nsig < 0) return;
   work.pull.resize(rows * pitch, 0.0F);
@@ -104,36 +110,19 @@ void PixelJudge::mark_stamps(const SpotPlan& plan, int guard) {
   }
 }
 
-/// Sums over the rows around each, row by row.
-void PixelJudge::smooth_model() {
-  const auto rows = static_cast<std::size_t>(strip_.rows);
+/// Of the model's light and the read noise; `sum`: of the model over so many rows around.
+void PixelJudge::weigh_row(long row, const double* sum, double rows) {
   const auto pitch = static_cast<std::size_t>(strip_.pitch);
-  const Array2D<float>& m = work_.model;
-  work_.smooth.resize(rows * pitch);
-  std::vector<double> sum(pitch, 0.0);
-  const auto add = [&](std::size_t row, double sign) {
-    for (std::size_t c = 0; c < pitch; ++c) sum[c] += sign * static_cast<double>(m(row, c));
-  };
-  std::size_t first = 0, last = 0;  // rows [first, last) are in the sums
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (; last < std::min(rows, r + kSmoothRows + 1); ++last) add(last, 1);
-    for (; first + kSmoothRows < r; ++first) add(first, -1);
-    const double n = static_cast<double>(last - first);
-    for (std::size_t c = 0; c < pitch; ++c)
-      work_.smooth[r * pitch + c] = static_cast<float>(sum[c] / n);
+  const std::size_t begin = static_cast<std::size_t>(row) * pitch;
+  const float *model = work_.model.data() + begin, *read_noise = work_.read.data() + begin;
+  float* variance = work_.variance.data() + begin;
+  const double scale = 1 / rows;
+  for (std::size_t c = 0; c < pitch; ++c) {
+    const double mean = sum[c] * scale, own = model[c], read = read_noise[c];
+    const double noise = read + std::max(mean, 0.0), off = own - mean;
+    const bool smooth = off * off <= kSmoothWithin * kSmoothWithin * noise;
+    variance[c] = static_cast<float>(smooth ? noise : read + std::max(own, 0.0));
   }
-}
-
-/// Of the model's light and the read noise.
-double PixelJudge::variance(long at) const {
-  const long row = at / strip_.pitch, column = at % strip_.pitch;
-  const double read = ccd_.readnoise.variance(static_cast<std::size_t>(row + strip_.y0),
-                                              static_cast<std::size_t>(column + strip_.x0));
-  const double own = work_.model.data()[at];
-  const double mean = work_.smooth[static_cast<std::size_t>(at)];
-  const double noise = read + std::max(mean, 0.0);
-  if ((own - mean) * (own - mean) <= kSmoothWithin * kSmoothWithin * noise) return noise;
-  return read + std::max(own, 0.0);
 }
 
 /// What the model may miss of a pixel beside noise: of it psferr, of the brightest one near it what
@@ -149,31 +138,81 @@ double PixelJudge::shape_error(long at) const {
   return std::hypot(psferr_ * work_.model.data()[at], kSampling * brightest);
 }
 
-double PixelJudge::compare() {
-  suspects_.clear();
-  smooth_model();
+void PixelJudge::judge_row(long row) {
   const bool judges = options_.reject_nsig >= 0;
   const auto least = static_cast<float>(kBesideShare * options_.reject_nsig);
-  const long pixels = strip_.rows * strip_.pitch;
-  std::size_t weighed = 0, differ = 0;
-  for (long i = 0; i < pixels; ++i) {
-    if (is(i, kUnused)) continue;
+  for (long i = row * strip_.pitch; i < (row + 1) * strip_.pitch; ++i) {
+    if (!judges || is(i, kUnused) || is(i, kUnjudged)) continue;
     const auto at = static_cast<std::size_t>(i);
-    const double v = variance(i);
-    if (options_.model_variance && !is(i, kRejected)) {
-      ++weighed;
-      if (!(std::abs(strip_.weight[at] * v - 1) <= kSameWeight)) ++differ;
-    }
-    if (!judges || is(i, kUnjudged)) continue;
-    auto pull = static_cast<float>(residual(i) / std::sqrt(v));
-    if (std::abs(pull) > least) {  // few
+    const double off = residual(i), v = work_.variance[at];
+    float pull = 0;                       // as good as
+    if (off * off > least * least * v) {  // few
       const double shape = shape_error(i);
-      pull = static_cast<float>(residual(i) / std::sqrt(v + shape * shape));
+      pull = static_cast<float>(off / std::sqrt(v + shape * shape));
     }
     work_.pull[at] = pull;
     if (is(i, kGood) && std::abs(pull) > least) suspects_.push_back(i);
   }
-  return weighed == 0 ? 0.0 : static_cast<double>(differ) / static_cast<double>(weighed);
+}
+
+/// Rows [first, end) anew.
+void PixelJudge::compare_rows(long first, long end) {
+  const auto pitch = static_cast<std::size_t>(strip_.pitch);
+  std::vector<double> sum(pitch, 0.0);
+  std::vector<float> before(pitch);
+  const auto add = [&](long row, double sign) {
+    const float* m = work_.model.row(static_cast<std::size_t>(row));
+    for (std::size_t c = 0; c < pitch; ++c) sum[c] += sign * static_cast<double>(m[c]);
+  };
+  long low = std::max(0L, first - kSmoothRows), high = low;  // rows [low, high) are in the sums
+  for (long r = first; r < end; ++r) {
+    for (; high < std::min<long>(strip_.rows, r + kSmoothRows + 1); ++high) add(high, 1);
+    for (; low + kSmoothRows < r; ++low) add(low, -1);
+    const auto begin = static_cast<std::size_t>(r) * pitch;
+    std::copy_n(work_.variance.data() + begin, pitch, before.begin());
+    weigh_row(r, sum.data(), static_cast<double>(high - low));
+    if (!options_.model_variance) continue;
+    differ_[static_cast<std::size_t>(r)] = 0;
+    for (std::size_t c = 0; c < pitch; ++c) {
+      const auto at = static_cast<long>(begin + c);
+      if (is(at, kUnused) || is(at, kRejected)) continue;
+      const double v = work_.variance[begin + c];
+      if (std::abs(strip_.weight[begin + c] * v - 1) <= kSameWeight) continue;
+      ++differ_[static_cast<std::size_t>(r)];
+      if (std::abs(before[c] - v) > kSameVariance * v) moved_.push_back(at);
+    }
+  }
+}
+
+void PixelJudge::compare() {
+  moved_.clear();
+  // a row's variance knows the model of those around it
+  std::vector<std::uint8_t> stale(work_.stale.size(), 0);
+  for (std::size_t r = 0; r < stale.size(); ++r) {
+    if (work_.stale[r] == 0) continue;
+    const std::size_t first = r - std::min<std::size_t>(r, kSmoothRows);
+    std::fill_n(stale.begin() + static_cast<std::ptrdiff_t>(first),
+                std::min(stale.size(), r + kSmoothRows + 1) - first, std::uint8_t{1});
+  }
+  const auto is_stale = [&](long at) {
+    return stale[static_cast<std::size_t>(at / strip_.pitch)] != 0;
+  };
+  std::erase_if(suspects_, is_stale);
+  const auto kept = static_cast<std::ptrdiff_t>(suspects_.size());
+  for (long r = 0; r < strip_.rows; ++r) {
+    const long first = r;
+    while (r < strip_.rows && stale[static_cast<std::size_t>(r)] != 0) ++r;
+    if (r == first) continue;
+    compare_rows(first, r);
+    for (long row = first; row < r; ++row) judge_row(row);
+  }
+  std::inplace_merge(suspects_.begin(), suspects_.begin() + kept, suspects_.end());
+}
+
+bool PixelJudge::weights_differ() const {
+  const std::size_t differ = std::accumulate(differ_.begin(), differ_.end(), std::size_t{0});
+  return static_cast<double>(differ) >
+         kMostThatDiffer * static_cast<double>(weighed_ - rejected_.size());
 }
 
 bool PixelJudge::beside_rejected(long at) const {
@@ -208,6 +247,7 @@ bool PixelJudge::stands_out(long at) const {
 void PixelJudge::accuse(std::vector<long>& dropped) const {
   for (const long at : suspects_) {
     const double pull = work_.pull[static_cast<std::size_t>(at)];
+    if (!is(at, kGood)) continue;
     if (unfit_[work_.owner[static_cast<std::size_t>(at)]]) continue;
     const bool far = std::abs(pull) > options_.reject_nsig;
     if (!far && !(pull > 0 && beside_rejected(at))) continue;
@@ -217,10 +257,8 @@ void PixelJudge::accuse(std::vector<long>& dropped) const {
 
 void PixelJudge::pardon_where_fitted(std::vector<long>& pardoned) const {
   const auto fits = static_cast<float>(kBesideShare * options_.reject_nsig);
-  const long pixels = strip_.rows * strip_.pitch;
-  for (long i = 0; i < pixels; ++i) {
-    if (is(i, kRejected) && std::abs(work_.pull[static_cast<std::size_t>(i)]) < fits)
-      pardoned.push_back(i);
+  for (const long at : rejected_) {
+    if (std::abs(work_.pull[static_cast<std::size_t>(at)]) < fits) pardoned.push_back(at);
   }
 }
 
@@ -233,60 +271,103 @@ void PixelJudge::pardon_unfit_fibers(std::vector<long>& pardoned) {
     unfit_[f] = any = true;
   }
   if (!any) return;
-  const long pixels = strip_.rows * strip_.pitch;
-  for (long i = 0; i < pixels; ++i) {
-    if (is(i, kRejected) && unfit_[work_.owner[static_cast<std::size_t>(i)]]) pardoned.push_back(i);
+  for (const long at : rejected_) {
+    if (unfit_[work_.owner[static_cast<std::size_t>(at)]]) pardoned.push_back(at);
   }
 }
 
-/// All of them of the model, or those that have just been dropped or taken back.
-void PixelJudge::set_weights() {
-  const long pixels = strip_.rows * strip_.pitch;
-  for (long i = 0; i < pixels; ++i) {
-    if (is(i, kUnused)) continue;
-    double& weight = strip_.weight[static_cast<std::size_t>(i)];
-    if (is(i, kRejected)) {
-      weight = 0;
-    } else if (options_.model_variance) {
-      weight = 1 / variance(i);
-    } else if (is(i, kPardoned)) {
-      weight = ccd_.ivar.at(static_cast<std::size_t>(i / strip_.pitch + strip_.y0),
-                            static_cast<std::size_t>(i % strip_.pitch + strip_.x0));
+double PixelJudge::weight_of(long at) const {
+  if (is(at, kRejected)) return 0;
+  if (options_.model_variance) return 1 / static_cast<double>(work_.variance.data()[at]);
+  return ccd_.ivar.at(static_cast<std::size_t>(at / strip_.pitch + strip_.y0),
+                      static_cast<std::size_t>(at % strip_.pitch + strip_.x0));
+}
+
+void PixelJudge::set_weights(std::vector<long> pixels) {
+  std::sort(pixels.begin(), pixels.end());
+  pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
+  for (const long at : pixels) strip_.weight[static_cast<std::size_t>(at)] = weight_of(at);
+  changed_ = std::move(pixels);
+}
+
+void PixelJudge::weigh_by_pixels() {
+  const auto pitch = static_cast<std::size_t>(strip_.pitch);
+  float* model = work_.model.data();
+  std::vector<long> all;
+  for (long i = 0; i < strip_.rows * strip_.pitch; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (!is(i, kUnused)) {
+      model[at] = static_cast<float>(strip_.pixel[at]);
+      all.push_back(i);
+    } else if (at >= pitch) {  // a masked one says nothing
+      model[at] = model[at - pitch];
     }
   }
+  compare_rows(0, strip_.rows);
+  set_weights(std::move(all));
+  moved_.clear();
+  std::fill_n(model, work_.model.size(), 0.0F);
+}
+
+void PixelJudge::turn(const std::vector<long>& pixels, PixelState state) {
+  for (const long at : pixels) {
+    if (is(at, state)) continue;
+    work_.state[static_cast<std::size_t>(at)] = state;
+    std::size_t& count = dropped_[work_.owner[static_cast<std::size_t>(at)]];
+    state == kRejected ? ++count : --count;
+  }
+  if (state == kRejected) {
+    rejected_.insert(rejected_.end(), pixels.begin(), pixels.end());
+    std::sort(rejected_.begin(), rejected_.end());
+  } else {
+    std::erase_if(rejected_, [&](long at) { return is(at, state); });
+  }
+}
+
+/// Whether one of the pixels, in order, may have dragged this one's model.
+bool PixelJudge::near(long at, std::span<const long> pixels) const {
+  const long row = at / strip_.pitch, column = at % strip_.pitch;
+  const auto from =
+      std::lower_bound(pixels.begin(), pixels.end(), (row - kDraggedRows) * strip_.pitch);
+  return std::any_of(
+      from, std::lower_bound(from, pixels.end(), (row + kDraggedRows + 1) * strip_.pitch),
+      [&](long other) { return std::abs(other % strip_.pitch - column) <= kDraggedColumns; });
 }
 
 bool PixelJudge::look() {
-  const bool differ = compare() > kMostThatDiffer && looks_++ < kMostWeightLooks;
-  std::vector<long> dropped, pardoned;
+  compare();
+  const bool differ = options_.model_variance && looks_++ < kMostWeightLooks && weights_differ();
+  std::vector<long> dropped, pardoned, unfit;
   if (options_.reject_nsig >= 0) {
     accuse(dropped);
     pardon_where_fitted(pardoned);
   }
-  const auto turn = [&](const std::vector<long>& pixels, State state) {
-    for (const long at : pixels) {
-      if (is(at, state)) continue;
-      work_.state[static_cast<std::size_t>(at)] = state;
-      std::size_t& count = dropped_[work_.owner[static_cast<std::size_t>(at)]];
-      state == kRejected ? ++count : --count;
-    }
-  };
   turn(dropped, kRejected);
   turn(pardoned, kPardoned);
-  std::vector<long> unfit;
   pardon_unfit_fibers(unfit);
   turn(unfit, kPardoned);
   if (dropped.empty() && pardoned.empty() && !differ) return false;
-  set_weights();
+  std::vector<long> pixels;
+  if (differ && !weighed_by_model_) {  // the first weights know their own noise
+    weighed_by_model_ = true;
+    for (long i = 0; i < strip_.rows * strip_.pitch; ++i) {
+      if (!is(i, kUnused)) pixels.push_back(i);
+    }
+  } else {
+    for (const auto& more : {dropped, pardoned, unfit})
+      pixels.insert(pixels.end(), more.begin(), more.end());
+    std::sort(pixels.begin(), pixels.end());
+    if (!differ) std::erase_if(moved_, [&](long at) { return !near(at, pixels); });
+    pixels.insert(pixels.end(), moved_.begin(), moved_.end());
+  }
+  set_weights(std::move(pixels));
   return true;
 }
 
 void PixelJudge::finish() {
-  const long pixels = strip_.rows * strip_.pitch;
-  for (long i = 0; i < pixels; ++i) {
-    if (!is(i, kRejected)) continue;
-    work_.rejected.push_back({static_cast<int>(i % strip_.pitch) + strip_.x0,
-                              static_cast<int>(i / strip_.pitch) + strip_.y0});
+  for (const long at : rejected_) {
+    work_.rejected.push_back({static_cast<int>(at % strip_.pitch) + strip_.x0,
+                              static_cast<int>(at / strip_.pitch) + strip_.y0});
   }
 }
 

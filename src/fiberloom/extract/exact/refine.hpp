@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fiberloom/extract/exact/normal_equations.hpp"
@@ -22,16 +23,34 @@ struct RefineReport {
   int unfit_fibers = 0;
 };
 
+/// What is known of a pixel.
+enum class PixelState : std::uint8_t {
+  kUnused,    ///< without weight, or off the CCD
+  kUnjudged,  ///< weighed; no requested bin's spot reaches it
+  kGood,
+  kRejected,
+  kPardoned,  ///< was dropped, fits a later model, and is not dropped again: so it comes to an end
+};
+
 struct RefineWork {
   Array2D<float> model;             ///< of the strip; A x of the last solution
-  GrowBuffer<float> smooth;         ///< of the strip: the model's mean over neighbouring rows
-  GrowBuffer<float> pull;           ///< of the strip: (p - m) / sigma of pixels that are judged
-  GrowBuffer<std::uint8_t> state;   ///< of the strip
+  std::vector<std::uint8_t> stale;  ///< [row of the strip] whether the model has changed there
+  GrowBuffer<float> light;          ///< LiveModel's
+  GrowBuffer<double> lit;           ///< [fiber][bin]: flux that is in it
+  GrowBuffer<float> read;           ///< of the strip: variance of the read noise
+  GrowBuffer<float> variance;       ///< of the strip: of the model's light and the read noise
+  GrowBuffer<float> pull;           ///< of the strip: (p - m) / sigma of pixels that may be off
+  GrowBuffer<PixelState> state;     ///< of the strip
   GrowBuffer<std::uint16_t> owner;  ///< of the strip: fibre whose trace is nearest, from 0
+  std::vector<double> diagonal;     ///< [fiber][bin] of N, without priors
   GrowBuffer<double> first_phi;     ///< as NormalEquations::phi_ before anything was dropped
   std::vector<CcdPixel> rejected;   ///< after finish(), by row and column
   [[nodiscard]] const double* first_phi_of(int fiber, const NormalEquations& n) const {
     return first_phi.data() + fiber * n.pitch + n.margin;
+  }
+  /// Whether a pixel of the strip had weight at the start.
+  [[nodiscard]] bool weighed(long at) const {
+    return state[static_cast<std::size_t>(at)] != PixelState::kUnused;
   }
 };
 
@@ -46,34 +65,44 @@ class PixelJudge {
              const BundleGeometry& geometry, const SpotPlan& plan, int guard, Strip& strip,
              RefineWork& work);
 
-  /// Looks at work.model. True: weights of the strip have changed, solve again. False: nothing is
-  /// touched, and the solution belongs to the weights.
+  /// Weights to begin with, where they shall be the model's: of the pixels themselves, smoothed as
+  /// a model is.
+  void weigh_by_pixels();
+  /// Looks at work.model where work.stale says. True: weights of the strip have changed, solve
+  /// again. False: nothing is touched, and the solution belongs to the weights.
   bool look();
+  /// Pixels of the strip whose weights the last look has changed, in order.
+  [[nodiscard]] const std::vector<long>& changed() const { return changed_; }
   /// Lists what was dropped.
   void finish();
   [[nodiscard]] int unfit_fibers() const;
 
  private:
-  void smooth_model();
   void mark_stamps(const SpotPlan& plan, int guard);
-  /// Pulls and suspects; returns the share of weights that are not those of the model.
-  double compare();
+  /// Variances, pulls and suspects where the model is stale.
+  void compare();
+  void compare_rows(long first, long end);
+  void weigh_row(long row, const double* sum, double rows);
+  void judge_row(long row);
+  [[nodiscard]] bool weights_differ() const;
   void accuse(std::vector<long>& dropped) const;
   void pardon_where_fitted(std::vector<long>& pardoned) const;
   void pardon_unfit_fibers(std::vector<long>& pardoned);
+  void turn(const std::vector<long>& pixels, PixelState state);
   [[nodiscard]] bool stands_out(long at) const;
+  [[nodiscard]] bool near(long at, std::span<const long> pixels) const;
   [[nodiscard]] bool beside_rejected(long at) const;
-  [[nodiscard]] bool is(long at, std::uint8_t state) const {
+  [[nodiscard]] bool is(long at, PixelState state) const {
     return work_.state[static_cast<std::size_t>(at)] == state;
   }
-  [[nodiscard]] double variance(long at) const;
   [[nodiscard]] double shape_error(long at) const;
   /// Electrons above the model.
   [[nodiscard]] double residual(long at) const {
     const auto i = static_cast<std::size_t>(at);
     return strip_.pixel[i] - static_cast<double>(work_.model.data()[i]);
   }
-  void set_weights();
+  [[nodiscard]] double weight_of(long at) const;
+  void set_weights(std::vector<long> pixels);
 
   const CcdFrame& ccd_;
   const ExtractOptions& options_;
@@ -82,7 +111,12 @@ class PixelJudge {
   Strip& strip_;
   RefineWork& work_;
   int looks_ = 0;
+  bool weighed_by_model_ = false;
+  std::size_t weighed_ = 0;                    ///< pixels that had weight at the start
+  std::vector<std::size_t> differ_;            ///< [row] weights that are not those of the model
   std::vector<long> suspects_;                 ///< pixels whose pull is beyond the lower threshold
+  std::vector<long> moved_;                    ///< weights to follow a variance that has changed
+  std::vector<long> rejected_, changed_;       ///< in order
   std::vector<std::size_t> judged_, dropped_;  ///< pixels of each fibre
   std::vector<bool> unfit_;                    ///< fibres
 };

@@ -115,14 +115,15 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
                          const PixelKernels& kernels, double tolerance_sigma, int most_iterations,
-                         const Observer* observer, SolveWork& work) {
+                         const Observer* observer, SolveWork& work, SolveFrom from) {
   const auto size = static_cast<std::size_t>(n.nfiber) * static_cast<std::size_t>(n.pitch);
-  for (auto* v : {&work.x, &work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
+  if (from == SolveFrom::kNothing) work.x.resize(size, 0.0);
+  for (auto* v : {&work.r, &work.z, &work.p, &work.q}) v->resize(size, 0.0);
   const Preconditioner precondition(n, banded, kernels, work);
   double *x = work.x.data(), *r = work.r.data(), *z = work.z.data(), *p = work.p.data(),
          *q = work.q.data();
   // x0 = M^-1 y leaves only what the fibres exchange
-  precondition(n.rhs_.data(), x);
+  if (from == SolveFrom::kNothing) precondition(n.rhs_.data(), x);
   apply(n, kernels, x, q);
   for (std::size_t i = 0; i < size; ++i) r[i] = n.rhs_[i] - q[i];
   precondition(r, z);

@@ -23,12 +23,17 @@ struct SolveWork {
   }
 };
 
+/// Where a solve begins: from the right-hand side alone, or from what `work` has of a problem that
+/// was almost this one.
+enum class SolveFrom { kNothing, kLast };
+
 /// Solves until the error estimate is below `tolerance_sigma`, no longer falls, or after
 /// `most_iterations`: how far it came is in the report. Sums in fixed order. Ends with kInterrupted
 /// where `observer` (may be null) is asked to stop.
 SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
                          const PixelKernels& kernels, double tolerance_sigma, int most_iterations,
-                         const Observer* observer, SolveWork& work);
+                         const Observer* observer, SolveWork& work,
+                         SolveFrom from = SolveFrom::kNothing);
 
 /// q = N p for vectors laid out as n.rhs_ (margins zero).
 void apply(const NormalEquations& n, const PixelKernels& kernels, const double* p, double* q);
