@@ -224,6 +224,7 @@ void hide_bad(Spectra& s) {
 }
 
 /// frames: (camera, spectra, corrections) of the same stars, exposures of a camera one by one.
+// Long: arguments out of Python, one call, results into it.
 py::dict stdstars(const std::vector<std::tuple<std::string, py::dict, py::dict>>& frames,
                   const py::dict& models, const std::map<std::string, py::tuple>& passbands,
                   const py::dict& o, bool desispec, std::size_t threads) {

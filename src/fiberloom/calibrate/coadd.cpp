@@ -182,11 +182,18 @@ Coadd coadd_exposures(const Spectra& spectra, std::span<const std::vector<std::s
   return out;
 }
 
-Spectra coadd_cameras(std::span<const Spectra> cameras) {
-  if (cameras.empty()) throw Error(Status::kWrongShape, "coadd of cameras: none given");
+namespace {
+
+/// Cameras from blue to red, and what they have in common.
+struct Cameras {
   std::vector<const Spectra*> sorted;
   std::size_t ndiag = 0;
   bool has_resolution = true;
+};
+
+Cameras sort_cameras(std::span<const Spectra> cameras) {
+  if (cameras.empty()) throw Error(Status::kWrongShape, "coadd of cameras: none given");
+  Cameras out;
   for (const Spectra& c : cameras) {
     if (c.nspec() != cameras[0].nspec() || c.nwave() == 0) {
       throw Error(
@@ -194,13 +201,20 @@ Spectra coadd_cameras(std::span<const Spectra> cameras) {
           print("coadd of cameras: %zu spectra of %zu bins, expected %zu of one bin at least",
                 c.nspec(), c.nwave(), cameras[0].nspec()));
     }
-    sorted.push_back(&c);
-    has_resolution = has_resolution && !c.resolution.empty();
-    ndiag = std::max(ndiag, c.resolution.rows());
+    out.sorted.push_back(&c);
+    out.has_resolution = out.has_resolution && !c.resolution.empty();
+    out.ndiag = std::max(out.ndiag, c.resolution.rows());
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Spectra* a, const Spectra* b) {
+  std::stable_sort(out.sorted.begin(), out.sorted.end(), [](const Spectra* a, const Spectra* b) {
     return a->wave.front() + a->wave.back() < b->wave.front() + b->wave.back();
   });
+  return out;
+}
+
+}  // namespace
+
+Spectra coadd_cameras(std::span<const Spectra> cameras) {
+  const auto [sorted, ndiag, has_resolution] = sort_cameras(cameras);
   const JointGrid grid = join(sorted);
   const std::size_t n = grid.wave.size(), nspec = cameras[0].nspec();
   Spectra out;

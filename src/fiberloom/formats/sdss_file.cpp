@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: plates, frames and single targets share plug maps and grids, which nothing else knows.
 #include "fiberloom/formats/sdss_file.hpp"
 
 #include <algorithm>

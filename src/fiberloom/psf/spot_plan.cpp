@@ -80,6 +80,7 @@ void fill_basis(const std::vector<Domain>& domains, std::size_t ncoef, std::size
   }
 }
 
+// Long: fills the fields of a plan one after the other.
 SpotPlan make_plan(const PsfModel& psf, std::span<const std::vector<double>> grids,
                    int first_fiber) {
   if (psf.shape) {

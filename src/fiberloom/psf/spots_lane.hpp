@@ -64,6 +64,7 @@ FL_LANE_HD constexpr StepIntegral<q> make_step_integral() {
 /// Integrals over n unit pixels of the Hermite functions 0..degree, pixel by pixel: put(m, p,
 /// integral), and done(p) after the last of a pixel. `first` is the lower edge of pixel 0 minus the
 /// centre.
+// Long: one walk from the middle outwards, both ways in straight lines.
 template <class V, int N, int D, class Put, class Done>
 FL_LANE_HD inline void walk_pixels(V first, V sigma, int n_runtime, int degree_runtime, Put put,
                                    Done done) {

@@ -39,6 +39,7 @@ inline void copy_back(Symbol* to, unsigned distance, unsigned length) {
   }
 }
 
+// Long: the loop of literals and copies, with the bits in registers.
 template <class Symbol>
 Stop decode(Bits& stream, const std::uint32_t* lengths, const std::uint32_t* distances,
             Symbol*& place, const Symbol* room_end) {

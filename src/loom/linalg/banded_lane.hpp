@@ -148,6 +148,7 @@ FL_LANE_HD inline V largest_row_sum(int n, const double* matrix) {
 /// Adds one pole c (I - t (S + t I)^-1) of the square root of S: to q[n][nd + 1] its entries (j, j
 /// + e), e <= nd <= B, to q1[n] and qx[n] its products with `ones` and `x`. Work: l[n][B],
 /// inv_d[n], v1[n], vx[n]. Returns the smallest pivot. n (3 B^2 / 2 + 6 B) operations.
+// Long: factor, solutions and inverse of a pole share their rings.
 template <class V, int B>
 FL_LANE_HD inline V root_pole(int n, const double* s, V t, V c, const double* ones, const double* x,
                               int nd, double* l, double* inv_d, double* v1, double* vx, double* q,

@@ -36,6 +36,7 @@ template <int H, int M, int Shift, class V, class Own>
 
 /// Columns [m, m + M) of the congruence below. Rows of Z and columns of C that all M meet are
 /// loaded once for all of them.
+// Long: two loops over what all M columns meet.
 template <class V, int H, int M>
 FL_LANE_HD inline void congruence_columns(int n, int m, const double* columns, const double* z,
                                           int band, double* t, double* e) {

@@ -67,6 +67,7 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
 /// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
 /// gets the solution from the last row to the first. A thread waits for its loads once a chunk of
 /// rows, and all of the next chunk's are under way meanwhile. Work: work[n].
+// Long: its rows are held in registers from end to end.
 template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done) {
@@ -138,6 +139,7 @@ FL_LANE_HD constexpr int inverse_ring(int band, int width) { return (band + 1) *
 
 /// As selected_inverse(), to the bit, with what later rows need of the last B rows in memory that
 /// is near: ring[inverse_ring(B, width)], elements as far apart as those of z. z is only written.
+// Long: its rows are held in registers from end to end.
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const double* inv_d, int width,
                                              double* ring, double* z) {
@@ -208,6 +210,7 @@ FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const doubl
 /// B, its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
 /// v1[n], vx[n]. Reads s, ones and x up to B rows past the end, whatever is there. Returns the
 /// smallest pivot.
+// Long: its rows are held in registers from end to end.
 template <class V, int B>
 FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const double* ones,
                                         const double* x, int nd, int first, int last, double* l,

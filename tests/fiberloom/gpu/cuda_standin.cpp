@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: the runtime's functions, one beside the other.
 #include "tests/fiberloom/gpu/cuda_standin.hpp"
 
 #include <cuda_runtime_api.h>

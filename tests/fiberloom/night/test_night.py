@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Long: nights end to end, on one set of frames.
 """A night end to end: what is written, what is done again, what is told."""
 import gzip
 import json

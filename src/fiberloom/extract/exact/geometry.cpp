@@ -274,15 +274,8 @@ void place_dead_bins(FiberTrace& t, int x, int y) {
   }
 }
 
-}  // namespace
-
-BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKernel spots,
-                               double coupling_floor) {
-  BundleGeometry g;
-  g.first_fiber = bundle.first;
-  g.nfiber = bundle.last - bundle.first;
-  g.nbin = plan.nwave;
-  g.nbin_padded = plan.nwave_padded;
+/// Traces of a bundle's fibres, and the part of the CCD on which their spots lie.
+void place_traces(const SpotPlan& plan, BundleRange bundle, BundleGeometry& g) {
   int x_low = plan.npix_x, x_high = -plan.nx, y_low = plan.npix_y, y_high = -plan.ny;
   for (int f = bundle.first; f < bundle.last; ++f) {
     g.trace.push_back(trace_fiber(plan, f));
@@ -304,6 +297,18 @@ BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKer
     place_dead_bins(t, x_low, y_low);
     g.band = std::max(g.band, row_band(t, t, g.nbin, plan.ny));
   }
+}
+
+}  // namespace
+
+BundleGeometry bundle_geometry(const SpotPlan& plan, BundleRange bundle, SpotKernel spots,
+                               double coupling_floor) {
+  BundleGeometry g;
+  g.first_fiber = bundle.first;
+  g.nfiber = bundle.last - bundle.first;
+  g.nbin = plan.nwave;
+  g.nbin_padded = plan.nwave_padded;
+  place_traces(plan, bundle, g);
   std::vector<double> back{
       1.0};  // strongest product of couplings that leads `distance` fibres far in smaller steps
   for (int distance = 1; distance < g.nfiber; ++distance) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: one night of tests on one fixture.
 // Frames through the batch engine: the bytes of extract_frame(), whole or in parts, on cards or
 // not.
 #include <future>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: a list of checks, one beside the other.
 // The rules of the verdict: one function a check, all limits at the top (docs/fiberloom/report.md
 // lists them).
 #include <algorithm>

@@ -182,6 +182,15 @@ void count_unconstrained(ExtractResult& result) {
   }
 }
 
+void report_left(const Problem& p, const std::vector<exact::gpu::LeftToCpu>& left,
+                 const Observer& observer, DeviceReport& report) {
+  for (const auto& l : left) {
+    report.cpu_bundles.push_back({p.bundles[l.bundle], l.reason});
+    observer.info("fibres " + std::to_string(p.bundles[l.bundle].first) + " to " +
+                  std::to_string(p.bundles[l.bundle].last - 1) + " go to the CPU: " + l.reason);
+  }
+}
+
 }  // namespace
 
 ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
@@ -247,11 +256,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
     result.device = std::move(report);
     return result;
   }
-  for (const auto& l : left) {
-    r.cpu_bundles.push_back({p.bundles[l.bundle], l.reason});
-    observer.info("fibres " + std::to_string(p.bundles[l.bundle].first) + " to " +
-                  std::to_string(p.bundles[l.bundle].last - 1) + " go to the CPU: " + l.reason);
-  }
+  report_left(p, left, observer, r);
   extract_left(ccd, p, left, executor, observer, tracer, result, models);
   count_unconstrained(result);
   exact::settle_unsolved(options, observer, result);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: the kernels of one stage, which share its arguments.
 // Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
 // then sums over the poles in fixed order (decorrelate.cpp has the formulas). A batch is a list of
 // fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
