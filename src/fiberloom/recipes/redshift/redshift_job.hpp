@@ -2,6 +2,7 @@
 // What a user asks of a search for redshifts: files, and how.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,9 @@ struct RedshiftOptions {
   /// Probabilities, errors that know of second peaks, line fluxes and users' cuts; candidates in
   /// the order of probability. Never of kRedrock, nor of a scan that was made before.
   bool evidence = true;
+  /// How common galaxies, quasars and stars are among the targets, before a spectrum is seen: not
+  /// necessarily of a sum of 1, all above 0.
+  std::array<double, 3> type_shares{1, 1, 1};
   int candidates = 5;  ///< of each target in the table of candidates; 0: no such table
 };
 
