@@ -212,7 +212,7 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
                   targetid: Optional[npt.ArrayLike] = None, archetypes: Optional[PathLike] = None,
                   method: Literal["fast", "exact", "redrock"] = "fast", nminima: Optional[int] = None,
                   evidence: bool = True, type_shares: Optional[Sequence[float]] = None,
-                  scan: bool = False, models: bool = False,
+                  subtract_sky_residual: bool = True, scan: bool = False, models: bool = False,
                   backend: Backend = "auto", gpu_memory: Optional[float] = None, on_device_error: OnDeviceError = "fail",
                   threads: Optional[int] = None, progress: Progress = None) -> Redshifts:
     """Finds what each target is, and its redshift.
@@ -241,6 +241,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         Probabilities, line fluxes and cuts, and candidates in the order of probability; never of "redrock".
     type_shares : three numbers above 0, optional
         How common galaxies, quasars and stars are among the targets, before a spectrum is seen; default alike.
+    subtract_sky_residual : bool
+        Fit and subtract what is left of the sky's lines, all too strong or all shifted; never of "redrock".
     scan, models : bool
         Keep chi2 at every redshift, and the best models.
     backend : {"auto", "cpu", "cuda"}
@@ -292,6 +294,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         options["nminima"] = [str(check.integer("nminima", nminima, 1))]
     if not check.flag("evidence", evidence):
         options["evidence"] = ["false"]
+    if not check.flag("subtract_sky_residual", subtract_sky_residual):
+        options["subtract_sky"] = ["false"]
     if type_shares is not None:
         shares = np.asarray(type_shares, dtype=float)
         if shares.shape != (3,) or not (np.isfinite(shares) & (shares > 0)).all():

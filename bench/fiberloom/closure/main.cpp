@@ -169,8 +169,9 @@ void add_fit(Options& options, Choices& c) {
   add("--step", &c.scan.step_kms, "widest step of the scan, km/s");
   add("--hot-nsig", &c.prepare.hot_pixel_nsig, "0: spikes stay");
   add("--sky-share", &c.prepare.sky_line_share, "0: ivar is believed on sky lines");
-  const auto subtract = [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; };
-  options.flag("--subtract-sky-residual", subtract, "what the sky's lines left");
+  c.prepare.sky_residual = SkyResidual::kSubtract;
+  const auto keep = [&c] { c.prepare.sky_residual = SkyResidual::kKeep; };
+  options.flag("--keep-sky-residual", keep, "what the sky's lines left is not subtracted");
   options.flag("--shares-known", &c.shares_known, "the fit is told the shares of types");
   add("--fine-step", &c.fine_step, "of targets that are not sure, km/s; 0: none");
   add("--sure", &c.sure, "probability");

@@ -48,7 +48,7 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"cosmics_nsig", "3"},
                                                  {"negflux_nsig", "4"},
                                                  {"skymask", "false"},
-                                                 {"subtract_sky", "true"},
+                                                 {"subtract_sky", "false"},
                                                  {"use_andmask", "true"},
                                                  {"use_frames", "true"},
                                                  {"thing_id", "false"},
