@@ -211,8 +211,9 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
                   templates: Union[None, PathLike, Sequence[PathLike]] = None, *, mask: Optional[PerCamera] = None,
                   targetid: Optional[npt.ArrayLike] = None, archetypes: Optional[PathLike] = None,
                   method: Literal["fast", "exact", "redrock"] = "fast", nminima: Optional[int] = None,
-                  evidence: bool = True, scan: bool = False, models: bool = False, backend: Backend = "auto",
-                  gpu_memory: Optional[float] = None, on_device_error: OnDeviceError = "fail",
+                  evidence: bool = True, type_shares: Optional[Sequence[float]] = None,
+                  subtract_sky_residual: bool = True, scan: bool = False, models: bool = False,
+                  backend: Backend = "auto", gpu_memory: Optional[float] = None, on_device_error: OnDeviceError = "fail",
                   threads: Optional[int] = None, progress: Progress = None) -> Redshifts:
     """Finds what each target is, and its redshift.
 
@@ -238,6 +239,10 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         Minima kept of each spectral type.
     evidence : bool
         Probabilities, line fluxes and cuts, and candidates in the order of probability; never of "redrock".
+    type_shares : three numbers above 0, optional
+        How common galaxies, quasars and stars are among the targets, before a spectrum is seen; default alike.
+    subtract_sky_residual : bool
+        Fit and subtract what is left of the sky's lines, all too strong or all shifted; never of "redrock".
     scan, models : bool
         Keep chi2 at every redshift, and the best models.
     backend : {"auto", "cpu", "cuda"}
@@ -289,6 +294,13 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         options["nminima"] = [str(check.integer("nminima", nminima, 1))]
     if not check.flag("evidence", evidence):
         options["evidence"] = ["false"]
+    if not check.flag("subtract_sky_residual", subtract_sky_residual):
+        options["subtract_sky"] = ["false"]
+    if type_shares is not None:
+        shares = np.asarray(type_shares, dtype=float)
+        if shares.shape != (3,) or not (np.isfinite(shares) & (shares > 0)).all():
+            raise ValueError("type_shares: expected three numbers above 0, of galaxies, quasars and stars")
+        options["type_shares"] = [",".join(f"{share:.17g}" for share in shares)]
     on_cpu = None if method == "fast" else method
     given = check.device(backend, gpu_memory, on_device_error, on_cpu)
     want_scan, want_models = check.flag("scan", scan), check.flag("models", models)

@@ -132,6 +132,17 @@ def test_one_camera_needs_no_names(templates):
     assert (nothing.zwarn & 512).all() and (nothing.z == 0).all() and set(nothing.spectype) == {"GALAXY"}
 
 
+def test_what_cannot_be_told_is_of_the_type_that_is_common(templates):
+    _, ivar, resolution = spectra()
+    dark = {name: 0 * values for name, values in ivar.items()}
+    for shares, kind in (([1e4, 1, 1], "GALAXY"), ((1, 1, 1e4), "STAR")):
+        found = fl.fit_redshifts(dark, ivar, CAMERAS, resolution, templates, type_shares=shares)
+        assert set(found.spectype) == {kind} and (found.class_probability > 0.99).all()
+    for wrong in ([1, 1], [1, 0, 1], [1, np.nan, 1], 3):
+        with pytest.raises(ValueError, match="type_shares: expected three numbers above 0"):
+            fl.fit_redshifts(dark, ivar, CAMERAS, resolution, templates, type_shares=wrong)
+
+
 def test_arguments_are_checked(templates):
     flux, ivar, resolution = spectra()
     with pytest.raises(ValueError, match="ivar: no camera 'R'"):

@@ -45,7 +45,7 @@ struct Choices {
               constrained = "chi2";
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
   double fine_step = 0, sure = 0.99;
-  bool no_defects = false;
+  bool no_defects = false, shares_known = false;
   truth::SurveyOptions survey;
   ScanOptions scan;
   RefineOptions refine;
@@ -169,8 +169,10 @@ void add_fit(Options& options, Choices& c) {
   add("--step", &c.scan.step_kms, "widest step of the scan, km/s");
   add("--hot-nsig", &c.prepare.hot_pixel_nsig, "0: spikes stay");
   add("--sky-share", &c.prepare.sky_line_share, "0: ivar is believed on sky lines");
-  const auto subtract = [&c] { c.prepare.sky_residual = SkyResidual::kSubtract; };
-  options.flag("--subtract-sky-residual", subtract, "what the sky's lines left");
+  c.prepare.sky_residual = SkyResidual::kSubtract;
+  const auto keep = [&c] { c.prepare.sky_residual = SkyResidual::kKeep; };
+  options.flag("--keep-sky-residual", keep, "what the sky's lines left is not subtracted");
+  options.flag("--shares-known", &c.shares_known, "the fit is told the shares of types");
   add("--fine-step", &c.fine_step, "of targets that are not sure, km/s; 0: none");
   add("--sure", &c.sure, "probability");
   const auto partial = [&c](const std::string& share) {
@@ -188,6 +190,11 @@ int judge(Choices& c) {
   if (c.constrained == "normal") c.scan.fit.constrained = Constrained::kNormalEquations;
   c.refine.order = c.order == "chi2" ? Order::kChi2 : Order::kProbability;
   c.refine.errors = c.errors == "chi2" ? Errors::kChi2 : Errors::kPosterior;
+  if (c.shares_known) {
+    c.refine.probability.galaxy = c.survey.mix.galaxy;
+    c.refine.probability.qso = c.survey.mix.qso;
+    c.refine.probability.star = c.survey.mix.star;
+  }
   Work work(c);
   const truth::Spectrograph spectrograph(c.survey.exptime_s, c.survey.seed);
   bench::Judge judge;

@@ -12,6 +12,8 @@ namespace {
 
 /// Another redshift that is not worse by more than this makes a target ambiguous.
 constexpr double kLeastDeltaChi2 = 9;
+/// Of an order by probability: a best answer that is not likelier than all others together is none.
+constexpr double kLeastProbability = 0.5;
 /// Fewer pixels than this for each coefficient are too few.
 constexpr long kPixelsOfCoefficient = 10;
 
@@ -48,6 +50,15 @@ void set_delta_chi2(std::vector<Candidate>& candidates) {
   }
 }
 
+/// Ordered by probability the best one may have another of lower chi2, by more than the margin
+/// above, or of hardly less probability.
+void doubt_best(Candidate& best) {
+  if (!is_good(best) || best.good_pixels == 0) return;
+  if (best.delta_chi2 < 0 || best.probability < kLeastProbability) {
+    best.zwarn |= zwarn::kSmallDeltaChi2;
+  }
+}
+
 }  // namespace
 
 void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by) {
@@ -68,6 +79,7 @@ void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by) {
                      });
   }
   set_delta_chi2(candidates);
+  if (by == RankBy::kProbability && !candidates.empty()) doubt_best(candidates.front());
 }
 
 void set_quality(Candidate& c) {

@@ -62,9 +62,9 @@ struct Candidate {
 enum class RankBy { kChi2, kProbability };
 
 /// Sorts the candidates of one target: good fits first, then by chi2; keeps `most` of each spectral
-/// type; sorts again by probability where that is asked for (DELTACHI2 may then be negative); sets
-/// NODATA, LITTLE_COVERAGE, DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2 stay in their
-/// order.
+/// type; sorts again by probability where that is asked for (DELTACHI2 may then be negative: the
+/// best one is ambiguous then, and where it is less likely than not); sets NODATA, LITTLE_COVERAGE,
+/// DELTACHI2 and SMALL_DELTA_CHI2. Candidates of equal chi2 stay in their order.
 void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by = RankBy::kChi2);
 
 /// Sets `quality` from the rest.

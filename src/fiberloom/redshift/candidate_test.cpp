@@ -93,6 +93,19 @@ TEST(Rank, TheSmallerLimitOfAPairSeparates) {
   EXPECT_EQ(c[1].zwarn, zwarn::kSmallDeltaChi2);
 }
 
+TEST(Rank, DoubtsTheLikeliestWhereAnotherFitsBetterOrItIsNotLikely) {
+  const auto ambiguous = [](double chi2, double probability) {
+    std::vector<Candidate> c{make("GALAXY", 0.5, chi2), make("QSO", 1.5, 100)};
+    c[0].probability = probability;
+    rank(c, 3, RankBy::kProbability);
+    EXPECT_EQ(c.front().spectype, "GALAXY");
+    return (c.front().zwarn & zwarn::kSmallDeltaChi2) != 0;
+  };
+  EXPECT_FALSE(ambiguous(50, 0.9));
+  EXPECT_TRUE(ambiguous(50, 0.4));
+  EXPECT_TRUE(ambiguous(150, 0.9));  // likelier, though its chi2 is higher
+}
+
 TEST(Rank, CountsPixels) {
   std::vector<Candidate> c{make("GALAXY", 1, 10), make("QSO", 2, 100)};
   c[0].good_pixels = 39;

@@ -2,6 +2,7 @@
 #include "fiberloom/redshift/evidence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -18,8 +19,11 @@ constexpr std::size_t kLeastRows = 25;
 /// Widths added to what the training has: along the mean, so that steps in brightness of exp(0.4)
 /// are close enough; and everywhere, since no training is complete.
 constexpr double kRadialWidth = 0.25, kWidth = 0.02;
-/// Ratio of the brightness of vector a to the first's is this / sqrt(a) where nothing is known.
-constexpr double kUntrainedWidth = 0.35;
+/// Ratio of the brightness of vector a to the first's is 0 +- one of these / sqrt(a) where nothing
+/// is known: the widest is that of quasars' archetypes in quasars' templates, but archetypes are
+/// chosen to differ, and most quasars are more alike. One width alone favours other types, or this
+/// one, by the ratio of the volumes.
+constexpr std::array kUntrainedWidths{0.35, 0.175, 0.0875};
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -156,12 +160,16 @@ std::vector<ShapeComponent> coefficient_shapes(const Template& t) {
   const Rows rows = directions(t, rms);
   if (rows.size() < 2) {
     std::vector<double> mean(t.nbasis(), 0.0);
-    Array2D<double> covariance(t.nbasis(), t.nbasis(), 0.0);
     mean[0] = 1;
-    for (std::size_t a = 1; a < t.nbasis(); ++a) {
-      covariance(a, a) = kUntrainedWidth * kUntrainedWidth / static_cast<double>(a);
+    std::vector<ShapeComponent> out;
+    for (const double width : kUntrainedWidths) {
+      Array2D<double> covariance(t.nbasis(), t.nbasis(), 0.0);
+      for (std::size_t a = 1; a < t.nbasis(); ++a) {
+        covariance(a, a) = width * width / static_cast<double>(a);
+      }
+      out.push_back(component(1.0 / kUntrainedWidths.size(), mean, std::move(covariance), rms));
     }
-    return {component(1, std::move(mean), std::move(covariance), rms)};
+    return out;
   }
   const std::size_t count = std::clamp<std::size_t>(rows.size() / kLeastRows, 1, kMostShapes);
   const std::vector<std::size_t> group = groups_of(rows, count);

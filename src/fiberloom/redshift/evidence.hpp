@@ -24,8 +24,8 @@ struct ShapeComponent {
 };
 
 /// At most kMostShapes Gaussians around groups of similar training spectra. A template without
-/// training: one around its first vector, the ratios of the others' brightness to it 0 +-
-/// 0.35 / sqrt(a), as quasars' archetypes have in quasars' templates.
+/// training: three around its first vector, the ratios of the others' brightness to it 0 +-
+/// 0.35 / sqrt(a), as quasars' archetypes have in quasars' templates, half and a quarter of that.
 inline constexpr std::size_t kMostShapes = 4;
 [[nodiscard]] std::vector<ShapeComponent> coefficient_shapes(const Template& t);
 

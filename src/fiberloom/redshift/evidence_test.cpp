@@ -38,10 +38,15 @@ TEST(CoefficientShapes, FollowTheTraining) {
   EXPECT_NEAR(weight, 1, 1e-12);
   Template bare = t;
   bare.training = {};
-  const std::vector<ShapeComponent> one = coefficient_shapes(bare);
-  ASSERT_EQ(one.size(), 1U);
-  EXPECT_EQ(one[0].mean[1], 0);
-  EXPECT_GT(one[0].precision(1, 1), 0);
+  const std::vector<ShapeComponent> untrained = coefficient_shapes(bare);
+  ASSERT_GT(untrained.size(), 1U);
+  weight = 0;
+  for (std::size_t k = 0; k < untrained.size(); ++k) {
+    weight += untrained[k].weight;
+    EXPECT_EQ(untrained[k].mean[1], 0);
+    EXPECT_GT(untrained[k].precision(1, 1), k == 0 ? 0 : untrained[k - 1].precision(1, 1));
+  }
+  EXPECT_NEAR(weight, 1, 1e-12);
 }
 
 /// log of the integral for one brightness from its definition, with dense algebra: M, y in the

@@ -24,7 +24,8 @@ void check(const TargetView& target, const CameraView& camera) {
         (i == 0 ? camera.wave[0] > 0 : camera.wave[i] > camera.wave[i - 1])) {
       continue;
     }
-    fail(print("wavelength %zu is %g: expected finite numbers that increase", i, camera.wave[i]));
+    fail(print("wavelength %zu is %g: expected finite numbers above 0 that increase", i,
+               camera.wave[i]));
   }
   const bool mask_fits = camera.mask.empty() || camera.mask.size() == n;
   if (camera.flux.size() != n || camera.ivar.size() != n || !mask_fits) {

@@ -65,6 +65,18 @@ class Files(Case):
         for name in ("Z", "CHI2", "COEFF", "ZWARN"):
             self.assertEqual(bare[name], table[name], name)
 
+    def test_what_cannot_be_told_is_of_the_type_that_is_common(self):
+        targets = Targets(TRUTH)
+        for name in CAMERAS:
+            targets.flux[name][1] = [0.0] * len(targets.flux[name][1])
+        dark = self.put("dark.fits", targets.coadd())
+        for shares, kind in (("1e4,1,1", "GALAXY"), ("1,1,1e4", "STAR")):
+            table = self.redshifts("--type-shares", shares, inputs=dark)
+            self.assertEqual(table["SPECTYPE"][1], kind)
+            self.assertGreater(table["CLASS_PROBABILITY"][1], 0.99)
+            rest = {k: [v for i, v in enumerate(values) if i != 1] for k, values in table.items()}
+            self.check_truth(rest, TRUTH[:1] + TRUTH[2:])
+
     def test_without_templates_the_built_in_set_says_that_it_is_used(self):
         env = {"RR_TEMPLATE_DIR": ""}
         result = self.program("redshift", "-i", self.coadd, "-o", self.result, "--targetids", str(self.targets.ids[0]),

@@ -198,6 +198,9 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   RefineOptions rules;
   rules.minima = minima;
   rules.first_look = std::max(rules.first_look, minima);
+  rules.probability.galaxy = options.type_shares[0];
+  rules.probability.qso = options.type_shares[1];
+  rules.probability.star = options.type_shares[2];
   rules.lines = WithLines::kNo;  // archetypes may yet change which one is the best
   out.candidates = refine(*out.set, out.curves, priors, rules, executor);
   if (!models.archetypes.empty()) apply_archetypes(out, models, options, minima, executor);

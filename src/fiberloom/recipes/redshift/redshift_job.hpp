@@ -2,6 +2,7 @@
 // What a user asks of a search for redshifts: files, and how.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ struct RedshiftOptions {
   double negflux_nsig = 5;    ///< pixels below -n sigma are dropped
   double sigma_aa = 0;        ///< of spectra without any resolution: that of a Gaussian; 0: none
   bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
-  bool subtract_sky = false;  ///< what is left of the sky's lines; kRedrock never does
+  bool subtract_sky = true;   ///< what is left of the sky's lines; kRedrock never does
   bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
   bool use_frames = false;    ///< the spCFrame files that spPlates were made of, in place of these
   bool use_thing_id = true;   ///< of several spPlates: targets by THING_ID where all know it
@@ -51,6 +52,9 @@ struct RedshiftOptions {
   /// Probabilities, errors that know of second peaks, line fluxes and users' cuts; candidates in
   /// the order of probability. Never of kRedrock, nor of a scan that was made before.
   bool evidence = true;
+  /// How common galaxies, quasars and stars are among the targets, before a spectrum is seen: not
+  /// necessarily of a sum of 1, all above 0.
+  std::array<double, 3> type_shares{1, 1, 1};
   int candidates = 5;  ///< of each target in the table of candidates; 0: no such table
 };
 

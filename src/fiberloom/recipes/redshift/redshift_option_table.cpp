@@ -95,6 +95,23 @@ Field grid_field(redshift::GridRule& rule) {
   return loom::TextField{set, get};
 }
 
+Field shares_field(std::array<double, 3>& shares) {
+  const auto set = [to = &shares](const std::string& text) {
+    const char* const what = "three numbers above 0: galaxies,quasars,stars";
+    const std::vector<std::string> parts = parts_of(text);
+    if (parts.size() != to->size()) expected(what);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const double share = parse<double>(parts[k], what);
+      if (!(share > 0 && share < 1e30)) expected(what);
+      (*to)[k] = share;
+    }
+  };
+  const auto get = [from = &shares] {
+    return print("%.17g,%.17g,%.17g", (*from)[0], (*from)[1], (*from)[2]);
+  };
+  return loom::TextField{set, get};
+}
+
 Field per_camera_field(PerCamera& choice) {
   const auto set = [to = &choice](const std::string& text) {
     if (text != "True" && text != "False") expected("True or False");
@@ -182,10 +199,12 @@ const RedshiftOptionRow kRows[] = {
      .field = [](RedshiftJob& j) -> Field { return &j.options.mask_sky; },
      .flag_clears = true},
     {.key = "subtract_sky",
-     .names = "--subtract-sky-residual",
+     .names = "--keep-sky-residual",
      .group = kTargets,
-     .text = "fit and subtract what is left of the sky's lines, all too strong or all shifted",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.subtract_sky; }},
+     .text = "do not fit and subtract what is left of the sky's lines, all too strong or all "
+             "shifted",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.subtract_sky; },
+     .flag_clears = true},
     {.key = "use_andmask",
      .names = "--use-andmask",
      .group = kTargets,
@@ -218,6 +237,13 @@ const RedshiftOptionRow kRows[] = {
      .text = "no probabilities, line fluxes and cuts: redrock's columns alone, ranked by chi2",
      .field = [](RedshiftJob& j) -> Field { return &j.options.evidence; },
      .flag_clears = true},
+    {.key = "type_shares",
+     .names = "--type-shares",
+     .group = kMethod,
+     .text = "how common galaxies, quasars and stars are among the targets, as PROBABILITY takes "
+             "them beforehand; default: 1,1,1",
+     .field = [](RedshiftJob& j) -> Field { return shares_field(j.options.type_shares); },
+     .value = "G,Q,S"},
     {.key = "candidates",
      .names = "--candidates",
      .group = kMethod,

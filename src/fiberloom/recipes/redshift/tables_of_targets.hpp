@@ -22,6 +22,9 @@ namespace fiberloom {
 /// EXPTIME, where they are not there.
 void add_exposure_columns(const HeaderCards& header, Table& fibermap);
 
+/// What a table's file said of its columns, which a table of others does not say.
+void forget_cards(Table& table);
+
 /// Rows of all tables one below the other: the columns of the first one that all others have with
 /// the same kind of value.
 [[nodiscard]] Table stack(std::span<const Table> tables);
