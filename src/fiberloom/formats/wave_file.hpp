@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fiberloom/foundation.hpp"
+#include "fiberloom/formats/formats.hpp"
 #include "loom/base/array.hpp"
 #include "loom/fits/fits_reader.hpp"
 

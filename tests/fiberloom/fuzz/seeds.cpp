@@ -102,7 +102,8 @@ Bytes passband() {
 }
 
 Bytes wave_text() {
-  const std::string text = "# Angstrom\n6000.5\n\n6001.25 # the second\n6003\n";
+  std::string text = "# Angstrom\n6000.5 # the first\n\n";
+  for (int i = 1; i <= 60; ++i) text += std::to_string(6000.5 + 0.75 * i) + "\n";
   return {text.begin(), text.end()};
 }
 
