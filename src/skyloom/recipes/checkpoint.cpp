@@ -12,6 +12,7 @@
 #include "loom/base/print.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/files/sha256.hpp"
 
 namespace skyloom {
@@ -65,6 +66,7 @@ Checkpoint::Checkpoint(const std::string& path, std::string key, std::size_t unk
       observer_(observer),
       company_(company) {
   for (std::size_t turn = 0; turn < 2; ++turn) paths_[turn] = name_of(path, company, turn);
+  make_folder_of(paths_[0]);
 }
 
 std::optional<SolverState> Checkpoint::read(const std::string& path) const {

@@ -22,7 +22,7 @@ namespace skyloom {
 /// a state of another system is told of and written over.
 class Checkpoint final : public SolverMemory {
  public:
-  /// `unknowns`: of this process; `observer` outlives it.
+  /// Makes the folder of its files. `unknowns`: of this process; `observer` outlives it.
   Checkpoint(const std::string& path, std::string key, std::size_t unknowns, double seconds,
              const Observer& observer, RankCompany* company = nullptr);
 

@@ -112,6 +112,13 @@ TEST(Checkpoint, RecallsTheLatestStateThatIsWhole) {
   }
 }
 
+TEST(Checkpoint, MakesItsFolder) {
+  const TempFolder folder;
+  const Observer quiet;
+  Checkpoint(folder.file("a/b/s"), std::string(64, 'a'), 5, 0, quiet).save(some_state(5, 7));
+  EXPECT_TRUE(Checkpoint(folder.file("a/b/s"), std::string(64, 'a'), 5, 0, quiet).recall());
+}
+
 TEST(Checkpoint, IsNotTakenFromAnotherSystemOrAnotherFile) {
   const TempFolder folder;
   const std::string path = folder.file("s");
