@@ -20,6 +20,9 @@ enum class DeviceSpots { kKept, kMadeAgain };
 /// What is done again where weights of some pixels have changed.
 enum class SolveAgain { kTouched, kAll };
 
+/// Where bands wider than the first are taken beside defects.
+enum class WideBands { kWhereNeeded, kEverywhere };
+
 /// Knobs that users do not have; tests turn them to see that the bounds notice.
 struct Tuning {
   double tolerance_sigma = 1e-4;  ///< what the bounds of a bin may reach, in units of its sigma
@@ -30,6 +33,7 @@ struct Tuning {
   double coupling_floor = 1e-12;
   int most_iterations = ExtractOptions{}.max_iterations;  ///< of the solve
   SolveAgain solve_again = SolveAgain::kTouched;
+  WideBands wide_bands = WideBands::kWhereNeeded;
   DeviceSpots device_spots = DeviceSpots::kKept;  ///< where the memory suffices; same bytes
 };
 

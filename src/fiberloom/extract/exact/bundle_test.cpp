@@ -72,9 +72,10 @@ struct OneBundle {
   ExtractResult result;
   ModelStrip model;
   BundleReport report;
-  OneBundle(const Frame& f, BundleRange bundle)
+  OneBundle(const Frame& f, BundleRange bundle, const Tuning& t = {})
       : grid(guard_grid(f.psf, f.options.wave)),
         plan(make_spot_plan(f.psf, grid.wave)),
+        tuning(t),
         result(empty_result(f.psf, f.options)) {
     for (auto* a :
          {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction})
@@ -114,6 +115,84 @@ TEST(ExtractBundle, GivesAFibreTheSameBytesWhetherOthersAreAskedForOrNot) {
   EXPECT_TRUE(std::equal(one.flux.row(0), one.flux.row(0) + n, all.flux.row(4)));
   EXPECT_TRUE(std::equal(one.ivar.row(0), one.ivar.row(0) + n, all.ivar.row(4)));
   EXPECT_EQ(one.bundles.size(), 1U);
+}
+
+/// Long enough for a part of it to be one, with a dead block or none about the middle of fibre 1.
+struct LongFrame : Frame {
+  explicit LongFrame(bool defect) : Frame(3) {
+    test::SmallPsf o;
+    o.nfiber = 3;
+    o.npix_y = 560;
+    o.rows_per_aa = 5.25;
+    psf = test::make_psf(o);
+    options.wave = test::make_grid(280, 0.8 / 3);
+    const CcdFrame whole = test::make_frame(psf);
+    const auto ny = static_cast<std::size_t>(psf.npix_y), nx = static_cast<std::size_t>(psf.npix_x);
+    Array2D<double> image(ny, nx), ivar(ny, nx);
+    for (std::size_t r = 0; r < ny; ++r) {
+      for (std::size_t c = 0; c < nx; ++c) {
+        const bool dead = defect && r >= 260 && r < 310 && c >= 14 && c < 24;
+        image(r, c) = dead ? 0.0 : whole.image.at(r, c);
+        ivar(r, c) = dead ? 0.0 : whole.ivar.at(r, c);
+      }
+    }
+    ccd = {PixelArray(std::move(image)), PixelArray(std::move(ivar))};
+  }
+};
+
+bool same_bytes(const ExtractResult& a, const ExtractResult& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    return x.size() == y.size() && std::equal(x.data(), x.data() + x.size(), y.data());
+  };
+  return same(a.flux, b.flux) && same(a.ivar, b.ivar) && same(a.xflux, b.xflux) &&
+         same(a.resolution, b.resolution);
+}
+
+TEST(WideBands, AreTakenForTheBinsBesideADefectAloneWithinTheBound) {
+  const LongFrame f(true);
+  Tuning everywhere;
+  everywhere.wide_bands = WideBands::kEverywhere;
+  const OneBundle parts(f, {0, 3}), whole(f, {0, 3}, everywhere);
+  ASSERT_GT(whole.report.half_bandwidth,
+            least_band(bundle_geometry(whole.plan, {0, 3}, spot_kernels(active_isa()).spots, 1e-12),
+                       f.options, everywhere))
+      << "else there is nothing to see here";
+  EXPECT_EQ(parts.report.unconstrained, whole.report.unconstrained);
+  EXPECT_FALSE(same_bytes(parts.result, whole.result)) << "no part was done by itself";
+  const double kappa = std::max(parts.report.kappa, whole.report.kappa);
+  EXPECT_LE(parts.report.bound_sigma, 2 * everywhere.tolerance_sigma + 20 * 2.2e-16 * kappa);
+  const double bound = parts.report.bound_sigma + whole.report.bound_sigma;
+  for (std::size_t i = 0; i < whole.result.flux.size(); ++i) {
+    const double ivar = whole.result.ivar.data()[i], other = parts.result.ivar.data()[i];
+    ASSERT_EQ(ivar > 0, other > 0) << i;
+    if (!(ivar > 0)) continue;
+    ASSERT_LE(std::abs(parts.result.flux.data()[i] - whole.result.flux.data()[i]) * std::sqrt(ivar),
+              bound)
+        << i;
+    ASSERT_NEAR(other / ivar, 1, 2 * bound) << i;
+  }
+  for (std::size_t i = 0; i < whole.result.resolution.size(); ++i)
+    ASSERT_NEAR(parts.result.resolution.data()[i], whole.result.resolution.data()[i], bound) << i;
+}
+
+TEST(WideBands, DoNotDependOnTheFibresThatAreAskedFor) {
+  LongFrame f(true);
+  const ExtractResult all = f.extract();
+  f.options.spec_min = 1;
+  f.options.nspec = 1;
+  const ExtractResult one = f.extract();
+  const std::size_t n = f.options.wave.size();
+  EXPECT_TRUE(std::equal(one.flux.row(0), one.flux.row(0) + n, all.flux.row(1)));
+  EXPECT_TRUE(std::equal(one.ivar.row(0), one.ivar.row(0) + n, all.ivar.row(1)));
+  EXPECT_EQ(one.bundles.at(0).bound_sigma, all.bundles.at(0).bound_sigma);
+}
+
+TEST(WideBands, OfAFrameWithoutDefectsAreTakenAsEver) {
+  const LongFrame f(false);
+  Tuning everywhere;
+  everywhere.wide_bands = WideBands::kEverywhere;
+  const OneBundle parts(f, {0, 3}), whole(f, {0, 3}, everywhere);
+  EXPECT_TRUE(same_bytes(parts.result, whole.result));
 }
 
 TEST(ExtractBundle, MakesAModelOfItsStripThatIsZeroWhereNoSpotReaches) {

@@ -103,6 +103,77 @@ double truncation_error(const Windows& w, const RootTask& task, int kept, const 
   return *std::max_element(worst, worst + kLanes);
 }
 
+/// The range of bins whose error of that kind, for the whole band, is beyond `allowed`.
+BinRange bins_beyond(const Windows& w, const RootTask& task, const double* s, double allowed,
+                     const RootBuffers& b) {
+  const double behind = 2 * task.decay / (1.0 - task.decay);
+  BinRange range{w.nbin, 0};
+  for (int row = 0; row + task.band < w.rows; ++row) {
+    const double *here = b.weight.data() + row * kLanes, *there = here + task.band * kLanes;
+    const double* entry = s + (row * (task.band + 1L) + task.band) * kLanes;
+    for (int i = 0; i < kLanes; ++i) {
+      if (behind * std::abs(entry[i]) * std::max(here[i], there[i]) <= allowed) continue;
+      const int j = w.bin(i, row);
+      range.first = std::min(range.first, j);
+      range.last = std::max(range.last, j + task.band + 1);
+    }
+  }
+  // and those beside them, which may be as ill off
+  return {std::max(range.first - task.band, 0), std::min(range.last + task.band, w.nbin)};
+}
+
+/// S without some bins: their rows become multiples of the identity's, and take no flux. In
+/// b.shifted.
+const double* without_bins(const Windows& w, int band, const double* s, BinRange left,
+                           double diagonal, RootBuffers& b) {
+  const long row_size = (band + 1L) * kLanes;
+  double* out =
+      b.shifted.resize(static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(row_size));
+  std::copy(s, s + w.rows * row_size, out);
+  for (int i = 0; i < kLanes; ++i) {
+    const int first = std::max(left.first - w.bin(i, 0), 0);
+    const int end = std::min(left.last - w.bin(i, 0), w.rows);
+    for (int row = std::max(first - band, 0); row < end; ++row) {
+      double* entry = out + row * row_size + i;
+      const int last = row < first ? std::min(band, end - 1 - row) : band;
+      for (int d = std::max(first - row, 0); d <= last; ++d)
+        entry[d * static_cast<long>(kLanes)] = 0;
+      if (row < first) continue;
+      entry[0] = diagonal;
+      b.x[at(row, i)] = b.ones[at(row, i)] = 0;
+    }
+  }
+  return out;
+}
+
+/// Leaves out the bins that the band is too narrow for, and those that this makes a matter of,
+/// until it will do: returns what remains of S, null where nothing of that kind helps.
+const double* leave_bins(const Windows& w, const RootTask& task, const double* s, double allowed,
+                         RootReport& report, const BandedKernels& banded, RootBuffers& b) {
+  constexpr int kMostAttempts = 3;
+  BinRange left{w.nbin, 0};
+  const double* rest = s;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const BinRange more = bins_beyond(w, task, rest, allowed, b);
+    left = {std::min(left.first, more.first), std::max(left.last, more.last)};
+    rest = without_bins(w, task.band, s, left, report.high, b);
+    const double high = upper_bound(w, task.band, rest, banded);
+    const double low = lower_bound(w, task.band, rest, high, task.observer, banded, b);
+    if (!(low > 0)) return nullptr;
+    weigh_rows(w, task.band, rest, b);
+    const double truncation = truncation_error(w, task, task.band, rest, 0, b);
+    allowed = task.tolerance + 10 * 2.2e-16 * high / low;
+    if (truncation > allowed) continue;
+    report.left = left;
+    report.left_truncation = report.truncation;
+    report.truncation = truncation;
+    report.low = low;
+    report.high = high;
+    return rest;
+  }
+  return nullptr;
+}
+
 /// Notes the bins that know little more than what was added to the diagonal of S.
 void find_drowned(const Windows& w, int band, const double* s, double shift, RootBuffers& b) {
   unsigned char* out = b.drowned.resize(static_cast<std::size_t>(w.rows) * kLanes);
@@ -240,7 +311,9 @@ RootReport examine(const Windows& w, const RootTask& task, const double*& s, con
   }
   weigh_rows(w, task.band, s, b);
   report.truncation = truncation_error(w, task, task.band, s, report.shift, b);
-  if (report.truncation > report.allowed(task) && !task.widest) s = nullptr;
+  if (report.truncation > report.allowed(task) && !task.widest) {
+    s = task.may_leave ? leave_bins(w, task, s, report.allowed(task), report, banded, b) : nullptr;
+  }
   return report;
 }
 

@@ -20,6 +20,8 @@ struct RootTask {
   bool widest =
       false;  ///< no wider band is to be had: take the root whatever it costs in accuracy, of S
               ///< plus a multiple of the identity where S is not positive definite
+  /// Bins that ask for a wider band may be left out, for who looks at them alone.
+  bool may_leave = false;
   const Observer* observer = nullptr;  ///< asked for a stop between steps; may be null
 };
 
@@ -41,6 +43,10 @@ struct RootReport {
   [[nodiscard]] double allowed(const RootTask& task) const {
     return task.tolerance + 10 * 2.2e-16 * high / low;
   }
+  /// Bins whose band is too narrow, as one range, if they may be left out: these have no result,
+  /// and those beside them a wrong one, as far as couplings reach.
+  BinRange left{0, 0};
+  double left_truncation = 0;  ///< of these
   /// Of the rational root, in sigma of the brightest bin.
   [[nodiscard]] double root_error() const { return error * (1 + signal); }
 };

@@ -171,6 +171,51 @@ TEST(SquareRoot, GivesUpAndSaysByHowMuchWhereAWiderBandMayBeHad) {
   EXPECT_LT(report.truncation, 1.0);
 }
 
+/// Whose couplings reach far about the middle alone.
+struct WithWideMiddle : Problem {
+  WithWideMiddle() : Problem(200, 30, 8, 0.15) {
+    task.root_tolerance = 1e-9;
+    for (std::size_t r = 90; r < 94; ++r) s(r, r + 8) = s(r + 8, r) = 0.05;
+  }
+  /// From the dense root, at bins at least `away` from the range.
+  [[nodiscard]] double difference_beyond(BinRange range, int away) const {
+    const std::vector<double> want = test::times(test::root(s), x);
+    double worst = 0;
+    for (int j = 0; j < windows.nbin; ++j) {
+      if (j >= range.first - away && j < range.last + away) continue;
+      const int lane = windows.window_of(j), row = j - windows.bin(lane, 0);
+      worst = std::max(worst, std::abs(buffers.qx[static_cast<std::size_t>(row * kLanes + lane)] -
+                                       want[static_cast<std::size_t>(j)]));
+    }
+    return worst;
+  }
+};
+
+TEST(SquareRoot, LeavesOutTheBinsThatAskForAWiderBandWhereItMay) {
+  WithWideMiddle p;
+  EXPECT_EQ(p.root().poles, 0);
+  p.task.may_leave = true;
+  const RootReport report = p.root();
+  ASSERT_GT(report.poles, 0);
+  EXPECT_EQ(report.left.first, 90 - 8);
+  EXPECT_EQ(report.left.last, 93 + 8 + 1 + 8);
+  EXPECT_GT(report.left_truncation, 100 * p.task.tolerance);
+  EXPECT_LE(report.truncation, 1.1 * p.task.tolerance) << "of those that remain";
+  EXPECT_LT(p.difference_beyond(report.left, 16), 1e-6);
+  EXPECT_GT(p.difference_beyond(report.left, 0), 1e-4) << "those beside them want a second look";
+}
+
+TEST(SquareRoot, LeavesNothingOutWhereTheBandWillDo) {
+  Problem p(130, 30, 8, 0.15);
+  const RootReport without = p.root();
+  const std::vector<double> qx(p.buffers.qx.data(), p.buffers.qx.data() + p.buffers.qx.size());
+  p.task.may_leave = true;
+  const RootReport report = p.root();
+  EXPECT_EQ(report.left.last, report.left.first);
+  EXPECT_EQ(report.poles, without.poles);
+  EXPECT_TRUE(std::equal(qx.begin(), qx.end(), p.buffers.qx.data()));
+}
+
 TEST(SquareRoot, HearsAStop) {
   Problem p(40, 40, 8, 0.5);
   Observer observer;

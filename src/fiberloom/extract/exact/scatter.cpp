@@ -15,13 +15,8 @@ namespace {
 class RootReader {
  public:
   RootReader(const Windows& w, int nd, const RootBuffers& b) : w_(w), nd_(nd), b_(b) {}
-  struct Bin {
-    double q1, qx;
-    const double* q;  ///< Q(j, j + d) for 0 <= d <= nd, kLanes apart
-    bool drowned;
-  };
   /// From the window of bin j.
-  [[nodiscard]] Bin bin(int j) const {
+  [[nodiscard]] RootBin bin(int j) const {
     const std::size_t at = index(j, w_.window_of(j)), lane = at % kLanes;
     return {b_.q1[at], b_.qx[at],
             b_.q.data() + (at - lane) * static_cast<std::size_t>(nd_ + 1) + lane,
@@ -31,7 +26,7 @@ class RootReader {
   [[nodiscard]] double qx_in(int j, int window) const { return b_.qx[index(j, window)]; }
 
  private:
-  [[nodiscard]] int row(int j, int window) const { return j - window * w_.stride + w_.skirt; }
+  [[nodiscard]] int row(int j, int window) const { return j - w_.bin(window, 0); }
   [[nodiscard]] std::size_t index(int j, int window) const {
     return static_cast<std::size_t>(row(j, window)) * kLanes + static_cast<std::size_t>(window);
   }
@@ -40,14 +35,23 @@ class RootReader {
   const RootBuffers& b_;
 };
 
+/// By how much two answers differ, in sigma: Q x and s = Q 1 of both.
+double seam_of(double x0, double s0, double x1, double s1) {
+  const double s = s1 > 0 ? std::abs(s0 - s1) / s1 * (1.0 + std::abs(x1)) : 0.0;
+  return std::max(std::abs(x0 - x1), s);
+}
+
 }  // namespace
 
-std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
-                          const BundleWorkspace& work, int fiber, std::size_t row,
-                          ExtractResult& result) {
+namespace {
+
+/// `root`: bin(j) gives a bin's entries of Q, `step` apart.
+template <class Root>
+std::size_t scatter_from(const FrameContext& frame, const Root& root, long step,
+                         const BundleWorkspace& work, int fiber, std::size_t row,
+                         ExtractResult& result) {
   const int guard = frame.grid.guard, nwave = static_cast<int>(result.flux.cols());
   const int nd = frame.options.ndiag / 2;
-  const RootReader root(windows, nd, work.root);
   const double* phi = work.normal.phi(fiber);
   const double* x = work.solve.solution(fiber, work.normal);
   const std::vector<double> width =
@@ -57,7 +61,7 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
   for (int j = 0; j < nwave; ++j) {
     const int bin = j + guard;
     const auto at = static_cast<std::size_t>(j);
-    const RootReader::Bin root_bin = root.bin(bin);
+    const RootBin root_bin = root.bin(bin);
     const double s = root_bin.q1;
     const double flux = root_bin.qx / s / width[at], ivar = s * s * width[at] * width[at],
                  xflux = x[bin] / width[at];
@@ -80,7 +84,7 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
     const auto at = static_cast<std::size_t>(j);
     const int meets = std::min(nd, nwave - 1 - j);
     for (int gap = 0; gap <= meets; ++gap) {
-      const double value = q[gap * kLanes];
+      const double value = q[gap * step];
       upper[-gap][j + gap] = static_cast<float>(value * inverse_sum[at] + 0.0);
       upper[gap][j] =
           static_cast<float>(value * inverse_sum[at + static_cast<std::size_t>(gap)] + 0.0);
@@ -90,6 +94,50 @@ std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
     if (inverse_sum[at] == 0.0) upper[0][j] = 1.0F;
   }
   return unconstrained;
+}
+
+}  // namespace
+
+std::size_t scatter_fiber(const FrameContext& frame, const Windows& windows,
+                          const BundleWorkspace& work, int fiber, std::size_t row,
+                          ExtractResult& result) {
+  const RootReader root(windows, frame.options.ndiag / 2, work.root);
+  return scatter_from(frame, root, kLanes, work, fiber, row, result);
+}
+
+std::size_t scatter_fiber(const FrameContext& frame, const FiberRoot& root,
+                          const BundleWorkspace& work, int fiber, std::size_t row,
+                          ExtractResult& result) {
+  return scatter_from(frame, root, 1, work, fiber, row, result);
+}
+
+void FiberRoot::take(const Windows& w, const RootBuffers& b, BinRange bins) {
+  const RootReader root(w, nd_, b);
+  const auto size = static_cast<std::size_t>(w.nbin);
+  if (q1_.empty()) {
+    q1_.resize(size);
+    qx_.resize(size);
+    drowned_.resize(size);
+    q_.resize(size * static_cast<std::size_t>(nd_ + 1));
+  }
+  for (int j = bins.first; j < bins.last; ++j) {
+    const RootBin bin = root.bin(j);
+    const auto at = static_cast<std::size_t>(j);
+    q1_[at] = bin.q1;
+    qx_[at] = bin.qx;
+    drowned_[at] = bin.drowned ? 1 : 0;
+    for (int d = 0; d <= nd_; ++d) {
+      q_[at * static_cast<std::size_t>(nd_ + 1) + static_cast<std::size_t>(d)] =
+          bin.q[static_cast<long>(d) * kLanes];
+    }
+  }
+}
+
+double FiberRoot::difference(const Windows& w, const RootBuffers& b, int j) const {
+  const RootReader root(w, nd_, b);
+  const int window = w.window_of(std::clamp(j, w.core().first, w.core().last - 1));
+  const auto at = static_cast<std::size_t>(j);
+  return seam_of(qx_[at], q1_[at], root.qx_in(j, window), root.q1_in(j, window));
 }
 
 void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
@@ -119,12 +167,11 @@ double seam_difference(const Windows& w, int nd, const RootBuffers& buffers) {
   const RootReader root(w, nd, buffers);
   double worst = 0;
   for (int window = 1; window < w.count; ++window) {
-    for (int j = window * w.stride - 1; j <= window * w.stride; ++j) {
+    const int border = w.origin + window * w.stride;
+    for (int j = border - 1; j <= border; ++j) {
       if (j < 0 || j >= w.nbin) continue;
-      const double x0 = root.qx_in(j, window - 1), x1 = root.qx_in(j, window);
-      const double s0 = root.q1_in(j, window - 1), s1 = root.q1_in(j, window);
-      worst = std::max(worst, std::abs(x0 - x1));
-      if (s1 > 0) worst = std::max(worst, std::abs(s0 - s1) / s1 * (1.0 + std::abs(x1)));
+      worst = std::max(worst, seam_of(root.qx_in(j, window - 1), root.q1_in(j, window - 1),
+                                      root.qx_in(j, window), root.q1_in(j, window)));
     }
   }
   return worst;

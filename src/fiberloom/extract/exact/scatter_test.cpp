@@ -114,6 +114,48 @@ TEST(ScatterFiber, BlanksBinsWithoutLightOfNoRootDrownedOrNotStorable) {
   expect_formulas(s, {4, 15, 30, 31});
 }
 
+TEST(FiberRoot, GivesTheRowThatItsWindowsWouldGive) {
+  Scatter s;
+  s.bundle.work.root.drowned[s.at(30 + kGuard, s.windows.window_of(30 + kGuard))] = 1;
+  FiberRoot root(kNd);
+  EXPECT_TRUE(root.empty());
+  root.take(s.windows, s.bundle.work.root, {0, kBins});
+  EXPECT_FALSE(root.empty());
+  const FrameContext frame{s.bundle.ccd, s.options, s.grid, s.bundle.plan, s.tuning, s.bundle.isa};
+  EXPECT_EQ(scatter_fiber(frame, root, s.bundle.work, kFiber, 0, s.result), 1U);
+  expect_formulas(s, {30});
+}
+
+TEST(FiberRoot, TakesAPartFromOtherWindowsAndSeesHowTheyDiffer) {
+  Scatter s;
+  FiberRoot root(kNd);
+  root.take(s.windows, s.bundle.work.root, {0, kBins});
+  const BinRange part{20, 41};
+  s.windows = cut_part(kBins, part, 10);
+  RootBuffers& b = s.bundle.work.root;
+  const auto lanes = static_cast<std::size_t>(s.windows.rows) * kLanes;
+  b.q.resize(lanes * (kNd + 1), NAN);
+  b.q1.resize(lanes, NAN);
+  b.qx.resize(lanes, NAN);
+  b.drowned.resize(lanes, 0);
+  const Windows& w = s.windows;
+  const auto lane_of = [&](int j) {
+    return w.window_of(std::clamp(j, w.core().first, w.core().last - 1));
+  };
+  for (int j = part.first - 1; j <= part.last; ++j) s.put(j, lane_of(j));
+  EXPECT_EQ(root.difference(w, b, part.first - 1), 0);
+  EXPECT_EQ(root.difference(w, b, part.last), 0);
+  b.qx[s.at(part.first - 1, lane_of(part.first - 1))] += 1e-3;
+  b.q1[s.at(part.last, lane_of(part.last))] *= 1.01;
+  EXPECT_NEAR(root.difference(w, b, part.first - 1), 1e-3, 1e-9);
+  EXPECT_NEAR(root.difference(w, b, part.last), 0.01 / 1.01 * (1 + std::abs(qx_of(part.last))),
+              1e-9);
+  b.q1[s.at(25, lane_of(25))] = 7;
+  root.take(w, b, part);
+  EXPECT_EQ(root.bin(25).q1, 7);
+  EXPECT_EQ(root.bin(part.last).q1, q1_of(part.last)) << "of the first windows";
+}
+
 TEST(ScatterDiagnostics, WritesTheFibresThatAreAskedForAndNoRoundingAsLostLight) {
   Scatter s;
   s.options.spec_min = 1;

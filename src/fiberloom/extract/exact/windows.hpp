@@ -9,22 +9,24 @@
 
 namespace fiberloom::exact {
 
-/// Window w has its core at bins [w stride, (w + 1) stride) and reaches `skirt` bins further at
-/// both ends; row r of lane w is bin w stride - skirt + r. Rows outside [0, nbin) are padding
-/// (identity); lanes beyond the last window repeat it, so that no lane ever holds anything but a
-/// sound problem.
+/// Window w has its core at bins origin + [w stride, (w + 1) stride) and reaches `skirt` bins
+/// further at both ends; row r of lane w is bin origin + w stride - skirt + r. Rows outside [0,
+/// nbin) are padding (identity); lanes beyond the last window repeat it, so that no lane ever holds
+/// anything but a sound problem.
 struct Windows {
-  int nbin = 0, count = 1, stride = 0, skirt = 0, rows = 0;
+  int nbin = 0, count = 1, stride = 0, skirt = 0, rows = 0, origin = 0;
 
   [[nodiscard]] int bin(int lane, int row) const {
-    return std::min(lane, count - 1) * stride - skirt + row;
+    return origin + std::min(lane, count - 1) * stride - skirt + row;
   }
   [[nodiscard]] bool inside(int lane, int row) const {
     const int j = bin(lane, row);
     return j >= 0 && j < nbin;
   }
   /// The window whose core holds bin j.
-  [[nodiscard]] int window_of(int j) const { return std::min(j / stride, count - 1); }
+  [[nodiscard]] int window_of(int j) const { return std::min((j - origin) / stride, count - 1); }
+  /// The core of all: bins that have a window.
+  [[nodiscard]] BinRange core() const { return {origin, std::min(origin + count * stride, nbin)}; }
 };
 
 /// As many windows as are worth their skirts, at most kLanes; one without skirts when `skirt` is
@@ -36,6 +38,18 @@ inline Windows cut_windows(int nbin, int skirt) {
   w.stride = (nbin + w.count - 1) / w.count;
   w.skirt = w.count > 1 ? skirt : 0;
   w.rows = w.stride + 2 * w.skirt;
+  return w;
+}
+
+/// A part of the axis, cut into all lanes.
+inline Windows cut_part(int nbin, BinRange part, int skirt) {
+  Windows w;
+  w.nbin = nbin;
+  w.origin = part.first;
+  w.count = std::min(kLanes, part.last - part.first);
+  w.stride = (part.last - part.first + w.count - 1) / w.count;
+  w.skirt = skirt;
+  w.rows = w.stride + 2 * skirt;
   return w;
 }
 

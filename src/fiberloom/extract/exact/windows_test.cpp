@@ -39,6 +39,24 @@ TEST(Windows, AreWorthTheirSkirtsAndOneHasNone) {
   EXPECT_EQ(cut_windows(2422, 2422).count, 1);
 }
 
+TEST(Windows, OfAPartHoldEachOfItsBinsOnce) {
+  for (const BinRange part :
+       {BinRange{0, 9}, BinRange{40, 41}, BinRange{100, 259}, BinRange{290, 300}}) {
+    const Windows w = cut_part(300, part, 12);
+    EXPECT_EQ(w.core().first, part.first);
+    EXPECT_GE(w.core().last, part.last);
+    ASSERT_LE(w.count, kLanes);
+    for (int j = part.first; j < part.last; ++j) {
+      const int lane = w.window_of(j), row = j - w.bin(lane, 0);
+      ASSERT_GE(lane, 0);
+      ASSERT_LT(lane, w.count);
+      ASSERT_GE(row, w.skirt) << j;
+      ASSERT_LT(row, w.rows - w.skirt) << j;
+      ASSERT_TRUE(w.inside(lane, row));
+    }
+  }
+}
+
 TEST(Windows, LanesBeyondTheLastRepeatIt) {
   const Windows w = cut_windows(300, 48);
   ASSERT_EQ(w.count, 3);
