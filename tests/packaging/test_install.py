@@ -120,7 +120,7 @@ class Debian(unittest.TestCase):
         self.assertRegex(run(tree / "usr/bin/skyloom", "--version"), r"^skyloom ")
         self.assertTrue(list(tree.glob("usr/share/man/man1/skyloom.1*")))
         self.assertFalse(list(tree.rglob("*fiberloom*")))
-        self.assertNotRegex(run("dpkg-deb", "-f", self.packages["skyloom"], "Depends"), r"erfa")
+        self.assertNotRegex(run("dpkg-deb", "-f", self.packages["skyloom"], "Depends"), r"sqlite|libpq")
 
     def test_the_library_is_a_package_of_its_own(self):
         content = run("dpkg-deb", "-c", self.packages["libfiberloom-dev"])
