@@ -212,7 +212,7 @@ def wave(name: str, value: Any) -> "npt.NDArray[np.float64]":
 
 
 def _increasing(name: str, grid: "npt.NDArray[np.float64]") -> None:
-    steps = np.flatnonzero(np.diff(grid) <= 0)
+    steps = np.flatnonzero(grid[1:] <= grid[:-1])
     if steps.size:
         raise ValueError(f"{name}: expected increasing wavelengths, "
                          f"bin {int(steps[0]) + 1} is {grid[steps[0] + 1]} after {grid[steps[0]]}"

@@ -334,9 +334,10 @@ def coadd(spectra: Union[Spectra, Mapping[str, OneCamera]], targetid: Optional[n
     options = {"nsig": check.number("cosmics_nsig", cosmics_nsig, 0), "coadd_cameras": "true" if across else "false"}
     for name, step in (("lin_step", lin_step), ("log10_step", log10_step), ("wave_min", wave_min), ("wave_max", wave_max)):
         if step is not None:
-            options[name] = check.number(name, step, 0)
-            if not options[name] > 0:
+            number = check.number(name, step, 0)
+            if not number > 0:
                 raise ValueError(f"{name}: expected a number above 0, got {step!r}")
+            options[name] = number
     resampled = lin_step is not None or log10_step is not None
     if lin_step is not None and log10_step is not None:
         raise ValueError(f"log10_step: expected None beside lin_step, one of them, got {log10_step!r}")

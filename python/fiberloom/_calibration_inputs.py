@@ -48,7 +48,7 @@ def _spectra(name: str, given: Any, fibermap: Any, resolution: bool) -> Dict[str
     if part("flux") is None or part("wave") is None:
         raise TypeError(f"{name}: expected spectra with wave, flux and ivar, got {type(given).__name__}")
     wave = check.finite(f"{name}: wave", part("wave"), ("nwave",))
-    if len(wave) < 2 or not (np.diff(wave) > 0).all() or wave[0] <= 0:
+    if len(wave) < 2 or not (wave[1:] > wave[:-1]).all() or wave[0] <= 0:
         raise ValueError(f"{name}: wave: expected two or more positive numbers that increase")
     flux = check.real(f"{name}: flux", part("flux"), ("nspec", len(wave)))
     out = {"wave": wave, "flux": flux, "ivar": check.real(f"{name}: ivar", part("ivar"), flux.shape), "mask": None,

@@ -180,7 +180,7 @@ def _cameras(flux: Any, ivar: Any, wave: Any, resolution: Any, mask: Any) -> Dic
             else:
                 one[key] = value
         w = check.finite("wave", one["wave"], ("nwave",))
-        if len(w) < 2 or not (np.diff(w) > 0).all() or w[0] <= 0:
+        if len(w) < 2 or not (w[1:] > w[:-1]).all() or w[0] <= 0:
             raise ValueError("wave: expected two or more positive numbers that increase")
         f = check.real("flux", one["flux"], (count, len(w)))
         count = f.shape[0]

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Mapping, Tuple
 
 import numpy as np
 
+from .. import _arguments as check
 from .._files import read_psf
 from .._psf import Psf, _from_series, unwrap
 
@@ -66,7 +67,7 @@ def to_psf(psf: Any) -> Psf:
     if isinstance(psf, Psf):
         return psf
     if isinstance(psf, (str, bytes, os.PathLike)):
-        return read_psf(psf)
+        return read_psf(check.path("psf", psf))
     if isinstance(psf, Mapping) and all(key in psf for key in ("PSF", "XTRACE", "YTRACE")):
         return _from_tables(psf)
     if all(hasattr(psf, name) for name in ("coeff", "_x", "_y", "_polyparams", "psferr")):

@@ -28,7 +28,17 @@ std::string_view isa_name(Isa isa) noexcept {
 }
 
 Isa detect_isa() noexcept {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__clang__)  // knows features, and not yet the levels' names
+  const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"),
+             v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                  __builtin_cpu_supports("fma"),
+             v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  if (v4) return Isa::kV4;
+  if (v3) return Isa::kV3;
+  if (v2) return Isa::kV2;
+#elif defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) return Isa::kV4;
   if (__builtin_cpu_supports("x86-64-v3")) return Isa::kV3;
   if (__builtin_cpu_supports("x86-64-v2")) return Isa::kV2;
