@@ -43,7 +43,7 @@ bool Writer::continues() const noexcept { return false; }
 void Writer::sync() {}
 void Writer::commit() {}
 
-Reader::Reader(const std::string& path) { require_available(path); }
+Reader::Reader(const std::string& path, Writing /*writing*/) { require_available(path); }
 Reader::~Reader() = default;
 const std::string& Reader::path() const noexcept { return impl_->path; }
 bool Reader::has(const std::string&) const { return false; }
