@@ -9,6 +9,7 @@
 #include "fiberloom/extract/oversample.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/byte_order.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -52,7 +53,7 @@ ImageFileSize measure_image(const std::string& path) {
   } catch (const Error&) {
     return size;
   }
-  const std::uint64_t isize = b[0] | b[1] << 8 | b[2] << 16 | std::uint64_t{b[3]} << 24;
+  const std::uint64_t isize = load_le<std::uint32_t>(b.data());
   // damaged files may say anything
   size.unpacked_bytes = std::clamp(isize, size.file_bytes, kGzipUnpacksAtMost * size.file_bytes);
   return size;

@@ -27,16 +27,16 @@
 
 namespace loom {
 
-template <int Stride>
+template <int Stride, class R = double>
 struct StridedLane {
-  using Real = double;
+  using Real = R;
   static constexpr int width = 1, stride = Stride;
-  double v;
+  R v;
 
   StridedLane() = default;
-  FL_LANE_HD StridedLane(double s) : v(s) {}
-  FL_LANE_HD static StridedLane load(const double* p) { return {*p}; }
-  FL_LANE_HD void store(double* p) const { *p = v; }
+  FL_LANE_HD StridedLane(double s) : v(static_cast<R>(s)) {}
+  FL_LANE_HD static StridedLane load(const R* p) { return {*p}; }
+  FL_LANE_HD void store(R* p) const { *p = v; }
 
   FL_LANE_HD friend StridedLane operator+(StridedLane a, StridedLane b) { return {a.v + b.v}; }
   FL_LANE_HD friend StridedLane operator-(StridedLane a, StridedLane b) { return {a.v - b.v}; }
@@ -88,5 +88,7 @@ struct StridedLane {
 
 using ScalarLane = StridedLane<8>;
 using WarpLane = StridedLane<32>;
+/// In single precision; who uses it does not ask how far elements are apart.
+using FloatLane = StridedLane<1, float>;
 
 }  // namespace loom

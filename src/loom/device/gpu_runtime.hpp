@@ -13,7 +13,6 @@
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaDriverGetVersion hipDriverGetVersion
-#define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaError_t hipError_t
 #define cudaEventCreate hipEventCreate
 #define cudaEventDestroy hipEventDestroy

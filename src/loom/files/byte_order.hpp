@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Big-endian loads and stores. Plain loops over memcpy, which compilers turn into vector shuffles.
+// Loads and stores of either order. Plain loops over memcpy, which compilers turn into vector
+// shuffles.
 #pragma once
 
 #include <bit>
@@ -29,6 +30,13 @@ using UnsignedOf = std::conditional_t<
     N == 1, std::uint8_t,
     std::conditional_t<N == 2, std::uint16_t,
                        std::conditional_t<N == 4, std::uint32_t, std::uint64_t>>>;
+
+template <class T>
+[[nodiscard]] T load_le(const std::uint8_t* p) noexcept {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
 
 template <class T>
 [[nodiscard]] T load_be(const std::uint8_t* p) noexcept {

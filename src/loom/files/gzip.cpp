@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "loom/base/error.hpp"
+#include "loom/files/byte_order.hpp"
 #include "loom/files/huge_pages.hpp"
 
 namespace loom {
@@ -32,8 +33,7 @@ constexpr std::size_t kMaxRatio = 1032;
 /// The length that the last four bytes promise, kept within what is possible: they are only a hint
 /// (the last member's, modulo 2^32; noise in a truncated file).
 std::size_t size_hint(std::span<const std::uint8_t> packed, std::size_t limit) {
-  std::uint32_t isize = 0;
-  std::memcpy(&isize, packed.data() + packed.size() - 4, 4);
+  const auto isize = load_le<std::uint32_t>(packed.data() + packed.size() - 4);
   return std::clamp<std::size_t>(isize, std::min<std::size_t>(65536, limit), limit);
 }
 

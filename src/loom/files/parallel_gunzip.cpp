@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "loom/files/byte_order.hpp"
 #include "loom/files/gzip.hpp"
 #include "loom/files/inflate.hpp"
 
@@ -185,11 +186,6 @@ class Stream {
   std::atomic<std::size_t> made_{0};
 };
 
-std::uint32_t little_endian(const std::uint8_t* p) {
-  return p[0] | static_cast<std::uint32_t>(p[1]) << 8 | static_cast<std::uint32_t>(p[2]) << 16 |
-         static_cast<std::uint32_t>(p[3]) << 24;
-}
-
 }  // namespace
 
 std::optional<std::vector<Piece>> parallel_gunzip(std::span<const std::uint8_t> packed,
@@ -200,13 +196,13 @@ std::optional<std::vector<Piece>> parallel_gunzip(std::span<const std::uint8_t> 
   const auto header = after_header(packed);
   if (parts < 2 || !header) return std::nullopt;
   const std::uint8_t* trailer = packed.data() + packed.size() - kTrailer;
-  const std::size_t size = little_endian(trailer + 4);
+  const std::size_t size = load_le<std::uint32_t>(trailer + 4);
   if (size > max_bytes) return std::nullopt;
   Stream stream(packed.subspan(*header, packed.size() - kTrailer - *header), size, parts);
   if (!stream.unpack(executor)) return std::nullopt;
   std::uint32_t crc = 0;
   std::vector<Piece> out = stream.pieces(executor, crc);
-  if (crc != little_endian(trailer)) return std::nullopt;
+  if (crc != load_le<std::uint32_t>(trailer)) return std::nullopt;
   return out;
 }
 

@@ -22,6 +22,14 @@ const Page = (() => {
     if (element.textContent !== text) element.textContent = text;
   }
 
+  /** The numbers that levels_of() packed. */
+  function levels(base64) {
+    const text = atob(base64);
+    const out = new Uint16Array(text.length / 2);
+    for (let i = 0; i < out.length; i += 1) out[i] = text.charCodeAt(2 * i) | text.charCodeAt(2 * i + 1) << 8;
+    return out;
+  }
+
   function duration(seconds) {
     if (!(seconds >= 0)) return '–';
     if (seconds < 10) return seconds.toFixed(2) + ' s';
@@ -86,5 +94,5 @@ const Page = (() => {
     if (tip) tip.hidden = true;
   }
 
-  return {h, svg, byId, setText, duration, bytes, count, counted, brief, ticks, showTip, hideTip};
+  return {h, svg, byId, setText, levels, duration, bytes, count, counted, brief, ticks, showTip, hideTip};
 })();

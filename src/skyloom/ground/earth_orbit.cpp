@@ -6,6 +6,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "skyloom/ground/direction_table.hpp"
 #include "skyloom/ground/erfa_time.hpp"
 #include "skyloom/ground/horizon.hpp"
 
@@ -40,19 +41,11 @@ Direction from_galactic(double lon_deg, double lat_deg) {
 std::vector<Quaternion> earth_axes(double start_s, double rate_hz, std::size_t samples) {
   const double last = static_cast<double>(samples - 1) / rate_hz;
   const std::size_t steps = std::max<std::size_t>(1, static_cast<std::size_t>(last / kOrbitStep));
-  const double step = std::max(last / static_cast<double>(steps), 1e-6);
-  std::vector<Direction> nodes;
-  for (std::size_t i = 0; i <= steps; ++i) {
-    nodes.push_back(earth_state(start_s + static_cast<double>(i) * step).position_km);
-  }
+  const DirectionTable orbit(
+      last, steps, [&](double seconds) { return earth_state(start_s + seconds).position_km; });
   std::vector<Quaternion> out(samples);
   for (std::size_t i = 0; i < samples; ++i) {
-    const double place = static_cast<double>(i) / rate_hz / step;
-    const std::size_t k = std::min(static_cast<std::size_t>(place), steps - 1);
-    const double share = place - static_cast<double>(k);
-    const Direction &a = nodes[k], &b = nodes[k + 1];
-    const Direction v{a.x + share * (b.x - a.x), a.y + share * (b.y - a.y),
-                      a.z + share * (b.z - a.z)};
+    const Direction v = orbit.at(static_cast<double>(i) / rate_hz);
     const double length = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
     out[i] = along_great_circle({0, 0, 1}, {v.x / length, v.y / length, v.z / length});
   }

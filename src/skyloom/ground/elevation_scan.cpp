@@ -7,6 +7,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "skyloom/ground/direction_table.hpp"
 #include "skyloom/pointing/angle.hpp"
 
 namespace skyloom {
@@ -127,11 +128,9 @@ void add_sun(const GroundScan& scan, const Site& site, const MountOptions& mount
   const double last = static_cast<double>(samples - 1) / rate_hz;
   const Horizon sky(site, scan.start_s, scan.start_s + last);
   const std::size_t steps = static_cast<std::size_t>(std::ceil(last / kSunStep)) + 1;
-  const double step = std::max(last / static_cast<double>(steps), 1e-6);
-  std::vector<Direction> places;
-  for (std::size_t i = 0; i <= steps; ++i) {
-    places.push_back(horizon_direction(sky.sun(scan.start_s + static_cast<double>(i) * step)));
-  }
+  const DirectionTable way(last, steps, [&](double seconds) {
+    return horizon_direction(sky.sun(scan.start_s + seconds));
+  });
   const double near = std::cos(mount.sun_close_deg * kDegree);
   std::vector<Stretch> up, close;
   const auto note = [&](std::vector<Stretch>& into, std::size_t i, std::uint8_t flag) {
@@ -143,12 +142,7 @@ void add_sun(const GroundScan& scan, const Site& site, const MountOptions& mount
     }
   };
   for (std::size_t i = 0; i < samples; ++i) {
-    const double place = static_cast<double>(i) / rate_hz / step;
-    const std::size_t k = std::min(static_cast<std::size_t>(place), steps - 1);
-    const double share = place - static_cast<double>(k);
-    const Direction &a = places[k], &b = places[k + 1];
-    const Direction sun{a.x + share * (b.x - a.x), a.y + share * (b.y - a.y),
-                        a.z + share * (b.z - a.z)};
+    const Direction sun = way.at(static_cast<double>(i) / rate_hz);
     const Direction look = horizon_direction({to.azimuth[i], to.elevation[i]});
     if (sun.z > 0) note(up, i, kSunUpFlag);
     if (sun.x * look.x + sun.y * look.y + sun.z * look.z > near) note(close, i, kSunCloseFlag);

@@ -3,18 +3,11 @@
 'use strict';
 
 const View = (() => {
-  const {h, svg, byId, setText, brief, count} = Page;
+  const {h, svg, byId, setText, levels, brief, count} = Page;
   const data = JSON.parse(byId('data').textContent);
   const NO_NUMBER = 65535;
   const pictures = [];
   const STOPS = [[12, 60, 140], [110, 170, 225], [247, 247, 247], [240, 160, 80], [140, 50, 0]];
-
-  function levels(picture) {
-    const text = atob(picture.data);
-    const out = new Uint16Array(text.length / 2);
-    for (let i = 0; i < out.length; i += 1) out[i] = text.charCodeAt(2 * i) | text.charCodeAt(2 * i + 1) << 8;
-    return out;
-  }
 
   /** From blue by white to orange; counts begin at white. */
   function colour(share, stops) {
@@ -89,7 +82,7 @@ const View = (() => {
       const canvas = h('canvas', {width: picture.width, height: picture.height, role: 'img', 'aria-label': `${map.name}${of}, ${label}`, class: part ? 'part' : null});
       const inside = part ? () => true : (i) => place((i % picture.width + 0.5) / (picture.width / 2) - 1,
         1 - (Math.floor(i / picture.width) + 0.5) / (picture.height / 2)) !== null;
-      const one = {map, picture, canvas, pixels: levels(picture), texts, inside};
+      const one = {map, picture, canvas, pixels: levels(picture.data), texts, inside};
       tell(one, !part);
       pictures.push(one);
       return canvas;

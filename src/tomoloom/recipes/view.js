@@ -3,17 +3,10 @@
 'use strict';
 
 const View = (() => {
-  const {h, svg, byId, setText, brief, count} = Page;
+  const {h, svg, byId, setText, levels, brief, count} = Page;
   const data = JSON.parse(byId('data').textContent);
   const NO_NUMBER = 65535;
   const pictures = [];
-
-  function levels(plane) {
-    const text = atob(plane.data);
-    const out = new Uint16Array(text.length / 2);
-    for (let i = 0; i < out.length; i += 1) out[i] = text.charCodeAt(2 * i) | text.charCodeAt(2 * i + 1) << 8;
-    return out;
-  }
 
   const valueOf = (plane, level) => plane.low + plane.step * level;
 
@@ -70,7 +63,7 @@ const View = (() => {
     const of = {volume: data.name, other: data.other, difference: 'difference'}[plane.of];
     const label = `${plane.title} ${data.cut[at]}`;
     const canvas = h('canvas', {width: plane.width, height: plane.height, role: 'img', 'aria-label': `${of}, ${label}`});
-    const picture = {plane, canvas, pixels: levels(plane)};
+    const picture = {plane, canvas, pixels: levels(plane.data)};
     tell(picture, down, across);
     const averaged = plane.down > 1 || plane.across > 1 ? `, ${plane.down} x ${plane.across} pixels averaged` : '';
     byId('planes').append(h('section', {class: 'card'}, h('h2', {}, of, h('small', {}, label + averaged)), canvas));
@@ -132,7 +125,7 @@ const View = (() => {
     setText(byId('scan-name'), `${name}, row ${row} of the projections`);
     const canvas = byId('sinogram');
     Object.assign(canvas, {width: sinogram.width, height: sinogram.height});
-    const picture = {plane: sinogram, canvas, pixels: levels(sinogram)};
+    const picture = {plane: sinogram, canvas, pixels: levels(sinogram.data)};
     draw(picture, [sinogram.low, valueOf(sinogram, NO_NUMBER - 1)]);
     const context = canvas.getContext('2d');
     context.fillStyle = 'rgb(255 140 0 / .6)';
@@ -142,7 +135,7 @@ const View = (() => {
     byId('axes').hidden = false;
     const shown = byId('axis-slice');
     Object.assign(shown, {width: data.scan.axes[0].width, height: data.scan.axes[0].height});
-    for (const plane of data.scan.axes) axes.push({plane, canvas: shown, pixels: levels(plane)});
+    for (const plane of data.scan.axes) axes.push({plane, canvas: shown, pixels: levels(plane.data)});
     const nearest = axes.reduce((best, one, i) =>
       (Math.abs(one.plane.axis - axis) < Math.abs(axes[best].plane.axis - axis) ? i : best), 0);
     byId('axis').max = axes.length - 1;

@@ -52,7 +52,7 @@ class BundleExtraction {
     work_.normal.resize(geometry_, 2 * frame_.grid.guard);
     assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
              work_.normal);
-    if (refines(frame_.options)) keep_diagonal();
+    if (refines(frame_.options)) keep_diagonal(work_.normal, work_.refine.diagonal);
     add_priors();
   }
   void add_priors() {
@@ -67,24 +67,11 @@ class BundleExtraction {
       return assemble_all();
     stop_if_asked(frame_.observer);
     const Span span(frame_.tracer, "compute/normal equations");
-    restore_diagonal();
+    set_diagonal(work_.normal, work_.refine.diagonal);
     assemble(frame_.plan, geometry_, frame_.spots.spots, frame_.pixel, work_.strip, work_.spots,
              work_.normal, &touched);
-    keep_diagonal();
+    keep_diagonal(work_.normal, work_.refine.diagonal);
     add_priors();
-  }
-  /// The diagonal of N without priors.
-  void keep_diagonal() {
-    const NormalEquations& n = work_.normal;
-    work_.refine.diagonal.clear();
-    for (int f = 0; f < n.nfiber; ++f)
-      work_.refine.diagonal.insert(work_.refine.diagonal.end(), n.own(f, 0), n.own(f, 0) + n.nbin);
-  }
-  void restore_diagonal() {
-    NormalEquations& n = work_.normal;
-    for (int f = 0; f < n.nfiber; ++f)
-      std::copy_n(work_.refine.diagonal.data() + static_cast<long>(f) * n.nbin, n.nbin,
-                  n.own(f, 0));
   }
 
   /// x for them.

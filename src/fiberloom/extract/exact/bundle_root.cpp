@@ -63,9 +63,7 @@ class PoleSums {
     for (int f = 0; f < n.nfiber; ++f)
       std::fill_n(ones_.begin() + f * n.pitch + n.margin, n.nbin, 1.0);
     work.rhs.assign(n.rhs_.data(), n.rhs_.data() + size_);
-    work.diagonal.clear();
-    for (int f = 0; f < n.nfiber; ++f)
-      work.diagonal.insert(work.diagonal.end(), n.own(f, 0), n.own(f, 0) + n.nbin);
+    keep_diagonal(n, work.diagonal);
     work.q1.assign(size_, 0.0);
     work.qx.assign(size_, 0.0);
     const auto rows = static_cast<std::size_t>(windows.rows) * kLanes;
@@ -80,8 +78,7 @@ class PoleSums {
   /// N as it was, also where a stop ends the work.
   ~PoleSums() {
     std::copy(work_.rhs.begin(), work_.rhs.end(), n_.rhs_.data());
-    const double* from = work_.diagonal.data();
-    for (int f = 0; f < n_.nfiber; ++f, from += n_.nbin) std::copy_n(from, n_.nbin, n_.own(f, 0));
+    set_diagonal(n_, work_.diagonal);
   }
 
   BundleRootReport run() {
@@ -96,7 +93,7 @@ class PoleSums {
     for (std::size_t k = 0; k < poles.t.size(); ++k) {
       stop_if_asked(task_.observer);
       const double t = poles.t[k], c = poles.c[k];
-      shift_diagonal(t + task_.shift);
+      set_diagonal(n_, work_.diagonal, t + task_.shift);
       // an error of norm e in a solution is one of at most c t e in a bin of Q x; one of Q 1
       // changes the flux in proportion to it
       const double in_sigma = c * t / std::sqrt(low + t);
@@ -114,14 +111,6 @@ class PoleSums {
   }
 
  private:
-  void shift_diagonal(double t) {
-    const double* from = work_.diagonal.data();
-    for (int f = 0; f < n_.nfiber; ++f) {
-      double* to = n_.own(f, 0);
-      for (int j = 0; j < n_.nbin; ++j) to[j] = *from++ + t;
-    }
-  }
-
   /// sum += c (b - t (N + t)^-1 b); returns sqrt(r^T M^-1 r) of the solution.
   double add_solution(const double* b, double t, double c, double tolerance,
                       std::vector<double>& sum) {

@@ -298,6 +298,20 @@ void assemble(const SpotPlan& plan, const BundleGeometry& g, SpotKernel spots,
   Assembler(plan, g, spots, kernels, strip.view(), memory, touched, n).run();
 }
 
+void keep_diagonal(const NormalEquations& n, std::vector<double>& diagonal) {
+  diagonal.clear();
+  for (int f = 0; f < n.nfiber; ++f)
+    diagonal.insert(diagonal.end(), n.own(f, 0), n.own(f, 0) + n.nbin);
+}
+
+void set_diagonal(NormalEquations& n, const std::vector<double>& diagonal, double more) {
+  const double* from = diagonal.data();
+  for (int f = 0; f < n.nfiber; ++f) {
+    double* to = n.own(f, 0);
+    for (int j = 0; j < n.nbin; ++j) to[j] = *from++ + more;
+  }
+}
+
 void add_prior(NormalEquations& n, double ridge, double weak_prior) {
   std::vector<double> good;
   for (int f = 0; f < n.nfiber; ++f) {

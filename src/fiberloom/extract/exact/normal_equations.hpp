@@ -67,6 +67,11 @@ void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel s
               const PixelKernels& kernels, const Strip& strip, GrowBuffer<double>& memory,
               NormalEquations& n, const TouchedPacks* touched = nullptr);
 
+/// The diagonal of N, [fiber][bin].
+void keep_diagonal(const NormalEquations& n, std::vector<double>& diagonal);
+/// Makes the diagonal of N what was kept, and `more` in each place.
+void set_diagonal(NormalEquations& n, const std::vector<double>& diagonal, double more = 0);
+
 /// Prior of unconstrained bins, relative to the median diagonal of the bundle's good bins.
 inline constexpr double kPrior = 1e-9;
 

@@ -4,7 +4,7 @@
 // Seen by host code and by .cu: plain data only.
 #pragma once
 
-#include "loom/base/float_lane.hpp"
+#include "loom/base/scalar_lane.hpp"
 #include "loom/fft/fft_lane.hpp"
 #include "tomoloom/reconstruct/grid_points_lane.hpp"
 
