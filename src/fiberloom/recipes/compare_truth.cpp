@@ -174,6 +174,7 @@ void multiply_fine(const Array3D<float>& c, std::size_t s, std::span<const doubl
 }  // namespace
 
 Array2D<double> expected_flux(const FrameFile& frame, const TruthFile& truth) {
+  require_one_grid(frame);
   if (frame.resolution.empty())
     throw Error(Status::kMissingHdu, frame.path + ": no HDU RESOLUTION");
   if (frame.wave.empty()) throw Error(Status::kMissingHdu, frame.path + ": no HDU WAVELENGTH");

@@ -73,6 +73,17 @@ Simulated simulate(double noise) {
   return s;
 }
 
+TEST(CompareTruth, RefusesFibresWithGridsOfTheirOwn) {
+  Simulated s = simulate(0);
+  s.frame.fiber_wave = Array2D<double>(s.frame.flux.rows(), s.frame.wave.size(), 5000.0);
+  try {
+    (void)expected_flux(s.frame, s.truth);
+    FAIL() << "the mean grid is none of theirs";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), Status::kUnsupported);
+  }
+}
+
 TEST(CompareTruth, AppliesTheResolutionOfTheFrame) {
   const Simulated s = simulate(0);
   const TruthComparison c = compare_truth(s.frame, s.truth, {}, 5);
