@@ -219,6 +219,11 @@ TEST_F(JobFileTest, HandsOnTheTablesOfOthersAsTexts) {
   EXPECT_EQ(all[3].text, "3");
   EXPECT_EQ(all[4].text, "5,7");
   expect_fault("[sky]\nmethod = 'desispec'\n", "unknown key sky");
+  for (const char* list : {"[[5], 7]", "[5, [7]]", "[]"}) {
+    const std::string bad = put("lists.toml", std::string("input = 'in'\n[sky]\nids = ") + list);
+    FrameRequest any;
+    EXPECT_THROW((void)read_job_file(bad, any, {"sky"}), Error) << list;
+  }
 }
 
 TEST_F(JobFileTest, TheCommandLineWins) {

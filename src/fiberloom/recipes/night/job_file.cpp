@@ -154,7 +154,7 @@ class Table {
     if (const toml::array* array = node.as_array()) {
       std::string all;
       for (const toml::node& element : *array) {
-        if (element.is_array()) break;
+        if (element.is_array()) refuse(element, key);
         all += (all.empty() ? "" : ",") + text_of(element, key);
       }
       if (!all.empty()) return all;
@@ -163,6 +163,9 @@ class Table {
     if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
     if (const auto integer = node.value_exact<std::int64_t>()) return std::to_string(*integer);
     if (const auto number = node.value_exact<double>()) return print("%.17g", *number);
+    refuse(node, key);
+  }
+  [[noreturn]] void refuse(const toml::node& node, const std::string& key) const {
     fail(node, label_ + key + ": expected a text, a number, true or false, or a list of these");
   }
 
