@@ -4,6 +4,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "bindings.hpp"
@@ -62,7 +63,7 @@ py::dict coadd(const std::vector<std::pair<std::string, py::dict>>& cameras, con
                std::size_t threads) {
   CoaddJob job;
   for (const auto& [key, text] : options) loom::set_option(coadd_option_rows(), job, key, text);
-  check_grid(job.grid);
+  check_options(job);
   Cameras given;
   for (const auto& [name, d] : cameras) given.emplace_back(name, to_spectra(d));
   const std::optional<Table> fibermap = given.front().second.fibermap;

@@ -70,10 +70,7 @@ void try_out(Step step, const StepOptions& options, Whole whole) {
   } else if (step == Step::kCoadd) {
     CoaddJob job;
     apply(options, job);
-    const SteppedGrid& grid = job.grid;
-    const bool any = grid.wanted() || grid.wave_min || grid.wave_max;
-    if (any && whole == Whole::kYes) check_grid(grid);
-    if (whole == Whole::kYes) check_pixels(job.pixels);
+    if (whole == Whole::kYes) check_options(job);
   } else {
     CalibrationJob job;
     job.step = calibration_step(step);

@@ -66,6 +66,10 @@ TEST(StepOptions, OfOneStepMustGoTogether) {
   set_step_option(all, "coadd", "lin_step", "1");
   set_step_option(all, "coadd", "log10_step", "1e-4");
   EXPECT_THROW(check(all), Error);
+  AllStepOptions joined;
+  set_step_option(joined, "coadd", "lin_step", "1");
+  set_step_option(joined, "coadd", "coadd_cameras", "true");
+  EXPECT_THROW(check(joined), Error) << "one of them would do nothing";
 }
 
 TEST(StepOptions, AreTakenApart) {

@@ -314,7 +314,7 @@ Table scores_of(const SpectraFile& result, const AllSpectra& all,
 
 }  // namespace
 
-void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
+void check_options(const CoaddJob& job) {
   check_grid(job.grid);
   check_pixels(job.pixels);
   if (job.across_cameras && job.grid.wanted()) {
@@ -322,6 +322,10 @@ void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
                 "--coadd-cameras: expected without --lin-step and --log10-step, which join cameras "
                 "as well");
   }
+}
+
+void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
+  check_options(job);
   std::vector<NamedFile> outputs{{"output", job.output}}, inputs;
   outputs.insert(outputs.end(), more.begin(), more.end());
   for (const std::string& path : job.inputs) inputs.push_back({"input", path});

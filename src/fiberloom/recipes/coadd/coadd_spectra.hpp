@@ -30,8 +30,11 @@ struct CoaddJob {
   Overwrite overwrite = Overwrite::kYes;
 };
 
-/// Throws kUsage, kOutputExists, kUnwritable before anything is read: what cannot be done whatever
-/// the inputs hold. `more`: texts beside.
+/// Throws kUsage for options that make no sense, or not together.
+void check_options(const CoaddJob& job);
+
+/// The same, and throws kUsage, kOutputExists, kUnwritable before anything is read: what cannot be
+/// done whatever the inputs hold. `more`: texts beside.
 void check_job(const CoaddJob& job, std::span<const NamedFile> more);
 
 struct CoaddSummary {
