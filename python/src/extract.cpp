@@ -194,12 +194,11 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
   ccd.readnoise = to_readnoise(given["readnoise"]);
   const auto bits = to_optional_matrix<std::uint32_t>(mask, "mask");
   const ExtractJob job = to_job(given);
-  ExtractOptions options = job.options;
+  ExtractOptions options = engine_options(job);
   options.wave = to_vector<double>(wave, "wave");
   options.want_model = given["model"].cast<bool>();
   if (!given["fiber_wave"].is_none())
     options.fiber_wave = to_matrix<double>(given["fiber_wave"].cast<Input<double>>(), "wave");
-  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
   const DeviceChoice choice = to_device(given);
   Watch watch(progress);
   ExtractResult result = watch.run([&](const Observer& observer) {

@@ -147,8 +147,11 @@ std::vector<double> centre_of(const std::vector<LitFiber>& fibers, std::size_t n
 void scale_bin(FiberFlat& f, std::size_t i, double factor, ScaledErrors errors) {
   for (std::size_t s = 0; s < f.flat.rows(); ++s) {
     f.flat(s, i) *= factor;
-    if (errors == ScaledErrors::kFollow && factor != 0) f.ivar(s, i) /= factor * factor;
-    if (factor == 0) f.ivar(s, i) = 0;
+    if (factor == 0) {
+      f.ivar(s, i) = 0;
+    } else if (errors == ScaledErrors::kFollow) {
+      f.ivar(s, i) /= factor * factor;
+    }
   }
 }
 

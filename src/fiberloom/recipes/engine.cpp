@@ -7,6 +7,10 @@
 
 namespace fiberloom {
 
+bool needs_cpu(const PsfModel& psf, const ExtractOptions& options) {
+  return refines(options) || options.decorrelate_fibers || !options.fiber_wave.empty() || psf.shape;
+}
+
 ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
                               const ExtractOptions& options, Executor& executor,
                               const Observer& observer, Tracer* tracer) const {
@@ -23,15 +27,12 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
     return coarser_result(extract(ccd, psf, finer_options(options), executor, observer, tracer),
                           options);
   }
-  const bool by_cpu =
-      refines(options) || options.decorrelate_fibers || !options.fiber_wave.empty() || psf.shape;
-  if (device_ != nullptr && !by_cpu)
+  if (device_ != nullptr && !needs_cpu(psf, options))
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   if (device_ != nullptr) {
     observer.info(
         "done by the CPU: --model-variance, --reject, --decorrelate-fibers, grids of each fibre "
-        "and "
-        "PSFs other than GAUSS-HERMITE have no device code");
+        "and PSFs other than GAUSS-HERMITE have no device code");
   }
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);

@@ -38,4 +38,7 @@ class Engine {
   std::shared_ptr<DeviceEngine> device_;
 };
 
+/// Has a device no code for this?
+[[nodiscard]] bool needs_cpu(const PsfModel& psf, const ExtractOptions& options);
+
 }  // namespace fiberloom

@@ -17,6 +17,7 @@ struct EngineMemory {
   std::uint64_t task = 0;    ///< workspace of a task in work
   std::size_t tasks = 1;     ///< so many at most are in work at once
   std::size_t bins = 0;      ///< of the result: fibres x wavelengths
+  bool needs_cpu = false;    ///< even where there is a device
   [[nodiscard]] std::uint64_t with(std::size_t threads) const noexcept {
     return shared + task * std::min(std::max<std::size_t>(threads, 1), tasks);
   }

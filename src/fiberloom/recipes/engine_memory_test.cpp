@@ -7,6 +7,7 @@
 
 #include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/extract/test_psf.hpp"
+#include "fiberloom/recipes/frame_memory.hpp"
 
 namespace fiberloom {
 namespace {
@@ -24,6 +25,23 @@ TEST(EngineMemory, IsSharedOnceAndATaskForEachThreadThatHasOne) {
   EXPECT_EQ(m.with(1), 1010U);
   EXPECT_EQ(m.with(3), 1030U);
   EXPECT_EQ(m.with(64), 1030U);
+}
+
+TEST(EngineMemory, IsTheCpusWhereADeviceHasNoCode) {
+  const PsfModel psf = long_psf(8);
+  const auto needs = [&](auto set) {
+    ExtractJob job;
+    set(job);
+    return engine_memory(job, psf, {5000, 5070, 1}).needs_cpu;
+  };
+  EXPECT_FALSE(needs([](ExtractJob&) {}));
+  EXPECT_TRUE(needs([](ExtractJob& j) { j.options.model_variance = true; }));
+  EXPECT_TRUE(needs([](ExtractJob& j) { j.options.decorrelate_fibers = true; }));
+  EXPECT_TRUE(needs([](ExtractJob& j) { j.barycentric_fibers = true; }));
+  EXPECT_TRUE(needs([](ExtractJob& j) {
+    j.wave_file = "grids.fits";
+    j.options.oversample = 2;
+  }));
 }
 
 TEST(ExactMemory, OfATaskIsAboutWhatAWorkspaceHolds) {

@@ -68,11 +68,11 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
   ExtractResult result = compute_frame(job, frame, engine, capped, observer, tracer);
   span.stop();
   stop_if_asked(observer);
-  const StageTime compute = clock.lap();
 
   ExtractSummary summary = summarize(job, frame, result);
   if (job.realisations > 0)
     summary.realisations = realise(job, frame, result, engine, capped, observer);
+  const StageTime compute = clock.lap();
   write_result(job, frame, std::move(result), tracer);
   summary.memory = memory;
   summary.read = read;

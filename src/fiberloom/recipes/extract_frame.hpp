@@ -44,6 +44,9 @@ struct ExtractJob {
   Overwrite overwrite = Overwrite::kYes;
 };
 
+/// The job's options with what its other members ask of the engine; without a grid.
+[[nodiscard]] ExtractOptions engine_options(const ExtractJob& job);
+
 /// What the CPU took over from the device.
 struct TakenOver {
   int bundles = 0;      ///< that the device does not do, while it did the others

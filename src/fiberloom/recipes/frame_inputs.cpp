@@ -137,13 +137,18 @@ void require_close_bins(const std::vector<double>& wave, const PsfModel& psf) {
 
 }  // namespace
 
+ExtractOptions engine_options(const ExtractJob& job) {
+  ExtractOptions options = job.options;
+  options.want_model = !job.model.empty() || !job.residual.empty() || job.realisations > 0;
+  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
+  return options;
+}
+
 ExtractOptions resolve_options(const ExtractJob& job, const FrameInputs& in,
                                const FrameGrid& grid) {
-  ExtractOptions options = job.options;
+  ExtractOptions options = engine_options(job);
   options.wave = grid.solved;
   options.fiber_wave = grid.fiber_solved;
-  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
-  options.want_model = !job.model.empty() || !job.residual.empty() || job.realisations > 0;
   naming(in.preproc.path + " with " + in.psf->path, [&] {
     validate(in.preproc.ccd, in.psf->model, options);
     require_close_bins(options.wave, in.psf->model);

@@ -89,16 +89,16 @@ std::uint64_t fiber_grid_bytes(const PsfModel& psf, const GridSize& grid) {
 
 EngineMemory engine_memory(const ExtractJob& job, const PsfModel& psf,
                            const std::array<double, 3>& wave) {
-  ExtractOptions options = job.options;
-  options.want_model = !job.model.empty() || !job.residual.empty() || job.realisations > 0;
-  if (job.max_leak >= 0) options.ndiag = kMostLeakDiagonals;
+  ExtractOptions options = engine_options(job);
   GridSize grid{wave[0], wave[1], wave[2], 1};
   if (wave[2] > 0 && wave[1] >= wave[0]) {
     grid.nwave = static_cast<std::size_t>(std::min((wave[1] - wave[0]) / wave[2], 1e9)) + 1;
   }
   const auto of_engine = [&] {
-    return job.method == Method::kExact ? exact_memory(psf, options, grid)
-                                        : patch_memory(psf, options, grid);
+    EngineMemory memory = job.method == Method::kExact ? exact_memory(psf, options, grid)
+                                                       : patch_memory(psf, options, grid);
+    memory.needs_cpu = needs_cpu(psf, options);
+    return memory;
   };
   if (job.barycentric_fibers || !job.wave_file.empty()) {
     options.fiber_wave = Array2D<double>(1, 1, 0.0);  // there will be one: its size is added here
@@ -125,7 +125,7 @@ FrameMemory frame_memory(const ExtractJob& job, const Engine& engine, const Engi
   need.pixels = pixels > 0 ? pixels : std::max(file.unpacked_bytes, file.file_bytes);
   need.reading = reading_bytes(file, need.pixels);
   need.engine = memory;
-  if (engine.device() != nullptr && !refines(job.options)) {  // which the CPU does
+  if (engine.device() != nullptr && !memory.needs_cpu) {
     // workspaces are on the card; here its page-locked copies of pixels and results
     need.engine.task = 0;
     need.engine.shared += 2 * need.pixels + memory.shared;

@@ -158,9 +158,11 @@ RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
   Observer quiet = observer;  // what the frame itself has been warned of need not be said again
   quiet.message = {};
   quiet.progress = {};
+  ExtractJob flux_alone = job;  // whose RESOLUTION nobody looks at
+  flux_alone.max_leak = -1;
   const auto extract = [&](int draw) {
     draw_image(result.model, draw, drawn.in.preproc.ccd);
-    return compute_frame(job, drawn, engine, executor, quiet, nullptr);
+    return compute_frame(draw == 0 ? job : flux_alone, drawn, engine, executor, quiet, nullptr);
   };
   const ExtractResult noiseless = extract(0);
   Tally tally(frame, noiseless);

@@ -162,7 +162,7 @@ void GrowingSource::connect(const std::set<std::size_t>& redo) {
         std::find_if(after_[i].begin(), after_[i].end(), [&](std::size_t n) { return lacks[n]; });
     const bool needs = needs_any(tasks_.at(i));
     AnyOf any;
-    any.enough = !any_[i].empty() && !needs;
+    any.enough = !needs;
     for (const std::size_t want : any_[i]) {
       if (!lacks[want]) any.tasks.push_back(want);
     }

@@ -116,7 +116,7 @@ std::vector<ListedTask> waiting_tasks(const BatchPlan& plan, int retry,
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     if (place[i] == 0) continue;
     ListedTask listed{i, {}};
-    listed.any.enough = !plan.any[i].empty() && !needs_any(plan.tasks[i]);
+    listed.any.enough = !needs_any(plan.tasks[i]);
     for (const std::size_t need : plan.after[i]) {
       if (place[need] != 0) listed.after.push_back(need);
     }

@@ -92,7 +92,6 @@ struct AnyOf {
   std::vector<std::size_t> tasks;
   bool enough = false;  ///< one that did is not among them
 
-  [[nodiscard]] bool empty() const noexcept { return tasks.empty() && !enough; }
   friend bool operator==(const AnyOf&, const AnyOf&) = default;
 };
 

@@ -90,6 +90,7 @@ class PoleSums {
     const RationalRoot poles = rational_root(low, report.high, report.poles);
     report.error = poles.error;
     const double brightest = largest_of(x_, size_);
+    const double norm_of_x = norm_of(x_, size_), norm_of_ones = norm_of(ones_.data(), size_);
     for (std::size_t k = 0; k < poles.t.size(); ++k) {
       stop_if_asked(task_.observer);
       const double t = poles.t[k], c = poles.c[k];
@@ -99,11 +100,9 @@ class PoleSums {
       const double in_sigma = c * t / std::sqrt(low + t);
       const double share = task_.solve_tolerance / (2 * report.poles) / in_sigma;
       const double floor = 1e-15 / std::sqrt(report.high + t);  // what rounding lets happen
-      const double of_x =
-          add_solution(x_, t, c, std::max(share, floor * norm_of(x_, size_)), work_.qx);
+      const double of_x = add_solution(x_, t, c, std::max(share, floor * norm_of_x), work_.qx);
       const double of_ones = add_solution(
-          ones_.data(), t, c,
-          std::max(share / (1 + brightest), floor * norm_of(ones_.data(), size_)), work_.q1);
+          ones_.data(), t, c, std::max(share / (1 + brightest), floor * norm_of_ones), work_.q1);
       report.solve_sigma += in_sigma * (of_x + of_ones * (1 + brightest));
       add_entries(t, c);
     }

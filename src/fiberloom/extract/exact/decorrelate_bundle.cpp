@@ -324,11 +324,7 @@ class Decorrelation {
         diagonal[j] = s[row * (band + 1L) * kLanes + lane];
       }
     };
-    {
-      const Span span(frame_.tracer, "compute/sweeps and roots");
-      marginal_precisions(n, geometry_.sweep_reach, windows, band, frame_.banded, frame_.pixel,
-                          frame_.tuning.sweeps, frame_.observer, work_.marginal, look);
-    }
+    sweep(windows, band, look);
     if (attempt.given_up) return attempt;
     whole.band = band;
     whole.sweep_reach = geometry_.sweep_reach;
@@ -355,13 +351,9 @@ class Decorrelation {
       lost = !is_solution(root.error * (1 + whole.signal) + root.solve_sigma);
     }
     for (int f = 0; f < geometry_.nfiber; ++f) {
-      if (row_of(f) < 0) continue;
+      if (lost) lose(f, report);
+      if (lost || row_of(f) < 0) continue;
       const auto row = static_cast<std::size_t>(row_of(f));
-      if (lost) {
-        blank_fiber(result_, row);
-        report.unconstrained += result_.flux.cols();
-        continue;
-      }
       load_root(windows, whole, f, work_.normal, work_.bundle_root, work_.root);
       report.unconstrained += scatter_fiber(frame_, windows, work_, f, row, result_);
     }

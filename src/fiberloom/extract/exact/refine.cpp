@@ -139,10 +139,10 @@ double PixelJudge::shape_error(long at) const {
 }
 
 void PixelJudge::judge_row(long row) {
-  const bool judges = options_.reject_nsig >= 0;
+  if (options_.reject_nsig < 0) return;
   const auto least = static_cast<float>(kBesideShare * options_.reject_nsig);
   for (long i = row * strip_.pitch; i < (row + 1) * strip_.pitch; ++i) {
-    if (!judges || is(i, kUnused) || is(i, kUnjudged)) continue;
+    if (is(i, kUnused) || is(i, kUnjudged)) continue;
     const auto at = static_cast<std::size_t>(i);
     const double off = residual(i), v = work_.variance[at];
     float pull = 0;                       // as good as
