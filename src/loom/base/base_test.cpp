@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "loom/base/array.hpp"
@@ -17,6 +18,31 @@ TEST(SerialExecutor, RunsEveryTaskOnceInOrder) {
   std::vector<std::size_t> seen;
   SerialExecutor().run(4, [&](std::size_t i) { seen.push_back(i); });
   EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+/// Says that it has three threads, and runs the last task first.
+class Backwards final : public Executor {
+ public:
+  void run(std::size_t n, const std::function<void(std::size_t)>& task) override {
+    while (n-- > 0) task(n);
+  }
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return 3; }
+};
+
+TEST(RunInParts, CoversEverythingOnceInRunsOfWholeUnitsOneAThread) {
+  for (const std::size_t n : {0, 1, 9, 10, 11, 95, 100}) {
+    Backwards threads;
+    std::vector<int> seen(n);
+    std::size_t runs = 0;
+    run_in_parts(threads, n, 10, [&](std::size_t first, std::size_t count) {
+      ++runs;
+      EXPECT_EQ(first % 10, 0U);
+      EXPECT_TRUE(count % 10 == 0 || first + count == n) << first << ' ' << count;
+      for (std::size_t i = first; i < first + count; ++i) ++seen.at(i);
+    });
+    EXPECT_EQ(seen, std::vector<int>(n, 1)) << n;
+    EXPECT_EQ(runs, std::min<std::size_t>(3, (n + 9) / 10)) << n;
+  }
 }
 
 TEST(CounterRng, MatchesThePublishedPhiloxVectors) {

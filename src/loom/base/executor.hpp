@@ -27,4 +27,12 @@ class SerialExecutor final : public Executor {
   [[nodiscard]] std::size_t concurrency() const noexcept override { return 1; }
 };
 
+/// One thread for whoever was handed none.
+[[nodiscard]] Executor& serial_executor() noexcept;
+
+/// Runs task(first, count) over [0, n) in runs of whole `unit`s (the last may be shorter), as many
+/// as there are threads, so that what a run has to begin with is paid once a thread.
+void run_in_parts(Executor& executor, std::size_t n, std::size_t unit,
+                  const std::function<void(std::size_t, std::size_t)>& task);
+
 }  // namespace loom

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The card's body, by CUDA's runtime or, with the names of gpu_runtime.hpp, HIP's.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -8,6 +11,7 @@
 #define FL_NVTX 1
 #endif
 
+#include "loom/base/print.hpp"
 #include "loom/device/cuda_launch.cuh"
 #include "loom/trace/range.hpp"
 
@@ -29,13 +33,48 @@ void show_ranges() { set_range_hook(&kNvtxRanges); }
 void show_ranges() {}
 #endif
 
+/// Waits for the card asleep, and not for ever: the runtime's own wait spins, on a processor that
+/// has frames to read and write, and knows no end where a kernel does not come back.
+class Patience {
+ public:
+  explicit Patience(double longest_s) : longest_(longest_s) {}
+  /// Has a wait run out? Then the card may still work, and write: nothing that it knows of may be
+  /// given back, nor anything be asked that waits for it.
+  [[nodiscard]] bool ran_out() const noexcept { return ran_out_; }
+  void wait(cudaStream_t stream) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::microseconds kAwake{20}, kLongestNap{1000};
+    const auto begin = Clock::now();
+    for (;;) {
+      if (ran_out_) fail();
+      const cudaError_t status = cudaStreamQuery(stream);
+      if (status != cudaErrorNotReady) return check_cuda(status, "synchronize");
+      (void)cudaGetLastError();
+      const auto waited = Clock::now() - begin;
+      if (waited > std::chrono::duration<double>(longest_)) ran_out_ = true;
+      // late by a sixteenth of the wait at most
+      if (waited > kAwake)
+        std::this_thread::sleep_for(std::min<Clock::duration>(waited / 16, kLongestNap));
+    }
+  }
+  [[noreturn]] void fail() const {
+    throw Error(Status::kDevice, "GPU: no answer for " + print("%.6g", longest_) + " s: given up");
+  }
+
+ private:
+  double longest_;
+  std::atomic<bool> ran_out_{false};
+};
+
 class CudaStream final : public Stream {
  public:
-  CudaStream(Device& device, int ordinal) : Stream(device), ordinal_(ordinal) {
+  CudaStream(Device& device, int ordinal, Patience& patience)
+      : Stream(device), ordinal_(ordinal), patience_(patience) {
     check_cuda(cudaSetDevice(ordinal_), "device");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
   }
   ~CudaStream() override {
+    if (patience_.ran_out()) return;
     for (const Mark& m : marks_) {
       (void)cudaEventDestroy(m.begin);
       (void)cudaEventDestroy(m.end);
@@ -54,7 +93,7 @@ class CudaStream final : public Stream {
   }
   void synchronize() override {
     device().count(DeviceOperation::kSynchronize);
-    check_cuda(cudaStreamSynchronize(stream_), "synchronize");
+    patience_.wait(stream_);
   }
   void begin_stage(const char* name) override {
     check_cuda(cudaSetDevice(ordinal_), "device");  // the calling thread may be new to it
@@ -70,7 +109,7 @@ class CudaStream final : public Stream {
     m.launches = launches_ - m.launches;
   }
   std::vector<DeviceStageTime> take_stage_times() override {
-    check_cuda(cudaStreamSynchronize(stream_), "synchronize");
+    patience_.wait(stream_);
     std::vector<DeviceStageTime> times;
     for (const Mark& m : marks_) {
       float ms = 0;
@@ -101,6 +140,7 @@ class CudaStream final : public Stream {
     check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy");
   }
   int ordinal_;
+  Patience& patience_;
   cudaStream_t stream_ = nullptr;
   std::vector<Mark> marks_;
 };
@@ -141,12 +181,13 @@ double best_time(cudaStream_t stream, Work work) {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+  CudaDevice(int ordinal, double longest_wait_s) : ordinal_(ordinal), patience_(longest_wait_s) {
     check_cuda(cudaSetDevice(ordinal_), "device");
     check_cuda(cudaGetDeviceProperties(&properties_, ordinal_), "properties");
   }
   DeviceInfo info() override {
     count(DeviceOperation::kInform);
+    if (patience_.ran_out()) patience_.fail();
     check_cuda(cudaSetDevice(ordinal_), "device");
     std::size_t free_bytes = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free_bytes, &total), "memory");
@@ -168,16 +209,18 @@ class CudaDevice final : public Device {
     return info;
   }
   std::unique_ptr<Stream> make_stream() override {
-    return std::make_unique<CudaStream>(*this, ordinal_);
+    return std::make_unique<CudaStream>(*this, ordinal_, patience_);
   }
   void* allocate(std::size_t bytes) override {
     count(DeviceOperation::kAllocate);
+    if (patience_.ran_out()) patience_.fail();
     check_cuda(cudaSetDevice(ordinal_), "device");
     void* memory = nullptr;
     check_cuda(cudaMalloc(&memory, bytes), "allocate");
     return memory;
   }
   void release(void* memory) noexcept override {
+    if (patience_.ran_out()) return;
     (void)cudaSetDevice(ordinal_);
     (void)cudaFree(memory);
     (void)cudaGetLastError();  // of a card that is lost: nobody can do anything about it
@@ -189,6 +232,7 @@ class CudaDevice final : public Device {
     return memory;
   }
   void release_host(void* memory) noexcept override {
+    if (patience_.ran_out()) return;
     (void)cudaFreeHost(memory);
     (void)cudaGetLastError();
   }
@@ -228,6 +272,7 @@ class CudaDevice final : public Device {
     return value;
   }
   int ordinal_;
+  Patience patience_;
   cudaDeviceProp properties_{};
 };
 
@@ -249,11 +294,11 @@ int cuda_device_count() noexcept {
   return status == cudaSuccess ? n : 0;
 }
 
-std::unique_ptr<Device> open_cuda_device(int ordinal) {
+std::unique_ptr<Device> open_cuda_device(int ordinal, double longest_wait_s) {
   const std::string why = why_no_cuda();
   if (!why.empty()) throw Error(Status::kDevice, "GPU: " + why);
   show_ranges();
-  return std::make_unique<CudaDevice>(ordinal);
+  return std::make_unique<CudaDevice>(ordinal, longest_wait_s);
 }
 
 }  // namespace loom

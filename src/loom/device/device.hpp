@@ -183,7 +183,11 @@ class Arena {
 [[nodiscard]] std::string why_no_cuda();
 /// Number of CUDA devices, 0 where CUDA is not compiled in.
 [[nodiscard]] int cuda_device_count() noexcept;
+/// Seconds after which a card that does not answer is given up, as one that is lost: what it may
+/// still write to stays allocated. Far above any frame, also under a tool that watches each access.
+inline constexpr double kLongestWait = 600;
 /// Throws kDevice when there is no such device.
-[[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
+[[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal,
+                                                       double longest_wait_s = kLongestWait);
 
 }  // namespace loom

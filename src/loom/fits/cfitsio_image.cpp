@@ -101,11 +101,12 @@ struct CleanTable {
 constexpr std::size_t kRowBytes = 16;
 constexpr std::size_t kPadPerPixel = 16, kPad = 4096;
 
-CleanTable clean_table(TileTable& table, const Hdu& hdu) {
+CleanTable clean_table(const TileTable& table, const Hdu& hdu) {
   CleanTable out;
+  std::vector<std::uint8_t> packed;
   for (std::size_t t = 0; t < table.count; ++t) {
     const std::size_t pixels = tile_pixels(table, hdu, t);
-    const auto cell = table.cell(TileTable::Cell::kCompressed, t);
+    const auto cell = table.cell(TileTable::Cell::kCompressed, t, packed);
     if (!cell.empty()) check_stream(table, t, cell, pixels);
     const std::vector<std::uint8_t> bytes =
         cell.empty() ? empty_stream(pixels) : std::vector<std::uint8_t>(cell.begin(), cell.end());
@@ -150,7 +151,7 @@ HeaderCards clean_header(const Hdu& hdu, const TileTable& table, const CleanTabl
 
 }  // namespace
 
-std::vector<std::int32_t> unpack_hcompress(TileTable& table, const Hdu& hdu) {
+std::vector<std::int32_t> unpack_hcompress(const TileTable& table, const Hdu& hdu) {
   const CleanTable clean = clean_table(table, hdu);
   HeaderCards primary;
   primary.set_logical("SIMPLE", true);

@@ -13,6 +13,6 @@ namespace loom::fits {
 /// The integers of all main cells, in the order of the image; 0 where a tile has none. cfitsio sees
 /// a header that is written anew from checked values, in memory, and tiles whose own size fields
 /// have been checked: it is a codec here and nothing more. Throws kCorrupt.
-[[nodiscard]] std::vector<std::int32_t> unpack_hcompress(TileTable& table, const Hdu& hdu);
+[[nodiscard]] std::vector<std::int32_t> unpack_hcompress(const TileTable& table, const Hdu& hdu);
 
 }  // namespace loom::fits

@@ -79,27 +79,27 @@ void for_each_run(const Hdu& hdu, const Box& box, F&& f) {
   }
 }
 
-/// Decodes the tiles of one image into pixels of T.
+/// Decodes tiles of one image into pixels of T, one after the other.
 template <class T>
 class TileDecoder {
  public:
-  TileDecoder(const ByteSource& source, const Hdu& hdu)
-      : label_(source.label()),
+  TileDecoder(std::string label, const Hdu& hdu, const TileTable& table)
+      : label_(std::move(label)),
         hdu_(hdu),
-        table_(source, hdu),
+        table_(table),
         image_scale_{hdu.bscale, hdu.bzero, {}} {
     if (table_.dither != Dither::kNone) random_ = dither_table();
   }
-  [[nodiscard]] const TileTable& table() const { return table_; }
 
   void decode(std::size_t t, std::span<T> out) {
-    if (const auto packed = table_.cell(TileTable::Cell::kCompressed, t); !packed.empty()) {
+    if (const auto packed = table_.cell(TileTable::Cell::kCompressed, t, packed_);
+        !packed.empty()) {
       return decode_main(packed, t, out);
     }
-    if (const auto packed = table_.cell(TileTable::Cell::kGzip, t); !packed.empty()) {
+    if (const auto packed = table_.cell(TileTable::Cell::kGzip, t, packed_); !packed.empty()) {
       return decode_plain(inflate(packed, t, out.size() * 8).view(), t, out);
     }
-    if (const auto raw = table_.cell(TileTable::Cell::kRaw, t); !raw.empty()) {
+    if (const auto raw = table_.cell(TileTable::Cell::kRaw, t, packed_); !raw.empty()) {
       return decode_plain(raw, t, out);
     }
     table_.corrupt_tile(t, "no data");
@@ -275,7 +275,8 @@ class TileDecoder {
 
   std::string label_;
   const Hdu& hdu_;
-  TileTable table_;
+  const TileTable& table_;
+  std::vector<std::uint8_t> packed_;
   std::vector<std::int32_t> unpacked_;
   PixelScale image_scale_;
   std::vector<float> random_;
@@ -285,23 +286,29 @@ class TileDecoder {
 }  // namespace
 
 template <class T>
-void read_compressed(const ByteSource& source, const Hdu& hdu, std::span<T> out) {
-  TileDecoder<T> decoder(source, hdu);
-  std::vector<T> tile;
-  for (std::size_t t = 0; t < decoder.table().count; ++t) {
-    const Box box = tile_box(decoder.table(), hdu, t);
-    tile.resize(box.pixels());
-    decoder.decode(t, tile);
-    for_each_run(hdu, box, [&](std::size_t in_tile, std::size_t in_image) {
-      std::copy_n(tile.begin() + static_cast<std::ptrdiff_t>(in_tile), box.length[0],
-                  out.begin() + static_cast<std::ptrdiff_t>(in_image));
-    });
-  }
+void read_compressed(const ByteSource& source, const Hdu& hdu, std::span<T> out,
+                     Executor& executor) {
+  const TileTable table(source, hdu);
+  // An image that cfitsio unpacks is unpacked whole, by whoever has tiles of it.
+  const std::size_t unit = table.code == "HCOMPRESS_1" ? table.count : 1;
+  run_in_parts(executor, table.count, unit, [&](std::size_t first, std::size_t count) {
+    TileDecoder<T> decoder(source.label(), hdu, table);
+    std::vector<T> tile;
+    for (std::size_t t = first; t < first + count; ++t) {
+      const Box box = tile_box(table, hdu, t);
+      tile.resize(box.pixels());
+      decoder.decode(t, tile);
+      for_each_run(hdu, box, [&](std::size_t in_tile, std::size_t in_image) {
+        std::copy_n(tile.begin() + static_cast<std::ptrdiff_t>(in_tile), box.length[0],
+                    out.begin() + static_cast<std::ptrdiff_t>(in_image));
+      });
+    }
+  });
 }
 
-template void read_compressed<float>(const ByteSource&, const Hdu&, std::span<float>);
-template void read_compressed<double>(const ByteSource&, const Hdu&, std::span<double>);
+template void read_compressed<float>(const ByteSource&, const Hdu&, std::span<float>, Executor&);
+template void read_compressed<double>(const ByteSource&, const Hdu&, std::span<double>, Executor&);
 template void read_compressed<std::uint32_t>(const ByteSource&, const Hdu&,
-                                             std::span<std::uint32_t>);
+                                             std::span<std::uint32_t>, Executor&);
 
 }  // namespace loom::fits

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 #include "loom/fits/tile_codec.hpp"
 #include "loom/fits/verify.hpp"
+#include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
 
 namespace loom::fits {
@@ -115,6 +117,12 @@ TEST_P(Packed, UnpacksToTheSameValuesAsCfitsio) {
                            : GetParam().bitpix < 0  ? 1e-12
                                                     : 0;
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], tolerance) << i;
+
+  TestThreads threads(3);
+  const auto shared = FitsReader::open(path, Verify::kYes, &threads);
+  std::vector<double> again(found.size());
+  shared.read_pixels<double>(shared.hdus().at(1), again);
+  EXPECT_EQ(std::memcmp(again.data(), found.data(), found.size() * sizeof(double)), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(

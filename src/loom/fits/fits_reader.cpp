@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <type_traits>
 
 #include "loom/files/byte_order.hpp"
@@ -62,16 +63,19 @@ std::vector<std::uint8_t> read_bytes(const ByteSource& source, std::uint64_t off
 
 }  // namespace
 
-FitsReader::FitsReader(std::shared_ptr<const ByteSource> source, Verify verify)
-    : source_(std::move(source)), verify_(verify), hdus_(scan_hdus(*source_)) {}
+FitsReader::FitsReader(std::shared_ptr<const ByteSource> source, Verify verify, Executor* executor)
+    : source_(std::move(source)),
+      verify_(verify),
+      executor_(executor != nullptr ? executor : &serial_executor()),
+      hdus_(scan_hdus(*source_)) {}
 
 FitsReader FitsReader::open(const std::string& path, Verify verify, Executor* executor) {
-  return {ByteSource::open(resolve_path(path), executor), verify};
+  return {ByteSource::open(resolve_path(path), executor), verify, executor};
 }
 
 FitsReader FitsReader::from_memory(std::span<const std::uint8_t> bytes, const std::string& label,
                                    std::size_t max_unpacked, Verify verify) {
-  return {ByteSource::from_memory(bytes, label, max_unpacked), verify};
+  return {ByteSource::from_memory(bytes, label, max_unpacked), verify, nullptr};
 }
 
 const Hdu* FitsReader::find(const std::string& name) const {
@@ -101,16 +105,28 @@ void FitsReader::read_pixels(const Hdu& hdu, std::span<T> out) const {
   if constexpr (std::is_integral_v<T>) check_bits(hdu);
   if (hdu.kind == HduKind::kCompressedImage) {
     require_sums(hdu);
-    return read_compressed<T>(*source_, hdu, out);
+    return read_compressed<T>(*source_, hdu, out, *executor_);
   }
-  if (verify_ == Verify::kNo || !has_checksums(hdu)) return read_plain(hdu, 0, out, nullptr);
+  if (verify_ == Verify::kNo || !has_checksums(hdu)) return read_parts(hdu, out, nullptr);
   Checksum sum;
-  read_plain(hdu, 0, out, &sum);
+  read_parts(hdu, out, &sum);
   // Whole words were summed with the pixels; what is left of a word, and the padding:
   const std::uint64_t bytes = out.size() * static_cast<std::uint64_t>(std::abs(hdu.bitpix) / 8);
   add_bytes(sum, *source_, hdu.data_offset + bytes / 4 * 4, hdu.end());
   const std::string fault = fits::checksum_fault(hdu, sum.value());
   if (!fault.empty()) damaged(hdu, fault);
+}
+
+/// A whole plain image.
+template <class T>
+void FitsReader::read_parts(const Hdu& hdu, std::span<T> out, Checksum* sum) const {
+  std::mutex one;
+  run_in_parts(*executor_, out.size(), kReadAtOnce, [&](std::size_t first, std::size_t n) {
+    Checksum part;
+    read_plain(hdu, first, out.subspan(first, n), sum != nullptr ? &part : nullptr);
+    const std::lock_guard lock(one);
+    if (sum != nullptr) sum->add(part.value());
+  });
 }
 
 template <class T>

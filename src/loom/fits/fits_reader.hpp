@@ -21,8 +21,9 @@ enum class Verify { kNo, kYes };
 /// An open FITS file whose structure has been checked. const use from several threads is safe.
 class FitsReader {
  public:
-  /// X, or X.gz, or X without .gz; gzip is unpacked by the threads of `executor`, where there is
-  /// one. Throws kNotFound, kCorrupt.
+  /// X, or X.gz, or X without .gz. By the threads of `executor`, where there is one, which must
+  /// live as long: gzip is unpacked, whole images are read, converted, and their tiles decoded.
+  /// Throws kNotFound, kCorrupt.
   [[nodiscard]] static FitsReader open(const std::string& path, Verify verify = Verify::kYes,
                                        Executor* executor = nullptr);
   /// The same from memory (fuzzers, tests); `label` stands for the path in messages.
@@ -67,12 +68,15 @@ class FitsReader {
  private:
   void check_scaling(const Hdu& hdu) const;
   void check_bits(const Hdu& hdu) const;
-  FitsReader(std::shared_ptr<const ByteSource> source, Verify verify);
+  FitsReader(std::shared_ptr<const ByteSource> source, Verify verify, Executor* executor);
+  template <class T>
+  void read_parts(const Hdu& hdu, std::span<T> out, Checksum* sum) const;
   template <class T>
   void read_plain(const Hdu& hdu, std::size_t first, std::span<T> out, Checksum* sum) const;
   [[noreturn]] void damaged(const Hdu& hdu, const std::string& fault) const;
   std::shared_ptr<const ByteSource> source_;
   Verify verify_;
+  Executor* executor_;  ///< never null
   std::vector<Hdu> hdus_;
 };
 

@@ -98,7 +98,8 @@ void TileTable::read_quantiser() {
   }
 }
 
-std::span<const std::uint8_t> TileTable::cell(Cell which, std::size_t t) {
+std::span<const std::uint8_t> TileTable::cell(Cell which, std::size_t t,
+                                              std::vector<std::uint8_t>& buffer) const {
   const auto& column = cells_[static_cast<std::size_t>(which)];
   if (!column || (column->type != 'P' && column->type != 'Q') || column->repeat == 0) return {};
   const std::uint8_t* p = table_.data.data() + t * table_.row_bytes + column->offset;
@@ -110,9 +111,9 @@ std::span<const std::uint8_t> TileTable::cell(Cell which, std::size_t t) {
   if (n > heap / width || at > heap - n * width) {
     corrupt_tile(t, "lies outside the heap of " + std::to_string(heap) + " bytes");
   }
-  packed_.resize(static_cast<std::size_t>(n * width));
-  source_.read(hdu_.data_offset + hdu_.heap_offset + at, packed_);
-  return packed_;
+  buffer.resize(static_cast<std::size_t>(n * width));
+  source_.read(hdu_.data_offset + hdu_.heap_offset + at, buffer);
+  return buffer;
 }
 
 std::optional<double> TileTable::value(const std::optional<TableColumn>& column,

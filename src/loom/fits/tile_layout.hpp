@@ -33,9 +33,10 @@ class TileTable {
   std::int64_t dither_seed = 1;  ///< ZDITHER0
 
   /// Packed bytes of tile t, appended descriptors checked; empty where the column or cell is.
-  /// The span lives until the next call.
+  /// They are read into `buffer`.
   enum class Cell { kCompressed, kGzip, kRaw };
-  [[nodiscard]] std::span<const std::uint8_t> cell(Cell which, std::size_t t);
+  [[nodiscard]] std::span<const std::uint8_t> cell(Cell which, std::size_t t,
+                                                   std::vector<std::uint8_t>& buffer) const;
 
   /// Quantisation of tile t: column, else keyword. Throws kCorrupt: none, or no usable number.
   [[nodiscard]] double scale(std::size_t t) const;
@@ -61,7 +62,6 @@ class TileTable {
   const Hdu& hdu_;
   RawTable table_;  ///< column cards and rows; the heap stays in the source
   std::optional<TableColumn> cells_[3], scale_, zero_, blank_;
-  std::vector<std::uint8_t> packed_;
 };
 
 }  // namespace loom::fits

@@ -13,6 +13,7 @@
 #include "loom/files/input_file.hpp"
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
+#include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
 
 namespace loom::fits {
@@ -124,6 +125,30 @@ TEST(FitsReader, ComparesTheSumsOfWhatIsRead) {
       EXPECT_EQ(reading(bad, hdu.name, Verify::kNo), Status::kOk);
     }
   }
+}
+
+TEST(FitsReader, ReadsAndSumsAWholeImageByAllThreads) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("large.fits");
+  std::vector<float> pixels(300007);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = 0.1F * static_cast<float>(i);
+  write_fits(path, Overwrite::kYes, [&](FitsWriter& writer) {
+    writer.image("FLUX", std::span<const float>(pixels), {300007, 1}, PixelType::kFloat32);
+  });
+  const auto read = [&](std::vector<float>& out) {
+    TestThreads threads(4);
+    const auto reader = FitsReader::open(path, Verify::kYes, &threads);
+    out.assign(pixels.size(), 0);
+    reader.read_pixels<float>(reader.require("FLUX"), out);
+  };
+  std::vector<float> found;
+  read(found);
+  EXPECT_EQ(found, pixels);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(2 * 2880 + 4 * 299000 + 3);
+  file.put('x');
+  file.close();
+  EXPECT_EQ(test::thrown_by([&] { read(found); }).status, Status::kCorrupt);
 }
 
 TEST(FitsReader, TheMessageOfASumSaysWhatWasFoundAndExpected) {

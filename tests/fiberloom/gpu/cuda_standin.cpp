@@ -34,6 +34,7 @@ struct World {
   std::vector<std::size_t> used;
   std::size_t page_locked = 0;
   std::vector<long> fails_after;  ///< < 0: never
+  std::vector<long> hangs_after;  ///< the same; 0: it does
 };
 World& world() {
   static World w;
@@ -61,6 +62,7 @@ using namespace fiberloom::standin;
 
 struct CUstream_st {
   int card = 0;
+  bool asked = false;  ///< whether it is done, since it was given work
   std::recursive_mutex mutex;
   std::vector<std::function<void()>> queue;
   void work_off() {
@@ -94,6 +96,8 @@ cudaError_t touch(int card) {
   World& w = world();
   const std::lock_guard lock(w.mutex);
   ++w.seen.calls;
+  long& quick = w.hangs_after[static_cast<std::size_t>(card)];
+  if (quick > 0) --quick;
   long& left = w.fails_after[static_cast<std::size_t>(card)];
   if (left < 0) return cudaSuccess;
   if (left > 0) {
@@ -101,6 +105,12 @@ cudaError_t touch(int card) {
     return cudaSuccess;
   }
   return fail(cudaErrorLaunchFailure);
+}
+bool hangs(int card) {
+  const std::lock_guard lock(world().mutex);
+  const std::vector<long>& after = world().hangs_after;
+  return card < 0 ? std::count(after.begin(), after.end(), 0) > 0
+                  : after[static_cast<std::size_t>(card)] == 0;
 }
 /// -2: neither a card's nor page-locked.
 int owner_of(const void* memory, std::size_t bytes) {
@@ -115,6 +125,7 @@ int owner_of(const void* memory, std::size_t bytes) {
 cudaError_t later(CUstream_st* stream, std::function<void()> work) {
   const std::lock_guard lock(stream->mutex);
   stream->queue.push_back(std::move(work));
+  stream->asked = false;
   return cudaSuccess;
 }
 cudaError_t take(void** memory, std::size_t bytes, int card) {
@@ -138,7 +149,9 @@ cudaError_t give(void* memory, bool of_host) {
     const std::lock_guard lock(world().mutex);
     all = streams;
   }
-  for (CUstream_st* stream : all) stream->work_off();  // the real one waits too
+  for (CUstream_st* stream : all) {
+    if (!hangs(stream->card)) stream->work_off();  // the real one waits too
+  }
   World& w = world();
   std::unique_lock lock(w.mutex);
   const auto found = w.blocks.find(static_cast<const std::byte*>(memory));
@@ -147,6 +160,9 @@ cudaError_t give(void* memory, bool of_host) {
     return misuse("memory given back that was never had, or the wrong way");
   }
   const auto [bytes, card] = found->second;
+  lock.unlock();
+  if (hangs(card)) return misuse("memory given back while a kernel hangs: that waits for ever");
+  lock.lock();
   (card < 0 ? w.page_locked : w.used[static_cast<std::size_t>(card)]) -= bytes;
   --(card < 0 ? w.seen.live_host_memory : w.seen.live_memory);
   w.blocks.erase(found);
@@ -162,15 +178,21 @@ namespace fiberloom::standin {
 void reset(const Options& options) {
   World& w = world();
   const std::lock_guard lock(w.mutex);
+  streams.clear();  // of a card that hung there are some left
   w.options = options;
   w.seen = {};
   w.seen.launches.assign(static_cast<std::size_t>(options.cards), 0);
   w.used.assign(static_cast<std::size_t>(options.cards), 0);
   w.fails_after.assign(static_cast<std::size_t>(options.cards), -1);
+  w.hangs_after.assign(static_cast<std::size_t>(options.cards), -1);
 }
 void lose(int card, long after) {
   const std::lock_guard lock(world().mutex);
   world().fails_after[static_cast<std::size_t>(card)] = after;
+}
+void hang(int card, long after) {
+  const std::lock_guard lock(world().mutex);
+  world().hangs_after[static_cast<std::size_t>(card)] = after;
 }
 Seen seen() {
   const std::lock_guard lock(world().mutex);
@@ -337,6 +359,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (stream == nullptr) return misuse("the default stream destroyed");
   const int card = stream->card;
+  if (hangs(card)) return misuse("a stream destroyed while a kernel hangs: that waits for ever");
   stream->work_off();
   {
     const std::lock_guard lock(world().mutex);
@@ -346,9 +369,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return touch(card);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+/// What was given is done when it has been asked about a second time.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t error = touch(stream->card)) return error;
+  if (hangs(stream->card)) return fail(cudaErrorNotReady);
+  {
+    const std::lock_guard lock(stream->mutex);
+    if (!stream->queue.empty() && !std::exchange(stream->asked, true))
+      return fail(cudaErrorNotReady);
+  }
   stream->work_off();
-  return touch(stream->card);
+  return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -391,7 +422,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     if (std::find(streams.begin(), streams.end(), event->stream) == streams.end())
       event->stream = nullptr;
   }
-  if (event->stream != nullptr) event->stream->work_off();
+  if (event->stream != nullptr && !hangs(card)) event->stream->work_off();
   delete event;
   {
     const std::lock_guard lock(world().mutex);
@@ -411,6 +442,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!event->recorded) return misuse("a wait for an event that was never recorded");
+  if (hangs(event->card)) return misuse("a wait for an event while a kernel hangs");
   event->stream->work_off();
   return touch(event->card);
 }

@@ -24,6 +24,10 @@ void reset(const Options& options = {});
 /// fails, as after a fault that ends a CUDA context.
 void lose(int card, long after);
 
+/// From its `after`-th call on what the card was told to do does not end, though it takes more: a
+/// kernel hangs. What waits for it is noted as misuse.
+void hang(int card, long after);
+
 struct Seen {
   std::vector<std::string> misuses;
   std::vector<long> launches;  ///< by card

@@ -177,6 +177,38 @@ void goes_on_when_a_card_is_lost(long after) {
   }
 }
 
+/// Card 1 of 2 never ends what it was told in the third frame: given up after a while, and left
+/// alone with all that it may still write to.
+void goes_on_when_a_kernel_hangs(long after) {
+  const Case c = make_case();
+  standin::reset();
+  const ExtractResult on_one = on_card(*engine_of(1), c);
+  SerialExecutor serial;
+  const ExtractResult on_cpu = extract_exact(c.ccd, c.frame.psf, c.options, serial);
+  const std::string name = "a kernel that hangs after " + std::to_string(after) + " calls";
+  standin::reset({.cards = 2});
+  {
+    std::vector<std::unique_ptr<Device>> all;
+    for (int i = 0; i < 2; ++i) all.push_back(open_cuda_device(i, 0.05));
+    DeviceEngine engine(std::move(all), {.on_error = OnDeviceError::kCpu});
+    bool right = true;
+    int by_cpu = 0;
+    std::string why;
+    for (int i = 0; i < 8; ++i) {
+      if (i == 2) standin::hang(1, after);
+      const ExtractResult r = on_card(engine, c);
+      if (!r.device.failure.empty()) ++by_cpu, why = r.device.failure;
+      right = right && same_bytes(r, r.device.failure.empty() ? on_one : on_cpu);
+    }
+    expect(right && by_cpu == 1, name + ": every frame is right, one by the CPU");
+    expect(why.find("no answer for 0.05 s") != std::string::npos, name + ": says so: " + why);
+  }
+  const standin::Seen seen = standin::seen();
+  for (const std::string& m : seen.misuses) std::printf("misuse: %s\n", m.c_str());
+  expect(seen.misuses.empty(), name + ": nothing waits for it, nothing of it is given back");
+  expect(seen.live_memory > 0, name + ": its memory is left to it");
+}
+
 /// Card 1 of 2 is lost in the middle of its second scan.
 void scans_go_on_when_a_card_is_lost(long after) {
   const auto c = make_scan_case({.targets = 6, .redshifts = 100, .pixels = 300});
@@ -239,6 +271,7 @@ int main() {
     runs_the_benchmark();
     spreads_frames_over_cards();
     for (const long after : {0L, 3L, 40L, 150L}) goes_on_when_a_card_is_lost(after);
+    for (const long after : {1L, 40L, 150L}) goes_on_when_a_kernel_hangs(after);
     for (const long after : {0L, 10L, 60L}) scans_go_on_when_a_card_is_lost(after);
     keeps_to_the_memory_that_there_is();
   } catch (const std::exception& e) {
