@@ -23,11 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // as the kernel follows
 
-bool is_there(const fs::path& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0;
-}
-
 /// A device, a pipe, a socket: what is written there replaces nothing.
 bool is_stream(const std::string& path) {
   struct stat info {};
@@ -53,6 +48,11 @@ fs::path parent_of(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_there(const std::filesystem::path& path) noexcept {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0;
+}
 
 Status write_status(int error) noexcept {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;

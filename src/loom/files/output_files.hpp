@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <tuple>
@@ -13,6 +14,9 @@
 #include "loom/files/atomic_file.hpp"
 
 namespace loom {
+
+/// A file, a folder or anything else, at the end of links.
+[[nodiscard]] bool is_there(const std::filesystem::path& path) noexcept;
 
 /// The status of a write that failed with `error` (an errno): kDiskFull where there is no room.
 [[nodiscard]] Status write_status(int error) noexcept;

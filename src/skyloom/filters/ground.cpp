@@ -7,6 +7,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
 
 namespace skyloom {
@@ -97,18 +98,7 @@ class GroundFilter::Fit {
         for (std::size_t k = 0; k <= r; ++k) matrix_[r * dense_ + k] -= c[r] * c[k] / counts_[b];
       }
     }
-    for (std::size_t r = 0; r < dense_; ++r) {
-      double* const mine = matrix_.data() + r * dense_;
-      for (std::size_t c = 0; c < r; ++c) {
-        const double* const other = matrix_.data() + c * dense_;
-        for (std::size_t k = 0; k < c; ++k) mine[c] -= mine[k] * other[k];
-        mine[c] /= other[c];
-        mine[r] -= mine[c] * mine[c];
-      }
-      if (!(mine[r] > kLeastPivot * whole[r])) return false;
-      mine[r] = std::sqrt(mine[r]);
-    }
-    return true;
+    return factor_cholesky(matrix_.data(), dense_, dense_, whole.data());
   }
 
   /// Takes the ground's part of the solution out of `values`, which are those that were given.
@@ -126,14 +116,7 @@ class GroundFilter::Fit {
         dense[r] -= coupling_[b * dense_ + r] * bins[b] / counts_[b];
       }
     }
-    for (std::size_t r = 0; r < dense_; ++r) {
-      for (std::size_t c = 0; c < r; ++c) dense[r] -= matrix_[r * dense_ + c] * dense[c];
-      dense[r] /= matrix_[r * dense_ + r];
-    }
-    for (std::size_t r = dense_; r-- > 0;) {
-      for (std::size_t c = r + 1; c < dense_; ++c) dense[r] -= matrix_[c * dense_ + r] * dense[c];
-      dense[r] /= matrix_[r * dense_ + r];
-    }
+    solve_cholesky(matrix_.data(), dense_, dense_, dense.data());
     for (std::size_t b = 0; b < binned_; ++b) {
       if (counts_[b] == 0) continue;
       for (std::size_t r = 0; r < dense_; ++r) bins[b] -= coupling_[b * dense_ + r] * dense[r];

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
 
 namespace skyloom {
@@ -32,21 +33,13 @@ class Fit {
       ++good;
       legendre(place(i, values_.size()), n_, at.data());
       for (std::size_t r = 0; r < n_; ++r) {
-        for (std::size_t c = 0; c <= r; ++c) matrix_[r][c] += at[r] * at[c];
+        for (std::size_t c = 0; c <= r; ++c) matrix_[r * kMost + c] += at[r] * at[c];
       }
     }
     if (good < n_) return false;
-    for (std::size_t r = 0; r < n_; ++r) {
-      const double diagonal = matrix_[r][r];
-      for (std::size_t c = 0; c < r; ++c) {
-        for (std::size_t k = 0; k < c; ++k) matrix_[r][c] -= matrix_[r][k] * matrix_[c][k];
-        matrix_[r][c] /= matrix_[c][c];
-        matrix_[r][r] -= matrix_[r][c] * matrix_[r][c];
-      }
-      if (!(matrix_[r][r] > kLeastPivot * diagonal)) return false;
-      matrix_[r][r] = std::sqrt(matrix_[r][r]);
-    }
-    return true;
+    Row whole{};
+    for (std::size_t r = 0; r < n_; ++r) whole[r] = matrix_[r * kMost + r];
+    return factor_cholesky(matrix_.data(), n_, kMost, whole.data());
   }
 
   /// Coefficients of what is in the values now.
@@ -57,14 +50,7 @@ class Fit {
       legendre(place(i, values_.size()), n_, at.data());
       for (std::size_t r = 0; r < n_; ++r) out[r] += values_[i] * at[r];
     }
-    for (std::size_t r = 0; r < n_; ++r) {
-      for (std::size_t c = 0; c < r; ++c) out[r] -= matrix_[r][c] * out[c];
-      out[r] /= matrix_[r][r];
-    }
-    for (std::size_t r = n_; r-- > 0;) {
-      for (std::size_t c = r + 1; c < n_; ++c) out[r] -= matrix_[c][r] * out[c];
-      out[r] /= matrix_[r][r];
-    }
+    solve_cholesky(matrix_.data(), n_, kMost, out.data());
     return out;
   }
 
@@ -75,7 +61,7 @@ class Fit {
   std::size_t n_;
   std::span<const double> values_;
   std::span<const std::uint8_t> flags_;
-  std::array<Row, kMost> matrix_{};
+  std::array<double, kMost * kMost> matrix_{};
 };
 
 }  // namespace

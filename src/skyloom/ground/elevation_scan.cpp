@@ -168,8 +168,7 @@ const std::vector<Stretch>* GroundMotion::interval(const std::string& name) cons
   return nullptr;
 }
 
-GroundMotion move_mount(const GroundScan& scan, const Site& site, const MountOptions& mount,
-                        double rate_hz) {
+GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount, double rate_hz) {
   const SweepPair sweeps = sweeps_of(scan, mount);
   const std::size_t samples = scan_samples(scan, rate_hz);
   GroundMotion out;
@@ -191,7 +190,13 @@ GroundMotion move_mount(const GroundScan& scan, const Site& site, const MountOpt
       out.intervals.emplace_back(name, none);
     }
   }
-  add_sun(scan, site, mount, rate_hz, out);
+  return out;
+}
+
+GroundMotion move_mount(const GroundScan& scan, const Site& site, const MountOptions& mount,
+                        double rate_hz) {
+  GroundMotion out = sweep_mount(scan, mount, rate_hz);
+  if (!out.azimuth.empty()) add_sun(scan, site, mount, rate_hz, out);
   return out;
 }
 
@@ -212,10 +217,7 @@ Boresight ground_boresight(const GroundScan& scan, const Site& site, const Groun
     const Quaternion look =
         mount_quaternion(motion.azimuth[i], motion.elevation[i], scan.boresight_angle_deg);
     const Quaternion q = sky.to_sky(scan.start_s + t, look);
-    out(0, i) = q.x;
-    out(1, i) = q.y;
-    out(2, i) = q.z;
-    out(3, i) = q.w;
+    set_quaternion(out, i, q);
     if (plate) {
       const double turns = plate_rpm / 60 * t;
       set_plate(out, i, kTurn * (turns - std::floor(turns)));

@@ -23,6 +23,8 @@ struct MountOptions {
 
 /// Bits of shared flags, the peer's.
 inline constexpr std::uint8_t kTurnaroundFlag = 4, kSunUpFlag = 16, kSunCloseFlag = 32;
+/// Of them what is left out of maps, where nobody says otherwise: the peer's default.
+inline constexpr std::uint8_t kSharedMask = 15;
 
 /// How many samples a scan has, and where its first one lies in time: as the peer counts them.
 [[nodiscard]] std::size_t scan_samples(const GroundScan& scan, double rate_hz) noexcept;
@@ -38,7 +40,12 @@ struct GroundMotion {
   [[nodiscard]] const std::vector<Stretch>* interval(const std::string& name) const noexcept;
 };
 
-/// Begins at the least azimuth. Throws kUsage where rate or acceleration are not above 0.
+/// Sweeps alone, without the Sun's flags and intervals.
+[[nodiscard]] GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount,
+                                       double rate_hz);
+
+/// Sweeps and the Sun. Begins at the least azimuth. Throws kUsage where rate or acceleration are
+/// not above 0.
 [[nodiscard]] GroundMotion move_mount(const GroundScan& scan, const Site& site,
                                       const MountOptions& mount, double rate_hz);
 

@@ -57,10 +57,8 @@ Quaternion mixed(const Quaternion& a, const Quaternion& b, double share) {
     right = std::sin(right * angle) / std::sin(angle);
   }
   right *= sign;
-  Quaternion out{left * a.x + right * b.x, left * a.y + right * b.y, left * a.z + right * b.z,
-                 left * a.w + right * b.w};
-  const double length = std::sqrt(out.x * out.x + out.y * out.y + out.z * out.z + out.w * out.w);
-  return {out.x / length, out.y / length, out.z / length, out.w / length};
+  return normalised({left * a.x + right * b.x, left * a.y + right * b.y, left * a.z + right * b.z,
+                     left * a.w + right * b.w});
 }
 
 }  // namespace
@@ -102,16 +100,24 @@ Quaternion quaternion_of(const Direction& x, const Direction& y, const Direction
   } else {
     q = {x.z + z.x, y.z + z.y, 1 - x.x - y.y + z.z, x.y - y.x};
   }
-  const double length = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  return {q.x / length, q.y / length, q.z / length, q.w / length};
+  return normalised(q);
 }
 
 Quaternion along_great_circle(const Direction& a, const Direction& b) noexcept {
   // sin and cos of half the angle: (a x b, 1 + a . b), normalised
-  const Quaternion q{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x,
-                     1 + a.x * b.x + a.y * b.y + a.z * b.z};
-  const double length = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  return {q.x / length, q.y / length, q.z / length, q.w / length};
+  return normalised({a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x,
+                     1 + a.x * b.x + a.y * b.y + a.z * b.z});
+}
+
+std::string fault_of(const Site& site) {
+  if (std::fabs(site.latitude_deg) <= 90 && std::fabs(site.longitude_deg) <= 360 &&
+      std::fabs(site.height_m) < 1e5) {
+    return {};
+  }
+  return print(
+      "site at latitude %g, longitude %g degrees, height %g m: expected a place on the "
+      "Earth",
+      site.latitude_deg, site.longitude_deg, site.height_m);
 }
 
 Horizon::Horizon(const Site& site, double first_time, double last_time, double node_step_s)
@@ -121,12 +127,8 @@ Horizon::Horizon(const Site& site, double first_time, double last_time, double n
                                       "2100",
                                       first_time, last_time));
   }
-  if (!(std::fabs(site.latitude_deg) <= 90 && std::fabs(site.longitude_deg) <= 360 &&
-        std::fabs(site.height_m) < 1e5)) {
-    throw Error(Status::kUsage, print("no place on the Earth: latitude %g, longitude %g degrees, "
-                                      "height %g m",
-                                      site.latitude_deg, site.longitude_deg, site.height_m));
-  }
+  const std::string fault = fault_of(site);
+  if (!fault.empty()) throw Error(Status::kUsage, fault);
   first_ = first_time;
   const double count = std::ceil((last_time - first_time) / node_step_s);
   const std::size_t steps = std::max<std::size_t>(1, static_cast<std::size_t>(count));

@@ -3,6 +3,7 @@
 // where Sun and Moon stand. The only user of ERFA in skyloom; knows no detectors.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "skyloom/pixels/healpix.hpp"
@@ -17,6 +18,9 @@ struct Site {
   /// arc seconds. A second of UT1 is 15 arc seconds of right ascension.
   double ut1_minus_utc_s = 0, pole_x_arcsec = 0, pole_y_arcsec = 0;
 };
+
+/// Empty where it is one; else what is wrong with it.
+[[nodiscard]] std::string fault_of(const Site& site);
 
 /// From the beginning of UTC to the end of what the ephemeris was fitted to, Unix time: 1960 to
 /// 2100.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -40,14 +40,6 @@ std::vector<std::string> fields_of(const std::string& line) {
   std::istringstream words(line);
   for (std::string word; words >> word;) out.push_back(word);
   return out;
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, fault] = std::from_chars(text.data(), end, value);
-  if (fault != std::errc() || at != end || !std::isfinite(value)) return {};
-  return value;
 }
 
 /// Lines of a schedule, with where they stand for who has to be told.
@@ -95,15 +87,8 @@ class Parser {
     }
   }
   void check_site() const {
-    const Site& s = out_.site;
-    if (std::fabs(s.latitude_deg) <= 90 && std::fabs(s.longitude_deg) <= 360 &&
-        std::fabs(s.height_m) < 1e5) {
-      return;
-    }
-    throw Error(Status::kCorrupt,
-                path_ + print(": site at latitude %g, longitude %g degrees, height %g m: expected "
-                              "a place on the Earth",
-                              s.latitude_deg, s.longitude_deg, s.height_m));
+    const std::string found = fault_of(out_.site);
+    if (!found.empty()) throw Error(Status::kCorrupt, path_ + ": " + found);
   }
   void take_site(const std::vector<std::string>& fields) {
     if (fields.size() != 5) {

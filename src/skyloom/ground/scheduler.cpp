@@ -2,15 +2,15 @@
 #include "skyloom/ground/scheduler.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <optional>
 
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
-#include "skyloom/pointing/angle.hpp"
+#include "skyloom/pointing/sky_place.hpp"
 
 namespace skyloom {
 namespace {
@@ -168,12 +168,6 @@ class Scheduler {
   std::vector<long> passes_;
 };
 
-Direction sky_direction(double lon_deg, double lat_deg) {
-  const double flat = std::cos(lat_deg * kDegree);
-  return {flat * std::cos(lon_deg * kDegree), flat * std::sin(lon_deg * kDegree),
-          std::sin(lat_deg * kDegree)};
-}
-
 void check(const ScheduleOptions& o) {
   if (!(o.elevation_min_deg > 0 && o.elevation_max_deg < 90 &&
         o.elevation_min_deg < o.elevation_max_deg)) {
@@ -203,11 +197,9 @@ Patch patch_of(const std::string& text) {
   }
   std::vector<double> numbers;
   for (std::size_t i = 1; i < fields.size(); ++i) {
-    double value = 0;
-    const char* const end = fields[i].data() + fields[i].size();
-    const auto [at, fault] = std::from_chars(fields[i].data(), end, value);
-    if (fault != std::errc() || at != end || !std::isfinite(value)) throw error;
-    numbers.push_back(value);
+    const std::optional<double> value = number_in(fields[i]);
+    if (!value) throw error;
+    numbers.push_back(*value);
   }
   Patch out{.name = fields[0], .weight = numbers[0], .outline = {}};
   double lon1 = numbers[1], lat1 = numbers[2], lon2 = 0, lat2 = 0;
@@ -233,7 +225,7 @@ Patch patch_of(const std::string& text) {
       const auto& a = corners[side];
       const auto& b = corners[side + 1];
       out.outline.push_back(
-          sky_direction(a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])));
+          direction_of({a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])}));
     }
   }
   return out;

@@ -19,6 +19,24 @@ struct Quaternion {
   }
 };
 
+[[nodiscard]] inline double length_of(const Quaternion& q) noexcept {
+  return std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+}
+[[nodiscard]] inline Quaternion normalised(const Quaternion& q) noexcept {
+  const double length = length_of(q);
+  return {q.x / length, q.y / length, q.z / length, q.w / length};
+}
+
+/// Of four numbers that somebody gave. What is within 1e-9 of 1 in length stays as it is, to the
+/// last bit; what has no length that numbers can tell becomes NaN.
+[[nodiscard]] inline Quaternion unit_quaternion(const double* given) noexcept {
+  constexpr double kLeast = 1e-100;  // its square has all digits
+  const Quaternion q{given[0], given[1], given[2], given[3]};
+  const double length = length_of(q);
+  if (!(length > kLeast && length < 1 / kLeast)) return {NAN, NAN, NAN, NAN};
+  return std::fabs(length - 1) < 1e-9 ? q : normalised(q);
+}
+
 [[nodiscard]] inline Quaternion about_x(double angle) noexcept {
   return {std::sin(angle / 2), 0, 0, std::cos(angle / 2)};
 }

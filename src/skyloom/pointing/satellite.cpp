@@ -43,10 +43,7 @@ Boresight satellite_boresight(const SatelliteScan& scan, double rate_hz, std::in
         axes.empty() ? frame * about_z(angle_of(year, sample)) * to_axis : from_equator * axes[i];
     const Quaternion q = axis * (about_z(angle_of(precession, sample)) *
                                  (open_precession * (about_z(angle_of(spin, sample)) * open_spin)));
-    out(0, i) = q.x;
-    out(1, i) = q.y;
-    out(2, i) = q.z;
-    out(3, i) = q.w;
+    set_quaternion(out, i, q);
     if (plate) set_plate(out, i, angle_of(scan.plate_rpm / (60 * rate_hz), sample));
   }
   return out;

@@ -27,6 +27,13 @@ void set_plate(Boresight& boresight, std::size_t i, double angle) noexcept;
   return {boresight(0, i), boresight(1, i), boresight(2, i), boresight(3, i)};
 }
 
+inline void set_quaternion(Boresight& boresight, std::size_t i, const Quaternion& q) noexcept {
+  boresight(0, i) = q.x;
+  boresight(1, i) = q.y;
+  boresight(2, i) = q.z;
+  boresight(3, i) = q.w;
+}
+
 enum class Frame { kEcliptic, kEquatorial };
 
 struct SatelliteScan {

@@ -35,11 +35,6 @@ std::span<const std::uint8_t> bytes_of(const std::vector<double>& numbers) {
   return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
-}
-
 std::string name_of(const std::string& path, const RankCompany* company, std::size_t turn) {
   const std::string rank = company != nullptr ? print(".rank%zu", company->rank()) : std::string();
   return path + rank + "." + std::to_string(turn);

@@ -7,17 +7,6 @@
 
 namespace skyloom {
 
-Direction direction_of(const SkyPlace& place) noexcept {
-  const double flat = std::cos(place.lat_deg * kDegree);
-  return {flat * std::cos(place.lon_deg * kDegree), flat * std::sin(place.lon_deg * kDegree),
-          std::sin(place.lat_deg * kDegree)};
-}
-
-SkyPlace place_of(const Direction& v) noexcept {
-  const double lon = std::atan2(v.y, v.x) / kDegree;
-  return {lon < 0 ? lon + 360 : lon, std::atan2(v.z, std::hypot(v.x, v.y)) / kDegree};
-}
-
 std::optional<Direction> mollweide(std::size_t column, std::size_t row, std::size_t width,
                                    double middle_lon_deg) noexcept {
   const double half = static_cast<double>(width) / 2;

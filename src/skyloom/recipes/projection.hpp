@@ -5,16 +5,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "skyloom/pixels/healpix.hpp"
+#include "skyloom/pointing/sky_place.hpp"
 
 namespace skyloom {
-
-/// Longitude and latitude, degrees.
-struct SkyPlace {
-  double lon_deg = 0, lat_deg = 0;
-};
-[[nodiscard]] Direction direction_of(const SkyPlace& place) noexcept;
-[[nodiscard]] SkyPlace place_of(const Direction& direction) noexcept;
 
 /// All of the sky in an ellipse twice as wide as high; equal areas. East is to the left, as one
 /// looks up. `column`, `row`: of a picture `width` x `width` / 2, row 0 in the north. nullopt: the

@@ -113,6 +113,54 @@ TEST(MakeMaps, OfAPartHaveEveryBaselineThatBeginsInIt) {
   }
 }
 
+/// From the ground by day, with flags of the detectors' own beside the mount's.
+class FlaggedByDay final : public TodSource {
+ public:
+  explicit FlaggedByDay(const SimulatedTod& source) : source_(source) {}
+  [[nodiscard]] std::size_t observations() const override { return 1; }
+  [[nodiscard]] const Observation& observation(std::size_t number) const override {
+    return source_.observation(number);
+  }
+  [[nodiscard]] Boresight boresight(std::size_t number) const override {
+    return source_.boresight(number);
+  }
+  [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override {
+    return source_.motion(number);
+  }
+  void read(std::size_t number, const Boresight& boresight, std::size_t first,
+            std::span<const Signal> signals) const override {
+    source_.read(number, boresight, first, signals);
+    for (const Signal& signal : signals) {
+      for (std::size_t i = 0; i < signal.flags.size(); i += 3) signal.flags[i] = 1;
+    }
+  }
+
+ private:
+  const SimulatedTod& source_;
+};
+
+TEST(WriteObservations, KeepsADetectorsFlagsWhereTheSunIsUp) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.schedule = std::make_shared<const GroundSchedule>(
+      parse_schedule("a | t | -22 | -67 | 5200\n"
+                     "2026-03-18 15:00:00 | 2026-03-18 15:10:00 | 0 | day | 40 | 60 | 50 | 0 | 0\n",
+                     "text"));
+  const SimulatedTod source(options, nullptr);
+  SerialExecutor one;
+  const auto paths =
+      write_observations(FlaggedByDay(source), folder.file("data"), Overwrite::kNo, one);
+  const hdf5::Reader file(paths.at(0));
+  const std::vector<double> own = file.read("detdata/flags"), shared = file.read("shared/flags");
+  std::size_t by_day = 0;
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const auto bits = static_cast<int>(shared[i]);
+    by_day += (bits & kSunUpFlag) != 0 ? 1 : 0;
+    EXPECT_EQ(own[i] != 0, i % 3 == 0 && (bits & kSharedMask) == 0) << i;
+  }
+  EXPECT_GT(by_day, 1000U);
+}
+
 TEST(Split, TellsWhatItTakesAndRefusesTheRest) {
   for (const char* text : {"none", "detectors", "observations", "time=2", "time=100"}) {
     EXPECT_EQ(split_text(split_of(text)), text);

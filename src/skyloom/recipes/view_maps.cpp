@@ -2,15 +2,16 @@
 #include "skyloom/recipes/view_maps.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <vector>
 
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/json/json.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/levels.hpp"
@@ -54,11 +55,6 @@ Map read_map(const std::string& path) {
   return out;
 }
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 /// The file and the folder that it is in.
 std::string name_of(const std::string& path) {
   const std::filesystem::path whole(path);
@@ -76,23 +72,25 @@ std::string map_of(const std::string& path) {
   throw Error(Status::kNotFound, path + ": neither map.fits nor binned.fits in it");
 }
 
-/// Both pictures of some values.
+/// Both pictures of some values of one sky: which of its pixels they show is found once.
 class Pictures {
  public:
-  Pictures(const SkyPlace& middle, double size_deg) : middle_(middle), size_deg_(size_deg) {}
-
-  [[nodiscard]] Json json(const Healpix& sky, const std::vector<double>& values,
-                          const std::string& name, const char* of) const {
-    const auto at = [&](const Direction& v) {
-      return values[static_cast<std::size_t>(sky.nested(v))];
-    };
-    const page::Levels whole = page::levels_of(kWide * kWide / 2, [&](std::size_t i) {
-      const auto to = mollweide(i % kWide, i / kWide, kWide, 0);
-      return to ? at(*to) : NAN;
-    });
-    const page::Levels part = page::levels_of(kPart * kPart, [&](std::size_t i) {
-      return at(gnomonic(i % kPart, i / kPart, kPart, size_deg_, middle_));
-    });
+  Pictures(const Healpix& sky, const SkyPlace& middle, double size_deg)
+      : whole_(kWide * kWide / 2, -1), part_(kPart * kPart) {
+    for (std::size_t i = 0; i < whole_.size(); ++i) {
+      if (const auto to = mollweide(i % kWide, i / kWide, kWide, 0)) whole_[i] = sky.nested(*to);
+    }
+    for (std::size_t i = 0; i < part_.size(); ++i) {
+      part_[i] = sky.nested(gnomonic(i % kPart, i / kPart, kPart, size_deg, middle));
+    }
+  }
+  [[nodiscard]] Json json(const std::vector<double>& values, const std::string& name,
+                          const char* of) const {
+    const auto at = [&](Pixel p) { return p < 0 ? NAN : values[static_cast<std::size_t>(p)]; };
+    const page::Levels whole =
+        page::levels_of(whole_.size(), [&](std::size_t i) { return at(whole_[i]); });
+    const page::Levels part =
+        page::levels_of(part_.size(), [&](std::size_t i) { return at(part_[i]); });
     const auto picture = [](const page::Levels& levels, std::size_t width, std::size_t height) {
       return Json{{"width", width},
                   {"height", height},
@@ -124,8 +122,7 @@ class Pictures {
     low = rank(seen.size() / 100);
     high = rank(seen.size() - 1 - seen.size() / 100);
   }
-  SkyPlace middle_;
-  double size_deg_;
+  std::vector<Pixel> whole_, part_;  ///< -1: the paper's corner
 };
 
 /// Where most samples are; else the middle of what was seen.
@@ -193,8 +190,8 @@ void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Exe
     for (std::size_t i = 0; i < apart.columns[c].size(); ++i) {
       apart.columns[c][i] -= other.columns[c][i] + shift;
     }
-    data["maps"].push_back(pictures.json(map.pixels, other.columns[c], map.names[c], "other"));
-    data["maps"].push_back(pictures.json(map.pixels, apart.columns[c], map.names[c], "difference"));
+    data["maps"].push_back(pictures.json(other.columns[c], map.names[c], "other"));
+    data["maps"].push_back(pictures.json(apart.columns[c], map.names[c], "difference"));
   }
   if (job.multipoles == 0) return;
   data["spectra"].push_back(spectra_json(other, "other", job.multipoles, executor));
@@ -209,9 +206,7 @@ SkyPlace sky_place_of(const std::string& text) {
   const std::string parts[] = {text.substr(0, comma),
                                comma == std::string::npos ? "" : text.substr(comma + 1)};
   for (std::size_t i = 0; i < 2; ++i) {
-    const char* const end = parts[i].data() + parts[i].size();
-    const auto [at, fault] = std::from_chars(parts[i].data(), end, values[i]);
-    if (fault != std::errc() || at != end) values[i] = NAN;
+    values[i] = number_in(parts[i]).value_or(NAN);
   }
   if (!(std::fabs(values[0]) <= 720 && std::fabs(values[1]) <= 90)) {
     throw Error(Status::kUsage, "'" + text + "': expected LON,LAT in degrees");
@@ -235,7 +230,7 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
     for (double& value : weights) value = std::isfinite(value) ? 1 : NAN;
   }
   const SkyPlace middle = job.middle ? *job.middle : busiest(map.pixels, weights);
-  const Pictures pictures(middle, job.size_deg);
+  const Pictures pictures(map.pixels, middle, job.size_deg);
   stop_if_asked(observer);
   std::size_t seen = 0;
   for (const double value : map.columns[0]) seen += std::isfinite(value) ? 1 : 0;
@@ -250,14 +245,14 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
             {"maps", Json::array()},
             {"spectra", Json::array()}};
   for (std::size_t c = 0; c < map.columns.size(); ++c) {
-    data["maps"].push_back(pictures.json(map.pixels, map.columns[c], map.names[c], "map"));
+    data["maps"].push_back(pictures.json(map.columns[c], map.names[c], "map"));
   }
   if (job.multipoles > 0) {
     data["spectra"].push_back(spectra_json(map, "map", job.multipoles, executor));
   }
   stop_if_asked(observer);
   if (!job.other.empty()) add_other(job, map, pictures, executor, data);
-  if (hits) data["maps"].push_back(pictures.json(hits->pixels, hits->columns[0], "hits", "hits"));
+  if (hits) data["maps"].push_back(pictures.json(hits->columns[0], "hits", "hits"));
   data["run"] = summary_of(job);
   const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
   const std::string title = page::escape_html(name_of(map.path));

@@ -38,10 +38,10 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
     });
     for (std::size_t i = 0; i < n; ++i) {
       PairSamples& pair = pairs[i / 2];
-      if (motion) {  // what the mount flags stands in shared flags
+      if (motion) {  // what read() took from the mount stands in shared flags
         std::vector<std::uint8_t>& flags = pair.flags[i % 2];
         for (std::size_t k = 0; k < flags.size(); ++k) {
-          if (motion->flags[k] != 0) flags[k] = 0;
+          if ((motion->flags[k] & kSharedMask) != 0) flags[k] = 0;
         }
       }
       writer.signal(first + i, pair.values[i % 2], pair.flags[i % 2]);

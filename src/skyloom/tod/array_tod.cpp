@@ -41,13 +41,12 @@ Boresight ArrayTod::boresight(std::size_t number) const {
   const std::size_t n = of.about.samples;
   Boresight out(of.plate.empty() ? kBoresightRows : kPlateRows, n);
   for (std::size_t i = 0; i < n; ++i) {
-    const double* const q = of.boresight.data() + 4 * i;
-    const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (!(length > 0) || !std::isfinite(length)) {
+    const Quaternion q = unit_quaternion(of.boresight.data() + 4 * i);
+    if (!std::isfinite(q.x + q.y + q.z + q.w)) {
       throw Error(Status::kCorrupt, print("observation %s: boresight: row %zu is no quaternion",
                                           of.about.name.c_str(), i));
     }
-    for (std::size_t k = 0; k < 4; ++k) out(k, i) = q[k] / length;
+    set_quaternion(out, i, q);
     if (of.plate.empty()) continue;
     if (!std::isfinite(of.plate[i])) {
       throw Error(Status::kCorrupt, print("observation %s: hwp_angle: value %zu is no number",

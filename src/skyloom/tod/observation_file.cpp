@@ -14,8 +14,6 @@ namespace {
 
 using hdf5::Reader;
 
-constexpr double kLeastLength = 1e-100;  // of a quaternion: its square has all digits
-
 std::vector<double> column(const Reader& file, const std::string& name, std::size_t rows,
                            std::size_t width = 1) {
   std::vector<double> values = file.read_field(kFocalPlaneTable, name);
@@ -34,13 +32,6 @@ std::map<std::string, std::size_t> rows_by_name(const std::vector<std::string>& 
 }
 
 }  // namespace
-
-Quaternion unit_quaternion(const double* q) noexcept {
-  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (!(length > kLeastLength && length < 1 / kLeastLength)) return {NAN, NAN, NAN, NAN};
-  if (std::fabs(length - 1) < 1e-9) return {q[0], q[1], q[2], q[3]};
-  return {q[0] / length, q[1] / length, q[2] / length, q[3] / length};
-}
 
 std::string text_of(const Reader& file, const std::string& name, const std::string& attribute) {
   const auto found = file.description(name, attribute);

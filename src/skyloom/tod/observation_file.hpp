@@ -31,10 +31,6 @@ inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, f
 [[nodiscard]] std::vector<Detector> read_detectors(const hdf5::Reader& file,
                                                    const std::vector<std::string>& names);
 
-/// What is within 1e-9 of 1 in length stays as it is, to the last bit; what has no length that
-/// numbers can tell becomes NaN.
-[[nodiscard]] Quaternion unit_quaternion(const double* q) noexcept;
-
 /// Adds noise from metadata/MODEL/analytic, or as white noise from its detector_weights. Returns
 /// the sampling rate: the model's where it has one, else `rate_hz`, that of the timestamps, whose
 /// digits are few. Throws kNoiseModel where there is neither table, a detector is not in it, or the

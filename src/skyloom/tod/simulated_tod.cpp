@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "loom/base/print.hpp"
+#include "skyloom/ground/direction_table.hpp"
 #include "skyloom/ground/earth_orbit.hpp"
 #include "skyloom/pointing/angle.hpp"
 #include "skyloom/pointing/expand.hpp"
@@ -18,8 +20,6 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
 constexpr double kMostSamples = 1e9;
-/// Of shared flags: what is left out of maps, as StoredTod does by default.
-constexpr std::uint8_t kSharedMask = 15;
 
 }  // namespace
 
@@ -64,6 +64,7 @@ void SimulatedTod::add_ground() {
   const FocalPlane plane = hexagon(options_.plane);
   Site site = schedule.site;
   site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
+  std::set<std::string> names;
   for (const GroundScan& scan : schedule.scans) {
     const std::size_t samples = scan_samples(scan, plane.rate_hz);
     if (samples < 2 || static_cast<double>(samples) >= kMostSamples) {
@@ -77,15 +78,17 @@ void SimulatedTod::add_ground() {
                             .samples = samples,
                             .start_s = scan.start_s,
                             .ground = GroundPlan{schedule.site_name, site, scan}};
-    for (const Observation& before : observations_) {
-      if (before.name != observation.name) continue;
-      throw Error(Status::kUsage,
-                  "two scans called " + before.name + ": expected one of each patch, pass and sub");
+    if (!names.insert(observation.name).second) {
+      throw Error(Status::kUsage, "two scans called " + observation.name +
+                                      ": expected one of each patch, pass and sub");
     }
     add_observation(std::move(observation));
     if (options_.stretches.empty()) continue;
-    const std::vector<Stretch>* const found =
-        motion(observations_.size() - 1)->interval(options_.stretches);
+    // the Sun is looked for where its intervals are asked for alone: that takes longer
+    const GroundMotion sweeps = sweep_mount(scan, options_.mount, plane.rate_hz);
+    const std::vector<Stretch>* found = sweeps.interval(options_.stretches);
+    const auto moved = found == nullptr ? motion(observations_.size() - 1) : nullptr;
+    if (moved) found = moved->interval(options_.stretches);
     if (found == nullptr) {
       throw Error(Status::kUsage, "--intervals " + options_.stretches +
                                       ": expected scanning, throw or another one of the peer's");
@@ -167,23 +170,15 @@ void SimulatedTod::add_dipole(const Observation& observation, const Detector& de
   const double rate = observation.plane.rate_hz;
   const double last = static_cast<double>(signal.size() - 1) / rate;
   const auto steps = static_cast<std::size_t>(std::ceil(last / kVelocityStep));
-  std::vector<Direction> nodes;
-  for (std::size_t k = 0; k <= steps; ++k) {
-    const double t =
-        observation.start_s + last * static_cast<double>(k) / static_cast<double>(steps);
-    const Direction orbital = rotated(frame, earth_state(t).velocity_km_s);
-    nodes.push_back(options_.dipole == Dipole::kSolar     ? solar
-                    : options_.dipole == Dipole::kOrbital ? orbital
-                                                          : added_velocity(solar, orbital));
-  }
+  const DirectionTable velocity(last, steps, [&](double seconds) {
+    if (options_.dipole == Dipole::kSolar) return solar;
+    const Direction orbital =
+        rotated(frame, earth_state(observation.start_s + seconds).velocity_km_s);
+    return options_.dipole == Dipole::kOrbital ? orbital : added_velocity(solar, orbital);
+  });
   for (std::size_t i = 0; i < signal.size(); ++i) {
-    const double place = static_cast<double>(i) / rate / last * static_cast<double>(steps);
-    const std::size_t k = std::min(static_cast<std::size_t>(place), steps - 1);
-    const double share = place - static_cast<double>(k);
-    const Direction &a = nodes[k], &b = nodes[k + 1];
-    const Direction v{a.x + share * (b.x - a.x), a.y + share * (b.y - a.y),
-                      a.z + share * (b.z - a.z)};
-    signal[i] += dipole_kelvin(rotated(quaternion_at(boresight, i) * detector.place, {0, 0, 1}), v);
+    const Direction look = rotated(quaternion_at(boresight, i) * detector.place, {0, 0, 1});
+    signal[i] += dipole_kelvin(look, velocity.at(static_cast<double>(i) / rate));
   }
 }
 

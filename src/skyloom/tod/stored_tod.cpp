@@ -251,10 +251,7 @@ Boresight StoredTod::boresight(std::size_t number) const {
       throw Error(Status::kCorrupt,
                   file.path + ": " + name + print(": row %zu is no quaternion", i));
     }
-    out(0, i) = q.x;
-    out(1, i) = q.y;
-    out(2, i) = q.z;
-    out(3, i) = q.w;
+    set_quaternion(out, i, q);
   }
   if (!file.has_plate) return out;
   const std::string plate = "shared/" + options_.plate;

@@ -17,15 +17,15 @@ class Reader;
 namespace skyloom {
 
 struct StoredOptions {
-  std::string signal = "signal";                    ///< in detdata/
-  std::string detector_flags = "flags";             ///< in detdata/; not there: none
-  std::string shared_flags = "flags";               ///< in shared/; not there: none
-  std::string boresight = "boresight_radec";        ///< in shared/
-  std::string plate = "hwp_angle";                  ///< in shared/; not there: no half-wave plate
-  std::string azimuth = "azimuth";                  ///< in shared/; for filters of the ground
-  std::string noise_model = "noise_model";          ///< in metadata/
-  std::string intervals = {};                       ///< in intervals/; empty: all samples
-  std::size_t detector_mask = 7, shared_mask = 15;  ///< bits that flag; TOAST's defaults
+  std::string signal = "signal";              ///< in detdata/
+  std::string detector_flags = "flags";       ///< in detdata/; not there: none
+  std::string shared_flags = "flags";         ///< in shared/; not there: none
+  std::string boresight = "boresight_radec";  ///< in shared/
+  std::string plate = "hwp_angle";            ///< in shared/; not there: no half-wave plate
+  std::string azimuth = "azimuth";            ///< in shared/; for filters of the ground
+  std::string noise_model = "noise_model";    ///< in metadata/
+  std::string intervals = {};                 ///< in intervals/; empty: all samples
+  std::size_t detector_mask = 7, shared_mask = kSharedMask;  ///< bits that flag; TOAST's defaults
 };
 
 class StoredTod final : public TodSource {
