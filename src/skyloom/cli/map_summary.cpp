@@ -21,6 +21,7 @@ std::string summary_line(const MapSummary& s) {
     text += print("; %zu offsets in %zu iterations, residual %.2g", s.baselines, s.residuals.size(),
                   s.residuals.back());
   }
+  if (s.glitches > 0) text += print("; %zu samples flagged as glitches", s.glitches);
   if (s.not_finite > 0) text += print("; %zu samples were not finite", s.not_finite);
   return text;
 }
@@ -42,6 +43,7 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"flagged", s.flagged},
                   {"not_finite", s.not_finite},
                   {"unfitted_stretches", s.unfitted},
+                  {"glitch_samples", s.glitches},
                   {"runs", s.runs}};
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},

@@ -119,7 +119,8 @@ Command make_simulate() {
               "schedule's");
   options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
   options.add("--json", &state->json, "summary as JSON; - is standard output");
-  for (const char* group : {kPlaneOptions, kScanOptions, kGroundOptions, kSkyOptions}) {
+  for (const char* group :
+       {kPlaneOptions, kScanOptions, kGroundOptions, kSkyOptions, kFaultOptions}) {
     add_rows(options, simulate_option_rows(), group, state->job);
   }
   add_rows(options, map_option_rows(), kMapOptions, state->maps);

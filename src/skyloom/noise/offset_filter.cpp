@@ -5,41 +5,16 @@
 #include <cmath>
 #include <numbers>
 
-#include "loom/fft/long_plan.hpp"
+#include "skyloom/noise/spectrum_lags.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr double kZeroHz = 1e-10;     // stands for 0 in logarithms
 constexpr int kTerms = 5;             // of the sum over m, on either side
 constexpr std::size_t kKnots = 1000;  // of P_a, even in its logarithm
 constexpr double kLeastLag = 1e-4;    // of the first one
 constexpr double kFloor = 1e-10;      // of the largest value of a spectrum
-
-/// y(x) between knots, linear in both logarithms, constant beyond them.
-class LogCurve {
- public:
-  LogCurve(const std::vector<double>& x, const std::vector<double>& y) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (!(x[i] > 0)) continue;
-      x_.push_back(std::log(x[i]));
-      y_.push_back(std::log(y[i]));
-    }
-  }
-  [[nodiscard]] double operator()(double x) const {
-    const double at = std::log(std::max(std::fabs(x), kZeroHz));
-    const auto above = std::upper_bound(x_.begin(), x_.end(), at);
-    if (above == x_.begin()) return std::exp(y_.front());
-    if (above == x_.end()) return std::exp(y_.back());
-    const auto i = static_cast<std::size_t>(above - x_.begin());
-    const double part = (at - x_[i - 1]) / (x_[i] - x_[i - 1]);
-    return std::exp(y_[i - 1] + part * (y_[i] - y_[i - 1]));
-  }
-
- private:
-  std::vector<double> x_, y_;
-};
 
 /// The white level: a line through the logarithms of the upper fifth, at its end.
 double white_level(const NoisePsd& model) {
@@ -86,21 +61,6 @@ std::vector<double> knots(double rate_hz, double step_s, std::size_t offsets) {
   return out;
 }
 
-/// Real numbers of a real symmetric spectrum of `length` frequencies, given to the middle.
-std::vector<double> from_spectrum(const std::vector<double>& half, std::size_t length) {
-  const std::size_t n = std::max<std::size_t>(length, 64), apart = n / length;
-  const fft::LongPlan plan(n, fft::Sign::kPlus);
-  std::vector<double> data(2 * n, 0.0), work(plan.work_size());
-  for (std::size_t k = 0; k < length; ++k) {
-    data[fft::LongPlan::place(k * apart)] = half[std::min(k, length - k)];
-  }
-  plan.run(data.data(), work.data());
-  std::vector<double> out(length / 2);
-  plan.take(data.data(), fft::LongPlan::Part::kReal, 0, out);
-  for (double& x : out) x /= static_cast<double>(length);
-  return out;
-}
-
 }  // namespace
 
 std::vector<double> offset_psd(const NoisePsd& model, double step_s,
@@ -135,7 +95,7 @@ std::vector<double> offset_filter(const NoisePsd& model, double rate_hz, double 
   for (std::size_t k = 0; k < half.size(); ++k) {
     half[k] = inverse(static_cast<double>(k) / (static_cast<double>(length) * step_s));
   }
-  std::vector<double> lags = from_spectrum(half, length);
+  std::vector<double> lags = lags_of_spectrum(half, length);
   if (!(lags[0] > 0) || !std::isfinite(lags[0])) {
     throw Error(kNoiseModel, "noise of " + name + ": no prior for offsets can be made of it");
   }

@@ -22,6 +22,7 @@ inline constexpr const char* kPlaneOptions = "Focal plane";
 inline constexpr const char* kScanOptions = "Scan";
 inline constexpr const char* kGroundOptions = "Scan from the ground";
 inline constexpr const char* kSkyOptions = "Sky and noise";
+inline constexpr const char* kFaultOptions = "Gains and glitches";
 
 /// All of them but the names of files and what belongs to running, in the order of help.
 [[nodiscard]] std::span<const OptionRow<SimulateJob>> simulate_option_rows();

@@ -196,9 +196,9 @@ std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, con
 /// Of all ranks together.
 void count_all(RankCompany* company, MapSummary& s) {
   if (company == nullptr) return;
-  std::size_t* const counts[] = {&s.samples,    &s.good,       &s.flagged,    &s.not_finite,
-                                 &s.runs,       &s.baselines,  &s.unfitted,   &s.left_baselines,
-                                 &s.hit_pixels, &s.cut_pixels, &s.cut_samples};
+  std::size_t* const counts[] = {&s.samples,    &s.good,       &s.flagged,     &s.not_finite,
+                                 &s.runs,       &s.baselines,  &s.unfitted,    &s.left_baselines,
+                                 &s.hit_pixels, &s.cut_pixels, &s.cut_samples, &s.glitches};
   std::vector<double> sums;
   for (const std::size_t* count : counts) sums.push_back(static_cast<double>(*count));
   company->sum(sums);
@@ -237,6 +237,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   MapSummary& summary = out->summary;
   std::vector<Stream> streams = read_streams(source, job, parts, *out, executor, observer);
   summary.unfitted = filtered.failed();
+  summary.glitches = filtered.glitches();
   if (company != nullptr) {
     std::vector<SkySums*> sums{&out->sums.whole};
     for (SkySums& part : out->sums.parts) sums.push_back(&part);

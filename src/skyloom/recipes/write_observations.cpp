@@ -45,6 +45,7 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
         }
       }
       writer.signal(first + i, pair.values[i % 2], pair.flags[i % 2]);
+      writer.truth(first + i, source.truth(number, first + i));
     }
     if (observer.progress) {
       observer.progress("detectors", number * detectors + first + n,

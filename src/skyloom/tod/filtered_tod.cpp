@@ -30,20 +30,29 @@ bool all_flagged(std::span<const std::uint8_t> flags) {
 FilteredTod::FilteredTod(const TodSource& source, const FilterOptions& options)
     : source_(source), options_(options) {}
 
-std::size_t FilteredTod::read_own(std::size_t number, const Boresight& boresight, std::size_t first,
-                                  std::span<const Signal> signals) const {
+FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& boresight,
+                                          std::size_t first,
+                                          std::span<const Signal> signals) const {
   source_.read(number, boresight, first, signals);
-  std::size_t failed = 0;
-  for (const Signal& signal : signals) {
-    if (!ground_ || ground_->subtract(signal.values, signal.flags)) continue;
-    failed += all_flagged(signal.flags) ? 0 : 1;
-    std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
-  }
-  if (!options_.polynomial) return failed;
+  Counts counts;
   const Observation& at = observation(number);
   const Stretch all[] = {{0, at.samples}};
   const std::span<const Stretch> stretches =
       at.stretches.empty() ? std::span<const Stretch>(all) : at.stretches;
+  for (const Signal& signal : signals) {
+    if (!options_.deglitch.any()) break;
+    for (const Stretch& stretch : stretches) {
+      const std::size_t n = stretch.end - stretch.first;
+      counts.glitches += flag_glitches(options_.deglitch, signal.values.subspan(stretch.first, n),
+                                       signal.flags.subspan(stretch.first, n));
+    }
+  }
+  for (const Signal& signal : signals) {
+    if (!ground_ || ground_->subtract(signal.values, signal.flags)) continue;
+    counts.failed += all_flagged(signal.flags) ? 0 : 1;
+    std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+  }
+  if (!options_.polynomial) return counts;
   for (const Signal& signal : signals) {
     for (const Stretch& stretch : stretches) {
       const std::size_t n = stretch.end - stretch.first;
@@ -52,11 +61,11 @@ std::size_t FilteredTod::read_own(std::size_t number, const Boresight& boresight
                               flags)) {
         continue;
       }
-      failed += all_flagged(flags) ? 0 : 1;
+      counts.failed += all_flagged(flags) ? 0 : 1;
       std::fill(flags.begin(), flags.end(), std::uint8_t{1});
     }
   }
-  return failed;
+  return counts;
 }
 
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,
@@ -109,7 +118,9 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
 
 void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                        std::span<const Signal> signals) const {
-  failed_ += read_own(number, boresight, first, signals);
+  const Counts counts = read_own(number, boresight, first, signals);
+  failed_ += counts.failed;
+  glitches_ += counts.glitches;
   if (!options_.common_mode) return;
   for (const Signal& signal : signals) {
     for (std::size_t i = 0; i < signal.values.size(); ++i) signal.values[i] -= common_[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time-ordered data of another source, filtered as they are read: what depends on the azimuth, then
+// Time-ordered data of another source, filtered as they are read: glitches are flagged, then goes
+// what depends on the azimuth, then
 // polynomials of each detector, then what all detectors have in common.
 #pragma once
 
@@ -9,16 +10,20 @@
 #include <optional>
 #include <vector>
 
+#include "skyloom/filters/deglitch.hpp"
 #include "skyloom/filters/ground.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
 
 struct FilterOptions {
+  DeglitchOptions deglitch = {};
   GroundTemplate ground = {};
   std::optional<std::size_t> polynomial = {};  ///< its order; none: no such filter
   bool common_mode = false;  ///< the mean of all detectors at a sample is taken out of each
-  [[nodiscard]] bool any() const noexcept { return ground.any() || polynomial || common_mode; }
+  [[nodiscard]] bool any() const noexcept {
+    return deglitch.any() || ground.any() || polynomial || common_mode;
+  }
 };
 
 /// prepare() before reading. Keeps one or two numbers a sample of the observation that is prepared
@@ -54,17 +59,21 @@ class FilteredTod final : public TodSource {
   /// Stretches of a detector that have good samples, but not enough of them for a filter, of all
   /// that were read.
   [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
+  /// Samples that were flagged as glitches.
+  [[nodiscard]] std::size_t glitches() const noexcept { return glitches_; }
 
  private:
-  /// Returns how many stretches a filter could not be fitted to.
-  std::size_t read_own(std::size_t number, const Boresight& boresight, std::size_t first,
-                       std::span<const Signal> signals) const;
+  struct Counts {
+    std::size_t failed = 0, glitches = 0;
+  };
+  Counts read_own(std::size_t number, const Boresight& boresight, std::size_t first,
+                  std::span<const Signal> signals) const;
 
   const TodSource& source_;
   FilterOptions options_;
   mutable std::unique_ptr<const GroundFilter> ground_;  ///< of the observation that was prepared
   mutable std::vector<double> common_;                  ///< of the observation that was prepared
-  mutable std::atomic<std::size_t> failed_ = 0;
+  mutable std::atomic<std::size_t> failed_ = 0, glitches_ = 0;
 };
 
 }  // namespace skyloom

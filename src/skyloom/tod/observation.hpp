@@ -40,6 +40,12 @@ struct Observation {
   std::optional<GroundPlan> ground = {};  ///< of a simulation from the ground
 };
 
+/// What a simulation did to a detector beside sky and noise; empty: nothing of that kind.
+struct Truth {
+  std::vector<double> gain;    ///< of each sample: the sky, not the noise, is multiplied by it
+  std::vector<double> glitch;  ///< K, of each sample
+};
+
 /// A detector's samples, to be filled.
 struct Signal {
   std::span<double> values;
@@ -58,6 +64,10 @@ class TodSource {
   }
   /// The spectrum of a detector's noise; that of its DetectorNoise. Throws kNoiseModel.
   [[nodiscard]] virtual NoisePsd noise(std::size_t number, std::size_t detector) const;
+  /// Of a simulation; what truth(number, ...) has is the same for all detectors of an observation.
+  [[nodiscard]] virtual Truth truth(std::size_t /*number*/, std::size_t /*detector*/) const {
+    return {};
+  }
   /// One or two detectors from `first` on, all samples. Safe from any thread. What is read does not
   /// depend on the order; pairs begin with an even number.
   virtual void read(std::size_t number, const Boresight& boresight, std::size_t first,

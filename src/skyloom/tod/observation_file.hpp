@@ -17,6 +17,9 @@ namespace skyloom {
 inline constexpr int kObservationFormat = 2;
 inline constexpr const char* kFocalPlaneTable = "instrument/focalplane";
 inline constexpr const char* kPlateAngles = "shared/hwp_angle";
+/// What a simulation did beside sky and noise: of each sample, float32.
+inline constexpr const char *kTrueGain = "detdata/true_gain",
+                            *kTrueGlitches = "detdata/true_glitches";  ///< K
 inline constexpr const char* kStretches = "scanning";   ///< in intervals/: the peer's name
 inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, fknee, slope, NET
 

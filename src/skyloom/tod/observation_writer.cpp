@@ -120,7 +120,7 @@ ObservationWriter::ObservationWriter(const std::string& path, Overwrite overwrit
   write_shared(observation, boresight, motion);
   write_intervals(observation, motion);
   if (motion != nullptr) write_motion(observation, *motion);
-  const std::size_t detectors = observation.plane.detectors.size();
+  const std::size_t detectors = detectors_ = observation.plane.detectors.size();
   writer_->create("detdata/signal", Type::kFloat64, {detectors, observation.samples});
   say(*writer_, "detdata/signal", "units", "K");
   writer_->create("detdata/flags", Type::kUint8, {detectors, observation.samples});
@@ -331,6 +331,21 @@ void ObservationWriter::signal(std::size_t detector, std::span<const double> val
                                std::span<const std::uint8_t> flags) {
   writer_->write("detdata/signal", detector, values);
   writer_->write("detdata/flags", detector, flags);
+}
+
+void ObservationWriter::truth(std::size_t detector, const Truth& truth) {
+  const struct {
+    const char *name, *unit;
+    const std::vector<double>& values;
+  } sets[] = {{kTrueGain, "", truth.gain}, {kTrueGlitches, "K", truth.glitch}};
+  for (const auto& set : sets) {
+    if (set.values.empty()) continue;
+    if (detector == 0) {
+      writer_->create(set.name, Type::kFloat32, {detectors_, set.values.size()});
+      say(*writer_, set.name, "units", set.unit);
+    }
+    writer_->write(set.name, detector, std::span<const double>(set.values));
+  }
 }
 
 void ObservationWriter::commit() { writer_->commit(); }

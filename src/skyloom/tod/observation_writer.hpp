@@ -29,6 +29,8 @@ class ObservationWriter {
 
   void signal(std::size_t detector, std::span<const double> values,
               std::span<const std::uint8_t> flags);
+  /// After signal() of the same detector. The first one tells which truths there are.
+  void truth(std::size_t detector, const Truth& truth);
   void commit();
 
  private:
@@ -41,6 +43,7 @@ class ObservationWriter {
   void write_shared(const Observation& observation, const Boresight& boresight,
                     const GroundMotion* motion);
   std::unique_ptr<hdf5::Writer> writer_;
+  std::size_t detectors_ = 0;
 };
 
 }  // namespace skyloom

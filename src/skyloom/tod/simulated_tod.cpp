@@ -27,6 +27,7 @@ struct SimulatedTod::Work {
   NoiseWork noise;
   std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
+  std::vector<double> seen, gain;
 };
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
@@ -114,7 +115,12 @@ void SimulatedTod::add_observation(Observation observation) {
 }
 
 std::size_t SimulatedTod::work_bytes() const {
-  return noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes();
+  std::size_t longest = 0;
+  for (const Observation& observation : observations_) {
+    longest = std::max(longest, observation.samples);
+  }
+  return (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
+         (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
 }
 
 std::shared_ptr<const GroundMotion> SimulatedTod::motion(std::size_t number) const {
@@ -182,6 +188,45 @@ void SimulatedTod::add_dipole(const Observation& observation, const Detector& de
   }
 }
 
+StreamName SimulatedTod::stream_name(std::size_t number, std::size_t detector) const {
+  const Observation& observation = observations_[number];
+  return {.realization = options_.realization,
+          .telescope = observation.telescope_uid,
+          .component = 0,
+          .observation = observation.session_uid,
+          .detector = observation.plane.detectors[detector].uid};
+}
+
+Truth SimulatedTod::truth(std::size_t number, std::size_t detector) const {
+  const Observation& observation = observations_[number];
+  const StreamName name = stream_name(number, detector);
+  Truth out;
+  if (options_.gain.any()) {
+    out.gain.resize(observation.samples);
+    make_gain(options_.gain, name, observation.plane.rate_hz, out.gain);
+  }
+  if (options_.glitches.any()) {
+    out.glitch.assign(observation.samples, 0.0);
+    add_glitches(options_.glitches, name, observation.plane.rate_hz, out.glitch);
+  }
+  return out;
+}
+
+void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Boresight& boresight,
+                            Work& work, std::span<double> signal) const {
+  const Observation& observation = observations_[number];
+  const Detector& at = observation.plane.detectors[detector];
+  const bool varies = options_.gain.any();
+  if (varies) work.seen.assign(signal.size(), 0.0);
+  const std::span<double> to = varies ? std::span(work.seen) : signal;
+  if (options_.dipole != Dipole::kNone) add_dipole(observation, at, boresight, to);
+  if (sky_) add_sky(at, boresight, work, to);
+  if (!varies) return;
+  work.gain.resize(signal.size());
+  make_gain(options_.gain, stream_name(number, detector), observation.plane.rate_hz, work.gain);
+  for (std::size_t i = 0; i < signal.size(); ++i) signal[i] += work.gain[i] * work.seen[i];
+}
+
 void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                         std::span<const Signal> signals) const {
   const Observation& observation = observations_[number];
@@ -203,22 +248,15 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
   if (const auto found = noises_.find(observation.samples); found != noises_.end()) {
     std::vector<NoiseStream> streams;
     for (std::size_t i = 0; i < signals.size(); ++i) {
-      streams.push_back({{.realization = options_.realization,
-                          .telescope = observation.telescope_uid,
-                          .component = 0,
-                          .observation = observation.session_uid,
-                          .detector = observation.plane.detectors[first + i].uid},
-                         found->second.amplitudes,
-                         signals[i].values});
+      streams.push_back(
+          {stream_name(number, first + i), found->second.amplitudes, signals[i].values});
     }
     found->second.maker.make(streams, work->noise);
   }
-  for (std::size_t i = 0; i < signals.size() && options_.dipole != Dipole::kNone; ++i) {
-    add_dipole(observation, observation.plane.detectors[first + i], boresight, signals[i].values);
-  }
-  if (!sky_) return;
   for (std::size_t i = 0; i < signals.size(); ++i) {
-    add_sky(observation.plane.detectors[first + i], boresight, *work, signals[i].values);
+    add_seen(number, first + i, boresight, *work, signals[i].values);
+    add_glitches(options_.glitches, stream_name(number, first + i), observation.plane.rate_hz,
+                 signals[i].values);
   }
 }
 

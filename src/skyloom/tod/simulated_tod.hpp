@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "loom/base/work_pool.hpp"
+#include "skyloom/noise/disturbance.hpp"
 #include "skyloom/noise/noise_stream.hpp"
 #include "skyloom/sky/sky_map.hpp"
 #include "skyloom/tod/observation.hpp"
@@ -35,6 +36,8 @@ struct SimulationOptions {
   std::uint64_t realization = 0;
   bool noise = true;
   Dipole dipole = Dipole::kNone;
+  GainOptions gain = {};
+  GlitchOptions glitches = {};
 };
 
 class SimulatedTod final : public TodSource {
@@ -49,6 +52,7 @@ class SimulatedTod final : public TodSource {
   }
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
+  [[nodiscard]] Truth truth(std::size_t number, std::size_t detector) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
   [[nodiscard]] std::size_t work_bytes() const override;
@@ -64,9 +68,12 @@ class SimulatedTod final : public TodSource {
   void add_satellite();
   void add_ground();
   void add_observation(Observation observation);
+  [[nodiscard]] StreamName stream_name(std::size_t number, std::size_t detector) const;
+  /// Sky and dipole, times the gain.
+  void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,
+                std::span<double> signal) const;
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,
                std::span<double> signal) const;
-
   void add_dipole(const Observation& observation, const Detector& detector,
                   const Boresight& boresight, std::span<double> signal) const;
 

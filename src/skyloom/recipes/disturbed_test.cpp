@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gains and glitches of a simulation: they do what their truth in the files says, and maps can be
+// made without the glitches.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "loom/hdf5/hdf5.hpp"
+#include "loom/testing/test_executor.hpp"
+#include "loom/testing/test_files.hpp"
+#include "skyloom/recipes/make_maps.hpp"
+#include "skyloom/recipes/test_maps.hpp"
+#include "skyloom/recipes/write_observations.hpp"
+#include "skyloom/tod/simulated_tod.hpp"
+#include "skyloom/tod/stored_tod.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::read_bytes;
+using loom::test::TempFolder;
+using test::small_maps;
+using test::small_simulation;
+using test::some_sky;
+
+SimulationOptions disturbed_simulation() {
+  SimulationOptions options = small_simulation();
+  options.plane.pixels = 1;
+  options.gain = {.drift = 0.02, .walk = 0.1};
+  options.glitches = {.per_hour = 300, .height_k = 5, .decay_s = 0.4};
+  return options;
+}
+
+TEST(DisturbedTod, IsSkyTimesGainAndNoiseAndGlitches) {
+  const TempFolder folder;
+  const auto sky = some_sky(16);
+  SerialExecutor one;
+  SimulationOptions options = disturbed_simulation();
+  const auto paths =
+      write_observations(SimulatedTod(options, sky), folder.file("all"), Overwrite::kNo, one);
+  options.gain = {};
+  options.glitches = {};
+  const SimulatedTod noise(options, nullptr);
+  options.noise = false;
+  const SimulatedTod seen(options, sky);
+  const hdf5::Reader file(paths.at(1));
+  const std::vector<double> signal = file.read("detdata/signal");
+  const std::vector<double> gain = file.read("detdata/true_gain");
+  const std::vector<double> glitches = file.read("detdata/true_glitches");
+  const std::size_t n = seen.observation(1).samples;
+  std::vector<double> a[2], b[2];
+  std::vector<std::uint8_t> flags(n);
+  Signal sa[2], sb[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    a[i].resize(n);
+    b[i].resize(n);
+    sa[i] = {a[i], flags};
+    sb[i] = {b[i], flags};
+  }
+  seen.read(1, seen.boresight(1), 0, sa);
+  noise.read(1, noise.boresight(1), 0, sb);
+  double pulses = 0, gains = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t d = 0; d < 2; ++d) {
+      const std::size_t at = d * n + i;
+      // the truth is in single precision
+      EXPECT_NEAR(signal[at], gain[at] * a[d][i] + b[d][i] + glitches[at], 1e-6) << at;
+    }
+    pulses += glitches[i];
+    gains += std::fabs(gain[i] - 1);
+  }
+  EXPECT_GT(pulses, 1);
+  EXPECT_GT(gains / static_cast<double>(n), 1e-3);
+}
+
+TEST(DisturbedTod, HasNoTruthWhereNothingWasDone) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const auto paths = write_observations(SimulatedTod(small_simulation(), nullptr),
+                                        folder.file("plain"), Overwrite::kNo, one);
+  const hdf5::Reader file(paths.at(0));
+  EXPECT_FALSE(file.has("detdata/true_gain"));
+  EXPECT_FALSE(file.has("detdata/true_glitches"));
+}
+
+/// Of the maps' I, without their means.
+double rms_difference(const std::string& a, const std::string& b) {
+  const SkyMap first = read_sky(a), second = read_sky(b);
+  double sum = 0, square = 0, n = 0;
+  for (std::size_t i = 0; i < first.values.size(); i += 3) {
+    if (first.values[i] == 0 || second.values[i] == 0) continue;
+    const double apart = double{first.values[i]} - double{second.values[i]};
+    sum += apart, square += apart * apart, n += 1;
+  }
+  return std::sqrt(square / n - sum / n * sum / n);
+}
+
+TEST(Deglitch, MakesMapsAlmostAsIfThereHadBeenNoGlitches) {
+  const TempFolder folder;
+  SerialExecutor one;
+  TestThreads three(3);
+  SimulationOptions options = small_simulation();
+  MapJob job = small_maps(folder.file("clean"));
+  make_maps(SimulatedTod(options, nullptr), job, one);
+  options.glitches = {.per_hour = 100, .height_k = 0.1, .decay_s = 0.2};
+  const SimulatedTod source(options, nullptr);
+  job.folder = folder.file("with");
+  make_maps(source, job, one);
+  job.filters.deglitch.sigmas = 5;
+  job.folder = folder.file("without");
+  const MapSummary summary = make_maps(source, job, one);
+  // 14 detectors, 2 x 10 minutes, 100 an hour: 467 glitches of 11 samples and more
+  EXPECT_GT(summary.glitches, 4000U);
+  EXPECT_LT(summary.glitches, 12000U);
+  EXPECT_EQ(summary.good + summary.flagged, summary.samples);
+  EXPECT_GE(summary.flagged, summary.glitches);
+  const std::string map = "/map.fits", clean = folder.file("clean") + map;
+  const double left = rms_difference(folder.file("without") + map, clean);
+  EXPECT_LT(20 * left, rms_difference(folder.file("with") + map, clean));
+  job.folder = folder.file("three");
+  job.filters.common_mode = true;
+  const MapSummary common = make_maps(source, job, three);
+  EXPECT_EQ(common.glitches, summary.glitches);  // read twice, counted once
+}
+
+}  // namespace
+}  // namespace skyloom
