@@ -18,8 +18,9 @@ std::string summary_line(const MapSummary& s) {
       "%zu samples of %zu detectors in %zu runs, %zu pixels hit, %zu of them cut (%zu samples)",
       s.samples, s.detectors, s.runs, s.hit_pixels, s.cut_pixels, s.cut_samples);
   if (!s.residuals.empty()) {
-    text += print("; %zu offsets in %zu iterations, residual %.2g", s.baselines, s.residuals.size(),
-                  s.residuals.back());
+    text += s.gls ? print("; maximum likelihood, %zu samples left out", s.gaps)
+                  : print("; %zu offsets", s.baselines);
+    text += print(" in %zu iterations, residual %.2g", s.residuals.size(), s.residuals.back());
   }
   if (s.glitches > 0) text += print("; %zu samples flagged as glitches", s.glitches);
   if (s.not_finite > 0) text += print("; %zu samples were not finite", s.not_finite);
@@ -47,8 +48,8 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"runs", s.runs}};
   json["maps"] = {{"hit_pixels", s.hit_pixels},         {"cut_pixels", s.cut_pixels},
                   {"cut_samples", s.cut_samples},       {"baselines", s.baselines},
-                  {"left_baselines", s.left_baselines}, {"converged", s.converged},
-                  {"recalled_iterations", s.recalled}};
+                  {"left_baselines", s.left_baselines}, {"gaps", s.gaps},
+                  {"converged", s.converged},           {"recalled_iterations", s.recalled}};
   json["parts"] = Json::array();
   for (const PartSummary& part : s.parts) {
     json["parts"].push_back(

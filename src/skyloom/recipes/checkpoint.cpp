@@ -53,6 +53,14 @@ std::string system_key(const OffsetSystem& system, const OffsetPrior& prior) {
   return sha256(bytes_of(all));
 }
 
+std::string system_key(const GlsSystem& system) {
+  std::vector<double> all(system.right_side().begin(), system.right_side().end());
+  for (const ToeplitzFilter& filter : system.filters()) {
+    all.insert(all.end(), filter.lags().begin(), filter.lags().end());
+  }
+  return sha256(bytes_of(all));
+}
+
 Checkpoint::Checkpoint(const std::string& path, std::string key, std::size_t unknowns,
                        double seconds, const Observer& observer, RankCompany* company)
     : key_(std::move(key)),

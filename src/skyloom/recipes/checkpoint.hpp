@@ -8,6 +8,7 @@
 
 #include "loom/base/log.hpp"
 #include "skyloom/mapping/destripe.hpp"
+#include "skyloom/mapping/gls_system.hpp"
 #include "skyloom/recipes/rank_company.hpp"
 
 namespace skyloom {
@@ -15,6 +16,7 @@ namespace skyloom {
 /// What a system is, 64 hexadecimal digits: another input or option that changes its numbers gives
 /// another one.
 [[nodiscard]] std::string system_key(const OffsetSystem& system, const OffsetPrior& prior);
+[[nodiscard]] std::string system_key(const GlsSystem& system);
 
 /// Two files, PATH.0 and PATH.1 (of ranks PATH.rankR.0 ...), written in turn, whole or not at all:
 /// that one is cut off by the end of the process, or that ranks end between each other's, leaves a

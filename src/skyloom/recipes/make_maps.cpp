@@ -180,7 +180,10 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {
-    files.write_map("map", sums, maps->system->maps(&maps->solution.x, executor), {});
+    files.write_map(
+        "map", sums,
+        maps->gls.empty() ? maps->system->maps(&maps->solution.x, executor) : std::move(maps->gls),
+        {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
   if (!job.checkpoint.empty()) Checkpoint::remove(job.checkpoint, company);

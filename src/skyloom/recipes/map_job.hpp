@@ -16,10 +16,15 @@
 
 namespace skyloom {
 
+/// How the map is made: offsets of baselines, or weights of samples by their noise.
+enum class MapMethod { kDestripe, kGls };
+
 struct MapJob {
   std::string folder;  ///< where the maps go, as files
   std::size_t nside = 256;
   double step_s = 1;  ///< of a baseline; 0: an observation
+  MapMethod method = MapMethod::kDestripe;
+  double correlation_s = 30;  ///< of gls: over which samples know of each other
   bool binned_only = false;
   bool prior = false;  ///< the noise model tells of the offsets
   FilterOptions filters = {};
@@ -48,6 +53,8 @@ struct MapSummary {
   std::size_t glitches = 0;  ///< samples that were flagged as such (--deglitch)
   std::size_t runs = 0, baselines = 0, left_baselines = 0;
   std::size_t hit_pixels = 0, cut_pixels = 0, cut_samples = 0;
+  bool gls = false;      ///< --method gls made the map
+  std::size_t gaps = 0;  ///< then: samples that are unknowns of their own
   std::vector<PartSummary> parts;
   std::vector<double> residuals;
   bool converged = false;

@@ -11,6 +11,8 @@ namespace skyloom {
 namespace {
 
 constexpr Word<Ordering> kOrderings[] = {{"nested", Ordering::kNested}, {"ring", Ordering::kRing}};
+constexpr Word<MapMethod> kMethods[] = {{"destripe", MapMethod::kDestripe},
+                                        {"gls", MapMethod::kGls}};
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
 
 /// "none" or an order.
@@ -46,6 +48,19 @@ const OptionRow<MapJob> kMapRows[] = {
      .text = "seconds of a baseline; 0: an observation",
      .field = [](MapJob& j) -> OptionField { return &j.step_s; },
      .interval = at_least(0),
+     .shows_default = true},
+    {.key = "method",
+     .names = "--method",
+     .group = kMapOptions,
+     .text = "of the map: an offset for each baseline, or weights by the noise spectra (maximum "
+             "likelihood)",
+     .field = [](MapJob& j) -> OptionField { return word_field(&j.method, kMethods); }},
+    {.key = "correlation",
+     .names = "--correlation",
+     .group = kMapOptions,
+     .text = "of --method gls: seconds over which samples know of each other's noise",
+     .field = [](MapJob& j) -> OptionField { return &j.correlation_s; },
+     .interval = between(0, 1e6),
      .shows_default = true},
     {.key = "binned_only",
      .names = "--binned-only",

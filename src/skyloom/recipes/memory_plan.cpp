@@ -28,6 +28,7 @@ constexpr double kStream = 400;
 /// What the data ask for, whatever the threads.
 struct Amounts {
   double samples = 0, runs = 0, runs_of_stream = 0, baselines = 0, streams = 0, longest = 0;
+  double most_rate = 0;
   bool plate = false;
 };
 
@@ -59,6 +60,7 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
     const auto detectors = static_cast<double>(observation.plane.detectors.size());
     const auto samples = static_cast<double>(observation.samples);
     sum.longest = std::max(sum.longest, samples);
+    sum.most_rate = std::max(sum.most_rate, observation.plane.rate_hz);
     sum.streams += detectors;
     if (detectors == 0) continue;
     const Boresight boresight = source.boresight(i);
@@ -72,6 +74,18 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
     sum.baselines += detectors * (step > 0 ? std::ceil(samples / static_cast<double>(step)) : 1);
   }
   return sum;
+}
+
+/// Of --method gls beside the offset system that tells of its pixels.
+double gls_bytes(const Amounts& data, double pixels, const TodSource& source, const MapJob& job,
+                 double threads) {
+  const double gaps = static_cast<double>(planned_gaps(source)), samples = 4 * gaps + 4;
+  const double reach = data.longest < job.correlation_s * data.most_rate
+                           ? data.longest
+                           : job.correlation_s * data.most_rate;
+  const double piece = 16 * 8 * 5 * std::max(64.0, 8 * (reach + 1));  // of transforms
+  return 2 * 12 * samples + 5 * 8 * (gaps + 3 * pixels) +
+         threads * (piece + 4 * 8 * data.longest + 2 * 12 * data.longest);
 }
 
 /// At most, with so many threads.
@@ -91,7 +105,9 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
                            static_cast<double>(source.work_bytes()) +
                            2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
   const double reading = shared + threads * of_thread;
-  const double solving = data.runs * kSortedRun + pixels * kPixelSystem +
+  const double gls =
+      job.method == MapMethod::kGls ? gls_bytes(data, pixels, source, job, threads) : 0;
+  const double solving = gls + data.runs * kSortedRun + pixels * kPixelSystem +
                          data.baselines * (job.prior ? kPriorBaseline : kBaseline);
   return static_cast<double>(peak_memory_bytes()) + kAlways + kept + std::max(reading, solving);
 }
@@ -105,6 +121,14 @@ std::size_t baseline_samples(const Observation& observation, double step_s) {
                                       observation.name.c_str(), 1 / observation.plane.rate_hz));
   }
   return samples < static_cast<double>(observation.samples) ? static_cast<std::size_t>(samples) : 0;
+}
+
+std::size_t planned_gaps(const TodSource& source) {
+  std::size_t samples = 0;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    samples += source.observation(i).samples * source.observation(i).plane.detectors.size();
+  }
+  return samples / 4;
 }
 
 MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t threads) {

@@ -14,6 +14,7 @@
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
+#include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
@@ -219,11 +220,38 @@ void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& s
   }
 }
 
+void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to, Executor& executor,
+                   const Observer& observer, RankCompany* company) {
+  const OffsetPrior prior = priors(source, job);
+  std::optional<Checkpoint> checkpoint;
+  if (!job.checkpoint.empty()) {
+    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior), to.system->size(),
+                       job.checkpoint_seconds, observer, company);
+  }
+  to.solution = destripe(*to.system, prior, job.limits, executor, observer,
+                         checkpoint ? &*checkpoint : nullptr);
+  if (checkpoint) to.summary.recalled = checkpoint->recalled();
+}
+
+void tell_solution(SolvedMaps& of, const Observer& observer) {
+  MapSummary& summary = of.summary;
+  summary.residuals = of.solution.residuals;
+  summary.converged = of.solution.converged;
+  if (summary.converged) return;
+  observer.warn(print("the %s not converged after %zu iterations: residual %g",
+                      of.gls.empty() ? "offsets have" : "map has", summary.residuals.size(),
+                      summary.residuals.empty() ? 1.0 : summary.residuals.back()));
+}
+
 }  // namespace
 
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
+  check_gls(job);
+  if (job.method == MapMethod::kGls && company != nullptr) {
+    throw Error(Status::kUsage, "--method gls: expected one process, not ranks");
+  }
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
   std::optional<SharedTod> share;
@@ -259,23 +287,20 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
-  const OffsetPrior prior = priors(source, job);
-  std::optional<Checkpoint> checkpoint;
-  if (!job.checkpoint.empty()) {
-    checkpoint.emplace(job.checkpoint, system_key(*out->system, prior), out->system->size(),
-                       job.checkpoint_seconds, observer, company);
+  if (job.method == MapMethod::kGls) {
+    const std::size_t gaps = job.memory > 0 ? planned_gaps(source) : 0;
+    GlsMap found = solve_gls(source, job, out->sums.whole, *out->system, gaps, executor, observer);
+    out->gls = std::move(found.map);
+    out->solution = std::move(found.solution);
+    summary.recalled = found.recalled;
+    summary.system_bytes = found.bytes;
+    summary.gaps = found.gaps;
+    summary.gls = true;
+  } else {
+    solve_offsets(source, job, *out, executor, observer, company);
   }
-  out->solution = destripe(*out->system, prior, job.limits, executor, observer,
-                           checkpoint ? &*checkpoint : nullptr);
-  if (checkpoint) summary.recalled = checkpoint->recalled();
-  summary.residuals = out->solution.residuals;
-  summary.converged = out->solution.converged;
+  tell_solution(*out, observer);
   summary.solve = clock.lap();
-  if (!summary.converged) {
-    observer.warn(print("the offsets have not converged after %zu iterations: residual %g",
-                        summary.residuals.size(),
-                        summary.residuals.empty() ? 1.0 : summary.residuals.back()));
-  }
   return out;
 }
 
