@@ -15,12 +15,14 @@ constexpr std::size_t kBand = 20;  // of the preconditioner, at first; doubled w
 /// A system with its prior: what the two verbs of the solver do, stream by stream.
 class PriorSystem {
  public:
-  PriorSystem(const OffsetSystem& system, const OffsetPrior& prior, Executor& executor)
+  PriorSystem(const OffsetSystem& system, const OffsetPrior& prior, Preconditioner how,
+              Executor& executor)
       : system_(system), prior_(prior), executor_(executor), alone_(system.size()) {
     for (std::size_t b = 0; b < alone_.size(); ++b) {
       alone_[b] = system.diagonal()[b] > 0 ? 0 : 1;
     }
     factors_.resize(prior.size());
+    if (how == Preconditioner::kDiagonal) return;
     executor.run(prior.size(), [&](std::size_t s) { factor(s); });
   }
 
@@ -49,8 +51,9 @@ class PriorSystem {
       if (factors_[s]) {
         factors_[s]->solve(out.subspan(first, end - first));
       } else {
+        const double own = prior_[s].empty() ? 0 : prior_[s][0];
         for (std::size_t i = first; i < end; ++i) {
-          if (alone_[i] == 0) out[i] /= system_.diagonal()[i];
+          if (alone_[i] == 0) out[i] /= system_.diagonal()[i] + own;
         }
       }
       for (std::size_t i = first; i < end; ++i) {
@@ -118,7 +121,8 @@ void take_off_mean(const OffsetSystem& system, std::vector<double>& x) {
 }  // namespace
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
-                  Executor& executor, const Observer& observer, SolverMemory* memory) {
+                  Executor& executor, const Observer& observer, SolverMemory* memory,
+                  Preconditioner preconditioner) {
   const auto total = [&](double sum) { return sum_of(system.company(), sum); };
   // a process without streams has no filters, whatever the others have
   const bool has_prior = sum_of(system.company(), prior.empty() ? 0 : 1) > 0;
@@ -140,7 +144,7 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
     if (!system.knows_constant()) take_off_mean(system, solution.x);
     return solution;
   }
-  const PriorSystem whole(system, prior, executor);
+  const PriorSystem whole(system, prior, preconditioner, executor);
   return conjugate_gradients(
       {.right_side = system.right_side(),
        .rounding = system.rounding(),

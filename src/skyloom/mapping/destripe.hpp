@@ -13,11 +13,16 @@ namespace skyloom {
 /// nothing is known of that stream's.
 using OffsetPrior = std::vector<std::vector<double>>;
 
+/// Of the offsets' equations: the diagonal of M^T N^-1 M and the prior, or with a prior a band of
+/// it. Tried and lost: a second level in which offsets of a stream that follow one another move
+/// together (docs/skyloom/algorithm.md).
+enum class Preconditioner { kBanded, kDiagonal };
+
 /// Offsets of all baselines; left-out ones are 0, without a prior their weighted mean is. Solves (A
-/// + C_a^-1) a = b: `prior` has a filter for each stream, or there is none. The preconditioner is
-/// the diagonal of M^T N^-1 M, with a prior that and a band of the filter.
+/// + C_a^-1) a = b: `prior` has a filter for each stream, or there is none.
 [[nodiscard]] Solution destripe(const OffsetSystem& system, const OffsetPrior& prior,
                                 const SolveLimits& limits, Executor& executor,
-                                const Observer& observer = {}, SolverMemory* memory = nullptr);
+                                const Observer& observer = {}, SolverMemory* memory = nullptr,
+                                Preconditioner preconditioner = Preconditioner::kBanded);
 
 }  // namespace skyloom

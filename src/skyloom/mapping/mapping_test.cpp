@@ -230,6 +230,20 @@ TEST(Destriping, IsTheDenseSolution) {
   }
 }
 
+TEST(Destriping, WithTheDiagonalAloneTakesMoreStepsToTheSameSolution) {
+  SerialExecutor one;
+  const Case found(Healpix(16), scan({.step = 10, .offsets = 5, .noise = 1}), one);
+  const OffsetPrior prior(14, {2, -0.9, -0.05});
+  const SolveLimits limits{.tolerance = 1e-12, .iterations = 1000};
+  const Solution band = destripe(found.system, prior, limits, one);
+  const Solution diagonal =
+      destripe(found.system, prior, limits, one, {}, nullptr, Preconditioner::kDiagonal);
+  ASSERT_TRUE(band.converged);
+  ASSERT_TRUE(diagonal.converged);
+  EXPECT_LT(worst(band.x, diagonal.x), 1e-8);
+  EXPECT_LT(band.residuals.size(), diagonal.residuals.size());
+}
+
 TEST(Destriping, WithAPriorIsTheDenseSolution) {
   SerialExecutor one;
   const Healpix sky(16);

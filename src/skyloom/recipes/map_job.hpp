@@ -31,6 +31,7 @@ struct MapJob {
   SplitOptions split = {};
   SolveOptions solve = {};
   SolveLimits limits = {};
+  Preconditioner preconditioner = Preconditioner::kBanded;
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G

@@ -13,6 +13,8 @@ namespace {
 constexpr Word<Ordering> kOrderings[] = {{"nested", Ordering::kNested}, {"ring", Ordering::kRing}};
 constexpr Word<MapMethod> kMethods[] = {{"destripe", MapMethod::kDestripe},
                                         {"gls", MapMethod::kGls}};
+constexpr Word<Preconditioner> kPreconditioners[] = {{"banded", Preconditioner::kBanded},
+                                                     {"diagonal", Preconditioner::kDiagonal}};
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
 
 /// "none" or an order.
@@ -170,6 +172,13 @@ const OptionRow<MapJob> kMapRows[] = {
      .value = "N",
      .interval = between(1, 1e6),
      .shows_default = true},
+    {.key = "preconditioner",
+     .names = "--preconditioner",
+     .group = kMapOptions,
+     .text = "of the offsets: with a band of the prior, or the diagonal alone",
+     .field = [](MapJob& j) -> OptionField {
+       return word_field(&j.preconditioner, kPreconditioners);
+     }},
     {.key = "checkpoint",
      .names = "--checkpoint",
      .group = kMapOptions,

@@ -225,11 +225,11 @@ void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to, E
   const OffsetPrior prior = priors(source, job);
   std::optional<Checkpoint> checkpoint;
   if (!job.checkpoint.empty()) {
-    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior), to.system->size(),
-                       job.checkpoint_seconds, observer, company);
+    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior, job.preconditioner),
+                       to.system->size(), job.checkpoint_seconds, observer, company);
   }
   to.solution = destripe(*to.system, prior, job.limits, executor, observer,
-                         checkpoint ? &*checkpoint : nullptr);
+                         checkpoint ? &*checkpoint : nullptr, job.preconditioner);
   if (checkpoint) to.summary.recalled = checkpoint->recalled();
 }
 
