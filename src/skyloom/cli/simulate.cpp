@@ -53,6 +53,9 @@ void check_wishes(const SimulateCommand& command) {
   if (!command.job.simulation.stretches.empty() && command.job.schedule.empty()) {
     throw Error(Status::kUsage, "--intervals: expected --schedule, whose scans have them");
   }
+  if (command.job.simulation.atmosphere.any() && command.job.schedule.empty()) {
+    throw Error(Status::kUsage, "--atmosphere: expected --schedule, a telescope on the ground");
+  }
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }

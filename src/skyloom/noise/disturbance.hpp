@@ -26,6 +26,8 @@ struct GlitchOptions {
 
 /// Components of the streams, which noise does not take.
 inline constexpr std::uint64_t kGainComponent = 1001, kGlitchComponent = 1002;
+/// The first of those that an atmosphere takes, one a row of its grid.
+inline constexpr std::uint64_t kAtmosphereComponent = 2000;
 
 /// The gain of each sample, 1 at the first. The walk has a step a second, and straight lines
 /// between. `name`: of the detector in this observation; its component is set here.

@@ -9,6 +9,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
+#include "skyloom/pointing/angle.hpp"
 #include "skyloom/recipes/make_maps.hpp"
 #include "skyloom/recipes/test_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 using loom::test::read_bytes;
 using loom::test::TempFolder;
+using loom::test::thrown_by;
 using test::small_maps;
 using test::small_simulation;
 using test::some_sky;
@@ -82,6 +84,70 @@ TEST(DisturbedTod, HasNoTruthWhereNothingWasDone) {
   const hdf5::Reader file(paths.at(0));
   EXPECT_FALSE(file.has("detdata/true_gain"));
   EXPECT_FALSE(file.has("detdata/true_glitches"));
+}
+
+/// A telescope that stares: what the wind blows across it has the structure function of theory.
+TEST(Atmosphere, IsFrozenTurbulenceThatTheWindCarriesAlong) {
+  SimulationOptions options;
+  options.plane.pixels = 19;
+  options.plane.width_deg = 25;
+  options.plane.rate_hz = 10;
+  options.noise = false;
+  options.atmosphere = {
+      .rms_k = 0.1, .outer_m = 40, .cell_m = 1, .wind_m_s = 10, .wind_from_deg = 70};
+  options.schedule = std::make_shared<const GroundSchedule>(parse_schedule(
+      "a | t | -22 | -67 | 5200\n"
+      "2026-03-18 00:00:00 | 2026-03-18 00:08:00 | 0 | stare | 40 | 40 | 60 | 0 | 0\n",
+      "text"));
+  const SimulatedTod source(options, nullptr);
+  const std::size_t n = source.observation(0).samples, lags[] = {2, 4, 8, 16};
+  const Boresight boresight = source.boresight(0);
+  double found[4] = {}, theory[4] = {};
+  for (std::size_t d = 0; d < 38; d += 2) {
+    std::vector<double> a(n), b(n);
+    std::vector<std::uint8_t> flags(n);
+    const Signal pair[] = {{a, flags}, {b, flags}};
+    source.read(0, boresight, d, pair);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(a[i], b[i], 1e-9);  // the same air
+    // elevation of a detector: that of the boresight in the middle; the airmass of each follows
+    const Direction look = rotated(mount_quaternion(40 * kDegree, 60 * kDegree, 0) *
+                                       source.observation(0).plane.detectors[d].place,
+                                   {0, 0, 1});
+    for (std::size_t l = 0; l < 4; ++l) {
+      for (std::size_t i = 0; i + lags[l] < n; ++i) {
+        found[l] += (a[i + lags[l]] - a[i]) * (a[i + lags[l]] - a[i]) * look.z * look.z;
+        theory[l] += 2 * 0.1 * 0.1 * (1 - turbulence_covariance(static_cast<double>(lags[l]), 40));
+      }
+    }
+  }
+  for (std::size_t l = 0; l < 4; ++l) EXPECT_NEAR(found[l] / theory[l], 1, 0.05) << lags[l];
+}
+
+TEST(Atmosphere, IsTheSameForAnyThreadsAndRefusesTheGround) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.atmosphere = {.rms_k = 0.1, .outer_m = 100, .cell_m = 5};
+  const char* const line =
+      "a | t | -22 | -67 | 5200\n2026-03-18 00:00:00 | 2026-03-18 00:10:00 | 0 ";
+  options.schedule = std::make_shared<const GroundSchedule>(
+      parse_schedule(std::string(line) + "| p | 40 | 60 | 50 | 0 | 0\n", "text"));
+  SerialExecutor one;
+  TestThreads three(3);
+  const SimulatedTod source(options, nullptr);
+  EXPECT_GT(source.work_bytes(), 20U * 600 * 10 / 5 * 30);
+  MapJob job = small_maps(folder.file("one"));
+  job.binned_only = true;
+  job.solve.least_reciprocal = 0;
+  make_maps(source, job, one);
+  job.folder = folder.file("three");
+  make_maps(source, job, three);
+  EXPECT_EQ(read_bytes(folder.file("one/binned.fits")),
+            read_bytes(folder.file("three/binned.fits")));
+  options.schedule = std::make_shared<const GroundSchedule>(
+      parse_schedule(std::string(line) + "| p | 40 | 60 | 12 | 0 | 0\n", "text"));
+  job.folder = folder.file("low");
+  EXPECT_EQ(thrown_by([&] { make_maps(SimulatedTod(options, nullptr), job, one); }).status,
+            Status::kUsage);
 }
 
 /// Of the maps' I, without their means.

@@ -119,7 +119,16 @@ std::size_t SimulatedTod::work_bytes() const {
   for (const Observation& observation : observations_) {
     longest = std::max(longest, observation.samples);
   }
-  return (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
+  std::size_t of_atmosphere = 0;
+  for (const Observation& observation : observations_) {
+    if (!options_.atmosphere.any() || !observation.ground) continue;
+    const GroundScan& scan = observation.ground->scan;
+    const GroundMotion sweeps = sweep_mount(scan, options_.mount, observation.plane.rate_hz);
+    of_atmosphere =
+        std::max(of_atmosphere, Atmosphere::bytes(options_.atmosphere, scan, sweeps,
+                                                  observation.plane.rate_hz, observation.plane));
+  }
+  return of_atmosphere + (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
          (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
 }
 
@@ -151,6 +160,10 @@ Boresight SimulatedTod::boresight(std::size_t number) const {
 
 void SimulatedTod::rest() const {
   works_.clear();
+  {
+    const std::lock_guard lock(atmosphere_mutex_);
+    atmosphere_.reset();
+  }
   const std::lock_guard lock(motion_mutex_);
   motion_.reset();
 }
@@ -197,6 +210,30 @@ StreamName SimulatedTod::stream_name(std::size_t number, std::size_t detector) c
           .detector = observation.plane.detectors[detector].uid};
 }
 
+std::shared_ptr<const Atmosphere> SimulatedTod::atmosphere(std::size_t number,
+                                                           Executor& executor) const {
+  const auto moved = motion(number);
+  const std::lock_guard lock(atmosphere_mutex_);
+  if (!atmosphere_ || atmosphere_number_ != number) {
+    atmosphere_.reset();
+    const Observation& of = observations_[number];
+    const StreamName name{.realization = options_.realization,
+                          .telescope = of.telescope_uid,
+                          .component = kAtmosphereComponent,
+                          .observation = of.session_uid};
+    atmosphere_ = std::make_shared<const Atmosphere>(options_.atmosphere, of.ground->scan, *moved,
+                                                     of.plane.rate_hz, of.plane, name, executor);
+    atmosphere_number_ = number;
+  }
+  return atmosphere_;
+}
+
+void SimulatedTod::prepare(std::size_t number, const Boresight& /*boresight*/, Executor& executor,
+                           const Observer& /*observer*/) const {
+  const bool seen = options_.atmosphere.any() && observations_[number].ground;
+  if (seen) (void)atmosphere(number, executor);
+}
+
 Truth SimulatedTod::truth(std::size_t number, std::size_t detector) const {
   const Observation& observation = observations_[number];
   const StreamName name = stream_name(number, detector);
@@ -221,6 +258,10 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
   const std::span<double> to = varies ? std::span(work.seen) : signal;
   if (options_.dipole != Dipole::kNone) add_dipole(observation, at, boresight, to);
   if (sky_) add_sky(at, boresight, work, to);
+  if (options_.atmosphere.any() && observation.ground) {
+    SerialExecutor one;
+    atmosphere(number, one)->add(at, to);
+  }
   if (!varies) return;
   work.gain.resize(signal.size());
   make_gain(options_.gain, stream_name(number, detector), observation.plane.rate_hz, work.gain);

@@ -13,6 +13,7 @@
 #include "skyloom/noise/disturbance.hpp"
 #include "skyloom/noise/noise_stream.hpp"
 #include "skyloom/sky/sky_map.hpp"
+#include "skyloom/tod/atmosphere.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
@@ -38,6 +39,7 @@ struct SimulationOptions {
   Dipole dipole = Dipole::kNone;
   GainOptions gain = {};
   GlitchOptions glitches = {};
+  AtmosphereOptions atmosphere = {};  ///< from the ground
 };
 
 class SimulatedTod final : public TodSource {
@@ -53,6 +55,8 @@ class SimulatedTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
   [[nodiscard]] Truth truth(std::size_t number, std::size_t detector) const override;
+  void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
+               const Observer& observer) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
   [[nodiscard]] std::size_t work_bytes() const override;
@@ -69,7 +73,7 @@ class SimulatedTod final : public TodSource {
   void add_ground();
   void add_observation(Observation observation);
   [[nodiscard]] StreamName stream_name(std::size_t number, std::size_t detector) const;
-  /// Sky and dipole, times the gain.
+  /// Sky, dipole and atmosphere, times the gain.
   void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,
                 std::span<double> signal) const;
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,
@@ -81,6 +85,12 @@ class SimulatedTod final : public TodSource {
   std::shared_ptr<const SkyMap> sky_;
   std::vector<Observation> observations_;
   std::map<std::size_t, Noise> noises_;  ///< by samples; empty: there is no noise
+  /// Of an observation from the ground; made where it is not that which was asked for last.
+  [[nodiscard]] std::shared_ptr<const Atmosphere> atmosphere(std::size_t number,
+                                                             Executor& executor) const;
+  mutable std::mutex atmosphere_mutex_;
+  mutable std::size_t atmosphere_number_ = 0;
+  mutable std::shared_ptr<const Atmosphere> atmosphere_;
   /// The motion that was asked for last.
   mutable std::mutex motion_mutex_;
   mutable std::size_t motion_number_ = 0;

@@ -61,6 +61,8 @@ class Ground(InputCase):
         bad.write_text("\n".join([*twice, twice[-1]]) + "\n")
         self.fails(2, "two scans called", "simulate", "--schedule", bad, *out)
         self.fails(2, "--intervals", "simulate", *out, "--intervals", "scanning")
+        self.fails(2, "--atmosphere", "simulate", *out, "--atmosphere", 0.1)
+        self.fails(2, "cells of 0.01 m", "simulate", "--schedule", self.schedule, *out, *DATA, "--atmosphere", 0.1, "--atmosphere-cell", 0.01)
         self.fails(2, "--intervals nothing", "simulate", "--schedule", self.schedule, *out, "--intervals", "nothing")
         self.fails(2, "no scan is possible", "schedule", "-o", self.out / "s", "--patch", "north,1,0,89,60,85")
         self.fails(2, "--patch", "schedule", "-o", self.out / "s", "--patch", "north")
