@@ -32,7 +32,7 @@ struct Case {
     return OffsetSystem(sums, streams, options, executor);
   }
   [[nodiscard]] std::vector<Stokes> map(std::span<const double> a) const {
-    std::vector<Stokes> out(static_cast<std::size_t>(sums.sky().pixels()));
+    std::vector<Stokes> out(sums.tiles().tiles() * sums.tiles().pixels());
     SerialExecutor one;
     const std::vector<double> offsets(a.begin(), a.end());
     const TileMaps tiles = system.maps(a.empty() ? nullptr : &offsets, one);

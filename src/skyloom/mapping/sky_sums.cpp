@@ -38,7 +38,7 @@ std::vector<TileVisit> visits_by_tile(std::span<const Stream> streams) {
   return visits;
 }
 
-SkySums::SkySums(const Healpix& sky) : sky_(sky), tiles_(sky), sums_(tiles_.tiles()) {}
+SkySums::SkySums(const TileGrid& tiles) : tiles_(tiles), sums_(tiles_.tiles()) {}
 
 void SkySums::add(std::span<const Stream> streams, Executor& executor, const Taker& takes) {
   std::vector<TileVisit> visits = visits_by_tile(streams);

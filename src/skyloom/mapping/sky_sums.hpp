@@ -37,9 +37,9 @@ using Taker = std::function<bool(std::size_t stream, std::size_t baseline)>;
 
 class SkySums {
  public:
-  explicit SkySums(const Healpix& sky);
+  explicit SkySums(const TileGrid& tiles);
+  explicit SkySums(const Healpix& sky) : SkySums(TileGrid(sky)) {}
 
-  [[nodiscard]] const Healpix& sky() const noexcept { return sky_; }
   [[nodiscard]] const TileGrid& tiles() const noexcept { return tiles_; }
   /// Adds streams. A pixel's sums have the order in which streams are given, whatever the threads
   /// and however they are cut into calls.
@@ -72,7 +72,6 @@ class SkySums {
   [[nodiscard]] Tile& opened(std::size_t number);
   /// Of an opened tile.
   [[nodiscard]] static PixelSums& pixel_of(Tile& tile, std::uint16_t place);
-  Healpix sky_;
   TileGrid tiles_;
   static constexpr std::uint16_t kNotHit = 0xffff;
   struct Tile {

@@ -15,6 +15,8 @@ class TileGrid {
   explicit TileGrid(const Healpix& sky) noexcept
       : shift_(sky.order() < kMostOrder ? 2 * sky.order() : 2 * kMostOrder),
         tiles_(static_cast<std::size_t>(sky.pixels() >> shift_)) {}
+  /// 2^shift pixels a tile, 16 bits at most.
+  TileGrid(int shift, std::size_t tiles) noexcept : shift_(shift), tiles_(tiles) {}
   [[nodiscard]] std::size_t tiles() const noexcept { return tiles_; }
   [[nodiscard]] std::size_t pixels() const noexcept { return std::size_t{1} << shift_; }
   [[nodiscard]] std::int32_t tile(Pixel pixel) const noexcept { return pixel >> shift_; }

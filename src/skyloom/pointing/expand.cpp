@@ -7,6 +7,15 @@
 #include "skyloom/pointing/expand_kernels.hpp"
 
 namespace skyloom {
+namespace {
+
+/// The z axis of what the quaternion turns.
+Direction look_of(const Quaternion& q) noexcept {
+  return {2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
+          1 - 2 * (q.x * q.x + q.y * q.y)};
+}
+
+}  // namespace
 
 LOOM_ISA_TABLES(ExpandKernels, kExpand, expand_kernels)
 
@@ -31,13 +40,20 @@ void expand_pointing(const Boresight& boresight, std::size_t first, const Detect
                               .u = out.u.data()});
 }
 
+void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
+                     const SkyGrid& grid, const Pointing& out) {
+  expand_pointing(boresight, first, detector, grid.healpix(), out, active_isa());
+  if (grid.wcs() == nullptr) return;
+  for (std::size_t i = 0; i < out.pixels.size(); ++i) {
+    out.pixels[i] = grid.pixel(look_of(quaternion_at(boresight, first + i) * detector.place));
+  }
+}
+
 void expand_pointing_reference(const Boresight& boresight, std::size_t first,
                                const Detector& detector, const Healpix& sky, const Pointing& out) {
   for (std::size_t i = 0; i < out.pixels.size(); ++i) {
     const Quaternion q = quaternion_at(boresight, first + i) * detector.place;
-    const Direction to{2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
-                       1 - 2 * (q.x * q.x + q.y * q.y)};
-    out.pixels[i] = sky.nested(to);
+    out.pixels[i] = sky.nested(look_of(q));
     // the angle from the meridian (southward) to the axis x of the detector, east being positive
     const double angle = std::atan2(2 * (q.y * q.z + q.w * q.x), -2 * (q.x * q.z - q.w * q.y));
     const double plate =

@@ -11,6 +11,7 @@
 #include "skyloom/pixels/healpix.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
+#include "skyloom/pointing/sky_grid.hpp"
 
 namespace skyloom {
 
@@ -28,6 +29,10 @@ struct Pointing {
 /// and less.
 void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
                      const Healpix& sky, const Pointing& out, Isa isa = active_isa());
+
+/// The same with pixels of any grid; -1 where a sample lies outside.
+void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
+                     const SkyGrid& grid, const Pointing& out);
 
 /// The same, sample by sample with the library's functions: the oracle.
 void expand_pointing_reference(const Boresight& boresight, std::size_t first,

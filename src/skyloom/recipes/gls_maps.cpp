@@ -27,7 +27,7 @@ struct PointingWork {
   std::vector<double> q = std::vector<double>(kAtHand), u = std::vector<double>(kAtHand);
 };
 
-GlsStream stream_of(const GlsSystem& system, const Healpix& sky, const Boresight& boresight,
+GlsStream stream_of(const GlsSystem& system, const SkyGrid& grid, const Boresight& boresight,
                     const Detector& detector, const Signal& signal, PointingWork& work) {
   GlsStream out{.unknowns = {}, .q = {}, .u = {}};
   const std::size_t samples = signal.values.size();
@@ -37,7 +37,8 @@ GlsStream stream_of(const GlsSystem& system, const Healpix& sky, const Boresight
   for (std::size_t first = 0; first < samples; first += kAtHand) {
     const std::size_t n = std::min(kAtHand, samples - first);
     const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector, sky, pointing);
+    expand_pointing(boresight, first, detector, grid, pointing);
+    flag_outside(grid, pointing.pixels, signal.flags.subspan(first, n));
     for (std::size_t i = 0; i < n; ++i) {
       const bool good =
           signal.flags[first + i] == 0 && std::fabs(signal.values[first + i]) <= kMostValue;
@@ -74,7 +75,7 @@ std::vector<std::size_t> filters_of(const TodSource& source, std::size_t number,
 }
 
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
-                     const Healpix& sky, GlsSystem& system, WorkPool<PointingWork>& works,
+                     const SkyGrid& grid, GlsSystem& system, WorkPool<PointingWork>& works,
                      Executor& executor, const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
@@ -102,7 +103,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
         const std::size_t d = first + 2 * pair + i;
         GlsStream& stream = streams[2 * pair + i];
         stream =
-            stream_of(system, sky, boresight, observation.plane.detectors[d], signals[i], *work);
+            stream_of(system, grid, boresight, observation.plane.detectors[d], signals[i], *work);
         stream.filter = filters[d];
       }
     });
@@ -115,6 +116,15 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
 }
 
 }  // namespace
+
+void flag_outside(const SkyGrid& grid, std::span<Pixel> pixels, std::span<std::uint8_t> flags) {
+  if (grid.wcs() == nullptr) return;
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    if (pixels[i] >= 0) continue;
+    pixels[i] = 0;
+    flags[i] |= 1;
+  }
+}
 
 void check_gls(const MapJob& job) {
   if (job.method != MapMethod::kGls) return;
@@ -138,7 +148,7 @@ GlsMap solve_gls(const TodSource& source, const MapJob& job, const SkySums& sums
   {
     WorkPool<PointingWork> works;
     for (std::size_t i = 0; i < source.observations(); ++i) {
-      add_observation(source, i, job, sums.sky(), system, works, executor, observer);
+      add_observation(source, i, job, grid_of(job), system, works, executor, observer);
       if (gaps == 0 || system.gaps() <= gaps) continue;
       throw Error(Status::kMemory, print("more samples are left out than the plan (--memory) is "
                                          "for: %zu of %zu",

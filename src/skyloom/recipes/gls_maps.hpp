@@ -9,6 +9,14 @@
 
 namespace skyloom {
 
+/// The tiles of a grid.
+[[nodiscard]] inline TileGrid tiles_of(const SkyGrid& grid) {
+  return {grid.tile_shift(), grid.tiles()};
+}
+
+/// Flags samples outside a flat grid; their pixel becomes one that there is.
+void flag_outside(const SkyGrid& grid, std::span<Pixel> pixels, std::span<std::uint8_t> flags);
+
 /// Throws kUsage where --method gls is asked for with what it does not go with.
 void check_gls(const MapJob& job);
 

@@ -9,6 +9,7 @@
 #include "loom/files/output_files.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
+#include "skyloom/sky/wcs_fits.hpp"
 
 namespace skyloom {
 namespace {
@@ -26,7 +27,7 @@ class MapWriter {
     file.ordering = job_.ordering;
     file.frame = job_.coordinates;
     const std::size_t n = file.columns.size();
-    write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
+    write(path(name), file, [&](Pixel pixel, double* out) {
       const auto at = sums_.find(pixel);
       const auto tile = static_cast<std::size_t>(sums_.tiles().tile(pixel));
       if (!at || !value(sums_.tile(tile)[*at], out)) {
@@ -48,7 +49,7 @@ class MapWriter {
                        .type = job_.type,
                        .ordering = job_.ordering,
                        .frame = job_.coordinates};
-    write_map(path(name), job_.overwrite, sums_.sky(), file, [&](Pixel pixel, double* out) {
+    write(path(name), file, [&](Pixel pixel, double* out) {
       const std::int32_t h = place_of[static_cast<std::size_t>(sums_.tiles().tile(pixel))];
       const auto at = whole.find(pixel);
       if (!at || std::isnan(tiles[static_cast<std::size_t>(h)][*at].i)) {
@@ -63,6 +64,22 @@ class MapWriter {
   }
 
  private:
+  void write(const std::string& path, const MapFile& file,
+             const std::function<void(Pixel, double*)>& values) const {
+    const SkyGrid grid = grid_of(job_);
+    const WcsGrid* const wcs = grid.wcs();
+    if (wcs == nullptr) return write_map(path, job_.overwrite, grid.healpix(), file, values);
+    const ImagePlace place{.columns = wcs->columns,
+                           .rows = wcs->rows,
+                           .projection = wcs->projection == Projection::kTan ? "TAN" : "CAR",
+                           .lon_deg = wcs->middle.lon_deg,
+                           .lat_deg = wcs->middle.lat_deg,
+                           .cell_deg = wcs->cell_deg};
+    write_image(path, job_.overwrite, place, file,
+                [&](std::size_t column, std::size_t row, double* out) {
+                  values(grid.at(column, row), out);
+                });
+  }
   [[nodiscard]] std::string path(const char* name) const {
     return job_.folder + "/" + prefix_ + name + ".fits";
   }

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "skyloom/mapping/destripe.hpp"
+#include "skyloom/pointing/sky_grid.hpp"
 #include "skyloom/recipes/split.hpp"
 #include "skyloom/sky/sky_fits.hpp"
 #include "skyloom/tod/filtered_tod.hpp"
@@ -22,7 +24,8 @@ enum class MapMethod { kDestripe, kGls };
 struct MapJob {
   std::string folder;  ///< where the maps go, as files
   std::size_t nside = 256;
-  double step_s = 1;  ///< of a baseline; 0: an observation
+  std::optional<WcsGrid> wcs = {};  ///< instead of HEALPix: a flat grid
+  double step_s = 1;                ///< of a baseline; 0: an observation
   MapMethod method = MapMethod::kDestripe;
   double correlation_s = 30;  ///< of gls: over which samples know of each other
   bool binned_only = false;
@@ -40,6 +43,11 @@ struct MapJob {
   double checkpoint_seconds = 300;  ///< between two times that they are
   std::uint64_t memory = 0;         ///< bytes that may be taken; 0: no bound
 };
+
+/// What the pixels of the maps are.
+[[nodiscard]] inline SkyGrid grid_of(const MapJob& job) {
+  return job.wcs ? SkyGrid(*job.wcs) : SkyGrid(Healpix(static_cast<std::int64_t>(job.nside)));
+}
 
 /// Of a part of the data.
 struct PartSummary {

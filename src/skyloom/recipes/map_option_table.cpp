@@ -35,6 +35,15 @@ OptionField order_field(std::optional<std::size_t>* member, std::size_t most) {
       .get = [member] { return *member ? std::to_string(**member) : std::string("none"); }};
 }
 
+std::string wcs_text(const std::optional<WcsGrid>& grid) {
+  if (!grid) return "none";
+  const double cell = grid->cell_deg;
+  return print("%s:%.17g,%.17g,%.17g,%.17g,%.17g",
+               grid->projection == Projection::kTan ? "tan" : "car", grid->middle.lon_deg,
+               grid->middle.lat_deg, cell * static_cast<double>(grid->columns),
+               cell * static_cast<double>(grid->rows), cell);
+}
+
 const OptionRow<MapJob> kMapRows[] = {
     {.key = "nside",
      .names = "--nside",
@@ -44,6 +53,20 @@ const OptionRow<MapJob> kMapRows[] = {
      .value = "N",
      .interval = between(1, 8192),
      .shows_default = true},
+    {.key = "wcs",
+     .names = "--wcs",
+     .group = kMapOptions,
+     .text = "maps on a flat grid instead: car: or tan:LON,LAT,WIDTH,HEIGHT,CELL in degrees; none",
+     .field = [](MapJob& j) -> OptionField {
+       MapJob* const job = &j;
+       return TextField{.set =
+                            [job](const std::string& text) {
+                              job->wcs.reset();
+                              if (text != "none") job->wcs = wcs_grid_of(text);
+                            },
+                        .get = [job] { return wcs_text(job->wcs); }};
+     },
+     .value = "GRID"},
     {.key = "step",
      .names = "--step",
      .group = kMapOptions,

@@ -34,7 +34,7 @@ struct Amounts {
 
 /// Runs of a detector: its changes of pixel and of baseline.
 std::size_t count_runs(const Observation& observation, const Detector& detector,
-                       const Boresight& boresight, const Healpix& sky, std::size_t step) {
+                       const Boresight& boresight, const SkyGrid& sky, std::size_t step) {
   std::vector<Pixel> pixels(kLook);
   std::vector<double> q(kLook), u(kLook);
   std::size_t runs = 0;
@@ -53,7 +53,7 @@ std::size_t count_runs(const Observation& observation, const Detector& detector,
 }
 
 Amounts amounts_of(const TodSource& source, const MapJob& job) {
-  const Healpix sky(static_cast<std::int64_t>(job.nside));
+  const SkyGrid sky = grid_of(job);
   Amounts sum;
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
@@ -91,9 +91,10 @@ double gls_bytes(const Amounts& data, double pixels, const TodSource& source, co
 /// At most, with so many threads.
 double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job, std::size_t parts,
                 double threads) {
-  const double side = static_cast<double>(job.nside);
-  const double pixels = std::min(12 * side * side, data.runs);
-  const double tiles = std::max(12.0, 12 * side * side / 256);
+  const SkyGrid grid = grid_of(job);
+  const auto tiles = static_cast<double>(grid.tiles());
+  const double all = std::ldexp(tiles, grid.tile_shift());
+  const double pixels = std::min(all, data.runs);
   const double sums = tiles * kTile + std::min(tiles, data.runs) * kHitTile + pixels * kPixelSums;
   const double kept = static_cast<double>(parts + 1) * sums + data.runs * kKeptRun +
                       data.streams * kStream + 4 * data.baselines;

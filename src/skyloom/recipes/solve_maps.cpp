@@ -32,14 +32,15 @@ struct PairWork {
 };
 
 Stream compress(const Observation& observation, const Detector& detector,
-                const Boresight& boresight, const SkySums& sums, double step_s,
+                const Boresight& boresight, const SkyGrid& grid, double step_s,
                 const Signal& signal, PairWork& work) {
-  RunBuilder builder(sums.tiles(), baseline_samples(observation, step_s),
+  RunBuilder builder(tiles_of(grid), baseline_samples(observation, step_s),
                      sample_weight(detector.noise, observation.plane.rate_hz));
   for (std::size_t first = 0; first < observation.samples; first += kChunk) {
     const std::size_t n = std::min(kChunk, observation.samples - first);
     const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector, sums.sky(), pointing);
+    expand_pointing(boresight, first, detector, grid, pointing);
+    flag_outside(grid, pointing.pixels, signal.flags.subspan(first, n));
     builder.add({pointing.pixels, pointing.q, pointing.u, signal.values.subspan(first, n),
                  signal.flags.subspan(first, n)});
   }
@@ -68,6 +69,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
   const std::size_t detectors = observation.plane.detectors.size();
   const std::size_t at_once = 2 * kPairsAtOnce * executor.concurrency();
   const std::size_t step = baseline_samples(observation, job.step_s);
+  const SkyGrid grid = grid_of(job);
   for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first), before = streams.size();
@@ -85,7 +87,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
       for (std::size_t i = 0; i < count; ++i) {
         const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
         streams[before + 2 * pair + i] =
-            compress(observation, detector, boresight, sums.whole, job.step_s, signals[i], *work);
+            compress(observation, detector, boresight, grid, job.step_s, signals[i], *work);
       }
     });
     const std::span<Stream> fresh = std::span(streams).subspan(before);
@@ -257,11 +259,10 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   std::optional<SharedTod> share;
   if (company != nullptr) share.emplace(all, share_of(all, company->rank(), company->size()));
   const TodSource& source = share ? static_cast<const TodSource&>(*share) : all;
-  const Healpix sky(static_cast<std::int64_t>(job.nside));
   StageClock clock;
   const SplitPlan plan(all, job.split);
   const Parts parts{plan, share ? &*share : nullptr};
-  auto out = std::make_unique<SolvedMaps>(sky, plan.parts());
+  auto out = std::make_unique<SolvedMaps>(tiles_of(grid_of(job)), plan.parts());
   MapSummary& summary = out->summary;
   std::vector<Stream> streams = read_streams(source, job, parts, *out, executor, observer);
   summary.unfitted = filtered.failed();

@@ -17,13 +17,13 @@ namespace skyloom {
 
 /// Of all data, and of each part.
 struct AllSums {
-  AllSums(const Healpix& sky, std::size_t n) : whole(sky), parts(n, SkySums(sky)) {}
+  AllSums(const TileGrid& tiles, std::size_t n) : whole(tiles), parts(n, SkySums(tiles)) {}
   SkySums whole;
   std::vector<SkySums> parts;
 };
 
 struct SolvedMaps {
-  SolvedMaps(const Healpix& sky, std::size_t parts) : sums(sky, parts) {}
+  SolvedMaps(const TileGrid& tiles, std::size_t parts) : sums(tiles, parts) {}
   AllSums sums;
   std::optional<OffsetSystem> system;  ///< refers to the sums: this stays where it is
   Solution solution;                   ///< x: the offsets; empty where none are asked for

@@ -38,6 +38,16 @@ class Ground(InputCase):
                 self.assertEqual((stored / f"{name}.fits").read_bytes(), (direct / f"{name}.fits").read_bytes(), name)
         self.assertNotEqual((self.out / "stored0/map.fits").read_bytes(), (self.out / "stored1/map.fits").read_bytes())
 
+    def test_flat_maps_are_the_same_with_and_without_files_between(self):
+        grid = ("--wcs", "tan:170,-40,30,30,0.5")
+        self.ok("map", *self.data, "-o", self.out / "stored", *MAPS, *grid)
+        self.ok("simulate", "--schedule", self.schedule, "--maps", self.out / "direct", *DATA, *MAPS, *grid)
+        for name in NAMES:
+            self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(), (self.out / f"direct/{name}.fits").read_bytes(), name)
+        self.assertIn(b"RA---TAN", (self.out / "stored/map.fits").read_bytes()[:5760])
+        self.fails(2, "--wcs 'sin:", "map", *self.data, "-o", self.out / "m", "--wcs", "sin:0,0,1,1,0.1")
+        self.fails(22, "no pixel is seen", "map", *self.data, "-o", self.out / "m", "--wcs", "tan:0,80,3,3,0.1", "--quiet")
+
     def test_turnarounds_are_not_in_the_maps(self):
         hits = {}
         for mask in (15, 0):

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/pointing/sky_grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "loom/testing/test_files.hpp"
+#include "skyloom/pointing/expand.hpp"
+
+namespace skyloom {
+namespace {
+
+using loom::test::thrown_by;
+
+struct Known {
+  SkyPlace place;
+  std::size_t column, row;
+};
+
+void expect_places(const SkyGrid& grid, std::initializer_list<Known> all) {
+  for (const Known& known : all) {
+    EXPECT_EQ(grid.pixel(direction_of(known.place)), grid.at(known.column, known.row))
+        << known.place.lon_deg << " " << known.place.lat_deg;
+  }
+}
+
+/// Made with astropy 7's WCS of the headers that write_image() makes.
+TEST(SkyGrid, HasAstropysPixels) {
+  expect_places(SkyGrid(wcs_grid_of("car:170,-40,20,10,0.25")), {{{170.1, -40.1}, 39, 19},
+                                                                 {{179.9, -35.1}, 0, 39},
+                                                                 {{160.2, -44.9}, 79, 0},
+                                                                 {{165.33, -38.71}, 58, 25}});
+  expect_places(
+      SkyGrid(wcs_grid_of("tan:350,60,30,20,0.5")),
+      {{{350.2, 60.1}, 29, 20}, {{10, 55}, 7, 13}, {{335, 66}, 42, 33}, {{352.4, 69.3}, 28, 38}});
+}
+
+TEST(SkyGrid, NumbersEachPlaceOnceInTilesThatItHas) {
+  for (const char* text : {"car:10,0,10,5,0.3", "tan:0,90,8,8,0.5", "car:0,0,0.4,0.2,0.1"}) {
+    const WcsGrid wcs = wcs_grid_of(text);
+    const SkyGrid grid(wcs);
+    std::set<Pixel> seen;
+    for (std::size_t row = 0; row < wcs.rows; ++row) {
+      for (std::size_t column = 0; column < wcs.columns; ++column) {
+        const Pixel pixel = grid.at(column, row);
+        EXPECT_TRUE(seen.insert(pixel).second);
+        EXPECT_LT(static_cast<std::size_t>(pixel) >> grid.tile_shift(), grid.tiles());
+      }
+    }
+    EXPECT_GE(*seen.begin(), 0);
+  }
+}
+
+TEST(SkyGrid, SaysWhatIsOutside) {
+  const SkyGrid car(wcs_grid_of("car:350,10,40,10,0.5"));
+  EXPECT_GE(car.pixel(direction_of({9.9, 10})), 0);  // over the end of longitudes
+  EXPECT_EQ(car.pixel(direction_of({10.1, 10})), -1);
+  EXPECT_EQ(car.pixel(direction_of({350, 15.1})), -1);
+  EXPECT_EQ(car.pixel(direction_of({170, -10})), -1);
+  const SkyGrid tan(wcs_grid_of("tan:0,0,20,20,0.5"));
+  EXPECT_GE(tan.pixel({1, 0, 0}), 0);
+  EXPECT_EQ(tan.pixel({-1, 0, 0}), -1);
+  EXPECT_EQ(tan.pixel({0, 1, 0}), -1);
+}
+
+TEST(SkyGrid, RefusesWhatIsNoGrid) {
+  for (const char* text :
+       {"", "car", "car:", "car:1,2,3,4", "car:1,2,3,4,5,6", "sin:0,0,1,1,0.1", "car:0,88,10,10,1",
+        "tan:0,0,150,1,1", "car:0,0,1,1,0", "car:0,0,1,1,nan", "car:0,0,360,180,0.001",
+        "car:0,0,1,1,5", "car:x,0,1,1,0.1"}) {
+    EXPECT_EQ(thrown_by([&] { (void)wcs_grid_of(text); }).status, Status::kUsage) << text;
+  }
+}
+
+TEST(Expand, SeesAFlatGridWithTheSameWeights) {
+  const FocalPlane plane = hexagon({.pixels = 7, .width_deg = 10, .leakage = 0.05});
+  const Boresight boresight = satellite_boresight({.spin_minutes = 1.3}, 5, 0, 3000);
+  const SkyGrid grid(wcs_grid_of("car:0,0,360,180,1")), sky{Healpix(16)};
+  std::vector<Pixel> a(3000), b(3000), c(3000);
+  std::vector<double> q(3000), u(3000), p(3000), v(3000);
+  expand_pointing(boresight, 0, plane.detectors[3], grid, {a, q, u});
+  expand_pointing(boresight, 0, plane.detectors[3], sky, {b, p, v});
+  EXPECT_EQ(q, p);
+  EXPECT_EQ(u, v);
+  expand_pointing_reference(boresight, 0, plane.detectors[3], Healpix(16), {c, p, v});
+  EXPECT_EQ(b, c);
+  for (const Pixel pixel : a) EXPECT_GE(pixel, 0);
+}
+
+}  // namespace
+}  // namespace skyloom
