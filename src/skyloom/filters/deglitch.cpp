@@ -15,7 +15,7 @@ constexpr int kRounds = 10;
 constexpr double kNormalWidth = 1.482602218505602;  // of a normal distribution, over its median
 constexpr std::uint8_t kGlitchFlag = 1;
 
-/// Good samples within half a window of the present one, in the order of their values.
+/// Samples around the present one, in the order of their values; never none.
 class SortedWindow {
  public:
   void add(double value) {
@@ -24,10 +24,8 @@ class SortedWindow {
   void drop(double value) {
     sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), value));
   }
-  /// NaN of none.
   [[nodiscard]] double median() const {
     const std::size_t n = sorted_.size();
-    if (n == 0) return NAN;
     return n % 2 == 1 ? sorted_[n / 2] : (sorted_[n / 2 - 1] + sorted_[n / 2]) / 2;
   }
 
@@ -35,35 +33,31 @@ class SortedWindow {
   std::vector<double> sorted_;
 };
 
-/// Distances from the running median; 0 of samples that take no part.
-void find_distances(std::size_t half, std::span<const double> values,
-                    std::span<const std::uint8_t> flags, std::vector<double>& out) {
+/// Distances of values from the median of those around them, as many before as behind: a slope is
+/// no distance, at the ends too.
+void find_distances(std::size_t half, const std::vector<double>& values, std::vector<double>& out) {
   const std::size_t n = values.size();
-  const auto is_good = [&](std::size_t i) {
-    return flags[i] == 0 && std::fabs(values[i]) <= kMostSignal;
-  };
   SortedWindow window;
-  for (std::size_t i = 0; i < std::min(half, n); ++i) {
-    if (is_good(i)) window.add(values[i]);
-  }
+  std::size_t first = 0, end = 0;  // of the window
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + half < n && is_good(i + half)) window.add(values[i + half]);
-    if (i > half && is_good(i - half - 1)) window.drop(values[i - half - 1]);
-    out[i] = is_good(i) ? std::fabs(values[i] - window.median()) : 0;
+    const std::size_t reach = std::min({half, i, n - 1 - i});
+    while (end < i + reach + 1) window.add(values[end++]);
+    while (first < i - reach) window.drop(values[first++]);
+    out[i] = std::fabs(values[i] - window.median());
   }
 }
 
-/// Flags what is farther than `most`, with its neighbours.
-std::size_t flag_far(double most, std::size_t radius, const std::vector<double>& distances,
-                     std::span<std::uint8_t> flags) {
+/// Flags what is farther than `most`, with its neighbours. `places`: of the distances.
+std::size_t flag_far(double most, std::size_t radius, const std::vector<std::size_t>& places,
+                     const std::vector<double>& distances, std::span<std::uint8_t> flags) {
   std::size_t found = 0;
-  for (std::size_t i = 0; i < distances.size(); ++i) {
-    if (!(distances[i] > most)) continue;
-    const std::size_t first = i > radius ? i - radius : 0;
-    const std::size_t end = std::min(distances.size(), i + radius + 1);
-    for (std::size_t k = first; k < end; ++k) {
-      found += flags[k] == 0 ? 1 : 0;
-      flags[k] |= kGlitchFlag;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    if (!(distances[k] > most)) continue;
+    const std::size_t first = places[k] > radius ? places[k] - radius : 0;
+    const std::size_t end = std::min(flags.size(), places[k] + radius + 1);
+    for (std::size_t i = first; i < end; ++i) {
+      found += flags[i] == 0 ? 1 : 0;
+      flags[i] |= kGlitchFlag;
     }
   }
   return found;
@@ -73,18 +67,25 @@ std::size_t flag_far(double most, std::size_t radius, const std::vector<double>&
 
 std::size_t flag_glitches(const DeglitchOptions& options, std::span<const double> values,
                           std::span<std::uint8_t> flags) {
-  std::vector<double> distances(values.size()), good;
+  std::vector<std::size_t> places;
+  std::vector<double> good, distances, sorted;
   std::size_t all = 0;
   for (int round = 0; round < kRounds; ++round) {
-    find_distances(options.window / 2, values, flags, distances);
+    places.clear();
     good.clear();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (flags[i] == 0 && std::fabs(values[i]) <= kMostSignal) good.push_back(distances[i]);
+      if (flags[i] != 0 || !(std::fabs(values[i]) <= kMostSignal)) continue;
+      places.push_back(i);
+      good.push_back(values[i]);
     }
     if (good.empty()) return all;
-    const double width = kNormalWidth * median_of(good);
+    distances.resize(good.size());
+    find_distances(options.window / 2, good, distances);
+    sorted = distances;
+    const double width = kNormalWidth * median_of(sorted);
     if (!(width > 0)) return all;  // more than half of them are alike: no noise to measure by
-    const std::size_t found = flag_far(options.sigmas * width, options.radius, distances, flags);
+    const std::size_t found =
+        flag_far(options.sigmas * width, options.radius, places, distances, flags);
     if (found == 0) return all;
     all += found;
   }

@@ -17,11 +17,11 @@ struct DeglitchOptions {
   [[nodiscard]] bool any() const noexcept { return sigmas > 0; }
 };
 
-/// Flags samples of a stretch whose distance from the running median of good ones is above
-/// `sigmas` times its robust width (1.4826 medians of the distances), again and again until there
-/// are no more, ten times at most. Flagged samples, and those beyond 1e30 or not finite, take no
-/// part. Returns how many samples were flagged. O(n window) at worst, 0.1 us a
-/// sample and round.
+/// Flags samples of a stretch whose distance from the running median (of as many good ones before
+/// as behind, fewer at the ends) is above `sigmas` times its robust width (1.4826 medians of the
+/// distances), again and again until there are no more, ten times at most. Flagged samples, and
+/// those beyond 1e30 or not finite, take no part. Returns how many samples were flagged. O(n
+/// window) at worst, 0.1 us a sample and round.
 std::size_t flag_glitches(const DeglitchOptions& options, std::span<const double> values,
                           std::span<std::uint8_t> flags);
 

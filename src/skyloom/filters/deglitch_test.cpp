@@ -44,6 +44,22 @@ TEST(Deglitch, FindsPulsesWithTheirTailsAndNothingElse) {
   EXPECT_LT(flagged, 20U * 40);  // 20 pulses: 17 samples above 12, five and more on either side
 }
 
+TEST(Deglitch, TakesItsMeasureFromTheNoise) {
+  const std::vector<double> values = noisy_wave();
+  std::vector<std::uint8_t> flags(kLong, 0);
+  const std::size_t found = flag_glitches({.sigmas = 3, .radius = 0}, values, flags);
+  EXPECT_GT(found, 36U);  // 54 +- 7 of 20,000 normal numbers are beyond 3, and some more as they go
+  EXPECT_LT(found, 90U);
+}
+
+TEST(Deglitch, TakesNoSlopeForAGlitchAtEndsAndBesideGaps) {
+  std::vector<double> values = noisy_wave();
+  std::vector<std::uint8_t> flags(kLong, 0);
+  for (std::size_t i = 0; i < kLong; ++i) values[i] += 5 * static_cast<double>(i);
+  for (std::size_t i = 4000; i < 5000; ++i) flags[i] = 1;
+  EXPECT_EQ(flag_glitches({.sigmas = 6}, values, flags), 0U);
+}
+
 TEST(Deglitch, DoesNotAskWhatIsFlaggedOrNoNumber) {
   std::vector<double> values = noisy_wave();
   std::vector<std::uint8_t> flags(kLong, 0);

@@ -102,7 +102,7 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double common = (job.filters.common_mode ? 12 + 18 * threads : 0) +
                         (job.filters.ground.any() ? 12 + 24 : 0);  // templates, and the motion
   const double shared = data.longest * (8 * rows + 40 + common);   // 40: as it is read from a file
-  const double of_thread = data.longest * (job.filters.deglitch.any() ? 34 : 18) +
+  const double of_thread = data.longest * (job.filters.deglitch.any() ? 50 : 18) +
                            static_cast<double>(source.work_bytes()) +
                            2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
   const double reading = shared + threads * of_thread;
