@@ -222,6 +222,7 @@ calibrate::StandardStars find_stars(const CalibrationJob& job,
   calibrate::StandardStarOptions options = job.stars;
   if (job.method == CalibrationMethod::kDesispec) {
     options.fit.spikes = calibrate::SpikeLimit::kNoise;
+    options.fit.continuum = calibrate::Continuum::kMedian;
   }
   try {
     return calibrate::find_standard_stars(cameras, catalogue, grid, passband, options, executor);
