@@ -14,6 +14,7 @@
 namespace fiberloom::bench {
 namespace {
 
+using calibrate::Continuum;
 using calibrate::SpikeLimit;
 using calibrate::test::stellar_flux;
 using calibrate::test::stellar_grid;
@@ -74,30 +75,34 @@ void judge(const calibrate::StarFit& got, const calibrate::test::StarPlace& trut
 void judge_star_rules(std::size_t seeds, loom::Executor& executor) {
   std::vector<std::size_t> models(stellar_grid().nmodel());
   std::iota(models.begin(), models.end(), std::size_t{0});
-  Figures theirs, ours;
+  Figures theirs, spikes_of_model, continuum_of_means;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const CounterRng rng(seed, 700);
     for (std::size_t star = 0; star < kStars; ++star) {
       const calibrate::test::StarPlace place = place_of(rng, star);
       for (const double snr : {10.0, 30.0, 100.0, 300.0}) {
         const calibrate::test::ObservedStar clean(place, snr, 100 * seed + star);
-        for (const bool spikes : {false, true}) {
-          const Seen seen(clean, spikes, CounterRng(seed, 800 + star));
+        for (const bool hit : {false, true}) {
+          const Seen seen(clean, hit, CounterRng(seed, 800 + star));
           const std::string where =
-              std::string(snr > 50 ? "bright" : "faint") + (spikes ? ", spikes" : "");
-          judge(fit_star(seen.cameras(), stellar_grid(), models, {.spikes = SpikeLimit::kNoise},
-                         executor),
-                place, where, theirs);
-          judge(fit_star(seen.cameras(), stellar_grid(), models, {.spikes = SpikeLimit::kModel},
-                         executor),
-                place, where, ours);
+              std::string(snr > 50 ? "bright" : "faint") + (hit ? ", spikes" : "");
+          const auto fit = [&](SpikeLimit limit, Continuum continuum, Figures& figures) {
+            judge(fit_star(seen.cameras(), stellar_grid(), models,
+                           {.spikes = limit, .continuum = continuum}, executor),
+                  place, where, figures);
+          };
+          fit(SpikeLimit::kNoise, Continuum::kMedian, theirs);
+          fit(SpikeLimit::kModel, Continuum::kMedian, spikes_of_model);
+          fit(SpikeLimit::kModel, Continuum::kMean, continuum_of_means);
         }
       }
     }
   }
   print_rows("desispec", theirs);
-  print_rows("stars: spikes", ours);
-  print_verdict("stars: spikes of model", theirs, ours);
+  print_rows("stars: spikes", spikes_of_model);
+  print_verdict("stars: spikes of model", theirs, spikes_of_model);
+  print_rows("stars: continuum", continuum_of_means);
+  print_verdict("stars: continuum of means, beside that", spikes_of_model, continuum_of_means);
 }
 
 }  // namespace fiberloom::bench

@@ -32,4 +32,21 @@ std::vector<double> running_median(std::span<const double> x, std::size_t width)
   return out;
 }
 
+std::vector<double> running_mean(std::span<const double> x, std::span<const double> used,
+                                 std::size_t width) {
+  const std::size_t n = x.size(), before = width / 2;
+  std::vector<double> sum(n + 1, 0.0), count(n + 1, 0.0), out(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool in = used[i] > 0;
+    sum[i + 1] = sum[i] + (in ? x[i] : 0);
+    count[i + 1] = count[i] + (in ? 1 : 0);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t from = i > before ? i - before : 0, to = std::min(n, i + width - before);
+    const double there = count[to] - count[from];
+    if (there > 0) out[i] = (sum[to] - sum[from]) / there;
+  }
+  return out;
+}
+
 }  // namespace fiberloom::calibrate

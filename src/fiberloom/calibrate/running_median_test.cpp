@@ -45,5 +45,13 @@ TEST(RunningMedian, SeesNothingBeyondTheEnds) {
   EXPECT_EQ(running_median(std::vector<double>(30, 2.0), 20), std::vector<double>(30, 2.0));
 }
 
+TEST(RunningMean, IsThatOfTheUsedOnesOfEachWindow) {
+  const std::vector<double> x{1, 2, 4, 8, 16, 32}, used{1, 2, 0, 1, 0, 1};
+  const std::vector<double> mean = running_mean(x, used, 3);
+  EXPECT_EQ(mean, (std::vector<double>{1.5, 1.5, 5, 8, 20, 32}));
+  EXPECT_EQ(running_mean(x, std::vector<double>(6, 0.0), 3), std::vector<double>(6, 0.0));
+  EXPECT_EQ(running_mean(x, std::vector<double>(6, 1.0), 20), std::vector<double>(6, 10.5));
+}
+
 }  // namespace
 }  // namespace fiberloom::calibrate

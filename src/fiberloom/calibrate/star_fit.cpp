@@ -11,7 +11,8 @@
 namespace fiberloom::calibrate {
 namespace {
 
-constexpr std::size_t kContinuum = 200, kThroughput = 400;  // bins of running medians
+constexpr std::size_t kThroughputBins = 400;  // of running medians and means
+constexpr int kTurns = 3;                     // of mixtures, each about the one before
 
 struct Range {
   double first_aa, last_aa;
@@ -68,8 +69,16 @@ class StarFitting {
     return all.subspan(starts_[camera], starts_[camera + 1] - starts_[camera]);
   }
 
+  /// What of a camera's part of data or of a model is broad.
+  [[nodiscard]] std::vector<double> broad(std::span<const double> x, std::size_t camera,
+                                          std::size_t bins) const {
+    if (o_.continuum == Continuum::kMedian) return running_median(x, bins);
+    const std::span<const double> all(used_ivar_);
+    return running_mean(x, all.subspan(starts_[camera], x.size()), bins);
+  }
+
   void prepare() {
-    data_.resize(n_), weight_.resize(n_), continuum_.resize(n_);
+    data_.resize(n_), weight_.resize(n_), continuum_.resize(n_), used_ivar_.resize(n_);
     for (std::size_t c = 0; c < cameras_.size(); ++c) prepare_camera(c);
     used_ = static_cast<std::size_t>(
         std::count_if(weight_.begin(), weight_.end(), [](double w) { return w > 0; }));
@@ -79,7 +88,7 @@ class StarFitting {
   }
   void prepare_camera(std::size_t c) {
     const StarSpectrum& s = cameras_[c];
-    const std::vector<double> middle = running_median(s.flux, kContinuum);
+    const std::vector<double> middle = running_median(s.flux, kContinuumBins);
     std::vector<double> ivar(s.ivar.begin(), s.ivar.end());
     std::vector<double> known = ivar;  // with the model's error
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -94,9 +103,11 @@ class StarFitting {
     mask_atmosphere(s.wave, ivar);
     const std::span<double> data = part(data_, c), weight = part(weight_, c);
     std::copy(s.flux.begin(), s.flux.end(), data.begin());
-    divide(data, middle);
-    std::copy(middle.begin(), middle.end(), part(continuum_, c).begin());
-    for (std::size_t i = 0; i < ivar.size(); ++i) weight[i] = ivar[i] * middle[i] * middle[i];
+    std::copy(ivar.begin(), ivar.end(), part(used_ivar_, c).begin());
+    const std::vector<double> light = broad(data, c, kContinuumBins);
+    divide(data, light);
+    std::copy(light.begin(), light.end(), part(continuum_, c).begin());
+    for (std::size_t i = 0; i < ivar.size(); ++i) weight[i] = ivar[i] * light[i] * light[i];
     mask_calcium(s.wave, ivar);
     for_redshift_.push_back(std::move(ivar));
     moving_.push_back({s.wave, s.flux, for_redshift_.back(), s.resolution});
@@ -137,9 +148,9 @@ class StarFitting {
   void normalise(std::size_t m) {
     for (std::size_t c = 0; c < cameras_.size(); ++c) {
       const std::span<double> seen = part(row(seen_, m), c);
-      const std::vector<double> middle = running_median(seen, kContinuum);
-      divide(seen, middle);
-      std::copy(middle.begin(), middle.end(), part(row(norm_, m), c).begin());
+      const std::vector<double> light = broad(seen, c, kContinuumBins);
+      divide(seen, light);
+      std::copy(light.begin(), light.end(), part(row(norm_, m), c).begin());
     }
   }
 
@@ -154,22 +165,16 @@ class StarFitting {
     });
     const auto best = std::min_element(chi2.begin(), chi2.end()) - chi2.begin();
     nodes_ = nodes_about(grid_, models_, static_cast<std::size_t>(best));
-    Array2D<double> a(nodes_.size(), nodes_.size(), 0.0);
-    std::vector<double> b(nodes_.size(), 0.0);
-    double none = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
-      if (weight_[i] == 0) continue;
-      none += weight_[i] * data_[i] * data_[i];
-      for (std::size_t r = 0; r < nodes_.size(); ++r) {
-        const double weighted = weight_[i] * seen_(nodes_[r].model, i);
-        b[r] += weighted * data_[i];
-        for (std::size_t k = 0; k <= r; ++k) a(r, k) += weighted * seen_(nodes_[k].model, i);
-      }
-    }
+    std::vector<double> shares(nodes_.size(), 0.0);
     for (std::size_t r = 0; r < nodes_.size(); ++r) {
-      for (std::size_t k = 0; k < r; ++k) a(k, r) = a(r, k);
+      if (nodes_[r].model == static_cast<std::size_t>(best)) shares[r] = 1;
     }
-    NodeFit mixed = fit_between_nodes(nodes_, a, b, none);
+    NodeFit mixed;
+    const int turns = o_.continuum == Continuum::kMean ? kTurns : 1;
+    for (int turn = 0; turn < turns; ++turn) {
+      mixed = fit_between_nodes(nodes_, products_of_rest(shares));
+      shares = mixed.coefficients;
+    }
     out.coefficients.assign(models_.size(), 0.0);
     for (std::size_t r = 0; r < nodes_.size(); ++r) {
       out.coefficients[nodes_[r].model] = mixed.coefficients[r];
@@ -177,8 +182,48 @@ class StarFitting {
     return mixed;
   }
 
-  /// The running median leaves something of the spectrograph's throughput in the data: so models
-  /// are multiplied by what the first mixture says it is, and divided by their medians again.
+  /// Of a mixture sum c M of models' light with continuum sum c K is left D / K_D - sum c M / sum c
+  /// K. About shares at which K and that ratio are K_p and p it is sum c (D / K_D - p - K / K_p (M
+  /// / K - p)), linear in the shares and without noise but for D's. Mixtures of what was divided
+  /// leave sum c (D / K_D - M / K).
+  [[nodiscard]] Array2D<double> products_of_rest(std::span<const double> shares) const {
+    Array2D<double> a(nodes_.size(), nodes_.size(), 0.0);
+    std::vector<double> rest(nodes_.size());
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (weight_[i] == 0) continue;
+      if (o_.continuum == Continuum::kMedian) {
+        for (std::size_t r = 0; r < rest.size(); ++r) {
+          rest[r] = data_[i] - seen_(nodes_[r].model, i);
+        }
+      } else {
+        leave_of_light(i, shares, rest);
+      }
+      for (std::size_t r = 0; r < rest.size(); ++r) {
+        for (std::size_t k = 0; k <= r; ++k) a(r, k) += weight_[i] * rest[r] * rest[k];
+      }
+    }
+    for (std::size_t r = 0; r < nodes_.size(); ++r) {
+      for (std::size_t k = 0; k < r; ++k) a(k, r) = a(r, k);
+    }
+    return a;
+  }
+
+  void leave_of_light(std::size_t i, std::span<const double> shares, std::span<double> rest) const {
+    double broad = 0, light = 0;
+    for (std::size_t r = 0; r < rest.size(); ++r) {
+      const double k = shares[r] * norm_(nodes_[r].model, i);
+      broad += k, light += k * seen_(nodes_[r].model, i);
+    }
+    const double p = broad != 0 ? light / broad : 1;
+    for (std::size_t r = 0; r < rest.size(); ++r) {
+      const std::size_t m = nodes_[r].model;
+      const double more = broad != 0 ? norm_(m, i) / broad : 1;
+      rest[r] = data_[i] - p - more * (seen_(m, i) - p);
+    }
+  }
+
+  /// The continuum leaves something of the spectrograph's throughput in the data: so models are
+  /// multiplied by what the first mixture says it is, and divided by their continua again.
   void imprint(const NodeFit& mixed) {
     std::vector<double> model(n_, 0.0), factor(n_);
     for (std::size_t r = 0; r < nodes_.size(); ++r) {
@@ -187,11 +232,9 @@ class StarFitting {
         model[i] += mixed.coefficients[r] * seen_(m, i) * norm_(m, i);
       }
     }
-    for (std::size_t i = 0; i < n_; ++i) {
-      factor[i] = data_[i] * continuum_[i] / (model[i] != 0 ? model[i] : 1);
-    }
+    for (std::size_t i = 0; i < n_; ++i) factor[i] = data_[i] * continuum_[i];
     for (std::size_t c = 0; c < cameras_.size(); ++c) {
-      const std::vector<double> smooth = running_median(part(factor, c), kThroughput);
+      const std::vector<double> smooth = throughput(part(factor, c), part(model, c), c);
       std::transform(smooth.begin(), smooth.end(), part(factor, c).begin(),
                      [](double v) { return std::max(0.0, v); });
     }
@@ -201,6 +244,20 @@ class StarFitting {
     });
   }
 
+  /// What a camera makes of the model's light, smoothed.
+  [[nodiscard]] std::vector<double> throughput(std::span<const double> light,
+                                               std::span<const double> model,
+                                               std::size_t camera) const {
+    if (o_.continuum == Continuum::kMean) {
+      std::vector<double> out = broad(light, camera, kThroughputBins);
+      divide(out, broad(model, camera, kThroughputBins));
+      return out;
+    }
+    std::vector<double> out(light.begin(), light.end());
+    divide(out, model);
+    return running_median(out, kThroughputBins);
+  }
+
   std::span<const StarSpectrum> cameras_;
   const StellarGrid& grid_;
   std::span<const std::size_t> models_;
@@ -208,7 +265,7 @@ class StarFitting {
   Executor& executor_;
   std::vector<std::size_t> starts_;
   std::size_t n_ = 0, used_ = 0;
-  std::vector<double> data_, weight_, continuum_;
+  std::vector<double> data_, weight_, continuum_, used_ivar_;
   std::vector<std::vector<double>> for_redshift_;
   std::vector<StarSpectrum> moving_;
   Array2D<double> seen_, norm_;  ///< [models][n] divided by the continuum, and the continuum

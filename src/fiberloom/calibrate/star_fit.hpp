@@ -27,8 +27,19 @@ struct StarSpectrum {
 /// lines.
 enum class SpikeLimit { kModel, kNoise };
 
+/// What data and models are divided by. kMean: means over a window, the same for noisy data and for
+/// models; mixtures are of the models' light. kMedian: medians, which noise draws from the light
+/// between lines into them (F stars are 280 K too cool at a S/N of 10), and mixtures of what was
+/// divided, as desispec.
+enum class Continuum { kMean, kMedian };
+
+/// Bins that a continuum is told from: wide enough for what is left of the spectrograph's
+/// throughput, wider than a line.
+inline constexpr std::size_t kContinuumBins = 200;
+
 struct StarFitOptions {
   SpikeLimit spikes = SpikeLimit::kModel;
+  Continuum continuum = Continuum::kMean;
   double most_redshift = 0.008, redshift_step = 2e-5;
   double template_error = 0.1;  ///< of a model, as a share of the continuum
 };
@@ -63,10 +74,9 @@ struct NodeFit {
   double chi2 = 0;
 };
 /// The place between nodes that fits best: a linear mixture in each of the three parameters, never
-/// beyond the nodes. `a` [nodes][nodes] and `b` [nodes] are products of the nodes with each other
-/// and with the data, `chi2_of_none` the data's with themselves.
-[[nodiscard]] NodeFit fit_between_nodes(std::span<const GridNode> nodes, const Array2D<double>& a,
-                                        std::span<const double> b, double chi2_of_none);
+/// beyond the nodes. `a` [nodes][nodes]: products of what the nodes leave of the data, so that chi2
+/// of shares c that sum to 1 is c^T a c.
+[[nodiscard]] NodeFit fit_between_nodes(std::span<const GridNode> nodes, const Array2D<double>& a);
 
 /// The mixture of `models` (indices into the grid) that the star's spectrum is. Throws kNumerical
 /// where no pixel is left.

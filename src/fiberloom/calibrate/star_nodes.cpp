@@ -21,9 +21,7 @@ std::vector<double> values_of(const std::vector<double>& all, std::span<const st
 
 class BetweenNodes {
  public:
-  BetweenNodes(std::span<const GridNode> nodes, const Array2D<double>& a, std::span<const double> b,
-               double chi2_of_none)
-      : nodes_(nodes), a_(a), b_(b), none_(chi2_of_none) {}
+  BetweenNodes(std::span<const GridNode> nodes, const Array2D<double>& a) : nodes_(nodes), a_(a) {}
 
   NodeFit run() {
     chi2_ = chi2_of(shares(place_));
@@ -65,9 +63,7 @@ class BetweenNodes {
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
     return sum;
   }
-  [[nodiscard]] double chi2_of(const std::vector<double>& x) const {
-    return none_ - 2 * dot(x, b_) + dot(x, times_a(x));
-  }
+  [[nodiscard]] double chi2_of(const std::vector<double>& x) const { return dot(x, times_a(x)); }
 
   /// Each axis in turn at 41 places: a mixture is no linear function of three numbers.
   void scan() {
@@ -111,7 +107,7 @@ class BetweenNodes {
     const double steep = dot(slope, times_a(slope));
     if (!(steep > 0)) return;
     trial = place_;
-    trial[p] += (dot(slope, b_) - dot(slope, times_a(here))) / steep;
+    trial[p] -= dot(slope, times_a(here)) / steep;
     if (trial[p] < -1 || trial[p] > 1) return;
     const double chi2 = chi2_of(shares(trial));
     if (chi2 < chi2_) place_ = trial, chi2_ = chi2;
@@ -124,8 +120,7 @@ class BetweenNodes {
 
   std::span<const GridNode> nodes_;
   const Array2D<double>& a_;
-  std::span<const double> b_;
-  double none_, chi2_ = 0;
+  double chi2_ = 0;
   Place place_{};
 };
 
@@ -163,9 +158,8 @@ std::vector<GridNode> nodes_about(const StellarGrid& grid, std::span<const std::
   return out;
 }
 
-NodeFit fit_between_nodes(std::span<const GridNode> nodes, const Array2D<double>& a,
-                          std::span<const double> b, double chi2_of_none) {
-  return BetweenNodes(nodes, a, b, chi2_of_none).run();
+NodeFit fit_between_nodes(std::span<const GridNode> nodes, const Array2D<double>& a) {
+  return BetweenNodes(nodes, a).run();
 }
 
 }  // namespace fiberloom::calibrate

@@ -11,9 +11,6 @@
 namespace fiberloom::calibrate {
 namespace {
 
-/// Wide enough for what is left of the spectrograph's throughput, wider than a line.
-constexpr std::size_t kContinuumBins = 200;
-
 /// Data with weights and the model of one camera, where either is, from bin `first` of the
 /// logarithmic grid on; divided by their continua.
 struct OnLogGrid {

@@ -69,7 +69,14 @@ inline const StellarGrid& stellar_grid() {
 class ObservedStar {
  public:
   /// Noise of 400 / snr electrons a bin: some 1 / snr of the light.
-  ObservedStar(const StarPlace& place, double snr, std::uint64_t seed) {
+  ObservedStar(const StarPlace& place, double snr, std::uint64_t seed)
+      : ObservedStar(
+            [&](double wave) {
+              return stellar_flux(wave / (1 + place.redshift), place.teff, place.logg, place.metal);
+            },
+            snr, seed) {}
+  template <class Flux>
+  ObservedStar(const Flux& star, double snr, std::uint64_t seed) {
     constexpr std::array<std::array<double, 2>, 3> kCameras{
         {{3600, 5800}, {5760, 7620}, {7520, 8720}}};
     for (std::size_t c = 0; c < 3; ++c) {
@@ -79,9 +86,7 @@ class ObservedStar {
       std::vector<double> wave(n), sharp(n), flux(n), ivar(n);
       for (std::size_t i = 0; i < n; ++i) {
         wave[i] = kCameras[c][0] + 0.8 * static_cast<double>(i);
-        const double rest = wave[i] / (1 + place.redshift);
-        sharp[i] = 400 * (0.7 + 0.2 * std::sin(wave[i] / 700)) *
-                   stellar_flux(rest, place.teff, place.logg, place.metal);
+        sharp[i] = 400 * (0.7 + 0.2 * std::sin(wave[i] / 700)) * star(wave[i]);
       }
       multiply(banded(std::as_const(r), 0), std::span<const double>(sharp),
                std::span<double>(flux));

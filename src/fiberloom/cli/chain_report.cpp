@@ -180,9 +180,8 @@ std::string chain_json(const night::NightReport& r, const chain::AllStepOptions&
   json["options"] = Json::object();
   for (const auto& [step, of] : by_step(r.tasks)) {
     json["steps"][step] = counts_json(count(r, of));
-    const auto number = std::ranges::find(chain::step_names(), step) - chain::step_names().begin();
-    if (number == 0) continue;  // frames have options of their own
-    const auto which = static_cast<chain::Step>(number);
+    const chain::Step which = chain::find_step(step).value_or(chain::Step::kExtract);
+    if (which == chain::Step::kExtract) continue;  // frames have options of their own
     for (const auto& [key, text] : chain::settings_of(options_of(options, which), which)) {
       json["options"][step][key] = text;
     }

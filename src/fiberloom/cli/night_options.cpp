@@ -179,9 +179,7 @@ void take_settings(const std::vector<night::JobSetting>& settings, const std::st
 /// Throws kUsage for a chain that is none.
 void finish_chain(const Given& given, NightCommand& c) {
   const auto step_of = [](const std::string& name) {
-    const auto& names = chain::step_names();
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<chain::Step>(found - names.begin());
+    if (const auto found = chain::find_step(name)) return *found;
     throw Error(Status::kUsage, "night: " + name + ": no step, expected extract to redshift");
   };
   for (const std::string& text : c.settings) {

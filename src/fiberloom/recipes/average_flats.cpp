@@ -11,6 +11,7 @@
 #include "fiberloom/calibrate/flat_average.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/replaced.hpp"
 
 namespace fiberloom {
 namespace {
@@ -90,12 +91,7 @@ std::map<int, FiberFlat> average_band(std::vector<LampFlat> flats, const std::st
 }
 
 std::string output_of(const CalibrationJob& job, const std::string& camera) {
-  const std::string mark = "{camera}";
-  std::string out = job.output;
-  for (auto at = out.find(mark); at != std::string::npos; at = out.find(mark, at + 1)) {
-    out.replace(at, mark.size(), camera);
-  }
-  return out;
+  return replaced(job.output, "{camera}", camera);
 }
 
 void write_average(const CalibrationJob& job, const std::string& camera, const CameraFlats& files,
@@ -176,19 +172,24 @@ AverageFlatsSummary average_flats_of_camera(const CalibrationJob& job,
   const auto& [camera, files] = *own.begin();
   AverageFlatsSummary out;
   out.together = {camera};
-  std::vector<LampFlat> read = read_lamps(camera, files, files, job);
-  try {
-    for (const auto& [other, its] : sort_flats(beside)) {
-      if (other[0] != camera[0] || other == camera || !its.has_lamps_of(files)) continue;
-      std::ranges::move(read_lamps(other, its, files, job), std::back_inserter(read));
+  const auto laid_together = [&, &whose = camera, &of = files](const ByCamera& others) {
+    out.together = {whose};
+    std::vector<LampFlat> read = read_lamps(whose, of, of, job);
+    for (const auto& [other, its] : others) {
+      if (other[0] != whose[0] || other == whose || !its.has_lamps_of(of)) continue;
+      std::ranges::move(read_lamps(other, its, of, job), std::back_inserter(read));
       out.together.push_back(other);
     }
-  } catch (const Error& error) {  // its own step tells of it; this camera can do without
+    return average_band(std::move(read), of.first, job, observer);
+  };
+  std::map<int, FiberFlat> flats;
+  try {
+    flats = laid_together(sort_flats(beside));
+  } catch (const Error& error) {  // another's own step tells of it; this camera can do without
+    if (beside.empty()) throw;
     observer.warn(job.output + ": not laid beside the others of its band: " + error.what());
-    out.together = {camera};
-    read = read_lamps(camera, files, files, job);
+    flats = laid_together({});
   }
-  auto flats = average_band(std::move(read), files.first, job, observer);
   write_average(job, camera, files, files.lamps.size(), std::move(flats.at(camera[1] - '0')), out);
   return out;
 }

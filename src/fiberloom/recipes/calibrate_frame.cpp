@@ -20,6 +20,7 @@ using calibration::about;
 using calibration::band_of;
 using calibration::header_of;
 using calibration::heliocor_of;
+using calibration::read_frame_of_one_grid;
 
 void divide(FrameFile& frame, const CalibrationJob& job) {
   const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
@@ -169,8 +170,7 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
 
 FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
                                  const Observer& observer) {
-  FrameFile lamp = read_frame(job.input, job.verify);
-  require_one_grid(lamp);
+  FrameFile lamp = read_frame_of_one_grid(job.input, job.verify);
   const std::string flavor = lamp.header.text("FLAVOR").value_or("flat");
   if (flavor != "flat") {
     observer.warn(job.input + ": FLUX: FLAVOR is '" + flavor +
@@ -197,8 +197,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
 }
 
 SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer) {
-  FrameFile frame = read_frame(job.input, job.verify);
-  require_one_grid(frame);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify);
   if (!job.flat.empty()) divide(frame, job);
   const calibrate::SkyOptions options = job.method == CalibrationMethod::kDesispec
                                             ? calibrate::desispec_sky()
@@ -221,8 +220,7 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
 
 FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
                                   const Observer& observer) {
-  FrameFile frame = read_frame(job.input, job.verify);
-  require_one_grid(frame);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify);
   if (!job.flat.empty()) divide(frame, job);
   if (!job.sky.empty()) subtract(frame, job);
   const calibrate::StarModels models = models_of(frame, job, observer);
@@ -253,8 +251,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
 }
 
 CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
-  FrameFile frame = read_frame(job.input, job.verify, FrameTables::kAll);
-  require_one_grid(frame);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, FrameTables::kAll);
   if (!job.flat.empty()) {
     divide(frame, job);
     add_scores(frame, ScoreStage::kFlat);

@@ -20,6 +20,13 @@ auto about(const std::string& path, Step step) {
   }
 }
 
+/// A frame whose fibres share one grid of wavelengths; another is an error.
+[[nodiscard]] inline FrameFile read_frame_of_one_grid(const std::string& path, Verify verify,
+                                                      FrameTables tables = FrameTables::kFibermap) {
+  FrameFile frame = read_frame(path, verify, tables);
+  require_one_grid(frame);
+  return frame;
+}
 /// CAMERA in lower case, "" where there is none.
 [[nodiscard]] std::string camera_of(const HeaderCards& header);
 /// 'b', 'r', 'z' of CAMERA; 0 where it names none.

@@ -22,6 +22,7 @@ using calibrate::Purpose;
 using calibrate::StandardStar;
 using calibration::about;
 using calibration::integer_of;
+using calibration::read_frame_of_one_grid;
 using calibration::require_camera;
 
 using Rows = std::vector<std::size_t>;
@@ -52,8 +53,7 @@ Rows rows_of_targets(const Spectra& frame, const std::vector<long>& targets) {
 }
 
 StarFrame read_stars(const std::string& path, const CalibrationJob& job) {
-  const FrameFile frame = read_frame(path, job.verify);
-  require_one_grid(frame);
+  const FrameFile frame = read_frame_of_one_grid(path, job.verify);
   StarFrame out;
   out.path = path;
   out.camera = require_camera(path, "FLUX", frame.header);
@@ -222,6 +222,7 @@ calibrate::StandardStars find_stars(const CalibrationJob& job,
   calibrate::StandardStarOptions options = job.stars;
   if (job.method == CalibrationMethod::kDesispec) {
     options.fit.spikes = calibrate::SpikeLimit::kNoise;
+    options.fit.continuum = calibrate::Continuum::kMedian;
   }
   try {
     return calibrate::find_standard_stars(cameras, catalogue, grid, passband, options, executor);

@@ -18,9 +18,8 @@ struct Place {
 };
 
 std::size_t number_of_step(const Task& task) {
-  const auto& names = step_names();
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), step_of(task.labels)) -
-                                  names.begin());
+  const std::optional<Step> step = find_step(step_of(task.labels));
+  return step ? static_cast<std::size_t>(*step) : step_names().size();
 }
 
 std::vector<std::size_t> needs_of(const BatchPlan& plan, std::size_t task) {

@@ -135,7 +135,7 @@ class Planner {
     task.kind = kStepKind;
     task.labels = {{"night", like.night()}, {"step", name_of(work.step)}, {"of", unit}};
     if (newest < 0) newest = like.task->expid;
-    const bool of_many = work.step == Step::kCoadd || !work.lamps.empty();
+    const bool of_many = work.step == Step::kCoadd || is_night_flat(work);
     if (!of_many) task.labels.push_back({"expid", like.task->expid});
     if (work.step == Step::kCoadd) task.labels.push_back({"tile", like.info.tile});
     const bool any = work.step == Step::kCoadd || work.step == Step::kQuality;
@@ -162,10 +162,7 @@ class Planner {
     for (const auto& [key, frames] : nights) {
       const auto& [night, camera] = key;
       StepWork work{.step = Step::kFiberFlat};
-      for (const Frame* f : frames) {
-        work.flats.push_back(places_.lamp_flat(*f));
-        work.lamps.push_back(f->info.lamp);
-      }
+      for (const Frame* f : frames) work.flats.push_back(places_.lamp_flat(*f));
       for (const auto& [other, its] : nights) {
         if (other == key || other.first != night || other.second[0] != camera[0]) continue;
         for (const Frame* f : its) {

@@ -26,10 +26,10 @@ struct StepPiece final : Opaque {
 
 template <class Archive, class Struct>
 void work_fields(Archive& archive, Struct& work) {
-  auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
-         beside, models, passbands, average, output, root, options] = work;
-  archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, lamps,
-          beside, models, passbands, average, output, root, options);
+  auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
+         models, passbands, average, output, root, options] = work;
+  archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
+          models, passbands, average, output, root, options);
 }
 
 /// Those of `paths` that are there.
@@ -98,7 +98,7 @@ std::vector<Measure> judge(const StepWork& work, const Observer& observer) {
 std::vector<Measure> run(const StepWork& work, Executor& executor, const Observer& observer) {
   switch (work.step) {
     case Step::kFiberFlat: {
-      if (!work.lamps.empty()) return average_night(work, observer);
+      if (is_night_flat(work)) return average_night(work, observer);
       const FiberFlatSummary s = make_fiber_flat(job_of(work), executor, observer);
       return {{"chi2_per_dof", s.chi2_per_dof}, {"lost_fibers", number(s.lost_fibers)}};
     }
@@ -138,6 +138,12 @@ const std::vector<std::string>& step_names() {
   return names;
 }
 
+std::optional<Step> find_step(const std::string& name) {
+  const auto found = std::ranges::find(step_names(), name);
+  if (found == step_names().end()) return std::nullopt;
+  return static_cast<Step>(found - step_names().begin());
+}
+
 const StepWork& work_of(const Task& task) {
   return static_cast<const StepContent&>(*task.content).work;
 }
@@ -153,10 +159,6 @@ StageNames StepKind::stages() const {
 std::string StepKind::fingerprint(const Task& task) const {
   const StepWork& work = work_of(task);
   std::string text = "step=" + name_of(work.step);
-  if (!work.lamps.empty()) {
-    text += " lamps=";
-    for (const long lamp : work.lamps) text += std::to_string(lamp) + ",";
-  }
   for (const auto& [key, value] : settings_of(work.options, work.step)) {
     text += " " + key + "=" + value;
   }

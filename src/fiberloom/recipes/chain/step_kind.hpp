@@ -23,13 +23,16 @@ struct StepWork {
   Step step = Step::kFiberFlat;
   std::string input{}, flat{}, sky{}, stars{}, flux{};  ///< empty: none
   std::vector<std::string> frames{}, flats{}, skies{}, fluxes{}, star_files{};
-  std::vector<long> lamps{};          ///< of a night's flat: whose each of `flats` is; else empty
   std::vector<std::string> beside{};  ///< of a night's flat: those of the band's other cameras
   std::string models{}, passbands{}, average{}, output{};
   std::string root{};  ///< of the run, for headers
   StepOptions options{};
 };
 
+/// The average of a camera's flats, not the flat of one lamp's frame.
+[[nodiscard]] inline bool is_night_flat(const StepWork& work) {
+  return work.step == Step::kFiberFlat && !work.flats.empty();
+}
 [[nodiscard]] const StepWork& work_of(const Task& task);
 /// The task's content.
 [[nodiscard]] std::shared_ptr<const Opaque> content_of(StepWork work);

@@ -12,11 +12,9 @@ namespace fiberloom::chain {
 namespace {
 
 Step step_of(const std::string& name) {
+  const std::optional<Step> found = find_step(name);
+  if (found && *found != Step::kExtract) return *found;
   const auto& names = step_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end() && found != names.begin()) {
-    return static_cast<Step>(found - names.begin());
-  }
   std::string all;
   for (std::size_t i = 1; i < names.size(); ++i) all += (i > 1 ? ", " : "") + names[i];
   throw Error(Status::kUsage, name + ": no step with options of its own, expected one of " + all);

@@ -2,6 +2,7 @@
 // The steps from frames to redshifts, in their order, and their names.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ enum class Step {
 
 /// "extract", "fiberflat", ..., "redshift": words of the command line, labels of tasks.
 [[nodiscard]] const std::vector<std::string>& step_names();
+/// The step of that name, if one has it.
+[[nodiscard]] std::optional<Step> find_step(const std::string& name);
 [[nodiscard]] inline const std::string& name_of(Step step) {
   return step_names()[static_cast<std::size_t>(step)];
 }

@@ -14,6 +14,7 @@
 
 #include "fiberloom/recipes/night/frame_cost.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/replaced.hpp"
 #include "loom/batch/normal_path.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -53,14 +54,6 @@ Place place_of(const std::string& image, const std::string& expid) {
   const std::string night = cut_path(above).second;
   if (night.size() != 8 || !all_digits(night)) return {{}, folder};
   return {night, night + "/" + folder};
-}
-
-std::string replaced(std::string pattern, const std::string& key, const std::string& value) {
-  for (auto at = pattern.find(key); at != std::string::npos; at = pattern.find(key, at)) {
-    pattern.replace(at, key.size(), value);
-    at += value.size();
-  }
-  return pattern;
 }
 
 /// frame-CAM-EXPID.html beside the frame.
