@@ -11,7 +11,7 @@ BlockRun::BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink&
       writer_(writer),
       summary_(setup.summary()),
       observer_(observer),
-      work_(setup.rest(), setup.frames().layout(), setup.plan(), observer),
+      work_(setup.rest(), setup.frames().layout(), setup.plan().image(), setup.engine()),
       blocks_(std::move(blocks)) {}
 
 void BlockRun::run(Executor& executor) {

@@ -42,6 +42,11 @@ void to_transmissions(const ReconJob& job, const ScanLayout& layout, const Frame
 /// The same of numbers that are line integrals already.
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out);
 
+/// What brings the axis of rows [first, first + rows) of all_rows, which the last row sees `lean`
+/// columns from where the first does, to the column half way.
+[[nodiscard]] std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t first,
+                                              std::size_t rows);
+
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, std::vector<float>& integrals);
@@ -49,9 +54,9 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
-  /// Throws what SliceEngine does.
-  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
-                      const Observer& observer);
+  /// All outlive it. `image`: rows and columns of a slice.
+  BlockReconstruction(const ReconJob& job, const ScanLayout& layout, std::size_t image,
+                      SliceEngine& engine);
 
   /// Slices [slice][row][column] in memory that `out` may have. Adds the block's flaws to `flaws`.
   void run(const RawBlock& block, Executor& executor, const Observer& observer, PixelFlaws& flaws,
@@ -60,7 +65,7 @@ class BlockReconstruction {
  private:
   const ReconJob& job_;
   const ScanLayout& layout_;
-  SliceEngine engine_;
+  SliceEngine& engine_;
   std::vector<float> integrals_;  ///< [angle][row][column]
   std::size_t image_;
   HalfAcquisition half_;  ///< of width 0: projections are whole

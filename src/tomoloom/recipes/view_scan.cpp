@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -97,8 +96,7 @@ Json slices_json(const Making& making, const ScanLayout& layout,
                  const std::vector<float>& integrals, const std::vector<double>& axes,
                  Executor& executor, const Observer& observer) {
   const std::size_t n = layout.columns;
-  std::vector<double> theta;
-  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  const std::vector<double> theta = radians(layout);
   Json out = Json::array();
   std::vector<float> slice(n * n);
   for (const double axis : axes) {
