@@ -37,6 +37,14 @@ void FrameSource::give_shifts(std::vector<double> columns) {
   layout_.shift = of_those_there(std::move(columns));
 }
 
+void FrameSource::give_axis(std::vector<double> columns) {
+  if (columns.size() != layout_.rows) {
+    throw Error(kScanMismatch, print("%s: --centers: found %zu numbers, expected %zu, one a row",
+                                     layout_.path.c_str(), columns.size(), layout_.rows));
+  }
+  layout_.axis = std::move(columns);
+}
+
 void FrameSource::give_weights(std::vector<double> weights) {
   check_count("--weights", "numbers", weights.size());
   if (std::any_of(weights.begin(), weights.end(), [](double w) { return w < 0; }) ||

@@ -87,6 +87,11 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
   keep(layout_.weight);
   keep(layout_.flat_set);
   for (double& shift : layout_.shift) shift /= static_cast<double>(bin);
+  if (whole.axis.empty()) return;
+  layout_.axis.assign(layout_.rows, 0);
+  for (std::size_t row = 0; row < layout_.rows * bin; ++row) {
+    layout_.axis[row / bin] += choice.to_window(whole.axis[row]) / static_cast<double>(bin);
+  }
 }
 
 std::vector<std::size_t> ScanWindow::chunk(const std::string& name) const {

@@ -54,7 +54,8 @@ AxisFinder::AxisFinder(const ReconJob& job, const ScanLayout& layout, const Reco
 
 std::vector<float> AxisFinder::prepared(const std::vector<std::size_t>& rows) const {
   const std::size_t count = rows.size(), n = layout_.columns;
-  std::vector<float> all(layout_.angles * count * n), one;
+  std::vector<float> all(layout_.angles * count * n);
+  LargeVector<float> one;
   RawBlock raw;
   for (std::size_t r = 0; r < count; ++r) {
     stop_if_asked(observer_);

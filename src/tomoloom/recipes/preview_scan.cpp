@@ -132,6 +132,7 @@ class Preview {
     own = in_window(std::move(own), layout_);
     lean_ = own.centre_last ? *own.centre_last - *own.centre : 0;
     const double middle = (static_cast<double>(layout_.columns) - 1) / 2;
+    if (!axis_ && !layout_.axis.empty()) axis_ = common_axis(layout_);
     if (!axis_) axis_ = own.centre.value_or(middle) + lean_ / 2;
     summary_.axis = window.to_detector(*axis_);
     const std::size_t n = layout_.columns;
@@ -222,6 +223,9 @@ class Preview {
     if (!layout_.shift.empty()) {
       const auto shift = std::span(layout_.shift).subspan(first, count);
       shift_projections(integrals, layout_.rows, n, shift, executor_);
+    }
+    if (!layout_.axis.empty()) {
+      shift_rows(integrals, n, axis_shifts(layout_, 0, layout_.rows), executor_);
     }
     if (lean_ != 0) {
       shift_rows(integrals, n, lean_shifts(lean_, layout_.rows, 0, layout_.rows), executor_);

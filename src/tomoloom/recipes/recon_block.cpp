@@ -123,6 +123,18 @@ std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t f
   return shifts;
 }
 
+double common_axis(const ScanLayout& layout) {
+  const auto [least, most] = std::minmax_element(layout.axis.begin(), layout.axis.end());
+  return (*least + *most) / 2;
+}
+
+std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first, std::size_t rows) {
+  const double to = common_axis(layout);
+  std::vector<double> shifts(rows);
+  for (std::size_t r = 0; r < rows; ++r) shifts[r] = to - layout.axis[first + r];
+  return shifts;
+}
+
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out) {
   if (block.counts.empty()) {
     return copy_finite({block.floats.data() + frame * out.size(), out.size()}, out);
@@ -133,7 +145,7 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
 }
 
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
-                         Executor& executor, std::vector<float>& integrals) {
+                         Executor& executor, LargeVector<float>& integrals) {
   const std::vector<Gain> gains = gains_of(job, layout, block);
   const PixelFlaws flaws{.blind = count_blind(gains),
                          .saturated = count_saturated(job, block, gains.front())};
@@ -164,6 +176,9 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
                lean_shifts(*job.centre_last - *job.centre, layout.rows, block.first, block.rows),
                executor);
   }
+  if (!layout.axis.empty()) {
+    shift_rows(integrals, layout.columns, axis_shifts(layout, block.first, block.rows), executor);
+  }
   if (job.window.bin > 1) {  // values stay those of the detector's pixel
     const float share = 1 / static_cast<float>(job.window.bin);
     executor.run(layout.angles, [&](std::size_t a) {
@@ -182,7 +197,7 @@ BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& 
 }
 
 void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
-                              PixelFlaws& flaws, std::vector<float>& out) {
+                              PixelFlaws& flaws, LargeVector<float>& out) {
   const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;

@@ -87,6 +87,7 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
   add(job.theta, scan.layout().theta_deg);
   add(job.shifts, scan.layout().shift);
   add(job.weights, scan.layout().weight);
+  add(job.centres, scan.layout().axis);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -100,6 +101,7 @@ void tell_scan(const ReconJob& job, FrameSource& scan) {
   }
   if (!job.shifts.empty()) scan.give_shifts(numbers_of_file(job.shifts, "a number of columns"));
   if (!job.weights.empty()) scan.give_weights(numbers_of_file(job.weights, "a weight"));
+  if (!job.centres.empty()) scan.give_axis(numbers_of_file(job.centres, "a column"));
   if (!job.flats_at.empty()) scan.give_flat_places(job.flats_at);
 }
 

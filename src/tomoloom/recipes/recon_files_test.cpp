@@ -99,7 +99,8 @@ TEST_F(ReconFiles, StacksOfImagesGiveTheSameVolume) {
   reader.projections(0, layout.rows, raw.projections);
   reader.flats(0, layout.rows, raw.flats);
   reader.darks(0, layout.rows, raw.darks);
-  std::vector<float> integrals, one(layout.angles * layout.columns);
+  LargeVector<float> integrals;
+  std::vector<float> one(layout.angles * layout.columns);
   (void)prepare_block(recon(scan), layout, raw, serial, integrals);
   for (std::size_t r = 0; r < layout.rows; ++r) {
     for (std::size_t i = 0; i < one.size(); ++i) {

@@ -31,8 +31,16 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  const double above = job.centre.value_or(last / 2), below = job.centre_last.value_or(above);
-  for (const double column : {above, below}) {
+  if (!layout.axis.empty() &&
+      (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
+    throw Error(Status::kUnsupported,
+                layout.path + ": --centers goes without --center and --acquisition half");
+  }
+  const double middle = layout.axis.empty() ? last / 2 : common_axis(layout);
+  const double above = job.centre.value_or(middle), below = job.centre_last.value_or(above);
+  std::vector<double> columns = layout.axis;
+  columns.insert(columns.end(), {above, below});
+  for (const double column : columns) {
     if (column >= 0 && column <= last) continue;
     const WindowChoice& window = job.window;
     throw Error(kCentreRange,

@@ -40,6 +40,8 @@ RayMethod ray_method(Method method) {
       return RayMethod::kOspmlHybrid;
     case Method::kBart:
       return RayMethod::kBart;
+    case Method::kArt:
+      return RayMethod::kArt;
   }
   return RayMethod::kFbp;
 }
