@@ -17,10 +17,6 @@ template <class T>
 class UnsetAllocator : public std::allocator<T> {
  public:
   static_assert(std::is_trivially_copyable_v<T>);
-  template <class U>
-  struct rebind {
-    using other = UnsetAllocator<U>;
-  };
   using std::allocator<T>::allocator;
 
   template <class U, class... Values>
