@@ -117,7 +117,7 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
     method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge
         As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
-        "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart".
+        "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art".
     """
     data = arguments.floats("integrals", integrals)
     angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])

@@ -26,7 +26,7 @@ def test_sinograms_and_threads_change_no_byte(integrals, theta):
 
 
 @pytest.mark.parametrize("method", ["gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad", "pml_quad",
-                                    "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart"])
+                                    "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art"])
 def test_every_method_sees_the_discs(integrals, theta, method):
     volume = tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, blocks=6 if method[0] in "ob" else 1,
                             reg_par=0.1)

@@ -46,7 +46,7 @@ def test_recon_takes_the_peers_arguments(integrals, theta):
 
 @pytest.mark.parametrize("kind, arguments", [
     (ValueError, {"algorithm": "gridcrec"}), (ValueError, {"algorithm": None}),
-    (ValueError, {"algorithm": "gridrec", "num_iter": 3}), (NotImplementedError, {"algorithm": "art"}),
+    (ValueError, {"algorithm": "gridrec", "num_iter": 3}), (ValueError, {"algorithm": "arts"}),
     (NotImplementedError, {"algorithm": "gridrec", "filter_name": "custom"}),
     (NotImplementedError, {"algorithm": "gridrec", "num_gridx": 20}),
 ])

@@ -11,10 +11,10 @@ import pytest
 SOURCE = os.environ.get("TOMOPY_SOURCE")
 FILES = ("test_prep/test_normalize.py", "test_prep/test_stripe.py", "test_prep/test_phase.py",
          "test_recon/test_rotation.py", "test_recon/test_algorithm.py", "test_misc/test_corr.py", "test_misc/test_morph.py")
-NOT_THERE = {"detect_stripe", "stripe_detection", "stripe_mask", "gridrec_custom", "art", "bart",
+NOT_THERE = {"detect_stripe", "stripe_detection", "stripe_mask", "gridrec_custom", "bart",
              "ospml_hybrid", "ospml_quad", "osem", "inpainter2d", "inpainter3d", "inpainter3d_as_2d"}  # bart, ospml_..., osem: with ind_block
 OTHER_VALUES = {"fbp",  # TomoPy's does not filter
-                "sirt", "mlem", "tv", "pml_hybrid", "pml_quad", "grad", "tikh"}  # another start and another model of rays
+                "art", "sirt", "mlem", "tv", "pml_hybrid", "pml_quad", "grad", "tikh"}  # another start and another model of rays
 
 
 @pytest.mark.skipif(not SOURCE, reason="TOMOPY_SOURCE names no checkout of TomoPy")

@@ -9,14 +9,13 @@ from .._arguments import Floats, stack
 from .._arrays import recon as _recon
 
 _ALGORITHMS = ("gridrec", "fbp", "sirt", "mlem", "osem", "tv", "tikh", "grad", "pml_quad", "pml_hybrid", "ospml_quad",
-               "ospml_hybrid", "bart", "cgls", "exact")
+               "ospml_hybrid", "art", "bart", "cgls", "exact")
 _TAKES = {"gridrec": ("filter_name", "filter_par"), "exact": ("filter_name", "filter_par"),
           "fbp": ("filter_name", "filter_par"), "sirt": ("num_iter",), "cgls": ("num_iter",), "mlem": ("num_iter",),
           "osem": ("num_iter", "num_block"), "tv": ("num_iter", "reg_par"), "tikh": ("num_iter", "reg_par"),
           "grad": ("num_iter", "reg_par"), "pml_quad": ("num_iter", "reg_par"), "pml_hybrid": ("num_iter", "reg_par"),
           "ospml_quad": ("num_iter", "reg_par", "num_block"), "ospml_hybrid": ("num_iter", "reg_par", "num_block"),
-          "bart": ("num_iter", "num_block")}
-_PEERS = ("art",)
+          "art": ("num_iter",), "bart": ("num_iter", "num_block")}
 
 
 def _regularisation(algorithm: str, reg_par: Any, rays: int) -> Tuple[float, float]:
@@ -33,13 +32,11 @@ def _regularisation(algorithm: str, reg_par: Any, rays: int) -> Tuple[float, flo
 
 def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = False, algorithm: Any = None,
           init_recon: Any = None, ncore: Optional[int] = None, nchunk: Any = None, **kwargs: Any) -> Floats:
-    """Slices by algorithm "gridrec" (TomoPy's arrays), any other of TomoPy's but "art", or tomoloom's own "exact" and "cgls".
+    """Slices by algorithm "gridrec" (TomoPy's arrays), any other of TomoPy's, or tomoloom's own "exact" and "cgls".
 
     The default axis is columns/2. Slices are as wide as the projections (num_gridx, num_gridy).
     """
     if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        if algorithm in _PEERS:
-            raise NotImplementedError(f"algorithm={algorithm!r}: only {', '.join(_ALGORITHMS)} are there")
         raise ValueError(f'Keyword "algorithm" must be one of {list(_ALGORITHMS)}, got {algorithm!r}')
     data = stack("tomo", tomo)
     columns = data.shape[2]

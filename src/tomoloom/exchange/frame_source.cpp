@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <numbers>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -12,15 +13,36 @@
 
 namespace tomoloom {
 
+std::vector<double> radians(const ScanLayout& layout) {
+  std::vector<double> theta;
+  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  return theta;
+}
+
 void FrameSource::check_count(const char* option, const char* what, std::size_t found) const {
-  if (found == layout_.angles) return;
+  const std::size_t wanted = projections();
+  if (found == wanted || (grows() && found > wanted)) return;
   throw Error(kScanMismatch, print("%s: %s: found %zu %s, expected %zu, one a projection",
-                                   layout_.path.c_str(), option, found, what, layout_.angles));
+                                   layout_.path.c_str(), option, found, what, wanted));
+}
+
+std::vector<double> FrameSource::of_those_there(std::vector<double> all) {
+  if (grows()) layout_.expected = std::max(layout_.expected, all.size());
+  all.resize(layout_.angles);
+  return all;
 }
 
 void FrameSource::give_shifts(std::vector<double> columns) {
   check_count("--shifts", "numbers", columns.size());
-  layout_.shift = std::move(columns);
+  layout_.shift = of_those_there(std::move(columns));
+}
+
+void FrameSource::give_axis(std::vector<double> columns) {
+  if (columns.size() != layout_.rows) {
+    throw Error(kScanMismatch, print("%s: --centers: found %zu numbers, expected %zu, one a row",
+                                     layout_.path.c_str(), columns.size(), layout_.rows));
+  }
+  layout_.axis = std::move(columns);
 }
 
 void FrameSource::give_weights(std::vector<double> weights) {
@@ -32,14 +54,15 @@ void FrameSource::give_weights(std::vector<double> weights) {
   }
   const double most = *std::max_element(weights.begin(), weights.end());
   for (double& w : weights) w /= most;
-  layout_.weight = std::move(weights);
+  layout_.weight = of_those_there(std::move(weights));
 }
 
 void FrameSource::give_flat_places(const std::vector<std::size_t>& places) {
   const std::size_t sets = places.size();
   const bool rises = std::is_sorted(places.begin(), places.end(), std::less_equal<>());
-  if (sets == 0 || !rises || places.back() > layout_.angles || layout_.flats % sets != 0 ||
-      layout_.flats == 0) {
+  const bool even = layout_.flats > 0 && sets > 0 && layout_.flats % sets == 0;
+  if (!even && grows()) return;  // others are to come: those that are there are one set so far
+  if (!even || !rises || places.back() > projections()) {
     throw Error(kScanMismatch,
                 print("%s: --flats-at: %zu flats of %zu projections: expected as many rising "
                       "places as there are sets of them, all of one size",
@@ -62,7 +85,7 @@ void FrameSource::give_flat_places(const std::vector<std::size_t>& places) {
 
 void FrameSource::give_angles(std::vector<double> theta_deg) {
   check_count("--theta", "angles", theta_deg.size());
-  layout_.theta_deg = std::move(theta_deg);
+  layout_.theta_deg = of_those_there(std::move(theta_deg));
   layout_.source = AngleSource::kGiven;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/base/large_vector.hpp"
 #include "tomoloom/foundation.hpp"
 
 namespace tomoloom {
@@ -20,6 +21,7 @@ struct ScanLayout {
   std::size_t angles = 0, rows = 0, columns = 0, flats = 0, darks = 0;
   std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
   std::vector<double> theta_deg;
+  std::vector<double> axis;  ///< of each row the column that it sees the axis in; empty: not known
   // of each projection, where there is more to say; empty: nothing
   std::vector<double> shift;            ///< columns that it is moved to the right first
   std::vector<double> weight;           ///< what it counts beside the others
@@ -32,11 +34,14 @@ struct ScanLayout {
   bool has_flat_value = false, has_dark_value = false;
 };
 
+/// The angles, as they are computed with.
+[[nodiscard]] std::vector<double> radians(const ScanLayout& layout);
+
 /// Frames of one kind, rows [first, first + rows) of each: [frame][row][column].
 struct FrameBlock {
   std::size_t frames = 0, rows = 0, columns = 0;
-  std::vector<std::uint16_t> counts;  ///< of a layout with counts
-  std::vector<float> floats;          ///< of any other
+  LargeVector<std::uint16_t> counts;  ///< of a layout with counts
+  LargeVector<float> floats;          ///< of any other
 };
 
 /// No detector, no scan has more along an axis.
@@ -60,12 +65,23 @@ class FrameSource {
   /// Most that reading takes beside what it fills.
   [[nodiscard]] virtual std::uint64_t buffer_bytes() const noexcept { return 0; }
 
-  /// From elsewhere, one a projection. Throw kScanMismatch where they are not.
+  /// Projections that there will be, as far as the scan says: those of give_...().
+  [[nodiscard]] std::size_t projections() const noexcept {
+    return layout_.expected > layout_.angles ? layout_.expected : layout_.angles;
+  }
+  /// Whether there may be more than it says.
+  [[nodiscard]] virtual bool grows() const noexcept { return false; }
+
+  /// From elsewhere, one a projection, those that are to come included. Throw kScanMismatch where
+  /// they are not.
   void give_angles(std::vector<double> theta_deg);
   void give_shifts(std::vector<double> columns);
   void give_weights(std::vector<double> weights);
+  /// The axis' column, one a row. Throws kScanMismatch where they are not.
+  void give_axis(std::vector<double> columns);
   /// The projections before which the sets of flats were taken, rising: each projection has the
-  /// nearest as its own. Throws kScanMismatch where the flats are not as many sets.
+  /// nearest as its own. Throws kScanMismatch where the flats are not as many sets; of a scan that
+  /// grows they stay one set until they are.
   void give_flat_places(const std::vector<std::size_t>& places);
 
  protected:
@@ -74,6 +90,8 @@ class FrameSource {
   FrameSource& operator=(const FrameSource&) = default;
   /// Throws kScanMismatch.
   void check_count(const char* option, const char* what, std::size_t found) const;
+  /// What is given, for the projections that are there.
+  [[nodiscard]] std::vector<double> of_those_there(std::vector<double> all);
   /// 0 to 180 degrees, both included, as the peers assume.
   void assume_angles();
   ScanLayout layout_;

@@ -163,7 +163,7 @@ std::vector<std::size_t> StackReader::chunk(const std::string& name) const {
 
 template <class Value>
 void StackReader::read(const Set& from, std::size_t frame, std::size_t frames, std::size_t first,
-                       std::size_t rows, std::vector<Value>& out) const {
+                       std::size_t rows, LargeVector<Value>& out) const {
   const std::size_t columns = layout_.columns;
   out.resize(frames * rows * columns);
   const bool sinograms = from.kind == StackKind::kSinograms;

@@ -63,7 +63,7 @@ class StackReader final : public FrameSource {
   [[nodiscard]] const Set& set(const std::string& name) const;
   template <class Value>
   void read(const Set& set, std::size_t frame, std::size_t frames, std::size_t first,
-            std::size_t rows, std::vector<Value>& out) const;
+            std::size_t rows, LargeVector<Value>& out) const;
   std::vector<Set> sets_;
 };
 

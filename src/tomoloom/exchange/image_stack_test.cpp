@@ -52,9 +52,9 @@ TEST_F(Stacks, ProjectionsAreInTheOrderOfTheirNumbers) {
   EXPECT_TRUE(scan.chunk(layout.data).empty());
   FrameBlock block;
   scan.frames(layout.data, 9, 2, 1, 2, block);  // names: 1, 10, 11, 2 ... if they were texts
-  EXPECT_EQ(block.counts, (Counts{910, 911, 920, 921, 1010, 1011, 1020, 1021}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{910, 911, 920, 921, 1010, 1011, 1020, 1021}));
   scan.frames(layout.white, 0, 2, 2, 1, block);
-  EXPECT_EQ(block.counts, (Counts{20, 21, 120, 121}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{20, 21, 120, 121}));
 }
 
 TEST_F(Stacks, SinogramsAreTurnedIntoFrames) {
@@ -65,7 +65,7 @@ TEST_F(Stacks, SinogramsAreTurnedIntoFrames) {
   EXPECT_FALSE(scan.layout().counts);
   FrameBlock block;
   scan.frames(scan.layout().data, 1, 2, 2, 2, block);  // angles 1, 2 of rows 2, 3
-  EXPECT_EQ(block.floats, (std::vector<float>{210, 211, 310, 311, 220, 221, 320, 321}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{210, 211, 310, 311, 220, 221, 320, 321}));
 }
 
 TEST_F(Stacks, CountsBesideFractionsAreReadAsFractions) {
@@ -74,7 +74,7 @@ TEST_F(Stacks, CountsBesideFractionsAreReadAsFractions) {
   EXPECT_FALSE(scan.layout().counts);
   FrameBlock block;
   scan.frames(scan.layout().data, 1, 1, 0, 1, block);
-  EXPECT_EQ(block.floats, (std::vector<float>{100, 101}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{100, 101}));
 }
 
 TEST_F(Stacks, WhatDoesNotFitIsOneLineAndACode) {

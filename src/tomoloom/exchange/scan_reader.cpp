@@ -51,7 +51,7 @@ std::size_t count_of(const std::vector<std::size_t>& shape) {
 }  // namespace
 
 ScanReader::ScanReader(const std::string& path, const std::string& group, hdf5::Writing writing)
-    : reader_(path, writing) {
+    : reader_(path, writing), grows_(writing == hdf5::Writing::kMayGoOn) {
   layout_.path = path;
   layout_.group = group;
   layout_.data = group + "/data";

@@ -36,6 +36,7 @@ class ScanReader final : public FrameSource {
     return reader_.chunk(name);
   }
   [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] bool grows() const noexcept override { return grows_; }
 
  private:
   void find_angles(hdf5::Writing writing);
@@ -44,6 +45,7 @@ class ScanReader final : public FrameSource {
   [[nodiscard]] bool are_counts(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;
   hdf5::Reader reader_;
+  bool grows_;
 };
 
 }  // namespace tomoloom

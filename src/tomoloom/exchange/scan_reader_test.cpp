@@ -75,11 +75,11 @@ TEST_F(ScanFiles, WhatIsWrittenIsRead) {
   EXPECT_EQ(layout.type, "uint16");
   FrameBlock block;
   reader.projections(1, 1, block);
-  EXPECT_EQ(block.counts, (std::vector<std::uint16_t>{3, 4, 5, 103, 104, 105, 203, 204, 205}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{3, 4, 5, 103, 104, 105, 203, 204, 205}));
   reader.flats(1, 1, block);
-  EXPECT_EQ(block.counts, (std::vector<std::uint16_t>{9, 9, 60000}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{9, 9, 60000}));
   reader.darks(0, 1, block);
-  EXPECT_EQ(block.counts, (std::vector<std::uint16_t>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{1, 2, 3, 1, 2, 3}));
 }
 
 TEST_F(ScanFiles, OtherGroupsAndOtherNumbersAreRead) {
@@ -88,7 +88,7 @@ TEST_F(ScanFiles, OtherGroupsAndOtherNumbersAreRead) {
   EXPECT_EQ(reader.layout().flats, 0U);
   FrameBlock block;
   reader.projections(0, 1, block);
-  EXPECT_EQ(block.floats, (std::vector<float>{0, 1, 2, 6, 7, 8}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{0, 1, 2, 6, 7, 8}));
 }
 
 TEST_F(ScanFiles, AnglesComeFromTheBestPlaceThatThereIs) {
@@ -131,9 +131,9 @@ TEST_F(ScanFiles, FlatsOfFractionsBesideCountsStayFractions) {
   EXPECT_EQ(reader.layout().type, "uint16");
   FrameBlock block;
   reader.flats(0, 1, block);
-  EXPECT_EQ(block.floats, (std::vector<float>{0.25F, 70000.5F, 3}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{0.25F, 70000.5F, 3}));
   reader.projections(1, 1, block);
-  EXPECT_EQ(block.floats, (std::vector<float>{3, 4, 5, 9, 10, 11}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{3, 4, 5, 9, 10, 11}));
 }
 
 TEST_F(ScanFiles, WhatDoesNotFitIsOneLineAndACode) {

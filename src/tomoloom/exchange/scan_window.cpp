@@ -59,21 +59,23 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
                       end - choice.first_column));
   }
   layout_.counts = whole.counts && bin == 1;
-  std::vector<bool> out(whole.angles, false);
+  const std::size_t projections = scan_->projections();
+  std::vector<bool> out(projections, false);
   for (const auto& [from, to] : choice.skipped) {
-    if (from >= to || to > whole.angles) {
+    if (from >= to || (to > projections && !grows())) {
       throw Error(kSliceRange, print("%s: --skip: the scan has projections 0 to %zu",
-                                     whole.path.c_str(), whole.angles - 1));
+                                     whole.path.c_str(), projections - 1));
     }
-    std::fill(out.begin() + static_cast<std::ptrdiff_t>(from),
-              out.begin() + static_cast<std::ptrdiff_t>(to), true);
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(std::min(from, projections)),
+              out.begin() + static_cast<std::ptrdiff_t>(std::min(to, projections)), true);
   }
   for (std::size_t a = 0; a < whole.angles; ++a) {
     if (!out[a]) kept_.push_back(a);
   }
-  if (kept_.empty()) {
+  const auto left = static_cast<std::size_t>(std::count(out.begin(), out.end(), false));
+  if (left == 0 && !grows())
     throw Error(kSliceRange, whole.path + ": --skip: no projection is left");
-  }
+  if (whole.expected > 0) layout_.expected = left;
   layout_.angles = kept_.size();
   const auto keep = [&](auto& values) {
     if (values.empty()) return;
@@ -85,6 +87,11 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
   keep(layout_.weight);
   keep(layout_.flat_set);
   for (double& shift : layout_.shift) shift /= static_cast<double>(bin);
+  if (whole.axis.empty()) return;
+  layout_.axis.assign(layout_.rows, 0);
+  for (std::size_t row = 0; row < layout_.rows * bin; ++row) {
+    layout_.axis[row / bin] += choice.to_window(whole.axis[row]) / static_cast<double>(bin);
+  }
 }
 
 std::vector<std::size_t> ScanWindow::chunk(const std::string& name) const {

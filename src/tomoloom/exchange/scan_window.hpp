@@ -39,13 +39,15 @@ struct WindowChoice {
 /// Rows and columns that do not fill a last averaged pixel are left out.
 class ScanWindow final : public FrameSource {
  public:
-  /// Throws kSliceRange (columns or projections that the scan does not have, or too few left).
+  /// Throws kSliceRange (columns or projections that the scan does not have, or too few left). Of a
+  /// scan that grows there may be no projection yet.
   ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& choice);
 
   void frames(const std::string& name, std::size_t frame, std::size_t frames, std::size_t first,
               std::size_t rows, FrameBlock& out) const override;
   [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const override;
   [[nodiscard]] std::string identity() const override { return scan_->identity(); }
+  [[nodiscard]] bool grows() const noexcept override { return scan_->grows(); }
   [[nodiscard]] std::uint64_t buffer_bytes() const noexcept override;
 
  private:

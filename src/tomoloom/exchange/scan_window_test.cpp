@@ -51,9 +51,9 @@ TEST(ScanWindow, LeavesOutColumnsAndProjections) {
   EXPECT_EQ(window.layout().theta_deg, (std::vector<double>{0, 60, 120}));
   FrameBlock block;
   window.frames("data", 0, 3, 2, 1, block);
-  EXPECT_EQ(block.counts, (std::vector<std::uint16_t>{21, 22, 23, 221, 222, 223, 421, 422, 423}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{21, 22, 23, 221, 222, 223, 421, 422, 423}));
   window.frames("white", 1, 1, 0, 1, block);
-  EXPECT_EQ(block.counts, (std::vector<std::uint16_t>{1101, 1102, 1103}));
+  EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{1101, 1102, 1103}));
 }
 
 TEST(ScanWindow, AveragesPixels) {
@@ -64,7 +64,7 @@ TEST(ScanWindow, AveragesPixels) {
   EXPECT_EQ(window.chunk("data"), (std::vector<std::size_t>{2, 1, 2}));
   FrameBlock block;
   window.frames("data", 3, 1, 1, 1, block);
-  EXPECT_EQ(block.floats, (std::vector<float>{326.5F, 328.5F}));
+  EXPECT_EQ(block.floats, (LargeVector<float>{326.5F, 328.5F}));
   EXPECT_EQ(window.layout().theta_deg.size(), 5U);
 }
 

@@ -24,7 +24,7 @@ HalfAcquisition half_acquisition(std::size_t columns, double centre) {
   return half;
 }
 
-void widen(const HalfAcquisition& half, std::vector<float>& lines) {
+void widen(const HalfAcquisition& half, LargeVector<float>& lines) {
   const std::size_t count = lines.size() / half.columns;
   lines.resize(count * half.width);
   std::vector<float> line(half.columns);

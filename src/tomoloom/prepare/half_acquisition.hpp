@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "loom/base/large_vector.hpp"
 #include "tomoloom/foundation.hpp"
 
 namespace tomoloom {
@@ -24,6 +25,6 @@ struct HalfAcquisition {
 [[nodiscard]] HalfAcquisition half_acquisition(std::size_t columns, double centre);
 
 /// Lines [..][columns] -> [..][width], in place. O(lines width).
-void widen(const HalfAcquisition& half, std::vector<float>& lines);
+void widen(const HalfAcquisition& half, LargeVector<float>& lines);
 
 }  // namespace tomoloom

@@ -45,7 +45,7 @@ TEST(HalfAcquisition, APixelAndItsMirrorCountTwoTogether) {
 TEST(HalfAcquisition, LinesGetWiderWhereTheyAre) {
   const HalfAcquisition half = half_acquisition(4, 0.5);
   ASSERT_EQ(half.width, 6U);
-  std::vector<float> lines{1, 2, 3, 4, 5, 6, 7, 8};
+  LargeVector<float> lines{1, 2, 3, 4, 5, 6, 7, 8};
   widen(half, lines);
   ASSERT_EQ(lines.size(), 12U);
   EXPECT_EQ(lines[0], 0);

@@ -2,7 +2,6 @@
 #include "tomoloom/recipes/axis_finder.hpp"
 
 #include <algorithm>
-#include <numbers>
 #include <string>
 #include <utility>
 
@@ -23,14 +22,6 @@ constexpr std::size_t kPartOfRows = 4;
 /// Columns on either side that entropy is looked at in, at least.
 constexpr double kLeastReach = 8;
 
-/// The middles of `count` parts of rows [first, first + rows).
-std::vector<std::size_t> rows_spread(std::size_t first, std::size_t rows, std::size_t count) {
-  count = std::min(count, rows);
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < count; ++i) out.push_back(first + (2 * i + 1) * rows / (2 * count));
-  return out;
-}
-
 const char* what_is_wanted(AxisSearch search) {
   switch (search) {
     case AxisSearch::kPairs:
@@ -44,6 +35,13 @@ const char* what_is_wanted(AxisSearch search) {
 
 }  // namespace
 
+std::vector<std::size_t> rows_spread(std::size_t first, std::size_t rows, std::size_t count) {
+  count = std::min(count, rows);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(first + (2 * i + 1) * rows / (2 * count));
+  return out;
+}
+
 AxisFinder::AxisFinder(const ReconJob& job, const ScanLayout& layout, const ReconSummary& summary,
                        BlockSource& source, Executor& executor, const Observer& observer)
     : job_(job),
@@ -51,15 +49,13 @@ AxisFinder::AxisFinder(const ReconJob& job, const ScanLayout& layout, const Reco
       summary_(summary),
       source_(source),
       executor_(executor),
-      observer_(observer) {
-  for (const double degrees : layout.theta_deg) {
-    theta_.push_back(degrees * std::numbers::pi / 180);
-  }
-}
+      observer_(observer),
+      theta_(radians(layout)) {}
 
 std::vector<float> AxisFinder::prepared(const std::vector<std::size_t>& rows) const {
   const std::size_t count = rows.size(), n = layout_.columns;
-  std::vector<float> all(layout_.angles * count * n), one;
+  std::vector<float> all(layout_.angles * count * n);
+  LargeVector<float> one;
   RawBlock raw;
   for (std::size_t r = 0; r < count; ++r) {
     stop_if_asked(observer_);

@@ -18,6 +18,10 @@ struct Axis {
   double first = 0, last = 0;
 };
 
+/// The middles of `count` parts of rows [first, first + rows), of as many as there are rows.
+[[nodiscard]] std::vector<std::size_t> rows_spread(std::size_t first, std::size_t rows,
+                                                   std::size_t count);
+
 /// Looks in the rows of `summary`, in the middle half of their columns. All outlive it.
 class AxisFinder {
  public:

@@ -11,7 +11,7 @@ BlockRun::BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink&
       writer_(writer),
       summary_(setup.summary()),
       observer_(observer),
-      work_(setup.rest(), setup.frames().layout(), setup.plan(), observer),
+      work_(setup.rest(), setup.frames().layout(), setup.plan().image(), setup.engine()),
       blocks_(std::move(blocks)) {}
 
 void BlockRun::run(Executor& executor) {
@@ -23,7 +23,7 @@ void BlockRun::run(Executor& executor) {
     summary_.read += read_time;
     if (summary_.overlap && i + 1 < blocks_.size()) begin_read(i + 1);
     StageClock clock;
-    std::vector<float> out = std::move(free_slices_);
+    LargeVector<float> out = std::move(free_slices_);
     work_.run(raw, executor, observer_, summary_.flaws, out);
     free_block_ = std::move(raw);
     summary_.compute += clock.lap();
@@ -51,7 +51,7 @@ void BlockRun::begin_read(std::size_t i) {
       });
 }
 
-void BlockRun::begin_write(std::size_t first, std::vector<float> slices) {
+void BlockRun::begin_write(std::size_t first, LargeVector<float> slices) {
   written_ = std::async(std::launch::async, [this, first, slices = std::move(slices)]() mutable {
     StageClock clock(CpuOf::kThread);
     writer_.write(first, slices);

@@ -26,7 +26,7 @@ class BlockRun {
 
  private:
   void begin_read(std::size_t i);
-  void begin_write(std::size_t first, std::vector<float> slices);
+  void begin_write(std::size_t first, LargeVector<float> slices);
   void finish_write();
 
   BlockSource& source_;
@@ -36,10 +36,10 @@ class BlockRun {
   BlockReconstruction work_;
   std::vector<SliceBlock> blocks_;
   std::future<std::pair<RawBlock, StageTime>> next_;
-  std::future<std::pair<std::vector<float>, StageTime>> written_;
+  std::future<std::pair<LargeVector<float>, StageTime>> written_;
   // what a block has taken is the next one's: fresh pages would be cleared twice
   RawBlock free_block_;
-  std::vector<float> free_slices_;
+  LargeVector<float> free_slices_;
 };
 
 }  // namespace tomoloom

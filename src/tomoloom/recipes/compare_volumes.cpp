@@ -18,7 +18,7 @@ std::unique_ptr<FrameSource> open_slices(const std::string& path, const std::str
   return std::make_unique<ScanReader>(path, group);
 }
 
-void read_slice(const FrameSource& volume, std::size_t number, std::vector<float>& out) {
+void read_slice(const FrameSource& volume, std::size_t number, LargeVector<float>& out) {
   FrameBlock block;
   block.floats = std::move(out);
   volume.frames(volume.layout().data, number, 1, 0, volume.layout().rows, block);
@@ -94,7 +94,7 @@ VolumeDifference compare_volumes(const FrameSource& first, const FrameSource& se
                                  const Observer& observer) {
   check_same_size(first, second);
   DifferenceSums sums;
-  std::vector<float> a, b;
+  LargeVector<float> a, b;
   const std::size_t slices = first.layout().angles;
   for (std::size_t s = 0; s < slices; ++s) {
     stop_if_asked(observer);

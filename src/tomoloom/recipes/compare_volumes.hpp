@@ -19,7 +19,7 @@ namespace tomoloom {
 [[nodiscard]] std::unique_ptr<FrameSource> open_slices(const std::string& path,
                                                        const std::string& group);
 /// Slice `number`, [row][column].
-void read_slice(const FrameSource& volume, std::size_t number, std::vector<float>& out);
+void read_slice(const FrameSource& volume, std::size_t number, LargeVector<float>& out);
 
 /// Differences first - second of what is a number in both, in double.
 struct VolumeDifference {

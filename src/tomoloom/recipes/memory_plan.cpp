@@ -29,8 +29,8 @@ std::uint64_t sinogram_bytes(const ReconJob& job, const ScanLayout& layout) {
   const bool copies =
       job.outlier > 0 || (job.stripe.method != Stripe::kNone && job.stripe.method != Stripe::kSf);
   return std::max({copies ? layout.angles * layout.columns * kStripeBytes : 0,
-                   job.centre_last || !layout.shift.empty() || job.search == AxisSearch::kLean ||
-                           job.search == AxisSearch::kEntropy
+                   job.centre_last || !layout.shift.empty() || !layout.axis.empty() ||
+                           job.search == AxisSearch::kLean || job.search == AxisSearch::kEntropy
                        ? shift_rows_bytes(layout.columns)
                        : 0,
                    std::uint64_t{remove_rings_bytes(layout.columns, job.rings)}});

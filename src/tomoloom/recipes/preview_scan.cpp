@@ -20,11 +20,15 @@
 #include "tomoloom/exchange/scan_reader.hpp"
 #include "tomoloom/exchange/scan_window.hpp"
 #include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/recipes/axis_finder.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/recon_files.hpp"
+#include "tomoloom/recipes/recon_setup.hpp"
 #include "tomoloom/recipes/view_page.hpp"
 #include "tomoloom/recipes/view_plane.hpp"
 #include "tomoloom/reconstruct/centre.hpp"
 #include "tomoloom/reconstruct/plane_sums.hpp"
+#include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
 namespace {
@@ -45,8 +49,8 @@ double seconds_since(PreviewClock::time_point when) {
 /// A look at the scan as it is now, its pixels averaged.
 std::unique_ptr<ScanWindow> look_at(const ReconJob& job, std::size_t& bin) {
   auto scan = std::make_unique<ScanReader>(job.scan, job.group, hdf5::Writing::kMayGoOn);
+  tell_scan(job, *scan);
   WindowChoice window = job.window;
-  window.skipped.clear();
   const std::size_t columns = window.end_column.value_or(scan->layout().columns) -
                               std::min(window.first_column, scan->layout().columns);
   window.bin *= std::max<std::size_t>(1, (columns / window.bin + kMostColumns - 1) / kMostColumns);
@@ -88,9 +92,16 @@ class Preview {
       std::size_t bin = 1;
       scan_.reset();  // a file that is open already would be seen as it was
       scan_ = look_at(job_, bin);
-      const std::size_t flats = layout_.flats + layout_.darks;
-      layout_ = scan_->layout();
-      if (!sums_ || layout_.flats + layout_.darks != flats) begin(bin);
+      const ScanLayout& now = scan_->layout();
+      if (now.angles == 0) return false;
+      if (!sums_ || !goes_on(now)) {
+        std::vector<Gain> gains = find_gains(now);  // may fail: nothing has begun yet
+        layout_ = now;
+        gains_ = std::move(gains);
+        begin(bin);
+      } else {
+        layout_ = now;
+      }
       return take_up();
     } catch (const Error& error) {
       // not there yet, or being written in a way that does not let it be read
@@ -103,40 +114,47 @@ class Preview {
     return status == Status::kNotFound || status == Status::kCorrupt ||
            status == Status::kMissingHdu || status == Status::kWrongShape;
   }
+  /// Whether what has been taken up is part of what is there now.
+  [[nodiscard]] bool goes_on(const ScanLayout& now) const {
+    return now.flats + now.darks == layout_.flats + layout_.darks && now.rows == layout_.rows &&
+           now.columns == layout_.columns && now.angles >= summary_.projections;
+  }
   /// From the first projection on, with the flats and the axis that are known now.
   void begin(std::size_t bin) {
-    window_ = job_.window;
-    window_.bin = bin;
-    summary_.bin = bin;
+    WindowChoice window = job_.window;
+    window.bin = summary_.bin = bin;
     summary_.projections = 0;
     theta_.clear();
+    weights_ = 0;
     rows_for_axis_.clear();
+    ReconJob own = job_;
+    own.window = window;
+    own = in_window(std::move(own), layout_);
+    lean_ = own.centre_last ? *own.centre_last - *own.centre : 0;
     const double middle = (static_cast<double>(layout_.columns) - 1) / 2;
-    if (!axis_) axis_ = job_.centre ? window_.to_window(*job_.centre) : middle;
-    summary_.axis = window_.to_detector(*axis_);
+    if (!axis_ && !layout_.axis.empty()) axis_ = common_axis(layout_);
+    if (!axis_) axis_ = own.centre.value_or(middle) + lean_ / 2;
+    summary_.axis = window.to_detector(*axis_);
     const std::size_t n = layout_.columns;
     cut_ = {.slice = layout_.rows / 2, .row = n / 2, .column = n / 2};
     sums_.emplace(layout_.rows, n, *axis_, cut_);
-    find_gains();
   }
-  void find_gains() {
-    RawBlock block{.first = 0, .rows = layout_.rows, .projections = {}, .flats = {}, .darks = {}};
-    ScanLayout known = layout_;
-    known.flat_sets = 1;
+  [[nodiscard]] std::vector<Gain> find_gains(const ScanLayout& layout) const {
+    RawBlock block{.first = 0, .rows = layout.rows, .projections = {}, .flats = {}, .darks = {}};
+    ScanLayout known = layout;
     if (job_.input == InputKind::kCounts) {
-      if (layout_.flats > 0)
-        scan_->frames(layout_.white, 0, layout_.flats, 0, layout_.rows, block.flats);
-      if (layout_.darks > 0)
-        scan_->frames(layout_.dark, 0, layout_.darks, 0, layout_.rows, block.darks);
-      if (layout_.flats == 0 && !layout_.has_flat_value) known.flat_value = brightest();
+      if (layout.flats > 0)
+        scan_->frames(layout.white, 0, layout.flats, 0, layout.rows, block.flats);
+      if (layout.darks > 0)
+        scan_->frames(layout.dark, 0, layout.darks, 0, layout.rows, block.darks);
+      if (layout.flats == 0 && !layout.has_flat_value) known.flat_value = brightest(layout);
     }
-    gains_ = gains_of(job_, known, block);
+    return gains_of(job_, known, block);
   }
   /// Stands for flats that are not there yet: what the first projection has most of.
-  double brightest() {
+  [[nodiscard]] double brightest(const ScanLayout& layout) const {
     FrameBlock first;
-    if (layout_.angles == 0) return 1;
-    scan_->frames(layout_.data, 0, 1, 0, layout_.rows, first);
+    scan_->frames(layout.data, 0, 1, 0, layout.rows, first);
     double most = 0;
     for (const auto count : first.counts) most = std::max(most, static_cast<double>(count));
     for (const auto count : first.floats) most = std::max(most, static_cast<double>(count));
@@ -181,7 +199,7 @@ class Preview {
       if (job_.input == InputKind::kIntegrals) {
         copy_integrals(raw_, f, out);
       } else {
-        to_transmissions(job_, layout_, raw_, f, 0, gains_, out);
+        to_transmissions(job_, layout_, raw_, f, first + f, gains_, out);
         minus_log(out);
       }
       const float share = 1 / static_cast<float>(summary_.bin);
@@ -189,23 +207,48 @@ class Preview {
     });
     const auto there =
         static_cast<std::size_t>(std::find(empty.begin(), empty.end(), 1) - empty.begin());
-    std::vector<double> theta;
-    for (std::size_t a = first; a < first + there; ++a) {
-      theta.push_back(layout_.theta_deg[a] * std::numbers::pi / 180);
-    }
-    sums_->add(std::span(integrals_).first(there * pixels), theta, executor_);
+    const std::vector<double> all = radians(layout_);
+    const std::span<const double> theta = std::span(all).subspan(first, there);
+    const std::span<float> integrals = std::span(integrals_).first(there * pixels);
+    move(first, integrals);
+    if (job_.search != AxisSearch::kNone) keep_rows(integrals);
+    weigh(first, integrals);
+    sums_->add(integrals, theta, executor_);
     theta_.insert(theta_.end(), theta.begin(), theta.end());
-    if (job_.search != AxisSearch::kNone) keep_rows(there);
     return there;
   }
-  void keep_rows(std::size_t count) {
-    const std::size_t rows = layout_.rows, n = layout_.columns;
-    const std::size_t kept = std::min(kCentreRows, rows);
+  /// Projections by their own shifts, rows as a leaning axis wants it.
+  void move(std::size_t first, std::span<float> integrals) const {
+    const std::size_t n = layout_.columns, count = integrals.size() / (layout_.rows * n);
+    if (!layout_.shift.empty()) {
+      const auto shift = std::span(layout_.shift).subspan(first, count);
+      shift_projections(integrals, layout_.rows, n, shift, executor_);
+    }
+    if (!layout_.axis.empty()) {
+      shift_rows(integrals, n, axis_shifts(layout_, 0, layout_.rows), executor_);
+    }
+    if (lean_ != 0) {
+      shift_rows(integrals, n, lean_shifts(lean_, layout_.rows, 0, layout_.rows), executor_);
+    }
+  }
+  void keep_rows(std::span<const float> integrals) {
+    const std::size_t n = layout_.columns;
+    const std::vector<std::size_t> kept = rows_spread(0, layout_.rows, kCentreRows);
+    for (std::size_t frame = 0; frame < integrals.size(); frame += layout_.rows * n) {
+      for (const std::size_t row : kept) {
+        const auto line = integrals.subspan(frame + row * n, n);
+        rows_for_axis_.insert(rows_for_axis_.end(), line.begin(), line.end());
+      }
+    }
+  }
+  void weigh(std::size_t first, std::span<float> integrals) {
+    const std::size_t pixels = layout_.rows * layout_.columns, count = integrals.size() / pixels;
     for (std::size_t f = 0; f < count; ++f) {
-      for (std::size_t k = 0; k < kept; ++k) {
-        const float* const row =
-            integrals_.data() + (f * rows + (2 * k + 1) * rows / (2 * kept)) * n;
-        rows_for_axis_.insert(rows_for_axis_.end(), row, row + n);
+      const double weight = layout_.weight.empty() ? 1 : layout_.weight[first + f];
+      weights_ += weight;
+      if (weight == 1) continue;
+      for (float& value : integrals.subspan(f * pixels, pixels)) {
+        value *= static_cast<float>(weight);
       }
     }
   }
@@ -237,12 +280,13 @@ class Preview {
                          summary_.expected));
   }
 
-  /// What each angle stands for: its part of the half turn, or of what is seen of it so far.
+  /// What each angle stands for, of weight 1: its part of the half turn, or of what is seen of it
+  /// so far.
   [[nodiscard]] double share() const {
     const auto [low, high] = std::minmax_element(theta_.begin(), theta_.end());
     const auto n = static_cast<double>(theta_.size());
     const double arc = theta_.size() > 1 ? (*high - *low) * n / (n - 1) : std::numbers::pi;
-    return std::min(arc, std::numbers::pi) / n;
+    return weights_ > 0 ? std::min(arc, std::numbers::pi) / weights_ : 0;
   }
 
   void show(bool renews) {
@@ -292,14 +336,15 @@ class Preview {
   PreviewClock::time_point grown_ = start_, shown_ = start_;
   PreviewSummary summary_;
   std::unique_ptr<ScanWindow> scan_;
-  ScanLayout layout_;  ///< of the last look that saw something
-  WindowChoice window_;
-  std::optional<double> axis_;  ///< column of the window
+  ScanLayout layout_;           ///< of the last look that saw something
+  std::optional<double> axis_;  ///< column of the window, in the middle row
+  double lean_ = 0;             ///< columns from the first row to the last
   bool looked_ = false;         ///< for the axis
   PlaneCut cut_;
   std::optional<PlaneSums> sums_;
   std::vector<Gain> gains_;
   std::vector<double> theta_;
+  double weights_ = 0;  ///< sum over theta_
   FrameBlock raw_;
   std::vector<float> integrals_;
   std::vector<float> rows_for_axis_;  ///< [angle][row][column]

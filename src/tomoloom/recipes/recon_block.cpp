@@ -111,19 +111,29 @@ void clean_sinograms(const ReconJob& job, const ScanLayout& layout, std::size_t 
   });
 }
 
-/// What brings the axis of each row to the column between those of the first and the last row.
-std::vector<double> shifts_of(const ReconJob& job, const ScanLayout& layout,
-                              const RawBlock& block) {
-  const double lean = *job.centre_last - *job.centre;
-  const double last = std::max(1.0, static_cast<double>(layout.rows) - 1);
-  std::vector<double> shifts(block.rows);
-  for (std::size_t r = 0; r < block.rows; ++r) {
-    shifts[r] = lean * (0.5 - static_cast<double>(block.first + r) / last);
+}  // namespace
+
+std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t first,
+                                std::size_t rows) {
+  const double last = std::max(1.0, static_cast<double>(all_rows) - 1);
+  std::vector<double> shifts(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    shifts[r] = lean * (0.5 - static_cast<double>(first + r) / last);
   }
   return shifts;
 }
 
-}  // namespace
+double common_axis(const ScanLayout& layout) {
+  const auto [least, most] = std::minmax_element(layout.axis.begin(), layout.axis.end());
+  return (*least + *most) / 2;
+}
+
+std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first, std::size_t rows) {
+  const double to = common_axis(layout);
+  std::vector<double> shifts(rows);
+  for (std::size_t r = 0; r < rows; ++r) shifts[r] = to - layout.axis[first + r];
+  return shifts;
+}
 
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out) {
   if (block.counts.empty()) {
@@ -135,7 +145,7 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
 }
 
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
-                         Executor& executor, std::vector<float>& integrals) {
+                         Executor& executor, LargeVector<float>& integrals) {
   const std::vector<Gain> gains = gains_of(job, layout, block);
   const PixelFlaws flaws{.blind = count_blind(gains),
                          .saturated = count_saturated(job, block, gains.front())};
@@ -162,7 +172,12 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
     shift_projections(integrals, block.rows, layout.columns, layout.shift, executor);
   }
   if (job.centre_last) {
-    shift_rows(integrals, layout.columns, shifts_of(job, layout, block), executor);
+    shift_rows(integrals, layout.columns,
+               lean_shifts(*job.centre_last - *job.centre, layout.rows, block.first, block.rows),
+               executor);
+  }
+  if (!layout.axis.empty()) {
+    shift_rows(integrals, layout.columns, axis_shifts(layout, block.first, block.rows), executor);
   }
   if (job.window.bin > 1) {  // values stay those of the detector's pixel
     const float share = 1 / static_cast<float>(job.window.bin);
@@ -174,15 +189,15 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
 }
 
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         const SlicePlan& plan, const Observer& observer)
-    : job_(job), layout_(layout), engine_(plan, job.backend, observer), image_(plan.image()) {
+                                         std::size_t image, SliceEngine& engine)
+    : job_(job), layout_(layout), engine_(engine), image_(image) {
   if (job.acquisition == Acquisition::kHalf) {
     half_ = half_acquisition(layout.columns, *job.centre);
   }
 }
 
 void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
-                              PixelFlaws& flaws, std::vector<float>& out) {
+                              PixelFlaws& flaws, LargeVector<float>& out) {
   const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;

@@ -16,7 +16,6 @@
 #include "tomoloom/exchange/slice_folder.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
-#include "tomoloom/recipes/slice_plan.hpp"
 #include "tomoloom/recipes/version.hpp"
 #include "tomoloom/status.hpp"
 
@@ -75,11 +74,11 @@ std::vector<double> numbers_of_file(const std::string& path, const char* what) {
 
 /// What makes the bytes of a volume: a run that was interrupted is gone on with where it is equal.
 std::string making_of(const ReconJob& job, const FrameSource& scan,
-                      std::span<const VolumeNote> notes) {
-  std::string text = "tomoloom " + std::string(version()) + " " +
-                     std::string(isa_name(active_isa())) + (on_card(job.backend) ? " card" : "") +
-                     " scan=" + std::filesystem::absolute(job.scan).string() + " " +
-                     scan.identity();
+                      std::span<const VolumeNote> notes, Backend made_on) {
+  std::string text =
+      "tomoloom " + std::string(version()) + " " + std::string(isa_name(active_isa())) +
+      (made_on == Backend::kCpu ? "" : " card") +
+      " scan=" + std::filesystem::absolute(job.scan).string() + " " + scan.identity();
   for (const VolumeNote& note : notes) text += " " + note.name + "=" + note.value;
   const auto add = [&](const std::string& option, const std::vector<double>& numbers) {
     if (option.empty()) return;
@@ -88,11 +87,23 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
   add(job.theta, scan.layout().theta_deg);
   add(job.shifts, scan.layout().shift);
   add(job.weights, scan.layout().weight);
+  add(job.centres, scan.layout().axis);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 }  // namespace
+
+void tell_scan(const ReconJob& job, FrameSource& scan) {
+  if (!job.theta.empty()) {
+    const auto range = angles_of_range(job.theta, scan.projections());
+    scan.give_angles(range ? *range : numbers_of_file(job.theta, "an angle in degrees"));
+  }
+  if (!job.shifts.empty()) scan.give_shifts(numbers_of_file(job.shifts, "a number of columns"));
+  if (!job.weights.empty()) scan.give_weights(numbers_of_file(job.weights, "a weight"));
+  if (!job.centres.empty()) scan.give_axis(numbers_of_file(job.centres, "a column"));
+  if (!job.flats_at.empty()) scan.give_flat_places(job.flats_at);
+}
 
 std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
   std::unique_ptr<FrameSource> scan;
@@ -106,13 +117,7 @@ std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
     }
     scan = std::make_unique<ScanReader>(job.scan, job.group);
   }
-  if (!job.theta.empty()) {
-    const auto range = angles_of_range(job.theta, scan->layout().angles);
-    scan->give_angles(range ? *range : numbers_of_file(job.theta, "an angle in degrees"));
-  }
-  if (!job.shifts.empty()) scan->give_shifts(numbers_of_file(job.shifts, "a number of columns"));
-  if (!job.weights.empty()) scan->give_weights(numbers_of_file(job.weights, "a weight"));
-  if (!job.flats_at.empty()) scan->give_flat_places(job.flats_at);
+  tell_scan(job, *scan);
   if (job.window.all()) return scan;
   return std::make_unique<ScanWindow>(std::move(scan), job.window);
 }
@@ -143,10 +148,10 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
 }
 
 std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
-                                       const VolumeShape& shape,
-                                       std::span<const VolumeNote> notes) {
+                                       const VolumeShape& shape, std::span<const VolumeNote> notes,
+                                       Backend made_on) {
   const std::optional<std::string> making =
-      job.resume ? std::optional(making_of(job, scan, notes)) : std::nullopt;
+      job.resume ? std::optional(making_of(job, scan, notes, made_on)) : std::nullopt;
   if (job.format == VolumeFormat::kTiff) {
     return std::make_unique<SliceFolder>(job.output, job.overwrite, shape, notes, making);
   }

@@ -17,12 +17,18 @@ namespace tomoloom {
 /// kScanMismatch (angles).
 [[nodiscard]] std::unique_ptr<FrameSource> open_scan(const ReconJob& job);
 
+/// The angles, shifts, weights and places of flats that the job gives. Throws kScanMismatch, and
+/// what reading texts throws.
+void tell_scan(const ReconJob& job, FrameSource& scan);
+
 /// Throws kScanMismatch where flats are wanted and there are none; warns of what is assumed.
 void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer);
 
-/// An HDF5 file or a folder of images; with job.resume what an interrupted run has left of it.
+/// An HDF5 file or a folder of images; with job.resume what an interrupted run has left of it,
+/// where that was made alike: `made_on` is SliceEngine's.
 [[nodiscard]] std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
                                                      const VolumeShape& shape,
-                                                     std::span<const VolumeNote> notes);
+                                                     std::span<const VolumeNote> notes,
+                                                     Backend made_on);
 
 }  // namespace tomoloom

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scans in files of every kind give the volume that they are of, in files of every kind.
+#include "tomoloom/recipes/recon_files.hpp"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -97,7 +99,8 @@ TEST_F(ReconFiles, StacksOfImagesGiveTheSameVolume) {
   reader.projections(0, layout.rows, raw.projections);
   reader.flats(0, layout.rows, raw.flats);
   reader.darks(0, layout.rows, raw.darks);
-  std::vector<float> integrals, one(layout.angles * layout.columns);
+  LargeVector<float> integrals;
+  std::vector<float> one(layout.angles * layout.columns);
   (void)prepare_block(recon(scan), layout, raw, serial, integrals);
   for (std::size_t r = 0; r < layout.rows; ++r) {
     for (std::size_t i = 0; i < one.size(); ++i) {
@@ -195,6 +198,22 @@ TEST_F(ReconFiles, SaturatedFlatsAreTold) {
   };
   EXPECT_NE(warnings(65535).find("1 of 8 pixels are saturated"), std::string::npos);
   EXPECT_EQ(warnings(60000).find("saturated"), std::string::npos);
+}
+
+TEST_F(ReconFiles, AVolumeIsGoneOnWithByWhatMadeItNotByWhatWasAskedFor) {
+  SimulateJob scan = small();
+  simulate(scan);
+  ReconJob job = recon(scan);
+  job.resume = true;
+  job.backend = Backend::kEmulate;  // as kAuto where a card is, whose memory is too little
+  const auto source = open_scan(job);
+  const VolumeShape shape{.slices = 2, .width = 4};
+  const std::vector<float> slice(16, 1);
+  const auto begin = [&](Backend made_on) { return open_volume(job, *source, shape, {}, made_on); };
+  begin(Backend::kCpu)->write(0, slice);
+  job.backend = Backend::kCpu;
+  EXPECT_EQ(begin(Backend::kCpu)->slices_done(), 1U);
+  EXPECT_EQ(begin(Backend::kCuda)->slices_done(), 0U);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ enum class Method {
   kPmlHybrid,
   kOspmlQuad,
   kOspmlHybrid,
-  kBart
+  kBart,
+  kArt
 };
 /// What the numbers of the scan are.
 enum class InputKind { kCounts, kTransmissions, kIntegrals };
@@ -58,6 +59,7 @@ struct ReconJob {
   StackKind stack = StackKind::kProjections;
   std::string theta = {};  ///< degrees: FIRST:LAST or a file of them; empty: what the scan says
   std::string shifts = {}, weights = {};   ///< files of a number a projection
+  std::string centres = {};                ///< file of the axis' column, a number a row
   std::vector<std::size_t> flats_at = {};  ///< projections that the sets of flats were taken before
   WindowChoice window = {};
   VolumeFormat format = VolumeFormat::kHdf5;

@@ -26,7 +26,8 @@ constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
                                      {"pml_hybrid", Method::kPmlHybrid},
                                      {"ospml_quad", Method::kOspmlQuad},
                                      {"ospml_hybrid", Method::kOspmlHybrid},
-                                     {"bart", Method::kBart}};
+                                     {"bart", Method::kBart},
+                                     {"art", Method::kArt}};
 
 struct SearchWord {
   AxisSearch search;
@@ -153,6 +154,13 @@ const ReconRow kMethodRows[] = {
          "slice has the fewest different values; pairs: found in projections half a turn apart",
      .field = centre_field,
      .value = "COLUMN|FIRST:LAST|middle|auto|fit|entropy|pairs"},
+    {.key = "centers",
+     .names = "--centers",
+     .group = kReconstructionOptions,
+     .text = "a text file with a number for each row of the detector: the column that the row sees "
+             "the axis in, in place of --center",
+     .field = [](ReconJob& j) -> Field { return &j.centres; },
+     .value = "FILE"},
     {.key = "acquisition",
      .names = "--acquisition",
      .group = kReconstructionOptions,

@@ -60,7 +60,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   setup.find_axis();
   setup.make_plan(executor.concurrency());
   const std::unique_ptr<SliceSink> writer =
-      open_volume(job, setup.scan(), setup.shape(), setup.notes());
+      open_volume(job, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on());
   try {
     BlockRun run(setup, blocks_left(setup, *writer, observer), *writer, observer);
     run.run(executor);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -19,25 +18,6 @@
 namespace tomoloom {
 namespace {
 
-/// The job in rows and columns of its window.
-ReconJob in_window(ReconJob job, const ScanLayout& layout) {
-  const WindowChoice& window = job.window;
-  if (job.centre_last && window.bin > 1) {  // seen by the middles of the first and the last row
-    const double rows = static_cast<double>(layout.rows * window.bin);
-    const double half = (static_cast<double>(window.bin) - 1) / 2;
-    const double step = (*job.centre_last - *job.centre) / std::max(1.0, rows - 1);
-    *job.centre += step * half;
-    *job.centre_last -= step * half;
-  }
-  for (std::optional<double>* column : {&job.centre, &job.centre_last}) {
-    if (*column) **column = window.to_window(**column);
-  }
-  job.first_row /= window.bin;
-  if (job.end_row) *job.end_row /= window.bin;
-  job.phase.pixel_cm *= static_cast<double>(window.bin);
-  return job;
-}
-
 /// Rows and axis that were asked for, or what the scan has. Throws kSliceRange, kCentreRange.
 void settle_rows(const ReconJob& job, ReconSummary& summary) {
   const ScanLayout& layout = summary.layout;
@@ -51,8 +31,16 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  const double above = job.centre.value_or(last / 2), below = job.centre_last.value_or(above);
-  for (const double column : {above, below}) {
+  if (!layout.axis.empty() &&
+      (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
+    throw Error(Status::kUnsupported,
+                layout.path + ": --centers goes without --center and --acquisition half");
+  }
+  const double middle = layout.axis.empty() ? last / 2 : common_axis(layout);
+  const double above = job.centre.value_or(middle), below = job.centre_last.value_or(above);
+  std::vector<double> columns = layout.axis;
+  columns.insert(columns.end(), {above, below});
+  for (const double column : columns) {
     if (column >= 0 && column <= last) continue;
     const WindowChoice& window = job.window;
     throw Error(kCentreRange,
@@ -60,12 +48,6 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
                       window.to_detector(column), window.to_detector(0), window.to_detector(last)));
   }
   summary.centre = (above + below) / 2;  // where a leaning axis is brought to
-}
-
-std::vector<double> radians(const ScanLayout& layout) {
-  std::vector<double> theta;
-  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
-  return theta;
 }
 
 SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
@@ -125,6 +107,24 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 }
 
 }  // namespace
+
+ReconJob in_window(ReconJob job, const ScanLayout& layout) {
+  const WindowChoice& window = job.window;
+  if (job.centre_last && window.bin > 1) {  // seen by the middles of the first and the last row
+    const double rows = static_cast<double>(layout.rows * window.bin);
+    const double half = (static_cast<double>(window.bin) - 1) / 2;
+    const double step = (*job.centre_last - *job.centre) / std::max(1.0, rows - 1);
+    *job.centre += step * half;
+    *job.centre_last -= step * half;
+  }
+  for (std::optional<double>* column : {&job.centre, &job.centre_last}) {
+    if (*column) **column = window.to_window(**column);
+  }
+  job.first_row /= window.bin;
+  if (job.end_row) *job.end_row /= window.bin;
+  job.phase.pixel_cm *= static_cast<double>(window.bin);
+  return job;
+}
 
 ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& observer)
     : job_(job),
@@ -202,6 +202,7 @@ void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
   summary_.overlap = memory.overlap;
   summary_.spooled = source_->spools();
   if (summary_.memory > granted_) too_little(frames().layout(), summary_.memory, granted_);
+  engine_.emplace(plan_, job_.backend, observer_);
 }
 
 std::vector<VolumeNote> ReconSetup::notes() const {

@@ -24,6 +24,9 @@ struct SliceBlock {
   std::size_t first = 0, count = 0;
 };
 
+/// The job in rows and columns of its window, whose layout it gets.
+[[nodiscard]] ReconJob in_window(ReconJob job, const ScanLayout& layout);
+
 /// Called in the order in which they stand here. Job, executor and observer outlive it.
 class ReconSetup {
  public:
@@ -42,8 +45,8 @@ class ReconSetup {
   /// Where it is, in the window; in place of find_axis(): who has looked found it here.
   [[nodiscard]] Axis axis() const noexcept;
   void set_axis(const Axis& axis);
-  /// Tables, and the memory of a run on so many threads that takes `beside` bytes more. Throws
-  /// kMemory.
+  /// Tables, the engine, and the memory of a run on so many threads that takes `beside` bytes more.
+  /// Throws kMemory, and what SliceEngine does.
   void make_plan(std::size_t threads, std::uint64_t beside = 0);
 
   [[nodiscard]] const ReconJob& job() const noexcept { return job_; }
@@ -55,6 +58,8 @@ class ReconSetup {
   [[nodiscard]] const FrameSource& frames() const noexcept;
   [[nodiscard]] BlockSource& source() noexcept { return *source_; }
   [[nodiscard]] const SlicePlan& plan() const noexcept { return plan_; }
+  /// After the plan, on the card or the CPU.
+  [[nodiscard]] SliceEngine& engine() noexcept { return *engine_; }
   [[nodiscard]] ReconSummary& summary() noexcept { return summary_; }
   /// What decided the numbers: the options, and what was found where they leave it open.
   [[nodiscard]] std::vector<VolumeNote> notes() const;
@@ -76,6 +81,7 @@ class ReconSetup {
   ReconJob rest_;
   std::unique_ptr<BlockSource> source_;
   SlicePlan plan_;
+  std::optional<SliceEngine> engine_;
 };
 
 /// Throws kScanMismatch where most flats are not above their darks; warns of the others.

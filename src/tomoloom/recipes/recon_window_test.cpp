@@ -233,5 +233,35 @@ TEST_F(ReconWindow, TheAxisIsWhereASliceHasTheFewestValues) {
   EXPECT_NEAR(run(how).axis(), kMiddle, 0.3);
 }
 
+TEST_F(ReconWindow, EachRowMayHaveAnAxisOfItsOwn) {
+  const auto wanders = [](std::size_t, std::size_t r) {
+    return kMiddle + 2 * std::sin(static_cast<double>(r));
+  };
+  const auto write = [&](std::size_t rows) {
+    std::ofstream file(folder.file("centers.txt"));
+    for (std::size_t r = 0; r < rows; ++r) file << print("%.17g\n", wanders(0, r));
+  };
+  const auto upright = made(job(scan("upright.h5")));
+  ReconJob how = job(scan("wanders.h5", same, wanders));
+  EXPECT_GT(error(made(how), upright, 28), 0.05);
+  how.centres = folder.file("centers.txt");
+  write(kRows);
+  EXPECT_EQ(thrown_by([&] { (void)run(how); }).status, Status::kUnsupported);  // --center too
+  how.centre.reset();
+  // all are brought half way between the outermost
+  double least = kColumns, most = 0;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    least = std::min(least, wanders(0, r));
+    most = std::max(most, wanders(0, r));
+  }
+  EXPECT_NEAR(run(how).axis(), (least + most) / 2, 1e-9);
+  EXPECT_LT(error(made(how), upright, 28), 0.02);
+  write(kRows - 1);
+  EXPECT_EQ(thrown_by([&] { (void)run(how); }).status, kScanMismatch);
+  std::ofstream(how.centres) << print("%zu\n", kColumns);
+  for (std::size_t r = 1; r < kRows; ++r) std::ofstream(how.centres, std::ios::app) << "31\n";
+  EXPECT_EQ(thrown_by([&] { (void)run(how); }).status, kCentreRange);
+}
+
 }  // namespace
 }  // namespace tomoloom

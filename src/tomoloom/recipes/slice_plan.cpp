@@ -40,6 +40,8 @@ RayMethod ray_method(Method method) {
       return RayMethod::kOspmlHybrid;
     case Method::kBart:
       return RayMethod::kBart;
+    case Method::kArt:
+      return RayMethod::kArt;
   }
   return RayMethod::kFbp;
 }
@@ -100,7 +102,10 @@ SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer&
                 "--backend: --method exact and gridrec go to a card, no other");
   }
   if (plan.grid) device_ = open_card(*plan.grid, backend, observer);
-  if (device_) return;
+  if (device_) {
+    made_on_ = backend == Backend::kEmulate ? backend : Backend::kCuda;
+    return;
+  }
   if (plan.grid) {
     direct_ = std::make_unique<DirectEngine>(*plan.grid);
   } else {

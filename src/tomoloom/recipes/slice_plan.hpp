@@ -40,11 +40,14 @@ class SliceEngine {
   /// where a card was insisted on.
   explicit SliceEngine(const SlicePlan& plan, Backend backend = Backend::kCpu,
                        const Observer& observer = {});
+  /// A card of `backend`, or kCpu: also where kAuto found none with the memory.
+  [[nodiscard]] Backend made_on() const noexcept { return made_on_; }
   /// `before` is called before each iteration of a method that has some.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const std::function<void(std::size_t)>& before);
 
  private:
+  Backend made_on_ = Backend::kCpu;
   std::unique_ptr<DirectEngine> direct_;
   std::unique_ptr<DeviceSlices> device_;
   std::unique_ptr<RayEngine<float>> rays_;

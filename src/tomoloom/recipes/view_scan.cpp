@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -84,21 +83,20 @@ std::vector<double> axes_around(double axis, const ViewScan& scan, std::size_t c
 }
 
 /// One row's line integrals [angle][column], as they were for the volume.
-std::vector<float> sinogram_of(ReconSetup& setup, Executor& executor, const Observer& observer) {
+LargeVector<float> sinogram_of(ReconSetup& setup, Executor& executor, const Observer& observer) {
   setup.open_rows(setup.blocks());
   RawBlock raw;
-  std::vector<float> integrals;
+  LargeVector<float> integrals;
   read_block(setup.source(), setup.summary().first_row, 1, observer, raw);
   (void)prepare_block(setup.rest(), setup.frames().layout(), raw, executor, integrals);
   return integrals;
 }
 
 Json slices_json(const Making& making, const ScanLayout& layout,
-                 const std::vector<float>& integrals, const std::vector<double>& axes,
+                 const LargeVector<float>& integrals, const std::vector<double>& axes,
                  Executor& executor, const Observer& observer) {
   const std::size_t n = layout.columns;
-  std::vector<double> theta;
-  for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);
+  const std::vector<double> theta = radians(layout);
   Json out = Json::array();
   std::vector<float> slice(n * n);
   for (const double axis : axes) {
@@ -134,7 +132,7 @@ Json scan_json(const ViewJob& job, std::size_t slice, Executor& executor,
                 print("%s: rows of %zu columns, the volume %s has slices of %zu",
                       layout.path.c_str(), layout.columns, job.volume.c_str(), width));
   }
-  const std::vector<float> integrals = sinogram_of(setup, executor, observer);
+  const LargeVector<float> integrals = sinogram_of(setup, executor, observer);
   Plane sinogram(layout.angles, layout.columns);
   sinogram.set(integrals);
   const std::string name = std::filesystem::path(job.scan.scan).filename().string();

@@ -51,7 +51,7 @@ struct Planes {
 /// From the least to the greatest of some slices.
 Histogram histogram_of(const FrameSource& volume) {
   Histogram histogram;
-  std::vector<float> slice;
+  LargeVector<float> slice;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   const std::size_t slices = volume.layout().angles, count = std::min(kSampled, slices);
   for (std::size_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ std::string view_volume(const ViewJob& job, Executor& executor, const Observer& 
   Planes own(l), beside(l), apart(l);
   Histogram histogram = histogram_of(*volume);
   DifferenceSums sums;
-  std::vector<float> first, second;
+  LargeVector<float> first, second;
   for (std::size_t s = 0; s < l.angles; ++s) {
     stop_if_asked(observer);
     read_slice(*volume, s, first);

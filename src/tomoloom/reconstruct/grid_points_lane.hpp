@@ -37,11 +37,11 @@ FL_LANE_HD void weigh_point(const float* spectrum, std::size_t padded, const flo
              samples + (radii + j) * kElementFloats + lane);
 }
 
-/// One sample to the rows of its own. Mirror: the sample of the opposite frequency, which falls on
-/// the opposite points with the same weights.
-template <class V, int W, bool Mirror, class Lanes>
-FL_LANE_HD void add_point(const float* sample, const std::int32_t* corner, const float* weight,
-                          const GridRows& rows, long turn, const Lanes& lanes) {
+/// One sample to the rows of its own, in each to the first `Columns` of the W points. Mirror: the
+/// sample of the opposite frequency, which falls on the opposite points with the same weights.
+template <class V, int W, int Columns, bool Mirror, class Lanes>
+FL_LANE_HD void add_columns(const float* sample, const std::int32_t* corner, const float* weight,
+                            const GridRows& rows, long turn, const Lanes& lanes) {
   constexpr long sign = Mirror ? -1 : 1;
   constexpr long step = sign * static_cast<long>(kElementFloats);
   const long column = static_cast<long>(rows.origin) + sign * corner[1];
@@ -55,10 +55,22 @@ FL_LANE_HD void add_point(const float* sample, const std::int32_t* corner, const
       const V s = w * V::load(sample + lane);
       float* to = at + lane;
       FL_UNROLL
-      for (int l = 0; l < W; ++l, to += step) {
+      for (int l = 0; l < Columns; ++l, to += step) {
         fma(V(weight[W + l]), s, V::load(to)).store(to);
       }
     }
+  }
+}
+
+/// A kernel that is cut off at whole distances has its last point for frequencies on a grid line
+/// alone: gridrec's is a fifth less work without it.
+template <class V, int W, bool Mirror, class Lanes>
+FL_LANE_HD void add_point(const float* sample, const std::int32_t* corner, const float* weight,
+                          const GridRows& rows, long turn, const Lanes& lanes) {
+  if (weight[2 * W - 1] == 0) {
+    add_columns<V, W, W - 1, Mirror>(sample, corner, weight, rows, turn, lanes);
+  } else {
+    add_columns<V, W, W, Mirror>(sample, corner, weight, rows, turn, lanes);
   }
 }
 

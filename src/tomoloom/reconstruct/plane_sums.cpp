@@ -13,18 +13,19 @@ namespace {
 /// real and even keeps apart.
 constexpr std::size_t kRowsOfGroup = fft::kElement<float>;
 
-/// sums[place] += what a line of elements holds at first + step place, between its pixels; nothing
-/// beyond its ends.
+/// sums[place] += what a line of elements of `kWide` numbers holds at first + step place, between
+/// its pixels; nothing beyond its ends.
+template <std::size_t kWide>
 void add_along(const float* line, std::size_t columns, double first, double step, float* sums) {
   for (std::size_t i = 0; i < columns; ++i) {
     const double at = first + step * static_cast<double>(i);
     if (!(at >= 0) || at > static_cast<double>(columns - 1)) continue;
     const std::size_t x = std::min(static_cast<std::size_t>(at), columns - 2);
     const auto far = static_cast<float>(at - static_cast<double>(x));
-    const float* const a = line + x * kRowsOfGroup;
-    const float* const b = a + kRowsOfGroup;
-    float* const to = sums + i * kRowsOfGroup;
-    for (std::size_t r = 0; r < kRowsOfGroup; ++r) to[r] += a[r] + far * (b[r] - a[r]);
+    const float* const a = line + x * kWide;
+    const float* const b = a + kWide;
+    float* const to = sums + i * kWide;
+    for (std::size_t r = 0; r < kWide; ++r) to[r] += a[r] + far * (b[r] - a[r]);
   }
 }
 
@@ -72,8 +73,9 @@ void PlaneSums::add_group(std::size_t group, std::span<const float> projections,
     const float* const filtered = back_.run(spectrum, 1, forward_.length(), more.data());
     const double c = std::cos(theta[a]), s = std::sin(theta[a]);
     const std::size_t at = group * columns_ * kRowsOfGroup;
-    add_along(filtered, columns_, centre_ - middle * c + v * s, c, row_.data() + at);
-    add_along(filtered, columns_, centre_ + u * c + middle * s, -s, column_.data() + at);
+    add_along<kRowsOfGroup>(filtered, columns_, centre_ - middle * c + v * s, c, row_.data() + at);
+    add_along<kRowsOfGroup>(filtered, columns_, centre_ + u * c + middle * s, -s,
+                            column_.data() + at);
     if (cut_.slice < first || cut_.slice >= first + count) continue;
     for (std::size_t x = 0; x < columns_; ++x) {
       lines_[a * columns_ + x] = filtered[x * kRowsOfGroup + cut_.slice - first];
@@ -91,16 +93,9 @@ void PlaneSums::add(std::span<const float> projections, std::span<const double> 
     const double v = middle - static_cast<double>(row);
     float* const to = slice_.data() + row * columns_;
     for (std::size_t a = 0; a < theta.size(); ++a) {
-      const float* const line = lines_.data() + a * columns_;
       const double c = std::cos(theta[a]);
-      const double first = centre_ - middle * c + v * std::sin(theta[a]);
-      for (std::size_t i = 0; i < columns_; ++i) {
-        const double at = first + c * static_cast<double>(i);
-        if (!(at >= 0) || at > static_cast<double>(columns_ - 1)) continue;
-        const std::size_t x = std::min(static_cast<std::size_t>(at), columns_ - 2);
-        const auto far = static_cast<float>(at - static_cast<double>(x));
-        to[i] += line[x] + far * (line[x + 1] - line[x]);
-      }
+      add_along<1>(lines_.data() + a * columns_, columns_,
+                   centre_ - middle * c + v * std::sin(theta[a]), c, to);
     }
   });
 }

@@ -8,6 +8,7 @@
 
 #include "tomoloom/reconstruct/angles.hpp"
 #include "tomoloom/reconstruct/ray_loops.hpp"
+#include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {
 namespace {
@@ -24,9 +25,15 @@ std::vector<std::size_t> block_order(std::size_t angles, std::size_t blocks) {
   return order;
 }
 
+/// Whether it needs a sinogram and a slice beside its own.
+bool works_on_whole_slices(RayMethod method) {
+  return method != RayMethod::kFbp && method != RayMethod::kArt;
+}
+
 bool needs_direction(RayMethod method) {
   switch (method) {
     case RayMethod::kFbp:
+    case RayMethod::kArt:
     case RayMethod::kSirt:
     case RayMethod::kBart:
     case RayMethod::kMlem:
@@ -40,6 +47,7 @@ bool needs_direction(RayMethod method) {
 bool goes_by_blocks(RayMethod method) {
   switch (method) {
     case RayMethod::kFbp:
+    case RayMethod::kArt:
     case RayMethod::kCgls:
     case RayMethod::kTikh:
     case RayMethod::kGrad:
@@ -94,17 +102,23 @@ bool has_rows_once(RayMethod method) {
 /// What rows of A, and of b, are multiplied by so that their squares, or their likelihoods, count
 /// as the angles' weights say. Filtered back projection has its own.
 Geometry weighed(Geometry geometry, RayMethod method) {
-  if (method == RayMethod::kFbp) geometry.weight.clear();
+  if (method == RayMethod::kFbp || method == RayMethod::kArt) geometry.weight.clear();
   if (has_rows_once(method)) return geometry;
   for (double& w : geometry.weight) w = std::sqrt(w);
   return geometry;
+}
+
+/// What each angle's lines, or steps, are multiplied by.
+std::vector<double> shares_of(const Geometry& geometry, RayMethod method) {
+  if (method != RayMethod::kArt) return angle_shares(geometry);
+  return geometry.weight.empty() ? std::vector<double>(geometry.theta.size(), 1) : geometry.weight;
 }
 
 }  // namespace
 
 template <class Real>
 RayEngine<Real>::RayEngine(const Geometry& given, const RayChoice& choice, Isa isa)
-    : RayEngine(weighed(given, choice.method), angle_shares(given), choice, isa) {}
+    : RayEngine(weighed(given, choice.method), shares_of(given, choice.method), choice, isa) {}
 
 template <class Real>
 RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
@@ -114,12 +128,15 @@ RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
       pair_(with_angles(geometry, order_), isa),
       scale_(with_angles(geometry, order_).weight),
       share_(std::move(shares)),
+      kernels_(ray_kernels<Real>(isa)),
       forward_(fft::good_length(2 * geometry.columns), fft::Sign::kMinus, isa),
       back_(forward_.length(), fft::Sign::kPlus, isa),
       sinogram_(pair_.sinogram_size()),
       slice_(pair_.slice_size()) {
-  if (choice.method != RayMethod::kFbp) line_ = Buffer<Real>(pair_.sinogram_size());
-  if (choice.method != RayMethod::kFbp) step_ = Buffer<Real>(pair_.slice_size());
+  if (works_on_whole_slices(choice.method)) {
+    line_ = Buffer<Real>(pair_.sinogram_size());
+    step_ = Buffer<Real>(pair_.slice_size());
+  }
   if (needs_direction(choice.method)) {
     direction_ = Buffer<Real>(pair_.slice_size());
   }
@@ -154,7 +171,7 @@ std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
   struct Counts {
     std::size_t sinograms = 2, slices = 2, scales = 0;  // scales: of one slice of the group
   } counts;
-  if (choice.method == RayMethod::kFbp) counts = {.sinograms = 1, .slices = 1};
+  if (!works_on_whole_slices(choice.method)) counts = {.sinograms = 1, .slices = 1};
   if (needs_direction(choice.method)) ++counts.slices;
   if (goes_by_blocks(choice.method)) {
     counts.scales = (blocks_of(geometry, choice) + 1) * slice + sinogram;
@@ -163,7 +180,8 @@ std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
   return ((counts.slices * slice + counts.sinograms * sinogram) * kRaySlices<Real> +
           counts.scales) *
              sizeof(Real) +
-         (counts.slices + counts.sinograms) * kHugePage;
+         (counts.slices + counts.sinograms) * kHugePage +
+         (choice.method == RayMethod::kArt ? RayRows<Real>::bytes(geometry.columns) : 0);
 }
 
 /// Shadows of a row of pixels, or what both transforms of a line work in.
@@ -215,6 +233,8 @@ void RayEngine<Real>::solve(Real* sinogram, Real* slice, Executor& executor,
     case RayMethod::kFbp:
       filter(sinogram, executor);
       return pair_.back_project(sinogram, slice, executor);
+    case RayMethod::kArt:
+      return art(sinogram, slice, executor, before);
     case RayMethod::kSirt:
     case RayMethod::kBart:
       return sirt(sinogram, slice, executor, before);

@@ -18,6 +18,7 @@ enum class RayMethod {
   kCgls,  ///< conjugate gradients for min |A x - b|, from 0 on
   kMlem,  ///< x *= A^T (b / A x) / A^T 1: likelihood of counts b, from 1 on; negative b count as 0
   kOsem,  ///< the same with some of the angles after the other
+  kArt,   ///< x += a (b_i - a x) / |a|^2 for one ray a of A after the other, from 0 on: Kaczmarz
   kBart,  ///< kSirt with some of the angles after the other
   kTikh,  ///< kCgls for min |A x - b|^2 + weight |x|^2
   kGrad,  ///< down the gradient of |A x - b|^2, from 0 on; weight: length of a step, 0: found
@@ -39,8 +40,9 @@ struct RayChoice {
 };
 
 /// With weights of angles the squares, or the likelihoods, of each angle's rays count so much; kFbp
-/// as angle_shares() has it. Holds the memory of one group at a time. Results depend neither on the
-/// executor nor, but for rounding, on which slices share a group.
+/// as angle_shares() has it; kArt goes so far of each step, 0 to 1. Holds the memory of one group
+/// at a time. Results depend neither on the executor nor, but for rounding, on which slices share a
+/// group.
 template <class Real>
 class RayEngine {
  public:
@@ -66,6 +68,7 @@ class RayEngine {
   void filter(Real* sinogram, Executor& executor) const;
   void find_sums(Executor& executor);
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
+  void art(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void gradient(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   /// One over what each pixel sends to the rays of each block.
@@ -80,7 +83,9 @@ class RayEngine {
   RayPair<Real> pair_;
   std::vector<RayPair<Real>> parts_;  ///< of each block
   std::vector<double> scale_;         ///< of each angle as they lie: sinograms are multiplied by it
-  std::vector<double> share_, response_;  ///< of each angle; of each frequency of a filtered line
+  std::vector<double> share_;         ///< of each angle: of the half turn (kFbp), of a step (kArt)
+  std::vector<double> response_;      ///< of each frequency of a filtered line
+  const RayKernels<Real>& kernels_;
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
   Buffer<Real> sinogram_, slice_, line_, step_, direction_;

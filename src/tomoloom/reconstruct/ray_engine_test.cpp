@@ -82,6 +82,7 @@ TEST(RayEngine, GivesTheTruthByEachMethod) {
   EXPECT_LT(error(RayMethod::kOsem, 10), 0.06);  // as far as ten times as many of kMlem
   EXPECT_LT(error(RayMethod::kTv, 200), 0.05);
   EXPECT_LT(error(RayMethod::kTikh, 30), 0.05);
+  EXPECT_LT(error(RayMethod::kArt, 10), 0.1);
   EXPECT_LT(error(RayMethod::kBart, 8), 0.05);  // as far as ten times as many of kSirt
   const auto descended = slice_of(
       body, geometry, {.method = RayMethod::kGrad, .iterations = 40, .filter = {}}, serial);
@@ -188,7 +189,8 @@ TEST(RayEngine, DoesNotDependOnThreadsOrOnThePlaceInTheGroup) {
   for (const RayMethod method :
        {RayMethod::kFbp, RayMethod::kSirt, RayMethod::kCgls, RayMethod::kMlem, RayMethod::kOsem,
         RayMethod::kTv, RayMethod::kTikh, RayMethod::kGrad, RayMethod::kPmlQuad,
-        RayMethod::kPmlHybrid, RayMethod::kOspmlQuad, RayMethod::kOspmlHybrid, RayMethod::kBart}) {
+        RayMethod::kPmlHybrid, RayMethod::kOspmlQuad, RayMethod::kOspmlHybrid, RayMethod::kBart,
+        RayMethod::kArt}) {
     const RayChoice choice{
         .method = method, .iterations = 5, .filter = {}, .blocks = 4, .weight = 0.1};
     const auto one = slice_of(phantom("shepp-logan"), geometry, choice, serial);

@@ -33,6 +33,14 @@ struct ShadowTable {
   const Real* weight = nullptr;
 };
 
+/// What one ray meets: pixels by their place in the slice, and its weights there.
+template <class Real>
+struct RayEntries {
+  std::size_t count = 0;
+  const std::uint32_t* pixel = nullptr;
+  const Real* weight = nullptr;
+};
+
 template <class Real>
 struct RayKernels {
   void (*cast)(const RowShadow& shadow, std::size_t pixels, std::int32_t* bin, Real* weight);
@@ -40,6 +48,10 @@ struct RayKernels {
   void (*spread)(const ShadowTable<Real>& table, const Real* row, Real* line);
   /// row[pixel] += weight line[bin]: the transpose.
   void (*collect)(const ShadowTable<Real>& table, const Real* line, Real* row);
+  /// What the ray sees of each slice of the group.
+  void (*sum)(const RayEntries<Real>& ray, const Real* slice, Real* seen);
+  /// pixel += weight step, of each slice of the group.
+  void (*add)(const RayEntries<Real>& ray, const Real* step, Real* slice);
 };
 
 template <class Real>

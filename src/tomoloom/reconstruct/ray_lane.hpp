@@ -102,7 +102,31 @@ struct RayTable {
     }
   }
 
-  static constexpr RayKernels<Real> table() { return {cast, spread, collect}; }
+  static void sum(const RayEntries<Real>& ray, const Real* slice, Real* seen) {
+    V total[slices / width];
+    for (V& one : total) one = V(0);
+    for (std::size_t i = 0; i < ray.count; ++i) {
+      const V w(ray.weight[i]);
+      const Real* const at = slice + static_cast<std::size_t>(ray.pixel[i]) * slices;
+      FL_UNROLL
+      for (std::size_t k = 0; k < slices / width; ++k) {
+        total[k] = fma(w, V::load(at + k * width), total[k]);
+      }
+    }
+    for (std::size_t k = 0; k < slices / width; ++k) total[k].store(seen + k * width);
+  }
+
+  static void add(const RayEntries<Real>& ray, const Real* step, Real* slice) {
+    for (std::size_t i = 0; i < ray.count; ++i) {
+      const V w(ray.weight[i]);
+      Real* const at = slice + static_cast<std::size_t>(ray.pixel[i]) * slices;
+      for (std::size_t lane = 0; lane < slices; lane += width) {
+        fma(w, V::load(step + lane), V::load(at + lane)).store(at + lane);
+      }
+    }
+  }
+
+  static constexpr RayKernels<Real> table() { return {cast, spread, collect, sum, add}; }
 };
 
 }  // namespace tomoloom::lane

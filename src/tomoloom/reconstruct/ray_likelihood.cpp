@@ -133,6 +133,8 @@ void RayEngine<Real>::likelihood(const Real* sinogram, Real* slice, Executor& ex
 
 template void RayEngine<float>::likelihood(const float*, float*, Executor&, const BeforeRound&);
 template void RayEngine<double>::likelihood(const double*, double*, Executor&, const BeforeRound&);
+template void RayEngine<float>::penalised(float*, const std::vector<float>&, Executor&);
+template void RayEngine<double>::penalised(double*, const std::vector<double>&, Executor&);
 template std::vector<std::vector<float>> RayEngine<float>::block_scales(Executor&);
 template std::vector<std::vector<double>> RayEngine<double>::block_scales(Executor&);
 

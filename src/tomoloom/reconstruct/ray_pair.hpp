@@ -41,10 +41,12 @@ class RayPair {
   /// slice = A^T sinogram.
   void back_project(const Real* sinogram, Real* slice, Executor& executor) const;
 
- private:
-  [[nodiscard]] RowShadow shadow(std::size_t angle, std::size_t row) const;
+  /// The shadows of a row of pixels: weight[3 i + k] of pixel i falls into bin[i] + k.
   void cast(std::size_t angle, std::size_t row, std::vector<std::int32_t>& bin,
             std::vector<Real>& weight) const;
+
+ private:
+  [[nodiscard]] RowShadow shadow(std::size_t angle, std::size_t row) const;
   Geometry geometry_;
   std::vector<double> cos_, sin_;
   const RayKernels<Real>& kernels_;

@@ -245,7 +245,8 @@ class RankScan {
     make_folder_of(job_.output);
     setup.find_axis();
     setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0);
-    SharedVolume volume(open_volume(job_, setup.scan(), setup.shape(), setup.notes()));
+    SharedVolume volume(
+        open_volume(job_, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on()));
     try {
       const auto shares = share_out(blocks_left(setup, volume, own), others + 1);
       if (job_.search == AxisSearch::kNone && !shares[0].empty()) setup.open_rows(shares[0]);

@@ -37,6 +37,10 @@ void send(Stream& stream, T* to, const std::vector<T>& from, HostMemory& staging
   }
 }
 
+const gpu::SliceKernels& kernels_of(Device& device) {
+  return device.info().emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
+}
+
 }  // namespace
 
 struct DeviceSlices::Arrays {
@@ -84,6 +88,7 @@ std::size_t DeviceSlices::host_bytes(const GridPlan& plan) noexcept {
 DeviceSlices::DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device)
     : plan_(plan),
       device_(std::move(device)),
+      kernels_(kernels_of(*device_)),
       stream_(device_->make_stream()),
       line_(plan.padded, fft::Sign::kPlus),
       grid_(plan.grid, fft::Sign::kMinus),
@@ -108,19 +113,10 @@ void DeviceSlices::send_plan() {
   }
 }
 
-namespace {
-
-const gpu::SliceKernels& kernels_of(Device& device) {
-  return device.info().emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
-}
-
-}  // namespace
-
 /// Transforms of up to kBatch lines; where they lie, [line][length] elements.
 const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* twiddles,
                                      long lines, const float* in, long in_line, long step,
                                      long count) {
-  const gpu::SliceKernels& kernels = kernels_of(*device_);
   const fft::PlanView<float> view = plan.view();
   const long length = static_cast<long>(plan.length()) * kElement;
   int to = 0;
@@ -136,7 +132,7 @@ const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* 
                              .out = arrays_->work[to],
                              .out_line = length};
     const auto kind = static_cast<std::size_t>(gpu::radix_kind(pass.radix));
-    const auto launch = view.sign > 0 ? kernels.pass_plus[kind] : kernels.pass_minus[kind];
+    const auto launch = view.sign > 0 ? kernels_.pass_plus[kind] : kernels_.pass_minus[kind];
     launch(*stream_, lines * args.groups * args.stride * kHalfElement, args);
     in = arrays_->work[to];
     in_line = length;
@@ -149,7 +145,6 @@ const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* 
 
 void DeviceSlices::make_samples(const StackView& projections) {
   const DeviceStage stage(*stream_, "projections");
-  const gpu::SliceKernels& kernels = kernels_of(*device_);
   const Arrays& a = *arrays_;
   const std::size_t columns = plan_.columns, slices = projections.slices;
   auto* const host = static_cast<float*>(staging_.data());
@@ -164,77 +159,75 @@ void DeviceSlices::make_samples(const StackView& projections) {
   for (std::size_t first = 0; first < plan_.angles; first += kBatch) {
     const auto count = static_cast<long>(std::min(kBatch, plan_.angles - first));
     const auto n = static_cast<long>(columns), radii = static_cast<long>(plan_.radii);
-    kernels.gather(*stream_, count * n * kElement,
-                   {.columns = n,
-                    .slices = static_cast<long>(slices),
-                    .projections = a.projections + first * slices * columns,
-                    .lines = a.lines});
+    kernels_.gather(*stream_, count * n * kElement,
+                    {.columns = n,
+                     .slices = static_cast<long>(slices),
+                     .projections = a.projections + first * slices * columns,
+                     .lines = a.lines});
     const float* const spectra =
         transform(line_, a.line_twiddles, count, a.lines, n * kElement, 1, n);
-    kernels.weigh(*stream_, count * radii * kHalfElement,
-                  {.padded = static_cast<long>(plan_.padded),
-                   .radii = radii,
-                   .spectra = spectra,
-                   .coef = a.coef + 2 * first * plan_.radii,
-                   .samples = a.samples + 2 * first * plan_.radii * kElementFloats});
+    kernels_.weigh(*stream_, count * radii * kHalfElement,
+                   {.padded = static_cast<long>(plan_.padded),
+                    .radii = radii,
+                    .spectra = spectra,
+                    .coef = a.coef + 2 * first * plan_.radii,
+                    .samples = a.samples + 2 * first * plan_.radii * kElementFloats});
   }
 }
 
 void DeviceSlices::make_half() {
   const DeviceStage stage(*stream_, "grid");
-  const gpu::SliceKernels& kernels = kernels_of(*device_);
   const Arrays& a = *arrays_;
   const std::size_t pad = margin_of(plan_), stride = row_elements_of(plan_) * kElementFloats;
   const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
   for (std::size_t first = 0; first < plan_.grid; first += kBatch) {
     const auto count = static_cast<long>(std::min(kBatch, plan_.grid - first));
     const long from = static_cast<long>(first) - grid / 2;
-    kernels.spread(*stream_, count * kElement,
-                   {.view = {.angles = plan_.angles,
-                             .radii = plan_.radii,
-                             .slope = a.slope,
-                             .corner = a.corner,
-                             .weight = a.weight,
-                             .samples = a.samples,
-                             .width = plan_.width},
-                    .rows = {.first = from,
-                             .end = from + count,
-                             .data = a.rows,
-                             .stride = stride,
-                             .origin = plan_.grid / 2 + pad},
-                    .grid = grid,
-                    .periodic = plan_.periodic ? 1 : 0});
+    kernels_.spread(*stream_, count * kElement,
+                    {.view = {.angles = plan_.angles,
+                              .radii = plan_.radii,
+                              .slope = a.slope,
+                              .corner = a.corner,
+                              .weight = a.weight,
+                              .samples = a.samples,
+                              .width = plan_.width},
+                     .rows = {.first = from,
+                              .end = from + count,
+                              .data = a.rows,
+                              .stride = stride,
+                              .origin = plan_.grid / 2 + pad},
+                     .grid = grid,
+                     .periodic = plan_.periodic ? 1 : 0});
     const float* const rows =
         transform(grid_, a.grid_twiddles, count, a.rows + pad * kElementFloats,
                   static_cast<long>(stride), 1, grid);
-    kernels.crop(*stream_, count * image * kElement,
-                 {.grid = grid,
-                  .first = static_cast<long>(plan_.first),
-                  .image = image,
-                  .scale = a.scale_v,
-                  .rows = rows,
-                  .half = a.half + first * plan_.image * kElementFloats});
+    kernels_.crop(*stream_, count * image * kElement,
+                  {.grid = grid,
+                   .first = static_cast<long>(plan_.first),
+                   .image = image,
+                   .scale = a.scale_v,
+                   .rows = rows,
+                   .half = a.half + first * plan_.image * kElementFloats});
   }
 }
 
 void DeviceSlices::make_slices(std::size_t slices) {
   const DeviceStage stage(*stream_, "slices");
-  const gpu::SliceKernels& kernels = kernels_of(*device_);
   const Arrays& a = *arrays_;
   const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
   for (std::size_t first = 0; first < plan_.image; first += kBatch) {
     const auto count = static_cast<long>(std::min(kBatch, plan_.image - first));
     const float* const columns = transform(grid_, a.grid_twiddles, count,
                                            a.half + first * kElementFloats, kElement, image, grid);
-    kernels.scatter(*stream_, count * static_cast<long>(slices) * image,
-                    {.grid = grid,
-                     .first = static_cast<long>(plan_.first),
-                     .image = image,
-                     .slices = static_cast<long>(slices),
-                     .column = static_cast<long>(first),
-                     .scale = a.scale_u,
-                     .columns = columns,
-                     .out = a.out});
+    kernels_.scatter(*stream_, count * static_cast<long>(slices) * image,
+                     {.grid = grid,
+                      .first = static_cast<long>(plan_.first),
+                      .image = image,
+                      .slices = static_cast<long>(slices),
+                      .column = static_cast<long>(first),
+                      .scale = a.scale_u,
+                      .columns = columns,
+                      .out = a.out});
   }
 }
 

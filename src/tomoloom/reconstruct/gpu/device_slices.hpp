@@ -12,6 +12,10 @@
 
 namespace tomoloom {
 
+namespace gpu {
+struct SliceKernels;
+}
+
 /// Its results differ from the CPU's by rounding alone. One group at a time, one thread.
 class DeviceSlices {
  public:
@@ -40,6 +44,8 @@ class DeviceSlices {
 
   const GridPlan& plan_;
   std::unique_ptr<Device> device_;
+  const gpu::SliceKernels&
+      kernels_;  ///< found once: asking a card what it is takes as long as a launch
   std::unique_ptr<Stream> stream_;
   fft::Plan<float> line_, grid_;
   DeviceMemory memory_;

@@ -83,6 +83,37 @@ TEST_P(DeviceCase, GridrecIsThatOfTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceCase,
                          testing::Values(Case{24, 20, 32}, Case{33, 140, 5}, Case{90, 16, 17}));
 
+/// A device in place of another, which counts how often it is asked what it is.
+class AskedDevice final : public Device {
+ public:
+  explicit AskedDevice(int& asked) : asked_(asked) {}
+  DeviceInfo info() override {
+    ++asked_;
+    return own_->info();
+  }
+  std::unique_ptr<Stream> make_stream() override { return own_->make_stream(); }
+  void* allocate(std::size_t bytes) override { return own_->allocate(bytes); }
+  void release(void* memory) noexcept override { own_->release(memory); }
+  void* allocate_host(std::size_t bytes) override { return own_->allocate_host(bytes); }
+  void release_host(void* memory) noexcept override { own_->release_host(memory); }
+
+ private:
+  std::unique_ptr<Device> own_ = make_emulated_device();
+  int& asked_;
+};
+
+TEST(DeviceSlices, ACardIsAskedOnceWhatItIs) {
+  const Geometry of{.columns = 24, .theta = {0, 0.5, 1, 1.5}, .centre = 11.5};
+  const GridPlan plan = plan_exact(of, {});
+  const std::vector<float> data(4 * 24, 1);
+  std::vector<float> slice(24 * 24);
+  int asked = 0;
+  DeviceSlices device(plan, std::make_unique<AskedDevice>(asked));
+  device.reconstruct({.data = data.data(), .slices = 1, .angle_stride = 24, .slice_stride = 24},
+                     {.data = slice.data(), .slice_stride = 24 * 24, .row_stride = 24});
+  EXPECT_EQ(asked, 1);
+}
+
 TEST(DeviceSlices, ACardWithoutTheMemorySaysSo) {
   const GridPlan plan = plan_exact({.columns = 64, .theta = {0, 1, 2}, .centre = 31.5}, {});
   EXPECT_EQ(loom::test::thrown_by([&] {
