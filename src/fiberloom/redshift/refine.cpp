@@ -274,7 +274,7 @@ void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
     if (lowest.value < c.chi2 - 1e-3) c = refiner.finish(lowest, 1);
   }
   if (!close.empty()) set_probabilities(t, curves, prior, options.probability, close, candidates);
-  for (Candidate& c : candidates) c.zerr = std::max(c.zerr, c.posterior_zerr);
+  for (Candidate& c : candidates) c.zerr = c.posterior_zerr;
 }
 
 /// A close look may have moved candidates to where a lower one of their template is: the lower
