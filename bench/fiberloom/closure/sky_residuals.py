@@ -18,16 +18,16 @@ import tempfile
 
 import numpy as np
 from astropy.io import fits
-from scipy.ndimage import median_filter
+from scipy.ndimage import median_filter, percentile_filter
 
 HALF, NOISE, SOFT, ROUNDS, LEAST, EXCESS = 12, 201, 2.5, 8, 0.01, 1.5  # redshift/sky_residual.cpp
-WINDOW, SHARE, SPIKE = 101, 0.15, 6  # redshift/robust.cpp, prepare.hpp; a spike is dropped by other means
+WINDOW, QUARTILE, SHARE, SPIKE, OWN = 301, 25, 0.15, 6, 10  # redshift/sky_residual.cpp, redshift/robust.cpp, prepare.hpp; a spike is dropped by other means
 
 
 def widened(weight):
     """The weights of the fit."""
     variance = np.where(weight > 0, 1 / np.where(weight > 0, weight, 1), np.nan)
-    usual = np.array([median_filter(row, size=WINDOW, mode="nearest") for row in variance])
+    usual = np.array([percentile_filter(row, QUARTILE, size=WINDOW, mode="nearest") for row in variance])
     usual = np.where(np.isfinite(usual), usual, variance)
     excess = SHARE * np.maximum(variance / usual - 1, 0)
     return np.nan_to_num(1 / (variance + usual * excess ** 2)), variance
@@ -51,7 +51,7 @@ def narrow(values, weight):
 def shapes(variance):
     """The lines of the sky, and their slope."""
     v = np.nan_to_num(variance)
-    usual = median_filter(v, size=WINDOW, mode="nearest")
+    usual = percentile_filter(v, QUARTILE, size=WINDOW, mode="nearest")
     if np.sum((v > 2 * usual) & (usual > 0)) < LEAST * len(v):
         return np.zeros((2, len(v)))
     lines = np.where(v > EXCESS * usual, v - usual, 0) / np.sqrt(np.maximum(usual, 1e-30))
@@ -68,7 +68,7 @@ def fitted_residual(flux, weight, sky):
         share = 1 / (1 + ((rest - c @ a) / SOFT) ** 2 * quiet) ** 2
         m = (a * quiet * share) @ a.T
         c = np.linalg.solve(m + 1e-12 * np.trace(m) * np.eye(2), a @ (quiet * share * rest))
-    return c @ sky
+    return np.where(((rest - c @ a) ** 2 * quiet) > OWN ** 2, 0, c @ sky)
 
 
 def main():

@@ -12,7 +12,7 @@ namespace {
 struct Mass {
   std::size_t curve;
   double z, log_mass;
-  double sigma;  ///< its own width in z
+  double sigma;  ///< a peak's own width in z; 0: a point of a sum, whose neighbours tell the width
 };
 
 /// Priors of types and redshifts, as densities in z for one template.
@@ -77,6 +77,14 @@ bool is_narrow(const Candidate& c, std::span<const double> z) {
   return c.zerr < 0.5 * step_at(z, nearest(z, c.z));
 }
 
+/// The steps that candidate `c` was seen in: those of a close look, where one was taken.
+std::span<const double> steps_around(const Candidate& c, std::span<const Curve> curves,
+                                     std::span<const CloseScan> close) {
+  const auto scan = std::find_if(close.begin(), close.end(),
+                                 [&](const CloseScan& s) { return s.holds(c.curve, c.z); });
+  return scan == close.end() ? std::span<const double>(curves[c.curve].z) : scan->z;
+}
+
 /// All that the sums are made of.
 class Posterior {
  public:
@@ -103,7 +111,7 @@ class Posterior {
                       });
       if (replaced || skip(z[i])) continue;
       const double mass = evidence(i) + outside(curve, z[i]) + std::log(std::max(step, 1e-12));
-      if (std::isfinite(mass)) masses_.push_back({curve, z[i], mass, step / std::sqrt(12.0)});
+      if (std::isfinite(mass)) masses_.push_back({curve, z[i], mass, 0});
     }
   }
   [[nodiscard]] std::vector<Mass> masses() && { return std::move(masses_); }
@@ -130,9 +138,7 @@ std::vector<Mass> masses_of(std::size_t target, std::span<const Curve> curves, c
   };
   for (const Candidate& c : candidates) {
     if (curves[c.curve].z.empty()) continue;
-    const auto scan = std::find_if(close.begin(), close.end(),
-                                   [&](const CloseScan& s) { return s.holds(c.curve, c.z); });
-    if (is_narrow(c, scan == close.end() ? curves[c.curve].z : scan->z)) posterior.add_peak(c);
+    if (is_narrow(c, steps_around(c, curves, close))) posterior.add_peak(c);
   }
   for (std::size_t k = 0; k < curves.size(); ++k) {
     posterior.add_scan(
@@ -174,6 +180,12 @@ void set_probabilities(std::size_t target, std::span<const Curve> curves, const 
     c.probability = std::min(here, 1.0);
     c.class_probability = std::min(of_class, 1.0);
     c.posterior_zerr = here > 0 ? std::sqrt(second / here) : c.zerr;
+    // what the steps resolve needs no such floor: it may be narrower than chi2 alone says, where
+    // something is known beforehand
+    const std::span<const double> steps = steps_around(c, curves, close);
+    if (steps.empty() || is_narrow(c, steps)) {
+      c.posterior_zerr = std::max(c.posterior_zerr, c.zerr);
+    }
   }
 }
 

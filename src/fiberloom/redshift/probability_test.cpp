@@ -102,6 +102,29 @@ TEST(Probability, ErrorsKnowOfSecondPeaks) {
   EXPECT_GT(wider, 1);
 }
 
+/// A likelihood that the steps of the scan resolve, just so: points are no bars of a histogram, and
+/// add no width of their own.
+TEST(Probability, AResolvedPeakIsAsWideAsItIs) {
+  Fit fit(1, 0.25);
+  Curve& galaxy = fit.curves[0];
+  fit.curves[1].evidence = Array2D<double>(1, fit.curves[1].z.size(), -1e9);
+  const std::size_t middle = galaxy.z.size() / 2;
+  const double step = galaxy.z[middle + 1] - galaxy.z[middle], sigma = 0.6 * step;
+  for (const double shift : {0.0, 0.25, 0.5}) {
+    Candidate c = fit.found[0].front();
+    c.curve = 0;
+    c.z = galaxy.z[middle] + shift * step;
+    for (std::size_t i = 0; i < galaxy.z.size(); ++i) {
+      galaxy.evidence(0, i) = -0.5 * std::pow((galaxy.z[i] - c.z) / sigma, 2);
+    }
+    for (const double said : {1.0, 1.5}) {  // whatever chi2 alone made of it
+      c.zerr = said * sigma;
+      set_probabilities(0, fit.curves, {}, {}, {}, {&c, 1});
+      EXPECT_NEAR(c.posterior_zerr, sigma, 0.02 * sigma) << shift << " " << said;
+    }
+  }
+}
+
 TEST(Probability, AMinimumIsOneCandidate) {  // also where a close look moves others into it
   const Fit fit(60, 0.25, "QSO");
   for (const auto& candidates : fit.found) {

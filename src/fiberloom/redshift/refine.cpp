@@ -67,8 +67,9 @@ class Refiner {
     if (&a != &b) narrow(b, std::span(z).last(kEach), std::span(value).last(kEach), step_b);
   }
 
-  /// Everything within `window_kms` of a candidate.
-  [[nodiscard]] CloseScan look_closely(const Candidate& c, double window_kms, Basin& lowest);
+  /// Everything within `reach_kms` of a candidate, at points at most `step_kms` apart.
+  [[nodiscard]] CloseScan look_closely(const Candidate& c, double reach_kms, double step_kms,
+                                       Basin& lowest);
 
   /// `rounds` of closing in, then all that is reported.
   [[nodiscard]] Candidate finish(Basin b, int rounds);
@@ -98,24 +99,26 @@ class Refiner {
 /// Minima that are closed in to the last: the others are known to a few km/s.
 constexpr std::size_t kLikely = 3;
 
-/// Points of a close look: 35 km/s apart for galaxies, since no line is narrower than the cameras
-/// see it, and 105 for quasars.
-constexpr double kClosePoints = 57;
-/// A candidate known better than this has no second peak near by: what makes z that sure rises far
-/// above any noise over the width of a line.
-constexpr double kSureKms = 6;
+/// Steps of a close look to either side: 36 km/s for galaxies, since no line is narrower than the
+/// cameras see it, and 107 for quasars.
+constexpr double kCloseSteps = 28;
+/// A candidate known better than this has no second peak that noise could have made: what makes z
+/// that sure rises far above any noise over the width of a line. But where a bright [OII] makes it
+/// that sure, one line of the doublet on the other's place is a valley too, 220 km/s away.
+constexpr double kSureKms = 6, kDoubletKms = 260;
 /// A scan in finer steps has seen all there is: stars'.
 constexpr double kLeastStepKms = 35;
 /// Less probable candidates are not looked at closely.
 constexpr double kLeastProbability = 0.01;
 
-CloseScan Refiner::look_closely(const Candidate& c, double window_kms, Basin& lowest) {
+CloseScan Refiner::look_closely(const Candidate& c, double reach_kms, double step_kms,
+                                Basin& lowest) {
   const Curve& curve = curves_[c.curve];
-  const double reach = window_kms / kLightKms * (1 + c.z);
-  const double low = std::max(c.z - reach, curve.z.front());
-  const double high = std::min(c.z + reach, curve.z.back());
-  const double wanted = kClosePoints * (high - low) / (2 * reach);
-  const auto packs = static_cast<std::size_t>(std::ceil((wanted + 1) / kLanes));
+  const double to_z = (1 + c.z) / kLightKms;
+  const double low = std::max(c.z - reach_kms * to_z, curve.z.front());
+  const double high = std::min(c.z + reach_kms * to_z, curve.z.back());
+  const double steps = (high - low) / (step_kms * to_z);
+  const auto packs = static_cast<std::size_t>(std::ceil((steps + 1) / kLanes));
   const std::size_t n = packs * kLanes;
   const double step = (high - low) / static_cast<double>(n - 1);
   CloseScan out{c.curve, {}, {}};
@@ -267,14 +270,15 @@ void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
     const double zerr_kms = kLightKms * c.zerr / (1 + c.z);
     const double step_kms =
         velocity_kms(curve.z.back(), curve.z.front()) / static_cast<double>(curve.z.size());
-    if (c.probability < kLeastProbability || zerr_kms < kSureKms || step_kms < kLeastStepKms)
-      continue;
+    if (c.probability < kLeastProbability || step_kms < kLeastStepKms) continue;
+    const double window = options.probability.window_of(c.spectype);
+    const double reach = zerr_kms < kSureKms ? kDoubletKms : window;
     Basin lowest;
-    close.push_back(refiner.look_closely(c, options.probability.window_of(c.spectype), lowest));
+    close.push_back(refiner.look_closely(c, reach, window / kCloseSteps, lowest));
     if (lowest.value < c.chi2 - 1e-3) c = refiner.finish(lowest, 1);
   }
   if (!close.empty()) set_probabilities(t, curves, prior, options.probability, close, candidates);
-  for (Candidate& c : candidates) c.zerr = std::max(c.zerr, c.posterior_zerr);
+  for (Candidate& c : candidates) c.zerr = c.posterior_zerr;
 }
 
 /// A close look may have moved candidates to where a lower one of their template is: the lower

@@ -16,8 +16,8 @@ namespace fiberloom::redshift {
 /// that by 0.6 nsig sigma. Up to two pixels side by side. Returns how many.
 std::size_t drop_hot_pixels(Block& block, double nsig);
 
-/// Adds to the variance of pixels where it stands above its running median (sky_residual.hpp),
-/// which are those on lines of the sky: median variance x (share x (variance / median - 1))^2. A
+/// Adds to the variance of pixels where it stands above what is usual (sky_residual.hpp), which are
+/// those on lines of the sky: usual variance x (share x (variance / usual - 1))^2. A
 /// share of 0.15 is what 1 % of the sky comes to in half an hour.
 void widen_sky_lines(Block& block, std::span<const double> usual, double share);
 

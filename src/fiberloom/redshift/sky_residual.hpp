@@ -10,8 +10,8 @@
 
 namespace fiberloom::redshift {
 
-/// The running median of the variance over 101 pixels: what it is between lines of the sky. 0 where
-/// there is no weight near by.
+/// The running lower quartile of the variance over 301 pixels: what it is between lines and bands
+/// of the sky. 0 where there is no weight near by.
 [[nodiscard]] std::vector<double> usual_variance(const Block& block);
 
 /// The lines of the sky as the variance shows them, in units that a small part of them has in flux:

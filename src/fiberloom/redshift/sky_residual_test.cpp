@@ -27,6 +27,15 @@ std::vector<double> sky(double shift = 0) {
   return out;
 }
 
+/// A band of lines too near to each other to see between: 115 pixels, as that of oxygen at 8650
+/// Angstrom.
+std::vector<double> with_band(std::vector<double> lines) {
+  for (std::size_t i = 1300; i < 1415; ++i) {
+    lines[i] += 25 + 10 * std::sin(0.4 * static_cast<double>(i));
+  }
+  return lines;
+}
+
 /// An object with the noise of the sky's light, and of its own.
 struct Sample {
   Block block;
@@ -101,6 +110,25 @@ TEST(SkyResidual, OfTooMuchSkyAndOfAShiftNextToNothingIsLeft) {
   }
 }
 
+TEST(SkyResidual, ABandWiderThanAHundredPixelsIsNoContinuum) {
+  const std::vector<double> lines = with_band(sky());
+  Sample s;
+  s.block.pixels = kPixels;
+  s.block.weight = Buffer<double>(kPixels);
+  s.block.flux = Buffer<double>(kPixels);
+  const CounterRng rng(4, 2);
+  for (std::size_t i = 0; i < kPixels; ++i) {
+    s.block.weight[i] = 1 / (1 + lines[i]);
+    s.clean.push_back(std::sqrt(1 + lines[i]) * rng.normal(i));
+    s.block.flux[i] = s.clean[i] + 0.08 * lines[i];
+  }
+  const std::vector<double> usual = usual_variance(s.block);
+  for (std::size_t i = 1300; i < 1415; ++i) EXPECT_LT(usual[i], 1.5) << i;
+  const double before = chi2_of_residual(s);
+  mend(s.block);
+  EXPECT_LT(chi2_of_residual(s), 0.1 * before);
+}
+
 TEST(SkyResidual, AnObjectOnAWellSubtractedSkyStaysAsItIs) {
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -112,6 +140,15 @@ TEST(SkyResidual, AnObjectOnAWellSubtractedSkyStaysAsItIs) {
     }
   }
   EXPECT_LT(sum, 6);  // two numbers are two, of noise alone
+}
+
+TEST(SkyResidual, LinesOfTheObjectThatOutshineTheSkyKeepTheirLight) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Sample s = sample(rough(200), 0.05, 0.02, seed);
+    const std::vector<double> lit(s.block.flux.data(), s.block.flux.data() + kPixels);
+    mend(s.block);
+    for (const std::size_t at : {500U, 506U, 1700U}) EXPECT_EQ(s.block.flux[at], lit[at]) << seed;
+  }
 }
 
 TEST(SkyResidual, WithoutASkyInTheVarianceNothingIsDone) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "fiberloom/recipes/redshift/fiber_status.hpp"
+#include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 
 namespace fiberloom {
@@ -17,12 +17,13 @@ namespace {
 
 using Rows = std::vector<std::size_t>;
 
-namespace bits = fiber_status;
+constexpr std::array kBands{'b', 'r', 'z'};
 
-/// What keeps an exposure out of a coadd, beside its camera's amplifier.
-constexpr std::int64_t kNotInCoadd = bits::kBroken | bits::kMissingPosition | bits::kBadPosition |
-                                     bits::kBrightNeighbor | bits::kBadFiber | bits::kBadTrace |
-                                     bits::kBadArc | bits::kBadFlat | bits::kManyRejected;
+/// Is an exposure of this FIBERSTATUS part of the camera's coadd? As of one whose flux is
+/// calibrated.
+bool is_in_coadd(std::int64_t status, char band) {
+  return (status & calibrate::fatal_bits(calibrate::Purpose::kFlux, band)) == 0;
+}
 
 /// Columns of an exposure, in desispec's order.
 constexpr std::array<std::string_view, 30> kOfExposure{"TARGETID",
@@ -174,9 +175,8 @@ Selection select(const std::optional<std::vector<std::int64_t>>& status,
     Rows good;
     for (const std::size_t r : rows) {
       const std::int64_t s = status ? (*status)[r] : 0;
-      const bool any =
-          std::any_of(bits::kBadAmp.begin(), bits::kBadAmp.end(),
-                      [&](std::int64_t amp) { return (s & (kNotInCoadd | amp)) == 0; });
+      const bool any = std::any_of(kBands.begin(), kBands.end(),
+                                   [s](char band) { return is_in_coadd(s, band); });
       if (any) good.push_back(r);
     }
     out.means.push_back(good.empty() ? rows : good);
@@ -300,7 +300,7 @@ Table exposure_columns(const Table& exposures,
   for (std::size_t b = 0; b < names.size() && status; ++b) {
     Column column{.name = names[b], .cell = Cell::kTruth};
     for (const std::int64_t s : *status) {
-      column.data.push_back((s & (kNotInCoadd | bits::kBadAmp[b])) == 0 ? 'T' : 'F');
+      column.data.push_back(is_in_coadd(s, kBands[b]) ? 'T' : 'F');
     }
     out.columns.push_back(std::move(column));
   }

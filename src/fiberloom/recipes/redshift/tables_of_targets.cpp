@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "fiberloom/recipes/redshift/fiber_status.hpp"
+#include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/redshift/candidate.hpp"
 
 namespace fiberloom {
@@ -16,9 +16,9 @@ void forget_cards(Table& table) {
 
 std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {
   namespace zw = redshift::zwarn;
-  namespace bits = fiber_status;
-  constexpr std::int64_t nothing_seen = bits::kBadPosition | bits::kBroken | bits::kUnassigned;
-  constexpr std::int64_t bad_amp = bits::kBadAmp[0] | bits::kBadAmp[1] | bits::kBadAmp[2];
+  using enum calibrate::FiberStatus;
+  constexpr std::int64_t nothing_seen = kBadPosition | kBrokenFiber | kUnassigned;
+  constexpr std::int64_t bad_amp = kBadAmpB | kBadAmpR | kBadAmpZ;
   std::vector<std::uint32_t> out(fibermap.rows, 0U);
   auto status = fibermap.integers("COADD_FIBERSTATUS", 0);
   if (!status) status = fibermap.integers("FIBERSTATUS", 0);
@@ -27,9 +27,9 @@ std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {
     const std::int64_t s = status ? (*status)[r] : 0;
     const bool sky = type && (*type)[r] == "SKY";
     const bool bad = type && !sky && (*type)[r] != "TGT";
-    if ((s & bits::kPoorPosition) != 0) out[r] |= zw::kPoorData;
+    if ((s & kPoorPosition) != 0) out[r] |= zw::kPoorData;
     if ((s & nothing_seen) != 0 || bad) out[r] |= zw::kNoData;
-    if ((s & bits::kBroken) != 0) out[r] |= zw::kUnplugged;
+    if ((s & kBrokenFiber) != 0) out[r] |= zw::kUnplugged;
     if ((s & bad_amp) != 0) out[r] |= zw::kLittleCoverage;
     if (sky) out[r] |= zw::kSky;
     if (bad) out[r] |= zw::kBadTarget;
