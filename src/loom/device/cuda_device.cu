@@ -41,6 +41,8 @@ class Patience {
   /// Has a wait run out? Then the card may still work, and write: nothing that it knows of may be
   /// given back, nor anything be asked that waits for it.
   [[nodiscard]] bool ran_out() const noexcept { return ran_out_; }
+  /// The same of any card: all of them know page-locked memory, whoever asked for it.
+  [[nodiscard]] static bool any_ran_out() noexcept { return any_ran_out_; }
   void wait(cudaStream_t stream) {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds kAwake{20}, kLongestNap{1000};
@@ -51,7 +53,7 @@ class Patience {
       if (status != cudaErrorNotReady) return check_cuda(status, "synchronize");
       (void)cudaGetLastError();
       const auto waited = Clock::now() - begin;
-      if (waited > std::chrono::duration<double>(longest_)) ran_out_ = true;
+      if (waited > std::chrono::duration<double>(longest_)) ran_out_ = any_ran_out_ = true;
       // late by a sixteenth of the wait at most
       if (waited > kAwake)
         std::this_thread::sleep_for(std::min<Clock::duration>(waited / 16, kLongestNap));
@@ -64,6 +66,7 @@ class Patience {
  private:
   double longest_;
   std::atomic<bool> ran_out_{false};
+  inline static std::atomic<bool> any_ran_out_{false};
 };
 
 class CudaStream final : public Stream {
@@ -232,7 +235,7 @@ class CudaDevice final : public Device {
     return memory;
   }
   void release_host(void* memory) noexcept override {
-    if (patience_.ran_out()) return;
+    if (Patience::any_ran_out()) return;
     (void)cudaFreeHost(memory);
     (void)cudaGetLastError();
   }
