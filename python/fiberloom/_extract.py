@@ -176,7 +176,8 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  wavelength: Optional[Union[str, npt.ArrayLike]] = None, wave_log10: bool = False,
                  wave_file: Optional[PathLike] = None, model: Optional[PathLike] = None,
                  residual: Optional[PathLike] = None, pixmask: Optional[PathLike] = None,
-                 fibermap: Optional[PathLike] = None,
+                 fibermap: Optional[PathLike] = None, trace_shifts: Optional[int] = None, trace_widths: bool = False,
+                 shifted_psf: Optional[PathLike] = None,
                  barycentric_correction: bool = False, barycentric_fibers: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
@@ -207,6 +208,13 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         Pixel mask to write: MASK of the image, and COSMIC where `reject` dropped a pixel.
     fibermap : path, optional
         Default: that of the image.
+    trace_shifts : int, optional
+        Move the PSF's traces first, by polynomials of this degree (0 to 4) over the CCD; "trace_shifts" of what comes
+        back says by how much.
+    trace_widths : bool
+        With it: change the widths of spots, too.
+    shifted_psf : path, optional
+        The PSF so changed, to write.
     barycentric_correction : bool
         `wavelength` is at the barycentre of the solar system; needs direction and time in the headers.
     barycentric_fibers : bool
@@ -251,6 +259,7 @@ progress
     options = _options(
         {"wavelength": wavelength, "wave_log10": wave_log10, "barycentric_correction": barycentric_correction,
          "barycentric_fibers": barycentric_fibers, "oversample": oversample, "max_leak": max_leak,
+         "trace_shifts": trace_shifts, "trace_widths": trace_widths,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
          "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,
@@ -259,7 +268,8 @@ progress
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
     files = {name: "" if value is None else check.path(name, value) for name, value in (
-        ("fibermap", fibermap), ("wave_file", wave_file), ("model", model), ("residual", residual), ("pixmask", pixmask))}
+        ("fibermap", fibermap), ("wave_file", wave_file), ("model", model), ("residual", residual), ("pixmask", pixmask),
+        ("shifted_psf", shifted_psf))}
     files.update(image=check.path("input", input), psf=check.path("psf", psf),
                  output=check.path("output", output))
     options["realisations"] = check.integer("realisations", realisations, 0)

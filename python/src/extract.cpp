@@ -217,6 +217,25 @@ py::dict extract(const py::array& image, const py::array& ivar, const PyPsf& psf
   return out;
 }
 
+/// By parameter: terms P_i(fibre) P_k(wavelength) with their pixels and errors; None: not seen.
+py::object traces_dict(const TraceReport& traces) {
+  using namespace py::literals;
+  if (traces.degree < 0) return py::none();
+  py::list chi2;
+  for (const TraceRound& round : traces.rounds) chi2.append(round.chi2);
+  py::dict out("degree"_a = traces.degree, "settled"_a = traces.settled, "chi2"_a = chi2);
+  const std::vector<TraceTerm> terms = trace_terms(traces.degree);
+  for (std::size_t p = 0; p < kTraceParameters; ++p) {
+    const TraceFit& fit = traces.parameters[p];
+    py::list rows;
+    for (std::size_t t = 0; t < fit.coef.size(); ++t)
+      rows.append(
+          py::make_tuple(terms[t].i, terms[t].k, fit.coef[t], std::sqrt(fit.covariance(t, t))));
+    out[kTraceParameterNames[p]] = fit.measured() ? py::object(rows) : py::object(py::none());
+  }
+  return out;
+}
+
 py::dict summary_dict(const ExtractSummary& s) {
   using namespace py::literals;
   const auto seconds = [](const StageTime& t) {
@@ -229,7 +248,8 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
                   "cosmic"_a = s.cosmic, "rejected"_a = s.rejected,
                   "realisations"_a = realisations_dict(s.realisations),
-                  "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
+                  "trace_shifts"_a = traces_dict(s.traces), "device_failure"_a = s.by_cpu.failure,
+                  "bundles"_a = bundle_list(s.bundles));
 }
 
 py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& given,
@@ -244,6 +264,7 @@ py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& giv
   job.model = files["model"].cast<std::string>();
   job.residual = files["residual"].cast<std::string>();
   job.pixmask = files["pixmask"].cast<std::string>();
+  job.shifted_psf = files["shifted_psf"].cast<std::string>();
   const DeviceChoice choice = to_device(given);
   job.overwrite = overwrite ? Overwrite::kYes : Overwrite::kNo;
   Watch watch(progress);

@@ -26,4 +26,13 @@ struct CosmicExperiment {
 };
 void run(const CosmicExperiment& experiment);
 
+/// Traces (and widths) moved by polynomials that are drawn: found, and used.
+struct TraceExperiment {
+  int frames = 20, nfiber = 50, degree = 1;
+  double pixels = 0.15;  ///< size of the constant; gradients are 0.3 of it, widths 0.2
+  bool widths = false;
+  std::uint64_t seed = 1;
+};
+void run(const TraceExperiment& experiment);
+
 }  // namespace fiberloom::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --model-variance and --reject bring, against the truth: bench_refine variance|cosmics
+// What --model-variance, --reject and --trace-shifts bring, against the truth: bench_refine
+// variance|cosmics|traces
 // [options]. Frames of a DESI-like camera of one bundle; truth, noise and hits are known.
 #include <CLI/CLI.hpp>
 
@@ -8,7 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace fiberloom::bench;
-  CLI::App app{"What --model-variance and --reject bring, against the truth"};
+  CLI::App app{"What --model-variance, --reject and --trace-shifts bring, against the truth"};
   app.require_subcommand(1);
   VarianceExperiment variance;
   CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
@@ -21,10 +22,19 @@ int main(int argc, char** argv) {
   second->add_option("--bins", cosmics.nwave)->capture_default_str();
   second->add_option("--nsig", cosmics.nsig)->capture_default_str();
   second->add_option("--seed", cosmics.seed)->capture_default_str();
+  TraceExperiment traces;
+  CLI::App* third = app.add_subcommand("traces", "what is found of shifted traces");
+  third->add_option("--frames", traces.frames)->capture_default_str();
+  third->add_option("--nspec", traces.nfiber)->capture_default_str();
+  third->add_option("--degree", traces.degree)->capture_default_str();
+  third->add_option("--pixels", traces.pixels)->capture_default_str();
+  third->add_flag("--widths", traces.widths);
+  third->add_option("--seed", traces.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     if (*first) run(variance);
     if (*second) run(cosmics);
+    if (*third) run(traces);
   } catch (const loom::Error& error) {
     std::fprintf(stderr, "bench_refine: %s\n", error.what());
     return error.exit_code();

@@ -39,6 +39,8 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
               "image minus model to write, electrons; 0 where a pixel was not used");
   options.add("--pixmask", &c.job.pixmask,
               "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
+  options.add("--shifted-psf", &c.job.shifted_psf,
+              "PSF to write: that of --psf with the changes of --trace-shifts in it");
   options.add("--wave-file", &c.job.wave_file,
               "wavelength grid instead of --wavelength: text with a number a line, or FITS with "
               "one grid or "

@@ -2,6 +2,8 @@
 // The JSON text; names are a contract with scripts.
 #include "fiberloom/cli/summary_json.hpp"
 
+#include <cmath>
+
 #include "fiberloom/cli/device_json.hpp"
 #include "fiberloom/cli/stage_json.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -72,6 +74,51 @@ Json realisations(const RealisationReport& r) {
   return json;
 }
 
+/// A parameter's polynomial, and its values where one looks first.
+Json trace_fit(const TraceReport& traces, const TraceFit& fit) {
+  Json json = {{"degree", fit.degree},      {"windows", fit.windows}, {"left_out", fit.dropped},
+               {"chi2_a_window", fit.chi2}, {"terms", Json::array()}, {"table", Json::array()}};
+  const std::vector<TraceTerm> terms = trace_terms(traces.degree);
+  for (std::size_t t = 0; t < fit.coef.size(); ++t) {
+    json["terms"].push_back({{"fiber", terms[t].i},
+                             {"wave", terms[t].k},
+                             {"pixels", fit.coef[t]},
+                             {"error", std::sqrt(fit.covariance(t, t))}});
+  }
+  const TraceDomain& d = traces.domain;
+  for (const double u : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
+    for (const double v : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
+      json["table"].push_back(
+          {{"column", 0.5 * (d.x_first * (1 - u) + d.x_last * (1 + u))},
+           {"wave_aa", 0.5 * (d.wave_first_aa * (1 - v) + d.wave_last_aa * (1 + v))},
+           {"pixels", fit.value(traces.degree, u, v)},
+           {"error", fit.error(traces.degree, u, v)}});
+    }
+  }
+  return json;
+}
+
+Json trace_shifts(const TraceReport& traces) {
+  if (traces.degree < 0) return {};
+  const TraceDomain& d = traces.domain;
+  Json json = {{"degree", traces.degree},
+               {"settled", traces.settled},
+               {"columns", {d.x_first, d.x_last}},
+               {"wave_aa", {d.wave_first_aa, d.wave_last_aa}},
+               {"rounds", Json::array()}};
+  for (const TraceRound& round : traces.rounds) {
+    json["rounds"].push_back({{"chi2", round.chi2},
+                              {"pixels", round.pixels},
+                              {"parameters", round.parameters},
+                              {"largest_step_pixels", round.largest_step}});
+  }
+  for (std::size_t p = 0; p < kTraceParameters; ++p) {
+    const TraceFit& fit = traces.parameters[p];
+    json[kTraceParameterNames[p]] = fit.measured() ? trace_fit(traces, fit) : Json();
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const RunFacts& facts,
@@ -89,7 +136,8 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
   json["output"] = {{"frame", s.output},
                     {"model", job.model},
                     {"residual", job.residual},
-                    {"pixmask", job.pixmask}};
+                    {"pixmask", job.pixmask},
+                    {"shifted_psf", job.shifted_psf}};
   json["options"] = facts.options;
   json["spectra"] = {{"specmin", s.spec_min}, {"nspec", s.nspec},  {"nwave", s.nwave},
                      {"wmin", s.wave[0]},     {"wmax", s.wave[1]}, {"dw", s.wave[2]},
@@ -113,6 +161,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                         {"row_leak", leak(s.leak.rows)},
                         {"column_leak", leak(s.leak.columns)}};
   json["realisations"] = s.realisations ? realisations(*s.realisations) : Json();
+  json["trace_shifts"] = trace_shifts(s.traces);
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

@@ -10,6 +10,7 @@
 #include "fiberloom/ccd/ccd_frame.hpp"
 #include "fiberloom/ccd/pixel_mask.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "fiberloom/psf/trace_report.hpp"
 #include "fiberloom/spectrum/spectra.hpp"
 #include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/array.hpp"
@@ -154,6 +155,7 @@ struct ExtractResult : Spectra {
   Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
+  TraceReport traces;  ///< whoever moved the traces before (extract/traces/) says how
 };
 
 /// Wavelengths that traces and shape of a PSF were made for: the range that all of them have.

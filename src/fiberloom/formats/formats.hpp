@@ -10,6 +10,7 @@
 #include "fiberloom/ccd/ccd_frame.hpp"
 #include "fiberloom/formats/tables.hpp"
 #include "fiberloom/psf/psf_model.hpp"
+#include "fiberloom/psf/trace_change.hpp"
 #include "fiberloom/spectrum/spectra.hpp"
 #include "loom/base/array.hpp"
 #include "loom/files/atomic_file.hpp"  // Overwrite
@@ -113,6 +114,11 @@ void write_image(const std::string& path, const Array2D<float>& image, const Hea
 /// What simulate writes.
 void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
 void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite);
+/// The PSF file `source`, of any kind, HDU by HDU with its traces and widths changed; `notes` are
+/// cards that the header with the PSF's keywords gets. Throws kUnsupported where the file has no
+/// room for the change.
+void write_moved_psf(const std::string& path, const std::string& source, Verify verify,
+                     const TraceChange& change, const HeaderCards& notes, Overwrite overwrite);
 /// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of
 /// an extraction grid.
 struct TruthFile {

@@ -101,6 +101,88 @@ TEST(PsfFile, ComesBackAsItWasWritten) {
   EXPECT_EQ(back.header.text("CAMERA"), "r3");
 }
 
+/// The file at `path` with its first fibre a tenth of a pixel further and wider by a twentieth.
+TraceChange small_change(const PsfModel& psf) {
+  TraceChange change;
+  change.domain = {psf.x(0, 5500), psf.x(2, 5500), 5000, 6000};
+  change.coef[0] = {0.1};
+  change.coef[3] = {0.05};
+  return change;
+}
+
+TEST(MovedPsf, HasItsTracesAndWidthsChangedAndEveryOtherHduAsItWas) {
+  const test::TempFolder folder;
+  MemorySink sink;  // as desispec leaves it: an empty primary, more behind
+  {
+    FitsWriter writer(sink);
+    HeaderCards primary;
+    primary.set("FLAVOR", "arc");
+    writer.primary(primary);
+    const auto bytes = psf_bytes();
+    const auto source = fits::FitsReader::from_memory(bytes, "psf.fits");
+    for (const char* name : {"XTRACE", "YTRACE"}) {
+      const fits::Hdu& hdu = source.require(name);
+      std::vector<double> pixels(hdu.pixels());
+      source.read_pixels<double>(hdu, {pixels.data(), pixels.size()});
+      writer.image(name, std::span<const double>(pixels), hdu.axes, PixelType::kFloat64,
+                   hdu.user_header());
+    }
+    writer.table("PSF", source.read_table(source.require("PSF")));
+    const std::vector<double> more{1, 2, 3, 4};
+    writer.image("MORE", std::span<const double>(more), {2, 2}, PixelType::kFloat32);
+  }
+  test::write_bytes(folder.file("in.fits"), sink.bytes());
+  const PsfModel before = read_psf(folder.file("in.fits")).model;
+  HeaderCards notes;
+  notes.set("MEANDX", 0.1);
+
+  write_moved_psf(folder.file("out.fits"), folder.file("in.fits"), Verify::kYes,
+                  small_change(before), notes, Overwrite::kYes);
+
+  const PsfFile after = read_psf(folder.file("out.fits"));
+  EXPECT_NEAR(after.model.x(1, 5500) - before.x(1, 5500), 0.1, 1e-12);
+  EXPECT_EQ(after.model.y(1, 5500), before.y(1, 5500));
+  EXPECT_NEAR(after.model.sigma_y(1, 5500) - before.sigma_y(1, 5500), 0.05, 1e-12);
+  expect_same(after.model.sigma_x, before.sigma_x);
+  expect_same(after.model.gh[1], before.gh[1]);
+  EXPECT_EQ(after.model.bundle, before.bundle);
+  EXPECT_EQ(after.header.number("MEANDX"), 0.1);
+  const auto in = fits::FitsReader::open(folder.file("in.fits"));
+  const auto out = fits::FitsReader::open(folder.file("out.fits"));
+  ASSERT_EQ(out.hdus().size(), in.hdus().size());
+  for (std::size_t i = 0; i < in.hdus().size(); ++i) {
+    EXPECT_EQ(out.hdus()[i].name, in.hdus()[i].name);
+    EXPECT_EQ(out.hdus()[i].bitpix, in.hdus()[i].bitpix);
+    EXPECT_EQ(out.hdus()[i].axes, in.hdus()[i].axes);
+  }
+  EXPECT_EQ(out.hdus()[0].header.text("FLAVOR"), "arc");
+  std::vector<double> more(4);
+  out.read_pixels<double>(out.require("MORE"), {more.data(), 4});
+  EXPECT_EQ(more, (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST(MovedPsf, OfAnOlderVersionHasRowsChangedAsFarAsTheyHaveRoom) {
+  const test::TempFolder folder;
+  test::write_bytes(folder.file("in.fits"), old_psf("2"));
+  const PsfModel before = read_psf(folder.file("in.fits")).model;
+  TraceChange change = small_change(before);
+  const auto move = [&] {
+    write_moved_psf(folder.file("out.fits"), folder.file("in.fits"), Verify::kYes, change, {},
+                    Overwrite::kYes);
+  };
+
+  move();
+
+  const PsfModel after = read_psf(folder.file("out.fits")).model;
+  EXPECT_NEAR(after.x(2, 5500) - before.x(2, 5500), 0.1, 1e-12);
+  EXPECT_NEAR(after.sigma_y(2, 5500) - before.sigma_y(2, 5500), 0.05, 1e-12);
+  expect_same(after.y, before.y);
+  change.degree = 2;
+  change.coef[0].resize(trace_terms(2).size(), 0.01);
+  change.coef[3].clear();
+  EXPECT_EQ(thrown_by(move).status, Status::kUnsupported) << "two coefficients a fibre";
+}
+
 TEST(PsfFile, Gh00OneSetsTheSeriesToExactlyOne) {
   const auto model = parse(psf_bytes(), {.gh00 = Gh00::kOne}).model;
 

@@ -108,6 +108,28 @@ TEST(PsfKinds, RefuseWhatIsMissingOrMakesNoSense) {
       << "spots coarser than the CCD";
 }
 
+TEST(PsfKinds, AreMovedHduByHdu) {
+  const test::TempFolder folder;
+  for (const Kind& kind : kinds()) {
+    fits::write_fits(folder.file("in.fits"), Overwrite::kYes, kind.write);
+    const PsfModel before = read_psf(folder.file("in.fits")).model;
+    TraceChange change;
+    change.coef[0] = {0.25};
+    change.coef[1] = {-0.5};
+    const auto move = [&] {
+      write_moved_psf(folder.file("out.fits"), folder.file("in.fits"), Verify::kYes, change, {},
+                      Overwrite::kYes);
+    };
+    move();
+    const PsfModel after = read_psf(folder.file("out.fits")).model;
+    EXPECT_NEAR(after.x(1, 5030) - before.x(1, 5030), 0.25, 1e-12) << kind.name;
+    EXPECT_NEAR(after.y(1, 5030) - before.y(1, 5030), -0.5, 1e-12) << kind.name;
+    EXPECT_STREQ(after.shape->kind(), kind.name);
+    change.coef[2] = {0.1};
+    EXPECT_EQ(test::thrown_by(move).status, Status::kUnsupported) << kind.name << " has no widths";
+  }
+}
+
 TEST(PsfKinds, AreNotWritten) {
   const test::TempFolder folder;
   const PsfFile psf = parse([](FitsWriter& w) { test::add_mono_spot(w); });

@@ -86,7 +86,8 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
 ExtractSummary extract_frame(const ExtractJob& job, const Engine& engine, Executor& executor,
                              const Observer& observer, Tracer* tracer) {
   check_outputs(job);
-  remove_dead_temporaries(std::array{job.output, job.model, job.residual, job.pixmask});
+  remove_dead_temporaries(
+      std::array{job.output, job.model, job.residual, job.pixmask, job.shifted_psf});
   try {
     return run_steps(job, engine, executor, observer, tracer);
   } catch (const std::bad_alloc&) {  // others took what was there, or a bundle grew beyond its plan

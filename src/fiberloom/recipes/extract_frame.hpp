@@ -24,6 +24,7 @@ namespace fiberloom {
 struct ExtractJob {
   std::string image, psf, fibermap;              ///< input
   std::string output, model, residual, pixmask;  ///< output
+  std::string shifted_psf;                       ///< output: the PSF as trace_shifts has moved it
   std::optional<std::array<double, 3>>
       wave;                         ///< wmin, wmax, step, Angstrom; none: the PSF's range by 0.8
   bool wave_log10 = false;          ///< the step is one of log10(Angstrom)
@@ -31,7 +32,10 @@ struct ExtractJob {
   bool barycentric = false;         ///< extract on the grid divided by the barycentric factor
   bool barycentric_fibers = false;  ///< each fibre by its own
   Method method = Method::kExact;
-  double max_leak = -1;  ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
+  /// Degree of the polynomials over the CCD by which the PSF's traces are moved first; < 0: none
+  int trace_shifts = -1;
+  bool trace_widths = false;  ///< with it: widths of spots, too
+  double max_leak = -1;       ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
   /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame
   /// alone.
   int realisations = 0;
@@ -46,6 +50,11 @@ struct ExtractJob {
 
 /// The job's options with what its other members ask of the engine; without a grid.
 [[nodiscard]] ExtractOptions engine_options(const ExtractJob& job);
+
+/// Whether traces are looked for before the frame is extracted.
+[[nodiscard]] inline bool moves_traces(const ExtractJob& job) {
+  return job.trace_shifts >= 0 && job.method == Method::kExact;
+}
 
 /// What the CPU took over from the device.
 struct TakenOver {
@@ -81,6 +90,7 @@ struct ExtractSummary {
   std::size_t rejected = 0;      ///< pixels dropped as outliers
   std::size_t not_computed = 0;  ///< of all_bad, those that had light on good pixels
   std::vector<BundleReport> bundles;
+  TraceReport traces;
   TakenOver by_cpu;
   MemoryUse memory;
 };

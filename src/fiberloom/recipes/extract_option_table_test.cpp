@@ -108,7 +108,9 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
                                             "wave_log10",
                                             "barycentric_fibers",
                                             "max_leak",
-                                            "oversample"}));
+                                            "oversample",
+                                            "trace_shifts",
+                                            "trace_widths"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -132,9 +134,10 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   ExtractJob job;
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
-  auto& [image, psf, fibermap, output, model, residual, pixmask, wave, wave_log10, wave_file,
-         barycentric, barycentric_fibers, method, max_leak, realisations, report_leak, options,
-         mask_bits, psf_options, verify, scores, overwrite] = job;
+  auto& [image, psf, fibermap, output, model, residual, pixmask, shifted_psf, wave, wave_log10,
+         wave_file, barycentric, barycentric_fibers, method, trace_shifts, trace_widths, max_leak,
+         realisations, report_leak, options, mask_bits, psf_options, verify, scores, overwrite] =
+      job;
   auto& [grid, fiber_grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model,
          tolerance, max_iterations, model_variance, reject, decorrelate_fibers, oversample, patch] =
       options;
@@ -168,7 +171,9 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
                                      &oversample,
                                      &wave_log10,
                                      &barycentric_fibers,
-                                     &max_leak};
+                                     &max_leak,
+                                     &trace_shifts,
+                                     &trace_widths};
   EXPECT_EQ(in_rows, wanted);
 }
 

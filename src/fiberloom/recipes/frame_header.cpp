@@ -94,6 +94,10 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
                "Parts of a bin in the solution, RESOLUTION_FINE");
   }
   if (job.max_leak >= 0) header.set("EXLEAK", job.max_leak, "What a row of RESOLUTION may leak");
+  if (moves_traces(job)) {
+    header.set("EXSHIFTS", job.trace_shifts, "Degree of the shifts of the PSF's traces");
+    if (job.trace_widths) header.set_logical("EXWIDTHS", true, "Widths of spots changed, too");
+  }
   if (options.decorrelate_fibers) {
     header.set_logical("EXDECORR", true, "Errors of fibres decorrelated, too");
   }

@@ -11,6 +11,7 @@
 
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/frame_steps.hpp"
+#include "fiberloom/recipes/trace_step.hpp"
 #include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
@@ -56,10 +57,15 @@ std::vector<NamedFile> outputs_of(const ExtractJob& job) {
   return {{"frame", job.output},
           {"model", job.model},
           {"residual", job.residual},
-          {"pixel mask", job.pixmask}};
+          {"pixel mask", job.pixmask},
+          {"shifted PSF", job.shifted_psf}};
 }
 
 void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
+  if (!moves_traces(job) && (!job.shifted_psf.empty() || job.trace_widths)) {
+    throw Error(Status::kUsage, std::string(job.trace_widths ? "trace_widths" : "a shifted PSF") +
+                                    " without trace_shifts, which the exact method has");
+  }
   const auto outputs = outputs_of(job);
   auto all = outputs;
   all.insert(all.end(), more.begin(), more.end());
@@ -108,6 +114,12 @@ void write_outputs(const ExtractJob& job, const PreparedFrame& prepared, const H
   if (!job.pixmask.empty()) {
     files.write(job.pixmask, [&] {
       write_mask(job.pixmask, pixel_mask(image, result.rejected), job.overwrite);
+    });
+  }
+  if (!job.shifted_psf.empty()) {
+    files.write(job.shifted_psf, [&] {
+      write_moved_psf(job.shifted_psf, job.psf, job.verify, result.traces.change(),
+                      trace_notes(prepared, result.traces), job.overwrite);
     });
   }
   FrameFile frame;

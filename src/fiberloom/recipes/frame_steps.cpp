@@ -9,6 +9,7 @@
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/frame_outputs.hpp"
+#include "fiberloom/recipes/trace_step.hpp"
 #include "loom/base/error.hpp"
 
 namespace fiberloom {
@@ -38,7 +39,7 @@ Observer naming(const PreparedFrame& frame, const Observer& observer) {
   return named;
 }
 
-ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
+ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame, const PsfModel& psf,
                          const ExtractOptions& options, const Engine& engine, Executor& executor,
                          const Observer& listener, Tracer* tracer) {
   if (engine.method() != job.method) {
@@ -46,8 +47,7 @@ ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame,
   }
   const Observer observer = naming(frame, listener);
   try {
-    return engine.extract(frame.in.preproc.ccd, frame.in.psf->model, options, executor, observer,
-                          tracer);
+    return engine.extract(frame.in.preproc.ccd, psf, options, executor, observer, tracer);
   } catch (const Error& error) {  // an engine knows no files either
     if (error.status() != Status::kUnsupported && error.status() != Status::kNumerical) throw;
     throw Error(error.status(),
@@ -154,7 +154,16 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
 
 ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, const Engine& engine,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
-  ExtractResult result = run_engine(job, frame, frame.options, engine, executor, observer, tracer);
+  const auto run = [&](const PsfModel& psf) {
+    return run_engine(job, frame, psf, frame.options, engine, executor, observer, tracer);
+  };
+  TraceReport traces;
+  if (moves_traces(job))
+    traces = find_traces(job, frame, engine, executor, naming(frame, observer), tracer);
+  const bool moved = traces.degree >= 0;
+  ExtractResult result =
+      moved ? run(changed_psf(frame.in.psf->model, traces.change())) : run(frame.in.psf->model);
+  result.traces = std::move(traces);
   settle_diagonals(job, result);
   return result;
 }
@@ -173,10 +182,13 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   if (frame.options.want_model) {
     throw Error(Status::kUsage, job.image + ": a model image needs the frame in one piece");
   }
+  if (moves_traces(job)) {
+    throw Error(Status::kUsage, job.image + ": trace shifts need the frame in one piece");
+  }
   ExtractOptions options = frame.options;
   options.spec_min = bundles[first].first;
   options.nspec = bundles[last - 1].last - options.spec_min;
-  return run_engine(job, frame, options, engine, executor, observer, tracer);
+  return run_engine(job, frame, frame.in.psf->model, options, engine, executor, observer, tracer);
 }
 
 ExtractResult join_parts(const ExtractJob& job, std::vector<ExtractResult> parts,
@@ -225,6 +237,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   summary.nwave = result.flux.cols();
   if (job.report_leak || job.max_leak >= 0) summary.leak = leak_of(result);
   summary.bundles = result.bundles;
+  summary.traces = result.traces;
   summary.by_cpu = taken_over(result);
   for (std::size_t i = 0; i < result.mask.size(); ++i) {
     const std::uint32_t bits = result.mask.data()[i];

@@ -155,14 +155,21 @@ RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
                           const Observer& observer) {
   PreparedFrame drawn = frame;
   drawn.options.want_model = false;
+  if (result.traces.degree >= 0) {  // the PSF that the frame was extracted with, once and for all
+    PsfFile moved = *frame.in.psf;
+    moved.model = changed_psf(moved.model, result.traces.change());
+    drawn.in.psf = std::make_shared<const PsfFile>(std::move(moved));
+  }
   Observer quiet = observer;  // what the frame itself has been warned of need not be said again
   quiet.message = {};
   quiet.progress = {};
-  ExtractJob flux_alone = job;  // whose RESOLUTION nobody looks at
+  ExtractJob settled = job;
+  settled.trace_shifts = -1;
+  ExtractJob flux_alone = settled;  // whose RESOLUTION nobody looks at
   flux_alone.max_leak = -1;
   const auto extract = [&](int draw) {
     draw_image(result.model, draw, drawn.in.preproc.ccd);
-    return compute_frame(draw == 0 ? job : flux_alone, drawn, engine, executor, quiet, nullptr);
+    return compute_frame(draw == 0 ? settled : flux_alone, drawn, engine, executor, quiet, nullptr);
   };
   const ExtractResult noiseless = extract(0);
   Tally tally(frame, noiseless);

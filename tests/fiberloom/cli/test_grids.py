@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any wavelength grid, fibres on grids of their own, decorrelated fibres, finer solutions, leakage, drawn errors."""
+"""Any wavelength grid, traces that are moved, fibres on grids of their own, decorrelated fibres, finer solutions, leakage, drawn errors."""
 import json
 import math
 import unittest
@@ -168,8 +168,36 @@ class Quality(Case):
         fit = told["bundles"][0]["fit"]
         self.assertGreater(fit["pixels"], fit["parameters"])
 
+    def test_traces_are_moved_where_the_frame_shows_it_and_the_psf_is_written(self):
+        summary, moved = self.out / "summary.json", self.out / "psf-moved.fits"
+        before = self.extract_ok() and fits.by_name(self.frame)
+        self.extract_ok("--trace-shifts", "0", "--shifted-psf", moved, "--json", summary, "--threads", "1")
+        after = fits.by_name(self.frame)
+        self.assertEqual(after["FLUX"].cards["EXSHIFTS"], 0)
+        self.assertNotIn("EXSHIFTS", before["FLUX"].cards)
+        bytes_of_one = self.frame.read_bytes(), moved.read_bytes()
+        told = json.loads(summary.read_text())["trace_shifts"]
+        self.assertEqual(told["degree"], 0)
+        self.assertIsNone(told["sigma_x"])
+        x = told["x"]["terms"][0]
+        self.assertLess(abs(x["pixels"]), 0.1)
+        self.assertGreater(x["error"], 0)
+        old, new = fits.by_name(self.psf), fits.by_name(moved)
+        self.assertEqual(list(old), list(new))
+        self.assertAlmostEqual(new["XTRACE"].values()[0] - old["XTRACE"].values()[0], x["pixels"], 9)
+        self.assertEqual(old["PSF"].data, new["PSF"].data)
+        self.assertAlmostEqual(new["PSF"].cards["MEANDX"], x["pixels"], 9)
+        self.extract_ok("--trace-shifts", "0", "--shifted-psf", moved, "--threads", "2")
+        self.assertEqual(bytes_of_one, (self.frame.read_bytes(), moved.read_bytes()))
+        self.extract_ok(psf=moved)
+        self.assertEqual(fits.by_name(self.frame)["FLUX"].data, after["FLUX"].data)
+
+    def test_what_moves_nothing_is_refused(self):
+        for more in (("--shifted-psf", self.out / "psf.fits"), ("--trace-widths",)):
+            self.assert_fails(self.extract(*more), 2, "without trace_shifts")
+
     def test_numbers_outside_their_range(self):
-        for option, value in (("--oversample", "9"), ("--max-leak", "2"), ("--realisations", "-1")):
+        for option, value in (("--oversample", "9"), ("--max-leak", "2"), ("--trace-shifts", "5"), ("--realisations", "-1")):
             self.assert_fails(self.extract(option, value), 2, option)
 
 

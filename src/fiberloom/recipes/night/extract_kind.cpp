@@ -40,7 +40,9 @@ struct FramePiece final : Opaque {
 const ExtractJob& job_of(const Task& task) { return frame_of(task).job; }
 
 /// May a frame be cut?
-bool divisible(const ExtractJob& job) { return job.model.empty() && job.residual.empty(); }
+bool divisible(const ExtractJob& job) {
+  return job.model.empty() && job.residual.empty() && !moves_traces(job);
+}
 
 /// A frame is cut by what its PSF held when it was shared out.
 void require_as_cut(const WorkUnit& unit, const PreparedFrame& frame) {
@@ -58,8 +60,8 @@ template <class Archive, class Struct>
 void job_fields(Archive& archive, Struct& job) {
   each_extract_option(job, [&](const ExtractOptionRow&, auto& value) { archive(value); });
   archive(job.image, job.psf, job.fibermap, job.output, job.model, job.residual, job.pixmask,
-          job.overwrite, job.psf_options.verify, job.options.wave, job.options.fiber_wave,
-          job.options.want_model, job.wave_file);
+          job.shifted_psf, job.overwrite, job.psf_options.verify, job.options.wave,
+          job.options.fiber_wave, job.options.want_model, job.wave_file);
 }
 
 template <class Archive, class Struct>
