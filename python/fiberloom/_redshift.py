@@ -297,8 +297,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
     if not check.flag("subtract_sky_residual", subtract_sky_residual):
         options["subtract_sky"] = ["false"]
     if type_shares is not None:
-        shares = np.asarray(type_shares, dtype=float)
-        if shares.shape != (3,) or not (np.isfinite(shares) & (shares > 0)).all():
+        shares = check.finite("type_shares", type_shares, (3,))
+        if not (shares > 0).all():
             raise ValueError("type_shares: expected three numbers above 0, of galaxies, quasars and stars")
         options["type_shares"] = [",".join(f"{share:.17g}" for share in shares)]
     on_cpu = None if method == "fast" else method

@@ -139,7 +139,7 @@ def test_what_cannot_be_told_is_of_the_type_that_is_common(templates):
         found = fl.fit_redshifts(dark, ivar, CAMERAS, resolution, templates, type_shares=shares)
         assert set(found.spectype) == {kind} and (found.class_probability > 0.99).all()
     for wrong in ([1, 1], [1, 0, 1], [1, np.nan, 1], 3):
-        with pytest.raises(ValueError, match="type_shares: expected three numbers above 0"):
+        with pytest.raises(ValueError, match="type_shares: expected"):
             fl.fit_redshifts(dark, ivar, CAMERAS, resolution, templates, type_shares=wrong)
 
 
