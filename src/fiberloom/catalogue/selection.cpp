@@ -12,6 +12,7 @@
 #include "fiberloom/catalogue/schema.hpp"
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
 
 namespace fiberloom::catalogue {
 namespace {
@@ -61,15 +62,6 @@ std::vector<std::string> split(const std::string& text, char at) {
     out.push_back(text.substr(from, end - from));
   }
   return out;
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 bool is_view(const Origin& origin) {

@@ -82,6 +82,20 @@ void add_change(const TraceChange& change, TraceParameter parameter, const PsfMo
 
 }  // namespace
 
+LegendreSeries& series_of(PsfModel& psf, TraceParameter parameter) noexcept {
+  switch (parameter) {
+    case TraceParameter::kX:
+      return psf.x;
+    case TraceParameter::kY:
+      return psf.y;
+    case TraceParameter::kSigmaX:
+      return psf.sigma_x;
+    case TraceParameter::kSigmaY:
+      break;
+  }
+  return psf.sigma_y;
+}
+
 double fiber_place(const TraceDomain& domain, const PsfModel& psf, std::size_t fiber) {
   const double x = psf.x(fiber, 0.5 * (domain.wave_first_aa + domain.wave_last_aa));
   const double width = domain.x_last - domain.x_first;
@@ -112,8 +126,6 @@ std::vector<double> trace_term_values(int degree, double u, double v) {
 
 PsfModel changed_psf(const PsfModel& psf, const TraceChange& change) {
   PsfModel out = psf;
-  const std::array<LegendreSeries*, kTraceParameters> series{&out.x, &out.y, &out.sigma_x,
-                                                             &out.sigma_y};
   for (std::size_t p = 0; p < kTraceParameters; ++p) {
     if (change.coef[p].empty()) continue;
     if (psf.shape && p >= static_cast<std::size_t>(TraceParameter::kSigmaX)) {
@@ -121,7 +133,8 @@ PsfModel changed_psf(const PsfModel& psf, const TraceChange& change) {
                                             " has no widths that could change, only "
                                             "GAUSS-HERMITE has");
     }
-    add_change(change, static_cast<TraceParameter>(p), psf, *series[p]);
+    const auto parameter = static_cast<TraceParameter>(p);
+    add_change(change, parameter, psf, series_of(out, parameter));
   }
   return out;
 }

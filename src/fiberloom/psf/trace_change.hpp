@@ -17,6 +17,9 @@ inline constexpr std::size_t kTraceParameters = 4;
 inline constexpr std::array<const char*, kTraceParameters> kTraceParameterNames{"x", "y", "sigma_x",
                                                                                 "sigma_y"};
 
+/// The series of a PSF that holds it.
+[[nodiscard]] LegendreSeries& series_of(PsfModel& psf, TraceParameter parameter) noexcept;
+
 /// The part of a CCD on which a change is a polynomial: u is -1 and 1 at the first and last fibre's
 /// column (at the middle wavelength), v at the first and last wavelength.
 struct TraceDomain {

@@ -161,8 +161,12 @@ TileMaps GlsSystem::maps(const std::vector<double>& x) const {
   TileMaps out(numbers_.size());
   for (std::size_t h = 0; h < numbers_.size(); ++h) {
     for (const std::uint32_t number : numbers_[h]) {
+      if (number == kGap) {
+        out[h].push_back({NAN, NAN, NAN});
+        continue;
+      }
       const double* const m = x.data() + 3 * std::size_t{number};
-      out[h].push_back(number == kGap ? Stokes{NAN, NAN, NAN} : Stokes{m[0], m[1], m[2]});
+      out[h].push_back({m[0], m[1], m[2]});
     }
   }
   return out;

@@ -34,10 +34,6 @@ ToeplitzFilter::ToeplitzFilter(std::vector<double> lags)
   for (std::size_t k = 0; k < n; ++k) spectrum_[k] = found[k * kElement] / static_cast<double>(n);
 }
 
-std::size_t ToeplitzFilter::work_bytes() const noexcept {
-  return (there_.length() * kElement + there_.work_size() + back_.work_size()) * sizeof(double);
-}
-
 void ToeplitzFilter::apply(std::span<const double> x, std::span<double> y,
                            ToeplitzWork& work) const {
   if (lags_.size() == 1) {  // white

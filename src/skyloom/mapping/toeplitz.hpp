@@ -26,8 +26,6 @@ class ToeplitzFilter {
   /// y = T x, of any length. Sixteen pieces go through a transform, two in each of its lanes. To
   /// some eps of the largest |lag| |x|; safe from any thread.
   void apply(std::span<const double> x, std::span<double> y, ToeplitzWork& work) const;
-  /// Bytes of a ToeplitzWork.
-  [[nodiscard]] std::size_t work_bytes() const noexcept;
 
  private:
   std::vector<double> lags_;

@@ -35,7 +35,6 @@ class TurbulentScreen {
 
   /// Between nodes cubic; beyond the edges the torus goes on. Metres from the first node.
   [[nodiscard]] double at(double x, double y) const noexcept;
-  [[nodiscard]] const ScreenShape& shape() const noexcept { return shape_; }
   /// Of node (column, row).
   [[nodiscard]] float node(std::size_t column, std::size_t row) const noexcept {
     return values_[row * shape_.columns + column];

@@ -28,7 +28,7 @@ constexpr double kStream = 400;
 /// What the data ask for, whatever the threads.
 struct Amounts {
   double samples = 0, runs = 0, runs_of_stream = 0, baselines = 0, streams = 0, longest = 0;
-  double most_rate = 0;
+  double most_rate = 0, work_bytes = 0;  // the latter of a thread that reads
   bool plate = false;
 };
 
@@ -55,6 +55,7 @@ std::size_t count_runs(const Observation& observation, const Detector& detector,
 Amounts amounts_of(const TodSource& source, const MapJob& job) {
   const SkyGrid sky = grid_of(job);
   Amounts sum;
+  sum.work_bytes = static_cast<double>(source.work_bytes());
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
     const auto detectors = static_cast<double>(observation.plane.detectors.size());
@@ -80,9 +81,7 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
 double gls_bytes(const Amounts& data, double pixels, const TodSource& source, const MapJob& job,
                  double threads) {
   const double gaps = static_cast<double>(planned_gaps(source)), samples = 4 * gaps + 4;
-  const double reach = data.longest < job.correlation_s * data.most_rate
-                           ? data.longest
-                           : job.correlation_s * data.most_rate;
+  const double reach = std::min(data.longest, job.correlation_s * data.most_rate);
   const double piece = 16 * 8 * 5 * std::max(64.0, 8 * (reach + 1));  // of transforms
   return 2 * 12 * samples + 5 * 8 * (gaps + 3 * pixels) +
          threads * (piece + 4 * 8 * data.longest + 2 * 12 * data.longest);
@@ -102,8 +101,7 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double common = (job.filters.common_mode ? 12 + 18 * threads : 0) +
                         (job.filters.ground.any() ? 12 + 24 : 0);  // templates, and the motion
   const double shared = data.longest * (8 * rows + 40 + common);   // 40: as it is read from a file
-  const double of_thread = data.longest * (job.filters.deglitch.any() ? 50 : 18) +
-                           static_cast<double>(source.work_bytes()) +
+  const double of_thread = data.longest * (job.filters.deglitch.any() ? 50 : 18) + data.work_bytes +
                            2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
   const double reading = shared + threads * of_thread;
   const double gls =

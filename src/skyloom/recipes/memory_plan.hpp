@@ -20,12 +20,12 @@ struct MemoryPlan {
   std::size_t runs = 0;     ///< at most: what the bound stands on
 };
 
-/// As many threads as `job.memory` suffices for. The runs of each observation are those of its
-/// first detector, counted from its pointing, and a quarter more. Throws kMemory where one thread
-/// is too many.
 /// Samples left out that a plan for --method gls has room for: a quarter of all.
 [[nodiscard]] std::size_t planned_gaps(const TodSource& source);
 
+/// As many threads as `job.memory` suffices for. The runs of each observation are those of its
+/// first detector, counted from its pointing, and a quarter more. Throws kMemory where one thread
+/// is too many.
 [[nodiscard]] MemoryPlan plan_memory(const TodSource& source, const MapJob& job,
                                      std::size_t threads);
 

@@ -14,6 +14,7 @@ namespace {
 struct PairSamples {
   std::vector<double> values[2];
   std::vector<std::uint8_t> flags[2];
+  Truth truth[2];
 };
 
 void write_signals(const TodSource& source, std::size_t number, const Boresight& boresight,
@@ -33,6 +34,7 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
         pairs[p].values[i].resize(observation.samples);
         pairs[p].flags[i].resize(observation.samples);
         signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
+        pairs[p].truth[i] = source.truth(number, first + 2 * p + i);
       }
       source.read(number, boresight, first + 2 * p, {signals, count});
     });
@@ -45,7 +47,7 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
         }
       }
       writer.signal(first + i, pair.values[i % 2], pair.flags[i % 2]);
-      writer.truth(first + i, source.truth(number, first + i));
+      writer.truth(first + i, pair.truth[i % 2]);
     }
     if (observer.progress) {
       observer.progress("detectors", number * detectors + first + n,
@@ -70,6 +72,7 @@ std::vector<std::string> write_observations(const TodSource& source, const std::
     const auto motion = source.motion(i);
     ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight,
                              motion.get());
+    source.prepare(i, boresight, executor, observer);
     write_signals(source, i, boresight, writer, executor, observer);
     writer.commit();
   }

@@ -88,12 +88,17 @@ std::size_t Atmosphere::bytes(const AtmosphereOptions& options, const GroundScan
 Atmosphere::Atmosphere(const AtmosphereOptions& options, const GroundScan& scan,
                        const GroundMotion& motion, double rate_hz, const FocalPlane& plane,
                        StreamName name, Executor& executor)
+    : Atmosphere(options, scan, motion, rate_hz, area_of(options, scan, motion, rate_hz, plane),
+                 name, executor) {}
+
+Atmosphere::Atmosphere(const AtmosphereOptions& options, const GroundScan& scan,
+                       const GroundMotion& motion, double rate_hz, const Area& area,
+                       StreamName name, Executor& executor)
     : options_(options),
       rate_hz_(rate_hz),
-      screen_(area_of(options, scan, motion, rate_hz, plane).shape, name, executor) {
-  const Area area = area_of(options, scan, motion, rate_hz, plane);
-  first_along_ = area.first_along;
-  first_across_ = area.first_across;
+      first_along_(area.first_along),
+      first_across_(area.first_across),
+      screen_(area.shape, name, executor) {
   looks_.reserve(motion.azimuth.size());
   for (std::size_t i = 0; i < motion.azimuth.size(); ++i) {
     looks_.push_back(

@@ -42,6 +42,8 @@ class Atmosphere {
   struct Place {
     double along = 0, across = 0, airmass = 0;  ///< m, m, 1 / sin(elevation)
   };
+  Atmosphere(const AtmosphereOptions& options, const GroundScan& scan, const GroundMotion& motion,
+             double rate_hz, const Area& area, StreamName name, Executor& executor);
   [[nodiscard]] static Area area_of(const AtmosphereOptions& options, const GroundScan& scan,
                                     const GroundMotion& motion, double rate_hz,
                                     const FocalPlane& plane);
@@ -49,7 +51,7 @@ class Atmosphere {
                                    double seconds) noexcept;
 
   AtmosphereOptions options_;
-  double rate_hz_, first_along_ = 0, first_across_ = 0;
+  double rate_hz_, first_along_, first_across_;
   std::vector<Quaternion> looks_;  ///< from the focal plane to the horizon
   TurbulentScreen screen_;
 };

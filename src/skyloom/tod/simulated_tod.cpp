@@ -259,8 +259,7 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
   if (options_.dipole != Dipole::kNone) add_dipole(observation, at, boresight, to);
   if (sky_) add_sky(at, boresight, work, to);
   if (options_.atmosphere.any() && observation.ground) {
-    SerialExecutor one;
-    atmosphere(number, one)->add(at, to);
+    atmosphere(number, serial_executor())->add(at, to);
   }
   if (!varies) return;
   work.gain.resize(signal.size());

@@ -123,9 +123,7 @@ class ResidualWindows {
 
 PsfModel moved_psf(const PsfModel& psf, TraceParameter parameter, double step) {
   PsfModel out = psf;
-  const std::array<LegendreSeries*, kTraceParameters> series{&out.x, &out.y, &out.sigma_x,
-                                                             &out.sigma_y};
-  Array2D<double>& coef = series[static_cast<std::size_t>(parameter)]->coef;
+  Array2D<double>& coef = series_of(out, parameter).coef;
   for (std::size_t f = 0; f < coef.rows(); ++f) coef(f, 0) += step;
   return out;
 }
