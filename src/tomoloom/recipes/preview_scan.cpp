@@ -47,9 +47,10 @@ double seconds_since(PreviewClock::time_point when) {
 }
 
 /// A look at the scan as it is now, its pixels averaged.
-std::unique_ptr<ScanWindow> look_at(const ReconJob& job, std::size_t& bin) {
+std::unique_ptr<ScanWindow> look_at(const ReconJob& job, const GivenNumbers& given,
+                                    std::size_t& bin) {
   auto scan = std::make_unique<ScanReader>(job.scan, job.group, hdf5::Writing::kMayGoOn);
-  tell_scan(job, *scan);
+  tell_scan(job, given, *scan);
   WindowChoice window = job.window;
   const std::size_t columns = window.end_column.value_or(scan->layout().columns) -
                               std::min(window.first_column, scan->layout().columns);
@@ -91,17 +92,13 @@ class Preview {
     try {
       std::size_t bin = 1;
       scan_.reset();  // a file that is open already would be seen as it was
-      scan_ = look_at(job_, bin);
+      scan_ = look_at(job_, given_, bin);
       const ScanLayout& now = scan_->layout();
       if (now.angles == 0) return false;
-      if (!sums_ || !goes_on(now)) {
-        std::vector<Gain> gains = find_gains(now);  // may fail: nothing has begun yet
-        layout_ = now;
-        gains_ = std::move(gains);
-        begin(bin);
-      } else {
-        layout_ = now;
-      }
+      const bool anew = !sums_ || !goes_on(now);
+      if (anew) gains_ = find_gains(now);  // may fail: nothing has begun yet
+      layout_ = now;
+      if (anew) begin(bin);
       return take_up();
     } catch (const Error& error) {
       // not there yet, or being written in a way that does not let it be read
@@ -224,12 +221,7 @@ class Preview {
       const auto shift = std::span(layout_.shift).subspan(first, count);
       shift_projections(integrals, layout_.rows, n, shift, executor_);
     }
-    if (!layout_.axis.empty()) {
-      shift_rows(integrals, n, axis_shifts(layout_, 0, layout_.rows), executor_);
-    }
-    if (lean_ != 0) {
-      shift_rows(integrals, n, lean_shifts(lean_, layout_.rows, 0, layout_.rows), executor_);
-    }
+    straighten(integrals, layout_, lean_, 0, layout_.rows, executor_);
   }
   void keep_rows(std::span<const float> integrals) {
     const std::size_t n = layout_.columns;
@@ -328,6 +320,8 @@ class Preview {
   }
 
   const ReconJob& job_;
+  /// Read before the first look, which waits for what is not there: these files must be.
+  const GivenNumbers given_ = read_numbers(job_);
   const PreviewChoice& choice_;
   Executor& executor_;
   const Observer& observer_;
@@ -361,6 +355,7 @@ PreviewSummary preview_scan(const ReconJob& job, const PreviewChoice& choice, Ex
   if (job.acquisition != Acquisition::kFull) {
     throw Error(Status::kUnsupported, job.scan + ": --preview goes with --acquisition full");
   }
+  check_axis(job);
   return Preview(job, choice, executor, observer, show).run();
 }
 

@@ -124,6 +124,25 @@ TEST_F(PreviewScan, AScanThatIsNeverThereIsAnError) {
   EXPECT_EQ(thrown_by([&] { (void)preview(job); }).status, Status::kUnsupported);
 }
 
+TEST_F(PreviewScan, WhatTheJobNamesBesideTheScanIsNotWaitedFor) {
+  SimulateJob scan = small();
+  simulate(scan);
+  ReconJob job = recon(scan);
+  const auto status = [&] {
+    return thrown_by([&] {
+             (void)preview_scan(job, {.page = "", .patience_s = 1e9}, serial, {}, [](auto&) {});
+           })
+        .status;
+  };
+  job.theta = folder.file("none.txt");
+  EXPECT_EQ(status(), Status::kNotFound);
+  job.theta.clear();
+  std::ofstream(folder.file("axes.txt")) << "31.5\n";
+  job.centres = folder.file("axes.txt");
+  job.centre = 30;
+  EXPECT_EQ(status(), Status::kUnsupported) << "the axis is told twice";
+}
+
 TEST_F(PreviewScan, FramesThatAreNotWrittenYetAreNotShown) {
   const std::string path = folder.file("half.h5");
   {

@@ -28,6 +28,26 @@ std::vector<float> averaged(const FrameBlock& block, std::size_t first, std::siz
   return block.counts.empty() ? part(block.floats) : part(block.counts);
 }
 
+/// What brings the axis of rows [first, first + rows) of all_rows, which the last row sees `lean`
+/// columns from where the first does, to the column half way.
+std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t first,
+                                std::size_t rows) {
+  const double last = std::max(1.0, static_cast<double>(all_rows) - 1);
+  std::vector<double> shifts(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    shifts[r] = lean * (0.5 - static_cast<double>(first + r) / last);
+  }
+  return shifts;
+}
+
+/// What rows move by so that they have their axis at the common one.
+std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first, std::size_t rows) {
+  const double to = common_axis(layout);
+  std::vector<double> shifts(rows);
+  for (std::size_t r = 0; r < rows; ++r) shifts[r] = to - layout.axis[first + r];
+  return shifts;
+}
+
 }  // namespace
 
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
@@ -113,26 +133,19 @@ void clean_sinograms(const ReconJob& job, const ScanLayout& layout, std::size_t 
 
 }  // namespace
 
-std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t first,
-                                std::size_t rows) {
-  const double last = std::max(1.0, static_cast<double>(all_rows) - 1);
-  std::vector<double> shifts(rows);
-  for (std::size_t r = 0; r < rows; ++r) {
-    shifts[r] = lean * (0.5 - static_cast<double>(first + r) / last);
-  }
-  return shifts;
-}
-
 double common_axis(const ScanLayout& layout) {
   const auto [least, most] = std::minmax_element(layout.axis.begin(), layout.axis.end());
   return (*least + *most) / 2;
 }
 
-std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first, std::size_t rows) {
-  const double to = common_axis(layout);
-  std::vector<double> shifts(rows);
-  for (std::size_t r = 0; r < rows; ++r) shifts[r] = to - layout.axis[first + r];
-  return shifts;
+void straighten(std::span<float> integrals, const ScanLayout& layout, double lean,
+                std::size_t first, std::size_t rows, Executor& executor) {
+  if (lean != 0) {
+    shift_rows(integrals, layout.columns, lean_shifts(lean, layout.rows, first, rows), executor);
+  }
+  if (!layout.axis.empty()) {
+    shift_rows(integrals, layout.columns, axis_shifts(layout, first, rows), executor);
+  }
 }
 
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out) {
@@ -171,14 +184,8 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
   if (!layout.shift.empty()) {
     shift_projections(integrals, block.rows, layout.columns, layout.shift, executor);
   }
-  if (job.centre_last) {
-    shift_rows(integrals, layout.columns,
-               lean_shifts(*job.centre_last - *job.centre, layout.rows, block.first, block.rows),
-               executor);
-  }
-  if (!layout.axis.empty()) {
-    shift_rows(integrals, layout.columns, axis_shifts(layout, block.first, block.rows), executor);
-  }
+  straighten(integrals, layout, job.centre_last ? *job.centre_last - *job.centre : 0, block.first,
+             block.rows, executor);
   if (job.window.bin > 1) {  // values stay those of the detector's pixel
     const float share = 1 / static_cast<float>(job.window.bin);
     executor.run(layout.angles, [&](std::size_t a) {

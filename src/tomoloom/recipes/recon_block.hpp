@@ -42,16 +42,12 @@ void to_transmissions(const ReconJob& job, const ScanLayout& layout, const Frame
 /// The same of numbers that are line integrals already.
 void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float> out);
 
-/// What brings the axis of rows [first, first + rows) of all_rows, which the last row sees `lean`
-/// columns from where the first does, to the column half way.
-[[nodiscard]] std::vector<double> lean_shifts(double lean, std::size_t all_rows, std::size_t first,
-                                              std::size_t rows);
-
 /// The column that axes of their own are brought to: half way between the outermost.
 [[nodiscard]] double common_axis(const ScanLayout& layout);
-/// What rows move by so that they have their axis there.
-[[nodiscard]] std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first,
-                                              std::size_t rows);
+/// Moves rows [first, first + rows) so that all have one axis: that which the last row sees `lean`
+/// columns from where the first does, half way; axes of their own, at the common one.
+void straighten(std::span<float> integrals, const ScanLayout& layout, double lean,
+                std::size_t first, std::size_t rows, Executor& executor);
 
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,

@@ -2,13 +2,12 @@
 #include "tomoloom/recipes/recon_files.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/input_file.hpp"
 #include "loom/simd/isa.hpp"
@@ -24,18 +23,10 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{64} << 20;  ///< of a file of angles
 
-/// The whole of a text as a finite number.
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [rest, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc() || rest != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
 std::optional<std::vector<double>> angles_of_range(std::string_view text, std::size_t count) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {};
-  const auto first = number_of(text.substr(0, colon)), last = number_of(text.substr(colon + 1));
+  const auto first = number_in(text.substr(0, colon)), last = number_in(text.substr(colon + 1));
   if (!first || !last) return {};
   const double step = count > 1 ? (*last - *first) / static_cast<double>(count - 1) : 0;
   std::vector<double> theta(count);
@@ -59,7 +50,7 @@ std::vector<double> numbers_of_file(const std::string& path, const char* what) {
       if (from == std::string_view::npos) break;
       const std::size_t to = std::min(line.find_first_of(kBetween, from), line.size());
       const std::string_view word = line.substr(from, to - from);
-      const auto value = number_of(word);
+      const auto value = number_in(word);
       if (!value) {
         throw Error(Status::kWrongShape,
                     print("%s: line %zu: found %s, expected %s", path.c_str(), line_number + 1,
@@ -94,14 +85,25 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
 
 }  // namespace
 
-void tell_scan(const ReconJob& job, FrameSource& scan) {
+GivenNumbers read_numbers(const ReconJob& job) {
+  const auto read = [](const std::string& path, const char* what) {
+    return path.empty() ? std::vector<double>{} : numbers_of_file(path, what);
+  };
+  const bool file = !angles_of_range(job.theta, 1);
+  return {.theta = read(file ? job.theta : "", "an angle in degrees"),
+          .shifts = read(job.shifts, "a number of columns"),
+          .weights = read(job.weights, "a weight"),
+          .centres = read(job.centres, "a column")};
+}
+
+void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan) {
   if (!job.theta.empty()) {
     const auto range = angles_of_range(job.theta, scan.projections());
-    scan.give_angles(range ? *range : numbers_of_file(job.theta, "an angle in degrees"));
+    scan.give_angles(range ? *range : given.theta);
   }
-  if (!job.shifts.empty()) scan.give_shifts(numbers_of_file(job.shifts, "a number of columns"));
-  if (!job.weights.empty()) scan.give_weights(numbers_of_file(job.weights, "a weight"));
-  if (!job.centres.empty()) scan.give_axis(numbers_of_file(job.centres, "a column"));
+  if (!job.shifts.empty()) scan.give_shifts(given.shifts);
+  if (!job.weights.empty()) scan.give_weights(given.weights);
+  if (!job.centres.empty()) scan.give_axis(given.centres);
   if (!job.flats_at.empty()) scan.give_flat_places(job.flats_at);
 }
 
@@ -117,7 +119,7 @@ std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
     }
     scan = std::make_unique<ScanReader>(job.scan, job.group);
   }
-  tell_scan(job, *scan);
+  tell_scan(job, read_numbers(job), *scan);
   if (job.window.all()) return scan;
   return std::make_unique<ScanWindow>(std::move(scan), job.window);
 }

@@ -17,9 +17,15 @@ namespace tomoloom {
 /// kScanMismatch (angles).
 [[nodiscard]] std::unique_ptr<FrameSource> open_scan(const ReconJob& job);
 
-/// The angles, shifts, weights and places of flats that the job gives. Throws kScanMismatch, and
-/// what reading texts throws.
-void tell_scan(const ReconJob& job, FrameSource& scan);
+/// What the files of numbers hold that a job names; empty where it names none.
+struct GivenNumbers {
+  std::vector<double> theta, shifts, weights, centres;
+};
+/// Throws what reading texts throws.
+[[nodiscard]] GivenNumbers read_numbers(const ReconJob& job);
+
+/// The angles, shifts, weights and places of flats that the job gives. Throws kScanMismatch.
+void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan);
 
 /// Throws kScanMismatch where flats are wanted and there are none; warns of what is assumed.
 void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer);

@@ -31,11 +31,6 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  if (!layout.axis.empty() &&
-      (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
-    throw Error(Status::kUnsupported,
-                layout.path + ": --centers goes without --center and --acquisition half");
-  }
   const double middle = layout.axis.empty() ? last / 2 : common_axis(layout);
   const double above = job.centre.value_or(middle), below = job.centre_last.value_or(above);
   std::vector<double> columns = layout.axis;
@@ -108,6 +103,14 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 
 }  // namespace
 
+void check_axis(const ReconJob& job) {
+  if (!job.centres.empty() &&
+      (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
+    throw Error(Status::kUnsupported,
+                job.scan + ": --centers goes without --center and --acquisition half");
+  }
+}
+
 ReconJob in_window(ReconJob job, const ScanLayout& layout) {
   const WindowChoice& window = job.window;
   if (job.centre_last && window.bin > 1) {  // seen by the middles of the first and the last row
@@ -135,6 +138,7 @@ ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& 
       rest_(after_phase(own_)) {
   summary_.layout = scan_->layout();
   summary_.window = job.window;
+  check_axis(job_);
   settle_rows(own_, summary_);
   check_frames(job, summary_.layout, observer);
   check_acquisition(job, summary_.layout);
@@ -202,7 +206,11 @@ void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
   summary_.overlap = memory.overlap;
   summary_.spooled = source_->spools();
   if (summary_.memory > granted_) too_little(frames().layout(), summary_.memory, granted_);
-  engine_.emplace(plan_, job_.backend, observer_);
+}
+
+SliceEngine& ReconSetup::engine() {
+  if (!engine_) engine_.emplace(plan_, job_.backend, observer_);
+  return *engine_;
 }
 
 std::vector<VolumeNote> ReconSetup::notes() const {

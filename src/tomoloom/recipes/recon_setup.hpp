@@ -27,6 +27,9 @@ struct SliceBlock {
 /// The job in rows and columns of its window, whose layout it gets.
 [[nodiscard]] ReconJob in_window(ReconJob job, const ScanLayout& layout);
 
+/// Throws kUnsupported where the job says twice where the axis is.
+void check_axis(const ReconJob& job);
+
 /// Called in the order in which they stand here. Job, executor and observer outlive it.
 class ReconSetup {
  public:
@@ -45,8 +48,8 @@ class ReconSetup {
   /// Where it is, in the window; in place of find_axis(): who has looked found it here.
   [[nodiscard]] Axis axis() const noexcept;
   void set_axis(const Axis& axis);
-  /// Tables, the engine, and the memory of a run on so many threads that takes `beside` bytes more.
-  /// Throws kMemory, and what SliceEngine does.
+  /// Tables, and the memory of a run on so many threads that takes `beside` bytes more. Throws
+  /// kMemory.
   void make_plan(std::size_t threads, std::uint64_t beside = 0);
 
   [[nodiscard]] const ReconJob& job() const noexcept { return job_; }
@@ -58,8 +61,9 @@ class ReconSetup {
   [[nodiscard]] const FrameSource& frames() const noexcept;
   [[nodiscard]] BlockSource& source() noexcept { return *source_; }
   [[nodiscard]] const SlicePlan& plan() const noexcept { return plan_; }
-  /// After the plan, on the card or the CPU.
-  [[nodiscard]] SliceEngine& engine() noexcept { return *engine_; }
+  /// After the plan, on the card or the CPU: opened when it is first asked for, since who only
+  /// estimates has no use for it. Throws what SliceEngine does.
+  [[nodiscard]] SliceEngine& engine();
   [[nodiscard]] ReconSummary& summary() noexcept { return summary_; }
   /// What decided the numbers: the options, and what was found where they leave it open.
   [[nodiscard]] std::vector<VolumeNote> notes() const;
