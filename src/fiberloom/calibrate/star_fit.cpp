@@ -104,7 +104,8 @@ class StarFitting {
     const std::span<double> data = part(data_, c), weight = part(weight_, c);
     std::copy(s.flux.begin(), s.flux.end(), data.begin());
     std::copy(ivar.begin(), ivar.end(), part(used_ivar_, c).begin());
-    const std::vector<double> light = broad(data, c, kContinuumBins);
+    const std::vector<double> light =
+        o_.continuum == Continuum::kMedian ? middle : broad(data, c, kContinuumBins);
     divide(data, light);
     std::copy(light.begin(), light.end(), part(continuum_, c).begin());
     for (std::size_t i = 0; i < ivar.size(); ++i) weight[i] = ivar[i] * light[i] * light[i];

@@ -162,6 +162,7 @@ void set_probabilities(std::size_t target, std::span<const Curve> curves, const 
                        const ProbabilityOptions& options, std::span<const CloseScan> close,
                        std::span<Candidate> candidates) {
   std::vector<Mass> masses = masses_of(target, curves, prior, options, close, candidates);
+  for (Candidate& c : candidates) c.posterior_zerr = c.zerr;  // where nothing has a probability
   if (masses.empty()) return;
   double most = -HUGE_VAL, total = 0;
   for (const Mass& m : masses) most = std::max(most, m.log_mass);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "fiberloom/redshift/refine.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
@@ -123,6 +124,16 @@ TEST(Probability, AResolvedPeakIsAsWideAsItIs) {
       EXPECT_NEAR(c.posterior_zerr, sigma, 0.02 * sigma) << shift << " " << said;
     }
   }
+}
+
+TEST(Probability, WhereNothingHasAnyTheErrorStays) {
+  Fit fit(1, 0.25);
+  for (Curve& curve : fit.curves)
+    curve.evidence = Array2D<double>(1, curve.z.size(), -std::numeric_limits<double>::infinity());
+  Candidate c = fit.found[0].front();
+  c.posterior_zerr = 0;
+  set_probabilities(0, fit.curves, {}, {}, {}, {&c, 1});
+  EXPECT_EQ(c.posterior_zerr, c.zerr);
 }
 
 TEST(Probability, AMinimumIsOneCandidate) {  // also where a close look moves others into it

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tomoloom/reconstruct/ray_engine.hpp"
-#include "tomoloom/reconstruct/ray_loops.hpp"
 #include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/recipes/chain/step_options.hpp"
 
-#include <algorithm>
-
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/coadd/coadd_option_table.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
