@@ -53,8 +53,20 @@ class PreviewScan : public test::ReconCase {
     writer.commit();
     return folder.file("beams.h5");
   }
-  PreviewSummary preview(const ReconJob& job, PreviewChoice choice = {.page = "", .every_s = 0}) {
-    choice.patience_s = 5;
+  /// Line integrals of 0.1 in the first `filled` of `frames` frames of 3 x 16, 0 in the others.
+  ReconJob integrals_of(std::size_t frames, std::size_t filled) const {
+    ReconJob job{.scan = folder.file("half.h5"), .output = folder.file("volume.h5")};
+    job.input = InputKind::kIntegrals;
+    std::vector<float> values(frames * 3 * 16, 0);
+    std::fill_n(values.begin(), filled * 3 * 16, 0.1F);
+    hdf5::Writer writer(job.scan, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {frames, 3, 16});
+    writer.write("exchange/data", 0, std::span<const float>(values));
+    writer.commit();
+    return job;
+  }
+  PreviewSummary preview(const ReconJob& job, double patience_s = 5) {
+    const PreviewChoice choice{.page = "", .every_s = 0, .patience_s = patience_s};
     pages.clear();
     return preview_scan(job, choice, serial, {},
                         [&](const std::string& page) { pages.push_back(page); });
@@ -144,20 +156,7 @@ TEST_F(PreviewScan, WhatTheJobNamesBesideTheScanIsNotWaitedFor) {
 }
 
 TEST_F(PreviewScan, FramesThatAreNotWrittenYetAreNotShown) {
-  const std::string path = folder.file("half.h5");
-  {
-    hdf5::Writer writer(path, Overwrite::kYes);
-    std::vector<float> values(std::size_t{20} * 3 * 16, 0);
-    std::fill_n(values.begin(), 8 * 3 * 16, 0.1F);
-    writer.create("exchange/data", hdf5::Type::kFloat32, {20, 3, 16});
-    writer.write("exchange/data", 0, std::span<const float>(values));
-    writer.commit();
-  }
-  ReconJob job{.scan = path, .output = folder.file("volume.h5")};
-  job.input = InputKind::kIntegrals;
-  const PreviewSummary seen =
-      preview_scan(job, {.page = "", .every_s = 0, .patience_s = 0.2}, serial, {},
-                   [&](const std::string& page) { pages.push_back(page); });
+  const PreviewSummary seen = preview(integrals_of(20, 8), 0.2);
   EXPECT_EQ(seen.projections, 8U);
   EXPECT_EQ(seen.expected, 20U);
   EXPECT_NE(pages.front().find("http-equiv=\"refresh\""), std::string::npos);
@@ -178,24 +177,14 @@ TEST_F(PreviewScan, TakesTheAnglesThatAreGivenAndLeavesOutWhatIsSkipped) {
 }
 
 TEST_F(PreviewScan, ProjectionsOfAGrowingScanThatAreSkippedMayBeToCome) {
-  const std::string path = folder.file("half.h5");
-  {
-    hdf5::Writer writer(path, Overwrite::kYes);
-    std::vector<float> values(std::size_t{8} * 3 * 16, 0.1F);
-    writer.create("exchange/data", hdf5::Type::kFloat32, {8, 3, 16});
-    writer.write("exchange/data", 0, std::span<const float>(values));
-    writer.commit();
-  }
-  ReconJob job{.scan = path, .output = folder.file("volume.h5")};
-  job.input = InputKind::kIntegrals;
+  ReconJob job = integrals_of(8, 8);
   job.theta = numbers("twenty.txt", std::vector<double>(20, 1));
   job.window.skipped = {{2, 4}, {12, 14}};
-  PreviewSummary seen = preview_scan(job, {.page = "", .every_s = 0, .patience_s = 0.2}, serial, {},
-                                     [&](const std::string& page) { pages.push_back(page); });
+  PreviewSummary seen = preview(job, 0.2);
   EXPECT_EQ(seen.projections, 6U);
   EXPECT_EQ(seen.expected, 16U);
   job.window.skipped = {{0, 12}};  // nothing that is there is wanted
-  seen = preview_scan(job, {.page = "", .every_s = 0, .patience_s = 0.2}, serial, {}, [](auto&) {});
+  seen = preview(job, 0.2);
   EXPECT_EQ(seen.projections, 0U);
 }
 

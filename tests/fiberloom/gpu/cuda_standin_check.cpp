@@ -135,6 +135,24 @@ void spreads_frames_over_cards() {
   expect_clean("three cards");
 }
 
+/// What became of eight frames on two cards, after the second of which something happened.
+struct Went {
+  bool right = true;
+  int by_cpu = 0;
+  std::string why;  ///< of the last that went to the CPU
+};
+Went eight_frames(DeviceEngine& engine, const Case& c, const ExtractResult& on_one,
+                  const ExtractResult& on_cpu, const std::function<void()>& happens) {
+  Went went;
+  for (int i = 0; i < 8; ++i) {
+    if (i == 2) happens();
+    const ExtractResult r = on_card(engine, c);
+    if (!r.device.failure.empty()) ++went.by_cpu, went.why = r.device.failure;
+    went.right = went.right && same_bytes(r, r.device.failure.empty() ? on_one : on_cpu);
+  }
+  return went;
+}
+
 /// Card 1 of 2 is lost in the middle of the third frame.
 void goes_on_when_a_card_is_lost(long after) {
   const Case c = make_case();
@@ -148,18 +166,11 @@ void goes_on_when_a_card_is_lost(long after) {
     DeviceEngineOptions options;
     options.on_error = OnDeviceError::kCpu;
     const auto engine = engine_of(2, options);
-    bool right = true;
-    int by_cpu = 0;
-    for (int i = 0; i < 8; ++i) {
-      if (i == 2) standin::lose(1, after);
-      const ExtractResult r = on_card(*engine, c);
-      by_cpu += r.device.failure.empty() ? 0 : 1;
-      right = right && same_bytes(r, r.device.failure.empty() ? on_one : on_cpu);
-    }
-    expect(right, name + ": every frame is right");
-    expect(by_cpu == 1, name +
-                            ": one frame went to the CPU, the others to the card that is left (" +
-                            std::to_string(by_cpu) + ")");
+    const Went went = eight_frames(*engine, c, on_one, on_cpu, [&] { standin::lose(1, after); });
+    expect(went.right, name + ": every frame is right");
+    expect(went.by_cpu == 1,
+           name + ": one frame went to the CPU, the others to the card that is left (" +
+               std::to_string(went.by_cpu) + ")");
   }
   expect(standin::seen().misuses.empty(), name + ": no call that CUDA would refuse");
   standin::reset({.cards = 1});
@@ -191,17 +202,10 @@ void goes_on_when_a_kernel_hangs(long after) {
     std::vector<std::unique_ptr<Device>> all;
     for (int i = 0; i < 2; ++i) all.push_back(open_cuda_device(i, 0.05));
     DeviceEngine engine(std::move(all), {.on_error = OnDeviceError::kCpu});
-    bool right = true;
-    int by_cpu = 0;
-    std::string why;
-    for (int i = 0; i < 8; ++i) {
-      if (i == 2) standin::hang(1, after);
-      const ExtractResult r = on_card(engine, c);
-      if (!r.device.failure.empty()) ++by_cpu, why = r.device.failure;
-      right = right && same_bytes(r, r.device.failure.empty() ? on_one : on_cpu);
-    }
-    expect(right && by_cpu == 1, name + ": every frame is right, one by the CPU");
-    expect(why.find("no answer for 0.05 s") != std::string::npos, name + ": says so: " + why);
+    const Went went = eight_frames(engine, c, on_one, on_cpu, [&] { standin::hang(1, after); });
+    expect(went.right && went.by_cpu == 1, name + ": every frame is right, one by the CPU");
+    expect(went.why.find("no answer for 0.05 s") != std::string::npos,
+           name + ": says so: " + went.why);
   }
   const standin::Seen seen = standin::seen();
   for (const std::string& m : seen.misuses) std::printf("misuse: %s\n", m.c_str());
