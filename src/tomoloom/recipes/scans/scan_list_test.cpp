@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -94,6 +95,18 @@ TEST(ScanList, AFolderIsOneOfScansWhereItHasNoImages) {
   EXPECT_EQ(volume_name(found[0].path), "two_rec");
   EXPECT_EQ(volume_name(found[2].path), "stack_rec");
   EXPECT_EQ(volume_name(folder.file("stack") + "/"), "stack_rec");
+}
+
+TEST(ScanKind, FilesOfNumbersAreInputs) {
+  const loom::test::TempFolder folder;
+  ReconJob job{.scan = folder.file("a.h5"), .output = folder.file("a_rec.h5")};
+  for (std::string* path : {&job.theta, &job.shifts, &job.weights, &job.centres}) {
+    *path = folder.file("numbers");
+    std::ofstream(*path) << "1\n";
+    const Task task = to_task("a", job, 1);
+    EXPECT_NE(std::ranges::find(task.inputs, *path), task.inputs.end());
+    path->clear();
+  }
 }
 
 TEST(ScanKind, EveryOptionOfAJobTravels) {
