@@ -75,7 +75,7 @@ std::optional<std::int64_t> frame_id(std::int64_t expid, const std::string& came
 }
 
 Catalogue::Catalogue(const std::string& url, const db::OpenOptions& options)
-    : connection_(db::open(url, options)) {
+    : connection_(db::open(url, options)), access_(options.access) {
   std::optional<int> version = schema_version(*connection_);
   if (!version && options.access == db::Access::kWrite) {
     make_schema(*connection_);
@@ -90,6 +90,13 @@ Catalogue::Catalogue(const std::string& url, const db::OpenOptions& options)
                                   std::to_string(*version) + ", this program knows up to " +
                                   std::to_string(kSchemaVersion));
   }
+}
+
+std::string Catalogue::identity() {
+  if (identity_of(*connection_).empty() && access_ == db::Access::kWrite) {
+    make_identity(*connection_);
+  }
+  return identity_of(*connection_);
 }
 
 bool Catalogue::has(const GroupLabels& labels, const std::string& stamp) {

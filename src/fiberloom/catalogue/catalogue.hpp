@@ -74,6 +74,10 @@ class Catalogue {
 
   [[nodiscard]] db::Connection& connection() const noexcept { return *connection_; }
 
+  /// What no other catalogue has, also none that was made anew under the same name; empty of one
+  /// that can only be read and was never written by a program that knows identities.
+  [[nodiscard]] std::string identity();
+
   /// What is put between these becomes visible at the end, all at once: indices are written once
   /// for all of it, and others who write wait so long. A put that throws leaves nothing of its own.
   void begin_many();
@@ -107,6 +111,7 @@ class Catalogue {
   /// `work` as a whole or not at all.
   void whole(const std::function<void()>& work);
   std::unique_ptr<db::Connection> connection_;
+  db::Access access_;
   bool many_ = false;
 };
 

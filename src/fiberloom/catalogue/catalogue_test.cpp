@@ -209,6 +209,17 @@ TEST_P(CatalogueTest, ClassesRedshiftsAndTargetsAreSelectedTogether) {
   }
 }
 
+TEST_P(CatalogueTest, HasAnIdentityThatStaysAndIsNobodyElses) {
+  const std::string identity = catalogue_->identity();
+  EXPECT_EQ(identity.size(), 32U);
+  EXPECT_EQ(catalogue_->identity(), identity);
+  EXPECT_EQ(Catalogue(url_, {db::Access::kRead, 5}).identity(), identity);
+  EXPECT_EQ(Catalogue(url_, {db::Access::kWrite, 5}).identity(), identity);
+  catalogue_->connection().execute("DELETE FROM catalogue_info WHERE key = 'identity'");
+  EXPECT_EQ(Catalogue(url_, {db::Access::kRead, 5}).identity(), "") << "of a program before this";
+  EXPECT_NE(catalogue_->identity(), identity);
+}
+
 TEST_P(CatalogueTest, ANewerCatalogueIsNotTouched) {
   catalogue_->connection().execute(
       "UPDATE catalogue_info SET value = '99' WHERE key = 'schema_version'");

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <random>
 #include <string_view>
 #include <utility>
+
+#include "loom/base/print.hpp"
 
 namespace fiberloom::catalogue {
 namespace {
@@ -319,6 +322,24 @@ void make_schema(db::Connection& connection) {
     connection.execute("CREATE TABLE catalogue_info(key TEXT PRIMARY KEY, value TEXT NOT NULL)");
     connection.run("INSERT INTO catalogue_info(key, value) VALUES('schema_version', $1)",
                    std::vector<db::Value>{std::to_string(kSchemaVersion)});
+  });
+}
+
+std::string identity_of(db::Connection& connection) {
+  const auto row =
+      db::first_row(connection, "SELECT value FROM catalogue_info WHERE key = 'identity'");
+  const auto* const text = row.empty() ? nullptr : std::get_if<std::string>(&row[0]);
+  return text == nullptr ? std::string() : *text;
+}
+
+void make_identity(db::Connection& connection) {
+  db::in_transaction(connection, [&] {
+    if (!identity_of(connection).empty()) return;  // somebody else has made one meanwhile
+    std::random_device random;
+    std::string text;
+    for (int i = 0; i < 4; ++i) text += print("%08x", static_cast<unsigned>(random()));
+    connection.run("INSERT INTO catalogue_info(key, value) VALUES('identity', $1)",
+                   std::vector<db::Value>{text});
   });
 }
 

@@ -54,4 +54,9 @@ struct SqlTable {
 /// Makes tables, indices and views, in one transaction, where there are none.
 void make_schema(db::Connection& connection);
 
+/// A text that no other database of ours has; empty: it has none.
+[[nodiscard]] std::string identity_of(db::Connection& connection);
+/// Gives it one where it has none.
+void make_identity(db::Connection& connection);
+
 }  // namespace fiberloom::catalogue

@@ -2,8 +2,8 @@
 // The exit codes as text: all of them for the manual, a command's own for its help.
 #pragma once
 
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
@@ -18,7 +18,7 @@ struct ExitCodes {
   bool reads = false;    ///< files: 10 to 16
   bool matches = false;  ///< files that must fit each other: 20 to 22
   bool writes = false;   ///< files or standard output: 30 to 32
-  std::initializer_list<Status> more = {};
+  std::vector<Status> more = {};
 };
 
 /// "Exit codes: 0 success, 2 wrong command line, 10-16 input ...", in lines of at most 80 letters.

@@ -15,6 +15,7 @@
 #include "fiberloom/cli/night_options.hpp"
 #include "fiberloom/cli/night_report.hpp"
 #include "fiberloom/cli/submit.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
@@ -161,13 +162,14 @@ int run_night_command(const Given& given, NightCommand& command) {
 }
 
 Command make(NightKind kind, const char* name, const char* text, const char* footer) {
+  std::vector<Status> more{Status::kSomeFailed, Status::kInterrupted, Status::kDevice};
+  if (kind == NightKind::kNight) {
+    more.insert(more.end(), {kNewerSchema, kCatalogueBusy, kServerGone});
+  }
   Command command{
       .name = name,
       .text = text,
-      .footer = footer + exit_codes_of({.reads = true,
-                                        .writes = true,
-                                        .more = {Status::kSomeFailed, Status::kInterrupted,
-                                                 Status::kDevice}})};
+      .footer = footer + exit_codes_of({.reads = true, .writes = true, .more = std::move(more)})};
   const auto state = std::make_shared<NightCommand>();
   state->kind = kind;
   add_night_options(command.options, *state);
@@ -186,10 +188,11 @@ Command make_expose() {
 Command make_night() {
   return make(
       NightKind::kNight, "night",
-      "extract many exposures, or take them to redshifts; again: only what is left to do",
+      "extract many exposures, or take them to redshifts and a catalogue; again: only what is left "
+      "to do",
       "Examples:\n  fiberloom night preproc/20261121 -o out\n"
       "  fiberloom night preproc/20261121 -o out --watch\n"
-      "  fiberloom night raw -o out --until redshift --starmodels raw/starmodels.fits ...\n\n");
+      "  fiberloom night raw -o out --until catalogue --starmodels raw/starmodels.fits ...\n\n");
 }
 
 }  // namespace fiberloom::cli

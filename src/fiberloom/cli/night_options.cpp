@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fiberloom/cli/job_options.hpp"
+#include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/chain/stand.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/night/job_file.hpp"
@@ -95,7 +96,7 @@ void add_ranks(Options& options, NightCommand& c) {
 }
 
 void add_chain(Options& options, NightCommand& c) {
-  options.group("From frames to redshifts");
+  options.group("From frames to a catalogue");
   options.add("--until", &c.until, "the last step", {.words = chain::step_names()});
   options.add("--only", &c.only, "this step alone, of files that are there",
               {.words = chain::step_names()});
@@ -123,6 +124,10 @@ void add_chain(Options& options, NightCommand& c) {
   options.add("--filters", &c.chain.passbands, "folder of passbands NAME.ecsv", {.value = "DIR"});
   options.add("--templates", &c.chain.redshift.templates,
               "templates of redshifts; none: $RR_TEMPLATE_DIR, else a small built-in set");
+  options.add("--catalogue", &c.chain.catalogue,
+              "the database of --until catalogue, a SQLite file or a PostgreSQL server; none: "
+              "OUT/catalogue.sqlite",
+              {.value = "PATH or URL"});
   options.add("--set", &c.settings,
               "an option of a step by its name in --json, as sky.method=desispec or coadd.nsig=5",
               {.value = "STEP.KEY=VALUE", .one_a_time = true});
@@ -149,6 +154,10 @@ void take_setting(const night::JobSetting& s, const std::string& folder, const G
   const auto place = [&](const std::string& path) {
     return (std::filesystem::path(folder) / path).lexically_normal().string();
   };
+  if (s.key == "catalogue") {
+    if (!given.has("--catalogue")) c.chain.catalogue = catalogue_at(s.text, folder);
+    return;
+  }
   if (s.key == "templates") {
     if (!given.has("--templates")) c.chain.redshift.templates = {place(s.text)};
     return;
@@ -180,7 +189,7 @@ void take_settings(const std::vector<night::JobSetting>& settings, const std::st
 void finish_chain(const Given& given, NightCommand& c) {
   const auto step_of = [](const std::string& name) {
     if (const auto found = chain::find_step(name)) return *found;
-    throw Error(Status::kUsage, "night: " + name + ": no step, expected extract to redshift");
+    throw Error(Status::kUsage, "night: " + name + ": no step, expected extract to catalogue");
   };
   for (const std::string& text : c.settings) {
     const chain::StepSetting s = chain::parse_step_setting(text);
@@ -207,6 +216,10 @@ void finish_chain(const Given& given, NightCommand& c) {
   if (!c.is_chain() && !c.settings.empty()) {
     throw Error(Status::kUsage, "night: --set is for --until STEP or --only STEP");
   }
+  if (!c.is_chain() && !c.chain.catalogue.empty()) {
+    throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
+  }
+  c.chain.writes = !c.dry_run;
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");
   }

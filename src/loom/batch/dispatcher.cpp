@@ -14,6 +14,7 @@ void Dispatcher::add(std::size_t index, const TaskCost& cost) {
   task.cost = std::max<Nanoseconds>(1, std::llround(cost.core_s * 1e9));
   task.parts = std::max(cost.parts, 1);
   task.priority = cost.priority;
+  task.on_first = cost.on_first;
   task.left = {{0, task.parts}};
   if (const auto [known, fresh] = tasks_.emplace(index, std::move(task)); !fresh) {
     if (!known->second.settled) return;
@@ -46,6 +47,10 @@ Offer Dispatcher::next(int rank, double now, Assignment& assignment) {
   for (auto entry = queue_.begin(); entry != queue_.end();) {
     const std::size_t index = std::get<3>(*entry);
     Entry& task = tasks_.at(index);
+    if (task.on_first && rank != 0) {
+      ++entry;
+      continue;
+    }
     const int count = parts_for(task, taker, room);
     if (count == 0) {  // a cheaper one may fit: among those not begun, the queue knows where
       const auto most = static_cast<Nanoseconds>(std::max(room, 0.0) / scale() * 1e9);

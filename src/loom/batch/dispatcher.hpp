@@ -20,7 +20,8 @@ namespace loom::batch {
 struct TaskCost {
   double core_s = 1;  ///< expected; only ratios matter, but for DispatchOptions::part_overhead_s
   int parts = 1;
-  long priority = 0;  ///< higher ones first, whatever they cost
+  long priority = 0;      ///< higher ones first, whatever they cost
+  bool on_first = false;  ///< rank 0 alone gets it
 };
 
 struct DispatchOptions {
@@ -87,6 +88,7 @@ class Dispatcher {
     Nanoseconds cost;
     int parts;
     long priority;
+    bool on_first = false;
     std::vector<Range> left;  ///< not handed out, ascending
     int owner = -1;           ///< -1: not begun
     std::uint32_t round = 0;

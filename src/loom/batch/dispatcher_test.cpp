@@ -227,6 +227,20 @@ TEST(Dispatcher, ARankThatAsksAheadLeavesTheOthersTheirShare) {
   }
 }
 
+TEST(Dispatcher, WhatIsForTheFirstRankNoOtherGets) {
+  Dispatcher dispatcher;
+  for (int r = 0; r < 3; ++r) dispatcher.join(r);
+  dispatcher.add(0, {.core_s = 5.0, .priority = 9, .on_first = true});
+  dispatcher.add(1, {.core_s = 1.0});
+  dispatcher.close();
+  Assignment a;
+  ASSERT_EQ(dispatcher.next(2, 0, a), Offer::kUnit) << "what is behind it is not held up";
+  EXPECT_EQ(a.unit.task, 1U);
+  EXPECT_EQ(dispatcher.next(1, 0, a), Offer::kWait);
+  ASSERT_EQ(dispatcher.next(0, 0, a), Offer::kUnit);
+  EXPECT_EQ(a.unit.task, 0U);
+}
+
 TEST(Dispatcher, NeverCutsAFrameThatMustStayWhole) {
   Dispatcher dispatcher({0.0});
   Job job(dispatcher, std::vector<TaskCost>(3, {1.0, 1}), 8, 1);

@@ -79,7 +79,7 @@ bool RankServer::handle(int from, int tag, std::span<const std::byte> bytes, dou
 
 void RankServer::offer(std::size_t task) {
   const Task& t = tasks_.at(task);
-  dispatcher_.add(task, {t.cost_s, t.parts, t.priority});
+  dispatcher_.add(task, {t.cost_s, t.parts, t.priority, t.on_first});
 }
 
 /// Gives what waited for the task to the dispatcher, or up.

@@ -55,6 +55,9 @@ struct Task {
   std::vector<std::string> outputs;  ///< files that it makes; the last one to be there comes first
   std::string page;                  ///< made after them, and no part of what "done" means
   std::vector<std::string> after;    ///< names of further tasks that are done first
+  /// Of several ranks only the first does it: it writes what processes on several machines must not
+  /// write at once, a SQLite file say.
+  bool on_first = false;
   /// What ranks can cut it into; counted where it is to be shared out (WorkKind::count_parts). 0:
   /// not counted
   int parts = 0;

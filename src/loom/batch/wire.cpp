@@ -61,11 +61,11 @@ void outcome_fields(Archive& archive, Struct& outcome) {
 /// All but the content, which its kind knows.
 template <class Archive, class Struct>
 void task_fields(Archive& archive, Struct& task) {
-  auto& [name, kind, labels, inputs, any_inputs, by_content, outputs, page, after, parts, priority,
-         cost_s, memory_bytes, workspace_bytes, staging_bytes, content] = task;
+  auto& [name, kind, labels, inputs, any_inputs, by_content, outputs, page, after, on_first, parts,
+         priority, cost_s, memory_bytes, workspace_bytes, staging_bytes, content] = task;
   static_cast<void>(content);
-  archive(name, kind, inputs, any_inputs, by_content, outputs, page, after, parts, priority, cost_s,
-          memory_bytes, workspace_bytes, staging_bytes);
+  archive(name, kind, inputs, any_inputs, by_content, outputs, page, after, on_first, parts,
+          priority, cost_s, memory_bytes, workspace_bytes, staging_bytes);
   list_fields(archive, labels, [](auto& a, auto& label) {
     a(label.name);
     variant_fields(a, label.value);

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A night from frames to redshifts over ranks: the tree shared out, the same bytes as one process."""
+"""A night from frames to a catalogue over ranks: the tree shared out, the same bytes as one process."""
+import contextlib
+import json
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -27,7 +30,7 @@ class Chain(unittest.TestCase):
         shutil.rmtree(cls.work)
 
     def command(self, name):
-        return [PROGRAM, "night", self.raw, "-o", self.work / name, "--until", "redshift", "--starmodels", self.raw / "starmodels.fits",
+        return [PROGRAM, "night", self.raw, "-o", self.work / name, "--until", "catalogue", "--starmodels", self.raw / "starmodels.fits",
                 "--filters", self.raw / "filters", "--threads", "1"]
 
     def files(self, name):
@@ -53,7 +56,17 @@ class Chain(unittest.TestCase):
         alone = self.alone()
         self.assertIn("tiles/1000/20200101/redrock-0-1000-thru20200101.fits", alone)
         for ranks in (2, 3):
-            self.assert_same(self.run_program(launcher(ranks), f"ranks{ranks}", "--part-overhead", "0"), alone)
+            name = f"ranks{ranks}"
+            self.assert_same(self.run_program(launcher(ranks), name, "--part-overhead", "0", "--json", self.work / "ranks.json"), alone)
+            loads = [t for t in json.loads((self.work / "ranks.json").read_text())["tasks"] if t["step"] == "catalogue"]
+            self.assertEqual([(t["state"], t["rank"]) for t in loads], [("done", 0)] * 5, "one process writes the file")
+            self.assertEqual(self.redshifts(name), self.redshifts("alone"))
+
+    def redshifts(self, name):
+        with contextlib.closing(sqlite3.connect(self.work / name / "catalogue.sqlite")) as db:
+            rows = sorted(db.execute("SELECT targetid, z, zerr, chi2, zwarn FROM redshift"))
+        self.assertEqual(len(rows), 24)
+        return rows
 
     def test_a_watch_over_ranks_ends_with_the_bytes_of_the_whole_night(self):
         alone = self.alone()

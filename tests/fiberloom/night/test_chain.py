@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulated night from frames to redshifts, against its truth, and with what may go wrong on the way."""
+"""A simulated night from frames to a catalogue, against its truth, and with what may go wrong on the way."""
 import atexit
 import json
 import os
@@ -36,6 +36,7 @@ def fiberloom(*arguments, code=0, **keywords):
 class Chain(unittest.TestCase):
     """One simulated night for all tests here; each has an OUT of its own."""
     work = None
+    last = "redshift"
 
     @classmethod
     def setUpClass(cls):
@@ -50,8 +51,8 @@ class Chain(unittest.TestCase):
         self.out = pathlib.Path(tempfile.mkdtemp(prefix="out-", dir=self.work))
         self.addCleanup(shutil.rmtree, self.out, True)
 
-    def command(self, *more, raw=None, until="redshift", out=None):
-        last = ["--until", until] if until else []
+    def command(self, *more, raw=None, until="", out=None):
+        last = [] if until is None else ["--until", until or self.last]
         return ["night", raw or self.raw, "-o", out or self.out, *last, "--starmodels", self.raw / "starmodels.fits",
                 "--filters", self.raw / "filters", *more]
 
@@ -377,6 +378,11 @@ method = 'desispec'
                 (["--submit"], 2, "--submit and --tasks are for --until STEP"),
                 (["--until", "sky", "--only", "sky"], 2, "--only says which step it is"),
                 (["--until", "moon"], 2, "moon"),
+                (["--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
+                (["--until", "sky", "--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
+                (["--until", "sky", "--set", "catalogue.wait=3"], 2, "catalogue: no step with options of its own"),
+                (["--only", "catalogue", "--catalogue", "/nowhere/x.sqlite"], 30, "/nowhere/x.sqlite: unable to open"),
+                (["--only", "catalogue", "--catalogue", "postgresql://nobody@127.0.0.1:9/x"], 85, "127.0.0.1"),
                 (["--until", "sky", "--fiberflats", "/nowhere"], 10, "/nowhere: no such folder"),
                 (["--until", "sky", "--exposures", str(ARC)], 10, "no exposure here that the step is for")):
             with self.subTest(words):

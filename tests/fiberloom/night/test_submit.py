@@ -27,14 +27,15 @@ class Arrays(Chain):
                 re.finditer(r"^# [^\n]*/jobs/(\S+)\.sbatch(?:  --dependency=(\S+))?\n(.*?)(?=^# [^\n]*/jobs/\S+\.sbatch|\Z)", text, re.M | re.S)}
 
     def test_a_plan_is_an_array_a_step_each_after_what_it_needs(self):
-        scripts = self.scripts("--sbatch", "-p debug", until="redshift")
+        scripts = self.scripts("--sbatch", "-p debug", until="catalogue")
         self.assertEqual(list(scripts), ["extract", "fiberflat", "fiberflat-2", "sky", "stdstars", "fluxcalib", "calibrate", "qa",
-                                         "coadd", "redshift"])
+                                         "coadd", "redshift", "catalogue", "catalogue-2"])
         self.assertEqual(scripts["extract"][0], "")
         self.assertEqual(scripts["fiberflat"][0], "afterany:extract")
         self.assertEqual(scripts["calibrate"][0], "afterany:extract:fiberflat-2,aftercorr:sky:fluxcalib")
         self.assertEqual(scripts["redshift"][0], "aftercorr:coadd")
         self.assertIn("#SBATCH --array=0-3\n", scripts["sky"][1])
+        self.assertIn("#SBATCH --array=0-0\n", scripts["catalogue"][1], "one process writes a SQLite file")
         self.assertIn("#SBATCH -p debug\n", scripts["sky"][1])
         self.assertIn(f"sky-b0-{FIELDS[0]:08d}\n", scripts["sky"][1])
         self.assertNotIn("--submit'", scripts["sky"][1], "an element submits nothing")

@@ -2,16 +2,22 @@
 // The chain as work of a night: its tasks for a folder that is there, or that grows.
 #include "fiberloom/recipes/chain/chain.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
 
+#include "fiberloom/recipes/catalogue/which_catalogue.hpp"
+#include "fiberloom/recipes/chain/catalogue_tasks.hpp"
 #include "fiberloom/recipes/chain/chain_status.hpp"
 #include "fiberloom/recipes/chain/exposure_info.hpp"
+#include "fiberloom/recipes/chain/load_kind.hpp"
+#include "fiberloom/recipes/chain/places.hpp"
 #include "fiberloom/recipes/chain/planner.hpp"
 #include "fiberloom/recipes/chain/step_kind.hpp"
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/base/error.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace fiberloom::chain {
 namespace {
@@ -27,11 +33,32 @@ std::vector<Task> chosen(std::vector<Task> tasks, const std::vector<std::string>
   throw Error(Status::kUsage, "night: --tasks: no task of this night is named " + *left.begin());
 }
 
+/// Makes sure of the catalogue before anything that goes into it is begun. False: nothing does.
+bool open_catalogue(const ChainRequest& request, const std::string& output,
+                    const std::vector<Task>& tasks) {
+  const bool any = std::any_of(tasks.begin(), tasks.end(),
+                               [](const Task& task) { return task.kind == kLoadKind; });
+  if (!any || !request.writes) return any;
+  const std::string database = database_of(request, output);
+  if (request.catalogue.empty()) make_folder_of(database);
+  note_catalogue(database, catalogue_note(output));
+  return true;
+}
+
 }  // namespace
+
+std::string database_of(const ChainRequest& request, const std::string& output) {
+  if (request.catalogue.empty()) return default_catalogue(output);
+  return is_catalogue_file(request.catalogue) ? absolute(catalogue_at(request.catalogue, ""))
+                                              : request.catalogue;
+}
 
 void check(const ChainRequest& request) {
   check(request.options);
   const Step last = request.only.value_or(request.until);
+  if (last != Step::kCatalogue && !request.catalogue.empty()) {
+    throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
+  }
   const bool fits_stars = request.only ? last == Step::kStdStars : last >= Step::kStdStars;
   if (fits_stars && request.stars.empty() &&
       (request.models.empty() || request.passbands.empty())) {
@@ -85,11 +112,20 @@ void extend(night::NightJob& job, const ChainRequest& request, const Observer& o
   night::Beyond beyond;
   beyond.plan = [output = job.request.output, compress = job.request.compress, request,
                  observer](std::vector<Task> frames) {
-    return chosen(plan_chain(std::move(frames), output, compress, request, observer),
-                  request.tasks);
+    std::vector<Task> tasks =
+        chosen(plan_chain(std::move(frames), output, compress, request, observer), request.tasks);
+    open_catalogue(request, output, tasks);
+    return tasks;
   };
-  beyond.grow = grow_chain(job.request.output, job.request.compress, request, observer);
-  beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>()};
+  beyond.grow = [grow = grow_chain(job.request.output, job.request.compress, request, observer),
+                 output = job.request.output, request, opened = std::make_shared<bool>(false)](
+                    std::vector<Task> frames, const std::vector<Task>& arriving) {
+    std::vector<Task> tasks = grow(std::move(frames), arriving);
+    if (!*opened) *opened = open_catalogue(request, output, tasks);
+    return tasks;
+  };
+  beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>(),
+                  std::make_shared<LoadKind>()};
   if (request.tasks.empty()) {  // a page of a few tasks would take the place of that of all
     beyond.status = [](const RunStatus& status) {
       return std::vector<StatusFile>{{"status.json", status_json(status)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a night's frames to its redshifts: which steps follow from the exposures that are there.
+// From a night's frames to its catalogue: which steps follow from the exposures that are there.
 // The tree is made of files and exposure types alone; how a step is done stands in step_kind.hpp.
 #pragma once
 
@@ -28,9 +28,14 @@ struct ChainRequest {
   std::string models, passbands;  ///< of standard stars, as `stdstars` takes them
   std::string averages;    ///< folder of fluxcalib-CAM-*.fits that are scaled where stars are too
                            ///< faint; empty: none
+  std::string catalogue;   ///< path or URL of a database; empty: OUT/catalogue.sqlite
+  bool writes = true;      ///< not where only the tree is shown
   RedshiftJob redshift;    ///< templates; its paths of spectra are not used
   AllStepOptions options;  ///< of the steps, beside those of frames
 };
+
+/// The database of the last step, a URL or an absolute path.
+[[nodiscard]] std::string database_of(const ChainRequest& request, const std::string& output);
 
 /// Throws kUsage where a step lacks what it needs from elsewhere.
 void check(const ChainRequest& request);

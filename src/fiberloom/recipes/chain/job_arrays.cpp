@@ -82,7 +82,9 @@ std::vector<JobArray> job_arrays(const BatchPlan& plan, const std::vector<Foreca
     JobArray array;
     array.name = step_names()[level.first];
     if (level.second > 0) array.name += "-" + std::to_string(level.second + 1);
-    const std::size_t each = (tasks.size() + most - 1) / most;
+    const bool in_turn =
+        std::ranges::any_of(tasks, [&](std::size_t task) { return plan.tasks[task].on_first; });
+    const std::size_t each = in_turn ? tasks.size() : (tasks.size() + most - 1) / most;
     for (std::size_t k = 0; k < tasks.size(); ++k) {
       if (k % each == 0) array.elements.emplace_back();
       array.elements.back().push_back(plan.tasks[tasks[k]].name);

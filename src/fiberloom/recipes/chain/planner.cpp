@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames by exposure, spectrograph and tile; then a task for each file that is made of them.
+// Frames by exposure, spectrograph and tile; then a task for each file that is made of them; then
+// what of these goes into a catalogue.
 #include "fiberloom/recipes/chain/planner.hpp"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "fiberloom/recipes/catalogue/which_catalogue.hpp"
+#include "fiberloom/recipes/chain/catalogue_tasks.hpp"
 #include "fiberloom/recipes/chain/places.hpp"
 #include "fiberloom/recipes/chain/step_kind.hpp"
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
@@ -340,8 +343,20 @@ std::vector<Task> plan_steps(std::vector<Task> extractions, const std::string& o
                              night::Compress compress, const ChainRequest& request,
                              const Observer& observer, Unreadable unreadable,
                              ExposureCache& cache) {
-  return Planner(output, compress, request, observer, unreadable)
-      .plan(std::move(extractions), cache);
+  const auto plan = [&](const ChainRequest& r) {
+    return Planner(output, compress, r, observer, unreadable).plan(std::move(extractions), cache);
+  };
+  if (request.only.value_or(request.until) != Step::kCatalogue) return plan(request);
+  ChainRequest before = request;
+  before.only.reset();
+  before.until = Step::kRedshift;
+  std::vector<Task> tasks = plan(before);
+  const std::string database = database_of(request, output);
+  const bool afresh = !request.writes && !is_noted(database, catalogue_note(output));
+  std::vector<Task> loads = catalogue_tasks(tasks, output, database, afresh);
+  if (request.only) return loads;
+  std::move(loads.begin(), loads.end(), std::back_inserter(tasks));
+  return tasks;
 }
 
 }  // namespace fiberloom::chain

@@ -124,6 +124,7 @@ std::vector<Measure> run(const StepWork& work, Executor& executor, const Observe
       return coadd(work, executor, observer);
     case Step::kExtract:
     case Step::kRedshift:
+    case Step::kCatalogue:
       break;
   }
   throw Error(Status::kInternal, "a step that is of another kind");
@@ -132,9 +133,9 @@ std::vector<Measure> run(const StepWork& work, Executor& executor, const Observe
 }  // namespace
 
 const std::vector<std::string>& step_names() {
-  static const std::vector<std::string> names{"extract",  "fiberflat", "sky",
-                                              "stdstars", "fluxcalib", "calibrate",
-                                              "qa",       "coadd",     "redshift"};
+  static const std::vector<std::string> names{"extract",   "fiberflat", "sky", "stdstars",
+                                              "fluxcalib", "calibrate", "qa",  "coadd",
+                                              "redshift",  "catalogue"};
   return names;
 }
 

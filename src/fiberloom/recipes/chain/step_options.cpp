@@ -11,10 +11,13 @@ namespace {
 
 Step step_of(const std::string& name) {
   const std::optional<Step> found = find_step(name);
-  if (found && *found != Step::kExtract) return *found;
+  const auto has_options = [](Step s) { return s != Step::kExtract && s != Step::kCatalogue; };
+  if (found && has_options(*found)) return *found;
   const auto& names = step_names();
   std::string all;
-  for (std::size_t i = 1; i < names.size(); ++i) all += (i > 1 ? ", " : "") + names[i];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (has_options(static_cast<Step>(i))) all += (all.empty() ? "" : ", ") + names[i];
+  }
   throw Error(Status::kUsage, name + ": no step with options of its own, expected one of " + all);
 }
 

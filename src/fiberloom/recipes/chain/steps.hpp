@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps from frames to redshifts, in their order, and their names.
+// The steps from frames to a catalogue, in their order, and their names.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,10 @@ enum class Step {
   kQuality,
   kCoadd,
   kRedshift,
+  kCatalogue,  ///< frames of each exposure and redshifts of each tile into a database
 };
 
-/// "extract", "fiberflat", ..., "redshift": words of the command line, labels of tasks.
+/// "extract", "fiberflat", ..., "catalogue": words of the command line, labels of tasks.
 [[nodiscard]] const std::vector<std::string>& step_names();
 /// The step of that name, if one has it.
 [[nodiscard]] std::optional<Step> find_step(const std::string& name);
