@@ -13,6 +13,7 @@
 #include "fiberloom/calibrate/usable.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
 #include "loom/linalg/bounded.hpp"
 
 namespace fiberloom::calibrate {
@@ -20,11 +21,17 @@ namespace {
 
 void require_alike(const FiberFlat& a, const FiberFlat& b, bool same_fibers) {
   constexpr double kSame = 1e-4;  // Angstrom
-  const bool alike = a.wave.size() == b.wave.size() &&
-                     (!same_fibers || a.flat.rows() == b.flat.rows()) &&
-                     std::equal(a.wave.begin(), a.wave.end(), b.wave.begin(),
-                                [](double x, double y) { return std::abs(x - y) <= kSame; });
-  if (alike) return;
+  const bool same_shape =
+      a.wave.size() == b.wave.size() && (!same_fibers || a.flat.rows() == b.flat.rows());
+  if (same_shape) {
+    const auto [x, y] = std::mismatch(a.wave.begin(), a.wave.end(), b.wave.begin(),
+                                      [](double p, double q) { return std::abs(p - q) <= kSame; });
+    if (x == a.wave.end()) return;
+    throw Error(Status::kWrongShape,
+                print("fibre flats to be averaged: bin %td lies at %.4f Angstrom, expected that of "
+                      "the first, %.4f",
+                      x - a.wave.begin(), *y, *x));
+  }
   throw Error(Status::kWrongShape,
               "fibre flats to be averaged: " + std::to_string(b.flat.rows()) + " fibres, " +
                   std::to_string(b.wave.size()) + " bins, expected those of the first, " +

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "fiberloom/spectrum/calibration.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -48,6 +49,23 @@ Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band) 
     }
   }
   return ivar;
+}
+
+std::size_t drop_what_is_no_number(Spectra& spectra) {
+  std::size_t lost = 0;
+  for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    for (std::size_t i = 0; i < spectra.nwave(); ++i) {
+      double &f = spectra.flux(s, i), &v = spectra.ivar(s, i);
+      if (std::isfinite(f) && std::isfinite(v) && v >= 0) continue;
+      f = v = 0;
+      if (spectra.mask.empty()) {
+        spectra.mask = Array2D<std::uint32_t>(spectra.nspec(), spectra.nwave(), 0U);
+      }
+      spectra.mask(s, i) |= kNoData;
+      ++lost;
+    }
+  }
+  return lost;
 }
 
 void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,

@@ -3,6 +3,7 @@
 // spectra's mask, as desispec has them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -50,6 +51,10 @@ enum class Purpose { kFlat, kSky, kStars, kFlux };
 /// ivar, 0 where it is no positive number, flux is none, a mask bit is set, or the fibre is
 /// forbidden.
 [[nodiscard]] Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band);
+
+/// Flux and ivar become 0, and mask kNoData, where either is no number or ivar is below 0: a
+/// product with weight 0 is a number then. How many bins.
+std::size_t drop_what_is_no_number(Spectra& spectra);
 
 /// Throws kWrongShape unless `what` (of `nspec` spectra at `wave`) is made for the spectra's grid,
 /// wavelengths within 1e-5 of each other: files may keep them in single precision.

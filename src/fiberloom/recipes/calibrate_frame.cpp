@@ -20,16 +20,20 @@ using calibration::about;
 using calibration::band_of;
 using calibration::header_of;
 using calibration::heliocor_of;
+using calibration::Origin;
 using calibration::read_frame_of_one_grid;
+using calibration::require_same_origin;
 
 void divide(FrameFile& frame, const CalibrationJob& job) {
   const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
+  require_same_origin(job.flat, flat.header, frame.header, Origin::kCamera);
   const double heliocor = heliocor_of(job.input, frame.header);
   about(job.flat, [&] { calibrate::apply_fiber_flat(frame, flat, heliocor); });
 }
 
 void subtract(FrameFile& frame, const CalibrationJob& job) {
   const SkyFile sky = read_sky(job.sky, job.verify);
+  require_same_origin(job.sky, sky.header, frame.header, Origin::kCameraAndExposure);
   about(job.sky, [&] { calibrate::subtract_sky(frame, sky, band_of(frame.header)); });
 }
 
@@ -64,12 +68,15 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
   const std::vector<std::size_t> standards =
       about(job.input, [&] { return calibrate::standard_star_rows(frame); });
   const auto fiber = frame.fibermap->integers("FIBER", -1);
+  const auto target = frame.fibermap->integers("TARGETID", -1);
+  const auto star = file.fibermap ? file.fibermap->integers("TARGETID", -1) : std::nullopt;
   calibrate::StarModels out;
   out.wave = file.wave;
   std::size_t unknown = 0, dark = 0;
   for (std::size_t m = 0; m < file.fibers.size(); ++m) {
     const auto same = [&](std::size_t row) {
       const std::int64_t number = fiber ? (*fiber)[row] : static_cast<std::int64_t>(row);
+      if (target && star && (*target)[row] != (*star)[m]) return false;  // of another tile
       return number % kOfPetal == file.fibers[m] % kOfPetal;
     };
     const auto found = std::find_if(standards.begin(), standards.end(), same);
@@ -114,6 +121,7 @@ calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob
   }
   if (!job.average.empty()) {
     const FluxCalibrationFile average = read_flux_calibration(job.average, job.verify);
+    require_same_origin(job.average, average.header, frame.header, Origin::kCamera);
     if (average.deconvolved.empty()) {
       throw Error(Status::kMissingHdu,
                   job.average + ": no HDU DECONVOLVED_CALIB, expected one to be scaled");
@@ -170,7 +178,7 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
 
 FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
                                  const Observer& observer) {
-  FrameFile lamp = read_frame_of_one_grid(job.input, job.verify);
+  FrameFile lamp = read_frame_of_one_grid(job.input, job.verify, observer);
   const std::string flavor = lamp.header.text("FLAVOR").value_or("flat");
   if (flavor != "flat") {
     observer.warn(job.input + ": FLUX: FLAVOR is '" + flavor +
@@ -197,7 +205,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
 }
 
 SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer) {
-  FrameFile frame = read_frame_of_one_grid(job.input, job.verify);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer);
   if (!job.flat.empty()) divide(frame, job);
   const calibrate::SkyOptions options = job.method == CalibrationMethod::kDesispec
                                             ? calibrate::desispec_sky()
@@ -220,7 +228,7 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
 
 FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
                                   const Observer& observer) {
-  FrameFile frame = read_frame_of_one_grid(job.input, job.verify);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer);
   if (!job.flat.empty()) divide(frame, job);
   if (!job.sky.empty()) subtract(frame, job);
   const calibrate::StarModels models = models_of(frame, job, observer);
@@ -251,7 +259,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
 }
 
 CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
-  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, FrameTables::kAll);
+  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer, FrameTables::kAll);
   if (!job.flat.empty()) {
     divide(frame, job);
     add_scores(frame, ScoreStage::kFlat);
@@ -263,6 +271,7 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& obse
   frame.header = header_of(frame.header, job);
   if (!job.flux.empty()) {
     const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
+    require_same_origin(job.flux, flux.header, frame.header, Origin::kCamera);
     about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
     add_scores(frame, ScoreStage::kCalibrated);
     if (flux.deconvolved.empty()) {

@@ -5,8 +5,10 @@
 #include <cctype>
 #include <cmath>
 
+#include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::calibration {
 
@@ -20,6 +22,33 @@ std::string camera_of(const HeaderCards& header) {
 char band_of(const HeaderCards& header) {
   const std::string camera = camera_of(header);
   return camera.empty() ? '\0' : camera[0];
+}
+
+FrameFile read_frame_of_one_grid(const std::string& path, Verify verify, const Observer& observer,
+                                 FrameTables tables) {
+  FrameFile frame = read_frame(path, verify, tables);
+  require_one_grid(frame);
+  const std::size_t lost = calibrate::drop_what_is_no_number(frame);
+  if (lost > 0) {
+    observer.warn(
+        print("%s: FLUX or IVAR of %zu of %zu bins is no number, or below 0: without weight",
+              path.c_str(), lost, frame.flux.size()));
+  }
+  return frame;
+}
+
+void require_same_origin(const std::string& path, const HeaderCards& made, const HeaderCards& frame,
+                         Origin origin) {
+  const std::string camera = camera_of(made), expected = camera_of(frame);
+  if (!camera.empty() && !expected.empty() && camera != expected) {
+    throw Error(Status::kWrongShape,
+                path + ": CAMERA is " + camera + ", expected that of the frame, " + expected);
+  }
+  if (origin == Origin::kCamera) return;
+  const std::int64_t exposure = integer_of(made, "EXPID"), wanted = integer_of(frame, "EXPID");
+  if (exposure < 0 || wanted < 0 || exposure == wanted) return;
+  throw Error(Status::kWrongShape, path + ": EXPID is " + std::to_string(exposure) +
+                                       ", expected that of the frame, " + std::to_string(wanted));
 }
 
 std::string require_camera(const std::string& path, const char* hdu, const HeaderCards& header) {

@@ -20,13 +20,18 @@ auto about(const std::string& path, Step step) {
   }
 }
 
-/// A frame whose fibres share one grid of wavelengths; another is an error.
-[[nodiscard]] inline FrameFile read_frame_of_one_grid(const std::string& path, Verify verify,
-                                                      FrameTables tables = FrameTables::kFibermap) {
-  FrameFile frame = read_frame(path, verify, tables);
-  require_one_grid(frame);
-  return frame;
-}
+/// A frame whose fibres share one grid of wavelengths; another is an error. Bins that are no
+/// numbers are 0 without weight in it, and told of.
+[[nodiscard]] FrameFile read_frame_of_one_grid(const std::string& path, Verify verify,
+                                               const Observer& observer,
+                                               FrameTables tables = FrameTables::kFibermap);
+
+/// What a flat, a sky or a flux calibration must share with the frame that it is applied to.
+enum class Origin { kCamera, kCameraAndExposure };
+/// Throws kWrongShape where both say what they are of, and it is not the same: cameras of one band
+/// have the same grid, and nothing else would tell.
+void require_same_origin(const std::string& path, const HeaderCards& made, const HeaderCards& frame,
+                         Origin origin);
 /// CAMERA in lower case, "" where there is none.
 [[nodiscard]] std::string camera_of(const HeaderCards& header);
 /// 'b', 'r', 'z' of CAMERA; 0 where it names none.

@@ -52,8 +52,8 @@ Rows rows_of_targets(const Spectra& frame, const std::vector<long>& targets) {
   return out;
 }
 
-StarFrame read_stars(const std::string& path, const CalibrationJob& job) {
-  const FrameFile frame = read_frame_of_one_grid(path, job.verify);
+StarFrame read_stars(const std::string& path, const CalibrationJob& job, const Observer& observer) {
+  const FrameFile frame = read_frame_of_one_grid(path, job.verify, observer);
   StarFrame out;
   out.path = path;
   out.camera = require_camera(path, "FLUX", frame.header);
@@ -80,11 +80,11 @@ StarFrame read_stars(const std::string& path, const CalibrationJob& job) {
 }
 
 /// Frames whose stars are the same fibres of the same spectrograph.
-std::vector<StarFrame> read_star_frames(const CalibrationJob& job) {
+std::vector<StarFrame> read_star_frames(const CalibrationJob& job, const Observer& observer) {
   if (job.frames.empty()) throw Error(Status::kUsage, "no frame: give --frames");
   std::vector<StarFrame> out;
   for (const std::string& path : job.frames) {
-    out.push_back(read_stars(path, job));
+    out.push_back(read_stars(path, job, observer));
     const StarFrame &first = out.front(), &last = out.back();
     const bool twice = std::any_of(out.begin(), out.end() - 1, [&](const StarFrame& f) {
       return f.camera == last.camera && f.expid == last.expid;
@@ -315,7 +315,7 @@ StandardStarFile file_of(const CalibrationJob& job, const std::vector<StarFrame>
 
 StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& executor,
                                         const Observer& observer) {
-  std::vector<StarFrame> frames = read_star_frames(job);
+  std::vector<StarFrame> frames = read_star_frames(job, observer);
   join_status(frames);
   const Table fibermap = *frames.front().stars.fibermap;
   const calibrate::StarCatalogue catalogue =

@@ -16,6 +16,7 @@ namespace fiberloom {
 enum CalibrationMask : std::uint32_t {
   kBadFiberFlat = 1U << 4,
   kBadSky = 1U << 6,
+  kNoData = 1U << 8,
   kBadFiber = 1U << 9,
 };
 

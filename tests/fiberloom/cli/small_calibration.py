@@ -70,7 +70,7 @@ def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables
             ivar.append(1 / variance)
         k = kernel(f)  # the stored diagonal of offset HALF - row is that of column - row
         resolution += [k[2 * HALF - row] for row in range(2 * HALF + 1) for _ in range(BINS)]
-    head = [("CAMERA", "r0"), ("FLAVOR", flavor), ("EXPID", 11), *cards]
+    head = list({**{"CAMERA": "r0", "FLAVOR": flavor, "EXPID": 11}, **dict(cards)}.items())
     kinds = objtype or ["SKY" if s else "TGT" for s in SKY]
     rows = [(100 + f, f, kinds[f].encode(), (status or {}).get(f, 0), (f in (more or {})) << 33) for f in range(FIBERS)]
     table = fits.table("FIBERMAP", [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),

@@ -256,6 +256,32 @@ class Calibration(unittest.TestCase):
                 self.assert_refused(code, words, *command, "-q")
         self.assertFalse((self.out / "x.fits").exists())
 
+    def test_what_is_of_another_camera_or_exposure_is_refused(self):
+        self.chain()
+        other = [self.put(f"{name}.fits", frame_bytes(sky_light(), "science", 7, cards=[(key, value)])) for name, key, value in
+                 (("r1", "CAMERA", "r1"), ("later", "EXPID", 12))]
+        for frame, words in zip(other, (["flat.fits", "CAMERA is r0, expected that of the frame, r1"],
+                                        ["sky.fits", "EXPID is 11, expected that of the frame, 12"])):
+            self.assert_refused(13, words, "calibrate", "-i", frame, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.out / "x.fits", "-q")
+        self.done("calibrate", "-i", other[1], "--fiberflat", self.flat, "-o", self.out / "x.fits", "-q")
+
+    def test_bins_that_are_no_numbers_are_without_weight_and_told_of(self):
+        """And in no file that follows."""
+        self.chain()
+        frame = fits.by_name(self.science)["FLUX"].values()
+        wild = list(frame)
+        for at, value in ((5 * BINS + 40, math.nan), (5 * BINS + 41, math.inf), (6 * BINS, -math.inf)):
+            wild[at] = value
+        path = self.put("wild.fits", frame_bytes(sky_light(), "science", 2, flux=wild))
+        said = self.done("calibrate", "-i", path, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.result).stderr
+        self.assertIn(f"wild.fits: FLUX or IVAR of 3 of {FIBERS * BINS} bins is no number", said)
+        result = fits.by_name(self.result)
+        self.assertTrue(all(map(math.isfinite, result["FLUX"].values())))
+        lost = [i for i, m in enumerate(result["MASK"].values()) if m & 1 << 8]
+        self.assertEqual(lost, [5 * BINS + 40, 5 * BINS + 41, 6 * BINS])
+        self.assertEqual([result["IVAR"].values()[i] for i in lost], [0, 0, 0])
+        self.assertIn("without weight", self.done("sky", "-i", path, "--fiberflat", self.flat, "-o", self.out / "s.fits").stderr)
+
     def test_flats_of_a_night_become_one_a_camera_over_the_focal_plane(self):
         """Lamps that are brighter towards x or -x; the second spectrograph passes 0.8 of the light."""
         flats = [self.put(f"flat-{c}-{lamp}-{again}.fits", night_flat(c, lamp, again)) for c in ("r0", "r1") for lamp in (1, 2)

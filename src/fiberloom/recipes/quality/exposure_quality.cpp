@@ -7,6 +7,7 @@
 #include <cctype>
 #include <map>
 
+#include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/formats/exposure_qa_file.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
@@ -34,7 +35,7 @@ struct Petals {
   std::int64_t expid = -1;
 };
 
-Petals read_exposure(const CalibrationJob& job) {
+Petals read_exposure(const CalibrationJob& job, const Observer& observer) {
   if (job.frames.empty()) throw Error(Status::kUsage, "no frame: give --frames");
   Petals out;
   for (const std::string& path : job.frames) {
@@ -49,6 +50,13 @@ Petals read_exposure(const CalibrationJob& job) {
                                            ", expected that of " + out.first + ", " +
                                            std::to_string(out.expid));
     }
+    const std::string unit = frame.header.text("BUNIT").value_or("");
+    if (!unit.empty() && unit.find("erg") == std::string::npos) {
+      observer.warn(
+          path + ": FLUX: BUNIT is '" + unit +
+          "', expected a flux without the sky: what is said of it is of no calibrated frame");
+    }
+    calibrate::drop_what_is_no_number(frame);
     frame.resolution = {};  // nobody asks for it here
     if (!out.of[number].emplace(band, CameraFiles{std::move(frame), {}, {}}).second) {
       throw Error(Status::kUsage, path + ": a second frame of camera " + band +
@@ -77,7 +85,7 @@ CameraFiles* find_camera(Petals& petals, const std::string& path, const char* hd
 }
 
 Petals read_exposure_files(const CalibrationJob& job, const Observer& observer) {
-  Petals out = read_exposure(job);
+  Petals out = read_exposure(job, observer);
   for (const std::string& path : job.skies) {
     SkyFile sky = read_sky(path, job.verify);
     CameraFiles* camera = find_camera(out, path, "SKY", sky.header, sky.flux.rows(), observer);
