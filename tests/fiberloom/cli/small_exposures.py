@@ -20,7 +20,8 @@ def exposures(spikes=()):
 def spectra_bytes(targets, rows=range(6), cameras="BR", status=None, ids=True):
     rows = list(rows)
     out = fits.header(HEAD)
-    table = targets.fibermap(status, coadd=False, rows=rows, extra=[(("EXPID", "J", "i", None), lambda k: 11 + rows[k] // 2)])
+    table = targets.fibermap(status, coadd=False, rows=rows, extra=[(("EXPID", "J", "i", None), lambda k: 11 + rows[k] // 2),
+                                                                    (("FIBER", "J", "i", None), lambda k: 40 + rows[k] % 2)])
     out += table if ids else table.replace(b"TARGETID", b"OTHERTID")
     for camera in cameras:
         out += targets.camera_hdus(camera, rows=rows)

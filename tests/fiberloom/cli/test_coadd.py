@@ -168,6 +168,13 @@ class Coadd(unittest.TestCase):
         self.assertIn("d.fits: a second frame of camera Z of one exposure", result.stderr)
         self.assertFalse(self.out.exists())
 
+    def test_a_number_that_several_fibres_of_an_exposure_have_is_told_of(self):
+        targets = exposures()
+        targets.ids = [-1, -1] * 3
+        result = self.run_program("-i", self.put("same.fits", spectra_bytes(targets)), "-o", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 of 1 TARGETIDs are of several fibres of one exposure, as -1", result.stderr)
+
     def test_targets_in_a_pixel_of_the_sky_alone_become_a_group_of_it(self):
         """Six targets around (ra, dec) = (150, 2.2), each in a pixel of nside 64 that healpy names."""
         places = [(150.0, 2.2, 27258), (150.1, 2.25, 27258), (151.0, 2.2, 27257), (150.0, 2.2, 27258), (150.1, float("nan"), -1), (152.0, 3.0, 27260)]
@@ -209,6 +216,7 @@ class Coadd(unittest.TestCase):
         for code, words, command in ((12, ["nameless.fits", "TARGETID"], ["-i", nameless, *new]),
                                      (13, ["blue.fits", "1 cameras"], ["-i", good, blue, *new]),
                                      (11, ["red.fits", "B_FLUX"], ["-i", blue, red, *new]),
+                                     (2, ["fibre 40 of exposure 11 is there twice"], ["-i", good, good, *new]),
                                      (10, ["none.fits"], ["-i", self.folder / "none.fits", *new]),
                                      (2, [], ["-i", good, "-o", good]),
                                      (2, ["--nsig"], ["-i", good, *new, "--nsig", -1]),

@@ -9,6 +9,7 @@
 
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
+#include "fiberloom/recipes/coadd/exposure_rows.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -336,6 +337,7 @@ void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
   AllSpectra all = read_all(job);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
+  check_exposure_rows(*all.fibermap, targets, observer);
   CoaddSummary out;
   out.spectra = all.nspec();
   out.targets = targets.size();

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether the rows that become one target are its exposures, each once.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fiberloom/foundation.hpp"
+#include "fiberloom/spectrum/table.hpp"
+#include "loom/base/log.hpp"
+
+namespace fiberloom {
+
+/// Throws kUsage where a fibre of an exposure is there twice: its light would count twice. Tells of
+/// targets that several fibres of one exposure name, as numbers that stand for no target do: they
+/// are coadded as one, by the field's rules. Without EXPID and FIBER nothing can be said.
+void check_exposure_rows(const Table& fibermap, std::span<const std::vector<std::size_t>> targets,
+                         const Observer& observer);
+
+}  // namespace fiberloom
