@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The status page of a run in a real browser: it shows the run, follows a file that changes, and runs no hostile text."""
 import os
+import struct
 import subprocess
 import time
+import zlib
 
 from page_case import PageCase, main
 
@@ -35,6 +37,26 @@ class StatusPage(PageCase):
         self.assertIn("<b>\"&{{js}}", self.text("#title"))
         self.assertIsNone(self.browser.run("window.hacked"))
         self.assertEqual(self.browser.run("document.querySelectorAll('img, #failures b').length"), 0)
+
+    def test_a_night_to_redshifts_shows_its_tree_and_how_each_exposure_looks(self):
+        pixels = zlib.compress(b"".join(b"\0" + bytes(480) for _ in range(50)))
+        chunks = ((b"IHDR", struct.pack(">IIBBBBB", 480, 50, 8, 0, 0, 0, 0)), (b"IDAT", pixels), (b"IEND", b""))
+        png = b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
+        for expid in range(101, 107):
+            folder = self.folder / "20261121" / f"{expid:08d}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"exposure-{expid:08d}.png").write_bytes(png)
+        self.browser.open(self.write(12, 6, "chain.html", "chain"))
+        self.assertEqual(self.count(".exposures tbody tr"), 6)
+        self.browser.run("document.querySelector('.exposures').scrollIntoView()")
+        self.browser.wait_for("[...document.querySelectorAll('.exposures img')].every(i => i.complete && i.naturalWidth === 480)")
+        self.assertIn("498 of 500", self.text(".exposures"))
+        self.assertEqual([self.count(f".tree i.{kind}") for kind in ("done", "failed", "blocked")], [12, 1, 1])
+        self.assertIn("<img src=x", self.text("tr.failed"), "text that came from a file")
+        self.assertIsNone(self.browser.run("window.hacked"))
+        self.screenshot("chain-wide", whole=True)
+        self.assert_no_sideways_scroll()
+        self.assert_no_complaints()
 
     def test_takes_up_a_changed_file_without_loading_anew(self):
         self.browser.open(self.write(60, 700, "live.html"))

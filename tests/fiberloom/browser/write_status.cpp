@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the status page of a made-up run at a moment of choice, for the browser test:
-//   write_status OUT.html EXPOSURES DONE [hostile|start]
+//   write_status OUT.html EXPOSURES DONE [hostile|start|chain]
 // DONE is how many frames are finished; "hostile": markup in title and messages; "start": nothing
-// has been done in the first seconds.
+// has been done in the first seconds; "chain": a night to redshifts, of which that many exposures
+// are judged, and one failed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <string>
 
+#include "fiberloom/recipes/chain/chain_status.hpp"
 #include "fiberloom/recipes/night/night_status.hpp"
 
 namespace fiberloom::night {
@@ -116,6 +118,36 @@ RunStatus made_up(int exposures, int done) {
   return s;
 }
 
+/// Quality of exposures, with a picture each, beside what it is made of.
+RunStatus made_up_chain(int exposures, int done) {
+  RunStatus s;
+  s.title = "night 20261121";
+  s.program = "fiberloom 0.1.0";
+  s.host = "node-17";
+  for (int e = 0; e < exposures; ++e) {
+    const long expid = kFirstExposure + e;
+    char number[16];
+    std::snprintf(number, sizeof number, "%08ld", expid);
+    for (const char* step : {"calibrate", "qa"}) {
+      StatusTask task;
+      const bool judged = std::string(step) == "qa";
+      task.name = (judged ? "qa-" : "cframe-r0-") + std::string(number);
+      task.labels = {{"night", "20261121"}, {"step", step}, {"of", "r0"}, {"expid", expid}};
+      task.state = e < done ? TaskState::kDone : TaskState::kWaiting;
+      if (e == done) task.state = judged ? TaskState::kBlocked : TaskState::kFailed;
+      if (e == done && !judged)
+        task.message = "sky-r0.fits: <img src=x onerror=\"window.hacked=1\">";
+      if (judged && e < done) {
+        task.page = std::string("20261121/") + number + "/exposure-" + number + ".png";
+        task.measures = {
+            {"fibers", 500}, {"good_fibers", 498}, {"snr_r", 5.25}, {"sky_width_r", 1.01}};
+      }
+      s.tasks.push_back(std::move(task));
+    }
+  }
+  return s;
+}
+
 /// Puts markup where a file name or a message may bring some.
 void make_hostile(RunStatus& status) {
   status.title += " <b>\"&{{js}}";
@@ -131,8 +163,14 @@ void make_hostile(RunStatus& status) {
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
-  auto status = fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3]));
   const std::string kind = argc > 4 ? argv[4] : "";
+  if (kind == "chain") {
+    std::ofstream chain(argv[1], std::ios::binary);
+    chain << fiberloom::chain::status_html(
+        fiberloom::night::made_up_chain(std::atoi(argv[2]), std::atoi(argv[3])));
+    return chain.flush() ? 0 : 1;
+  }
+  auto status = fiberloom::night::made_up(std::atoi(argv[2]), std::atoi(argv[3]));
   if (kind == "hostile") fiberloom::night::make_hostile(status);
   if (kind == "start") status.samples = {{1, 0, 0, 0, 0, 0, 0}, {3, 0, 0, 0, 0, 0, 0}};
   std::ofstream file(argv[1], std::ios::binary);

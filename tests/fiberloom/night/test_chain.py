@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Long: the night of all tests, and its tests from end to end.
 """A simulated night from frames to a catalogue, against its truth, and with what may go wrong on the way."""
 import atexit
 import json
@@ -120,8 +121,27 @@ class ANight(Chain):
         self.assertEqual(again["steps"]["coadd"]["up_to_date"], 1)
         status = json.loads((self.out / "status.json").read_text())
         self.assertEqual(status["steps"]["sky"], {"up-to-date": 6})
-        self.assertIn("<td>redshift</td>", (self.out / "status.html").read_text())
+        page = (self.out / "status.html").read_text()
+        self.assertIn("<td>redshift</td>", page)
+        self.check_picture(page, status)
         self.assert_tidy()
+
+    def check_picture(self, page, status):
+        """Of an exposure, on the page with what its quality is."""
+        name = f"{NIGHT}/00000004/exposure-00000004.png"
+        self.assertIn(f'<img src="{name}"', page)
+        self.assertEqual(page.count("<img "), len(FIELDS))
+        png = (self.out / name).read_bytes()
+        width, height = struct.unpack(">II", png[16:24])
+        self.assertEqual((png[:8], height), (b"\x89PNG\r\n\x1a\n", 24), "a line a fibre")
+        self.assertTrue(300 < width < 490, width)
+        quality = {t["name"]: t["quality"] for t in status["tasks"] if t["step"] == "qa"}["qa-00000004"]
+        self.assertEqual(quality["fibers"], 24)
+        self.assertTrue(all(quality[f"snr_{band}"] > 3 for band in "brz"), quality)
+        (self.out / name).unlink()
+        states = self.states()
+        self.assertEqual(set(states.values()), {"up-to-date"})
+        self.assertEqual((self.out / name).read_bytes(), png, "one that is gone is drawn anew")
 
     def check_redshifts(self, truth):
         """All targets are of 20 mag or brighter, and seen for 1800 s."""

@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/chain/chain_status.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "fiberloom/recipes/chain/steps.hpp"
@@ -106,6 +107,51 @@ std::string tree_of(const RunStatus& status, const StepCounts& steps) {
   return "<thead>" + head + "</tr></thead><tbody>\n" + rows + "</tbody>";
 }
 
+double measure_of(const StatusTask& task, const std::string& name) {
+  for (const Measure& m : task.measures) {
+    if (m.name == name) return m.value;
+  }
+  return std::nan("");
+}
+
+std::string number_cell(const char* format, double value) {
+  return std::isfinite(value) ? print(format, value) : std::string();
+}
+
+/// How each exposure looks and how good it is, as far as its quality is known; empty: of none.
+std::string exposures_of(const RunStatus& status) {
+  std::string rows;
+  for (std::size_t i = 0, shown = 0; i < status.tasks.size() && shown < kShown; ++i) {
+    const StatusTask& task = status.tasks[i];
+    if (step_of(task.labels) != name_of(Step::kQuality) || !is_good(task.state)) continue;
+    ++shown;
+    const std::string place = page::escape_html(place_of(task));
+    rows += "<tr><th>" + place + "</th><td>";
+    if (!task.page.empty()) {
+      const std::string link = page::escape_html(task.page);
+      rows += "<a href=\"" + link + "\"><img src=\"" + link + "\" alt=\"spectra of " + place +
+              "\" loading=\"lazy\"></a>";
+    }
+    rows += "</td><td>" + number_cell("%.0f", measure_of(task, "good_fibers")) + " of " +
+            number_cell("%.0f", measure_of(task, "fibers")) + "</td>";
+    for (const char* kind : {"snr_", "sky_width_"}) {
+      for (const char band : {'b', 'r', 'z'}) {
+        rows += "<td>" + number_cell("%.3g", measure_of(task, std::string(kind) + band)) + "</td>";
+      }
+    }
+    rows += "</tr>\n";
+  }
+  if (rows.empty()) return rows;
+  return "<h2>Exposures</h2><p>Flux of all fibres, blue to infrared; S/N of targets, median of a "
+         "square root "
+         "of an Angstrom; sky residuals in units of their errors.</p>\n"
+         "<div class=\"wide\"><table class=\"exposures\"><thead><tr><th></th><th></th><th>good "
+         "fibres</th>"
+         "<th>S/N b</th><th>r</th><th>z</th><th>sky "
+         "b</th><th>r</th><th>z</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>";
+}
+
 /// What went wrong before what is in work, what waits, what is done.
 int rank_of(TaskState state) {
   if (state == TaskState::kFailed) return 0;
@@ -129,6 +175,8 @@ i.done { background: var(--good); }
 i.work { background: var(--third); }
 i.blocked { background: var(--amber); }
 i.failed { background: var(--bad); }
+.exposures td { white-space: nowrap; vertical-align: middle; min-width: 0; }
+.exposures img { display: block; height: 3rem; width: 14rem; image-rendering: pixelated; background: var(--line); }
 tr.failed td:first-child { border-left: .3rem solid var(--bad); }
 tr.blocked td:first-child { border-left: .3rem solid var(--amber); }
 </style></head><body><main><h1>{{title}}</h1>
@@ -138,6 +186,7 @@ tr.blocked td:first-child { border-left: .3rem solid var(--amber); }
 <div class="wide"><table class="tree">{{tree}}</table></div>
 <p><i class="done"></i> done <i class="work"></i> in work <i></i> waiting <i class="blocked"></i> held back
 <i class="failed"></i> failed or missing</p>
+{{exposures}}
 <div class="wide"><table><thead><tr><th>task</th><th>step</th><th>state</th><th>seconds</th><th>rank</th>
 <th>numbers</th><th>message</th></tr></thead><tbody>
 {{rows}}</tbody></table></div></main></body></html>
@@ -184,6 +233,7 @@ std::string status_html(const RunStatus& s) {
   values["elapsed"] = print("%.0f s so far", s.elapsed_s);
   values["steps"] = steps;
   values["tree"] = tree_of(s, step_counts);
+  values["exposures"] = exposures_of(s);
   values["rows"] = rows;
   return page::fill(kPage, {values.begin(), values.end()});
 }

@@ -29,8 +29,6 @@ const LoadWork& load_of(const Task& task) {
   return static_cast<const LoadContent&>(*task.content).work;
 }
 
-double number(std::size_t n) { return static_cast<double>(n); }
-
 }  // namespace
 
 std::shared_ptr<const Opaque> content_of(LoadWork work) {
@@ -79,7 +77,8 @@ void LoadKind::write(const Task& task, Opaque& /*material*/,
   const LoadSummary& s = static_cast<LoadPiece&>(*pieces.front()).summary;
   const Json said{{"catalogue", shown_catalogue(work.database)}, {"files", s.files}};
   write_whole(work.output, said.dump(1, JsonText::kAscii) + "\n", Overwrite::kYes);
-  outcome.measures = {{"files", number(s.files)}, {"redshifts", number(s.redshifts)}};
+  outcome.measures = {{"files", static_cast<double>(s.files)},
+                      {"redshifts", static_cast<double>(s.redshifts)}};
   outcome.parts = 1;
 }
 

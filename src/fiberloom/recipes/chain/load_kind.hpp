@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/base/log.hpp"
 #include "loom/batch/task.hpp"
 #include "loom/batch/work_kind.hpp"

@@ -44,6 +44,10 @@ std::string Places::flux(const Frame& f) const { return beside(f, "fluxcalib-" +
 std::string Places::cframe(const Frame& f) const { return beside(f, "cframe-" + f.camera()); }
 std::string Places::quality(const Frame& f) const { return beside(f, "exposure-qa"); }
 
+std::string Places::picture(const Frame& f) const {
+  return f.folder + "/exposure-" + f.number + ".png";
+}
+
 std::string Places::stars(const Frame& f) const {
   if (request_.stars.empty()) return beside(f, "stdstars-" + f.petal);
   return absolute(request_.stars + "/stdstars-" + f.petal + "-" + f.number + ".fits");

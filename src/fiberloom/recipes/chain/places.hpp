@@ -47,6 +47,7 @@ class Places {
   [[nodiscard]] std::string average(const Frame& f);
   [[nodiscard]] std::string cframe(const Frame& f) const;
   [[nodiscard]] std::string quality(const Frame& f) const;
+  [[nodiscard]] std::string picture(const Frame& f) const;  ///< of the exposure
   /// `rest`: what stands after "coadd-".
   [[nodiscard]] std::string coadd(const std::string& tile, const std::string& night,
                                   const std::string& rest) const;

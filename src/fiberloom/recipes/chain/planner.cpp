@@ -145,6 +145,7 @@ class Planner {
     task.any_inputs = beside;
     (any ? task.any_inputs : task.inputs) = std::move(inputs);
     task.outputs = {work.output};
+    if (work.step == Step::kQuality) task.page = places_.picture(like);
     task.priority = work.step == Step::kFiberFlat ? kFirst : newest;
     const Size size = size_of(*like.task);
     task.cost_s = 0.05 + seconds * size.spectra_mb / 75;

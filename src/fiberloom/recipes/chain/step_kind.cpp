@@ -7,8 +7,10 @@
 
 #include "fiberloom/recipes/average_flats.hpp"
 #include "fiberloom/recipes/coadd/coadd_spectra.hpp"
+#include "fiberloom/recipes/quality/exposure_picture.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 #include "loom/fits/verify.hpp"
 
 namespace fiberloom::chain {
@@ -86,13 +88,28 @@ std::vector<Measure> coadd(const StepWork& work, Executor& executor, const Obser
           {"without", number(s.without)}};
 }
 
+/// Of several spectrographs the middle one.
 std::vector<Measure> judge(const StepWork& work, const Observer& observer) {
   CalibrationJob job = job_of(work);
   for (auto* paths : {&job.frames, &job.skies, &job.fluxes, &job.star_files}) {
     *paths = existing(*paths);
   }
   const QualitySummary s = judge_exposure(job, observer);
-  return {{"fibers", number(s.fibers)}, {"good_fibers", number(s.good_fibers)}};
+  std::vector<Measure> out{{"fibers", number(s.fibers)}, {"good_fibers", number(s.good_fibers)}};
+  const auto add = [&](const std::string& name, double calibrate::CameraQa::*member) {
+    for (const char band : {'b', 'r', 'z'}) {
+      std::vector<double> of_petals;
+      for (const auto& [petal, qa] : s.petals) {
+        for (const calibrate::CameraQa& camera : qa.cameras) {
+          if (camera.band == band) of_petals.push_back(camera.*member);
+        }
+      }
+      if (!of_petals.empty()) out.push_back({name + "_" + band, median_of(of_petals)});
+    }
+  };
+  add("snr", &calibrate::CameraQa::median_snr);
+  add("sky_width", &calibrate::CameraQa::sky_width);
+  return out;
 }
 
 std::vector<Measure> run(const StepWork& work, Executor& executor, const Observer& observer) {
@@ -192,6 +209,11 @@ void StepKind::write(const Task& /*task*/, Opaque& /*material*/,
 }
 
 void StepKind::verify_output(const std::string& path) const { fits::verify_checksums(path); }
+
+void StepKind::make_page(const Task& task) const {
+  const StepWork& work = work_of(task);
+  draw_exposure(existing(work.frames), task.page, Verify::kNo);  // just verified
+}
 
 void StepKind::send(WireWriter& writer, const Opaque& content) const {
   work_fields(writer, static_cast<const StepContent&>(content).work);

@@ -53,6 +53,8 @@ class StepKind final : public WorkKind {
   void write(const Task& task, Opaque& material, std::vector<std::unique_ptr<Opaque>> pieces,
              Tracer* tracer, Outcome& outcome) const override;
   void verify_output(const std::string& path) const override;
+  /// Of an exposure's quality: a picture of it.
+  void make_page(const Task& task) const override;
   void send(WireWriter& writer, const Opaque& content) const override;
   [[nodiscard]] std::shared_ptr<const Opaque> receive(WireReader& reader) const override;
 };
