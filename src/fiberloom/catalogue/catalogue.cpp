@@ -99,16 +99,19 @@ std::string Catalogue::identity() {
   return identity_of(*connection_);
 }
 
-bool Catalogue::has(const GroupLabels& labels, const std::string& stamp) {
-  return !db::first_row(*connection_, "SELECT 1 FROM spgroup WHERE groupkey = $1 AND stamp = $2",
-                        {clean_text(labels.key()), stamp})
+bool Catalogue::has(const GroupLabels& labels, const std::string& path, const std::string& stamp) {
+  return !db::first_row(*connection_,
+                        "SELECT 1 FROM spgroup WHERE groupkey = $1 AND path = $2 AND stamp = $3",
+                        {clean_text(labels.key()), clean_text(path), stamp})
               .empty();
 }
 
-bool Catalogue::has_frame(std::int64_t frameid, const std::string& kind, const std::string& stamp) {
-  return !db::first_row(*connection_,
-                        "SELECT 1 FROM frame WHERE frameid = $1 AND kind = $2 AND stamp = $3",
-                        {frameid, kind, stamp})
+bool Catalogue::has_frame(std::int64_t frameid, const std::string& kind, const std::string& path,
+                          const std::string& stamp) {
+  return !db::first_row(
+              *connection_,
+              "SELECT 1 FROM frame WHERE frameid = $1 AND kind = $2 AND path = $3 AND stamp = $4",
+              {frameid, kind, clean_text(path), stamp})
               .empty();
 }
 

@@ -84,10 +84,11 @@ class Catalogue {
   void end_many();
   [[nodiscard]] bool in_many() const noexcept { return many_; }
 
-  /// Is just this content of the group there?
-  [[nodiscard]] bool has(const GroupLabels& labels, const std::string& stamp);
+  /// Is just this content of the group there, from that path?
+  [[nodiscard]] bool has(const GroupLabels& labels, const std::string& path,
+                         const std::string& stamp);
   [[nodiscard]] bool has_frame(std::int64_t frameid, const std::string& kind,
-                               const std::string& stamp);
+                               const std::string& path, const std::string& stamp);
 
   /// How many rows of redshifts. Throws kMissingKeyword where a column is missing without which
   /// there is no row, kCorrupt where a target has two.

@@ -60,13 +60,14 @@ class CatalogueTest : public ScratchFolder, public testing::WithParamInterface<d
 
 TEST_P(CatalogueTest, AGroupThatComesAgainTakesThePlaceOfItself) {
   RedshiftGroup group = test_group(80613, 20210324, {{1, 0.5, 10, 20}, {2, 0.7, 11, 21, 4}});
-  EXPECT_FALSE(catalogue_->has(group.labels, group.stamp));
+  EXPECT_FALSE(catalogue_->has(group.labels, group.path, group.stamp));
   EXPECT_EQ(catalogue_->put(group), 2U);
-  EXPECT_TRUE(catalogue_->has(group.labels, group.stamp));
+  EXPECT_TRUE(catalogue_->has(group.labels, group.path, group.stamp));
+  EXPECT_FALSE(catalogue_->has(group.labels, "moved/" + group.path, group.stamp));
   group = test_group(80613, 20210324, {{2, 0.8, 11, 21}, {3, 0.9, 12, 22}});
   group.stamp = "2";
   catalogue_->put(group);
-  EXPECT_FALSE(catalogue_->has(group.labels, "1"));
+  EXPECT_FALSE(catalogue_->has(group.labels, group.path, "1"));
   EXPECT_EQ(rows("SELECT targetid, z, zwarn, tileid, spgrp FROM ztile ORDER BY targetid"),
             (Rows{{std::int64_t{2}, 0.8, std::int64_t{0}, std::int64_t{80613}, "cumulative"},
                   {std::int64_t{3}, 0.9, std::int64_t{0}, std::int64_t{80613}, "cumulative"}}));
@@ -138,7 +139,8 @@ TEST_P(CatalogueTest, FramesExposuresAndTilesComeFromHeaders) {
       .add("MJD-OBS", std::span<const double>(mjd));
   catalogue_->put(frame);
   catalogue_->put(frame);
-  EXPECT_TRUE(catalogue_->has_frame(4211, "cframe", "s"));
+  EXPECT_TRUE(catalogue_->has_frame(4211, "cframe", frame.path, "s"));
+  EXPECT_FALSE(catalogue_->has_frame(4211, "cframe", "moved/" + frame.path, "s"));
   EXPECT_EQ(rows("SELECT frameid, camera, petal, nspec FROM frame"),
             (Rows{{std::int64_t{4211}, "r1", std::int64_t{1}, std::int64_t{500}}}));
   EXPECT_EQ(rows("SELECT expid, night, mjd FROM exposure"),

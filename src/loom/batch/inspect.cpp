@@ -106,16 +106,6 @@ constexpr const char* kQuarantined =
 
 }  // namespace
 
-std::string path_below(const RunFolder& folder, const std::string& path) {
-  const std::string whole = normal_path(path), out = normal_path(folder.output());
-  if (whole.size() > out.size() && whole.starts_with(out) && whole[out.size()] == '/') {
-    return whole.substr(out.size() + 1);
-  }
-  const fs::path relative = fs::path(whole).lexically_relative(out);
-  if (relative.empty() || *relative.begin() == "..") return path;
-  return relative.string();
-}
-
 Outcome outcome_of(const Finding& finding) {
   Outcome outcome;
   outcome.state = finding.state;

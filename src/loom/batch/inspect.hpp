@@ -39,7 +39,4 @@ struct Finding {
 [[nodiscard]] Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& folder,
                                    Check check, StampCache& cache);
 
-/// The path of an output as receipts keep it: below OUT where it is below OUT.
-[[nodiscard]] std::string path_below(const RunFolder& folder, const std::string& path);
-
 }  // namespace loom::batch

@@ -43,12 +43,11 @@ Json paths_json(const RunFolder& folder, const std::vector<std::string>& paths) 
   return array;
 }
 
-std::vector<std::string> paths_of(const std::string& root, const Json* array) {
+std::vector<std::string> paths_of(const RunFolder& folder, const Json* array) {
   std::vector<std::string> paths;
   if (array == nullptr) return paths;
   for (const Json& element : array->elements()) {
-    std::string path = path_of(element);
-    paths.push_back(path.starts_with('/') ? std::move(path) : root + "/" + path);
+    paths.push_back(path_of(folder, path_of(element)));
   }
   return paths;
 }
@@ -67,7 +66,7 @@ Json to_object(const RunFolder& folder, const Task& task, std::size_t options) {
   return json;
 }
 
-PlannedTask to_task(const Json& json, const std::string& root,
+PlannedTask to_task(const Json& json, const RunFolder& folder,
                     const std::vector<std::string>& options) {
   PlannedTask planned;
   Task& task = planned.task;
@@ -80,9 +79,9 @@ PlannedTask to_task(const Json& json, const std::string& root,
       task.labels.push_back({name, value.get<std::string>()});
     }
   }
-  task.inputs = paths_of(root, json.find("inputs"));
-  task.any_inputs = paths_of(root, json.find("any_inputs"));
-  task.outputs = paths_of(root, json.find("outputs"));
+  task.inputs = paths_of(folder, json.find("inputs"));
+  task.any_inputs = paths_of(folder, json.find("any_inputs"));
+  task.outputs = paths_of(folder, json.find("outputs"));
   task.after = json.value("after", std::vector<std::string>{});
   task.by_content = json.value("by_content", false);
   const auto number = json.at("options").get<std::size_t>();
@@ -113,7 +112,6 @@ std::optional<std::string> text_of_file(const RunFolder& folder) {
 std::vector<PlannedTask> tasks_of(const RunFolder& folder, const std::string& text) {
   std::vector<PlannedTask> tasks;
   std::vector<std::string> options;
-  const std::string root = normal_path(folder.output());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     try {
@@ -122,7 +120,7 @@ std::vector<PlannedTask> tasks_of(const RunFolder& folder, const std::string& te
         if (json.at("schema").get<std::string>() != folder.schema(kSchema)) return {};
         options = json.at("options").get<std::vector<std::string>>();
       } else {
-        tasks.push_back(to_task(json, root, options));
+        tasks.push_back(to_task(json, folder, options));
       }
     } catch (const JsonError&) {
       if (at == 0) return {};

@@ -51,15 +51,22 @@ std::vector<Measure> to_measures(const Json& json) {
   return measures;
 }
 
-Json to_array(const std::vector<FileStamp>& stamps) {
+/// Inputs below OUT without it, so that a folder may be moved; others have absolute paths.
+Json to_array(std::vector<FileStamp> stamps, const RunFolder& folder) {
   Json array = Json::array();
-  for (const FileStamp& s : stamps) array.push_back(to_object(s));
+  for (FileStamp& s : stamps) {
+    s.path = path_below(folder, s.path);
+    array.push_back(to_object(s));
+  }
   return array;
 }
 
-std::vector<FileStamp> to_stamps(const Json& array) {
+std::vector<FileStamp> to_stamps(const Json& array, const RunFolder& folder) {
   std::vector<FileStamp> stamps;
-  for (const Json& s : array.elements()) stamps.push_back(to_stamp(s));
+  for (const Json& s : array.elements()) {
+    stamps.push_back(to_stamp(s));
+    stamps.back().path = path_of(folder, stamps.back().path);
+  }
   return stamps;
 }
 
@@ -106,7 +113,7 @@ Json head(const std::string& schema, const TaskRecord& r) {
   return json;
 }
 
-void read_head(const Json& json, TaskRecord& r) {
+void read_head(const Json& json, TaskRecord& r, const RunFolder& folder) {
   r.name = json.at("name").get<std::string>();
   for (const auto& [name, value] : json.members()) {
     if (name == "version") break;
@@ -119,21 +126,22 @@ void read_head(const Json& json, TaskRecord& r) {
   }
   r.version = json.at("version").get<std::string>();
   r.options = json.at("options").get<std::string>();
-  r.inputs = to_stamps(json.at("inputs"));
+  r.inputs = to_stamps(json.at("inputs"), folder);
   r.attempts = json.at("attempts").get<int>();
   if (json.contains("history")) r.history = to_history(json.at("history"));
 }
 
 /// A record that is damaged says nothing, and the work is done again.
 template <class Record, class Fill>
-std::optional<Record> read_record(const std::string& path, const std::string& schema, Fill fill) {
+std::optional<Record> read_record(const std::string& path, const RunFolder& folder,
+                                  const char* schema, Fill fill) {
   const auto text = read_text_file(path);
   if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text).value_or(Json());
-    if (json.at("schema").get<std::string>() != schema) return std::nullopt;
+    if (json.at("schema").get<std::string>() != folder.schema(schema)) return std::nullopt;
     Record record;
-    read_head(json, record);
+    read_head(json, record, folder);
     fill(json, record);
     return record;
   } catch (const JsonError&) {
@@ -216,7 +224,7 @@ std::string to_json(const Receipt& r, const RunFolder& folder) {
     object["crc32"] = file.crc32;
     json["more_outputs"].push_back(std::move(object));
   }
-  json["inputs"] = to_array(r.inputs);
+  json["inputs"] = to_array(r.inputs, folder);
   if (!r.input_sums.empty()) json["input_crc32"] = r.input_sums;
   json["seconds"] = {
       {"read", seconds(r.read)}, {"compute", seconds(r.compute)}, {"write", seconds(r.write)}};
@@ -229,7 +237,7 @@ std::string to_json(const Receipt& r, const RunFolder& folder) {
 
 std::string to_json(const Failure& f, const RunFolder& folder) {
   Json json = head(folder.schema(kFailure), f);
-  json["inputs"] = to_array(f.inputs);
+  json["inputs"] = to_array(f.inputs, folder);
   json["changed_ns"] = f.changed_ns;
   json["message"] = f.message;
   json["exit_code"] = f.exit_code;
@@ -255,7 +263,7 @@ std::optional<Receipt> read_receipt(const RunFolder& folder, const std::string& 
     r.input_sums = json.value("input_crc32", std::vector<std::uint32_t>{});
     if (json.contains("report")) r.page = to_stamp(json.at("report"));
   };
-  return read_record<Receipt>(folder.receipt(name), folder.schema(kReceipt), fill);
+  return read_record<Receipt>(folder.receipt(name), folder, kReceipt, fill);
 }
 
 std::optional<Failure> read_failure(const RunFolder& folder, const std::string& name) {
@@ -265,7 +273,7 @@ std::optional<Failure> read_failure(const RunFolder& folder, const std::string& 
     f.system_error = json.value("system_error", 0);  // records of old have neither
     f.changed_ns = json.value("changed_ns", std::vector<std::int64_t>{});
   };
-  return read_record<Failure>(folder.failure(name), folder.schema(kFailure), fill);
+  return read_record<Failure>(folder.failure(name), folder, kFailure, fill);
 }
 
 Attempt attempt_of(const Outcome& outcome) {

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "loom/batch/normal_path.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/files/input_file.hpp"
 
@@ -11,6 +14,22 @@ namespace loom::batch {
 RunFolder::RunFolder(std::string output, ProgramId program)
     : output_(std::move(output)), program_(std::move(program)) {
   while (output_.size() > 1 && output_.back() == '/') output_.pop_back();
+  if (!output_.empty()) root_ = normal_path(output_);
+}
+
+std::string path_below(const RunFolder& folder, const std::string& path) {
+  const std::string whole = normal_path(path);
+  const std::string& out = folder.root();
+  if (whole.size() > out.size() && whole.starts_with(out) && whole[out.size()] == '/') {
+    return whole.substr(out.size() + 1);
+  }
+  const std::filesystem::path relative = std::filesystem::path(whole).lexically_relative(out);
+  if (relative.empty() || *relative.begin() == "..") return path;
+  return relative.string();
+}
+
+std::string path_of(const RunFolder& folder, const std::string& below) {
+  return below.starts_with('/') ? below : folder.root() + "/" + below;
 }
 
 void RunFolder::create() const {

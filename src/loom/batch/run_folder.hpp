@@ -28,6 +28,8 @@ class RunFolder {
   /// "fiberloom-receipt-1" of "receipt-1".
   [[nodiscard]] std::string schema(const std::string& of) const { return program_.name + "-" + of; }
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  /// The same as an absolute path.
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }
   [[nodiscard]] std::string state() const { return output_ + "/." + program_.name; }
   [[nodiscard]] std::string claims() const { return state() + "/claims"; }
   [[nodiscard]] std::string runs() const { return state() + "/runs"; }
@@ -40,9 +42,14 @@ class RunFolder {
   [[nodiscard]] std::string plan() const { return state() + "/plan.jsonl"; }
 
  private:
-  std::string output_;
+  std::string output_, root_;
   ProgramId program_;
 };
+
+/// A path as receipts keep it: below OUT where it is below OUT.
+[[nodiscard]] std::string path_below(const RunFolder& folder, const std::string& path);
+/// The absolute path of such a one.
+[[nodiscard]] std::string path_of(const RunFolder& folder, const std::string& below);
 
 /// Replaces a small file whole (temporary name, rename). No fsync, which would take longer than all
 /// other bookkeeping: a record that a loss of power leaves empty or takes away says nothing, and

@@ -83,6 +83,16 @@ class InAFile(Catalogue):
         newer = self.night("-q", "--only", "catalogue", "--catalogue", elsewhere, until=None, code=83)
         self.assertEqual(len(newer.stderr.strip().splitlines()), 1)
 
+    def test_a_folder_that_was_moved_has_its_files_and_a_catalogue_that_knows_where_they_are(self):
+        self.night("-q", *self.few)
+        elsewhere = self.work / "moved"
+        self.out.rename(elsewhere)
+        try:
+            self.assertEqual(self.made(out=elsewhere), LOADS)
+            self.assertEqual(rows_of(elsewhere / "catalogue.sqlite"), self.loaded(elsewhere))
+        finally:
+            elsewhere.rename(self.out)
+
     def test_a_kill_leaves_nothing_out(self):
         for wait in (0.02, 0.04, 0.06, 0.1, 0.15):
             process = subprocess.Popen([PROGRAM, *map(str, self.command(*self.few, "-q", "--threads", "2"))], env=CLEAN)

@@ -146,7 +146,7 @@ class Loader {
       if (kind == "details") details = path;
     }
     if (!details.empty()) stamp += " " + stamp_of(details);
-    if (!job_.again && catalogue_.has(labels, stamp)) {
+    if (!job_.again && catalogue_.has(labels, absolute_path(tables.path), stamp)) {
       ++summary.unchanged;
       return;
     }
@@ -194,7 +194,7 @@ class Loader {
         .scores = {}};
     const auto expid = tables.header.integer("EXPID");
     const auto id = expid ? catalogue::frame_id(*expid, camera) : std::nullopt;
-    if (!job_.again && id && catalogue_.has_frame(*id, frame.kind, stamp)) {
+    if (!job_.again && id && catalogue_.has_frame(*id, frame.kind, frame.path, stamp)) {
       ++summary.unchanged;
       return;
     }

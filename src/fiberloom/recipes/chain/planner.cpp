@@ -300,6 +300,7 @@ class Planner {
       StepWork work{.step = Step::kCoadd};
       for (const Frame* f : frames) work.frames.push_back(places_.cframe(*f));
       work.output = places_.coadd(name, night, rest);
+      if (tile >= 0) work.night = night;
       const double count = static_cast<double>(frames.size());
       const std::vector<std::string> inputs = work.frames;
       const std::string coadd = work.output;

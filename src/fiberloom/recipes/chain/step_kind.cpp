@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/chain/step_kind.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -29,9 +30,9 @@ struct StepPiece final : Opaque {
 template <class Archive, class Struct>
 void work_fields(Archive& archive, Struct& work) {
   auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-         models, passbands, average, output, root, options] = work;
+         models, passbands, average, output, root, night, options] = work;
   archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-          models, passbands, average, output, root, options);
+          models, passbands, average, output, root, night, options);
 }
 
 /// Those of `paths` that are there.
@@ -80,6 +81,7 @@ std::vector<Measure> coadd(const StepWork& work, Executor& executor, const Obser
   CoaddJob job;
   job.inputs = existing(work.frames);
   job.output = work.output;
+  if (!work.night.empty()) job.through_night = std::strtoll(work.night.c_str(), nullptr, 10);
   apply(work.options, job);
   const CoaddSummary s = coadd_spectra(job, executor, observer);
   return {{"frames", number(job.inputs.size())},

@@ -25,7 +25,8 @@ struct StepWork {
   std::vector<std::string> frames{}, flats{}, skies{}, fluxes{}, star_files{};
   std::vector<std::string> beside{};  ///< of a night's flat: those of the band's other cameras
   std::string models{}, passbands{}, average{}, output{};
-  std::string root{};  ///< of the run, for headers
+  std::string root{};   ///< of the run, for headers
+  std::string night{};  ///< of a tile's coadd the last one
   StepOptions options{};
 };
 

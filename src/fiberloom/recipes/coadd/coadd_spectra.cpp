@@ -344,6 +344,11 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   SpectraFile result;
   result.header = all.header;
   label_group(job.pixels, result.header);
+  if (job.through_night) {
+    result.header.set("SPGRP", "cumulative", "how spectra are grouped");
+    result.header.set("SPGRPVAL", *job.through_night, "last night of the group");
+    result.header.set("NIGHT", *job.through_night);
+  }
   set_dependency(result.header, "fiberloom", std::string(version()));
   Sums sums = job.grid.wanted() ? resample_cameras(job, all, targets, executor)
                                 : sum_cameras(job, all, targets, executor);

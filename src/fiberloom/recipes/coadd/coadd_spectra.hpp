@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,8 @@ struct CoaddJob {
   bool across_cameras = false;  ///< one spectrum of all cameras
   SteppedGrid grid;             ///< wanted: one spectrum of all cameras on this grid
   SkyPixels pixels;             ///< of targets there alone
+  /// All of a tile's exposures up to this night: what the group says of itself.
+  std::optional<std::int64_t> through_night{};
   Verify verify = Verify::kYes;
   Overwrite overwrite = Overwrite::kYes;
 };

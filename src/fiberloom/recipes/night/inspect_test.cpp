@@ -77,6 +77,19 @@ TEST_F(InspectTest, AReceiptIsReadAsItWasWritten) {
   EXPECT_EQ(read->labels, receipt_.labels);
 }
 
+TEST_F(InspectTest, AFolderThatWasMovedIsUpToDate) {
+  const std::string inside = folder_.output() + "/made-before";
+  std::ofstream(inside) << "a frame";
+  receipt_.inputs = {*stamp_file(inside)};
+  write_receipt();
+  const std::string elsewhere = folder_.output() + "-moved";
+  fs::rename(folder_.output(), elsewhere);
+  const auto read = read_receipt(run_folder(elsewhere), task_.name);
+  fs::rename(elsewhere, folder_.output());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->inputs.at(0).path, elsewhere + "/made-before");
+}
+
 TEST_F(InspectTest, WithoutReceiptOrOutputItIsToBeDone) {
   fs::remove(task_.job.output);
   EXPECT_EQ(find().state, TaskState::kWaiting);
