@@ -68,6 +68,17 @@ class BadInput(Case):
         table = self.redshifts(inputs=[self.put("b-only.fits", data), plain])
         self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
 
+    def test_rows_without_targetid_are_no_targets_of_another_file(self):
+        bare = self.put("bare.fits", self.targets.coadd(fibermap=False, scores=False))
+        self.assert_fails(self.redshift(inputs=[self.coadd, bare]), 12, "bare.fits", "TARGETID", "coadd-0-80613.fits")
+
+    def test_a_template_that_covers_nothing_is_named(self):
+        far = self.put("far.fits", template_bytes("GALAXY", redshifts=[5 + 0.1 * i for i in range(9)]))
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "--quiet", "-t", far,
+                              self.templates / "rrtemplate-STAR-A-v1.0.fits")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, "GALAXY is not tried: it covers [0-9.]+-[0-9.]+ Angstrom at none")
+
     def test_templates_that_are_none_are_named(self):
         for name, code, words in (("text.fits", 14, ["text.fits"]), ("coadd.fits", 80, ["BASIS_VECTORS"])):
             path = self.put(name, b"no template" if name == "text.fits" else self.coadd.read_bytes())

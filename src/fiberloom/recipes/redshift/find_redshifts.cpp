@@ -35,6 +35,16 @@ std::vector<redshift::Prior> priors_of(const RedshiftJob& job, const RedshiftInp
   return out;
 }
 
+/// Templates that are tried at no redshift.
+void warn_of_unused(const TargetFits& fits, const Observer& observer) {
+  for (const redshift::Curve& curve : fits.curves) {
+    if (!curve.z.empty()) continue;
+    observer.warn(curve.fitter->source().full_type() +
+                  print(" is not tried: it covers %g-%g Angstrom at none of its redshifts",
+                        fits.set->lowest_edge(), fits.set->highest_edge()));
+  }
+}
+
 /// What no table of all targets has: memory holds a row of each target.
 void forget_scan(redshift::Candidate& c) {
   c.fine_z = {};
@@ -195,6 +205,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     TargetFits fits =
         fit_targets(group.targets, models_, job_.options, priors, given,
                     details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_);
+    if (g == 0) warn_of_unused(fits, observer);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {
       auto& candidates = fits.candidates[t - low];
