@@ -381,6 +381,13 @@ class Files(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         for word in ("redshifts", "5 targets", "GALAXY 3", "STAR 2", "ZWARN 0"):
             self.assertIn(word, result.stdout)
+        archetypes = self.put("rrarchetype-galaxy.fits", archetype_bytes())
+        for path, kind, words in ((self.templates / "rrtemplate-STAR-A-v1.0.fits", "template", "STAR:::A, "),
+                                  (archetypes, "archetypes", "archetypes of GALAXY, 2 spectra")):
+            result = self.program("info", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{path.name}: {kind}\n", result.stdout)
+            self.assertIn(words, result.stdout)
 
 
 if __name__ == "__main__":
