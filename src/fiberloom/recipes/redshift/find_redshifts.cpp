@@ -35,16 +35,6 @@ std::vector<redshift::Prior> priors_of(const RedshiftJob& job, const RedshiftInp
   return out;
 }
 
-/// Templates that are tried at no redshift.
-void warn_of_unused(const TargetFits& fits, const Observer& observer) {
-  for (const redshift::Curve& curve : fits.curves) {
-    if (!curve.z.empty()) continue;
-    observer.warn(curve.fitter->source().full_type() +
-                  print(" is not tried: it covers %g-%g Angstrom at none of its redshifts",
-                        fits.set->lowest_edge(), fits.set->highest_edge()));
-  }
-}
-
 /// What no table of all targets has: memory holds a row of each target.
 void forget_scan(redshift::Candidate& c) {
   c.fine_z = {};
@@ -83,6 +73,15 @@ std::vector<std::string> model_files(const RedshiftJob& job) {
 
 void warn_of_fallback(const RedshiftJob& job, const Observer& observer) {
   if (templates::falls_back(job.templates)) observer.warn(templates::fallback_note());
+}
+
+void warn_of_unused(const TargetFits& fits, const Observer& observer) {
+  for (const redshift::Curve& curve : fits.curves) {
+    if (!curve.z.empty()) continue;
+    observer.warn(curve.fitter->source().full_type() +
+                  print(" is not tried: it covers %g-%g Angstrom at none of its redshifts",
+                        fits.set->lowest_edge(), fits.set->highest_edge()));
+  }
 }
 
 RedshiftModels load_models(const RedshiftJob& job) {
