@@ -119,6 +119,15 @@ class BadInput(Case):
         if os.geteuid() != 0:
             self.assertEqual(self.redshift("--model", "/proc/m.fits").returncode, 30)
 
+    def test_a_full_disk_leaves_nothing_and_says_why(self):
+        for option in ((), ("--model", self.out / "m.fits"), ("-d", self.out / "d.h5")):
+            result = self.redshift(*option, file_limit=5000)
+            if result.returncode == 15:
+                continue  # built without HDF5
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (31, 1), result.stderr)
+            self.assertIn("File too large", result.stderr)
+            self.assertEqual(list(self.out.iterdir()), [])
+
     def test_absurd_options_are_one_line(self):
         for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),
                               ("--zscan-star", "a,b,c"), ("--mintarget", "-1"), ("-n", "0"), ("--method", "guess"),
