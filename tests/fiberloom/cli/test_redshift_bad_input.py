@@ -2,9 +2,11 @@
 """fiberloom redshift on spectra, files and options that are wrong: a defined row, or one line and a code."""
 import math
 import os
+import subprocess
 import unittest
 
 import tiny_fits
+from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
 from small_spectra import CAMERAS, Targets, template_bytes
 
@@ -127,6 +129,27 @@ class BadInput(Case):
             self.assertEqual((result.returncode, len(result.stderr.splitlines())), (31, 1), result.stderr)
             self.assertIn("File too large", result.stderr)
             self.assertEqual(list(self.out.iterdir()), [])
+
+    def left_by_a_killed_run(self, details):
+        """Its temporary file, or nothing where it was too fast."""
+        command = [PROGRAM, "redshift", "-i", self.coadd, "-d", details, "-t", self.templates, "--method", "exact", "--quiet"]
+        process = subprocess.Popen([*map(str, command)])
+        left = []
+        while process.poll() is None and not left:
+            left = list(self.out.glob("*.tmp-*"))
+        process.kill()
+        process.wait()
+        return [path for path in left if path.exists()]
+
+    def test_the_next_run_removes_what_a_killed_one_left(self):
+        details = self.out / "d.h5"
+        if self.redshift("-d", details).returncode == 15:
+            self.skipTest("built without HDF5, the others have no temporary names here")
+        left = next(filter(None, (self.left_by_a_killed_run(details) for _ in range(20))), None)
+        if left is None:
+            self.skipTest("no run was killed in time")
+        self.assertEqual(self.redshift("-d", details).returncode, 0)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["d.h5", "redrock.fits"])
 
     def test_absurd_options_are_one_line(self):
         for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),

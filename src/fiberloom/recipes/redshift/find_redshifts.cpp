@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <map>
 
@@ -13,6 +14,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/atomic_file.hpp"
 
 namespace fiberloom {
 namespace {
@@ -280,6 +282,7 @@ RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor, const
                                Tracer* tracer, redshift::FastScanner* scanner) {
   validate(job);
   warn_of_fallback(job, observer);
+  remove_dead_temporaries(std::array{job.output, job.details, job.model});
   StageClock clock;
   const RedshiftModels models = load_models(job);
   RedshiftSearch search(job, models, observer, scanner);
