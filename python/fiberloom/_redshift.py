@@ -226,7 +226,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
     resolution : array [ntarget][ndiag][nwave], or {camera: array}, optional
         Diagonals of R as DESI stores them; without them spectra are taken as they are.
     templates : path or list of paths, optional
-        Files, a list (.txt) or a folder; default $RR_TEMPLATE_DIR, else the small built-in set.
+        Files, a list (.txt) or a folder; default $RR_TEMPLATE_DIR, else the small built-in set, which the logger
+        "fiberloom" warns of, as of templates that cover the spectra at none of their redshifts.
     mask : array of integers, optional
         Not zero: the pixel is bad.
     targetid : array of integers, optional

@@ -60,6 +60,7 @@ struct Fits {
 Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& ids,
          const RedshiftJob& job, bool scan, bool models, Executor& executor,
          const Observer& observer, redshift::FastScanner* scanner) {
+  warn_of_fallback(job, observer);
   const RedshiftModels loaded = load_models(job);
   Fits out;
   for (const redshift::Template& t : loaded.templates) {
@@ -79,6 +80,7 @@ Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& id
     for (std::size_t t = first; t < last; ++t) views.push_back(view_of(cameras, ids[t], t));
     TargetFits fits =
         fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor, scanner);
+    if (first == 0) warn_of_unused(fits, observer);
     for (std::size_t k = 0; scan && k < fits.curves.size(); ++k) {
       const redshift::Curve& curve = fits.curves[k];
       std::size_t at = 0;

@@ -81,6 +81,21 @@ def check_truth(found):
     assert (found.zwarn == 0).all()
 
 
+def test_templates_that_say_little_are_said(templates, tmp_path, caplog):
+    flux, ivar, resolution = spectra()
+    with caplog.at_level("WARNING", logger="fiberloom"):
+        fl.fit_redshifts(flux, ivar, CAMERAS, resolution)
+    assert [("physics-1" in r.message, r.levelname) for r in caplog.records] == [(True, "WARNING")]
+    caplog.clear()
+    far = tmp_path / "far.fits"
+    with fits.open(templates / "rrtemplate-GALAXY-None-v1.fits") as hdus:
+        hdus["REDSHIFTS"].data = np.arange(5, 6, 0.1)
+        hdus.writeto(far)
+    with caplog.at_level("WARNING", logger="fiberloom"):
+        fl.fit_redshifts(flux, ivar, CAMERAS, resolution, [far, templates / "rrtemplate-STAR-None-v1.fits"])
+    assert [r.message.split(":")[0] for r in caplog.records] == ["GALAXY is not tried"]
+
+
 @pytest.mark.parametrize("method", ["fast", "exact", "redrock"])
 def test_arrays_give_the_truth(templates, method):
     flux, ivar, resolution = spectra()

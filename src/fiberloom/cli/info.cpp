@@ -54,7 +54,8 @@ Command make_info() {
                 exit_codes_of({.reads = true, .writes = true})};
   const auto state = std::make_shared<InfoCommand>();
   command.options.add("FILE", &state->files,
-                      "preproc image, PSF, frame, truth, spectra or redshifts", {.required = true});
+                      "preproc image, PSF, frame, truth, spectra, redshifts or template",
+                      {.required = true});
   add_verify_option(command.options, state->verify);
   command.run = [state](const Invocation&) { return run_info(state->files, state->verify); };
   return command;

@@ -27,6 +27,17 @@ constexpr Ignored kIgnoredValues[] = {
     {"--max-gpuprocs", "any number of threads and ranks share the cards"},
 };
 
+/// What has no effect beside other options, and is said to have none.
+constexpr const char* kOfRedrock[] = {"--zminfit-npoints", "--cosmics-nsig"};
+constexpr const char* kOfOurMethods[] = {"--least-coverage", "--type-shares", "--candidates"};
+constexpr const char* kOfEvidence[] = {"--type-shares", "--candidates"};
+constexpr const char* kOfArchetypes[] = {
+    "--archetype-legendre-degree", "--archetype-legendre-percamera", "--archetype-legendre-prior",
+    "--archetype-nnearest", "--archetypes-no-legendre"};
+constexpr const char* kOfManyFiles[] = {"--retry",        "--verify", "--readers",
+                                        "--writers",      "--memory", "--claim-timeout",
+                                        "--part-overhead"};
+
 void add_survey_options(Options& options, RedshiftCommand& c) {
   survey::PipelineOptions& o = c.pipeline;
   options.group("Many files");
@@ -104,19 +115,33 @@ void finish_redshift_options(const Given& given, const RedshiftCommand& command,
                              const Observer& observer) {
   validate(command.job);
   check_scan_device(command.device, command.job.options.method);
-  const auto warn_ignored = [&](const Ignored& option) {
+  const auto warn = [&](const Ignored& option) {
     if (given.has(option.name)) {
       observer.warn(std::string(option.name) + " is ignored: " + option.reason);
     }
   };
-  for (const Ignored& option : kIgnoredFlags) warn_ignored(option);
-  for (const Ignored& option : kIgnoredValues) warn_ignored(option);
-  if (command.job.options.method == RedshiftMethod::kRedrock) return;
-  for (const char* name : {"--zminfit-npoints", "--cosmics-nsig"}) {
-    if (given.has(name)) {
-      observer.warn(std::string(name) + " is ignored: only --method redrock follows that rule");
+  for (const Ignored& option : kIgnoredFlags) warn(option);
+  for (const Ignored& option : kIgnoredValues) warn(option);
+  const RedshiftOptions& options = command.job.options;
+  const bool redrock = options.method == RedshiftMethod::kRedrock;
+  const auto warn_if = [&](bool needless, const char* reason, std::span<const char* const> names) {
+    for (const char* name : names) {
+      if (needless) warn({name, reason});
     }
+  };
+  warn_if(!redrock, "only --method redrock follows that rule", kOfRedrock);
+  warn_if(redrock, "--method redrock follows redrock's rules alone", kOfOurMethods);
+  const bool evidence = options.evidence && command.job.chi2_scan.empty();
+  warn_if(!redrock && !evidence, "with --no-evidence or --chi2-scan nothing has a probability",
+          kOfEvidence);
+  warn_if(command.job.archetypes.empty(), "there are no --archetypes", kOfArchetypes);
+  if (survey::is_folder_name(command.job.output)) return;
+  for (const char* name : {"--dry-run", "--rebuild-ledger"}) {
+    if (!given.has(name)) continue;
+    throw Error(Status::kUsage,
+                std::string(name) + ": expected -o FOLDER/, where there are many files");
   }
+  warn_if(true, "-o is no folder of many files", kOfManyFiles);
 }
 
 }  // namespace fiberloom::cli

@@ -168,7 +168,9 @@ void require_folder(const char* option, const std::string& path) {
 
 int run_redshift_survey(const Given& given, RedshiftCommand& command) {
   Console console(command.log.threshold());
-  finish_redshift_options(given, command, console.observer());
+  const bool first =  // of ranks: what concerns all of them is said once
+      command.ranks.mpi == "off" || find_launch(process_environment()).rank == 0;
+  finish_redshift_options(given, command, first ? console.observer() : Observer{});
   require_folder("--details", command.job.details);
   require_folder("--model", command.job.model);
   if (!command.job.chi2_scan.empty()) {

@@ -2,6 +2,7 @@
 // `fiberloom report`: frames, or redshifts, as one self-contained page to look at.
 #include "fiberloom/recipes/report/report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -115,7 +116,14 @@ int run_report(const Given& given, const ReportCommand& c) {
     return report_frames(c);
   }
   if (redshifts < c.frames.size()) {
-    throw Error(Status::kUsage, "frames and redshifts: a page has one kind of them");
+    const auto other = std::find_if_not(
+        c.frames.begin(), c.frames.end(),
+        [](const std::string& path) { return redshift_page::is_redshift_file(path); });
+    throw Error(Status::kUsage,
+                *other + ": no redshifts; a page has frames or redshifts, not both" +
+                    (given.has("--templates") ? " (each template has a -t of its own, or name "
+                                                "their folder)"
+                                              : ""));
   }
   check_kind(given, kOfFrames, "frames, and these are redshifts");
   return report_redshifts(c, part.threads);

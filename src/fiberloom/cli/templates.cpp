@@ -51,8 +51,9 @@ Command make_templates() {
   Options& options = command.options;
   options.add("ACTION", &state->action, "info or make", {.required = true});
   options.add("FILE", &state->files,
-              "info: templates, a list or a folder; none: what redshifts are fitted with. make: "
-              "files of spectra or coadds");
+              "info: templates, a list or a folder of them, archetype files; none: what redshifts "
+              "are fitted "
+              "with. make: files of spectra or coadds");
   options.group("Making");
   options.add("-o,--output", &job.output, "template file to write");
   options.add("--redshifts", &job.redshifts,

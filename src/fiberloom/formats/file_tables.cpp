@@ -10,7 +10,8 @@ namespace fiberloom {
 namespace {
 
 FileKind kind_of(const fits::FitsReader& file) {
-  if (file.find("REDSHIFTS") != nullptr) return FileKind::kRedshifts;
+  const fits::Hdu* redshifts = file.find("REDSHIFTS");  // an image in a template
+  if (redshifts != nullptr && redshifts->kind == fits::HduKind::kTable) return FileKind::kRedshifts;
   if (file.find("FIBERQA") != nullptr) return FileKind::kQuality;
   if (file.find("FLUX") != nullptr && file.find("WAVELENGTH") != nullptr) return FileKind::kFrame;
   const auto& hdus = file.hdus();

@@ -8,6 +8,7 @@
 
 #include "fiberloom/ccd/pixel_mask.hpp"
 #include "fiberloom/formats/redshift_file.hpp"
+#include "fiberloom/recipes/template_tools.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -205,6 +206,11 @@ Facts redshift_facts(const std::string& path) {
   return facts;
 }
 
+Facts template_facts(const std::string& path) {
+  const std::string line = describe_templates({path}).front();  // begins with the file's name
+  return {{"holds", line.substr(line.find(": ") + 2)}};
+}
+
 /// Are there wavelengths and fluxes of a camera by name?
 bool has_camera(const std::vector<HduSummary>& hdus) {
   const auto ends = [&](const char* end) {
@@ -242,7 +248,9 @@ FileReport inspect_file(const std::string& path, Verify verify) {
     report.kind = kind;
     if (sound) report.facts = facts(path);
   };
-  if (has("REDSHIFTS")) {
+  if (has("BASIS_VECTORS") || has("ARCHETYPES")) {  // templates may have an HDU REDSHIFTS too
+    is(has("ARCHETYPES") ? "archetypes" : "template", template_facts);
+  } else if (has("REDSHIFTS")) {
     is("redshifts", redshift_facts);
   } else if (has("FLUX") && has("IVAR")) {
     is("frame", frame_facts);

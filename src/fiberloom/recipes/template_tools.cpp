@@ -39,6 +39,22 @@ std::string describe(const Template& t) {
          (t.hash.empty() ? "" : ", SHA-256 " + t.hash.substr(0, 16));
 }
 
+std::string describe(const redshift::Archetypes& a) {
+  const double low = kLastWave / a.wave.back() - 1, high = kFirstWave / a.wave.front() - 1;
+  const std::string covered = high < low ? "nowhere" : print("%.4f to %.4f", low, high);
+  return print(
+      "%s: archetypes of %s, %zu spectra, %.1f-%.1f Angstrom (3600-9824 Angstrom covered: "
+      "%s), version %s, SHA-256 %.16s",
+      a.file.c_str(), a.spectype.c_str(), a.flux.rows(), a.wave.front(), a.wave.back(),
+      covered.c_str(), a.version.c_str(), a.hash.c_str());
+}
+
+std::string describe_file(const std::string& path) {
+  const bool archetypes = fits::FitsReader::open(path).find("ARCHETYPES") != nullptr;
+  return archetypes ? describe(templates::read_archetypes(path))
+                    : describe(templates::read_template(path));
+}
+
 /// TARGETID -> z of the targets of one type.
 std::map<std::int64_t, double> known_redshifts(const MakeTemplateJob& job) {
   std::map<std::int64_t, double> out;
@@ -128,10 +144,15 @@ std::vector<Sums> training_of(const MakeTemplateJob& job, const RestGrid& grid) 
 }  // namespace
 
 std::vector<std::string> describe_templates(const std::vector<std::string>& paths) {
-  const templates::ChosenTemplates chosen = templates::choose_templates(paths);
   std::vector<std::string> out;
-  if (!chosen.note.empty()) out.push_back(chosen.note);
-  for (const Template& t : chosen.set) out.push_back(describe(t));
+  if (templates::falls_back(paths)) {
+    out.push_back(templates::fallback_note());
+    for (const Template& t : templates::choose_templates(paths).set) out.push_back(describe(t));
+    return out;
+  }
+  for (const std::string& path : templates::find_templates(paths)) {
+    out.push_back(describe_file(path));
+  }
   return out;
 }
 

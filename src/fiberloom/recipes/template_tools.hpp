@@ -11,8 +11,9 @@
 namespace fiberloom {
 
 /// One line for each template: type, vectors, method, IGM, wavelengths at rest, redshifts, at which
-/// of them spectra of 3600-9824 Angstrom are covered, training spectra, version, hash. None named:
-/// as `fiberloom redshift` chooses. Throws what reading throws.
+/// of them spectra of 3600-9824 Angstrom are covered, training spectra, version, hash; likewise of
+/// archetypes. Each file by itself: two of one type need not fit into one set. None named: as
+/// `fiberloom redshift` chooses. Throws what reading throws.
 [[nodiscard]] std::vector<std::string> describe_templates(const std::vector<std::string>& paths);
 
 struct MakeTemplateJob {

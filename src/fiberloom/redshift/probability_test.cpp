@@ -149,6 +149,25 @@ TEST(Probability, AMinimumIsOneCandidate) {  // also where a close look moves ot
   }
 }
 
+TEST(Probability, ATemplateThatCoversNothingTakesNothingAway) {  // even if it is the first
+  const Fit fit(1, 0.25);
+  TemplateSet templates = fit.templates;
+  templates.insert(templates.begin(), test::line_template(2, 5));
+  templates[0].spectype = "QSO";
+  templates[0].redshifts = {3, 3.1, 3.2};  // 6500 Angstrom at rest are 26000 there
+  SerialExecutor executor;
+  ScanOptions how;
+  how.fit.evidence = WithEvidence::kYes;
+  const auto curves = scan(fit.set, templates, how, executor);
+  ASSERT_TRUE(curves[0].z.empty());
+  RefineOptions options;
+  options.probability.star = 1e-3;
+  const auto found = refine(fit.set, curves, {}, options, executor);
+  EXPECT_GT(found[0].front().probability, 0.1);
+  EXPECT_EQ(found[0].front().probability, fit.found[0].front().probability);
+  EXPECT_EQ(found[0].front().zerr, fit.found[0].front().zerr);
+}
+
 TEST(Probability, APriorOfTypesMovesIt) {
   Fit fit(1, 0.02);
   std::vector<Candidate> even = fit.found[0], stars = even;

@@ -319,7 +319,7 @@ std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<
   for (std::size_t i = 0; i < basins.size(); ++i) {
     out.push_back(refiner.finish(basins[i], i < kLikely ? 2 : 1));
   }
-  if (!curves.front().evidence.empty()) {
+  if (curves.front().fitter->has_evidence()) {
     weigh(t, curves, prior, options, refiner, out);
     drop_doubles(curves, out);
   }
@@ -336,7 +336,7 @@ std::vector<std::vector<Candidate>> refine(const TargetSet& set, std::span<const
     if (set.targets[t].good_pixels > 0) {
       out[t] = of_target(set, t, curves, priors.empty() ? Prior{} : priors[t], options);
     }
-    const bool bayes = !curves.front().evidence.empty();
+    const bool bayes = curves.front().fitter->has_evidence();
     if (out[t].empty()) out[t] = {no_fit(set.targets[t], curves.front().fitter->source())};
     rank(out[t], options.minima,
          bayes && options.order == Order::kProbability ? RankBy::kProbability : RankBy::kChi2);

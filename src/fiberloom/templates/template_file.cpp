@@ -95,6 +95,15 @@ void require_finite(const FitsReader& file, const Hdu& hdu, const Array2D<double
   }
 }
 
+/// A vector of nothing fits nothing, and no prior can say how bright it is.
+void require_light(const FitsReader& file, const Hdu& hdu, const Array2D<double>& values) {
+  for (std::size_t r = 0; r < values.rows(); ++r) {
+    const std::span<const double> vector(values.row(r), values.cols());
+    if (std::any_of(vector.begin(), vector.end(), [](double x) { return x != 0; })) continue;
+    throw file.error(kBadTemplate, hdu, print("vector %zu is 0 everywhere", r));
+  }
+}
+
 /// A two-dimensional image; one axis counts as one row.
 Array2D<double> matrix(const FitsReader& file, const Hdu& hdu, std::size_t most_rows) {
   const std::size_t axes = hdu.axes.size();
@@ -194,6 +203,7 @@ Template parse_template(const FitsReader& file, const GridRules& rules) {
   if (t.flux.cols() < 2) {
     throw file.error(kBadTemplate, hdu, "one pixel, expected two or more");
   }
+  require_light(file, hdu, t.flux);
   t.wave = wavelengths(file, hdu, t.flux.cols());
   t.redshifts = redshifts_of(file, hdu, t, rules);
   t.training = training_of(file, t.nbasis());
@@ -224,6 +234,7 @@ Archetypes parse_archetypes(const FitsReader& file) {
     std::copy(row.begin(), row.end(), out.flux.row(r));
   }
   require_finite(file, hdu, out.flux);
+  require_light(file, hdu, out.flux);
   out.wave = wavelengths(file, hdu, out.flux.cols());
   auto names = table.text_column("SUBTYPE").value_or(std::vector<std::string>(table.rows));
   for (std::size_t r = 0; r < table.rows; ++r) {

@@ -104,6 +104,7 @@ TEST(TemplateFile, EachFaultIsOneLineWithItsCode) {
       {[](Parts& p) { p.header.set("RRIGM", "Madau95"); }, "RRIGM is Madau95"},
       {[](Parts& p) { p.header.set("VERSION", "7"); }, "RRIGM, which QSO templates of version 7"},
       {[](Parts& p) { p.flux[50] = kNan; }, "vector 1, pixel 10 is"},
+      {[](Parts& p) { std::fill_n(p.flux.begin() + 40, 40, 0.0); }, "vector 1 is 0 everywhere"},
       {[](Parts& p) {
          p.axes = {20, 3, 2};
        },

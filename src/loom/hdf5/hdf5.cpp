@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -21,7 +22,8 @@ namespace {
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& name) {
   const int error = errno == 0 ? EIO : errno;
-  throw Error(write_status(error), path + ": cannot write " + name, error);
+  throw Error(write_status(error), path + ": cannot write " + name + ": " + std::strerror(error),
+              error);
 }
 
 /// As the file has it: little-endian on every machine.

@@ -152,10 +152,10 @@ class Files(Case):
         self.assertEqual(self.redshifts("--mintarget", "1", "-n", "3")["TARGETID"], ids[1:4])
         self.assertEqual(self.redshifts("--ntargets", "2")["TARGETID"], ids[:2])
         self.assertEqual(self.redshifts("--targetids", f"{ids[0]},5")["TARGETID"], ids[:1])
-        self.assertIn("1 of 2 targets asked for are in none", self.warnings)
+        self.assertIn("1 of 2 targets asked for are in none of the files: 5", self.warnings)
         self.result.unlink()
         self.assert_fails(self.redshift("--targetids", "5"), 22, "none of the targets")
-        self.assert_fails(self.redshift("--mintarget", "4", "-n", "2"), 22, "4 to 6", "has 5")
+        self.assert_fails(self.redshift("--mintarget", "4", "-n", "2"), 22, "2 targets from 4 on", "has 5")
         self.assert_fails(self.redshift("--targetids", "5", "-n", "2"), 2, "--targetids")
         self.assert_fails(self.redshift("--targetids", "5;6"), 2, "--targetids")
 
@@ -315,9 +315,26 @@ class Files(Case):
                                "--zscan-star", "-0.002,0.00201,4e-5", "--negflux-nsig", "5", "--no-skymask",
                                "--archetype-legendre-percamera", "False")
         self.check_truth(table)
-        self.assertEqual(len(self.warnings.splitlines()), 6, self.warnings)
-        for name in ("--mp", "--ncpu", "--gpu", "--max-gpuprocs", "--no-mpi-abort", "--debug"):
+        names = ("--mp", "--ncpu", "--gpu", "--max-gpuprocs", "--no-mpi-abort", "--debug",
+                 "--archetype-legendre-percamera")
+        self.assertEqual(len(self.warnings.splitlines()), len(names), self.warnings)
+        for name in names:
             self.assertIn(name + " is ignored", self.warnings)
+
+    def test_what_has_no_effect_is_said_to_have_none(self):
+        many = ("--retry", "1", "--verify", "--readers", "1", "--writers", "1", "--memory", "1G", "--part-overhead", "1",
+                "--claim-timeout", "9")
+        shares = ("--type-shares", "5,2,2", "--candidates", "3")
+        for options in (many, ("--method", "redrock", "--least-coverage", "0.9", *shares), ("--no-evidence", *shares),
+                        ("--archetypes-no-legendre", "--archetype-nnearest", "2", "--archetype-legendre-prior", "1",
+                         "--archetype-legendre-degree", "1"), ("--cosmics-nsig", "4", "--zminfit-npoints", "9")):
+            self.redshifts(*options, "-n", "1")
+            for name in options:
+                if name.startswith("--") and name not in ("--method", "--no-evidence"):
+                    self.assertIn(f"{name} is ignored", self.warnings)
+        self.result.unlink()
+        for name in ("--dry-run", "--rebuild-ledger"):  # and nothing is done
+            self.assert_fails(self.redshift(name), 2, name, "FOLDER")
 
     def test_an_emulated_card_finds_what_the_cpu_does(self):
         cpu = self.redshifts("--json", self.out / "cpu.json", "--backend", "cpu")
@@ -364,6 +381,13 @@ class Files(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         for word in ("redshifts", "5 targets", "GALAXY 3", "STAR 2", "ZWARN 0"):
             self.assertIn(word, result.stdout)
+        archetypes = self.put("rrarchetype-galaxy.fits", archetype_bytes())
+        for path, kind, words in ((self.templates / "rrtemplate-STAR-A-v1.0.fits", "template", "STAR:::A, "),
+                                  (archetypes, "archetypes", "archetypes of GALAXY, 2 spectra")):
+            result = self.program("info", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{path.name}: {kind}\n", result.stdout)
+            self.assertIn(words, result.stdout)
 
 
 if __name__ == "__main__":

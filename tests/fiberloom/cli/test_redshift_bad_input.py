@@ -2,9 +2,11 @@
 """fiberloom redshift on spectra, files and options that are wrong: a defined row, or one line and a code."""
 import math
 import os
+import subprocess
 import unittest
 
 import tiny_fits
+from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
 from small_spectra import CAMERAS, Targets, template_bytes
 
@@ -68,6 +70,17 @@ class BadInput(Case):
         table = self.redshifts(inputs=[self.put("b-only.fits", data), plain])
         self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
 
+    def test_rows_without_targetid_are_no_targets_of_another_file(self):
+        bare = self.put("bare.fits", self.targets.coadd(fibermap=False, scores=False))
+        self.assert_fails(self.redshift(inputs=[self.coadd, bare]), 12, "bare.fits", "TARGETID", "coadd-0-80613.fits")
+
+    def test_a_template_that_covers_nothing_is_named(self):
+        far = self.put("far.fits", template_bytes("GALAXY", redshifts=[5 + 0.1 * i for i in range(9)]))
+        result = self.program("redshift", "-i", self.coadd, "-o", self.result, "--quiet", "-t", far,
+                              self.templates / "rrtemplate-STAR-A-v1.0.fits")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, "GALAXY is not tried: it covers [0-9.]+-[0-9.]+ Angstrom at none")
+
     def test_templates_that_are_none_are_named(self):
         for name, code, words in (("text.fits", 14, ["text.fits"]), ("coadd.fits", 80, ["BASIS_VECTORS"])):
             path = self.put(name, b"no template" if name == "text.fits" else self.coadd.read_bytes())
@@ -107,6 +120,36 @@ class BadInput(Case):
         self.assertEqual(self.result.read_bytes(), before)
         if os.geteuid() != 0:
             self.assertEqual(self.redshift("--model", "/proc/m.fits").returncode, 30)
+
+    def test_a_full_disk_leaves_nothing_and_says_why(self):
+        for option in ((), ("--model", self.out / "m.fits"), ("-d", self.out / "d.h5")):
+            result = self.redshift(*option, file_limit=5000)
+            if result.returncode == 15:
+                continue  # built without HDF5
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (31, 1), result.stderr)
+            self.assertIn("File too large", result.stderr)
+            self.assertEqual(list(self.out.iterdir()), [])
+
+    def left_by_a_killed_run(self, details):
+        """Its temporary file, or nothing where it was too fast."""
+        command = [PROGRAM, "redshift", "-i", self.coadd, "-d", details, "-t", self.templates, "--method", "exact", "--quiet"]
+        process = subprocess.Popen([*map(str, command)])
+        left = []
+        while process.poll() is None and not left:
+            left = list(self.out.glob("*.tmp-*"))
+        process.kill()
+        process.wait()
+        return [path for path in left if path.exists()]
+
+    def test_the_next_run_removes_what_a_killed_one_left(self):
+        details = self.out / "d.h5"
+        if self.redshift("-d", details).returncode == 15:
+            self.skipTest("built without HDF5, the others have no temporary names here")
+        left = next(filter(None, (self.left_by_a_killed_run(details) for _ in range(20))), None)
+        if left is None:
+            self.skipTest("no run was killed in time")
+        self.assertEqual(self.redshift("-d", details).returncode, 0)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["d.h5", "redrock.fits"])
 
     def test_absurd_options_are_one_line(self):
         for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),

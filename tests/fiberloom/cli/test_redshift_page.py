@@ -269,7 +269,9 @@ class BadInput(Case):
         frame = self.out / "frame.fits"
         frame.write_bytes(tiny_fits.image("FLUX", -32, (1, 9), [1.0] * 9, first=True) + tiny_fits.image("IVAR", -32, (1, 9), [1.0] * 9)
                           + tiny_fits.image("WAVELENGTH", -64, (9,), list(range(5000, 5009))))
-        self.fails(2, "one kind", arguments=[self.redrock, frame])
+        self.fails(2, "frame.fits", "not both", arguments=[self.redrock, frame])
+        stars = sorted(self.templates.glob("*.fits"))  # -t takes one; what follows it are inputs
+        self.fails(2, stars[1].name, "a -t of its own", arguments=[self.redrock, "-t", *stars])
         self.fails(2, "--only", "redshifts", arguments=[frame, "--only", "Z>1"])
 
     def test_the_page_is_none_of_its_files(self):

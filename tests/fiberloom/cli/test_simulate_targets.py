@@ -9,6 +9,7 @@ import unittest
 
 import tiny_fits as fits
 from run_fiberloom import PROGRAM
+from small_spectra import archetype_bytes
 
 
 class Simulates(unittest.TestCase):
@@ -84,6 +85,15 @@ class Templates(Simulates):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(f"{vectors} vectors of 20 spectra", done.stdout)
             self.assertIn(f"STAR, {vectors} vectors, {method}", self.templates("info", made).stdout)
+        lines = self.templates("info", made, shutil.copy(made, self.out / "other.fits")).stdout.splitlines()
+        self.assertEqual([line.split(":")[0] for line in lines], [made.name, "other.fits"])  # two that are no set
+
+    def test_info_knows_archetypes(self):
+        archetypes = self.out / "rrarchetype-galaxy.fits"
+        archetypes.write_bytes(archetype_bytes())
+        done = self.templates("info", archetypes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("rrarchetype-galaxy.fits: archetypes of GALAXY, 2 spectra", done.stdout)
 
     def test_make_says_what_it_lacks(self):
         done = self.templates("make", "coadd.fits", "-o", self.out / "x.fits")

@@ -54,6 +54,12 @@ class Redshifts(unittest.TestCase):
         found = self.run_program(launcher(2), "cards", "--part-overhead", "0", "--backend", "emulate")
         self.assertEqual(found, alone)
 
+    def test_what_concerns_all_ranks_is_said_once(self):
+        result = subprocess.run([*launcher(3), PROGRAM, "redshift", "-i", self.tree, "-o", f"{self.work / 'once'}/", "-t", self.work,
+                                 "--threads", "1", "--debug", "--quiet"], capture_output=True, text=True, timeout=200, env=CLEAN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("--debug is ignored"), 1, result.stderr)
+
     def test_one_file_wants_one_rank(self):
         result = subprocess.run([*launcher(2), PROGRAM, "redshift", "-i", self.tree / "coadd-one.fits", "-o",
                                  self.work / "x.fits", "-t", self.work], capture_output=True, text=True, timeout=100, env=CLEAN)

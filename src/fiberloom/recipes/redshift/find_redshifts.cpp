@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <map>
 
@@ -13,6 +14,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/atomic_file.hpp"
 
 namespace fiberloom {
 namespace {
@@ -73,6 +75,15 @@ std::vector<std::string> model_files(const RedshiftJob& job) {
 
 void warn_of_fallback(const RedshiftJob& job, const Observer& observer) {
   if (templates::falls_back(job.templates)) observer.warn(templates::fallback_note());
+}
+
+void warn_of_unused(const TargetFits& fits, const Observer& observer) {
+  for (const redshift::Curve& curve : fits.curves) {
+    if (!curve.z.empty()) continue;
+    observer.warn(curve.fitter->source().full_type() +
+                  print(" is not tried: it covers %g-%g Angstrom at none of its redshifts",
+                        fits.set->lowest_edge(), fits.set->highest_edge()));
+  }
 }
 
 RedshiftModels load_models(const RedshiftJob& job) {
@@ -195,6 +206,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     TargetFits fits =
         fit_targets(group.targets, models_, job_.options, priors, given,
                     details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_);
+    if (g == 0) warn_of_unused(fits, observer);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {
       auto& candidates = fits.candidates[t - low];
@@ -270,6 +282,7 @@ RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor, const
                                Tracer* tracer, redshift::FastScanner* scanner) {
   validate(job);
   warn_of_fallback(job, observer);
+  remove_dead_temporaries(std::array{job.output, job.details, job.model});
   StageClock clock;
   const RedshiftModels models = load_models(job);
   RedshiftSearch search(job, models, observer, scanner);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/recipes/redshift/fit_targets.hpp"
 #include "fiberloom/recipes/redshift/redshift_inputs.hpp"
 #include "fiberloom/recipes/redshift/redshift_table.hpp"
 #include "loom/base/executor.hpp"
@@ -25,6 +26,9 @@ namespace fiberloom {
 
 /// Says so where there is nothing but the built-in set.
 void warn_of_fallback(const RedshiftJob& job, const Observer& observer);
+
+/// Names the templates that were tried at no redshift, since they cover the spectra at none.
+void warn_of_unused(const TargetFits& fits, const Observer& observer);
 
 /// The same for everybody who names the same files: a survey reads them once.
 [[nodiscard]] std::vector<std::string> model_files(const RedshiftJob& job);

@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/redshift/redshift_inputs.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -16,11 +17,25 @@
 namespace fiberloom {
 namespace {
 
+std::optional<std::vector<std::int64_t>> own_ids_of(const SpectraReader& file) {
+  if (!file.fibermap) return std::nullopt;
+  return file.fibermap->integers("TARGETID", kNoTarget);
+}
+
+/// Numbers of rows are no TARGETIDs: files that have the one and the other share no target.
+void require_comparable_ids(const std::deque<SpectraReader>& files) {
+  const auto named = [](const SpectraReader& file) { return own_ids_of(file).has_value(); };
+  const auto with = std::find_if(files.begin(), files.end(), named);
+  const auto without = std::find_if_not(files.begin(), files.end(), named);
+  if (with == files.end() || without == files.end()) return;
+  throw Error(Status::kMissingKeyword,
+              without->path() + ": no column TARGETID in a FIBERMAP, which " + with->path() +
+                  " has: cannot tell which spectra are of one target");
+}
+
 /// TARGETID of each spectrum; numbers of rows where a file does not say it.
 std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& observer) {
-  std::optional<std::vector<std::int64_t>> ids;
-  if (file.fibermap) ids = file.fibermap->integers("TARGETID", kNoTarget);
-  if (ids) return *ids;
+  if (const auto ids = own_ids_of(file)) return *ids;
   observer.warn(file.path() + ": " + (file.fibermap ? "FIBERMAP has no TARGETID" : "no FIBERMAP") +
                 ": targets are numbered by their rows");
   std::vector<std::int64_t> rows(file.nspec());
@@ -44,11 +59,32 @@ std::vector<std::int64_t> in_range(std::vector<std::int64_t> ids, const Redshift
   const std::size_t first = job.first_target.value_or(0);
   const std::size_t count = job.ntargets.value_or(ids.size() - std::min(first, ids.size()));
   if (first > ids.size() || count > ids.size() - first) {
-    throw Error(kFiberRange, path + print(": targets %zu to %zu asked for, the file has %zu", first,
-                                          first + count, ids.size()));
+    const std::string number = job.ntargets ? print("%zu ", count) : "";
+    throw Error(kFiberRange,
+                path + ": " + number +
+                    print("targets from %zu on asked for, the file has %zu", first, ids.size()));
   }
   const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
   return {from, from + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// Targets asked for that are nowhere, the first of them by name.
+void warn_of_missing(std::span<const std::int64_t> wanted,
+                     const std::unordered_map<std::int64_t, std::size_t>& found,
+                     const Observer& observer) {
+  std::vector<std::int64_t> missing;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
+               [&](std::int64_t id) { return !found.contains(id); });
+  if (missing.empty() || found.empty()) return;
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(missing.size(), kNamed); ++i) {
+    names += (i > 0 ? ", " : "") + std::to_string(missing[i]);
+  }
+  if (missing.size() > kNamed) names += ", ...";
+  observer.warn(print("%zu of %zu targets asked for are in none of the files: ", missing.size(),
+                      wanted.size()) +
+                names);
 }
 
 /// Who an exposure of a target is, whichever camera's file tells of it.
@@ -81,6 +117,7 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
   const std::unordered_set<std::int64_t> wanted(job.target_ids.begin(), job.target_ids.end());
   std::unordered_map<std::int64_t, std::size_t> place;
   std::size_t repeated = 0;
+  require_comparable_ids(files_);
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const std::vector<std::int64_t> all = ids_of(files_[f], observer);
     const std::vector<std::int64_t> kept = in_range(unique_of(all), job, files_[f].path());
@@ -103,12 +140,7 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
               "target",
               repeated));
   }
-  std::size_t missing = 0;
-  for (const std::int64_t id : wanted) missing += !place.contains(id);
-  if (missing > 0 && !ids_.empty()) {
-    observer.warn(
-        print("%zu of %zu targets asked for are in none of the files", missing, wanted.size()));
-  }
+  warn_of_missing(job.target_ids, place, observer);
   if (ids_.empty()) {
     throw Error(kFiberRange, files_.front().path() + ": none of the targets asked for");
   }

@@ -191,12 +191,12 @@ std::string scripts() {
 }  // namespace
 
 bool is_redshift_file(const std::string& path) {
-  bool redshifts = false, frame = false;
+  bool redshifts = false, other = false;  // frames and templates may have an HDU REDSHIFTS
   for (const HduSummary& hdu : list_hdus(path)) {
     redshifts |= hdu.name == "REDSHIFTS";
-    frame |= hdu.name == "FLUX" || hdu.name == "IVAR";
+    other |= hdu.name == "FLUX" || hdu.name == "IVAR" || hdu.name == "BASIS_VECTORS";
   }
-  return redshifts && !frame;
+  return redshifts && !other;
 }
 
 PageInput with_neighbours(PageInput input) {
