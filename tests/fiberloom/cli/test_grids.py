@@ -196,6 +196,27 @@ class Quality(Case):
         for more in (("--shifted-psf", self.out / "psf.fits"), ("--trace-widths",)):
             self.assert_fails(self.extract(*more), 2, "without trace_shifts")
 
+    def test_wings_are_taken_off_and_counted_where_they_came_from(self):
+        summary = self.out / "summary.json"
+        self.extract_ok("--psf-tails")
+        before = fits.by_name(self.frame)
+        self.extract_ok("--psf-tails", "--wings", "30", "--json", summary, "--threads", "1")
+        bytes_of_one, after = self.frame.read_bytes(), fits.by_name(self.frame)
+        self.assertEqual(after["FLUX"].cards["EXWINGS"], 30)
+        self.assertNotIn("EXWINGS", before["FLUX"].cards)
+        told = json.loads(summary.read_text())["wings"]
+        self.assertEqual(told["reach"], 30)
+        self.assertGreater(told["share_of_light"], 0.005)
+        self.assertNotEqual(before["FLUX"].data, after["FLUX"].data)
+        self.extract_ok("--psf-tails", "--wings", "30", "--threads", "2")
+        self.assertEqual(bytes_of_one, self.frame.read_bytes())
+
+    def test_wings_that_cannot_be_had_are_refused(self):
+        for more, said in ((["--wings", "30"], "psf_tails"), (["--psf-tails", "--wings", "30", "--oversample", "2"], "oversample"),
+                           (["--psf-tails", "--wings", "30", "--method", "patch"], "wings"),
+                           (["--psf-tails", "--wings", "5"], "--wings")):
+            self.assert_fails(self.extract(*more), 2, said)
+
     def test_numbers_outside_their_range(self):
         for option, value in (("--oversample", "9"), ("--max-leak", "2"), ("--trace-shifts", "5"), ("--realisations", "-1")):
             self.assert_fails(self.extract(option, value), 2, option)
