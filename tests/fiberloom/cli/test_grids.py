@@ -168,6 +168,13 @@ class Quality(Case):
         fit = told["bundles"][0]["fit"]
         self.assertGreater(fit["pixels"], fit["parameters"])
 
+    def test_draws_with_weights_of_the_model_are_held_against_the_resolution_that_they_have(self):
+        summary = self.out / "summary.json"
+        self.extract_ok("--realisations", "12", "--model-variance", "--json", summary)
+        drawn = json.loads(summary.read_text())["realisations"]
+        self.assertLess(abs(drawn["width"] - 1), 0.03)
+        self.assertLess(abs(drawn["correlation_with_bins"][0]), 4 * drawn["correlation_error"])  # 7 without
+
     def test_traces_are_moved_where_the_frame_shows_it_and_the_psf_is_written(self):
         summary, moved = self.out / "summary.json", self.out / "psf-moved.fits"
         before = self.extract_ok() and fits.by_name(self.frame)
