@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU-seconds of p = A f and A^T p for a whole r camera, 500 fibres x 2326 bins: bench_forward.
+// CPU-seconds of p = A f, A^T p and the wings for a whole r camera, 500 fibres x 2326 bins:
+// bench_forward.
 // The smallest of five repetitions on one thread.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <string>
 
 #include "fiberloom/psf/forward_model.hpp"
+#include "fiberloom/psf/wings.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 
 namespace {
@@ -41,5 +44,12 @@ int main() {
   Array2D<double> image;
   report("project", [&] { image = model.project(flux.view(), serial); });
   report("adjoint", [&] { (void)model.adjoint(image.view(), serial); });
+  const PsfModel tailed = with_tails(psf, 0.005);
+  for (const int reach : {50, 100}) {
+    const WingModel wings(tailed, {wave}, reach);
+    report(("wings " + std::to_string(reach)).c_str(),
+           [&] { (void)wings.project(flux.view(), serial); });
+    report("  shares", [&] { (void)wings.shares(serial); });
+  }
   return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compute part of a frame, by stage: bench_frame IMAGE PSF [--threads N] [--repeat N] [--wave
-// a,b,c] [--json FILE] [--reject NSIG] [--model-variance] The frame is read once and extracted N
-// times in one process; the first pass, which touches fresh memory, is shown apart. Figures are the
-// smallest of the others: what the machine can do when nobody disturbs it.
+// a,b,c] [--json FILE] [--reject NSIG] [--model-variance] [--wings PIXELS] The frame is read once
+// and extracted N times in one process; the first pass, which touches fresh memory, is shown apart.
+// Figures are the smallest of the others: what the machine can do when nobody disturbs it.
 #include <algorithm>
 #include <climits>
 #include <cstdio>
@@ -17,7 +17,9 @@
 #endif
 
 #include "fiberloom/extract/extract.hpp"
+#include "fiberloom/extract/wings.hpp"
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/simulate/simulated_psf.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "loom/runtime/usage.hpp"
@@ -34,6 +36,7 @@ struct Options {
   double wmin = 5760, wmax = 7620, dw = 0.8;
   double reject = -1;
   bool model_variance = false;
+  int wings = -1;
 };
 
 Options parse(int argc, char** argv) {
@@ -49,6 +52,8 @@ Options parse(int argc, char** argv) {
       o.reject = std::atof(argv[++i]);
     } else if (arg == "--model-variance") {
       o.model_variance = true;
+    } else if (i + 1 < argc && arg == "--wings") {
+      o.wings = std::atoi(argv[++i]);
     } else if (i + 1 < argc && arg == "--json") {
       o.json = argv[++i];
     } else if (i + 1 < argc && arg == "--wave") {
@@ -61,7 +66,7 @@ Options parse(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: bench_frame IMAGE PSF [--threads N] [--repeat N] [--wave a,b,c] [--json FILE] "
-        "[--reject NSIG] [--model-variance]\n");
+        "[--reject NSIG] [--model-variance] [--wings PIXELS]\n");
     std::exit(2);
   }
   o.image = plain[0];
@@ -79,7 +84,9 @@ int run(const Options& o) {
   // a simulated frame's hits are in its MASK: to reject them is what costs
   apply_mask(frame.ccd, frame.mask, o.reject > 0 ? kDefaultMaskBits & ~16U : kDefaultMaskBits);
   frame.mask = {};
-  const PsfFile psf = read_psf(o.psf);
+  PsfFile psf = read_psf(o.psf);
+  // so faint that a frame without them is fitted as well; --wings 0: in the stamps alone
+  if (o.wings >= 0) psf.model = with_tails(psf.model, 1e-6);
   ExtractOptions options;
   options.wave = linear_wave_grid(o.wmin, o.wmax, o.dw);
   options.reject_nsig = o.reject;
@@ -89,8 +96,19 @@ int run(const Options& o) {
   for (int i = 0; i < o.repeat; ++i) {
     Tracer tracer;
     StageClock clock;
-    const ExtractResult result =
-        extract_exact(frame.ccd, psf.model, options, *executor, {}, &tracer);
+    const auto extract = [&](const CcdFrame& ccd, const ExtractOptions& with) {
+      return extract_exact(ccd, psf.model, with, *executor, {}, &tracer);
+    };
+    if (o.wings <= 0) {
+      (void)extract(frame.ccd, options);
+    } else {
+      Span span(&tracer, "wings and their light");
+      const WinglessFrame bare =
+          take_wings_off(frame.ccd, psf.model, options, o.wings, extract, *executor, {});
+      span.stop();
+      ExtractResult result = extract(bare.ccd, options);
+      count_wings(bare, options, result);
+    }
     passes.push_back({clock.lap(), tracer.sums()});
   }
   const auto first = passes.begin() + 1;

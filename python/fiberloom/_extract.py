@@ -177,7 +177,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  wave_file: Optional[PathLike] = None, model: Optional[PathLike] = None,
                  residual: Optional[PathLike] = None, pixmask: Optional[PathLike] = None,
                  fibermap: Optional[PathLike] = None, trace_shifts: Optional[int] = None, trace_widths: bool = False,
-                 shifted_psf: Optional[PathLike] = None,
+                 wings: Optional[int] = None, shifted_psf: Optional[PathLike] = None,
                  barycentric_correction: bool = False, barycentric_fibers: bool = False, specmin: int = 0,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
@@ -213,6 +213,9 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
         back says by how much.
     trace_widths : bool
         With it: change the widths of spots, too.
+    wings : int, optional
+        With `tails`: follow the PSF's tails so many pixels beyond the spots, take that light off the pixels and count it
+        where it came from; "wings" of what comes back says how much it was.
     shifted_psf : path, optional
         The PSF so changed, to write.
     barycentric_correction : bool
@@ -259,7 +262,7 @@ progress
     options = _options(
         {"wavelength": wavelength, "wave_log10": wave_log10, "barycentric_correction": barycentric_correction,
          "barycentric_fibers": barycentric_fibers, "oversample": oversample, "max_leak": max_leak,
-         "trace_shifts": trace_shifts, "trace_widths": trace_widths,
+         "trace_shifts": trace_shifts, "trace_widths": trace_widths, "wings": wings,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
          "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,

@@ -236,6 +236,14 @@ py::object traces_dict(const TraceReport& traces) {
   return out;
 }
 
+py::object wings_dict(const WingReport& wings) {
+  using namespace py::literals;
+  if (wings.reach == 0) return py::none();
+  return py::dict("reach"_a = wings.reach, "rounds"_a = wings.rounds,
+                  "last_change_sigma"_a = wings.last_sigma, "share_of_light"_a = wings.share,
+                  "most_electrons"_a = wings.most_e);
+}
+
 py::dict summary_dict(const ExtractSummary& s) {
   using namespace py::literals;
   const auto seconds = [](const StageTime& t) {
@@ -248,7 +256,8 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "some_bad"_a = s.some_bad, "all_bad"_a = s.all_bad, "bad_fit"_a = s.bad_fit,
                   "cosmic"_a = s.cosmic, "rejected"_a = s.rejected,
                   "realisations"_a = realisations_dict(s.realisations),
-                  "trace_shifts"_a = traces_dict(s.traces), "device_failure"_a = s.by_cpu.failure,
+                  "trace_shifts"_a = traces_dict(s.traces), "wings"_a = wings_dict(s.wings),
+                  "device_failure"_a = s.by_cpu.failure,
                   "bundles"_a = bundle_list(s.bundles));
 }
 

@@ -177,10 +177,10 @@ def test_functions_have_every_option_of_the_table_with_its_default():
     table = _core.extract_options
     assert table["wavelength"]["unit"] == "Angstrom"
     names = {"psf_tails": "tails"}  # the argument of another name
-    unset = {"nspec", "psferr", "mask_bits", "wavelength", "reject", "max_leak", "trace_shifts"}  # None stands for their default
+    unset = {"nspec", "psferr", "mask_bits", "wavelength", "reject", "max_leak", "trace_shifts", "wings"}  # None stands for their default
     for function, without in ((fl.extract_file, set()),
                               (fl.extract_frame, {"wavelength", "wave_log10", "barycentric_correction", "barycentric_fibers", "gh00", "psf_tails", "psf_status",
-                                                  "verify", "scores", "trace_shifts", "trace_widths"})):
+                                                  "verify", "scores", "trace_shifts", "trace_widths", "wings"})):
         parameters = inspect.signature(function).parameters
         for key in set(table) - without:
             expected = None if key in unset else table[key]["default"]

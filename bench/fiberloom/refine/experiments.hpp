@@ -35,4 +35,14 @@ struct TraceExperiment {
 };
 void run(const TraceExperiment& experiment);
 
+/// Two bundles of faint fibres, a bright star at the edge of one, a PSF with tails.
+struct WingExperiment {
+  int frames = 10, reach = 50;
+  std::size_t nwave = 400;
+  double amplitude = 0.002;                            ///< of the tails
+  double star_e = 20000, faint_e = 40, line_e = 5000;  ///< electrons a bin
+  std::uint64_t seed = 1;
+};
+void run(const WingExperiment& experiment);
+
 }  // namespace fiberloom::bench

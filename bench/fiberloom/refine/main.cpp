@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --model-variance, --reject and --trace-shifts bring, against the truth: bench_refine
-// variance|cosmics|traces
-// [options]. Frames of a DESI-like camera of one bundle; truth, noise and hits are known.
+// What --model-variance, --reject, --trace-shifts and --wings bring, against the truth:
+// bench_refine variance|cosmics|traces|wings [options]. Frames of a DESI-like camera of one bundle;
+// truth, noise and hits are known.
 #include <CLI/CLI.hpp>
 
 #include "bench/fiberloom/refine/experiments.hpp"
@@ -9,7 +9,8 @@
 
 int main(int argc, char** argv) {
   using namespace fiberloom::bench;
-  CLI::App app{"What --model-variance, --reject and --trace-shifts bring, against the truth"};
+  CLI::App app{
+      "What --model-variance, --reject, --trace-shifts and --wings bring, against the truth"};
   app.require_subcommand(1);
   VarianceExperiment variance;
   CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
@@ -30,11 +31,20 @@ int main(int argc, char** argv) {
   third->add_option("--pixels", traces.pixels)->capture_default_str();
   third->add_flag("--widths", traces.widths);
   third->add_option("--seed", traces.seed)->capture_default_str();
+  WingExperiment wings;
+  CLI::App* fourth = app.add_subcommand("wings", "faint fibres beside a bright star");
+  fourth->add_option("--frames", wings.frames)->capture_default_str();
+  fourth->add_option("--bins", wings.nwave)->capture_default_str();
+  fourth->add_option("--reach", wings.reach)->capture_default_str();
+  fourth->add_option("--amplitude", wings.amplitude)->capture_default_str();
+  fourth->add_option("--star", wings.star_e)->capture_default_str();
+  fourth->add_option("--seed", wings.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     if (*first) run(variance);
     if (*second) run(cosmics);
     if (*third) run(traces);
+    if (*fourth) run(wings);
   } catch (const loom::Error& error) {
     std::fprintf(stderr, "bench_refine: %s\n", error.what());
     return error.exit_code();

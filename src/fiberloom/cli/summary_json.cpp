@@ -98,6 +98,15 @@ Json trace_fit(const TraceReport& traces, const TraceFit& fit) {
   return json;
 }
 
+Json wings(const WingReport& wings) {
+  if (wings.reach == 0) return {};
+  return {{"reach", wings.reach},
+          {"rounds", wings.rounds},
+          {"last_change_sigma", wings.last_sigma},
+          {"share_of_light", wings.share},
+          {"most_electrons", wings.most_e}};
+}
+
 Json trace_shifts(const TraceReport& traces) {
   if (traces.degree < 0) return {};
   const TraceDomain& d = traces.domain;
@@ -162,6 +171,7 @@ std::string summary_json(const ExtractSummary& s, const ExtractJob& job, const R
                         {"column_leak", leak(s.leak.columns)}};
   json["realisations"] = s.realisations ? realisations(*s.realisations) : Json();
   json["trace_shifts"] = trace_shifts(s.traces);
+  json["wings"] = wings(s.wings);
   json["bundles"] = Json::array();
   for (const BundleReport& report : s.bundles) json["bundles"].push_back(bundle(report));
   json["timers"] = Json::object();

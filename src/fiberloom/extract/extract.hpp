@@ -55,6 +55,9 @@ struct ExtractOptions {
   /// Solved on bins so many times narrower, of which each bin of the result is the mean that has
   /// the least variance: light between the centres of bins is described, and its errors stay small
   int oversample = 1;
+  /// exact engine on the CPU: xflux alone, to 1e-2 sigma and without errors, for who models light;
+  /// of the result nothing else is there
+  bool fluxes_only = false;
   PatchOptions patch;
 };
 
@@ -140,6 +143,15 @@ struct CcdPixel {
   friend auto operator<=>(const CcdPixel&, const CcdPixel&) = default;
 };
 
+/// What was done about light beyond the stamps (wings.hpp).
+struct WingReport {
+  int reach = 0;          ///< pixels; 0: nothing
+  int rounds = 0;         ///< how often wings were made
+  double last_sigma = 0;  ///< by how much they changed in the last, at most, in sigma of a pixel
+  double share = 0;       ///< light beyond a stamp to that in it, mean over bins
+  double most_e = 0;      ///< the most that was taken off a pixel, electrons
+};
+
 /// The spectra, in electron/Angstrom, with what only their extraction knows; arrays [nspec][nwave].
 struct ExtractResult : Spectra {
   int spec_min = 0;       ///< first fibre, counted from 0 in the PSF
@@ -155,6 +167,7 @@ struct ExtractResult : Spectra {
   Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;
   DeviceReport device;
+  WingReport wings;    ///< whoever took them off before says how
   TraceReport traces;  ///< whoever moved the traces before (extract/traces/) says how
 };
 

@@ -29,6 +29,10 @@ int PsfModel::corner_y(double center) const noexcept {
   return shape ? shape->corner_y(center) : static_cast<int>(std::floor(center - hsize_y + 0.5));
 }
 
+double rows_per_aa(const PsfModel& psf, std::size_t fiber, double wave_aa) {
+  return std::abs(psf.y(fiber, wave_aa + 0.5) - psf.y(fiber, wave_aa - 0.5));
+}
+
 namespace {
 
 /// Integrals of the Hermite functions over n unit pixels: out[m * n + p], pixel p spans
@@ -59,22 +63,22 @@ std::vector<double> pixel_integrals(double center, double sigma, int first, int 
   return out;
 }
 
-}  // namespace
-
-Spot spot_reference(const PsfModel& psf, std::size_t fiber, double wave_aa) {
-  Spot spot;
+/// Values of a Gauss-Hermite spot as the formula has them, negative ones cut; of other kinds those
+/// of the shape. Returns their sum, 0 where there is no spot.
+// Long: the definition in one place.
+double evaluate(const PsfModel& psf, std::size_t fiber, double wave_aa, Spot& spot) {
   spot.nx = psf.stamp_nx();
   spot.ny = psf.stamp_ny();
   spot.value.assign(static_cast<std::size_t>(spot.nx * spot.ny), 0.0);
   const double x = psf.x(fiber, wave_aa), y = psf.y(fiber, wave_aa);
   const double sx = psf.sigma_x(fiber, wave_aa), sy = psf.sigma_y(fiber, wave_aa);
-  if (!(std::abs(x) < 1e8) || !(std::abs(y) < 1e8)) return spot;
+  if (!(std::abs(x) < 1e8) || !(std::abs(y) < 1e8)) return 0;
   spot.x0 = psf.corner_x(x);
   spot.y0 = psf.corner_y(y);
-  if (!(sx > 0) || !(sy > 0)) return spot;
+  if (!(sx > 0) || !(sy > 0)) return 0;
   if (psf.shape) {
     psf.shape->evaluate({fiber, wave_aa, x, y}, reference_shape_kernels(), spot.value.data());
-    return spot;
+    return 1;
   }
 
   const auto px = pixel_integrals(x, sx, spot.x0, spot.nx, psf.gh_deg_x);
@@ -109,8 +113,22 @@ Spot spot_reference(const PsfModel& psf, std::size_t fiber, double wave_aa) {
     v = std::max(v, 0.0);
     sum += v;
   }
+  return sum;
+}
+
+}  // namespace
+
+Spot spot_reference(const PsfModel& psf, std::size_t fiber, double wave_aa) {
+  Spot spot;
+  const double sum = evaluate(psf, fiber, wave_aa, spot);
+  if (psf.shape) return spot;
   for (double& v : spot.value) v = sum > 0 ? v / sum : 0.0;
   return spot;
+}
+
+double stamp_light(const PsfModel& psf, std::size_t fiber, double wave_aa) {
+  Spot spot;
+  return evaluate(psf, fiber, wave_aa, spot);
 }
 
 }  // namespace fiberloom

@@ -61,6 +61,9 @@ struct PsfModel {
   [[nodiscard]] int corner_y(double center) const noexcept;
 };
 
+/// Rows that an Angstrom takes on the CCD.
+[[nodiscard]] double rows_per_aa(const PsfModel& psf, std::size_t fiber, double wave_aa);
+
 /// One spot: nx x ny values (row-major, x fastest) whose corner is CCD pixel (x0, y0). Sums to 1
 /// over the whole stamp; not cropped at the CCD. (x0, y0) = (corner_x(X), corner_y(Y)), of
 /// Gauss-Hermite spots floor(X - hsize_x + 0.5).
@@ -72,5 +75,8 @@ struct Spot {
 /// The straightforward evaluation, from the definition; the oracle of the vectorised kernels.
 /// A spot whose sigma is not positive or whose centre is not finite is all zero.
 [[nodiscard]] Spot spot_reference(const PsfModel& psf, std::size_t fiber, double wave_aa);
+/// Sum of a Gauss-Hermite spot before it is divided by it, what is negative cut; 0 where there is
+/// no spot.
+[[nodiscard]] double stamp_light(const PsfModel& psf, std::size_t fiber, double wave_aa);
 
 }  // namespace fiberloom

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The spot kernel of one ISA level: packs of bins through spots_lane.hpp, then transposed to one
 // spot after the other, since the normal equations run along the pixels of a row.
-#include <math.h>
-
 #include <utility>
 
 #include "fiberloom/psf/pixel_spots.hpp"
@@ -29,25 +27,28 @@ struct Scratch {
 template <class P>
 inline constexpr int kAligned = sizeof(typename P::Real) == sizeof(double) ? kLanes : kFloatLanes;
 
-/// Wings at pixel centres; rare, so the power is libm's.
+/// Tails at pixel centres; amp r2 / (core^2 + r2)^power.
 template <class P>
 void add_tails(const SpotPlan& plan, const lane::SpotSeries<typename P::Real>& series,
                const int* x0, const int* y0, const double* x, const double* y, Scratch<P>& s) {
   const int base = 4 + (plan.degree_x + 1) * (plan.degree_y + 1);
   P parameter[5];
   for (int i = 0; i < 5; ++i) parameter[i] = lane::legendre<P>(series, base + i);
-  const auto value = [&](int k, int i) { return static_cast<double>(lane_value(parameter[k], i)); };
+  P x_offset, y_offset;  // pixel 0 minus the centre
+  for (int i = 0; i < P::width; ++i) {
+    x_offset.v[i] = static_cast<typename P::Real>(x0[i] - x[i]);
+    y_offset.v[i] = static_cast<typename P::Real>(y0[i] - y[i]);
+  }
+  const P core2 = parameter[1] * parameter[1], power = fma(parameter[4], P(0.5), P(1.0));
+  const P off_two = abs(power - P(2.0));
+  const bool square = all_below(off_two, 1e-300);  // as specex has it, and cheap
   for (int r = 0; r < plan.ny; ++r) {
     for (int p = 0; p < plan.nx; ++p) {
-      P out(0.0);
-      for (int i = 0; i < P::width; ++i) {
-        const double dx = (x0[i] + p - x[i]) * value(2, i);
-        const double dy = (y0[i] + r - y[i]) * value(3, i);
-        const double r2 = dx * dx + dy * dy, core = value(1, i);
-        out.v[i] = static_cast<typename P::Real>(value(0, i) * r2 /
-                                                 ::pow(core * core + r2, 1.0 + 0.5 * value(4, i)));
-      }
-      s.tail[r * plan.nx + p] = out;
+      const P dx = (x_offset + P(static_cast<double>(p))) * parameter[2];
+      const P dy = (y_offset + P(static_cast<double>(r))) * parameter[3];
+      const P r2 = fma(dx, dx, dy * dy), sum = core2 + r2;
+      s.tail[r * plan.nx + p] = square ? parameter[0] * r2 / (sum * sum)
+                                       : parameter[0] * r2 * lane_math::exp(-(power * log(sum)));
     }
   }
 }

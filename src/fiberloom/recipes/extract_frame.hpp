@@ -35,6 +35,8 @@ struct ExtractJob {
   /// Degree of the polynomials over the CCD by which the PSF's traces are moved first; < 0: none
   int trace_shifts = -1;
   bool trace_widths = false;  ///< with it: widths of spots, too
+  /// How far tails of the PSF beyond its stamps are followed and taken off, pixels; < 0: not at all
+  int wings = -1;
   double max_leak = -1;       ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
   /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame
   /// alone.
@@ -54,6 +56,11 @@ struct ExtractJob {
 /// Whether traces are looked for before the frame is extracted.
 [[nodiscard]] inline bool moves_traces(const ExtractJob& job) {
   return job.trace_shifts >= 0 && job.method == Method::kExact;
+}
+
+/// Whether light beyond the stamps is looked for before the frame is extracted.
+[[nodiscard]] inline bool takes_wings_off(const ExtractJob& job) {
+  return job.wings >= 0 && job.method == Method::kExact;
 }
 
 /// What the CPU took over from the device.
@@ -91,6 +98,7 @@ struct ExtractSummary {
   std::size_t not_computed = 0;  ///< of all_bad, those that had light on good pixels
   std::vector<BundleReport> bundles;
   TraceReport traces;
+  WingReport wings;
   TakenOver by_cpu;
   MemoryUse memory;
 };

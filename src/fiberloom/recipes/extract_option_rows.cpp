@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of the option table. A new option is one of them.
 #include "fiberloom/extract/traces/trace_shifts.hpp"
+#include "fiberloom/psf/wings.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
 
 namespace fiberloom {
@@ -163,6 +164,18 @@ const ExtractOptionRow kRows[] = {
      .field = [](ExtractJob& j) -> Field { return &j.trace_widths; },
      .only = Method::kExact,
      .receipt = {.place = 36, .key = "trace_widths", .if_changed = true}},
+    {.key = "wings",
+     .names = "--wings",
+     .group = kProblem,
+     .unit = "pixels",
+     .text = "with --psf-tails: follow the tails beyond the spots so far, to neighbours and across "
+             "bundle gaps, take that light off the pixels and count it where it came from; default: "
+             "spots end at their stamps",
+     .field = [](ExtractJob& j) -> Field { return &j.wings; },
+     .interval = kWingReach,
+     .negative_is_unset = true,
+     .only = Method::kExact,
+     .receipt = {.place = 37, .key = "wings", .if_changed = true}},
     {.key = "method",
      .names = "--method",
      .group = kMethod,

@@ -102,8 +102,22 @@ std::vector<OptionsEntry> options_entries() {
   return list;
 }
 
+void validate_wings(const ExtractJob& job) {
+  if (job.wings < 0) return;
+  if (job.method != Method::kExact)
+    throw Error(Status::kUsage, "wings are of the exact method; --method patch has none");
+  if (!job.psf_options.tails) {
+    throw Error(Status::kUsage,
+                "wings: they are the PSF's tails beyond the stamps; expected psf_tails, too");
+  }
+  if (job.options.oversample > 1) {
+    throw Error(Status::kUsage, "wings and oversample: expected one of the two");
+  }
+}
+
 void validate(const ExtractJob& job) {
   validate(job.options);
+  validate_wings(job);
   each_extract_option(job, [](const ExtractOptionRow& row, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
       const auto number = static_cast<double>(value);

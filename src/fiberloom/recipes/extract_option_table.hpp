@@ -95,5 +95,7 @@ struct OptionsEntry {
 /// Throws kUsage, with the key, where an option is outside its interval or makes no sense for any
 /// image and PSF.
 void validate(const ExtractJob& job);
+/// Fails with kUsage where light beyond the stamps cannot be had with the other options.
+void validate_wings(const ExtractJob& job);
 
 }  // namespace fiberloom

@@ -110,7 +110,8 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
                                             "max_leak",
                                             "oversample",
                                             "trace_shifts",
-                                            "trace_widths"}));
+                                            "trace_widths",
+                                            "wings"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -135,12 +136,12 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
   std::set<const void*> in_rows;
   each_extract_option(job, [&](const ExtractOptionRow&, const auto& m) { in_rows.insert(&m); });
   auto& [image, psf, fibermap, output, model, residual, pixmask, shifted_psf, wave, wave_log10,
-         wave_file, barycentric, barycentric_fibers, method, trace_shifts, trace_widths, max_leak,
-         realisations, report_leak, options, mask_bits, psf_options, verify, scores, overwrite] =
-      job;
+         wave_file, barycentric, barycentric_fibers, method, trace_shifts, trace_widths, wings,
+         max_leak, realisations, report_leak, options, mask_bits, psf_options, verify, scores,
+         overwrite] = job;
   auto& [grid, fiber_grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model,
-         tolerance, max_iterations, model_variance, reject, decorrelate_fibers, oversample, patch] =
-      options;
+         tolerance, max_iterations, model_variance, reject, decorrelate_fibers, oversample,
+         fluxes_only, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
   auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{&wave,
@@ -173,7 +174,8 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
                                      &barycentric_fibers,
                                      &max_leak,
                                      &trace_shifts,
-                                     &trace_widths};
+                                     &trace_widths,
+                                     &wings};
   EXPECT_EQ(in_rows, wanted);
 }
 
@@ -204,6 +206,19 @@ TEST(ValidateJob, NamesTheOptionThatIsOutsideItsRange) {
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.reject_nsig = 2; }),
             "reject 2: expected a number of at least 3");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.reject_nsig = -1; }), "");
+  const auto wings = [](int reach, bool tails, int oversample) {
+    return [=](ExtractJob& j) {
+      j.wings = reach;
+      j.psf_options.tails = tails;
+      j.options.oversample = oversample;
+    };
+  };
+  EXPECT_EQ(refusal(wings(50, true, 1)), "");
+  EXPECT_EQ(refusal(wings(-1, false, 2)), "");
+  EXPECT_EQ(refusal(wings(5, true, 1)), "wings 5: expected a number from 10 to 500");
+  EXPECT_EQ(refusal(wings(50, false, 1)),
+            "wings: they are the PSF's tails beyond the stamps; expected psf_tails, too");
+  EXPECT_EQ(refusal(wings(50, true, 2)), "wings and oversample: expected one of the two");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.patch.nwavestep = 0; }),
             "nwavestep 0: expected a number of at least 1");
 }

@@ -98,6 +98,7 @@ HeaderCards frame_header(const ExtractJob& job, const PreparedFrame& frame) {
     header.set("EXSHIFTS", job.trace_shifts, "Degree of the shifts of the PSF's traces");
     if (job.trace_widths) header.set_logical("EXWIDTHS", true, "Widths of spots changed, too");
   }
+  if (takes_wings_off(job)) header.set("EXWINGS", job.wings, "[pixels] Reach of wings taken off");
   if (options.decorrelate_fibers) {
     header.set_logical("EXDECORR", true, "Errors of fibres decorrelated, too");
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "fiberloom/recipes/extract_option_table.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/frame_steps.hpp"
 #include "fiberloom/recipes/trace_step.hpp"
@@ -66,6 +67,7 @@ void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
     throw Error(Status::kUsage, std::string(job.trace_widths ? "trace_widths" : "a shifted PSF") +
                                     " without trace_shifts, which the exact method has");
   }
+  validate_wings(job);
   const auto outputs = outputs_of(job);
   auto all = outputs;
   all.insert(all.end(), more.begin(), more.end());

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "fiberloom/extract/missing.hpp"
+#include "fiberloom/extract/wings.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/frame_outputs.hpp"
 #include "fiberloom/recipes/trace_step.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
@@ -39,20 +41,46 @@ Observer naming(const PreparedFrame& frame, const Observer& observer) {
   return named;
 }
 
-ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame, const PsfModel& psf,
-                         const ExtractOptions& options, const Engine& engine, Executor& executor,
-                         const Observer& listener, Tracer* tracer) {
+ExtractResult run_engine(const ExtractJob& job, const PreparedFrame& frame, const CcdFrame& ccd,
+                         const PsfModel& psf, const ExtractOptions& options, const Engine& engine,
+                         Executor& executor, const Observer& listener, Tracer* tracer) {
   if (engine.method() != job.method) {
     throw Error(Status::kInternal, job.image + ": an engine of another method was handed in");
   }
   const Observer observer = naming(frame, listener);
   try {
-    return engine.extract(frame.in.preproc.ccd, psf, options, executor, observer, tracer);
+    return engine.extract(ccd, psf, options, executor, observer, tracer);
   } catch (const Error& error) {  // an engine knows no files either
     if (error.status() != Status::kUnsupported && error.status() != Status::kNumerical) throw;
     throw Error(error.status(),
                 frame.in.preproc.path + " with " + frame.in.psf->path + ": " + error.what());
   }
+}
+
+/// The same of a frame from which wings are taken first.
+ExtractResult run_without_wings(const ExtractJob& job, const PreparedFrame& frame,
+                                const PsfModel& psf, const Engine& engine, Executor& executor,
+                                const Observer& observer, Tracer* tracer) {
+  Observer quiet = observer;  // the extraction afterwards warns of what there is to warn of
+  quiet.message = {};
+  quiet.progress = {};
+  const WinglessFrame bare = [&] {
+    const Span span(tracer, "compute/wings");
+    const auto extract = [&](const CcdFrame& ccd, const ExtractOptions& options) {
+      return run_engine(job, frame, ccd, psf, options, engine, executor, quiet, nullptr);
+    };
+    return take_wings_off(frame.in.preproc.ccd, psf, frame.options, job.wings, extract, executor,
+                          quiet);
+  }();
+  const WingReport& r = bare.report;
+  observer.info(
+      print("wings: %.3f of the light in spots beyond them, %.4g electrons at most on a "
+            "pixel; the last of %d rounds changed pixels by %.2g sigma at most",
+            r.share, r.most_e, r.rounds, r.last_sigma));
+  ExtractResult result =
+      run_engine(job, frame, bare.ccd, psf, frame.options, engine, executor, observer, tracer);
+  count_wings(bare, frame.options, result);
+  return result;
 }
 
 /// A frame without a single good pixel would give spectra without information: a fault upstream.
@@ -155,7 +183,10 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
 ExtractResult compute_frame(const ExtractJob& job, const PreparedFrame& frame, const Engine& engine,
                             Executor& executor, const Observer& observer, Tracer* tracer) {
   const auto run = [&](const PsfModel& psf) {
-    return run_engine(job, frame, psf, frame.options, engine, executor, observer, tracer);
+    if (takes_wings_off(job))
+      return run_without_wings(job, frame, psf, engine, executor, observer, tracer);
+    return run_engine(job, frame, frame.in.preproc.ccd, psf, frame.options, engine, executor,
+                      observer, tracer);
   };
   TraceReport traces;
   if (moves_traces(job))
@@ -185,10 +216,14 @@ ExtractResult compute_bundles(const ExtractJob& job, const PreparedFrame& frame,
   if (moves_traces(job)) {
     throw Error(Status::kUsage, job.image + ": trace shifts need the frame in one piece");
   }
+  if (takes_wings_off(job)) {
+    throw Error(Status::kUsage, job.image + ": wings need the frame in one piece");
+  }
   ExtractOptions options = frame.options;
   options.spec_min = bundles[first].first;
   options.nspec = bundles[last - 1].last - options.spec_min;
-  return run_engine(job, frame, frame.in.psf->model, options, engine, executor, observer, tracer);
+  return run_engine(job, frame, frame.in.preproc.ccd, frame.in.psf->model, options, engine,
+                    executor, observer, tracer);
 }
 
 ExtractResult join_parts(const ExtractJob& job, std::vector<ExtractResult> parts,
@@ -238,6 +273,7 @@ ExtractSummary summarize(const ExtractJob& job, const PreparedFrame& frame,
   if (job.report_leak || job.max_leak >= 0) summary.leak = leak_of(result);
   summary.bundles = result.bundles;
   summary.traces = result.traces;
+  summary.wings = result.wings;
   summary.by_cpu = taken_over(result);
   for (std::size_t i = 0; i < result.mask.size(); ++i) {
     const std::uint32_t bits = result.mask.data()[i];

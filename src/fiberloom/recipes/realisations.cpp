@@ -21,15 +21,21 @@ class Tally {
       : zero_(noiseless),
         mean_(noiseless.flux.rows(), noiseless.flux.cols(), 0.0),
         pull_(noiseless.flux.rows(), noiseless.flux.cols(), 0.0),
+        seen_(noiseless.flux.rows(), noiseless.flux.cols(), 0.0),
         bundles_(wanted_bundles(frame.in.psf->model, frame.options)),
-        sums_(bundles_.size()) {}
+        sums_(bundles_.size()) {
+    for (std::size_t s = 0; s < zero_.flux.rows(); ++s) blur(zero_, s, seen_.row(s));
+  }
 
   void add(const ExtractResult& drawn) {
     ++draws_;
+    std::vector<double> blurred(pull_.cols());
     for (std::size_t s = 0; s < pull_.rows(); ++s) {
+      blur(drawn, s, blurred.data());
       for (std::size_t j = 0; j < pull_.cols(); ++j) {
+        const double expected = zero_.flux(s, j) + (blurred[j] - seen_(s, j));
         pull_(s, j) = counts(s, j) && drawn.ivar(s, j) > 0
-                          ? (drawn.flux(s, j) - zero_.flux(s, j)) * std::sqrt(drawn.ivar(s, j))
+                          ? (drawn.flux(s, j) - expected) * std::sqrt(drawn.ivar(s, j))
                           : 0.0;
         mean_(s, j) += pull_(s, j);
       }
@@ -72,6 +78,11 @@ class Tally {
     std::array<double, kMostLag + 1> products{}, pairs{};  // of lags, then of fibres
   };
 
+  /// R x, R being the result's and x the noiseless frame's: weights that follow the noise change R.
+  void blur(const ExtractResult& result, std::size_t s, double* to) const {
+    multiply(banded(result.resolution, s), {zero_.xflux.row(s), zero_.xflux.cols()},
+             {to, zero_.xflux.cols()});
+  }
   [[nodiscard]] bool counts(std::size_t s, std::size_t j) const { return zero_.ivar(s, j) > 0; }
 
   void add_bundle(const BundleRange& bundle, Sums& sums) const {
@@ -108,22 +119,29 @@ class Tally {
 
   const ExtractResult& zero_;
   Array2D<double> mean_, pull_;
+  Array2D<double> seen_;  ///< R x of the noiseless frame, with the diagonals that are kept
   std::vector<BundleRange> bundles_;
   std::vector<Sums> sums_;
   int draws_ = 0;
 };
 
-/// The model, and with draw > 0 noise on it, as the frame's image.
-void draw_image(const Array2D<float>& model, int draw, CcdFrame& ccd) {
+/// The model, and with draw > 0 noise on it, as the frame's image. Its variance is what the errors
+/// claim to be made of: 1 / IVAR, or that of the model's light and the read noise.
+void draw_image(const Array2D<float>& model, bool model_variance, int draw, CcdFrame& ccd) {
   const CounterRng rng(1, static_cast<std::uint64_t>(draw));
   Array2D<double> image(model.rows(), model.cols());
   std::visit(
       [&](const auto& ivar) {
         for (std::size_t i = 0; i < image.size(); ++i) {
           const auto w = static_cast<double>(ivar.data()[i]);
-          const bool noisy = draw > 0 && w > 0;
-          image.data()[i] =
-              static_cast<double>(model.data()[i]) + (noisy ? rng.normal(i) / std::sqrt(w) : 0.0);
+          const auto light = static_cast<double>(model.data()[i]);
+          image.data()[i] = light;
+          if (draw == 0 || !(w > 0)) continue;
+          const double variance = model_variance
+                                      ? ccd.readnoise.variance(i / model.cols(), i % model.cols()) +
+                                            std::max(light, 0.0)
+                                      : 1 / w;
+          image.data()[i] += rng.normal(i) * std::sqrt(variance);
         }
       },
       ccd.ivar.data());
@@ -168,14 +186,18 @@ RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
   ExtractJob flux_alone = settled;  // whose RESOLUTION nobody looks at
   flux_alone.max_leak = -1;
   const auto extract = [&](int draw) {
-    draw_image(result.model, draw, drawn.in.preproc.ccd);
+    draw_image(result.model, frame.options.model_variance, draw, drawn.in.preproc.ccd);
     return compute_frame(draw == 0 ? settled : flux_alone, drawn, engine, executor, quiet, nullptr);
   };
   const ExtractResult noiseless = extract(0);
   Tally tally(frame, noiseless);
   for (int draw = 1; draw <= job.realisations; ++draw) {
     stop_if_asked(observer);
-    tally.add(extract(draw));
+    ExtractResult result_of_draw = extract(draw);
+    const auto ndiag = static_cast<int>(noiseless.resolution.rows());
+    if (ndiag < static_cast<int>(result_of_draw.resolution.rows()))
+      keep_diagonals(result_of_draw, ndiag);
+    tally.add(result_of_draw);
     if (observer.progress) {
       observer.progress("realisations", static_cast<std::size_t>(draw),
                         static_cast<std::size_t>(job.realisations));

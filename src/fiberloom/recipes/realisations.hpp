@@ -22,7 +22,8 @@ inline constexpr int kMostRealisations = 100000;
 /// Neighbouring bins whose errors are looked at together.
 inline constexpr std::size_t kMostLag = 5;
 
-/// Pulls of the drawn frames: (flux - that of the noiseless model) sqrt(ivar).
+/// Pulls of the drawn frames: (flux - R x) sqrt(ivar), x being the deconvolved flux of the noiseless
+/// model and R the draw's own: weights that follow the noise change it.
 struct RealisationReport {
   int draws = 0;
   std::size_t bins = 0;             ///< with information
@@ -42,7 +43,8 @@ struct RealisationReport {
   std::vector<Bundle> bundles;
 };
 
-/// Draws noise of variance 1 / IVAR on the model image of `result` (which has one), extracts as the
+/// Draws noise of the variance that weights are of (1 / IVAR, or with model variance that of the
+/// light and the read noise) on the model image of `result` (which has one), extracts as the
 /// job says, `job.realisations` times. Draw i of seed 1 is a function of i and the pixel alone.
 [[nodiscard]] RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
                                         const ExtractResult& result, const Engine& engine,

@@ -198,4 +198,14 @@ SimulatedPsfOptions small_psf_options(int nfiber, double wave_min_aa, double wav
   return o;
 }
 
+PsfModel with_tails(PsfModel psf, double amplitude, double index) {
+  const auto even = [&](double value) {
+    return LegendreSeries{psf.x.wave_min, psf.x.wave_max,
+                          Array2D<double>(static_cast<std::size_t>(psf.nfiber()), 1, value)};
+  };
+  psf.has_tails = true;
+  psf.tails = {even(amplitude), even(1), even(1), even(1), even(index)};
+  return psf;
+}
+
 }  // namespace fiberloom

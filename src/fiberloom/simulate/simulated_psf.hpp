@@ -50,4 +50,7 @@ struct SimulatedPsfOptions {
 /// sense (no fibre, fibres beyond the CCD, a width that is not positive).
 [[nodiscard]] PsfModel make_psf(const SimulatedPsfOptions& options = {});
 
+/// The same with tails switched on, alike everywhere: amplitude r2 / (1 + r2)^(1 + index / 2).
+[[nodiscard]] PsfModel with_tails(PsfModel psf, double amplitude, double index = 2);
+
 }  // namespace fiberloom

@@ -105,6 +105,21 @@ struct PackOf {
     for (int i = 0; i < width; ++i) r.v[i] = static_cast<Real>(__builtin_sqrt(a.v[i]));
     return r;
   }
+  /// Natural logarithm, within 2 ulp for normal numbers above 0.
+  FL_INLINE friend PackOf log(PackOf a) {
+    constexpr int kFraction = std::numeric_limits<Real>::digits - 1;
+    // 2^n m with m from sqrt(1/2) to sqrt(2)
+    const Bits half = (Bits)PackOf(0.70710678118654752440).v;
+    const Bits above = (Bits)a.v - half;
+    const Bits n = above >> kFraction;
+    const PackOf m((Reg)((Bits)a.v - (n << kFraction)));
+    const PackOf t = (m - PackOf(1.0)) / (m + PackOf(1.0)), t2 = t * t;
+    PackOf p(1.0 / 23);  // of 2 atanh(t), |t| < 0.172
+    for (int k = 21; k >= 3; k -= 2) p = fma(p, t2, PackOf(1.0 / k));
+    const PackOf exponent(__builtin_convertvector(n, Reg));
+    const PackOf twice = t + t;
+    return fma(exponent, PackOf(0.69314718055994530942), fma(twice * t2, p, twice));
+  }
   /// Is every lane below the limit?
   FL_INLINE friend bool all_below(PackOf a, double limit) {
     bool all = true;

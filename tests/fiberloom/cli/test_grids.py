@@ -168,6 +168,13 @@ class Quality(Case):
         fit = told["bundles"][0]["fit"]
         self.assertGreater(fit["pixels"], fit["parameters"])
 
+    def test_draws_with_weights_of_the_model_are_held_against_the_resolution_that_they_have(self):
+        summary = self.out / "summary.json"
+        self.extract_ok("--realisations", "12", "--model-variance", "--json", summary)
+        drawn = json.loads(summary.read_text())["realisations"]
+        self.assertLess(abs(drawn["width"] - 1), 0.03)
+        self.assertLess(abs(drawn["correlation_with_bins"][0]), 4 * drawn["correlation_error"])  # 7 without
+
     def test_traces_are_moved_where_the_frame_shows_it_and_the_psf_is_written(self):
         summary, moved = self.out / "summary.json", self.out / "psf-moved.fits"
         before = self.extract_ok() and fits.by_name(self.frame)
@@ -195,6 +202,27 @@ class Quality(Case):
     def test_what_moves_nothing_is_refused(self):
         for more in (("--shifted-psf", self.out / "psf.fits"), ("--trace-widths",)):
             self.assert_fails(self.extract(*more), 2, "without trace_shifts")
+
+    def test_wings_are_taken_off_and_counted_where_they_came_from(self):
+        summary = self.out / "summary.json"
+        self.extract_ok("--psf-tails")
+        before = fits.by_name(self.frame)
+        self.extract_ok("--psf-tails", "--wings", "30", "--json", summary, "--threads", "1")
+        bytes_of_one, after = self.frame.read_bytes(), fits.by_name(self.frame)
+        self.assertEqual(after["FLUX"].cards["EXWINGS"], 30)
+        self.assertNotIn("EXWINGS", before["FLUX"].cards)
+        told = json.loads(summary.read_text())["wings"]
+        self.assertEqual(told["reach"], 30)
+        self.assertGreater(told["share_of_light"], 0.005)
+        self.assertNotEqual(before["FLUX"].data, after["FLUX"].data)
+        self.extract_ok("--psf-tails", "--wings", "30", "--threads", "2")
+        self.assertEqual(bytes_of_one, self.frame.read_bytes())
+
+    def test_wings_that_cannot_be_had_are_refused(self):
+        for more, said in ((["--wings", "30"], "psf_tails"), (["--psf-tails", "--wings", "30", "--oversample", "2"], "oversample"),
+                           (["--psf-tails", "--wings", "30", "--method", "patch"], "wings"),
+                           (["--psf-tails", "--wings", "5"], "--wings")):
+            self.assert_fails(self.extract(*more), 2, said)
 
     def test_numbers_outside_their_range(self):
         for option, value in (("--oversample", "9"), ("--max-leak", "2"), ("--trace-shifts", "5"), ("--realisations", "-1")):

@@ -33,6 +33,7 @@ class BundleExtraction {
     } else {
       assemble_all();
     }
+    if (frame_.options.fluxes_only) return solve_roughly();
     solve(kSolveShare * frame_.tuning.tolerance_sigma, SolveFrom::kNothing);
     make_model(frame_.grid.guard, prepare(model));
     BundleReport report = decorrelate_bundle(frame_, geometry_, solved_, work_, result_);
@@ -45,6 +46,17 @@ class BundleExtraction {
   }
 
  private:
+  BundleReport solve_roughly() {
+    solve(kJudgedSolution, SolveFrom::kNothing);
+    BundleReport report;
+    report.first_fiber = geometry_.first_fiber;
+    report.nfiber = geometry_.nfiber;
+    report.cg_iterations = solved_.iterations;
+    report.solve_sigma = solved_.error_sigma;
+    scatter_fluxes(frame_, geometry_, work_, result_);
+    return report;
+  }
+
   /// N and y for the weights of the strip.
   void assemble_all() {
     stop_if_asked(frame_.observer);

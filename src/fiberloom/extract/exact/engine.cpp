@@ -32,7 +32,7 @@ double rows_per_bin(const PsfModel& psf, const std::vector<double>& wave) {
   for (std::size_t j = 2; j < wave.size(); ++j) step = std::min(step, wave[j] - wave[j - 1]);
   const std::size_t middle = psf.x.coef.rows() / 2;
   const double center = 0.5 * (psf.y.wave_min + psf.y.wave_max);
-  return std::abs(psf.y(middle, center + 0.5) - psf.y(middle, center - 0.5)) * step;
+  return rows_per_aa(psf, middle, center) * step;
 }
 
 }  // namespace
@@ -52,6 +52,10 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
   ExtractResult result;
   result.wave = options.wave;
   result.spec_min = options.spec_min;
+  if (options.fluxes_only) {
+    result.xflux = Array2D<double>(nspec, nwave);
+    return result;
+  }
   for (auto* a :
        {&result.flux, &result.ivar, &result.xflux, &result.chi2pix, &result.pixmask_fraction}) {
     *a = Array2D<double>(nspec, nwave);  // the bundles write every row
@@ -188,6 +192,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
     rejected[i] = std::move(work->refine.rejected);
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
+  if (options.fluxes_only) return result;
   if (options.want_model) result.model = join_models(models, psf);
   for (const auto& pixels : rejected)
     result.rejected.insert(result.rejected.end(), pixels.begin(), pixels.end());

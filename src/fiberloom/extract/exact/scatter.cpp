@@ -162,6 +162,22 @@ void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
   }
 }
 
+void scatter_fluxes(const FrameContext& frame, const BundleGeometry& g,
+                    const BundleWorkspace& work, ExtractResult& result) {
+  for (int f = 0; f < g.nfiber; ++f) {
+    const int row = g.first_fiber + f - frame.options.spec_min;
+    if (row < 0 || row >= static_cast<int>(result.xflux.rows())) continue;
+    const double* x = work.solve.solution(f, work.normal) + frame.grid.guard;
+    const double* phi = work.normal.phi(f) + frame.grid.guard;
+    const std::vector<double> width = widths_of(frame.options, g.first_fiber + f);
+    for (std::size_t j = 0; j < result.xflux.cols(); ++j) {
+      const double xflux = x[j] / width[j];
+      const bool good = phi[j] >= kUnconstrainedBelow && std::abs(xflux) <= kMostStored;
+      result.xflux(static_cast<std::size_t>(row), j) = good ? xflux : 0.0;
+    }
+  }
+}
+
 double seam_difference(const Windows& w, int nd, const RootBuffers& buffers) {
   if (w.count == 1) return 0.0;
   const RootReader root(w, nd, buffers);

@@ -49,6 +49,11 @@ std::size_t scatter_fiber(const FrameContext& frame, const FiberRoot& root,
 void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& geometry,
                          const BundleWorkspace& work, ExtractResult& result);
 
+/// Writes xflux of the bundle's requested fibres; 0 where a bin has next to no light on good
+/// pixels.
+void scatter_fluxes(const FrameContext& frame, const BundleGeometry& geometry,
+                    const BundleWorkspace& work, ExtractResult& result);
+
 /// Largest difference of neighbouring windows at the bins beside their common border, where each
 /// has the other's answer in its skirt: in units of sigma for Q x, relative times Q x for Q 1.
 [[nodiscard]] double seam_difference(const Windows& windows, int nd, const RootBuffers& root);

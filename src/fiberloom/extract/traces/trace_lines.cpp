@@ -23,10 +23,6 @@ constexpr std::size_t kMostBeside = 6, kMostLines = 60;
 /// Of the strongest line: fainter ones tell nothing.
 constexpr double kFaintest = 1e-3;
 
-double rows_per_aa(const PsfModel& psf, std::size_t fiber, double wave_aa) {
-  return std::abs(psf.y(fiber, wave_aa + 0.5) - psf.y(fiber, wave_aa - 0.5));
-}
-
 /// Spots of a PSF at given wavelengths, one fibre after the other.
 class Spots {
  public:

@@ -41,7 +41,7 @@ const ExtractJob& job_of(const Task& task) { return frame_of(task).job; }
 
 /// May a frame be cut?
 bool divisible(const ExtractJob& job) {
-  return job.model.empty() && job.residual.empty() && !moves_traces(job);
+  return job.model.empty() && job.residual.empty() && !moves_traces(job) && !takes_wings_off(job);
 }
 
 /// A frame is cut by what its PSF held when it was shared out.
