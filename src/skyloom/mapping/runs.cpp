@@ -2,13 +2,13 @@
 #include "skyloom/mapping/runs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "skyloom/good_sample.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr double kMostSignal = 1e30;      // what no sum of squares loses, whatever its weight
 constexpr double kMostSamples = 1 << 24;  // of a run: counted exactly in float
 
 }  // namespace
@@ -52,7 +52,7 @@ void RunBuilder::add_part(const SampleBlock& block, std::size_t first, std::size
       continue;
     }
     const double d = block.signal[i], q = block.q[i], u = block.u[i];
-    if (!(std::fabs(d) <= kMostSignal)) {
+    if (!is_signal(d)) {
       ++stream_.not_finite;
       continue;
     }
