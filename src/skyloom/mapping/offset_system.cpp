@@ -313,19 +313,35 @@ TileMaps OffsetSystem::maps(const std::vector<double>* a, Executor& executor) co
   return out;
 }
 
+TileMatrices OffsetSystem::part_inverses(const SkySums& part, double least_reciprocal,
+                                         Executor& executor) const {
+  TileMatrices out(hit_tiles_.size());
+  executor.run(out.size(), [&](std::size_t h) {
+    const auto tile = static_cast<std::size_t>(hit_tiles_[h]);
+    const auto pixels = sums_.tile(tile), own = part.tile(tile);
+    out[h].resize(pixels.size());
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      const auto at = part.find(tile, pixels[p].place);
+      if (!at || !(inverses_[h][p].ii > 0)) continue;
+      out[h][p] = invert(own[*at].weights, least_reciprocal).inverse;
+    }
+  });
+  return out;
+}
+
 TileMaps OffsetSystem::part_maps(const SkySums& part, const std::vector<double>* a,
                                  double least_reciprocal, Executor& executor) const {
   const TileMaps offsets = a != nullptr ? projected(*a, executor) : TileMaps();
+  const TileMatrices inverses = part_inverses(part, least_reciprocal, executor);
   TileMaps out(hit_tiles_.size());
   executor.run(out.size(), [&](std::size_t h) {
     const auto tile = static_cast<std::size_t>(hit_tiles_[h]);
     const auto pixels = sums_.tile(tile), own = part.tile(tile);
     out[h].assign(pixels.size(), kCut);
     for (std::size_t p = 0; p < pixels.size(); ++p) {
-      const auto at = part.find(tile, pixels[p].place);
-      if (!at || !(inverses_[h][p].ii > 0)) continue;
-      const Symmetric3 inverse = invert(own[*at].weights, least_reciprocal).inverse;
+      const Symmetric3& inverse = inverses[h][p];
       if (!(inverse.ii > 0)) continue;
+      const auto at = part.find(tile, pixels[p].place);
       out[h][p] = inverse * (offsets.empty() ? own[*at].signal : own[*at].signal - offsets[h][p]);
     }
   });

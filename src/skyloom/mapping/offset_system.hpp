@@ -23,6 +23,8 @@ struct SolveOptions {
 
 /// Values of the pixels of hit tiles, in the order of OffsetSystem::hit_tiles().
 using TileMaps = std::vector<std::vector<Stokes>>;
+/// The same of (P^T N^-1 P)^-1, 0 where cut.
+using TileMatrices = std::vector<std::vector<Symmetric3>>;
 
 class OffsetSystem {
  public:
@@ -56,9 +58,11 @@ class OffsetSystem {
   [[nodiscard]] TileMaps part_maps(const SkySums& part, const std::vector<double>* a,
                                    double least_reciprocal, Executor& executor) const;
   [[nodiscard]] std::span<const std::int32_t> hit_tiles() const noexcept { return hit_tiles_; }
-  [[nodiscard]] std::span<const Symmetric3> inverse(std::size_t hit_tile) const noexcept {
-    return inverses_[hit_tile];
-  }
+  [[nodiscard]] const TileMatrices& inverses() const noexcept { return inverses_; }
+  /// Those of a part's own data for all pixels of hit tiles: 0 where the pixel is cut, in the part
+  /// or in the whole.
+  [[nodiscard]] TileMatrices part_inverses(const SkySums& part, double least_reciprocal,
+                                           Executor& executor) const;
   [[nodiscard]] std::size_t cut_pixels() const noexcept { return cut_pixels_; }
   [[nodiscard]] std::size_t cut_samples() const noexcept { return cut_samples_; }
   [[nodiscard]] std::size_t left_baselines() const noexcept { return left_baselines_; }
@@ -98,8 +102,8 @@ class OffsetSystem {
   Company* company_;
   std::vector<std::size_t> shared_;  ///< hit tiles that other processes hit too
   std::vector<std::int32_t> hit_tiles_;
-  std::vector<std::int32_t> hit_number_;           ///< of each tile; -1: not hit
-  std::vector<std::vector<Symmetric3>> inverses_;  ///< of the pixels of hit tiles; 0 where cut
+  std::vector<std::int32_t> hit_number_;  ///< of each tile; -1: not hit
+  TileMatrices inverses_;
   std::vector<double> weights_;      ///< of each baseline's samples; 0 where it is left out
   std::vector<double> signal_;       ///< sum of each baseline's good samples, during set-up
   std::vector<std::size_t> groups_;  ///< where each group of hit tiles begins: a task of a step

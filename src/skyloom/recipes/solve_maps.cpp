@@ -12,57 +12,34 @@
 #include "loom/runtime/capped_executor.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
-#include "skyloom/pointing/expand.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
+#include "skyloom/recipes/sample_pointing.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
-
-/// What a task needs for two detectors.
-struct PairWork {
-  std::vector<double> values[2];
-  std::vector<std::uint8_t> flags[2];
-  std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
-  std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
-};
-
 Stream compress(const Observation& observation, const Detector& detector,
                 const Boresight& boresight, const SkyGrid& grid, double step_s,
-                const Signal& signal, PairWork& work) {
+                const Signal& signal, PointedPair& work) {
   RunBuilder builder(tiles_of(grid), baseline_samples(observation, step_s),
                      sample_weight(detector.noise, observation.plane.rate_hz));
-  for (std::size_t first = 0; first < observation.samples; first += kChunk) {
-    const std::size_t n = std::min(kChunk, observation.samples - first);
-    const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector, grid, pointing);
-    flag_outside(grid, pointing.pixels, signal.flags.subspan(first, n));
-    builder.add({pointing.pixels, pointing.q, pointing.u, signal.values.subspan(first, n),
-                 signal.flags.subspan(first, n)});
-  }
+  work.pointing.over(boresight, detector, grid, 0, observation.samples,
+                     [&](std::size_t first, const Pointing& at) {
+                       const std::size_t n = at.pixels.size();
+                       const auto flags = signal.flags.subspan(first, n);
+                       flag_outside(grid, at.pixels, flags);
+                       builder.add({at.pixels, at.q, at.u, signal.values.subspan(first, n), flags});
+                     });
   return builder.finish();
 }
-
-/// Parts of the data, by the places that a rank's observations and detectors have in all of them.
-struct Parts {
-  const SplitPlan& plan;
-  const SharedTod* shared;  ///< null: all of them are here
-
-  [[nodiscard]] std::size_t of(std::size_t number, std::size_t detector, std::size_t sample) const {
-    if (shared == nullptr) return plan.part(number, detector, sample);
-    const Share& at = shared->share(number);
-    return plan.part(at.observation, at.first + detector, sample);
-  }
-};
 
 /// Reads and compresses all of an observation, some pairs of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
                      const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
-                     WorkPool<PairWork>& works, Executor& executor, const Observer& observer) {
+                     WorkPool<PointedPair>& works, Executor& executor, const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
   source.prepare(number, boresight, executor, observer);
@@ -76,15 +53,9 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
     streams.resize(before + n);
     executor.run((n + 1) / 2, [&](std::size_t pair) {
       auto work = works.borrow();
-      const std::size_t count = std::min<std::size_t>(2, n - 2 * pair);
-      Signal signals[2];
-      for (std::size_t i = 0; i < count; ++i) {
-        work->values[i].resize(observation.samples);
-        work->flags[i].resize(observation.samples);
-        signals[i] = {work->values[i], work->flags[i]};
-      }
-      source.read(number, boresight, first + 2 * pair, {signals, count});
-      for (std::size_t i = 0; i < count; ++i) {
+      const auto signals = work->room(observation.samples, n - 2 * pair);
+      source.read(number, boresight, first + 2 * pair, signals);
+      for (std::size_t i = 0; i < signals.size(); ++i) {
         const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
         streams[before + 2 * pair + i] =
             compress(observation, detector, boresight, grid, job.step_s, signals[i], *work);
@@ -178,14 +149,11 @@ std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJ
 
 /// Reads everything; returns what became of it.
 std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const Parts& plan,
-                                 SolvedMaps& to, Executor& executor, const Observer& observer) {
-  MemoryPlan memory{.threads = executor.concurrency()};
-  if (job.memory > 0) memory = plan_memory(source, job, memory.threads);
-  to.summary.planned_bytes = memory.bytes;
+                                 const MemoryPlan& memory, SolvedMaps& to, Executor& readers,
+                                 const Observer& observer) {
   std::vector<Stream> streams;
   {
-    WorkPool<PairWork> works;
-    CappedExecutor readers(executor, memory.threads);
+    WorkPool<PointedPair> works;
     for (std::size_t i = 0; i < source.observations(); ++i) {
       add_observation(source, i, job, plan, to.sums, streams, works, readers, observer);
       check_runs(streams, memory, job);
@@ -235,13 +203,47 @@ void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to, E
   if (checkpoint) to.summary.recalled = checkpoint->recalled();
 }
 
+/// The map of all data, then one of each part's own.
+void solve_likelihood(const TodSource& source, const MapJob& job, const Parts& parts,
+                      SolvedMaps& to, Executor& executor, const Observer& observer,
+                      RankCompany* company) {
+  const GlsData data{.source = source,
+                     .job = job,
+                     .sums = to.sums.whole,
+                     .pixels = *to.system,
+                     .parts = parts,
+                     .gaps = job.memory > 0 ? planned_gaps(source) : 0,
+                     .company = company};
+  GlsMap whole = solve_gls(data, executor, observer);
+  to.gls = std::move(whole.map);
+  to.solution = {.x = {}, .residuals = std::move(whole.residuals), .converged = whole.converged};
+  to.summary.gls = true;
+  to.summary.recalled = whole.recalled;
+  to.summary.gaps = whole.gaps;
+  std::size_t most = whole.bytes;  // one system at a time
+  for (std::size_t part = 0; part < to.sums.parts.size(); ++part) {
+    GlsMap found = solve_gls_part(data, part, to.sums.parts[part], executor, observer);
+    if (!found.converged) {
+      observer.warn(print("the map of part %zu has not converged after %zu iterations: residual %g",
+                          part + 1, found.residuals.size(),
+                          found.residuals.empty() ? 1.0 : found.residuals.back()));
+    }
+    to.gls_parts.push_back(std::move(found.map));
+    to.summary.gls_parts.push_back(
+        {.iterations = found.residuals.size(), .converged = found.converged, .gaps = found.gaps});
+    to.summary.recalled += found.recalled;
+    most = std::max(most, found.bytes);
+  }
+  to.summary.system_bytes += most;
+}
+
 void tell_solution(SolvedMaps& of, const Observer& observer) {
   MapSummary& summary = of.summary;
   summary.residuals = of.solution.residuals;
   summary.converged = of.solution.converged;
   if (summary.converged) return;
   observer.warn(print("the %s not converged after %zu iterations: residual %g",
-                      of.gls.empty() ? "offsets have" : "map has", summary.residuals.size(),
+                      summary.gls ? "map has" : "offsets have", summary.residuals.size(),
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
@@ -251,9 +253,6 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
   check_gls(job);
-  if (job.method == MapMethod::kGls && company != nullptr) {
-    throw Error(Status::kUsage, "--method gls: expected one process, not ranks");
-  }
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
   std::optional<SharedTod> share;
@@ -264,7 +263,11 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   const Parts parts{plan, share ? &*share : nullptr};
   auto out = std::make_unique<SolvedMaps>(tiles_of(grid_of(job)), plan.parts());
   MapSummary& summary = out->summary;
-  std::vector<Stream> streams = read_streams(source, job, parts, *out, executor, observer);
+  MemoryPlan memory{.threads = executor.concurrency()};
+  if (job.memory > 0) memory = plan_memory(source, job, plan.parts(), memory.threads);
+  summary.planned_bytes = memory.bytes;
+  CappedExecutor readers(executor, memory.threads);
+  std::vector<Stream> streams = read_streams(source, job, parts, memory, *out, readers, observer);
   summary.unfitted = filtered.failed();
   summary.glitches = filtered.glitches();
   if (company != nullptr) {
@@ -289,14 +292,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
   if (job.method == MapMethod::kGls) {
-    const std::size_t gaps = job.memory > 0 ? planned_gaps(source) : 0;
-    GlsMap found = solve_gls(source, job, out->sums.whole, *out->system, gaps, executor, observer);
-    out->gls = std::move(found.map);
-    out->solution = std::move(found.solution);
-    summary.recalled = found.recalled;
-    summary.system_bytes = found.bytes;
-    summary.gaps = found.gaps;
-    summary.gls = true;
+    solve_likelihood(source, job, parts, *out, readers, observer, company);
   } else {
     solve_offsets(source, job, *out, executor, observer, company);
   }
