@@ -89,6 +89,13 @@ Pixel SkyGrid::at(std::size_t column, std::size_t row) const noexcept {
   return static_cast<Pixel>((tile << (2 * kSideShift)) + place);
 }
 
+GridCell SkyGrid::cell(Pixel pixel) const noexcept {
+  const auto number = static_cast<std::size_t>(pixel);
+  const std::size_t tile = number >> (2 * kSideShift), across = blocks(grid_->columns);
+  return {.column = (tile % across << kSideShift) + (number & (kSide - 1)),
+          .row = (tile / across << kSideShift) + (number >> kSideShift & (kSide - 1))};
+}
+
 Pixel SkyGrid::pixel(const Direction& to) const noexcept {
   if (!grid_) return sky_.nested(to);
   const auto apart = projected(*grid_, to);

@@ -26,6 +26,10 @@ struct WcsGrid {
 /// TAN wider than 120 degrees, a CAR beyond a pole or wider than 360, or more than 2^28 cells.
 [[nodiscard]] WcsGrid wcs_grid_of(const std::string& text);
 
+struct GridCell {
+  std::size_t column = 0, row = 0;
+};
+
 class SkyGrid {
  public:
   SkyGrid(const Healpix& sky) noexcept : sky_(sky) {}  // NOLINT(google-explicit-constructor)
@@ -41,6 +45,8 @@ class SkyGrid {
   [[nodiscard]] Pixel pixel(const Direction& to) const noexcept;
   /// Of a flat grid: the number of a place in it. Tiles are squares of 16 x 16.
   [[nodiscard]] Pixel at(std::size_t column, std::size_t row) const noexcept;
+  /// Of a flat grid: the place of a pixel.
+  [[nodiscard]] GridCell cell(Pixel pixel) const noexcept;
 
  private:
   Healpix sky_;
