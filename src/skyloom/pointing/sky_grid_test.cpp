@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <set>
 
+#include "loom/base/error.hpp"
+#include "loom/testing/dice.hpp"
 #include "loom/testing/test_files.hpp"
 #include "skyloom/pointing/expand.hpp"
 
 namespace skyloom {
 namespace {
 
+using loom::test::Dice;
 using loom::test::thrown_by;
 
 struct Known {
@@ -110,6 +113,45 @@ TEST(Expand, FindsTheCellsOfTheOracleInEveryInstructionSet) {
     }
     EXPECT_GT(std::count_if(want.begin(), want.end(), [](Pixel p) { return p >= 0; }), 5) << text;
   }
+}
+
+/// Texts with some letters changed: a grid whose every pixel is one that there is, or a refusal.
+TEST(SkyGrid, OfAnyTextHasPixelsThatThereAre) {
+  const std::string letters = "0123456789.,-+e:carn tif";
+  const Detector detector;
+  const Boresight boresight =
+      satellite_boresight({.spin_minutes = 1.3, .precession_minutes = 17}, 5, 0, 200);
+  std::vector<Pixel> pixels(200);
+  std::vector<double> q(200), u(200);
+  std::size_t grids = 0;
+  for (std::size_t round = 0; round < 3000; ++round) {
+    Dice dice(round);
+    std::string text = dice.one_in(2) ? "car:170,-40,20,10,0.25" : "tan:350,60,30,20,0.5";
+    for (std::size_t n = 1 + dice.below(4); n > 0; --n) {
+      const std::size_t at = dice.below(text.size() + 1);
+      const char letter = letters[dice.below(letters.size())];
+      if (at == text.size() || dice.one_in(3)) {
+        text.insert(at, 1, letter);
+      } else {
+        text[at] = letter;
+      }
+    }
+    try {
+      const SkyGrid grid(wcs_grid_of(text));
+      ++grids;
+      expand_pointing(boresight, 0, detector, grid, {pixels, q, u});
+      const auto most = static_cast<Pixel>(grid.tiles() << grid.tile_shift());
+      for (const Pixel pixel : pixels) {
+        ASSERT_GE(pixel, -1) << text;
+        ASSERT_LT(pixel, most) << text;
+      }
+    } catch (const Error& error) {
+      ASSERT_EQ(error.status(), Status::kUsage) << text;
+      ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << text;
+    }
+  }
+  EXPECT_GT(grids, 100U);
+  EXPECT_LT(grids, 2500U);
 }
 
 TEST(SkyGrid, KnowsTheCellOfEachPixel) {

@@ -199,6 +199,17 @@ class Faults(Case):
         for order in ("31", "-1", "2.5", "x"):
             self.fails(2, "expected none, or 0 to 30", "map", first, *out, f"--poly-order={order}")
         self.fails(2, "--split", "map", first, *out, "--split", "time=1")
+        gls = ("map", first, *out, "--method", "gls")
+        for other in ("--prior", "--binned-only"):
+            self.fails(2, f"--method gls with {other}", *gls, other)
+        for seconds in ("-1", "nan", "1e7", "x", ""):
+            self.fails(2, "--correlation", *gls, f"--correlation={seconds}")
+        self.fails(2, "--method", "map", first, *out, "--method", "best")
+        self.fails(2, "--preconditioner", "map", first, *out, "--preconditioner", "two-level")
+        for grid in ("", "car:", "car:1,2,3,4", "tan:0,0,1,1,0", "tan:0,0,1,1,inf", "car:0,90,10,10,1", "mol:0,0,1,1,0.1", "car:0,0,9,9,1e-5"):
+            self.fails(2, "--wcs", "map", first, *out, f"--wcs={grid}")
+        for option, value in (("--deglitch", "-1"), ("--deglitch", "nan"), ("--deglitch-window", "2"), ("--deglitch-radius", "x")):
+            self.fails(2, option, "map", first, *out, f"{option}={value}")
         self.fails(2, "--split observations", "map", first, *out, "--split", "observations")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
