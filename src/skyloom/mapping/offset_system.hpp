@@ -26,6 +26,17 @@ using TileMaps = std::vector<std::vector<Stokes>>;
 /// The same of (P^T N^-1 P)^-1, 0 where cut.
 using TileMatrices = std::vector<std::vector<Symmetric3>>;
 
+/// What apply() works on, for who does it elsewhere.
+struct OffsetView {
+  std::span<const Run> runs;                    ///< by tile
+  std::span<const RunPart> parts;               ///< by tile
+  std::span<const std::size_t> tile_parts;      ///< where each hit tile's parts begin, and an end
+  std::span<const std::size_t> baseline_parts;  ///< where each baseline's places begin, and an end
+  std::span<const std::uint32_t> part_places;
+  std::span<const double> weights, diagonal;  ///< of baselines
+  std::span<const std::size_t> shared;        ///< hit tiles that other processes hit too, growing
+};
+
 class OffsetSystem {
  public:
   /// Takes the streams apart: they are empty of products afterwards. Throws kNoGoodData where no
@@ -51,6 +62,11 @@ class OffsetSystem {
   /// out = A a.
   void apply(std::span<const double> a, std::span<double> out, Executor& executor) const;
 
+  [[nodiscard]] OffsetView view() const noexcept {
+    return {runs_,        parts_,   tile_parts_, baseline_parts_,
+            part_places_, weights_, diagonal_,   shared_};
+  }
+
   /// The maps (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of hit tiles, NaN where cut. No `a`: binned.
   [[nodiscard]] TileMaps maps(const std::vector<double>* a, Executor& executor) const;
   /// The same of a part of the data, whose sums these are; `a` is 0 for all other baselines. NaN
@@ -70,11 +86,6 @@ class OffsetSystem {
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
-  struct Part {  ///< runs of one baseline in one tile
-    std::uint64_t first_run = 0;
-    std::uint32_t baseline = 0;
-    std::uint32_t runs = 0;
-  };
   void invert_tiles(const SkySums& sums, const SolveOptions& options, Executor& executor);
   void drop_cut_runs(std::vector<Stream>& streams);
   void judge_baselines(const std::vector<Stream>& streams, const SolveOptions& options);
@@ -110,7 +121,7 @@ class OffsetSystem {
   std::vector<double> diagonal_, right_side_;
   std::vector<std::size_t> firsts_;
   std::vector<Run> runs_;                ///< by tile; places are those in the tile's list of pixels
-  std::vector<Part> parts_;              ///< by tile
+  std::vector<RunPart> parts_;           ///< by tile
   std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
   std::vector<std::uint32_t> part_places_;

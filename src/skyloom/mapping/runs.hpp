@@ -9,17 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "skyloom/mapping/run_lane.hpp"
 #include "skyloom/mapping/tiles.hpp"
 
 namespace skyloom {
-
-/// Sums over the samples of a run of 1, q and u: what a step of the solver needs of it.
-struct Run {
-  double q = 0, u = 0;
-  float n = 0;              ///< a whole number, exact
-  std::uint16_t place = 0;  ///< of the pixel in its tile
-};
-static_assert(sizeof(Run) == 24);
 
 /// What covariance and binned map need of it beside that.
 struct RunProducts {

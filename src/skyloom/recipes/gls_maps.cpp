@@ -182,7 +182,9 @@ void check_gls(const MapJob& job) {
   const struct {
     bool asked;
     const char* name;
-  } others[] = {{job.binned_only, "--binned-only"}, {job.prior, "--prior"}};
+  } others[] = {{job.binned_only, "--binned-only"},
+                {job.prior, "--prior"},
+                {job.backend == Backend::kCuda || job.backend == Backend::kEmulate, "--backend"}};
   for (const auto& other : others) {
     if (!other.asked) continue;
     throw Error(Status::kUsage,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/device/backend.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "skyloom/mapping/destripe.hpp"
@@ -35,6 +36,7 @@ struct MapJob {
   SolveOptions solve = {};
   SolveLimits limits = {};
   Preconditioner preconditioner = Preconditioner::kBanded;
+  Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G

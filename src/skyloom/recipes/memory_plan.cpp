@@ -88,6 +88,14 @@ double gls_bytes(const Amounts& data, double pixels, const TodSource& source, co
          threads * (piece + 4 * 8 * data.longest + 2 * 12 * data.longest);
 }
 
+/// Of a device's system, as it is made ready on the host; emulated it is there itself.
+double device_bytes(const Amounts& data, double pixels, Backend backend) {
+  if (backend == Backend::kCpu) return 0;
+  const double made = 12 * data.runs + 64 * pixels;
+  return backend == Backend::kEmulate ? made + 64 * data.runs + 80 * pixels + 40 * data.baselines
+                                      : made;
+}
+
 /// At most, with so many threads.
 double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job, std::size_t parts,
                 double threads) {
@@ -109,7 +117,8 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double gls = job.method == MapMethod::kGls
                          ? of_source + gls_bytes(data, pixels, source, job, parts, threads)
                          : 0;
-  const double solving = gls + data.runs * kSortedRun + pixels * kPixelSystem +
+  const double solving = gls + device_bytes(data, pixels, job.backend) + data.runs * kSortedRun +
+                         pixels * kPixelSystem +
                          data.baselines * (job.prior ? kPriorBaseline : kBaseline);
   return static_cast<double>(peak_memory_bytes()) + kAlways + kept + std::max(reading, solving);
 }

@@ -135,6 +135,29 @@ TEST(MakeMaps, OfMaximumLikelihoodOnRanksAreThoseOfOneProcess) {
   }
 }
 
+/// The card's algorithm has the CPU's order of sums, emulated its bytes: here and on ranks.
+TEST(MakeMaps, OfAnEmulatedDeviceAreThoseOfTheCpu) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 5;
+  const SimulatedTod source(options, some_sky(64));
+  for (const bool prior : {false, true}) {
+    for (const int ranks : {1, 3}) {
+      MapJob job = small_maps(folder.file("cpu"));
+      job.prior = prior;
+      job.limits.iterations = 30;
+      const MapSummary want = make_on_ranks(source, job, ranks);
+      job.backend = Backend::kEmulate;
+      job.folder = folder.file("device");
+      const MapSummary found = make_on_ranks(source, job, ranks);
+      EXPECT_GT(found.residuals.size(), 5U);
+      EXPECT_EQ(found.residuals, want.residuals);
+      EXPECT_EQ(read_bytes(folder.file("device/map.fits")), read_bytes(folder.file("cpu/map.fits")))
+          << ranks << " " << prior;
+    }
+  }
+}
+
 TEST(MakeMaps, OnRanksThatHaveOnePartEachArePlanned) {
   const TempFolder folder;
   SimulationOptions options = small_simulation();

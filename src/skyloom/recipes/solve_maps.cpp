@@ -10,6 +10,7 @@
 #include "loom/base/stop.hpp"
 #include "loom/base/work_pool.hpp"
 #include "loom/runtime/capped_executor.hpp"
+#include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
@@ -190,16 +191,53 @@ void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& s
   }
 }
 
-void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to, Executor& executor,
-                   const Observer& observer, RankCompany* company) {
+/// What takes the steps; null: the CPU. Of several processes each takes another card, as far as
+/// there are some.
+std::unique_ptr<Device> open_device(const MapJob& job, const Observer& observer,
+                                    const RankCompany* company) {
+  if (job.binned_only || job.method == MapMethod::kGls) return nullptr;
+  auto devices = open_devices(job.backend, observer);
+  if (devices.empty()) return nullptr;
+  return std::move(devices[company == nullptr ? 0 : company->rank() % devices.size()]);
+}
+
+/// The system on a device; null: on the CPU, also where `auto` finds too little memory.
+std::unique_ptr<DeviceOffsets> on_device(const OffsetSystem& system, Backend backend,
+                                         std::unique_ptr<Device> device, const Observer& observer) {
+  const std::string name = device->info().name;
+  try {
+    auto out = std::make_unique<DeviceOffsets>(system, std::move(device));
+    observer.info("steps are taken on " + name);
+    return out;
+  } catch (const Error& error) {
+    if (backend != Backend::kAuto) throw;
+    observer.warn(std::string(error.what()) + ": steps are taken on the CPU");
+    return nullptr;
+  }
+}
+
+void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to,
+                   std::unique_ptr<Device> device, Executor& executor, const Observer& observer,
+                   RankCompany* company) {
   const OffsetPrior prior = priors(source, job);
+  int kind = 0;
+  std::unique_ptr<DeviceOffsets> steps;
+  OffsetVerb elsewhere;
+  if (device) {
+    const DeviceInfo info = device->info();
+    steps = on_device(*to.system, job.backend, std::move(device), observer);
+    if (steps) {
+      kind = device_kind(&info);
+      elsewhere = [&](std::span<const double> a, std::span<double> out) { steps->apply(a, out); };
+    }
+  }
   std::optional<Checkpoint> checkpoint;
   if (!job.checkpoint.empty()) {
-    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior, job.preconditioner),
+    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior, job.preconditioner, kind),
                        to.system->size(), job.checkpoint_seconds, observer, company);
   }
   to.solution = destripe(*to.system, prior, job.limits, executor, observer,
-                         checkpoint ? &*checkpoint : nullptr, job.preconditioner);
+                         checkpoint ? &*checkpoint : nullptr, job.preconditioner, elsewhere);
   if (checkpoint) to.summary.recalled = checkpoint->recalled();
 }
 
@@ -253,6 +291,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
   check_gls(job);
+  std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
   std::optional<SharedTod> share;
@@ -294,7 +333,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (job.method == MapMethod::kGls) {
     solve_likelihood(source, job, parts, *out, readers, observer, company);
   } else {
-    solve_offsets(source, job, *out, executor, observer, company);
+    solve_offsets(source, job, *out, std::move(device), executor, observer, company);
   }
   tell_solution(*out, observer);
   summary.solve = clock.lap();

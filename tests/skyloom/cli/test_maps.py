@@ -2,6 +2,7 @@
 """simulate, map and info, from command line to files."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -159,6 +160,21 @@ class Maps(Case):
             self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")
         for name in NAMES:
             self.assertEqual((self.out / f"1/{name}.fits").read_bytes(), (self.out / f"2/{name}.fits").read_bytes())
+
+    def test_an_emulated_card_takes_the_same_steps(self):
+        first, more = self.observations[0], (*MAPS, "--iterations", 20, "--quiet")
+        self.ok("map", first, "-o", self.out / "cpu", *more)
+        done = self.program("map", first, "-o", self.out / "card", *more, "--backend", "emulate")
+        if done.returncode == 15:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in NAMES:
+            self.assertEqual((self.out / f"card/{name}.fits").read_bytes(), (self.out / f"cpu/{name}.fits").read_bytes(), name)
+        self.fails(2, "--backend", "map", first, "-o", self.out / "no", "--backend", "opencl")
+        self.fails(2, "--method gls with --backend", "map", first, "-o", self.out / "no", "--backend", "emulate", "--method", "gls")
+        if not pathlib.Path("/dev/nvidiactl").exists():
+            self.fails(60, "", "map", first, "-o", self.out / "no", *more, "--backend", "cuda")
+            self.assertFalse((self.out / "no").exists())
 
     def test_ring_is_the_same_map_in_another_order(self):
         for ordering in ("nested", "ring"):
