@@ -5,10 +5,16 @@
 #pragma once
 
 #include "loom/base/scalar_lane.hpp"
+#include "skyloom/good_sample.hpp"
 #include "skyloom/mapping/run_lane.hpp"
 #include "skyloom/pointing/expand_lane.hpp"
 
 namespace skyloom::gpu {
+
+struct PixelRun {
+  std::int32_t pixel = -1;
+  RunSums sums;
+};
 
 /// Pixels and weights of a detector's samples. Threads: samples.
 struct ExpandKernel {
@@ -24,6 +30,41 @@ struct ExpandKernel {
       const lane::Cell cell =
           a.kind == PixelKind::kCar ? lane::car_cell(to, a.flat) : lane::tan_cell(to, a.flat);
       a.pixels[i] = lane::flat_number(cell, a.flat);
+    }
+  }
+};
+
+/// The samples of a baseline as runs, one after the other. Threads: baselines.
+struct CompressArgs {
+  const std::int32_t* pixels = nullptr;
+  const double *q = nullptr, *u = nullptr, *signal = nullptr;
+  const std::uint8_t* flags = nullptr;    ///< not 0: left out
+  std::size_t samples = 0, step = 0;      ///< step: samples of a baseline
+  std::uint64_t* counts = nullptr;        ///< of each baseline's runs, where there are no runs yet
+  const std::uint64_t* starts = nullptr;  ///< of each baseline's runs, where there are
+  PixelRun* runs = nullptr;
+};
+struct CompressKernel {
+  using Args = CompressArgs;
+  FL_LANE_HD static void run(long baseline, const Args& a) {
+    const std::size_t first = static_cast<std::size_t>(baseline) * a.step;
+    const std::size_t end = first + a.step < a.samples ? first + a.step : a.samples;
+    std::uint64_t count = 0;
+    PixelRun open;
+    for (std::size_t i = first; i < end; ++i) {
+      if (!takes_part(a.signal[i], a.flags[i])) continue;
+      if (a.pixels[i] != open.pixel || open.sums.n == kMostSamples) {
+        if (count > 0 && a.runs != nullptr) a.runs[a.starts[baseline] + count - 1] = open;
+        ++count;
+        open = {};
+        open.pixel = a.pixels[i];
+      }
+      lane::add_sample(a.q[i], a.u[i], a.signal[i], open.sums);
+    }
+    if (a.runs == nullptr) {
+      a.counts[baseline] = count;
+    } else if (count > 0) {
+      a.runs[a.starts[baseline] + count - 1] = open;
     }
   }
 };

@@ -12,6 +12,7 @@
 #include "loom/testing/test_files.hpp"
 #include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/gpu/device_pointing.hpp"
+#include "skyloom/gpu/device_runs.hpp"
 #include "skyloom/mapping/test_scan.hpp"
 
 namespace skyloom {
@@ -68,6 +69,35 @@ struct SystemCase {
   SkySums sums;
   OffsetSystem system;
 };
+
+TEST(DeviceRuns, AreThoseOfTheCpuToTheLastBit) {
+  auto plain = test::scan({.nside = 8, .samples = 3000, .noise = 1})[3];
+  plain.flags.assign(3000, 0);
+  for (std::size_t i = 200; i < 700; ++i) plain.flags[i] = i % 3 == 0 || i > 400 ? 1 : 0;
+  plain.signal[0] = NAN;
+  plain.signal[2999] = 1e31;
+  const SampleBlock block{plain.pixels, plain.q, plain.u, plain.signal, plain.flags};
+  for (const std::size_t step : {1U, 7U, 100U, 3000U, 0U}) {
+    RunBuilder builder(TileGrid(Healpix(8)), step, 1);
+    builder.add(block);
+    const skyloom::Stream want = builder.finish();
+    for (const GridOrder order : kOrders) {
+      const auto device = device_of(order);
+      const std::vector<gpu::PixelRun> found = runs_on_device(*device, block, step);
+      ASSERT_EQ(found.size(), want.runs.size()) << step;
+      for (std::size_t r = 0; r < found.size(); ++r) {
+        EXPECT_EQ(TileGrid(Healpix(8)).place(found[r].pixel), want.runs[r].place);
+        EXPECT_EQ(static_cast<float>(found[r].sums.n), want.runs[r].n);
+        EXPECT_EQ(found[r].sums.q, want.runs[r].q);
+        EXPECT_EQ(found[r].sums.u, want.runs[r].u);
+        const RunProducts &a = found[r].sums.products, &b = want.products[r];
+        const double mine[] = {a.qq, a.qu, a.uu, a.d, a.dq, a.du};
+        const double others[] = {b.qq, b.qu, b.uu, b.d, b.dq, b.du};
+        for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(mine[k], others[k]) << r;
+      }
+    }
+  }
+}
 
 TEST(DeviceOffsets, AreTheCpusToTheLastBit) {
   SerialExecutor one;

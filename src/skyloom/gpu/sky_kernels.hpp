@@ -16,6 +16,7 @@ using Launch = void (*)(loom::Stream&, long threads, const Args&);
 
 struct SkyKernels {
   Launch<ExpandView> expand;
+  Launch<CompressArgs> compress;
   Launch<AccumulateArgs> accumulate;
   Launch<WeighArgs> weigh;
   Launch<ProjectArgs> project;
@@ -25,6 +26,7 @@ struct SkyKernels {
 template <class Run>
 [[nodiscard]] SkyKernels sky_kernels_of() {
   return {.expand = &Run::template launch<ExpandKernel>,
+          .compress = &Run::template launch<CompressKernel>,
           .accumulate = &Run::template launch<AccumulateKernel>,
           .weigh = &Run::template launch<WeighKernel>,
           .project = &Run::template launch<ProjectKernel>,

@@ -19,6 +19,19 @@ struct Run {
 };
 static_assert(sizeof(Run) == 24);
 
+/// What covariance and binned map need of it beside that.
+struct RunProducts {
+  double qq = 0, qu = 0, uu = 0;
+  double d = 0, dq = 0, du = 0;  ///< of the signal d
+};
+
+/// A run that samples are added to.
+struct RunSums {
+  double n = 0, q = 0, u = 0;
+  RunProducts products;
+};
+inline constexpr double kMostSamples = 1 << 24;  ///< of a run: counted exactly in float
+
 /// Runs of one baseline in one tile.
 struct RunPart {
   std::uint64_t first_run = 0;
@@ -27,6 +40,18 @@ struct RunPart {
 };
 
 namespace lane {
+
+FL_LANE_HD inline void add_sample(double q, double u, double d, RunSums& to) noexcept {
+  to.n += 1;
+  to.q += q;
+  to.u += u;
+  to.products.qq += q * q;
+  to.products.qu += q * u;
+  to.products.uu += u * u;
+  to.products.d += d;
+  to.products.dq += d * q;
+  to.products.du += d * u;
+}
 
 /// The offset `value` of its baseline, times the weight, into its pixel.
 FL_LANE_HD inline void add_run(const Run& run, double value, Stokes& to) noexcept {

@@ -14,12 +14,6 @@
 
 namespace skyloom {
 
-/// What covariance and binned map need of it beside that.
-struct RunProducts {
-  double qq = 0, qu = 0, uu = 0;
-  double d = 0, dq = 0, du = 0;  ///< of the signal d
-};
-
 /// Runs that follow one another in the same tile and baseline.
 struct Segment {
   std::int32_t tile = 0;
@@ -67,8 +61,7 @@ class RunBuilder {
   Stream stream_;
   Pixel pixel_ = -1;  ///< of the open run; -1: none
   bool new_segment_ = true;
-  double n_ = 0, q_ = 0, u_ = 0;
-  RunProducts products_;
+  RunSums sums_;
 };
 
 }  // namespace skyloom
