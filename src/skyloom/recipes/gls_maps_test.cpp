@@ -79,12 +79,15 @@ TEST(GlsMaps, HaveLessNoiseThanBinnedAndDestripedOnes) {
   SerialExecutor one;
   MapJob job = small_maps(folder.file("destriped"));
   job.filters.deglitch.sigmas = 6;  // gaps
-  make_maps(source, job, one);
+  const MapSummary offsets = make_maps(source, job, one);
   MapJob gls = gls_maps(folder.file("gls"));
   gls.filters = job.filters;
   const MapSummary summary = make_maps(source, gls, one);
   EXPECT_TRUE(summary.converged);
   EXPECT_GT(summary.gaps, 1000U);
+  const std::size_t solved = summary.hit_pixels - summary.cut_pixels;  // the offsets' pixels stay
+  EXPECT_EQ(summary.system_bytes, offsets.system_bytes + 12 * summary.samples +
+                                      40 * (3 * solved + summary.gaps) + 16 * 24 * solved);
   const Widths binned = widths_of(folder.file("gls/binned.fits"));
   const Widths destriped = widths_of(folder.file("destriped/map.fits"));
   const Widths found = widths_of(folder.file("gls/map.fits"));
