@@ -98,6 +98,22 @@ function(loom_isa_sources target)
   endforeach()
 endfunction()
 
+# loom_device_kernels(LIST NAME): the bodies of a table of kernels: NAME_cuda.cu where nvcc compiles it, NAME_emulated.cpp
+# where there is emulation, else stubs that say that they are not there, no_cuda_NAME.cpp and no_emulated_NAME.cpp.
+function(loom_device_kernels list name)
+  if(FIBERLOOM_HAVE_CUDA)
+    set(bodies ${name}_cuda.cu)
+  else()
+    set(bodies no_cuda_${name}.cpp)
+  endif()
+  if(FIBERLOOM_EMULATION)
+    list(APPEND bodies ${name}_emulated.cpp)
+  else()
+    list(APPEND bodies no_emulated_${name}.cpp)
+  endif()
+  set(${list} ${bodies} PARENT_SCOPE)
+endfunction()
+
 # loom_room_sources(LIST ROOM ...): the files of rooms (as loom/files) by their full paths, and the objects of their kernels,
 # for targets that compile them once more (fuzzers).
 function(loom_room_sources list)

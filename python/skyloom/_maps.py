@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps of arrays: the same text that `skyloom map` runs on files."""
+import math
 import warnings
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,17 +107,21 @@ class Maps:
     Attributes
     ----------
     nside : int
+        0: a flat grid.
+    shape : tuple of int
+        Of a whole map: pixels of the sky, or rows and columns of a flat grid.
     pixels : array
-        NESTED numbers of the pixels that were hit, growing.
+        NESTED numbers of the pixels that were hit, growing; of a flat grid row by row.
     hits, rcond : array [hit pixel]
     invcov, cov : array [II, IQ, IU, QQ, QU, UU][hit pixel]
         1/K^2 and K^2; cov is 0 where a pixel is cut.
     binned, destriped : array [I, Q, U][hit pixel]
-        K; NaN where a pixel is cut. `destriped` is None with `binned_only`.
+        K; NaN where a pixel is cut. `destriped` is None with `binned_only`, and the map of maximum likelihood with
+        `method="gls"`.
     noise_weighted : array [I, Q, U][hit pixel]
         P^T N^-1 d, 1/K, of cut pixels too.
     offsets : list of arrays [detector][baseline]
-        One for each observation.
+        One for each observation; none with `method="gls"`.
     residuals : array
         After each iteration, relative.
     converged : bool
@@ -125,7 +130,8 @@ class Maps:
     """
 
     def __init__(self, nside: int, found: Dict[str, Any], detectors: List[int]) -> None:
-        self.nside = nside
+        self.shape: Tuple[int, ...] = tuple(found.get("shape", (12 * nside**2,)))
+        self.nside = nside if len(self.shape) == 1 else 0
         self.pixels: "npt.NDArray[np.int64]" = found["pixels"]
         self.hits: "npt.NDArray[np.int64]" = found["hits"]
         self.rcond: arguments.Doubles = found["rcond"]
@@ -150,11 +156,22 @@ class Maps:
 
         What was not seen is `unseen` (of hits and rcond 0), also what is cut.
         """
+        if not self.nside:
+            raise ValueError("full_sky: these maps are on a flat grid: see image()")
+        return self._whole(name, self.pixels if nest else _core.ring_numbers(12 * self.nside**2)[self.pixels], unseen)
+
+    def image(self, name: str, *, unseen: float = math.nan) -> "npt.NDArray[Any]":
+        """The same of a flat grid, [row][column] or [value][row][column]: row 0 lies in the south, column 0 in the east."""
+        if self.nside:
+            raise ValueError("image: these maps are not on a flat grid: see full_sky()")
+        flat = self._whole(name, self.pixels, unseen)
+        return flat.reshape(*flat.shape[:-1], *self.shape)
+
+    def _whole(self, name: str, at: "npt.NDArray[np.int64]", unseen: float) -> "npt.NDArray[Any]":
         if name not in ("hits", "rcond", "invcov", "cov", "binned", "destriped") or getattr(self, name) is None:
             raise ValueError(f"name: there is no map {name!r}")
         values = np.atleast_2d(getattr(self, name))
-        out = np.full((len(values), 12 * self.nside**2), 0 if name in ("hits", "rcond") else unseen, dtype=values.dtype)
-        at = self.pixels if nest else _core.ring_numbers(12 * self.nside**2)[self.pixels]
+        out = np.full((len(values), math.prod(self.shape)), 0 if name in ("hits", "rcond") else unseen, dtype=values.dtype)
         good = ~np.isnan(values) if name != "cov" else np.broadcast_to(self.cov[0] > 0, values.shape)
         for row, value, keep in zip(out, values, good):
             row[at[keep]] = value[keep]
@@ -164,17 +181,25 @@ class Maps:
 def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = None, binned_only: bool = False,
               prior: bool = False, poly_order: Optional[int] = None, common_mode: bool = False,
               rcond: Optional[float] = None, good_fraction: Optional[float] = None, tolerance: Optional[float] = None,
-              iterations: Optional[int] = None, threads: Optional[int] = None) -> Maps:
-    """Hits, covariance, a binned map and a destriped one of observations.
+              iterations: Optional[int] = None, wcs: Optional[str] = None, method: Optional[str] = None,
+              correlation: Optional[float] = None, preconditioner: Optional[str] = None, deglitch: Optional[float] = None,
+              deglitch_window: Optional[int] = None, deglitch_radius: Optional[int] = None,
+              threads: Optional[int] = None) -> Maps:
+    """Hits, covariance, a binned map and a destriped one (or that of maximum likelihood) of observations.
 
     Parameters
     ----------
     observations : Observation, or a list of them
     nside : int
         A power of two to 8192.
+    wcs : str, optional
+        A flat grid instead: "car:LON,LAT,WIDTH,HEIGHT,CELL" or "tan:...", degrees.
+    method : "destripe" or "gls", optional
+        "gls": maximum likelihood with the observations' `noise`, over `correlation` seconds.
     step : float
         Seconds of a baseline; 0: an observation. Default: 1.
-    binned_only, prior, poly_order, common_mode, rcond, good_fraction, tolerance, iterations
+    binned_only, prior, poly_order, common_mode, rcond, good_fraction, tolerance, iterations, preconditioner, deglitch,
+    deglitch_window, deglitch_radius
         As `skyloom map` has them.
     threads : int, optional
         Default: what the machine and the batch system grant. The maps are the same.
@@ -188,7 +213,9 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
     options = arguments.texts({
         "nside": arguments.integer("nside", nside, 1, 8192), "step": step, "binned_only": bool(binned_only),
         "prior": bool(prior), "poly_order": poly_order, "common_mode": bool(common_mode), "rcond": rcond,
-        "good_fraction": good_fraction, "tolerance": tolerance, "iterations": iterations})
+        "good_fraction": good_fraction, "tolerance": tolerance, "iterations": iterations,
+        "wcs": wcs, "method": method, "correlation": correlation, "preconditioner": preconditioner,
+        "deglitch": deglitch, "deglitch_window": deglitch_window, "deglitch_radius": deglitch_radius})
     found = _core.make_maps([one._core() for one in listed], options, arguments.threads(threads))
     for text in found["warnings"]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -91,20 +91,26 @@ class Observed {
   ArrayObservation data_;
 };
 
-/// Pixels of all hit tiles in growing order: where each stands.
+/// Pixels of all hit tiles in growing order: where each stands. Those of a flat grid are numbered
+/// row by row.
 struct Place {
   Pixel pixel;
   std::size_t hit_tile, number;
 };
 
-std::vector<Place> places_of(const SolvedMaps& maps) {
+std::vector<Place> places_of(const SolvedMaps& maps, const SkyGrid& grid) {
   std::vector<Place> out;
   const auto tiles = maps.system->hit_tiles();
   for (std::size_t h = 0; h < tiles.size(); ++h) {
     const auto tile = static_cast<std::size_t>(tiles[h]);
     const auto pixels = maps.sums.whole.tile(tile);
     for (std::size_t p = 0; p < pixels.size(); ++p) {
-      out.push_back({maps.sums.whole.tiles().pixel(tile, pixels[p].place), h, p});
+      Pixel pixel = maps.sums.whole.tiles().pixel(tile, pixels[p].place);
+      if (const WcsGrid* const flat = grid.wcs()) {
+        const GridCell at = grid.cell(pixel);
+        pixel = static_cast<Pixel>(at.row * flat->columns + at.column);
+      }
+      out.push_back({pixel, h, p});
     }
   }
   std::sort(out.begin(), out.end(),
@@ -166,6 +172,8 @@ py::dict counts_of(const MapSummary& s) {
            {"flagged", s.flagged},
            {"not_finite", s.not_finite},
            {"unfitted_stretches", s.unfitted},
+           {"glitch_samples", s.glitches},
+           {"gaps", s.gaps},
            {"runs", s.runs},
            {"hit_pixels", s.hit_pixels},
            {"cut_pixels", s.cut_pixels},
@@ -200,9 +208,12 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::size_
     const py::gil_scoped_release release;
     const auto executor = make_executor(threads);
     maps = solve_maps(ArrayTod(std::move(observations)), job, *executor, observer);
-    places = places_of(*maps);
+    places = places_of(*maps, grid_of(job));
     binned = maps->system->maps(nullptr, *executor);
-    if (!job.binned_only) destriped = maps->system->maps(&maps->solution.x, *executor);
+    if (!job.binned_only) {
+      destriped = maps->summary.gls ? std::move(maps->gls)
+                                    : maps->system->maps(&maps->solution.x, *executor);
+    }
   }
   py::dict out;
   put_sums(*maps, job, places, out);
@@ -215,6 +226,7 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::size_
   out["residuals"] = maps->summary.residuals;
   out["converged"] = maps->summary.converged;
   out["counts"] = counts_of(maps->summary);
+  if (job.wcs) out["shape"] = std::vector<std::size_t>{job.wcs->rows, job.wcs->columns};
   out["warnings"] = warnings;
   return out;
 }

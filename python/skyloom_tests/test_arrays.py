@@ -161,6 +161,41 @@ def test_the_prior_takes_the_spectra_that_are_given():
     assert not np.allclose(maps[0].offsets[0], maps[1].offsets[0]) and not np.allclose(maps[0].offsets[0], maps[2].offsets[0])
 
 
+def test_maximum_likelihood_flat_grids_and_deglitching_are_the_program_s():
+    simulated = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0, fknee=0.5)[0]
+    signal = np.array(simulated.signal)
+    signal[2, 100], signal[5, 2000] = 1.0, -1.0
+    data = skyloom.Observation(simulated.boresight, simulated.quats, signal, rate=5.0, weights=1 / (50e-6**2 * 5),
+                               noise=skyloom.noise_psd(5, 50e-6, fknee=0.5, fmin=1e-5))
+    given = dict(wcs="car:0,0,360,120,6", step=10, rcond=1e-3, iterations=1000, deglitch=8, deglitch_radius=1)
+    offsets = skyloom.make_maps(data, preconditioner="diagonal", **given)
+    likely = skyloom.make_maps(data, method="gls", correlation=20, **given)
+    assert likely.converged and likely.nside == 0 and likely.shape == (20, 60) and likely.offsets == []
+    assert offsets.counts["glitch_samples"] == likely.counts["glitch_samples"] == 6 and likely.counts["gaps"] >= 6
+    hits = likely.image("hits")
+    assert hits.shape == (20, 60) and hits.sum() == likely.counts["good"]
+    one = skyloom.Observation(simulated.boresight, [[0, 0, 0, 1]], [signal[0]], rate=5.0)  # looks along the boresight's z
+    x, y, z, w = simulated.boresight.T
+    lon = np.degrees(np.arctan2(2 * (y * z - w * x), 2 * (x * z + w * y)))
+    lat = np.degrees(np.arcsin(1 - 2 * (x * x + y * y)))
+    column, row = np.floor((180 - lon) / 6).astype(int) % 60, np.floor((lat + 60) / 6).astype(int)
+    want = np.zeros((20, 60), dtype=int)
+    inside = (row >= 0) & (row < 20)
+    np.add.at(want, (row[inside], column[inside]), 1)
+    assert np.array_equal(skyloom.make_maps(one, wcs="car:0,0,360,120,6", binned_only=True, rcond=0).image("hits"), want)
+    seen = ~np.isnan(likely.image("destriped")[1])
+    assert seen.sum() > 500 and np.array_equal(seen, ~np.isnan(likely.image("binned")[2]))
+    for k in (1, 2):
+        assert np.nanstd(likely.destriped[k]) < 0.95 * np.nanstd(likely.binned[k])
+    with pytest.raises(ValueError, match="flat grid"):
+        likely.full_sky("hits")
+    with pytest.raises(skyloom.ArgumentError, match="--prior"):
+        skyloom.make_maps(data, 8, method="gls", prior=True)
+    for wrong in (dict(method="best"), dict(preconditioner="none"), dict(wcs="sin:0,0,1,1,1"), dict(correlation=-1), dict(deglitch=-1)):
+        with pytest.raises(skyloom.ArgumentError):
+            skyloom.make_maps(data, 8, **wrong)
+
+
 def test_threads_change_nothing_and_too_few_iterations_warn():
     data = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
     one, three = (skyloom.make_maps(data, 16, step=10, rcond=1e-3, threads=n) for n in (1, 3))

@@ -23,6 +23,7 @@ constexpr std::array kAll{Status::kOk,
                           Status::kDiskFull,
                           Status::kOutputExists,
                           Status::kInterrupted,
+                          Status::kDevice,
                           Status::kMemory,
                           Status::kInternal};
 

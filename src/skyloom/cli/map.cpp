@@ -64,10 +64,11 @@ int run_map(MapCommand& command) {
 }  // namespace
 
 Command make_map() {
-  Command command{.name = "map",
-                  .text = "make maps of stored observations",
-                  .footer = "Example:\n  skyloom map data/*.h5 -o maps --nside 512\n\n" +
-                            exit_codes_of_maker().code(Status::kMemory).text()};
+  Command command{
+      .name = "map",
+      .text = "make maps of stored observations",
+      .footer = "Example:\n  skyloom map data/*.h5 -o maps --nside 512\n\n" +
+                exit_codes_of_maker().code(Status::kDevice).code(Status::kMemory).text()};
   const auto state = std::make_shared<MapCommand>();
   Options& options = command.options;
   options.group("Files");

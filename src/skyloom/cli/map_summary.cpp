@@ -51,9 +51,16 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
                   {"left_baselines", s.left_baselines}, {"gaps", s.gaps},
                   {"converged", s.converged},           {"recalled_iterations", s.recalled}};
   json["parts"] = Json::array();
-  for (const PartSummary& part : s.parts) {
-    json["parts"].push_back(
-        {{"good", part.good}, {"hit_pixels", part.hit_pixels}, {"cut_pixels", part.cut_pixels}});
+  for (std::size_t i = 0; i < s.parts.size(); ++i) {
+    const PartSummary& part = s.parts[i];
+    Json one = {
+        {"good", part.good}, {"hit_pixels", part.hit_pixels}, {"cut_pixels", part.cut_pixels}};
+    if (i < s.gls_parts.size()) {
+      one["iterations"] = s.gls_parts[i].iterations;
+      one["converged"] = s.gls_parts[i].converged;
+      one["gaps"] = s.gls_parts[i].gaps;
+    }
+    json["parts"].push_back(one);
   }
   json["residuals"] = Json::array();
   for (const double residual : s.residuals) json["residuals"].push_back(residual);

@@ -110,7 +110,7 @@ Command make_simulate() {
       .name = "simulate",
       .text = "simulate data of a satellite or from the ground, and map them",
       .footer = "Example:\n  skyloom simulate --sky sky.fits --pixels 19 --maps maps\n\n" +
-                exit_codes_of_maker().code(Status::kMemory).text()};
+                exit_codes_of_maker().code(Status::kDevice).code(Status::kMemory).text()};
   const auto state = std::make_shared<SimulateCommand>();
   Options& options = command.options;
   options.group("Files");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loom/base/median.hpp"
-#include "skyloom/filters/legendre.hpp"
+#include "skyloom/good_sample.hpp"
 
 namespace skyloom {
 namespace {
@@ -74,7 +74,7 @@ std::size_t flag_glitches(const DeglitchOptions& options, std::span<const double
     places.clear();
     good.clear();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (flags[i] != 0 || !(std::fabs(values[i]) <= kMostSignal)) continue;
+      if (!takes_part(values[i], flags[i])) continue;
       places.push_back(i);
       good.push_back(values[i]);
     }

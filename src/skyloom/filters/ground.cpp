@@ -9,6 +9,7 @@
 #include "loom/base/print.hpp"
 #include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
+#include "skyloom/good_sample.hpp"
 
 namespace skyloom {
 namespace {
@@ -138,9 +139,7 @@ class GroundFilter::Fit {
   }
 
  private:
-  [[nodiscard]] bool is_good(std::size_t i) const {
-    return flags_[i] == 0 && std::fabs(values_[i]) <= kMostSignal;
-  }
+  [[nodiscard]] bool is_good(std::size_t i) const { return takes_part(values_[i], flags_[i]); }
   /// The dense columns at a sample; returns its bin.
   std::uint32_t row(std::size_t i) {
     const std::size_t trends = filter_.trends_, orders = filter_.polynomials_;

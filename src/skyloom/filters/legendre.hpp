@@ -8,8 +8,6 @@
 
 namespace skyloom {
 
-inline constexpr double kMostSignal = 1e30;  ///< of a sample that filters ask: as maps have it
-
 /// The polynomials at x, orders 0 to n - 1, n >= 1.
 inline void legendre(double x, std::size_t n, double* out) noexcept {
   out[0] = 1;

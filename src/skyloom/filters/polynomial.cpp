@@ -6,6 +6,7 @@
 
 #include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
+#include "skyloom/good_sample.hpp"
 
 namespace skyloom {
 namespace {
@@ -56,7 +57,7 @@ class Fit {
 
  private:
   [[nodiscard]] bool is_good(std::size_t i) const noexcept {
-    return flags_[i] == 0 && std::fabs(values_[i]) <= kMostSignal;
+    return takes_part(values_[i], flags_[i]);
   }
   std::size_t n_;
   std::span<const double> values_;

@@ -15,9 +15,9 @@ constexpr std::size_t kBand = 20;  // of the preconditioner, at first; doubled w
 /// A system with its prior: what the two verbs of the solver do, stream by stream.
 class PriorSystem {
  public:
-  PriorSystem(const OffsetSystem& system, const OffsetPrior& prior, Preconditioner how,
-              Executor& executor)
-      : system_(system), prior_(prior), executor_(executor), alone_(system.size()) {
+  PriorSystem(const OffsetSystem& system, const OffsetVerb& apply, const OffsetPrior& prior,
+              Preconditioner how, Executor& executor)
+      : system_(system), apply_(apply), prior_(prior), executor_(executor), alone_(system.size()) {
     for (std::size_t b = 0; b < alone_.size(); ++b) {
       alone_[b] = system.diagonal()[b] > 0 ? 0 : 1;
     }
@@ -27,7 +27,7 @@ class PriorSystem {
   }
 
   void apply(std::span<const double> x, std::span<double> out) const {
-    system_.apply(x, out, executor_);
+    apply_(x, out);
     executor_.run(prior_.size(), [&](std::size_t s) {
       const std::vector<double>& lags = prior_[s];
       if (lags.empty()) return;
@@ -98,6 +98,7 @@ class PriorSystem {
   }
 
   const OffsetSystem& system_;
+  const OffsetVerb& apply_;
   const OffsetPrior& prior_;
   Executor& executor_;
   std::vector<char> alone_;                           ///< baselines that are left out
@@ -122,8 +123,12 @@ void take_off_mean(const OffsetSystem& system, std::vector<double>& x) {
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
                   Executor& executor, const Observer& observer, SolverMemory* memory,
-                  Preconditioner preconditioner) {
+                  Preconditioner preconditioner, const OffsetVerb& elsewhere) {
   const auto total = [&](double sum) { return sum_of(system.company(), sum); };
+  const OffsetVerb here = [&](std::span<const double> x, std::span<double> out) {
+    system.apply(x, out, executor);
+  };
+  const OffsetVerb& apply = elsewhere ? elsewhere : here;
   // a process without streams has no filters, whatever the others have
   const bool has_prior = sum_of(system.company(), prior.empty() ? 0 : 1) > 0;
   if (!has_prior) {
@@ -133,18 +138,16 @@ Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const So
         out[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
       }
     };
-    Solution solution = conjugate_gradients(
-        {.right_side = system.right_side(),
-         .rounding = system.rounding(),
-         .apply = [&](std::span<const double> x,
-                      std::span<double> out) { system.apply(x, out, executor); },
-         .precondition = by_diagonal,
-         .total = total},
-        limits, executor, observer, memory);
+    Solution solution = conjugate_gradients({.right_side = system.right_side(),
+                                             .rounding = system.rounding(),
+                                             .apply = apply,
+                                             .precondition = by_diagonal,
+                                             .total = total},
+                                            limits, executor, observer, memory);
     if (!system.knows_constant()) take_off_mean(system, solution.x);
     return solution;
   }
-  const PriorSystem whole(system, prior, preconditioner, executor);
+  const PriorSystem whole(system, apply, prior, preconditioner, executor);
   return conjugate_gradients(
       {.right_side = system.right_side(),
        .rounding = system.rounding(),

@@ -2,6 +2,8 @@
 // The destriped map of an offset system: offsets by conjugate gradients, with or without a prior.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "skyloom/mapping/offset_system.hpp"
@@ -18,11 +20,16 @@ using OffsetPrior = std::vector<std::vector<double>>;
 /// together (docs/skyloom/algorithm.md).
 enum class Preconditioner { kBanded, kDiagonal };
 
+/// A a elsewhere than on the CPU: as OffsetSystem::apply().
+using OffsetVerb = std::function<void(std::span<const double> a, std::span<double> out)>;
+
 /// Offsets of all baselines; left-out ones are 0, without a prior their weighted mean is. Solves (A
 /// + C_a^-1) a = b: `prior` has a filter for each stream, or there is none.
+/// `elsewhere`: makes A a; none: the system does.
 [[nodiscard]] Solution destripe(const OffsetSystem& system, const OffsetPrior& prior,
                                 const SolveLimits& limits, Executor& executor,
                                 const Observer& observer = {}, SolverMemory* memory = nullptr,
-                                Preconditioner preconditioner = Preconditioner::kBanded);
+                                Preconditioner preconditioner = Preconditioner::kBanded,
+                                const OffsetVerb& elsewhere = {});
 
 }  // namespace skyloom

@@ -14,19 +14,40 @@ constexpr std::size_t kSummed = 1 << 13;
 
 }  // namespace
 
-GlsSystem::GlsSystem(const OffsetSystem& pixels, const SkySums& sums)
-    : sums_(sums), hit_number_(sums.tiles().tiles(), -1) {
+GlsSystem::GlsSystem(const OffsetSystem& pixels, const SkySums& sums, const TileMatrices& inverses)
+    : sums_(sums), company_(pixels.company()), hit_number_(sums.tiles().tiles(), -1) {
+  number_pixels(pixels, inverses);
+  right_side_.assign(3 * inverses_.size(), 0.0);
+}
+
+/// First those of tiles that others tell of, then of other shared ones, then of this process alone.
+void GlsSystem::number_pixels(const OffsetSystem& pixels, const TileMatrices& inverses) {
   const std::span<const std::int32_t> hit = pixels.hit_tiles();
+  std::vector<std::size_t> kinds[3];
   for (std::size_t h = 0; h < hit.size(); ++h) {
     hit_number_[static_cast<std::size_t>(hit[h])] = static_cast<std::int32_t>(h);
-    std::vector<std::uint32_t>& numbers = numbers_.emplace_back();
-    for (const Symmetric3& inverse : pixels.inverse(h)) {
-      const bool good = inverse.ii > 0;
-      numbers.push_back(good ? static_cast<std::uint32_t>(inverses_.size()) : kGap);
-      if (good) inverses_.push_back(inverse);
-    }
+    const bool shared = company_ != nullptr && company_->shared(hit[h]);
+    kinds[!shared ? 2 : (company_->owns(hit[h]) ? 1 : 0)].push_back(h);
   }
-  right_side_.assign(3 * inverses_.size(), 0.0);
+  std::vector<std::size_t> firsts(hit.size());
+  numbers_.resize(hit.size());
+  for (std::size_t kind = 0; kind < 3; ++kind) {
+    for (const std::size_t h : kinds[kind]) {
+      firsts[h] = inverses_.size();
+      for (const Symmetric3& inverse : inverses[h]) {
+        const bool good = inverse.ii > 0;
+        numbers_[h].push_back(good ? static_cast<std::uint32_t>(inverses_.size()) : kGap);
+        if (good) inverses_.push_back(inverse);
+      }
+    }
+    if (kind == 0) others_ = inverses_.size();
+    if (kind == 1) shared_ = inverses_.size();
+  }
+  for (std::size_t h = 0; h < hit.size(); ++h) {
+    if (company_ == nullptr || !company_->shared(hit[h])) continue;
+    const auto cut = std::count(numbers_[h].begin(), numbers_[h].end(), kGap);
+    shared_tiles_.emplace_back(firsts[h], numbers_[h].size() - static_cast<std::size_t>(cut));
+  }
 }
 
 std::size_t GlsSystem::add_filter(std::vector<double> lags) {
@@ -57,15 +78,40 @@ void GlsSystem::project(const GlsStream& stream, std::span<const double> samples
   }
 }
 
-void GlsSystem::add_up(const std::vector<std::vector<double>>& parts, std::size_t pixels,
-                       std::span<double> out, Executor& executor) {
-  executor.run((pixels + kSummed - 1) / kSummed, [&](std::size_t block) {
-    const std::size_t end = std::min(pixels, (block + 1) * kSummed);
+void GlsSystem::add_up(const std::vector<std::vector<double>>& parts, std::size_t first,
+                       std::size_t end, std::span<double> out, Executor& executor) {
+  executor.run((end - first + kSummed - 1) / kSummed, [&](std::size_t block) {
+    const std::size_t from = first + block * kSummed, to = std::min(end, from + kSummed);
+    for (std::size_t i = from; i < to; ++i) out[i] = 0;
     for (const std::vector<double>& part : parts) {
-      if (part.empty()) continue;
-      for (std::size_t i = block * kSummed; i < end; ++i) out[i] += part[i];
+      for (std::size_t i = from; i < to; ++i) out[i] += part[i];
     }
   });
+}
+
+template <class Meanwhile>
+void GlsSystem::sum_shared(std::span<double> values, const Meanwhile& meanwhile) const {
+  if (company_ == nullptr) return meanwhile();
+  std::vector<Stokes> pixels(shared_);
+  for (std::size_t p = 0; p < shared_; ++p) {
+    pixels[p] = {values[3 * p], values[3 * p + 1], values[3 * p + 2]};
+  }
+  std::vector<std::span<Stokes>> tiles;
+  for (const auto& [first, count] : shared_tiles_) {
+    tiles.push_back(std::span(pixels).subspan(first, count));
+  }
+  company_->begin(tiles);
+  meanwhile();
+  company_->end(tiles);
+  for (std::size_t p = 0; p < shared_; ++p) {
+    values[3 * p] = pixels[p].i;
+    values[3 * p + 1] = pixels[p].q;
+    values[3 * p + 2] = pixels[p].u;
+  }
+}
+
+void GlsSystem::finish() {
+  sum_shared(right_side_, [] {});
 }
 
 void GlsSystem::add(std::vector<GlsStream> streams, std::vector<std::vector<double>> signals,
@@ -126,34 +172,41 @@ void GlsSystem::apply(std::span<const double> x, std::span<double> out, Executor
       project(stream, work->filtered, parts[g].data(), out.data() + pixels + first_gaps_[s]);
     }
   });
-  std::fill(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(pixels), 0.0);
-  add_up(parts, pixels, out, executor);
+  const std::size_t shared = 3 * shared_;
+  add_up(parts, 0, shared, out, executor);
+  sum_shared(out.first(shared), [&] { add_up(parts, shared, pixels, out, executor); });
 }
 
-void GlsSystem::precondition(std::span<const double> r, std::span<double> out) const {
-  for (std::size_t p = 0; p < inverses_.size(); ++p) {
-    const Stokes v = inverses_[p] * Stokes{r[3 * p], r[3 * p + 1], r[3 * p + 2]};
-    out[3 * p] = v.i;
-    out[3 * p + 1] = v.q;
-    out[3 * p + 2] = v.u;
-  }
-  const std::size_t pixels = 3 * inverses_.size();
-  for (std::size_t s = 0; s < streams_.size(); ++s) {
+void GlsSystem::precondition(std::span<const double> r, std::span<double> out,
+                             Executor& executor) const {
+  const std::size_t pixels = inverses_.size();
+  executor.run((pixels + kSummed - 1) / kSummed, [&](std::size_t block) {
+    const std::size_t end = std::min(pixels, (block + 1) * kSummed);
+    for (std::size_t p = block * kSummed; p < end; ++p) {
+      const Stokes v = inverses_[p] * Stokes{r[3 * p], r[3 * p + 1], r[3 * p + 2]};
+      out[3 * p] = v.i;
+      out[3 * p + 1] = v.q;
+      out[3 * p + 2] = v.u;
+    }
+  });
+  executor.run(streams_.size(), [&](std::size_t s) {
     const double weight = filters_[streams_[s].filter].lags()[0];
     for (std::size_t k = 0; k < streams_[s].gaps; ++k) {
-      const std::size_t i = pixels + first_gaps_[s] + k;
+      const std::size_t i = 3 * pixels + first_gaps_[s] + k;
       out[i] = r[i] / weight;
     }
-  }
+  });
 }
 
 Solution GlsSystem::solve(const SolveLimits& limits, Executor& executor, const Observer& observer,
                           SolverMemory* memory) const {
   return conjugate_gradients(
       {.right_side = right_side_,
+       .others = 3 * others_,
        .apply = [&](std::span<const double> x, std::span<double> out) { apply(x, out, executor); },
        .precondition = [&](std::span<const double> r,
-                           std::span<double> out) { precondition(r, out); }},
+                           std::span<double> out) { precondition(r, out, executor); },
+       .total = [&](double sum) { return sum_of(company_, sum); }},
       limits, executor, observer, memory);
 }
 

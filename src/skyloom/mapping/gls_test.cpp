@@ -51,7 +51,7 @@ TEST(ToeplitzFilter, IsTheSumOverItsLags) {
 struct GlsCase {
   GlsCase(const Healpix& sky, const std::vector<PlainStream>& plain, std::size_t reach,
           Executor& executor)
-      : sums(sky), offsets(make(sky, plain, executor)), system(offsets, sums) {
+      : sums(sky), offsets(make(sky, plain, executor)), system(offsets, sums, offsets.inverses()) {
     std::vector<std::vector<double>> signals;
     std::vector<GlsStream> streams;
     for (const PlainStream& from : plain) {
@@ -68,6 +68,7 @@ struct GlsCase {
       signals.push_back(from.signal);
     }
     system.add(streams, signals, executor);
+    system.finish();
     kept = std::move(streams);
   }
   OffsetSystem make(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor) {

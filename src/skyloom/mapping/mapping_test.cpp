@@ -126,7 +126,7 @@ TEST(Destriping, RecoversASkyWithoutNoise) {
   const std::vector<Stokes> map = found.map({});
   std::size_t good = 0;
   for (std::size_t h = 0; h < found.system.hit_tiles().size(); ++h) {
-    const auto inverse = found.system.inverse(h);
+    const auto inverse = found.system.inverses()[h];
     const auto number = static_cast<std::size_t>(found.system.hit_tiles()[h]);
     for (std::size_t p = 0; p < inverse.size(); ++p) {
       const Pixel pixel = found.sums.tiles().pixel(number, found.sums.tile(number)[p].place);

@@ -158,7 +158,7 @@ void OffsetSystem::sort_runs(std::vector<Stream>& streams) {
     std::vector<Segment>().swap(stream.segments);
   }
   baseline_parts_.assign(weights_.size() + 1, 0);
-  for (const Part& part : parts_) ++baseline_parts_[part.baseline + 1];
+  for (const RunPart& part : parts_) ++baseline_parts_[part.baseline + 1];
   for (std::size_t b = 0; b < weights_.size(); ++b) baseline_parts_[b + 1] += baseline_parts_[b];
   std::vector<std::size_t> next(baseline_parts_.begin(), baseline_parts_.end() - 1);
   part_places_.resize(parts_.size());
@@ -170,26 +170,22 @@ void OffsetSystem::sort_runs(std::vector<Stream>& streams) {
 void OffsetSystem::add_tile(std::size_t tile, std::span<const double> a, double sign,
                             Stokes* z) const {
   for (std::size_t k = tile_parts_[tile]; k < tile_parts_[tile + 1]; ++k) {
-    const Part& part = parts_[k];
+    const RunPart& part = parts_[k];
     const double value = sign * weights_[part.baseline] * a[part.baseline];
     const Run* const end = runs_.data() + part.first_run + part.runs;
     for (const Run* run = end - part.runs; run != end; ++run) {
-      Stokes& to = z[run->place];
-      to.i += value * run->n;
-      to.q += value * run->q;
-      to.u += value * run->u;
+      lane::add_run(*run, value, z[run->place]);
     }
   }
 }
 
 void OffsetSystem::take_tile(std::size_t tile, const Stokes* m, double* parts) const {
   for (std::size_t k = tile_parts_[tile]; k < tile_parts_[tile + 1]; ++k) {
-    const Part& part = parts_[k];
+    const RunPart& part = parts_[k];
     const Run* const end = runs_.data() + part.first_run + part.runs;
     double sum = 0;
     for (const Run* run = end - part.runs; run != end; ++run) {
-      const Stokes& from = m[run->place];
-      sum += run->n * from.i + run->q * from.q + run->u * from.u;
+      sum += lane::take_run(*run, m[run->place]);
     }
     parts[k] = sum;
   }
@@ -210,11 +206,8 @@ void OffsetSystem::collect(const double* parts, std::span<const double> from, st
   executor.run((n + kBaselinesOfTask - 1) / kBaselinesOfTask, [&](std::size_t task) {
     const std::size_t end = std::min(n, (task + 1) * kBaselinesOfTask);
     for (std::size_t b = task * kBaselinesOfTask; b < end; ++b) {
-      double sum = 0;
-      for (std::size_t k = baseline_parts_[b]; k < baseline_parts_[b + 1]; ++k) {
-        sum += parts[part_places_[k]];
-      }
-      out[b] = from[b] - weights_[b] * sum;
+      out[b] = lane::collect(from[b], weights_[b], parts, part_places_.data(), baseline_parts_[b],
+                             baseline_parts_[b + 1]);
     }
   });
 }
@@ -313,19 +306,35 @@ TileMaps OffsetSystem::maps(const std::vector<double>* a, Executor& executor) co
   return out;
 }
 
+TileMatrices OffsetSystem::part_inverses(const SkySums& part, double least_reciprocal,
+                                         Executor& executor) const {
+  TileMatrices out(hit_tiles_.size());
+  executor.run(out.size(), [&](std::size_t h) {
+    const auto tile = static_cast<std::size_t>(hit_tiles_[h]);
+    const auto pixels = sums_.tile(tile), own = part.tile(tile);
+    out[h].resize(pixels.size());
+    for (std::size_t p = 0; p < pixels.size(); ++p) {
+      const auto at = part.find(tile, pixels[p].place);
+      if (!at || !(inverses_[h][p].ii > 0)) continue;
+      out[h][p] = invert(own[*at].weights, least_reciprocal).inverse;
+    }
+  });
+  return out;
+}
+
 TileMaps OffsetSystem::part_maps(const SkySums& part, const std::vector<double>* a,
                                  double least_reciprocal, Executor& executor) const {
   const TileMaps offsets = a != nullptr ? projected(*a, executor) : TileMaps();
+  const TileMatrices inverses = part_inverses(part, least_reciprocal, executor);
   TileMaps out(hit_tiles_.size());
   executor.run(out.size(), [&](std::size_t h) {
     const auto tile = static_cast<std::size_t>(hit_tiles_[h]);
     const auto pixels = sums_.tile(tile), own = part.tile(tile);
     out[h].assign(pixels.size(), kCut);
     for (std::size_t p = 0; p < pixels.size(); ++p) {
-      const auto at = part.find(tile, pixels[p].place);
-      if (!at || !(inverses_[h][p].ii > 0)) continue;
-      const Symmetric3 inverse = invert(own[*at].weights, least_reciprocal).inverse;
+      const Symmetric3& inverse = inverses[h][p];
       if (!(inverse.ii > 0)) continue;
+      const auto at = part.find(tile, pixels[p].place);
       out[h][p] = inverse * (offsets.empty() ? own[*at].signal : own[*at].signal - offsets[h][p]);
     }
   });
@@ -333,7 +342,7 @@ TileMaps OffsetSystem::part_maps(const SkySums& part, const std::vector<double>*
 }
 
 std::size_t OffsetSystem::bytes() const noexcept {
-  std::size_t sum = runs_.capacity() * sizeof(Run) + parts_.capacity() * sizeof(Part) +
+  std::size_t sum = runs_.capacity() * sizeof(Run) + parts_.capacity() * sizeof(RunPart) +
                     part_places_.capacity() * sizeof(std::uint32_t) +
                     weights_.size() * (4 * sizeof(double));
   for (const auto& tile : inverses_) sum += tile.capacity() * sizeof(Symmetric3);

@@ -23,6 +23,19 @@ struct SolveOptions {
 
 /// Values of the pixels of hit tiles, in the order of OffsetSystem::hit_tiles().
 using TileMaps = std::vector<std::vector<Stokes>>;
+/// The same of (P^T N^-1 P)^-1, 0 where cut.
+using TileMatrices = std::vector<std::vector<Symmetric3>>;
+
+/// What apply() works on, for who does it elsewhere.
+struct OffsetView {
+  std::span<const Run> runs;                    ///< by tile
+  std::span<const RunPart> parts;               ///< by tile
+  std::span<const std::size_t> tile_parts;      ///< where each hit tile's parts begin, and an end
+  std::span<const std::size_t> baseline_parts;  ///< where each baseline's places begin, and an end
+  std::span<const std::uint32_t> part_places;
+  std::span<const double> weights, diagonal;  ///< of baselines
+  std::span<const std::size_t> shared;        ///< hit tiles that other processes hit too, growing
+};
 
 class OffsetSystem {
  public:
@@ -49,6 +62,11 @@ class OffsetSystem {
   /// out = A a.
   void apply(std::span<const double> a, std::span<double> out, Executor& executor) const;
 
+  [[nodiscard]] OffsetView view() const noexcept {
+    return {runs_,        parts_,   tile_parts_, baseline_parts_,
+            part_places_, weights_, diagonal_,   shared_};
+  }
+
   /// The maps (P^T N^-1 P)^-1 P^T N^-1 (d - M a) of hit tiles, NaN where cut. No `a`: binned.
   [[nodiscard]] TileMaps maps(const std::vector<double>* a, Executor& executor) const;
   /// The same of a part of the data, whose sums these are; `a` is 0 for all other baselines. NaN
@@ -56,9 +74,11 @@ class OffsetSystem {
   [[nodiscard]] TileMaps part_maps(const SkySums& part, const std::vector<double>* a,
                                    double least_reciprocal, Executor& executor) const;
   [[nodiscard]] std::span<const std::int32_t> hit_tiles() const noexcept { return hit_tiles_; }
-  [[nodiscard]] std::span<const Symmetric3> inverse(std::size_t hit_tile) const noexcept {
-    return inverses_[hit_tile];
-  }
+  [[nodiscard]] const TileMatrices& inverses() const noexcept { return inverses_; }
+  /// Those of a part's own data for all pixels of hit tiles: 0 where the pixel is cut, in the part
+  /// or in the whole.
+  [[nodiscard]] TileMatrices part_inverses(const SkySums& part, double least_reciprocal,
+                                           Executor& executor) const;
   [[nodiscard]] std::size_t cut_pixels() const noexcept { return cut_pixels_; }
   [[nodiscard]] std::size_t cut_samples() const noexcept { return cut_samples_; }
   [[nodiscard]] std::size_t left_baselines() const noexcept { return left_baselines_; }
@@ -66,11 +86,6 @@ class OffsetSystem {
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
-  struct Part {  ///< runs of one baseline in one tile
-    std::uint64_t first_run = 0;
-    std::uint32_t baseline = 0;
-    std::uint32_t runs = 0;
-  };
   void invert_tiles(const SkySums& sums, const SolveOptions& options, Executor& executor);
   void drop_cut_runs(std::vector<Stream>& streams);
   void judge_baselines(const std::vector<Stream>& streams, const SolveOptions& options);
@@ -98,15 +113,15 @@ class OffsetSystem {
   Company* company_;
   std::vector<std::size_t> shared_;  ///< hit tiles that other processes hit too
   std::vector<std::int32_t> hit_tiles_;
-  std::vector<std::int32_t> hit_number_;           ///< of each tile; -1: not hit
-  std::vector<std::vector<Symmetric3>> inverses_;  ///< of the pixels of hit tiles; 0 where cut
+  std::vector<std::int32_t> hit_number_;  ///< of each tile; -1: not hit
+  TileMatrices inverses_;
   std::vector<double> weights_;      ///< of each baseline's samples; 0 where it is left out
   std::vector<double> signal_;       ///< sum of each baseline's good samples, during set-up
   std::vector<std::size_t> groups_;  ///< where each group of hit tiles begins: a task of a step
   std::vector<double> diagonal_, right_side_;
   std::vector<std::size_t> firsts_;
   std::vector<Run> runs_;                ///< by tile; places are those in the tile's list of pixels
-  std::vector<Part> parts_;              ///< by tile
+  std::vector<RunPart> parts_;           ///< by tile
   std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
   std::vector<std::uint32_t> part_places_;

@@ -2,17 +2,11 @@
 #include "skyloom/mapping/runs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "skyloom/good_sample.hpp"
+
 namespace skyloom {
-namespace {
-
-constexpr double kMostSignal = 1e30;      // what no sum of squares loses, whatever its weight
-constexpr double kMostSamples = 1 << 24;  // of a run: counted exactly in float
-
-}  // namespace
-
 void Stream::keep_signal_alone() {
   if (products.empty()) return;
   signal.resize(products.size());
@@ -51,21 +45,13 @@ void RunBuilder::add_part(const SampleBlock& block, std::size_t first, std::size
       ++stream_.flagged;
       continue;
     }
-    const double d = block.signal[i], q = block.q[i], u = block.u[i];
-    if (!(std::fabs(d) <= kMostSignal)) {
+    const double d = block.signal[i];
+    if (!is_signal(d)) {
       ++stream_.not_finite;
       continue;
     }
-    if (block.pixels[i] != pixel_ || n_ == kMostSamples) begin(block.pixels[i]);
-    n_ += 1;
-    q_ += q;
-    u_ += u;
-    products_.qq += q * q;
-    products_.qu += q * u;
-    products_.uu += u * u;
-    products_.d += d;
-    products_.dq += d * q;
-    products_.du += d * u;
+    if (block.pixels[i] != pixel_ || sums_.n == kMostSamples) begin(block.pixels[i]);
+    lane::add_sample(block.q[i], block.u[i], d, sums_);
   }
 }
 
@@ -81,13 +67,12 @@ void RunBuilder::begin(Pixel pixel) {
 
 void RunBuilder::close() {
   if (pixel_ < 0) return;
-  stream_.runs.push_back({q_, u_, static_cast<float>(n_), tiles_.place(pixel_)});
-  stream_.products.push_back(products_);
+  stream_.runs.push_back({sums_.q, sums_.u, static_cast<float>(sums_.n), tiles_.place(pixel_)});
+  stream_.products.push_back(sums_.products);
   ++stream_.segments.back().runs;
-  stream_.good += static_cast<std::size_t>(n_);
+  stream_.good += static_cast<std::size_t>(sums_.n);
   pixel_ = -1;
-  n_ = q_ = u_ = 0;
-  products_ = {};
+  sums_ = {};
 }
 
 Stream RunBuilder::finish() {

@@ -9,23 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "skyloom/mapping/run_lane.hpp"
 #include "skyloom/mapping/tiles.hpp"
 
 namespace skyloom {
-
-/// Sums over the samples of a run of 1, q and u: what a step of the solver needs of it.
-struct Run {
-  double q = 0, u = 0;
-  float n = 0;              ///< a whole number, exact
-  std::uint16_t place = 0;  ///< of the pixel in its tile
-};
-static_assert(sizeof(Run) == 24);
-
-/// What covariance and binned map need of it beside that.
-struct RunProducts {
-  double qq = 0, qu = 0, uu = 0;
-  double d = 0, dq = 0, du = 0;  ///< of the signal d
-};
 
 /// Runs that follow one another in the same tile and baseline.
 struct Segment {
@@ -74,8 +61,7 @@ class RunBuilder {
   Stream stream_;
   Pixel pixel_ = -1;  ///< of the open run; -1: none
   bool new_segment_ = true;
-  double n_ = 0, q_ = 0, u_ = 0;
-  RunProducts products_;
+  RunSums sums_;
 };
 
 }  // namespace skyloom

@@ -14,6 +14,8 @@ constexpr std::size_t kBlock = 1 << 13;  // of sums: their order is that of bloc
 
 double dot(const LinearSystem& system, std::span<const double> a, std::span<const double> b,
            Executor& executor) {
+  a = a.subspan(system.others);
+  b = b.subspan(system.others);
   const std::size_t blocks = (a.size() + kBlock - 1) / kBlock;
   std::vector<double> sums(blocks, 0.0);
   executor.run(blocks, [&](std::size_t k) {

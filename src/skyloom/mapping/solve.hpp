@@ -18,6 +18,8 @@ namespace skyloom {
 struct LinearSystem {
   std::span<const double> right_side;
   double rounding = 0;  ///< |r| below which it is what rounding left of larger numbers
+  /// So many of the first unknowns are another process's too, which tells of them in sums.
+  std::size_t others = 0;
   std::function<void(std::span<const double> x, std::span<double> out)> apply;
   std::function<void(std::span<const double> r, std::span<double> out)> precondition;
   /// Of a sum over own unknowns, over those of all processes; none: alone.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Symmetric matrices of three rows, one a pixel: eigenvalues, inverse, reciprocal condition number.
+// Seen by .cu.
 #pragma once
 
+#include "loom/base/scalar_lane.hpp"
 #include "skyloom/foundation.hpp"
 
 namespace skyloom {
@@ -36,7 +38,7 @@ inline void operator+=(Stokes& to, const Stokes& v) noexcept {
   return {a.i - b.i, a.q - b.q, a.u - b.u};
 }
 
-[[nodiscard]] inline Stokes operator*(const Symmetric3& m, const Stokes& v) noexcept {
+[[nodiscard]] FL_LANE_HD inline Stokes operator*(const Symmetric3& m, const Stokes& v) noexcept {
   return {m.ii * v.i + m.iq * v.q + m.iu * v.u, m.iq * v.i + m.qq * v.q + m.qu * v.u,
           m.iu * v.i + m.qu * v.q + m.uu * v.u};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "loom/base/work_pool.hpp"
 #include "loom/fft/fft.hpp"
 #include "skyloom/noise/spectrum_lags.hpp"
 
@@ -21,13 +22,22 @@ struct Field {
   std::vector<Real> re, im;
 };
 
+/// What a thread transforms lines in.
+struct LineWork {
+  std::vector<Real> in, work;
+};
+
 /// Transforms lines of `n` nodes, `step` apart, whose first nodes are `apart`.
 void transform_lines(Field& field, std::size_t n, std::size_t step, std::size_t lines,
                      std::size_t apart, Executor& executor) {
   const fft::Plan<Real> plan(n, fft::Sign::kMinus);
+  WorkPool<LineWork> works;
   executor.run((lines + kBatch - 1) / kBatch, [&](std::size_t batch) {
     const std::size_t first = batch * kBatch, count = std::min(kBatch, lines - first);
-    std::vector<Real> in(n * kElement, Real{0}), work(plan.work_size());
+    auto own = works.borrow();
+    std::vector<Real>&in = own->in, &work = own->work;
+    in.resize(n * kElement);  // lanes without a line have what was there: nobody looks at them
+    work.resize(plan.work_size());
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t l = 0; l < count; ++l) {
         const std::size_t at = (first + l) * apart + j * step;

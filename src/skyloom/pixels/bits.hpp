@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
+#include "loom/base/scalar_lane.hpp"
 #include "skyloom/foundation.hpp"
 
 namespace skyloom {
 
 /// Bit i, of the low half, to bit 2 i.
-[[gnu::always_inline]] inline std::uint32_t spread_bits(std::uint32_t v) noexcept {
+[[gnu::always_inline]] FL_LANE_HD inline std::uint32_t spread_bits(std::uint32_t v) noexcept {
   v &= 0xffffU;
   v = (v ^ (v << 8)) & 0x00ff00ffU;
   v = (v ^ (v << 4)) & 0x0f0f0f0fU;

@@ -9,13 +9,15 @@
 
 #include "loom/simd/isa.hpp"
 #include "skyloom/pixels/healpix.hpp"
+#include "skyloom/pointing/expand_lane.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
 #include "skyloom/pointing/sky_grid.hpp"
 
 namespace skyloom {
 
-/// A stretch of one detector's samples: pixel (NESTED) and weights 1, q, u: signal = I + q Q + u U.
+/// A stretch of one detector's samples: pixel of the grid (NESTED) and weights 1, q, u: signal = I
+/// + q Q + u U.
 struct Pointing {
   std::span<Pixel> pixels;
   std::span<double> q, u;
@@ -25,17 +27,18 @@ struct Pointing {
 /// half-wave plate where the boresight has one: with 2 a of the detector as it stands,
 /// q = eta cos(4 (gamma - h) - 2 a), u = -eta sin(4 (gamma - h) - 2 a), as TOAST has it. Angles in
 /// the convention COSMO (HEALPix's), as TOAST's default. Weights to some eps; a pixel differs from
-/// Healpix::nested() where the direction lies on its border to some eps alone. Some 5 ns a sample
-/// and less.
+/// SkyGrid::pixel() where the direction lies on its border to some eps alone; -1: it is outside a
+/// flat grid. Some 5 ns a sample and less.
 void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
-                     const Healpix& sky, const Pointing& out, Isa isa = active_isa());
+                     const SkyGrid& grid, const Pointing& out, Isa isa = active_isa());
 
-/// The same with pixels of any grid; -1 where a sample lies outside.
-void expand_pointing(const Boresight& boresight, std::size_t first, const Detector& detector,
-                     const SkyGrid& grid, const Pointing& out);
+/// What a device's threads are told of the same; arrays are the host's.
+[[nodiscard]] ExpandView expand_view(const Boresight& boresight, std::size_t first,
+                                     const Detector& detector, const SkyGrid& grid,
+                                     const Pointing& out);
 
 /// The same, sample by sample with the library's functions: the oracle.
 void expand_pointing_reference(const Boresight& boresight, std::size_t first,
-                               const Detector& detector, const Healpix& sky, const Pointing& out);
+                               const Detector& detector, const SkyGrid& grid, const Pointing& out);
 
 }  // namespace skyloom

@@ -10,7 +10,7 @@
 namespace skyloom {
 namespace {
 
-constexpr int kSideShift = 4;  // of a tile, as HEALPix's
+constexpr int kSideShift = kCellShift;  // of a tile, as HEALPix's
 constexpr std::size_t kSide = std::size_t{1} << kSideShift;
 constexpr int kMostOrder = 4;
 constexpr double kMostCells = 0x1p28, kMostTanDeg = 120;
@@ -73,6 +73,21 @@ WcsGrid wcs_grid_of(const std::string& text) {
   return out;
 }
 
+SkyGrid::SkyGrid(const WcsGrid& grid) noexcept : sky_(1), grid_(grid) {
+  const double lon = grid.middle.lon_deg * kDegree, lat = grid.middle.lat_deg * kDegree;
+  const Direction c = direction_of(grid.middle);
+  const double turns = grid.middle.lon_deg / 90;
+  flat_ = {.columns = static_cast<double>(grid.columns),
+           .rows = static_cast<double>(grid.rows),
+           .scale = (grid.projection == Projection::kCar ? 90 : 1 / kDegree) / grid.cell_deg,
+           .lon = turns - 4 * std::floor(turns / 4),
+           .lat = grid.middle.lat_deg / 90,
+           .ahead = {c.x, c.y, c.z},
+           .west = {std::sin(lon), -std::cos(lon)},
+           .north = {-std::sin(lat) * std::cos(lon), -std::sin(lat) * std::sin(lon), std::cos(lat)},
+           .across = static_cast<std::int32_t>(blocks(grid.columns))};
+}
+
 int SkyGrid::tile_shift() const noexcept {
   if (grid_) return 2 * kSideShift;
   return 2 * (sky_.order() < kMostOrder ? sky_.order() : kMostOrder);
@@ -87,6 +102,13 @@ Pixel SkyGrid::at(std::size_t column, std::size_t row) const noexcept {
   const std::size_t tile = (row >> kSideShift) * blocks(grid_->columns) + (column >> kSideShift);
   const std::size_t place = ((row & (kSide - 1)) << kSideShift) + (column & (kSide - 1));
   return static_cast<Pixel>((tile << (2 * kSideShift)) + place);
+}
+
+GridCell SkyGrid::cell(Pixel pixel) const noexcept {
+  const auto number = static_cast<std::size_t>(pixel);
+  const std::size_t tile = number >> (2 * kSideShift), across = blocks(grid_->columns);
+  return {.column = (tile % across << kSideShift) + (number & (kSide - 1)),
+          .row = (tile / across << kSideShift) + (number >> kSideShift & (kSide - 1))};
 }
 
 Pixel SkyGrid::pixel(const Direction& to) const noexcept {

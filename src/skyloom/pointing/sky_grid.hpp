@@ -7,6 +7,7 @@
 #include <string>
 
 #include "skyloom/pixels/healpix.hpp"
+#include "skyloom/pointing/expand_lane.hpp"
 #include "skyloom/pointing/sky_place.hpp"
 
 namespace skyloom {
@@ -26,10 +27,14 @@ struct WcsGrid {
 /// TAN wider than 120 degrees, a CAR beyond a pole or wider than 360, or more than 2^28 cells.
 [[nodiscard]] WcsGrid wcs_grid_of(const std::string& text);
 
+struct GridCell {
+  std::size_t column = 0, row = 0;
+};
+
 class SkyGrid {
  public:
   SkyGrid(const Healpix& sky) noexcept : sky_(sky) {}  // NOLINT(google-explicit-constructor)
-  explicit SkyGrid(const WcsGrid& grid) noexcept : sky_(1), grid_(grid) {}
+  explicit SkyGrid(const WcsGrid& grid) noexcept;
 
   [[nodiscard]] const Healpix& healpix() const noexcept { return sky_; }
   /// nullptr: HEALPix.
@@ -37,14 +42,20 @@ class SkyGrid {
   /// Of neighbouring pixels that are a tile: 2^shift with numbers that follow one another.
   [[nodiscard]] int tile_shift() const noexcept;
   [[nodiscard]] std::size_t tiles() const noexcept;
-  /// The pixel that holds a direction; -1: it is outside.
+  /// What expanding asks of a flat grid.
+  [[nodiscard]] const FlatGrid& flat() const noexcept { return flat_; }
+  /// The pixel that holds a direction; -1: it is outside. By the library's functions: the oracle of
+  /// expand_lane.hpp.
   [[nodiscard]] Pixel pixel(const Direction& to) const noexcept;
   /// Of a flat grid: the number of a place in it. Tiles are squares of 16 x 16.
   [[nodiscard]] Pixel at(std::size_t column, std::size_t row) const noexcept;
+  /// Of a flat grid: the place of a pixel.
+  [[nodiscard]] GridCell cell(Pixel pixel) const noexcept;
 
  private:
   Healpix sky_;
   std::optional<WcsGrid> grid_;
+  FlatGrid flat_;
 };
 
 }  // namespace skyloom

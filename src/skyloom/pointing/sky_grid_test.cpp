@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "loom/base/error.hpp"
+#include "loom/testing/dice.hpp"
 #include "loom/testing/test_files.hpp"
 #include "skyloom/pointing/expand.hpp"
 
 namespace skyloom {
 namespace {
 
+using loom::test::Dice;
 using loom::test::thrown_by;
 
 struct Known {
@@ -86,6 +90,80 @@ TEST(Expand, SeesAFlatGridWithTheSameWeights) {
   expand_pointing_reference(boresight, 0, plane.detectors[3], Healpix(16), {c, p, v});
   EXPECT_EQ(b, c);
   for (const Pixel pixel : a) EXPECT_GE(pixel, 0);
+}
+
+TEST(Expand, FindsTheCellsOfTheOracleInEveryInstructionSet) {
+  const Detector detector = hexagon({.pixels = 7, .width_deg = 10}).detectors[4];
+  const std::size_t n = 20'000;
+  const Boresight boresight =
+      satellite_boresight({.spin_minutes = 1.3, .precession_minutes = 17}, 5, 0, n);
+  for (const char* text : {"car:170,-40,120,80,0.1", "car:350,10,360,160,0.37",
+                           "car:15,-5,360,170,0.37", "car:-500,0,30,180,2", "tan:20,60,119,110,0.2",
+                           "tan:0,-90,60,60,0.05", "tan:60,30,90,60,0.01"}) {
+    const SkyGrid grid(wcs_grid_of(text));
+    std::vector<Pixel> want(n);
+    std::vector<double> q(n), u(n);
+    expand_pointing_reference(boresight, 0, detector, grid, {want, q, u});
+    for (const Isa isa : available_isas()) {
+      std::vector<Pixel> found(n);
+      expand_pointing(boresight, 0, detector, grid, {found, q, u}, isa);
+      std::size_t apart = 0;  // on a border but for rounding
+      for (std::size_t i = 0; i < n; ++i) apart += found[i] == want[i] ? 0 : 1;
+      EXPECT_LE(apart, 1U) << text << " " << isa_name(isa);
+    }
+    EXPECT_GT(std::count_if(want.begin(), want.end(), [](Pixel p) { return p >= 0; }), 5) << text;
+  }
+}
+
+/// Texts with some letters changed: a grid whose every pixel is one that there is, or a refusal.
+TEST(SkyGrid, OfAnyTextHasPixelsThatThereAre) {
+  const std::string letters = "0123456789.,-+e:carn tif";
+  const Detector detector;
+  const Boresight boresight =
+      satellite_boresight({.spin_minutes = 1.3, .precession_minutes = 17}, 5, 0, 200);
+  std::vector<Pixel> pixels(200);
+  std::vector<double> q(200), u(200);
+  std::size_t grids = 0;
+  for (std::size_t round = 0; round < 3000; ++round) {
+    Dice dice(round);
+    std::string text = dice.one_in(2) ? "car:170,-40,20,10,0.25" : "tan:350,60,30,20,0.5";
+    for (std::size_t n = 1 + dice.below(4); n > 0; --n) {
+      const std::size_t at = dice.below(text.size() + 1);
+      const char letter = letters[dice.below(letters.size())];
+      if (at == text.size() || dice.one_in(3)) {
+        text.insert(at, 1, letter);
+      } else {
+        text[at] = letter;
+      }
+    }
+    try {
+      const SkyGrid grid(wcs_grid_of(text));
+      ++grids;
+      expand_pointing(boresight, 0, detector, grid, {pixels, q, u});
+      const auto most = static_cast<Pixel>(grid.tiles() << grid.tile_shift());
+      for (const Pixel pixel : pixels) {
+        ASSERT_GE(pixel, -1) << text;
+        ASSERT_LT(pixel, most) << text;
+      }
+    } catch (const Error& error) {
+      ASSERT_EQ(error.status(), Status::kUsage) << text;
+      ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << text;
+    }
+  }
+  EXPECT_GT(grids, 100U);
+  EXPECT_LT(grids, 2500U);
+}
+
+TEST(SkyGrid, KnowsTheCellOfEachPixel) {
+  const WcsGrid wcs = wcs_grid_of("car:10,0,10,5,0.3");
+  const SkyGrid grid(wcs);
+  for (std::size_t row = 0; row < wcs.rows; ++row) {
+    for (std::size_t column = 0; column < wcs.columns; ++column) {
+      const GridCell found = grid.cell(grid.at(column, row));
+      EXPECT_EQ(found.column, column);
+      EXPECT_EQ(found.row, row);
+    }
+  }
 }
 
 }  // namespace

@@ -43,11 +43,12 @@ std::string name_of(const std::string& path, const RankCompany* company, std::si
 }  // namespace
 
 std::string system_key(const OffsetSystem& system, const OffsetPrior& prior,
-                       Preconditioner preconditioner) {
+                       Preconditioner preconditioner, int device) {
   std::vector<double> all(system.right_side().begin(), system.right_side().end());
   all.insert(all.end(), system.diagonal().begin(), system.diagonal().end());
   all.push_back(static_cast<double>(system.runs()));
   all.push_back(static_cast<double>(preconditioner));
+  if (device != 0) all.push_back(device);
   for (const std::vector<double>& lags : prior) {
     all.push_back(static_cast<double>(lags.size()));
     all.insert(all.end(), lags.begin(), lags.end());

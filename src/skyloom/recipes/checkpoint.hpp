@@ -14,9 +14,9 @@
 namespace skyloom {
 
 /// What a system is, 64 hexadecimal digits: another input or option that changes its numbers gives
-/// another one.
+/// another one. `device`: whose kind (loom::device_kind()) takes the steps.
 [[nodiscard]] std::string system_key(const OffsetSystem& system, const OffsetPrior& prior,
-                                     Preconditioner preconditioner);
+                                     Preconditioner preconditioner, int device = 0);
 [[nodiscard]] std::string system_key(const GlsSystem& system);
 
 /// Two files, PATH.0 and PATH.1 (of ranks PATH.rankR.0 ...), written in turn, whole or not at all:

@@ -69,6 +69,40 @@ TEST_P(Interrupted, GoOnToTheSameBytes) {
 }
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutAPrior, Interrupted, ::testing::Bool());
 
+TEST(GlsMaps, OfPartsGoOnFromTheIterationsOfEach) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.plane.noise.fknee_hz = 0.5;
+  const SimulatedTod source(options, nullptr);
+  SerialExecutor one;
+  MapJob job = small_maps(folder.file("whole"));
+  job.method = MapMethod::kGls;
+  job.nside = 8;
+  job.split = split_of("observations");
+  const MapSummary whole = make_maps(source, job, one);
+  ASSERT_GT(whole.gls_parts[1].iterations, 5U);
+  job.folder = folder.file("parts");
+  job.checkpoint = folder.file("state");
+  job.checkpoint_seconds = 0;
+  const std::size_t stop = whole.residuals.size() + whole.gls_parts[0].iterations + 4;
+  std::size_t done = 0;  // iterations of all three
+  Observer observer;
+  observer.progress = [&](const char* stage, std::size_t, std::size_t) {
+    done += std::string(stage) == "iterations" ? 1 : 0;
+  };
+  observer.stop_requested = [&] { return done >= stop; };
+  EXPECT_EQ(thrown_by([&] { make_maps(source, job, one, observer); }).status, Status::kInterrupted);
+  const MapSummary rest = make_maps(source, job, one);
+  // each was kept after the iteration before its last, the second part after the fourth
+  EXPECT_EQ(rest.recalled, stop - 2);
+  for (const char* name : {"map", "part1_map", "part2_map"}) {
+    EXPECT_EQ(read_bytes(folder.file("whole/") + name + ".fits"),
+              read_bytes(folder.file("parts/") + name + ".fits"))
+        << name;
+  }
+  EXPECT_EQ(folder.count(), 2U);  // the checkpoints went with the maps' coming
+}
+
 SolverState some_state(std::size_t unknowns, std::size_t iterations) {
   SolverState state;
   for (std::size_t i = 0; i < unknowns; ++i) {

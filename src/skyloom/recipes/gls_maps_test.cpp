@@ -79,12 +79,15 @@ TEST(GlsMaps, HaveLessNoiseThanBinnedAndDestripedOnes) {
   SerialExecutor one;
   MapJob job = small_maps(folder.file("destriped"));
   job.filters.deglitch.sigmas = 6;  // gaps
-  make_maps(source, job, one);
+  const MapSummary offsets = make_maps(source, job, one);
   MapJob gls = gls_maps(folder.file("gls"));
   gls.filters = job.filters;
   const MapSummary summary = make_maps(source, gls, one);
   EXPECT_TRUE(summary.converged);
   EXPECT_GT(summary.gaps, 1000U);
+  const std::size_t solved = summary.hit_pixels - summary.cut_pixels;  // the offsets' pixels stay
+  EXPECT_EQ(summary.system_bytes, offsets.system_bytes + 12 * summary.samples +
+                                      40 * (3 * solved + summary.gaps) + 16 * 24 * solved);
   const Widths binned = widths_of(folder.file("gls/binned.fits"));
   const Widths destriped = widths_of(folder.file("destriped/map.fits"));
   const Widths found = widths_of(folder.file("gls/map.fits"));
@@ -112,8 +115,44 @@ TEST(GlsMaps, AreTheSameForAnyThreadsAndRefuseWhatDoesNotGoWithThem) {
   job.prior = true;
   EXPECT_EQ(thrown_by([&] { make_maps(source, job, one); }).status, Status::kUsage);
   job.prior = false;
+  job.memory = 4'000'000'000;
+  const MapSummary planned = make_maps(source, job, three);
+  EXPECT_GT(planned.planned_bytes, planned.system_bytes + planned.sums_bytes);
+  EXPECT_EQ(read_bytes(folder.file("one/map.fits")), read_bytes(folder.file("three/map.fits")));
   job.memory = 1000;
   EXPECT_EQ(thrown_by([&] { make_maps(source, job, one); }).status, Status::kMemory);
+}
+
+TEST(GlsMaps, OfAPartAreThoseOfItsDataAlone) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.plane.noise.fknee_hz = 0.5;
+  const SimulatedTod both(options, some_sky(16));
+  options.observations = 1;
+  const SimulatedTod first(options, some_sky(16));  // the same as the first of both
+  SerialExecutor one;
+  MapJob job = gls_maps(folder.file("both"));
+  job.nside = 8;
+  job.correlation_s = 20;
+  job.limits.tolerance = 1e-12;
+  job.split = split_of("observations");
+  const MapSummary summary = make_maps(both, job, one);
+  ASSERT_EQ(summary.gls_parts.size(), 2U);
+  EXPECT_TRUE(summary.gls_parts[0].converged);
+  job.split = {};
+  job.folder = folder.file("alone");
+  make_maps(first, job, one);
+  const SkyMap part = read_sky(folder.file("both/part1_map.fits"));
+  const SkyMap alone = read_sky(folder.file("alone/map.fits"));
+  ASSERT_EQ(part.values.size(), alone.values.size());
+  EXPECT_LE(part.unseen - alone.unseen, 4U);  // a pixel that is cut in the whole
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < part.values.size(); ++i) {
+    if (part.values[i] == 0) continue;
+    ++seen;
+    EXPECT_NEAR(part.values[i], alone.values[i], 1e-5) << i;
+  }
+  EXPECT_GT(seen, 300U);
 }
 
 }  // namespace

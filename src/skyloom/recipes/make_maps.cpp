@@ -8,6 +8,7 @@
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
+#include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/sky/wcs_fits.hpp"
 
@@ -176,6 +177,10 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
     files.write_sums(of, prefix);
     files.write_map("binned", of, std::move(binned), prefix);
     if (job.binned_only) continue;
+    if (job.method == MapMethod::kGls) {
+      files.write_map("map", of, std::move(maps.gls_parts[part]), prefix);
+      continue;
+    }
     for (std::size_t b = 0; b < a.size(); ++b) own[b] = maps.part_of[b] == part ? a[b] : 0;
     files.write_map("map", of, maps.system->part_maps(of, &own, least, executor), prefix);
   }
@@ -199,11 +204,16 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   if (!job.binned_only) {
     files.write_map(
         "map", sums,
-        maps->gls.empty() ? maps->system->maps(&maps->solution.x, executor) : std::move(maps->gls),
+        maps->summary.gls ? std::move(maps->gls) : maps->system->maps(&maps->solution.x, executor),
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
-  if (!job.checkpoint.empty()) Checkpoint::remove(job.checkpoint, company);
+  if (!job.checkpoint.empty()) {
+    Checkpoint::remove(job.checkpoint, company);
+    for (std::size_t part = 0; part < maps->gls_parts.size(); ++part) {
+      Checkpoint::remove(gls_checkpoint(job, part), company);
+    }
+  }
   maps->summary.write = clock.lap();
   return maps->summary;
 }

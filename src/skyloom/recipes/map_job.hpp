@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/device/backend.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "loom/runtime/usage.hpp"
 #include "skyloom/mapping/destripe.hpp"
@@ -35,6 +36,7 @@ struct MapJob {
   SolveOptions solve = {};
   SolveLimits limits = {};
   Preconditioner preconditioner = Preconditioner::kBanded;
+  Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
@@ -55,6 +57,13 @@ struct PartSummary {
   std::size_t hit_pixels = 0, cut_pixels = 0;
 };
 
+/// Of a part's map by --method gls.
+struct PartSolution {
+  std::size_t iterations = 0;
+  bool converged = false;
+  std::size_t gaps = 0;
+};
+
 struct MapSummary {
   std::size_t observations = 0, detectors = 0;
   std::size_t samples = 0, good = 0, flagged = 0, not_finite = 0;
@@ -65,6 +74,7 @@ struct MapSummary {
   bool gls = false;      ///< --method gls made the map
   std::size_t gaps = 0;  ///< then: samples that are unknowns of their own
   std::vector<PartSummary> parts;
+  std::vector<PartSolution> gls_parts;  ///< of --method gls
   std::vector<double> residuals;
   bool converged = false;
   std::size_t recalled = 0;         ///< iterations that a checkpoint had

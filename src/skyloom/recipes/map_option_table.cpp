@@ -15,6 +15,10 @@ constexpr Word<MapMethod> kMethods[] = {{"destripe", MapMethod::kDestripe},
                                         {"gls", MapMethod::kGls}};
 constexpr Word<Preconditioner> kPreconditioners[] = {{"banded", Preconditioner::kBanded},
                                                      {"diagonal", Preconditioner::kDiagonal}};
+constexpr Word<Backend> kBackends[] = {{"auto", Backend::kAuto},
+                                       {"cpu", Backend::kCpu},
+                                       {"cuda", Backend::kCuda},
+                                       {"emulate", Backend::kEmulate}};
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
 
 /// "none" or an order.
@@ -195,6 +199,12 @@ const OptionRow<MapJob> kMapRows[] = {
      .value = "N",
      .interval = between(1, 1e6),
      .shows_default = true},
+    {.key = "backend",
+     .names = "--backend",
+     .group = kMapOptions,
+     .text = "what takes the steps of the offsets' solver: a card (NVIDIA; auto: where there is "
+             "one); emulate: the card's algorithm on the CPU, slow, for tests",
+     .field = [](MapJob& j) -> OptionField { return word_field(&j.backend, kBackends); }},
     {.key = "preconditioner",
      .names = "--preconditioner",
      .group = kMapOptions,

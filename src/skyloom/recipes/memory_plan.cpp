@@ -8,14 +8,13 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/runtime/usage.hpp"
-#include "skyloom/pointing/expand.hpp"
+#include "skyloom/recipes/sample_pointing.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kLook = 4096;  // samples whose pointing is at hand
-constexpr double kMargin = 1.25;     // of other detectors' runs over the first one's
-constexpr double kAlways = 12e6;     // code that is still to be loaded, stacks, small blocks
+constexpr double kMargin = 1.25;  // of other detectors' runs over the first one's
+constexpr double kAlways = 12e6;  // code that is still to be loaded, stacks, small blocks
 // Bytes. Vectors that grow have up to twice what they hold.
 constexpr double kKeptRun = 24 + 8 + 12;               // run, signal, its segment
 constexpr double kFreshRun = 2 * (24 + 48 + 12) + 48;  // with products, and visits to be sorted
@@ -24,31 +23,30 @@ constexpr double kPixelSums = 2 * sizeof(PixelSums), kPixelSystem = 48 + 2 * 24;
 constexpr double kTile = 64, kHitTile = 512;
 constexpr double kBaseline = 200, kPriorBaseline = 1000;
 constexpr double kStream = 400;
+constexpr double kSharedPixel = 24;  // of ranks: on its way to another one
 
 /// What the data ask for, whatever the threads.
 struct Amounts {
   double samples = 0, runs = 0, runs_of_stream = 0, baselines = 0, streams = 0, longest = 0;
-  double most_rate = 0, work_bytes = 0;  // the latter of a thread that reads
+  double most_rate = 0;
+  double work_bytes = 0, shared_bytes = 0;  // of a thread that reads, and of all of them together
   bool plate = false;
 };
 
 /// Runs of a detector: its changes of pixel and of baseline.
 std::size_t count_runs(const Observation& observation, const Detector& detector,
                        const Boresight& boresight, const SkyGrid& sky, std::size_t step) {
-  std::vector<Pixel> pixels(kLook);
-  std::vector<double> q(kLook), u(kLook);
+  SamplePointing pointing;
   std::size_t runs = 0;
   Pixel before = -1;
-  for (std::size_t first = 0; first < observation.samples; first += kLook) {
-    const std::size_t n = std::min(kLook, observation.samples - first);
-    expand_pointing(boresight, first, detector, sky,
-                    {{pixels.data(), n}, {q.data(), n}, {u.data(), n}});
-    for (std::size_t i = 0; i < n; ++i) {
-      const bool begins = step > 0 && (first + i) % step == 0;
-      runs += begins || pixels[i] != before ? 1 : 0;
-      before = pixels[i];
-    }
-  }
+  pointing.over(boresight, detector, sky, 0, observation.samples,
+                [&](std::size_t first, const Pointing& at) {
+                  for (std::size_t i = 0; i < at.pixels.size(); ++i) {
+                    const bool begins = step > 0 && (first + i) % step == 0;
+                    runs += begins || at.pixels[i] != before ? 1 : 0;
+                    before = at.pixels[i];
+                  }
+                });
   return runs;
 }
 
@@ -56,6 +54,7 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
   const SkyGrid sky = grid_of(job);
   Amounts sum;
   sum.work_bytes = static_cast<double>(source.work_bytes());
+  sum.shared_bytes = static_cast<double>(source.shared_bytes());
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
     const auto detectors = static_cast<double>(observation.plane.detectors.size());
@@ -77,14 +76,24 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
   return sum;
 }
 
-/// Of --method gls beside the offset system that tells of its pixels.
+/// Of --method gls beside the offset system that tells of its pixels, and reading once more. Parts
+/// are solved one after the other.
 double gls_bytes(const Amounts& data, double pixels, const TodSource& source, const MapJob& job,
-                 double threads) {
+                 std::size_t parts, double threads) {
   const double gaps = static_cast<double>(planned_gaps(source)), samples = 4 * gaps + 4;
   const double reach = std::min(data.longest, job.correlation_s * data.most_rate);
   const double piece = 16 * 8 * 5 * std::max(64.0, 8 * (reach + 1));  // of transforms
-  return 2 * 12 * samples + 5 * 8 * (gaps + 3 * pixels) +
+  const double maps = 24 * static_cast<double>(parts + 1) + (parts > 0 ? 48 : 0);
+  return 2 * 12 * samples + 5 * 8 * (gaps + 3 * pixels) + (maps + kSharedPixel) * pixels +
          threads * (piece + 4 * 8 * data.longest + 2 * 12 * data.longest);
+}
+
+/// Of a device's system, as it is made ready on the host; emulated it is there itself.
+double device_bytes(const Amounts& data, double pixels, Backend backend) {
+  if (backend == Backend::kCpu) return 0;
+  const double made = 12 * data.runs + 64 * pixels;
+  return backend == Backend::kEmulate ? made + 64 * data.runs + 80 * pixels + 40 * data.baselines
+                                      : made;
 }
 
 /// At most, with so many threads.
@@ -101,12 +110,15 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double common = (job.filters.common_mode ? 12 + 18 * threads : 0) +
                         (job.filters.ground.any() ? 12 + 24 : 0);  // templates, and the motion
   const double shared = data.longest * (8 * rows + 40 + common);   // 40: as it is read from a file
-  const double of_thread = data.longest * (job.filters.deglitch.any() ? 50 : 18) + data.work_bytes +
-                           2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
-  const double reading = shared + threads * of_thread;
-  const double gls =
-      job.method == MapMethod::kGls ? gls_bytes(data, pixels, source, job, threads) : 0;
-  const double solving = gls + data.runs * kSortedRun + pixels * kPixelSystem +
+  const double of_source =
+      shared + data.shared_bytes +
+      threads * (data.longest * (job.filters.deglitch.any() ? 50 : 18) + data.work_bytes);
+  const double reading = of_source + threads * 2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
+  const double gls = job.method == MapMethod::kGls
+                         ? of_source + gls_bytes(data, pixels, source, job, parts, threads)
+                         : 0;
+  const double solving = gls + device_bytes(data, pixels, job.backend) + data.runs * kSortedRun +
+                         pixels * kPixelSystem +
                          data.baselines * (job.prior ? kPriorBaseline : kBaseline);
   return static_cast<double>(peak_memory_bytes()) + kAlways + kept + std::max(reading, solving);
 }
@@ -130,9 +142,9 @@ std::size_t planned_gaps(const TodSource& source) {
   return samples / 4;
 }
 
-MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t threads) {
+MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t parts,
+                       std::size_t threads) {
   const Amounts data = amounts_of(source, job);
-  const std::size_t parts = SplitPlan(source, job.split).parts();
   MemoryPlan plan{.threads = threads, .runs = static_cast<std::size_t>(data.runs)};
   for (;; --plan.threads) {
     const double bytes = bytes_of(data, source, job, parts, static_cast<double>(plan.threads));

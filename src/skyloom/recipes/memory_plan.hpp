@@ -24,9 +24,9 @@ struct MemoryPlan {
 [[nodiscard]] std::size_t planned_gaps(const TodSource& source);
 
 /// As many threads as `job.memory` suffices for. The runs of each observation are those of its
-/// first detector, counted from its pointing, and a quarter more. Throws kMemory where one thread
-/// is too many.
-[[nodiscard]] MemoryPlan plan_memory(const TodSource& source, const MapJob& job,
+/// first detector, counted from its pointing, and a quarter more. `parts`: of all data, whatever
+/// this process has of them. Throws kMemory where one thread is too many.
+[[nodiscard]] MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t parts,
                                      std::size_t threads);
 
 }  // namespace skyloom

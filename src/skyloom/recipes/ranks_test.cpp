@@ -98,5 +98,79 @@ TEST(MakeMaps, OnRanksAreThoseOfOneProcess) {
   }
 }
 
+TEST(MakeMaps, OfMaximumLikelihoodOnRanksAreThoseOfOneProcess) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 5;
+  options.plane.noise.fknee_hz = 0.5;
+  options.glitches = {.per_hour = 50, .height_k = 1, .decay_s = 0};
+  const SimulatedTod source(options, nullptr);
+  MapJob job = small_maps(folder.file("alone"));
+  job.method = MapMethod::kGls;
+  job.correlation_s = 10;
+  job.nside = 8;
+  job.filters.deglitch.sigmas = 6;  // gaps
+  job.split = split_of("time=2");
+  job.limits = {.tolerance = 1e-13, .iterations = 1000};
+  SerialExecutor one;
+  const MapSummary alone = make_maps(source, job, one);
+  ASSERT_TRUE(alone.converged);
+  ASSERT_GT(alone.gaps, 100U);
+  for (const int ranks : {2, 17}) {  // 17: some have no data
+    job.folder = folder.file("ranks");
+    const MapSummary found = make_on_ranks(source, job, ranks);
+    EXPECT_TRUE(found.converged);
+    EXPECT_EQ(found.gaps, alone.gaps);
+    EXPECT_EQ(found.gls_parts[1].gaps, alone.gls_parts[1].gaps);
+    for (const char* name : {"/binned.fits", "/map.fits", "/part1_map.fits", "/part2_map.fits"}) {
+      EXPECT_LT(difference(folder.file("alone") + name, folder.file("ranks") + name), 1.2e-7)
+          << name << " " << ranks;
+    }
+    if (ranks == 17) continue;
+    job.folder = folder.file("again");
+    make_on_ranks(source, job, ranks);
+    for (const char* name : {"/map.fits", "/part2_map.fits"}) {
+      EXPECT_EQ(read_bytes(folder.file("again") + name), read_bytes(folder.file("ranks") + name));
+    }
+  }
+}
+
+/// The card's algorithm has the CPU's order of sums, emulated its bytes: here and on ranks.
+TEST(MakeMaps, OfAnEmulatedDeviceAreThoseOfTheCpu) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 5;
+  const SimulatedTod source(options, some_sky(64));
+  for (const bool prior : {false, true}) {
+    for (const int ranks : {1, 3}) {
+      MapJob job = small_maps(folder.file("cpu"));
+      job.prior = prior;
+      job.limits.iterations = 30;
+      const MapSummary want = make_on_ranks(source, job, ranks);
+      job.backend = Backend::kEmulate;
+      job.folder = folder.file("device");
+      const MapSummary found = make_on_ranks(source, job, ranks);
+      EXPECT_GT(found.residuals.size(), 5U);
+      EXPECT_EQ(found.residuals, want.residuals);
+      EXPECT_EQ(read_bytes(folder.file("device/map.fits")), read_bytes(folder.file("cpu/map.fits")))
+          << ranks << " " << prior;
+    }
+  }
+}
+
+TEST(MakeMaps, OnRanksThatHaveOnePartEachArePlanned) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.observation_minutes = 5;
+  const SimulatedTod source(options, nullptr);
+  MapJob job = small_maps(folder.file("maps"));
+  job.split = split_of("observations");
+  job.binned_only = true;
+  job.memory = 4'000'000'000;
+  const MapSummary found = make_on_ranks(source, job, 2);
+  EXPECT_GT(found.planned_bytes, 0U);
+  EXPECT_EQ(found.parts[0].good + found.parts[1].good, found.good);
+}
+
 }  // namespace
 }  // namespace skyloom

@@ -10,59 +10,37 @@
 #include "loom/base/stop.hpp"
 #include "loom/base/work_pool.hpp"
 #include "loom/runtime/capped_executor.hpp"
+#include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
-#include "skyloom/pointing/expand.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
+#include "skyloom/recipes/sample_pointing.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
-
-/// What a task needs for two detectors.
-struct PairWork {
-  std::vector<double> values[2];
-  std::vector<std::uint8_t> flags[2];
-  std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
-  std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
-};
-
 Stream compress(const Observation& observation, const Detector& detector,
                 const Boresight& boresight, const SkyGrid& grid, double step_s,
-                const Signal& signal, PairWork& work) {
+                const Signal& signal, PointedPair& work) {
   RunBuilder builder(tiles_of(grid), baseline_samples(observation, step_s),
                      sample_weight(detector.noise, observation.plane.rate_hz));
-  for (std::size_t first = 0; first < observation.samples; first += kChunk) {
-    const std::size_t n = std::min(kChunk, observation.samples - first);
-    const Pointing pointing{{work.pixels.data(), n}, {work.q.data(), n}, {work.u.data(), n}};
-    expand_pointing(boresight, first, detector, grid, pointing);
-    flag_outside(grid, pointing.pixels, signal.flags.subspan(first, n));
-    builder.add({pointing.pixels, pointing.q, pointing.u, signal.values.subspan(first, n),
-                 signal.flags.subspan(first, n)});
-  }
+  work.pointing.over(boresight, detector, grid, 0, observation.samples,
+                     [&](std::size_t first, const Pointing& at) {
+                       const std::size_t n = at.pixels.size();
+                       const auto flags = signal.flags.subspan(first, n);
+                       flag_outside(grid, at.pixels, flags);
+                       builder.add({at.pixels, at.q, at.u, signal.values.subspan(first, n), flags});
+                     });
   return builder.finish();
 }
-
-/// Parts of the data, by the places that a rank's observations and detectors have in all of them.
-struct Parts {
-  const SplitPlan& plan;
-  const SharedTod* shared;  ///< null: all of them are here
-
-  [[nodiscard]] std::size_t of(std::size_t number, std::size_t detector, std::size_t sample) const {
-    if (shared == nullptr) return plan.part(number, detector, sample);
-    const Share& at = shared->share(number);
-    return plan.part(at.observation, at.first + detector, sample);
-  }
-};
 
 /// Reads and compresses all of an observation, some pairs of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
                      const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
-                     WorkPool<PairWork>& works, Executor& executor, const Observer& observer) {
+                     WorkPool<PointedPair>& works, Executor& executor, const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
   source.prepare(number, boresight, executor, observer);
@@ -76,15 +54,9 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
     streams.resize(before + n);
     executor.run((n + 1) / 2, [&](std::size_t pair) {
       auto work = works.borrow();
-      const std::size_t count = std::min<std::size_t>(2, n - 2 * pair);
-      Signal signals[2];
-      for (std::size_t i = 0; i < count; ++i) {
-        work->values[i].resize(observation.samples);
-        work->flags[i].resize(observation.samples);
-        signals[i] = {work->values[i], work->flags[i]};
-      }
-      source.read(number, boresight, first + 2 * pair, {signals, count});
-      for (std::size_t i = 0; i < count; ++i) {
+      const auto signals = work->room(observation.samples, n - 2 * pair);
+      source.read(number, boresight, first + 2 * pair, signals);
+      for (std::size_t i = 0; i < signals.size(); ++i) {
         const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
         streams[before + 2 * pair + i] =
             compress(observation, detector, boresight, grid, job.step_s, signals[i], *work);
@@ -178,14 +150,11 @@ std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJ
 
 /// Reads everything; returns what became of it.
 std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const Parts& plan,
-                                 SolvedMaps& to, Executor& executor, const Observer& observer) {
-  MemoryPlan memory{.threads = executor.concurrency()};
-  if (job.memory > 0) memory = plan_memory(source, job, memory.threads);
-  to.summary.planned_bytes = memory.bytes;
+                                 const MemoryPlan& memory, SolvedMaps& to, Executor& readers,
+                                 const Observer& observer) {
   std::vector<Stream> streams;
   {
-    WorkPool<PairWork> works;
-    CappedExecutor readers(executor, memory.threads);
+    WorkPool<PointedPair> works;
     for (std::size_t i = 0; i < source.observations(); ++i) {
       add_observation(source, i, job, plan, to.sums, streams, works, readers, observer);
       check_runs(streams, memory, job);
@@ -222,17 +191,88 @@ void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& s
   }
 }
 
-void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to, Executor& executor,
-                   const Observer& observer, RankCompany* company) {
+/// What takes the steps; null: the CPU. Of several processes each takes another card, as far as
+/// there are some.
+std::unique_ptr<Device> open_device(const MapJob& job, const Observer& observer,
+                                    const RankCompany* company) {
+  if (job.binned_only || job.method == MapMethod::kGls) return nullptr;
+  auto devices = open_devices(job.backend, observer);
+  if (devices.empty()) return nullptr;
+  return std::move(devices[company == nullptr ? 0 : company->rank() % devices.size()]);
+}
+
+/// The system on a device; null: on the CPU, also where `auto` finds too little memory.
+std::unique_ptr<DeviceOffsets> on_device(const OffsetSystem& system, Backend backend,
+                                         std::unique_ptr<Device> device, const Observer& observer) {
+  const std::string name = device->info().name;
+  try {
+    auto out = std::make_unique<DeviceOffsets>(system, std::move(device));
+    observer.info("steps are taken on " + name);
+    return out;
+  } catch (const Error& error) {
+    if (backend != Backend::kAuto) throw;
+    observer.warn(std::string(error.what()) + ": steps are taken on the CPU");
+    return nullptr;
+  }
+}
+
+void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to,
+                   std::unique_ptr<Device> device, Executor& executor, const Observer& observer,
+                   RankCompany* company) {
   const OffsetPrior prior = priors(source, job);
+  int kind = 0;
+  std::unique_ptr<DeviceOffsets> steps;
+  OffsetVerb elsewhere;
+  if (device) {
+    const DeviceInfo info = device->info();
+    steps = on_device(*to.system, job.backend, std::move(device), observer);
+    if (steps) {
+      kind = device_kind(&info);
+      elsewhere = [&](std::span<const double> a, std::span<double> out) { steps->apply(a, out); };
+    }
+  }
   std::optional<Checkpoint> checkpoint;
   if (!job.checkpoint.empty()) {
-    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior, job.preconditioner),
+    checkpoint.emplace(job.checkpoint, system_key(*to.system, prior, job.preconditioner, kind),
                        to.system->size(), job.checkpoint_seconds, observer, company);
   }
   to.solution = destripe(*to.system, prior, job.limits, executor, observer,
-                         checkpoint ? &*checkpoint : nullptr, job.preconditioner);
+                         checkpoint ? &*checkpoint : nullptr, job.preconditioner, elsewhere);
   if (checkpoint) to.summary.recalled = checkpoint->recalled();
+}
+
+/// The map of all data, then one of each part's own.
+void solve_likelihood(const TodSource& source, const MapJob& job, const Parts& parts,
+                      SolvedMaps& to, Executor& executor, const Observer& observer,
+                      RankCompany* company) {
+  const GlsData data{.source = source,
+                     .job = job,
+                     .sums = to.sums.whole,
+                     .pixels = *to.system,
+                     .parts = parts,
+                     .gaps = job.memory > 0 ? planned_gaps(source) : 0,
+                     .company = company};
+  GlsMap whole = solve_gls(data, executor, observer);
+  to.gls = std::move(whole.map);
+  to.solution = {.x = {}, .residuals = std::move(whole.residuals), .converged = whole.converged};
+  to.summary.gls = true;
+  to.summary.recalled = whole.recalled;
+  to.summary.gaps = whole.gaps;
+  std::size_t most = whole.bytes;  // one system at a time
+  for (std::size_t part = 0; part < to.sums.parts.size(); ++part) {
+    GlsMap found = solve_gls_part(data, part, to.sums.parts[part], executor, observer);
+    if (!found.converged) {
+      observer.warn(print("the map of part %zu has not converged after %zu iterations: residual %g",
+                          part + 1, found.residuals.size(),
+                          found.residuals.empty() ? 1.0 : found.residuals.back()));
+    }
+    to.gls_parts.push_back(std::move(found.map));
+    to.summary.gls_parts.push_back(
+        {.iterations = found.residuals.size(), .converged = found.converged, .gaps = found.gaps});
+    to.summary.recalled += found.recalled;
+    most = std::max(most, found.bytes);
+  }
+  to.summary.system_bytes += most;
 }
 
 void tell_solution(SolvedMaps& of, const Observer& observer) {
@@ -241,7 +281,7 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
   summary.converged = of.solution.converged;
   if (summary.converged) return;
   observer.warn(print("the %s not converged after %zu iterations: residual %g",
-                      of.gls.empty() ? "offsets have" : "map has", summary.residuals.size(),
+                      summary.gls ? "map has" : "offsets have", summary.residuals.size(),
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
@@ -251,9 +291,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
   check_gls(job);
-  if (job.method == MapMethod::kGls && company != nullptr) {
-    throw Error(Status::kUsage, "--method gls: expected one process, not ranks");
-  }
+  std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
   std::optional<SharedTod> share;
@@ -264,7 +302,11 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   const Parts parts{plan, share ? &*share : nullptr};
   auto out = std::make_unique<SolvedMaps>(tiles_of(grid_of(job)), plan.parts());
   MapSummary& summary = out->summary;
-  std::vector<Stream> streams = read_streams(source, job, parts, *out, executor, observer);
+  MemoryPlan memory{.threads = executor.concurrency()};
+  if (job.memory > 0) memory = plan_memory(source, job, plan.parts(), memory.threads);
+  summary.planned_bytes = memory.bytes;
+  CappedExecutor readers(executor, memory.threads);
+  std::vector<Stream> streams = read_streams(source, job, parts, memory, *out, readers, observer);
   summary.unfitted = filtered.failed();
   summary.glitches = filtered.glitches();
   if (company != nullptr) {
@@ -289,16 +331,9 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
   if (job.method == MapMethod::kGls) {
-    const std::size_t gaps = job.memory > 0 ? planned_gaps(source) : 0;
-    GlsMap found = solve_gls(source, job, out->sums.whole, *out->system, gaps, executor, observer);
-    out->gls = std::move(found.map);
-    out->solution = std::move(found.solution);
-    summary.recalled = found.recalled;
-    summary.system_bytes = found.bytes;
-    summary.gaps = found.gaps;
-    summary.gls = true;
+    solve_likelihood(source, job, parts, *out, readers, observer, company);
   } else {
-    solve_offsets(source, job, *out, executor, observer, company);
+    solve_offsets(source, job, *out, std::move(device), executor, observer, company);
   }
   tell_solution(*out, observer);
   summary.solve = clock.lap();

@@ -28,6 +28,7 @@ struct SolvedMaps {
   std::optional<OffsetSystem> system;  ///< refers to the sums: this stays where it is
   Solution solution;                   ///< x: the offsets; empty where none are asked for
   TileMaps gls;                        ///< the map of --method gls; else empty
+  std::vector<TileMaps> gls_parts;     ///< then: of each part
   std::vector<std::uint8_t> part_of;   ///< of each baseline, where there are parts
   MapSummary summary;                  ///< but for writing
 };

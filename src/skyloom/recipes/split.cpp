@@ -74,4 +74,22 @@ std::size_t SplitPlan::part(std::size_t observation, std::size_t detector,
   return std::min(part, parts_ - 1);
 }
 
+std::size_t Parts::of(std::size_t number, std::size_t detector, std::size_t sample) const {
+  if (shared == nullptr) return plan.part(number, detector, sample);
+  const Share& at = shared->share(number);
+  return plan.part(at.observation, at.first + detector, sample);
+}
+
+Stretch Parts::samples(std::size_t part, std::size_t number, std::size_t detector,
+                       std::size_t samples, std::size_t step) const {
+  const std::size_t length = step == 0 ? samples : step;
+  Stretch out;
+  for (std::size_t first = 0; first < samples; first += length) {
+    if (of(number, detector, first) != part) continue;
+    if (out.end == 0) out.first = first;
+    out.end = std::min(first + length, samples);
+  }
+  return out;
+}
+
 }  // namespace skyloom

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skyloom/tod/observation.hpp"
+#include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
 
@@ -41,6 +41,18 @@ class SplitPlan {
   std::size_t parts_ = 0;
   std::vector<double> begin_s_, rate_hz_;  ///< of observations, one after the other without gaps
   double all_s_ = 0;
+};
+
+/// Parts of the data, by the places that a rank's observations and detectors have in all of them.
+struct Parts {
+  const SplitPlan& plan;
+  const SharedTod* shared = nullptr;  ///< null: all of them are here
+
+  [[nodiscard]] std::size_t of(std::size_t number, std::size_t detector, std::size_t sample) const;
+  /// Samples of a detector that belong to a part, which follow one another; `step`: of a baseline,
+  /// 0: one.
+  [[nodiscard]] Stretch samples(std::size_t part, std::size_t number, std::size_t detector,
+                                std::size_t samples, std::size_t step) const;
 };
 
 }  // namespace skyloom

@@ -5,15 +5,14 @@
 
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
+#include "skyloom/tod/detector_pair.hpp"
 #include "skyloom/tod/observation_writer.hpp"
 
 namespace skyloom {
 namespace {
 
 /// A pair of detectors whose samples wait to be written.
-struct PairSamples {
-  std::vector<double> values[2];
-  std::vector<std::uint8_t> flags[2];
+struct TruePair : DetectorPair {
   Truth truth[2];
 };
 
@@ -22,24 +21,20 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
   const Observation& observation = source.observation(number);
   const std::size_t detectors = observation.plane.detectors.size();
   const std::size_t at_once = 2 * executor.concurrency();
-  std::vector<PairSamples> pairs(executor.concurrency());
+  std::vector<TruePair> pairs(executor.concurrency());
   const auto motion = source.motion(number);
   for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first);
     executor.run((n + 1) / 2, [&](std::size_t p) {
-      Signal signals[2];
-      const std::size_t count = std::min<std::size_t>(2, n - 2 * p);
-      for (std::size_t i = 0; i < count; ++i) {
-        pairs[p].values[i].resize(observation.samples);
-        pairs[p].flags[i].resize(observation.samples);
-        signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
+      const auto signals = pairs[p].room(observation.samples, n - 2 * p);
+      for (std::size_t i = 0; i < signals.size(); ++i) {
         pairs[p].truth[i] = source.truth(number, first + 2 * p + i);
       }
-      source.read(number, boresight, first + 2 * p, {signals, count});
+      source.read(number, boresight, first + 2 * p, signals);
     });
     for (std::size_t i = 0; i < n; ++i) {
-      PairSamples& pair = pairs[i / 2];
+      TruePair& pair = pairs[i / 2];
       if (motion) {  // what read() took from the mount stands in shared flags
         std::vector<std::uint8_t>& flags = pair.flags[i % 2];
         for (std::size_t k = 0; k < flags.size(); ++k) {

@@ -2,24 +2,18 @@
 #include "skyloom/tod/filtered_tod.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
-#include "skyloom/filters/legendre.hpp"
 #include "skyloom/filters/polynomial.hpp"
+#include "skyloom/good_sample.hpp"
+#include "skyloom/tod/detector_pair.hpp"
 
 namespace skyloom {
 namespace {
 
 constexpr std::size_t kBlock = 1 << 16;  // samples of a task that sums
-
-/// Two detectors whose samples wait to be summed.
-struct PairSamples {
-  std::vector<double> values[2];
-  std::vector<std::uint8_t> flags[2];
-};
 
 bool all_flagged(std::span<const std::uint8_t> flags) {
   return std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end();
@@ -85,19 +79,12 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
   common_.assign(samples, 0);
   std::vector<std::uint32_t> hits(samples, 0);
   const std::size_t pairs_at_once = executor.concurrency();
-  std::vector<PairSamples> pairs(pairs_at_once);
+  std::vector<DetectorPair> pairs(pairs_at_once);
   for (std::size_t first = 0; first < detectors; first += 2 * pairs_at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(2 * pairs_at_once, detectors - first);
     executor.run((n + 1) / 2, [&](std::size_t p) {
-      Signal signals[2];
-      const std::size_t count = std::min<std::size_t>(2, n - 2 * p);
-      for (std::size_t i = 0; i < count; ++i) {
-        pairs[p].values[i].resize(samples);
-        pairs[p].flags[i].resize(samples);
-        signals[i] = {pairs[p].values[i], pairs[p].flags[i]};
-      }
-      (void)read_own(number, boresight, first + 2 * p, {signals, count});
+      (void)read_own(number, boresight, first + 2 * p, pairs[p].room(samples, n - 2 * p));
     });
     // detector after detector at each sample: the same sums for any number of threads
     executor.run((samples + kBlock - 1) / kBlock, [&](std::size_t block) {
@@ -106,7 +93,7 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
         const std::vector<double>& values = pairs[d / 2].values[d % 2];
         const std::vector<std::uint8_t>& flags = pairs[d / 2].flags[d % 2];
         for (std::size_t i = block * kBlock; i < end; ++i) {
-          const bool good = flags[i] == 0 && std::fabs(values[i]) <= kMostSignal;
+          const bool good = takes_part(values[i], flags[i]);
           common_[i] += good ? values[i] : 0;
           hits[i] += good ? 1 : 0;
         }

@@ -54,6 +54,7 @@ class FilteredTod final : public TodSource {
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
   [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
+  [[nodiscard]] std::size_t shared_bytes() const override { return source_.shared_bytes(); }
   void rest() const override;
 
   /// Stretches of a detector that have good samples, but not enough of them for a filter, of all

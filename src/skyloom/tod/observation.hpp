@@ -78,6 +78,8 @@ class TodSource {
                        Executor& /*executor*/, const Observer& /*observer*/) const {}
   /// What read() works with in each thread, bytes.
   [[nodiscard]] virtual std::size_t work_bytes() const { return 0; }
+  /// What it works with for all threads together, bytes.
+  [[nodiscard]] virtual std::size_t shared_bytes() const { return 0; }
   /// Nothing is read for a while: what reading works with is given back.
   virtual void rest() const {}
 };

@@ -48,6 +48,7 @@ class SharedTod final : public TodSource {
     source_.read(shares_[number].observation, boresight, shares_[number].first + first, signals);
   }
   [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
+  [[nodiscard]] std::size_t shared_bytes() const override { return source_.shared_bytes(); }
   void rest() const override { source_.rest(); }
   /// Where it lies in the source.
   [[nodiscard]] const Share& share(std::size_t number) const { return shares_[number]; }

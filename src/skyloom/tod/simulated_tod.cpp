@@ -119,6 +119,11 @@ std::size_t SimulatedTod::work_bytes() const {
   for (const Observation& observation : observations_) {
     longest = std::max(longest, observation.samples);
   }
+  return (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
+         (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
+}
+
+std::size_t SimulatedTod::shared_bytes() const {
   std::size_t of_atmosphere = 0;
   for (const Observation& observation : observations_) {
     if (!options_.atmosphere.any() || !observation.ground) continue;
@@ -128,8 +133,7 @@ std::size_t SimulatedTod::work_bytes() const {
         std::max(of_atmosphere, Atmosphere::bytes(options_.atmosphere, scan, sweeps,
                                                   observation.plane.rate_hz, observation.plane));
   }
-  return of_atmosphere + (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
-         (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
+  return of_atmosphere;
 }
 
 std::shared_ptr<const GroundMotion> SimulatedTod::motion(std::size_t number) const {

@@ -60,6 +60,7 @@ class SimulatedTod final : public TodSource {
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
   [[nodiscard]] std::size_t work_bytes() const override;
+  [[nodiscard]] std::size_t shared_bytes() const override;
   void rest() const override;
 
  private:

@@ -2,6 +2,7 @@
 """simulate, map and info, from command line to files."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -125,6 +126,10 @@ class Maps(Case):
             free = (self.out / f"free/{name}.fits").read_bytes()
             self.assertEqual((self.out / f"much/{name}.fits").read_bytes(), free)
             self.assertEqual((self.out / f"less/{name}.fits").read_bytes(), free)
+        self.ok("simulate", "--maps", self.out / "gls", *data, "--method", "gls", "--split", "detectors", "--memory", "2G", "--json",
+                self.out / "gls.json", "--quiet")
+        memory = json.loads((self.out / "gls.json").read_text())["memory"]
+        self.assertGreater(memory["planned_bytes"], memory["peak_bytes"])
         self.fails(61, "--memory", "simulate", "--maps", self.out / "none", *data, "--memory", "10M")
         self.assertFalse((self.out / "none").exists())
         self.fails(61, "--memory", "map", *self.observations, "-o", self.out / "none", *MAPS, "--memory", "1M")
@@ -159,6 +164,21 @@ class Maps(Case):
             self.ok("map", *self.observations, "-o", self.out / str(threads), *MAPS, "--threads", threads, "--quiet")
         for name in NAMES:
             self.assertEqual((self.out / f"1/{name}.fits").read_bytes(), (self.out / f"2/{name}.fits").read_bytes())
+
+    def test_an_emulated_card_takes_the_same_steps(self):
+        first, more = self.observations[0], (*MAPS, "--iterations", 20, "--quiet")
+        self.ok("map", first, "-o", self.out / "cpu", *more)
+        done = self.program("map", first, "-o", self.out / "card", *more, "--backend", "emulate")
+        if done.returncode == 15:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in NAMES:
+            self.assertEqual((self.out / f"card/{name}.fits").read_bytes(), (self.out / f"cpu/{name}.fits").read_bytes(), name)
+        self.fails(2, "--backend", "map", first, "-o", self.out / "no", "--backend", "opencl")
+        self.fails(2, "--method gls with --backend", "map", first, "-o", self.out / "no", "--backend", "emulate", "--method", "gls")
+        if not pathlib.Path("/dev/nvidiactl").exists():
+            self.fails(60, "", "map", first, "-o", self.out / "no", *more, "--backend", "cuda")
+            self.assertFalse((self.out / "no").exists())
 
     def test_ring_is_the_same_map_in_another_order(self):
         for ordering in ("nested", "ring"):
@@ -199,6 +219,17 @@ class Faults(Case):
         for order in ("31", "-1", "2.5", "x"):
             self.fails(2, "expected none, or 0 to 30", "map", first, *out, f"--poly-order={order}")
         self.fails(2, "--split", "map", first, *out, "--split", "time=1")
+        gls = ("map", first, *out, "--method", "gls")
+        for other in ("--prior", "--binned-only"):
+            self.fails(2, f"--method gls with {other}", *gls, other)
+        for seconds in ("-1", "nan", "1e7", "x", ""):
+            self.fails(2, "--correlation", *gls, f"--correlation={seconds}")
+        self.fails(2, "--method", "map", first, *out, "--method", "best")
+        self.fails(2, "--preconditioner", "map", first, *out, "--preconditioner", "two-level")
+        for grid in ("", "car:", "car:1,2,3,4", "tan:0,0,1,1,0", "tan:0,0,1,1,inf", "car:0,90,10,10,1", "mol:0,0,1,1,0.1", "car:0,0,9,9,1e-5"):
+            self.fails(2, "--wcs", "map", first, *out, f"--wcs={grid}")
+        for option, value in (("--deglitch", "-1"), ("--deglitch", "nan"), ("--deglitch-window", "2"), ("--deglitch-radius", "x")):
+            self.fails(2, option, "map", first, *out, f"{option}={value}")
         self.fails(2, "--split observations", "map", first, *out, "--split", "observations")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)

@@ -42,6 +42,7 @@ using loom::test::TempFolder;
 using loom::test::with_changed_bytes;
 using loom::test::write_bytes;
 
+constexpr const char* kFlat = "car:0,0,360,180,15";
 constexpr std::size_t kDetectors = 2, kSamples = 600;
 constexpr std::array kOddNumbers{double{NAN}, double{INFINITY}, -1.0, 0.0,
                                  1e300,       -1e-300,          1e18, 5.0};
@@ -178,13 +179,21 @@ class ObservationReplay : public testing::Test {
       StoredOptions data;
       if (calls % 4 == 0) data.intervals = "scanning";
       if (calls % 5 == 0) job.filters = {.polynomial = calls % 7, .common_mode = true};
+      if (calls % 7 == 3) job.filters.deglitch = {.sigmas = 5, .window = 11};
+      if (calls % 6 == 1) {
+        job.method = MapMethod::kGls;
+        job.correlation_s = static_cast<double>(calls % 9) * 10;
+        job.split = split_of(calls % 4 == 1 ? "detectors" : "none");
+      }
+      if (calls % 8 == 5) job.wcs = wcs_grid_of(calls % 16 == 5 ? kFlat : "tan:40,20,90,60,9");
       make_maps(StoredTod({path}, data), job, serial);
+      ++mapped;
+      if (job.wcs) return;
       for (const char* name : {"binned", "map"}) {
         const SkyMap found = read_sky(maps + "/" + name + ".fits");
         for (const float value : found.values) ASSERT_TRUE(std::isfinite(value));
         ASSERT_LT(found.unseen, found.values.size() / 3) << "nothing was seen, and none was told";
       }
-      ++mapped;
     });
   }
 

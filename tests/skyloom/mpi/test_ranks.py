@@ -39,25 +39,32 @@ class RankCase(Case):
 
 
 class Same(RankCase):
-    def test_maps_are_those_of_one_process(self):
-        self.ok("map", *self.observations, "-o", self.out / "alone", *TIGHT, "--quiet")
+    def assert_same_on_ranks(self, names, *options):
+        self.ok("map", *self.observations, "-o", self.out / "alone", *options, "--quiet")
         for ranks in (2, 3):
             here = self.out / str(ranks)
-            self.run_ranks(ranks, "map", *self.observations, "-o", here, *TIGHT, "--json", self.out / "s.json", "--threads", 1)
+            self.run_ranks(ranks, "map", *self.observations, "-o", here, *options, "--json", self.out / "s.json", "--threads", 1)
             summary = json.loads((self.out / "s.json").read_text())
             self.assertEqual(summary["ranks"]["size"], ranks)
             self.assertEqual(summary["data"]["samples"], 2 * 14 * 3000)
             self.assertEqual((here / "hits.fits").read_bytes(), (self.out / "alone/hits.fits").read_bytes())
-            for name in ("binned", "map"):
+            for name in names:
                 one, _ = read_map(self.out / f"alone/{name}.fits", "d")
                 many, _ = read_map(here / f"{name}.fits", "d")
                 size = max(abs(v) for row in one for v in row if v > -1e30)
                 worst = max(abs(a - b) for x, y in zip(one, many) for a, b in zip(x, y))
                 self.assertLess(worst / size, 1e-12, name)
         again = self.out / "again"
-        self.run_ranks(3, "map", *self.observations, "-o", again, *TIGHT, "--threads", 2)
+        self.run_ranks(3, "map", *self.observations, "-o", again, *options, "--threads", 2)
         for path in sorted(again.iterdir()):
             self.assertEqual(path.read_bytes(), (self.out / f"3/{path.name}").read_bytes(), path.name)
+
+    def test_maps_are_those_of_one_process(self):
+        self.assert_same_on_ranks(("binned", "map"), *TIGHT)
+
+    def test_maps_of_maximum_likelihood_are_those_of_one_process(self):
+        gls = ("--method", "gls", "--correlation", 10, "--iterations", 1000, "--nside", 8, "--split", "detectors")
+        self.assert_same_on_ranks(("map", "part1_map", "part2_map"), *TIGHT, *gls)
 
     def test_simulated_observations_are_the_same_files(self):
         self.run_ranks(2, "simulate", "-o", self.out / "data", "--maps", self.out / "maps", *SMALL, *MAPS, "--quiet")

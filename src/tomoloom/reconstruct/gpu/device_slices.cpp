@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "loom/device/device_stage.hpp"
+#include "loom/device/send.hpp"
 #include "tomoloom/reconstruct/gpu/slice_kernels.hpp"
 
 namespace tomoloom {
@@ -23,19 +24,6 @@ constexpr std::size_t kBatch = 128;
 
 std::size_t margin_of(const GridPlan& plan) { return static_cast<std::size_t>(plan.width) + 1; }
 std::size_t row_elements_of(const GridPlan& plan) { return plan.grid + 2 * margin_of(plan); }
-
-template <class T>
-void send(Stream& stream, T* to, const std::vector<T>& from, HostMemory& staging) {
-  auto* const host = static_cast<std::byte*>(staging.data());
-  const auto* const bytes = reinterpret_cast<const std::byte*>(from.data());
-  const std::size_t all = from.size() * sizeof(T);
-  for (std::size_t at = 0; at < all; at += staging.bytes()) {
-    const std::size_t count = std::min(staging.bytes(), all - at);
-    std::memcpy(host, bytes + at, count);
-    stream.copy_in(reinterpret_cast<std::byte*>(to) + at, host, count);
-    stream.synchronize();
-  }
-}
 
 const gpu::SliceKernels& kernels_of(Device& device) {
   return device.info().emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
@@ -109,7 +97,7 @@ void DeviceSlices::send_plan() {
   send(*stream_, a.scale_v, plan_.scale_v, staging_);
   for (const auto& [plan, to] : {std::pair{&line_, a.line_twiddles}, {&grid_, a.grid_twiddles}}) {
     const float* const twiddles = plan->view().twiddles;
-    send(*stream_, to, std::vector<float>(twiddles, twiddles + plan->twiddle_count()), staging_);
+    send(*stream_, to, {twiddles, plan->twiddle_count()}, staging_);
   }
 }
 

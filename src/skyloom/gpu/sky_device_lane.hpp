@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pointing and a step of the solver on a device: the CPU's texts (expand_lane.hpp, run_lane.hpp),
+// with a sample, a pixel, a part or a baseline a thread. No thread writes what another one does,
+// and every sum has the CPU's order. Seen by host code and by .cu: plain data only.
+#pragma once
+
+#include "loom/base/scalar_lane.hpp"
+#include "skyloom/good_sample.hpp"
+#include "skyloom/mapping/run_lane.hpp"
+#include "skyloom/pointing/expand_lane.hpp"
+
+namespace skyloom::gpu {
+
+struct PixelRun {
+  std::int32_t pixel = -1;
+  RunSums sums;
+};
+
+/// Pixels and weights of a detector's samples. Threads: samples.
+struct ExpandKernel {
+  using Args = ExpandView;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const auto i = static_cast<std::size_t>(thread);
+    const lane::Look to = lane::turn_sample(a, i);
+    if (a.plate_cos != nullptr) lane::turn_plate(a, i);
+    if (a.kind == PixelKind::kHealpix) {
+      const auto nside = static_cast<double>(1LL << a.order);
+      a.pixels[i] = lane::healpix_number(lane::diagonals(to, nside), a.order);
+    } else {
+      const lane::Cell cell =
+          a.kind == PixelKind::kCar ? lane::car_cell(to, a.flat) : lane::tan_cell(to, a.flat);
+      a.pixels[i] = lane::flat_number(cell, a.flat);
+    }
+  }
+};
+
+/// The samples of a baseline as runs, one after the other. Threads: baselines.
+struct CompressArgs {
+  const std::int32_t* pixels = nullptr;
+  const double *q = nullptr, *u = nullptr, *signal = nullptr;
+  const std::uint8_t* flags = nullptr;    ///< not 0: left out
+  std::size_t samples = 0, step = 0;      ///< step: samples of a baseline
+  std::uint64_t* counts = nullptr;        ///< of each baseline's runs, where there are no runs yet
+  const std::uint64_t* starts = nullptr;  ///< of each baseline's runs, where there are
+  PixelRun* runs = nullptr;
+};
+struct CompressKernel {
+  using Args = CompressArgs;
+  FL_LANE_HD static void run(long baseline, const Args& a) {
+    const std::size_t first = static_cast<std::size_t>(baseline) * a.step;
+    const std::size_t end = first + a.step < a.samples ? first + a.step : a.samples;
+    std::uint64_t count = 0;
+    PixelRun open;
+    for (std::size_t i = first; i < end; ++i) {
+      if (!takes_part(a.signal[i], a.flags[i])) continue;
+      if (a.pixels[i] != open.pixel || open.sums.n == kMostSamples) {
+        if (count > 0 && a.runs != nullptr) a.runs[a.starts[baseline] + count - 1] = open;
+        ++count;
+        open = {};
+        open.pixel = a.pixels[i];
+      }
+      lane::add_sample(a.q[i], a.u[i], a.signal[i], open.sums);
+    }
+    if (a.runs == nullptr) {
+      a.counts[baseline] = count;
+    } else if (count > 0) {
+      a.runs[a.starts[baseline] + count - 1] = open;
+    }
+  }
+};
+
+/// Offsets to P^T N^-1 M a of each pixel: the runs of a pixel stand together, in the CPU's order.
+/// Threads: pixels.
+struct AccumulateArgs {
+  const Run* runs = nullptr;
+  const std::uint64_t* starts = nullptr;      ///< of each pixel's places, and an end
+  const std::uint32_t* pixel_runs = nullptr;  ///< at each place: a run, and its baseline
+  const std::uint32_t* pixel_baselines = nullptr;
+  const double *weights = nullptr, *offsets = nullptr;  ///< of baselines
+  Stokes* sums = nullptr;
+};
+struct AccumulateKernel {
+  using Args = AccumulateArgs;
+  FL_LANE_HD static void run(long pixel, const Args& a) {
+    Stokes sum;
+    for (std::uint64_t k = a.starts[pixel]; k < a.starts[pixel + 1]; ++k) {
+      const std::uint32_t baseline = a.pixel_baselines[k];
+      lane::add_run(a.runs[a.pixel_runs[k]], a.weights[baseline] * a.offsets[baseline], sum);
+    }
+    a.sums[pixel] = sum;
+  }
+};
+
+/// Sums to values of pixels, in place. Threads: pixels.
+struct WeighArgs {
+  const Symmetric3* inverses = nullptr;
+  Stokes* pixels = nullptr;
+};
+struct WeighKernel {
+  using Args = WeighArgs;
+  FL_LANE_HD static void run(long pixel, const Args& a) {
+    a.pixels[pixel] = a.inverses[pixel] * a.pixels[pixel];
+  }
+};
+
+/// What the samples of a baseline in a tile see of the pixels. Threads: parts.
+struct ProjectArgs {
+  const Run* runs = nullptr;
+  const RunPart* parts = nullptr;
+  const std::uint32_t* first_pixels = nullptr;  ///< of each part: the first pixel of its tile
+  const Stokes* pixels = nullptr;
+  double* seen = nullptr;  ///< of each part
+};
+struct ProjectKernel {
+  using Args = ProjectArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const RunPart& part = a.parts[thread];
+    const Stokes* const tile = a.pixels + a.first_pixels[thread];
+    double sum = 0;
+    for (std::uint64_t k = part.first_run; k < part.first_run + part.runs; ++k) {
+      sum += lane::take_run(a.runs[k], tile[a.runs[k].place]);
+    }
+    a.seen[thread] = sum;
+  }
+};
+
+/// A baseline's row of A a from its parts. Threads: baselines.
+struct CollectArgs {
+  const double* seen = nullptr;
+  const std::uint64_t* starts = nullptr;  ///< of each baseline's places, and an end
+  const std::uint32_t* places = nullptr;
+  const double *weights = nullptr, *diagonal = nullptr, *offsets = nullptr;
+  double* out = nullptr;
+};
+struct CollectKernel {
+  using Args = CollectArgs;
+  FL_LANE_HD static void run(long baseline, const Args& a) {
+    a.out[baseline] = lane::collect(a.diagonal[baseline] * a.offsets[baseline], a.weights[baseline],
+                                    a.seen, a.places, a.starts[baseline], a.starts[baseline + 1]);
+  }
+};
+
+}  // namespace skyloom::gpu
