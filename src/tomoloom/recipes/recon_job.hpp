@@ -19,6 +19,7 @@
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
+#include "tomoloom/reconstruct/ray_engine.hpp"
 
 namespace tomoloom {
 
@@ -69,6 +70,7 @@ struct ReconJob {
   std::size_t blocks = 1;        ///< of kOsem, kOspml..., kBart
   double reg_par = 0;            ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
   double reg_edge = 1;           ///< of kPmlHybrid, kOspmlHybrid
+  Gram gram = Gram::kRays;       ///< of kSirt, kCgls, kTikh, kGrad, kTv
   /// Column of the axis on the detector; none: the middle of the row. Of a leaning axis where the
   /// detector's first row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};

@@ -29,6 +29,8 @@ constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
                                      {"bart", Method::kBart},
                                      {"art", Method::kArt}};
 
+constexpr Word<Gram> kGrams[] = {{"rays", Gram::kRays}, {"fft", Gram::kFft}};
+
 struct SearchWord {
   AxisSearch search;
   const char* word;
@@ -144,6 +146,14 @@ const ReconRow kMethodRows[] = {
      .field = [](ReconJob& j) -> Field { return &j.reg_edge; },
      .interval = above(0),
      .shows_default = true},
+    {.key = "gram",
+     .names = "--gram",
+     .group = kReconstructionOptions,
+     .text =
+         "sirt, cgls, tikh, grad, tv: what is applied in each iteration; rays: a projection and "
+         "its transpose; fft: both as one convolution, of projections by frequencies, for a "
+         "body that is seen whole",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.gram, kGrams); }},
     {.key = "center",
      .names = "--center",
      .group = kReconstructionOptions,

@@ -29,14 +29,18 @@ enum class RayMethod {
   kTv,           ///< min |A x - b|^2 / 2 + weight |gradient x|, by Chambolle and Pock, from 0 on
 };
 
+/// How A^T A is applied: ray by ray, or, of takes_convolution(), as a convolution.
+enum class Gram { kRays, kFft };
+
 struct RayChoice {
   RayMethod method = RayMethod::kFbp;
   std::size_t iterations = 100;
   FilterChoice filter = {};  ///< of kFbp
   std::size_t blocks =
       1;  ///< of kOsem, kOspml..., kBart: angles k, k + blocks, k + 2 blocks ... go together
-  double weight = 0;  ///< of kTv, in the units of b; kTikh, kGrad, kPml...
-  double edge = 1;    ///< of kPmlHybrid, kOspmlHybrid
+  double weight = 0;        ///< of kTv, in the units of b; kTikh, kGrad, kPml...
+  double edge = 1;          ///< of kPmlHybrid, kOspmlHybrid
+  Gram gram = Gram::kRays;  ///< kFft: ConvolvedEngine's; RayEngine has kRays alone
 };
 
 /// With weights of angles the squares, or the likelihoods, of each angle's rays count so much; kFbp

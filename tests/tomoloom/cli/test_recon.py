@@ -47,12 +47,14 @@ class Recon(Case):
 
     def test_iterations_of_every_kind(self):
         for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",),
+                      ("cgls", "--gram", "fft"), ("tv", "--reg-par", 0.001, "--gram", "fft"),
                       ("tikh", "--reg-par", 2), ("grad",), ("pml_quad", "--reg-par", 5),
                       ("pml_hybrid", "--reg-par", 5, "--reg-edge", 0.01), ("ospml_quad", "--blocks", 3),
                       ("ospml_hybrid", "--blocks", 3), ("bart", "--blocks", 9), ("art",)):
             self.recon("--rows", "30:32", "--iterations", 4, "--method", *words)
             self.assertRegex(self.ok("info", self.volume).stdout, f"method +{words[0]}")
         self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
+        self.fails(15, "--gram", "recon", self.scan, "-o", self.volume, "--method", "mlem", "--gram", "fft")
         self.fails(2, "--reg-edge", "recon", self.scan, "-o", self.volume, "--reg-edge", 0)
         self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
 
