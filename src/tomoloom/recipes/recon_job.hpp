@@ -47,7 +47,7 @@ enum class InputKind { kCounts, kTransmissions, kIntegrals };
 /// Whether each projection sees the whole body, or half of it with the axis near an end of the row.
 enum class Acquisition { kFull, kHalf };
 
-enum class VolumeFormat { kHdf5, kTiff };
+enum class VolumeFormat { kHdf5, kTiff, kZarr };
 
 /// How the axis is looked for: in the transform of the whole turn, or in pairs of projections.
 /// kLean: kTurn in bands of rows, and a line through what is found. kEntropy: the slice that has
@@ -64,6 +64,7 @@ struct ReconJob {
   std::vector<std::size_t> flats_at = {};  ///< projections that the sets of flats were taken before
   WindowChoice window = {};
   VolumeFormat format = VolumeFormat::kHdf5;
+  int zarr_level = 0;  ///< of zlib in chunks of kZarr; 0: not packed
   Method method = Method::kExact;
   FilterChoice filter = {};
   std::size_t iterations = 100;  ///< of all but kExact, kGridrec, kFbp

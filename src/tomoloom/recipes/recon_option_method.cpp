@@ -8,8 +8,8 @@
 namespace tomoloom {
 namespace {
 
-constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
-                                           {"tiff", VolumeFormat::kTiff}};
+constexpr Word<VolumeFormat> kFormats[] = {
+    {"hdf5", VolumeFormat::kHdf5}, {"tiff", VolumeFormat::kTiff}, {"zarr", VolumeFormat::kZarr}};
 constexpr Word<Acquisition> kAcquisitions[] = {{"full", Acquisition::kFull},
                                                {"half", Acquisition::kHalf}};
 constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
@@ -203,8 +203,17 @@ const ReconRow kMethodRows[] = {
     {.key = "format",
      .names = "--format",
      .group = kReconstructionOptions,
-     .text = "of the volume: one HDF5 file, or a folder of TIFF images",
+     .text = "of the volume: one HDF5 file, a folder of TIFF images, or a folder in OME-Zarr's "
+             "layout, which -o NAME.zarr asks for too",
      .field = [](ReconJob& j) -> Field { return word_field(&j.format, kFormats); },
+     .decides_numbers = false},
+    {.key = "zarr_level",
+     .names = "--zarr-level",
+     .group = kReconstructionOptions,
+     .text = "of zlib, that chunks of OME-Zarr are packed with; 0: they are not",
+     .field = [](ReconJob& j) -> Field { return &j.zarr_level; },
+     .interval = between(0, 9),
+     .shows_default = true,
      .decides_numbers = false},
     {.key = "mask",
      .names = "--mask",
