@@ -164,6 +164,15 @@ const ReconRow kMethodRows[] = {
          "slice has the fewest different values; pairs: found in projections half a turn apart",
      .field = centre_field,
      .value = "COLUMN|FIRST:LAST|middle|auto|fit|entropy|pairs"},
+    {.key = "tilt",
+     .names = "--tilt",
+     .group = kReconstructionOptions,
+     .text =
+         "degrees that the axis is tilted along the beam, with --method fbp; positive: what lies "
+         "further along the beam is seen further down",
+     .field = [](ReconJob& j) -> Field { return &j.tilt_deg; },
+     .interval = between(-45, 45),
+     .shows_default = true},
     {.key = "centers",
      .names = "--centers",
      .group = kReconstructionOptions,

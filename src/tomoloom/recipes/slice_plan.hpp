@@ -13,6 +13,7 @@
 #include "tomoloom/reconstruct/direct.hpp"
 #include "tomoloom/reconstruct/gpu/device_slices.hpp"
 #include "tomoloom/reconstruct/ray_engine.hpp"
+#include "tomoloom/reconstruct/tilted_engine.hpp"
 
 namespace tomoloom {
 
@@ -26,6 +27,8 @@ struct SlicePlan {
 
   /// Rows and columns of a slice.
   [[nodiscard]] std::size_t image() const noexcept { return geometry.columns; }
+  /// Rows on either side of a block that its slices need.
+  [[nodiscard]] std::size_t beside() const noexcept { return rows_beside(geometry); }
   /// Of a group of slices with all tables; of each thread.
   [[nodiscard]] std::uint64_t group_bytes() const noexcept;
   [[nodiscard]] std::uint64_t thread_bytes() const noexcept;
@@ -34,7 +37,7 @@ struct SlicePlan {
 /// Whether slices are made on a card, as far as is known before one is opened: by rounding others.
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
-/// Throws kUnsupported where the method has no A^T A for Gram::kFft.
+/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
 
 /// One group of slices after the other, after a plan that outlives it.
@@ -56,6 +59,7 @@ class SliceEngine {
   std::unique_ptr<DeviceSlices> device_;
   std::unique_ptr<RayEngine<float>> rays_;
   std::unique_ptr<ConvolvedEngine> convolved_;
+  std::unique_ptr<TiltedEngine> tilted_;
 };
 
 }  // namespace tomoloom
