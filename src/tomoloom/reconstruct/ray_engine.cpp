@@ -98,7 +98,8 @@ bool has_rows_once(RayMethod method) {
 }
 
 /// What rows of A, and of b, are multiplied by so that their squares, or their likelihoods, count
-/// as the angles' weights say. Filtered back projection has its own.
+/// as the angles' weights say. Filtered back projection and ART have weights in other places
+/// (shares_of()): their rows stay.
 Geometry weighed(Geometry geometry, RayMethod method) {
   if (method == RayMethod::kFbp || method == RayMethod::kArt) geometry.weight.clear();
   if (has_rows_once(method)) return geometry;

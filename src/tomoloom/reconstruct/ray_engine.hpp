@@ -4,11 +4,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "loom/base/array.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 #include "tomoloom/reconstruct/ray_pair.hpp"
+#include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {
 
@@ -93,7 +95,8 @@ class RayEngine {
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
   Buffer<Real> sinogram_, slice_, line_, step_, direction_;
-  Buffer<Real> dual_, down_, right_;  ///< of kTv: of each ray, of each difference
+  std::unique_ptr<RayRows<Real>> rays_;  ///< of kArt, made by its first group
+  Buffer<Real> dual_, down_, right_;     ///< of kTv: of each ray, of each difference
 };
 
 extern template class RayEngine<float>;
