@@ -104,7 +104,8 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
 
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
           filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0,
-          reg_edge: float = 1.0, sinograms: bool = False, threads: Optional[int] = None) -> arguments.Floats:
+          reg_edge: float = 1.0, gram: str = "rays", sinograms: bool = False,
+          threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
 
     Parameters
@@ -115,7 +116,7 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Radians, one for every projection.
     center : float or array, optional
         Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
-    method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge
+    method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge, gram
         As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
         "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art".
     """
@@ -128,7 +129,7 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "iterations": arguments.integer("iterations", iterations, 1),
                                "blocks": arguments.integer("blocks", blocks, 1),
                                "reg_par": arguments.number("reg_par", reg_par, 0),
-                               "reg_edge": arguments.number("reg_edge", reg_edge)})
+                               "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram})
     return _core.recon(data, angles, centers.ravel(), bool(sinograms), options, arguments.threads(threads))
 
 

@@ -31,10 +31,10 @@ class TomoloomError(RuntimeError):
 
 class ArgumentError(TomoloomError, ValueError):
     """About the arguments of a call: angles that are not one a projection, an axis outside, a word that is no
-    option. A ValueError."""
+    option or does not go with another. A ValueError."""
 
 
-_KINDS: Dict[int, Type[TomoloomError]] = {2: ArgumentError, 20: ArgumentError, 21: ArgumentError, 22: ArgumentError}
+_KINDS: Dict[int, Type[TomoloomError]] = {2: ArgumentError, 15: ArgumentError, 20: ArgumentError, 21: ArgumentError, 22: ArgumentError}
 
 
 def make_error(message: str, exit_code: int, status: str) -> TomoloomError:

@@ -34,6 +34,17 @@ def test_every_method_sees_the_discs(integrals, theta, method):
     assert np.corrcoef(image, exact)[0, 1] > (0.8 if method == "gridrec" else 0.95)  # whose axis is elsewhere
 
 
+@pytest.mark.parametrize("method", ["sirt", "cgls", "tikh", "grad", "tv"])
+def test_a_convolution_in_place_of_rays_sees_them_too(integrals, theta, method):
+    reg_par = 0 if method == "grad" else 0.1
+    both = [tomoloom.recon(integrals[:, :1], theta, 33.25, method=method, iterations=60, reg_par=reg_par, gram=gram)
+            for gram in ("rays", "fft")]
+    image, other = (v[0, 18:46, 18:46].ravel() for v in both)
+    assert not np.array_equal(image, other) and np.corrcoef(image, other)[0, 1] > 0.95
+    with pytest.raises(ValueError):
+        tomoloom.recon(integrals[:, :1], theta, 33.25, method="mlem", gram="fft")
+
+
 def test_the_axis_is_found(integrals, theta):
     assert abs(tomoloom.find_center(integrals, theta) - 33.25) < 0.1
     both = np.concatenate([integrals, integrals[:1, :, :]])  # of 180 degrees: the mirror of 0

@@ -258,8 +258,9 @@ std::vector<Basin> basins_of(std::size_t target, std::size_t index, const Curve&
   return out;
 }
 
-/// Probabilities; the likely candidates that are not sure to a few km/s are looked at closely, and
-/// move where that finds something better.
+/// Probabilities; likely candidates of templates whose steps are coarse are looked at closely,
+/// within a doublet where their errors are small, else within the template's window, and move where
+/// that finds something better. With probabilities of chi2 alone nothing is looked at.
 void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
            const RefineOptions& options, Refiner& refiner, std::vector<Candidate>& candidates) {
   std::vector<CloseScan> close;

@@ -51,6 +51,9 @@ void run_preview(const ReconCommand& command, Executor& executor, const Observer
 }
 
 int run_recon(const Given& given, ReconCommand& command) {
+  if (command.job.format == VolumeFormat::kHdf5 && command.job.output.ends_with(".zarr")) {
+    command.job.format = VolumeFormat::kZarr;
+  }
   if (!command.memory.empty()) command.job.memory = parse_bytes(command.memory);
   const bool previews = !command.preview.page.empty();
   if (previews && is_for_many(command)) refuse_preview("many scans");
@@ -73,8 +76,8 @@ void add_files(Options& options, ReconCommand& command) {
               "line, behind it its axis where wanted)",
               {.required = true});
   options.add("-o,--output", &job.output,
-              "the volume: an HDF5 file, or a folder (--format tiff); of many scans the folder of "
-              "NAME_rec.h5",
+              "the volume: an HDF5 file, or a folder (--format tiff, or NAME.zarr); of many scans "
+              "the folder of NAME_rec.h5",
               {.required = true});
   options.flag(
       "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; }, "refuse to replace the output");

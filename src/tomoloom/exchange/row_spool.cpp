@@ -75,24 +75,30 @@ void RowSpool::put(std::size_t frame, std::size_t frames, std::size_t row, std::
 }
 
 void RowSpool::get(std::size_t row, std::size_t rows, std::span<std::byte> values) const {
-  const std::size_t block = row / shape_.block_rows;
   const std::size_t line = shape_.columns * shape_.value_bytes;
-  const bool whole = rows == rows_of(block);
-  const std::size_t pieces = whole ? 1 : shape_.frames;  // a whole block lies in one piece
-  const std::size_t size = whole ? shape_.frames * rows * line : rows * line;
-  for (std::size_t p = 0; p < pieces; ++p) {
-    std::byte* to = values.data() + p * size;
-    std::size_t bytes = size, from = place(p, row);
-    while (bytes > 0) {
-      const ssize_t got = ::pread(fd_, to, bytes, static_cast<off_t>(from));
-      if (got <= 0) {
-        if (got < 0 && errno == EINTR) continue;
-        throw Error(Status::kCorrupt, folder_ + ": the temporary file cannot be read", errno);
-      }
-      to += got;
-      from += static_cast<std::size_t>(got);
-      bytes -= static_cast<std::size_t>(got);
+  if (row % shape_.block_rows == 0 && rows == rows_of(row / shape_.block_rows)) {
+    return fetch(place(0, row), values.first(shape_.frames * rows * line));  // lies in one piece
+  }
+  for (std::size_t f = 0; f < shape_.frames; ++f) {
+    for (std::size_t r = 0; r < rows;) {
+      const std::size_t at = row + r, block = at / shape_.block_rows;
+      const std::size_t left = block * shape_.block_rows + rows_of(block) - at;
+      const std::size_t count = std::min(left, rows - r);
+      fetch(place(f, at), values.subspan((f * rows + r) * line, count * line));
+      r += count;
     }
+  }
+}
+
+void RowSpool::fetch(std::size_t from, std::span<std::byte> to) const {
+  while (!to.empty()) {
+    const ssize_t got = ::pread(fd_, to.data(), to.size(), static_cast<off_t>(from));
+    if (got <= 0) {
+      if (got < 0 && errno == EINTR) continue;
+      throw Error(Status::kCorrupt, folder_ + ": the temporary file cannot be read", errno);
+    }
+    from += static_cast<std::size_t>(got);
+    to = to.subspan(static_cast<std::size_t>(got));
   }
 }
 

@@ -29,13 +29,15 @@ class RowSpool {
   /// Rows [row, row + rows) of frames [frame, frame + frames): [frame][row][column].
   void put(std::size_t frame, std::size_t frames, std::size_t row, std::size_t rows,
            std::span<const std::byte> values);
-  /// Rows of one block, all of it or its beginning, of all frames: [frame][row][column].
+  /// Rows of all frames, quickest where they are a block's: [frame][row][column].
   void get(std::size_t row, std::size_t rows, std::span<std::byte> values) const;
 
  private:
   [[nodiscard]] std::size_t rows_of(std::size_t block) const noexcept;
   /// Where a row of a frame begins in the file.
   [[nodiscard]] std::size_t place(std::size_t frame, std::size_t row) const noexcept;
+
+  void fetch(std::size_t from, std::span<std::byte> to) const;
 
   std::string folder_;
   SpoolShape shape_;

@@ -34,8 +34,13 @@ TEST(RowSpool, GivesBlocksOfRowsOfFramesThatCameInAnyBoxes) {
       spool.put(f, nf, r, nr, std::as_bytes(std::span(box)));
     }
   }
-  for (const auto& [first, count] :
-       {std::pair<std::size_t, std::size_t>{0, 4}, {4, 4}, {8, 3}, {4, 2}, {9, 1}}) {
+  for (const auto& [first, count] : {std::pair<std::size_t, std::size_t>{0, 4},
+                                     {4, 4},
+                                     {8, 3},
+                                     {4, 2},
+                                     {9, 1},
+                                     {2, 7},
+                                     {0, 11}}) {
     std::vector<std::uint16_t> got(frames * count * columns);
     spool.get(first, count, std::as_writable_bytes(std::span(got)));
     for (std::size_t i = 0; i < got.size(); ++i) {

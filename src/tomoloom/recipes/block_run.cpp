@@ -7,7 +7,8 @@ namespace tomoloom {
 
 BlockRun::BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink& writer,
                    const Observer& observer)
-    : source_(setup.source()),
+    : setup_(setup),
+      source_(setup.source()),
       writer_(writer),
       summary_(setup.summary()),
       observer_(observer),
@@ -38,15 +39,18 @@ void BlockRun::run(Executor& executor) {
 
 std::size_t BlockRun::pixels() const {
   std::size_t rows = 0;
-  for (const SliceBlock& block : blocks_) rows += block.count;
+  for (const SliceBlock& block : blocks_) rows += setup_.rows_of(block).count;
   return rows * summary_.layout.columns;
 }
 
 void BlockRun::begin_read(std::size_t i) {
-  next_ = std::async(
-      std::launch::async, [this, block = blocks_[i], raw = std::move(free_block_)]() mutable {
+  next_ =
+      std::async(std::launch::async, [this, block = blocks_[i], rows = setup_.rows_of(blocks_[i]),
+                                      raw = std::move(free_block_)]() mutable {
         StageClock clock(CpuOf::kThread);
-        read_block(source_, summary_.first_row + block.first, block.count, observer_, raw);
+        read_block(source_, rows.first, rows.count, observer_, raw);
+        raw.before = summary_.first_row + block.first - rows.first;
+        raw.slices = block.count;
         return std::pair(std::move(raw), clock.lap());
       });
 }

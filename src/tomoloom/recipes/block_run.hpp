@@ -29,6 +29,7 @@ class BlockRun {
   void begin_write(std::size_t first, LargeVector<float> slices);
   void finish_write();
 
+  const ReconSetup& setup_;
   BlockSource& source_;
   SliceSink& writer_;
   ReconSummary& summary_;

@@ -8,6 +8,7 @@
 #include "loom/tiff/tiff.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/zarr_volume.hpp"
 
 namespace tomoloom {
 namespace {
@@ -57,6 +58,11 @@ FileReport report_stack(const std::string& path) {
 }  // namespace
 
 FileReport inspect_file(const std::string& path, const std::string& group) {
+  if (const auto facts = ZarrVolume::describe(path); !facts.empty()) {
+    FileReport report{.path = path, .kind = "OME-Zarr volume", .facts = {}};
+    for (const VolumeNote& fact : facts) report.facts.emplace_back(fact.name, fact.value);
+    return report;
+  }
   if (is_stack(path)) return report_stack(path);
   {
     const hdf5::Reader reader(path);

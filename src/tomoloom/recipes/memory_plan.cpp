@@ -59,7 +59,8 @@ std::uint64_t search_bytes(const ReconJob& job, const ScanLayout& layout, std::s
 MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const SlicePlan& plan,
                        std::size_t block_rows, const ReadMemory& read, std::size_t threads,
                        std::uint64_t granted) {
-  const std::uint64_t frame = std::uint64_t{block_rows} * layout.columns;
+  const std::uint64_t rows = block_rows + read.beside;
+  const std::uint64_t frame = rows * layout.columns;
   const std::uint64_t value = layout.counts ? sizeof(std::uint16_t) : sizeof(float);
   const bool flats = job.input == InputKind::kCounts;
   const std::uint64_t frames = layout.angles + (flats ? layout.flats + layout.darks : 0);
@@ -67,7 +68,7 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
   const std::uint64_t averages =
       frame * (sizeof(double) + (4 + 2 * layout.flat_sets) * sizeof(float));
   // as wide as slices are: half acquisition widens them, and a vector that grows is copied
-  const std::uint64_t wide = std::uint64_t{block_rows} * plan.image();
+  const std::uint64_t wide = rows * plan.image();
   const std::uint64_t integrals =
       layout.angles * (wide > frame ? wide + frame : frame) * sizeof(float);
   const std::uint64_t slices =

@@ -19,6 +19,7 @@ struct MemoryPlan {
 
 /// Reading takes `buffers` beside the blocks, and `before` before the first of them is there.
 struct ReadMemory {
+  std::size_t beside = 0;  ///< rows that are read with a block's own
   std::uint64_t buffers = 0, before = 0;
 };
 

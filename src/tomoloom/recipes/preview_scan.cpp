@@ -96,6 +96,7 @@ class Preview {
       const ScanLayout& now = scan_->layout();
       if (now.angles == 0) return false;
       const bool anew = !sums_ || !goes_on(now);
+      if (sums_ && !is_same_scan(now)) forget_axis();
       if (anew) gains_ = find_gains(now);  // may fail: nothing has begun yet
       layout_ = now;
       if (anew) begin(bin);
@@ -111,10 +112,19 @@ class Preview {
     return status == Status::kNotFound || status == Status::kCorrupt ||
            status == Status::kMissingHdu || status == Status::kWrongShape;
   }
+  /// Whether what is there now may be what was there before, and more.
+  [[nodiscard]] bool is_same_scan(const ScanLayout& now) const {
+    return now.rows == layout_.rows && now.columns == layout_.columns &&
+           now.angles >= summary_.projections;
+  }
   /// Whether what has been taken up is part of what is there now.
   [[nodiscard]] bool goes_on(const ScanLayout& now) const {
-    return now.flats + now.darks == layout_.flats + layout_.darks && now.rows == layout_.rows &&
-           now.columns == layout_.columns && now.angles >= summary_.projections;
+    return is_same_scan(now) && now.flats + now.darks == layout_.flats + layout_.darks;
+  }
+  /// Another scan has its axis elsewhere, in other columns.
+  void forget_axis() {
+    axis_.reset();
+    looked_ = false;
   }
   /// From the first projection on, with the flats and the axis that are known now.
   void begin(std::size_t bin) {
@@ -161,6 +171,7 @@ class Preview {
   bool take_up() {
     const std::size_t before = summary_.projections;
     summary_.expected = layout_.expected;
+    if (before < layout_.angles) all_theta_ = radians(layout_);
     while (summary_.projections < layout_.angles) {
       stop_if_asked(observer_);
       const std::size_t first = summary_.projections;
@@ -204,8 +215,7 @@ class Preview {
     });
     const auto there =
         static_cast<std::size_t>(std::find(empty.begin(), empty.end(), 1) - empty.begin());
-    const std::vector<double> all = radians(layout_);
-    const std::span<const double> theta = std::span(all).subspan(first, there);
+    const std::span<const double> theta = std::span(all_theta_).subspan(first, there);
     const std::span<float> integrals = std::span(integrals_).first(there * pixels);
     move(first, integrals);
     if (job_.search != AxisSearch::kNone) keep_rows(integrals);
@@ -337,8 +347,9 @@ class Preview {
   PlaneCut cut_;
   std::optional<PlaneSums> sums_;
   std::vector<Gain> gains_;
-  std::vector<double> theta_;
-  double weights_ = 0;  ///< sum over theta_
+  std::vector<double> all_theta_;  ///< of the last look that saw something, radians
+  std::vector<double> theta_;      ///< of what was taken up
+  double weights_ = 0;             ///< sum over theta_
   FrameBlock raw_;
   std::vector<float> integrals_;
   std::vector<float> rows_for_axis_;  ///< [angle][row][column]

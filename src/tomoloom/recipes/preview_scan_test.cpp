@@ -162,6 +162,25 @@ TEST_F(PreviewScan, FramesThatAreNotWrittenYetAreNotShown) {
   EXPECT_NE(pages.front().find("http-equiv=\"refresh\""), std::string::npos);
 }
 
+TEST_F(PreviewScan, AnotherScanInItsPlaceHasAnAxisOfItsOwn) {
+  const ReconJob job = integrals_of(20, 8);
+  const std::string next = folder.file("next.h5");
+  {
+    hdf5::Writer writer(next, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {20, 3, 40});
+    writer.write("exchange/data", 0, std::span<const float>(std::vector<float>(20 * 3 * 40, 0.1F)));
+    writer.commit();
+  }
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::filesystem::rename(next, job.scan);
+  });
+  const PreviewSummary seen = preview(job);
+  writer.join();
+  EXPECT_EQ(seen.projections, 20U);
+  EXPECT_NEAR(seen.axis, 19.5, 1e-9);
+}
+
 TEST_F(PreviewScan, TakesTheAnglesThatAreGivenAndLeavesOutWhatIsSkipped) {
   SimulateJob scan = small();
   simulate(scan);

@@ -53,7 +53,8 @@ std::vector<double> axis_shifts(const ScanLayout& layout, std::size_t first, std
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
                 RawBlock& block) {
   block.first = first;
-  block.rows = rows;
+  block.rows = block.slices = rows;
+  block.before = 0;
   source.read(first, rows, block.projections, block.flats, block.darks, observer);
 }
 
@@ -210,16 +211,18 @@ void BlockReconstruction::run(const RawBlock& block, Executor& executor, const O
   flaws.saturated += own.saturated;
   if (half_.width > 0) widen(half_, integrals_);
   const std::size_t slice = image_ * image_;
-  out.resize(block.rows * slice);
-  engine_.reconstruct({.data = integrals_.data(),
-                       .slices = block.rows,
+  out.resize(block.slices * slice);
+  engine_.reconstruct({.data = integrals_.data() + block.before * image_,
+                       .slices = block.slices,
                        .angle_stride = block.rows * image_,
-                       .slice_stride = image_},
+                       .slice_stride = image_,
+                       .before = block.before,
+                       .after = block.rows - block.before - block.slices},
                       {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
                       [&](std::size_t) { stop_if_asked(observer); });
   const auto half = static_cast<double>(image_ / 2), middle = (static_cast<double>(image_) - 1) / 2;
   const bool peers = job_.method == Method::kGridrec;  // whose axis is not in the middle
-  executor.run(block.rows, [&](std::size_t s) {
+  executor.run(block.slices, [&](std::size_t s) {
     const std::span<float> image = std::span<float>(out).subspan(s * slice, slice);
     if (job_.rings.width > 0) {
       remove_rings(image, image_, peers ? half - 1 : middle, peers ? half : middle, job_.rings);

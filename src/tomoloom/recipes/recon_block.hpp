@@ -18,9 +18,10 @@ namespace tomoloom {
 /// What is read of a block.
 struct RawBlock {
   std::size_t first = 0, rows = 0;
+  std::size_t before = 0, slices = 0;  ///< rows before the first that becomes a slice; slices
   FrameBlock projections, flats, darks;
 };
-/// Memory that `block` has is used again.
+/// Memory that `block` has is used again. Each row becomes a slice.
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
                 RawBlock& block);
 

@@ -75,6 +75,7 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
     if (option.empty()) return;
     for (const double number : numbers) text += print(" %.17g", number);
   };
+  if (job.format == VolumeFormat::kZarr) text += print(" zarr_level=%d", job.zarr_level);
   add(job.theta, scan.layout().theta_deg);
   add(job.shifts, scan.layout().shift);
   add(job.weights, scan.layout().weight);
@@ -149,6 +150,10 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
   }
 }
 
+ZarrVolume::Chunks zarr_chunks(const ReconJob& job) {
+  return {.slices_per_block = kSlicesPerGroup, .level = job.zarr_level};
+}
+
 std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
                                        const VolumeShape& shape, std::span<const VolumeNote> notes,
                                        Backend made_on) {
@@ -156,6 +161,10 @@ std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& s
       job.resume ? std::optional(making_of(job, scan, notes, made_on)) : std::nullopt;
   if (job.format == VolumeFormat::kTiff) {
     return std::make_unique<SliceFolder>(job.output, job.overwrite, shape, notes, making);
+  }
+  if (job.format == VolumeFormat::kZarr) {
+    return std::make_unique<ZarrVolume>(job.output, job.overwrite, shape, notes, zarr_chunks(job),
+                                        making);
   }
   return std::make_unique<VolumeWriter>(job.output, job.overwrite, shape, notes, making);
 }

@@ -8,6 +8,7 @@
 
 #include "loom/base/log.hpp"
 #include "tomoloom/exchange/slice_sink.hpp"
+#include "tomoloom/exchange/zarr_volume.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 
 namespace tomoloom {
@@ -30,8 +31,11 @@ void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan
 /// Throws kScanMismatch where flats are wanted and there are none; warns of what is assumed.
 void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer);
 
-/// An HDF5 file or a folder of images; with job.resume what an interrupted run has left of it,
-/// where that was made alike: `made_on` is SliceEngine's.
+/// Of a volume in OME-Zarr's layout: a block of slices is whole chunks.
+[[nodiscard]] ZarrVolume::Chunks zarr_chunks(const ReconJob& job);
+
+/// An HDF5 file, a folder of images or of chunks; with job.resume what an interrupted run has left
+/// of it, where that was made alike: `made_on` is SliceEngine's.
 [[nodiscard]] std::unique_ptr<SliceSink> open_volume(const ReconJob& job, const FrameSource& scan,
                                                      const VolumeShape& shape,
                                                      std::span<const VolumeNote> notes,

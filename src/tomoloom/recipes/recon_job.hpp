@@ -19,6 +19,7 @@
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
+#include "tomoloom/reconstruct/ray_engine.hpp"
 
 namespace tomoloom {
 
@@ -46,7 +47,7 @@ enum class InputKind { kCounts, kTransmissions, kIntegrals };
 /// Whether each projection sees the whole body, or half of it with the axis near an end of the row.
 enum class Acquisition { kFull, kHalf };
 
-enum class VolumeFormat { kHdf5, kTiff };
+enum class VolumeFormat { kHdf5, kTiff, kZarr };
 
 /// How the axis is looked for: in the transform of the whole turn, or in pairs of projections.
 /// kLean: kTurn in bands of rows, and a line through what is found. kEntropy: the slice that has
@@ -63,16 +64,19 @@ struct ReconJob {
   std::vector<std::size_t> flats_at = {};  ///< projections that the sets of flats were taken before
   WindowChoice window = {};
   VolumeFormat format = VolumeFormat::kHdf5;
+  int zarr_level = 0;  ///< of zlib in chunks of kZarr; 0: not packed
   Method method = Method::kExact;
   FilterChoice filter = {};
   std::size_t iterations = 100;  ///< of all but kExact, kGridrec, kFbp
   std::size_t blocks = 1;        ///< of kOsem, kOspml..., kBart
   double reg_par = 0;            ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
   double reg_edge = 1;           ///< of kPmlHybrid, kOspmlHybrid
+  Gram gram = Gram::kRays;       ///< of kSirt, kCgls, kTikh, kGrad, kTv
   /// Column of the axis on the detector; none: the middle of the row. Of a leaning axis where the
   /// detector's first row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
   AxisSearch search = AxisSearch::kNone;  ///< instead of a column
+  double tilt_deg = 0;                    ///< of the axis along the beam; of kFbp
   Acquisition acquisition = Acquisition::kFull;
   std::size_t first_row = 0;
   std::optional<std::size_t> end_row = {};  ///< none: all

@@ -8,8 +8,8 @@
 namespace tomoloom {
 namespace {
 
-constexpr Word<VolumeFormat> kFormats[] = {{"hdf5", VolumeFormat::kHdf5},
-                                           {"tiff", VolumeFormat::kTiff}};
+constexpr Word<VolumeFormat> kFormats[] = {
+    {"hdf5", VolumeFormat::kHdf5}, {"tiff", VolumeFormat::kTiff}, {"zarr", VolumeFormat::kZarr}};
 constexpr Word<Acquisition> kAcquisitions[] = {{"full", Acquisition::kFull},
                                                {"half", Acquisition::kHalf}};
 constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
@@ -28,6 +28,8 @@ constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
                                      {"ospml_hybrid", Method::kOspmlHybrid},
                                      {"bart", Method::kBart},
                                      {"art", Method::kArt}};
+
+constexpr Word<Gram> kGrams[] = {{"rays", Gram::kRays}, {"fft", Gram::kFft}};
 
 struct SearchWord {
   AxisSearch search;
@@ -144,6 +146,14 @@ const ReconRow kMethodRows[] = {
      .field = [](ReconJob& j) -> Field { return &j.reg_edge; },
      .interval = above(0),
      .shows_default = true},
+    {.key = "gram",
+     .names = "--gram",
+     .group = kReconstructionOptions,
+     .text =
+         "sirt, cgls, tikh, grad, tv: what is applied in each iteration; rays: a projection and "
+         "its transpose; fft: both as one convolution, of projections by frequencies, for a "
+         "body that is seen whole",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.gram, kGrams); }},
     {.key = "center",
      .names = "--center",
      .group = kReconstructionOptions,
@@ -154,6 +164,15 @@ const ReconRow kMethodRows[] = {
          "slice has the fewest different values; pairs: found in projections half a turn apart",
      .field = centre_field,
      .value = "COLUMN|FIRST:LAST|middle|auto|fit|entropy|pairs"},
+    {.key = "tilt",
+     .names = "--tilt",
+     .group = kReconstructionOptions,
+     .text =
+         "degrees that the axis is tilted along the beam, with --method fbp; positive: what lies "
+         "further along the beam is seen further down",
+     .field = [](ReconJob& j) -> Field { return &j.tilt_deg; },
+     .interval = between(-45, 45),
+     .shows_default = true},
     {.key = "centers",
      .names = "--centers",
      .group = kReconstructionOptions,
@@ -193,8 +212,17 @@ const ReconRow kMethodRows[] = {
     {.key = "format",
      .names = "--format",
      .group = kReconstructionOptions,
-     .text = "of the volume: one HDF5 file, or a folder of TIFF images",
+     .text = "of the volume: one HDF5 file, a folder of TIFF images, or a folder in OME-Zarr's "
+             "layout, which -o NAME.zarr asks for too",
      .field = [](ReconJob& j) -> Field { return word_field(&j.format, kFormats); },
+     .decides_numbers = false},
+    {.key = "zarr_level",
+     .names = "--zarr-level",
+     .group = kReconstructionOptions,
+     .text = "of zlib, that chunks of OME-Zarr are packed with; 0: they are not",
+     .field = [](ReconJob& j) -> Field { return &j.zarr_level; },
+     .interval = between(0, 9),
+     .shows_default = true,
      .decides_numbers = false},
     {.key = "mask",
      .names = "--mask",

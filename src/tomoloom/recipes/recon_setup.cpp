@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -160,13 +161,25 @@ std::vector<SliceBlock> ReconSetup::blocks() const {
   return blocks;
 }
 
+SliceBlock ReconSetup::rows_of(const SliceBlock& block) const {
+  const std::size_t beside = rows_beside({.columns = summary_.layout.columns,
+                                          .theta = {},
+                                          .tilt = own_.tilt_deg * std::numbers::pi / 180});
+  // retrieved are the rows that become slices alone
+  const std::size_t least = phase_ ? summary_.first_row : 0;
+  const std::size_t most = phase_ ? least + summary_.slices : summary_.layout.rows;
+  const std::size_t row = summary_.first_row + block.first;
+  const std::size_t first = std::max(least + beside, row) - beside;
+  return {first, std::min(most, row + block.count + beside) - first};
+}
+
 void ReconSetup::open_rows(const std::vector<SliceBlock>& wanted) {
-  const std::size_t first = wanted.front().first;
+  const std::size_t first = rows_of(wanted.front()).first;
+  const SliceBlock last = rows_of(wanted.back());
   source_ = std::make_unique<BlockSource>(
       frames(),
-      BlockRows{.first = summary_.first_row + first,
-                .rows = wanted.back().first + wanted.back().count - first,
-                .block_rows = kSlicesPerGroup},
+      BlockRows{
+          .first = first, .rows = last.first + last.count - first, .block_rows = kSlicesPerGroup},
       std::filesystem::path(job_.output).parent_path().string(), rest_.input != InputKind::kCounts);
 }
 
@@ -198,10 +211,12 @@ void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
   plan_ = plan_of(job_, summary_);
   summary_.width = plan_.image();
   summary_.grid = plan_.grid ? plan_.grid->grid : plan_.image();
-  const MemoryPlan memory = plan_memory(
-      rest_, frames().layout(), plan_, std::min(kSlicesPerGroup, summary_.slices),
-      {.buffers = source_->buffer_bytes() + beside, .before = phase_ ? phase_->bytes() : 0},
-      threads, granted_);
+  const MemoryPlan memory =
+      plan_memory(rest_, frames().layout(), plan_, std::min(kSlicesPerGroup, summary_.slices),
+                  {.beside = 2 * plan_.beside(),
+                   .buffers = source_->buffer_bytes() + beside,
+                   .before = phase_ ? phase_->bytes() : 0},
+                  threads, granted_);
   summary_.memory = memory.bytes;
   summary_.overlap = memory.overlap;
   summary_.spooled = source_->spools();

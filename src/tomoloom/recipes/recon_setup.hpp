@@ -41,6 +41,8 @@ class ReconSetup {
 
   /// All blocks of the volume; every way to make it makes these.
   [[nodiscard]] std::vector<SliceBlock> blocks() const;
+  /// What is read for a block: its rows, and those beside them that a tilted axis brings in.
+  [[nodiscard]] SliceBlock rows_of(const SliceBlock& block) const;
   /// Gets ready to read these blocks, and what lies between them. Some, in order.
   void open_rows(const std::vector<SliceBlock>& wanted);
   /// Looks for the axis where the job says so, in rows spread over those that are open.

@@ -70,6 +70,7 @@ void write_scan(const SimulateJob& job, const Phantom& body, const Sight& sight,
   writer.note("phantom", job.phantom);
   writer.note("centre", sight.centre);
   writer.note("scale", sight.scale);
+  if (job.tilt_deg != 0) writer.note("tilt", job.tilt_deg);
   writer.commit();
 }
 
@@ -100,7 +101,8 @@ void simulate_scan(const SimulateJob& job, Executor& executor, const Observer& o
   const Sight sight{.columns = job.columns,
                     .rows = job.rows,
                     .centre = job.centre.value_or(last / 2),
-                    .scale = job.absorption / static_cast<double>(job.columns)};
+                    .scale = job.absorption / static_cast<double>(job.columns),
+                    .tilt = job.tilt_deg * std::numbers::pi / 180};
   if (!(sight.centre >= 0 && sight.centre <= last)) {
     throw Error(kCentreRange,
                 print("--center %g: expected a column from 0 to %g", sight.centre, last));

@@ -20,6 +20,7 @@ struct SimulateJob {
   std::size_t columns = 256, rows = 256, angles = 402, flats = 10, darks = 10;
   double arc_deg = 180;               ///< the last angle is a step before it
   std::optional<double> centre = {};  ///< column of the axis; none: the middle
+  double tilt_deg = 0;                ///< of the axis, along the beam
   double absorption = 2;              ///< of a body of value 1 as wide as the detector
   DetectorOptions detector = {};
   Overwrite overwrite = Overwrite::kYes;

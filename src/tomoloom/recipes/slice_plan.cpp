@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/slice_plan.hpp"
 
+#include <numbers>
 #include <string>
 #include <utility>
 
@@ -66,12 +67,17 @@ std::unique_ptr<DeviceSlices> open_card(const GridPlan& plan, Backend backend,
 }  // namespace
 
 std::uint64_t SlicePlan::group_bytes() const noexcept {
-  return grid ? grid->table_bytes() + grid->group_bytes()
+  if (geometry.tilt != 0) return TiltedEngine::group_bytes(geometry);
+  if (grid) return grid->table_bytes() + grid->group_bytes();
+  return seen ? ConvolvedEngine::group_bytes(*seen, rays.method)
               : RayEngine<float>::group_bytes(geometry, rays);
 }
 
 std::uint64_t SlicePlan::thread_bytes() const noexcept {
-  return grid ? DirectEngine::thread_bytes(*grid) : RayEngine<float>::thread_bytes(geometry);
+  if (geometry.tilt != 0) return TiltedEngine::thread_bytes(geometry);
+  if (grid) return DirectEngine::thread_bytes(*grid);
+  return seen ? ConvolvedEngine::thread_bytes(*seen, geometry)
+              : RayEngine<float>::thread_bytes(geometry);
 }
 
 bool on_card(Backend backend) noexcept {
@@ -85,13 +91,28 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
                .filter = job.filter,
                .blocks = job.blocks,
                .weight = job.reg_par,
-               .edge = job.reg_edge};
+               .edge = job.reg_edge,
+               .gram = job.gram};
   if (job.method == Method::kExact) {
     plan.grid = plan_exact(plan.geometry, job.filter);
   } else if (job.method == Method::kGridrec) {
     plan.grid = plan_gridrec(plan.geometry, job.filter);
   } else {
     plan.rays.method = ray_method(job.method);
+  }
+  if (job.tilt_deg != 0) {
+    if (job.method != Method::kFbp || job.acquisition == Acquisition::kHalf) {
+      throw Error(Status::kUnsupported,
+                  "--tilt: goes with --method fbp, and without --acquisition half");
+    }
+    plan.geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
+  }
+  if (job.gram == Gram::kFft) {
+    if (plan.grid || !takes_convolution(plan.rays.method)) {
+      throw Error(Status::kUnsupported,
+                  "--gram fft: goes with --method sirt, cgls, tikh, grad or tv");
+    }
+    plan.seen = plan_seen(plan.geometry);
   }
   return plan;
 }
@@ -108,6 +129,10 @@ SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer&
   }
   if (plan.grid) {
     direct_ = std::make_unique<DirectEngine>(*plan.grid);
+  } else if (plan.geometry.tilt != 0) {
+    tilted_ = std::make_unique<TiltedEngine>(plan.geometry, plan.rays.filter);
+  } else if (plan.seen) {
+    convolved_ = std::make_unique<ConvolvedEngine>(*plan.seen, plan.geometry, plan.rays);
   } else {
     rays_ = std::make_unique<RayEngine<float>>(plan.geometry, plan.rays);
   }
@@ -117,6 +142,8 @@ void SliceEngine::reconstruct(const StackView& projections, const VolumeView& sl
                               Executor& executor, const std::function<void(std::size_t)>& before) {
   if (device_) return device_->reconstruct(projections, slices);
   if (direct_) return direct_->reconstruct(projections, slices, executor);
+  if (tilted_) return tilted_->reconstruct(projections, slices, executor);
+  if (convolved_) return convolved_->reconstruct(projections, slices, executor, before);
   rays_->reconstruct(projections, slices, executor, before);
 }
 

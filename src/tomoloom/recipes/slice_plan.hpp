@@ -9,20 +9,26 @@
 #include "loom/base/log.hpp"
 #include "loom/device/backend.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
+#include "tomoloom/reconstruct/convolved_engine.hpp"
 #include "tomoloom/reconstruct/direct.hpp"
 #include "tomoloom/reconstruct/gpu/device_slices.hpp"
 #include "tomoloom/reconstruct/ray_engine.hpp"
+#include "tomoloom/reconstruct/tilted_engine.hpp"
 
 namespace tomoloom {
 
-/// Tables of a direct method, or the geometry and choice of one that stands on A and A^T.
+/// Tables of a direct method, or the geometry and choice of one that iterates, with tables where
+/// A^T A is a convolution.
 struct SlicePlan {
   Geometry geometry;
   std::optional<GridPlan> grid;
   RayChoice rays = {};
+  std::optional<GridPlan> seen = {};
 
   /// Rows and columns of a slice.
   [[nodiscard]] std::size_t image() const noexcept { return geometry.columns; }
+  /// Rows on either side of a block that its slices need.
+  [[nodiscard]] std::size_t beside() const noexcept { return rows_beside(geometry); }
   /// Of a group of slices with all tables; of each thread.
   [[nodiscard]] std::uint64_t group_bytes() const noexcept;
   [[nodiscard]] std::uint64_t thread_bytes() const noexcept;
@@ -31,6 +37,7 @@ struct SlicePlan {
 /// Whether slices are made on a card, as far as is known before one is opened: by rounding others.
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
+/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
 
 /// One group of slices after the other, after a plan that outlives it.
@@ -51,6 +58,8 @@ class SliceEngine {
   std::unique_ptr<DirectEngine> direct_;
   std::unique_ptr<DeviceSlices> device_;
   std::unique_ptr<RayEngine<float>> rays_;
+  std::unique_ptr<ConvolvedEngine> convolved_;
+  std::unique_ptr<TiltedEngine> tilted_;
 };
 
 }  // namespace tomoloom

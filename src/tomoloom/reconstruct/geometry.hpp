@@ -17,6 +17,7 @@ struct Geometry {
   std::vector<double> theta;        ///< radians, in any order
   double centre = 0;                ///< where the rotation axis is projected to
   std::vector<double> weight = {};  ///< of each angle beside the others; empty: all alike
+  double tilt = 0;                  ///< radians, of the axis along the beam: TiltedEngine's alone
 };
 
 /// Numbers side by side: slices of one group, whose projections are spread and transformed as one.
@@ -26,6 +27,7 @@ inline constexpr std::size_t kSlicesPerGroup = 32;
 struct StackView {
   const float* data = nullptr;
   std::size_t slices = 0, angle_stride = 0, slice_stride = 0;
+  std::size_t before = 0, after = 0;  ///< rows that there are beside them, for a tilted axis
 };
 
 /// Slices: value (slice, row, column), column contiguous.

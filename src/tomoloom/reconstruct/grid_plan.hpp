@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tomoloom/reconstruct/filter.hpp"
@@ -56,9 +57,17 @@ struct ExactChoice {
   double oversampling = 1.5;
 };
 
-/// The adjoint of a non-uniform transform with a kernel whose transform is known, twice padded
-/// projections, the band-limited ramp, and each angle weighted by what it stands for. The axis is
-/// at the middle of the slice, (N - 1)/2 in both directions.
+/// Points of a projection's line with its padding.
+[[nodiscard]] std::size_t padded_line(std::size_t columns);
+
+/// The adjoint of a non-uniform transform with a kernel whose transform is known: twice padded
+/// projections whose frequency `radius` is multiplied by size(angle, radius). The axis is at the
+/// middle of the slice, (N - 1)/2 in both directions.
+[[nodiscard]] GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
+                                   const std::function<double(std::size_t, std::size_t)>& size);
+
+/// plan_radial() with the band-limited ramp, a window, and each angle weighted by what it stands
+/// for.
 [[nodiscard]] GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter,
                                   const ExactChoice& choice = {});
 

@@ -3,21 +3,44 @@
 // most three neighbouring rays, so that those three apart have no pixel in common: what one of them
 // does is nothing to the others, and they go side by side.
 #include <algorithm>
+#include <utility>
 
 #include "tomoloom/reconstruct/ray_engine.hpp"
 #include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {
 
+namespace {
+
+/// Rows of the slice that a task casts.
+constexpr std::size_t kRowsPerCastTask = 32;
+
+}  // namespace
+
+template <class Real>
+std::size_t RayRows<Real>::parts(std::size_t columns) noexcept {
+  return (columns + kRowsPerCastTask - 1) / kRowsPerCastTask;
+}
+
+template <class Real>
+RayRows<Real>::RayRows(std::size_t columns)
+    : columns_(columns),
+      bin_(columns, std::vector<std::int32_t>(columns)),
+      weight_(columns, std::vector<Real>(kShadowBins * columns)),
+      next_(parts(columns), std::vector<std::size_t>(columns)),
+      begin_(columns + 1),
+      pixels_(kShadowBins * columns * columns),
+      weights_(kShadowBins * columns * columns) {}
+
 template <class Real>
 template <class Use>
-void RayRows<Real>::each_entry(const RayPair<Real>& pair, std::size_t angle, const Use& use) {
-  for (std::size_t row = 0; row < columns_; ++row) {
-    pair.cast(angle, row, bin_, weight_);
+void RayRows<Real>::each_entry(std::size_t part, const Use& use) const {
+  const std::size_t end = std::min(columns_, (part + 1) * kRowsPerCastTask);
+  for (std::size_t row = part * kRowsPerCastTask; row < end; ++row) {
     for (std::size_t i = 0; i < columns_; ++i) {
       for (std::size_t k = 0; k < kShadowBins; ++k) {
-        const auto ray = static_cast<std::ptrdiff_t>(bin_[i]) + static_cast<std::ptrdiff_t>(k);
-        const Real weight = weight_[kShadowBins * i + k];
+        const auto ray = static_cast<std::ptrdiff_t>(bin_[row][i]) + static_cast<std::ptrdiff_t>(k);
+        const Real weight = weight_[row][kShadowBins * i + k];
         if (ray < 0 || ray >= static_cast<std::ptrdiff_t>(columns_) || weight == 0) continue;
         use(static_cast<std::size_t>(ray), static_cast<std::uint32_t>(row * columns_ + i), weight);
       }
@@ -25,17 +48,31 @@ void RayRows<Real>::each_entry(const RayPair<Real>& pair, std::size_t angle, con
   }
 }
 
+/// Shadows are cast and counted by parts, which then know where their entries go: in a ray's those
+/// of one part stand behind those of the part before.
 template <class Real>
-void RayRows<Real>::cast(const RayPair<Real>& pair, std::size_t angle) {
-  std::fill(begin_.begin(), begin_.end(), 0);
-  each_entry(pair, angle, [&](std::size_t ray, std::uint32_t, Real) { ++begin_[ray + 1]; });
-  for (std::size_t ray = 0; ray < columns_; ++ray) begin_[ray + 1] += begin_[ray];
-  pixels_.resize(begin_.back());
-  weights_.resize(begin_.back());
-  std::vector<std::size_t> at(begin_.begin(), begin_.end() - 1);
-  each_entry(pair, angle, [&](std::size_t ray, std::uint32_t pixel, Real weight) {
-    pixels_[at[ray]] = pixel;
-    weights_[at[ray]++] = weight;
+void RayRows<Real>::cast(const RayPair<Real>& pair, std::size_t angle, Executor& executor) {
+  executor.run(parts(columns_), [&](std::size_t part) {
+    const std::size_t end = std::min(columns_, (part + 1) * kRowsPerCastTask);
+    for (std::size_t row = part * kRowsPerCastTask; row < end; ++row) {
+      pair.cast(angle, row, bin_[row], weight_[row]);
+    }
+    std::vector<std::size_t>& count = next_[part];
+    std::fill(count.begin(), count.end(), 0);
+    each_entry(part, [&](std::size_t ray, std::uint32_t, Real) { ++count[ray]; });
+  });
+  std::size_t at = 0;
+  for (std::size_t ray = 0; ray < columns_; ++ray) {
+    begin_[ray] = at;
+    for (std::vector<std::size_t>& part : next_) at += std::exchange(part[ray], at);
+  }
+  begin_[columns_] = at;
+  executor.run(parts(columns_), [&](std::size_t part) {
+    each_entry(part, [&](std::size_t ray, std::uint32_t pixel, Real weight) {
+      const std::size_t place = next_[part][ray]++;
+      pixels_[place] = pixel;
+      weights_[place] = weight;
+    });
   });
 }
 
@@ -55,13 +92,14 @@ void RayEngine<Real>::art(const Real* sinogram, Real* slice, Executor& executor,
   constexpr std::size_t kSlices = kRaySlices<Real>, kApart = kShadowBins;
   constexpr double kLeast = 1e-6;  // squared: a ray that meets next to nothing says nothing
   const std::size_t n = pair_.columns();
-  RayRows<Real> rays(n);
+  if (!rays_) rays_ = std::make_unique<RayRows<Real>>(n);
+  RayRows<Real>& rays = *rays_;
   std::fill_n(slice, slice_.size(), Real(0));
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     for (std::size_t a = 0; a < pair_.angles(); ++a) {
       if (before) before(round);
       if (share_[a] == 0) continue;
-      rays.cast(pair_, a);
+      rays.cast(pair_, a, executor);
       for (std::size_t first = 0; first < kApart; ++first) {
         executor.run((n - std::min(n, first) + kApart - 1) / kApart, [&](std::size_t task) {
           const std::size_t ray = first + task * kApart;

@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "tomoloom/reconstruct/angles.hpp"
+#include "tomoloom/reconstruct/ray_groups.hpp"
 #include "tomoloom/reconstruct/ray_loops.hpp"
 #include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {
 namespace {
-
-/// What a piece of memory may be rounded up to.
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// Angles block after block.
 std::vector<std::size_t> block_order(std::size_t angles, std::size_t blocks) {
@@ -100,7 +98,8 @@ bool has_rows_once(RayMethod method) {
 }
 
 /// What rows of A, and of b, are multiplied by so that their squares, or their likelihoods, count
-/// as the angles' weights say. Filtered back projection has its own.
+/// as the angles' weights say. Filtered back projection and ART have weights in other places
+/// (shares_of()): their rows stay.
 Geometry weighed(Geometry geometry, RayMethod method) {
   if (method == RayMethod::kFbp || method == RayMethod::kArt) geometry.weight.clear();
   if (has_rows_once(method)) return geometry;
@@ -180,7 +179,7 @@ std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
   return ((counts.slices * slice + counts.sinograms * sinogram) * kRaySlices<Real> +
           counts.scales) *
              sizeof(Real) +
-         (counts.slices + counts.sinograms) * kHugePage +
+         (counts.slices + counts.sinograms) * Buffer<Real>::kHugePage +
          (choice.method == RayMethod::kArt ? RayRows<Real>::bytes(geometry.columns) : 0);
 }
 
@@ -188,7 +187,7 @@ std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
 template <class Real>
 std::size_t RayEngine<Real>::thread_bytes(const Geometry& geometry) noexcept {
   const std::size_t transforms = 4 * fft::good_length(2 * geometry.columns) * kRaySlices<Real>;
-  return transforms * sizeof(Real) + 3 * kHugePage;
+  return transforms * sizeof(Real) + 3 * Buffer<Real>::kHugePage;
 }
 
 /// A filter that is real and even keeps slices apart that share a transform as real and imaginary
@@ -258,25 +257,10 @@ void RayEngine<Real>::solve(Real* sinogram, Real* slice, Executor& executor,
 template <class Real>
 void RayEngine<Real>::reconstruct(const StackView& projections, const VolumeView& slices,
                                   Executor& executor, const BeforeRound& before) {
-  constexpr std::size_t kSlices = kRaySlices<Real>;
   const std::size_t columns = pair_.columns();
-  executor.run(pair_.angles(), [&](std::size_t a) {
-    Real* const line = sinogram_.data() + a * columns * kSlices;
-    std::fill_n(line, columns * kSlices, Real(0));
-    for (std::size_t l = 0; l < projections.slices; ++l) {
-      const float* const from =
-          projections.data + order_[a] * projections.angle_stride + l * projections.slice_stride;
-      for (std::size_t x = 0; x < columns; ++x) line[x * kSlices + l] = static_cast<Real>(from[x]);
-    }
-  });
+  rays::gather(projections, order_, columns, sinogram_.data(), executor);
   solve(sinogram_.data(), slice_.data(), executor, before);
-  executor.run(columns, [&](std::size_t row) {
-    const Real* const line = slice_.data() + row * columns * kSlices;
-    for (std::size_t l = 0; l < projections.slices; ++l) {
-      float* const to = slices.data + l * slices.slice_stride + row * slices.row_stride;
-      for (std::size_t x = 0; x < columns; ++x) to[x] = static_cast<float>(line[x * kSlices + l]);
-    }
-  });
+  rays::scatter(slice_.data(), projections.slices, columns, slices, executor);
 }
 
 template class RayEngine<float>;

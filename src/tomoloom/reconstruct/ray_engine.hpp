@@ -4,11 +4,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "loom/base/array.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 #include "tomoloom/reconstruct/ray_pair.hpp"
+#include "tomoloom/reconstruct/ray_rows.hpp"
 
 namespace tomoloom {
 
@@ -29,14 +31,18 @@ enum class RayMethod {
   kTv,           ///< min |A x - b|^2 / 2 + weight |gradient x|, by Chambolle and Pock, from 0 on
 };
 
+/// How A^T A is applied: ray by ray, or, of takes_convolution(), as a convolution.
+enum class Gram { kRays, kFft };
+
 struct RayChoice {
   RayMethod method = RayMethod::kFbp;
   std::size_t iterations = 100;
   FilterChoice filter = {};  ///< of kFbp
   std::size_t blocks =
       1;  ///< of kOsem, kOspml..., kBart: angles k, k + blocks, k + 2 blocks ... go together
-  double weight = 0;  ///< of kTv, in the units of b; kTikh, kGrad, kPml...
-  double edge = 1;    ///< of kPmlHybrid, kOspmlHybrid
+  double weight = 0;        ///< of kTv, in the units of b; kTikh, kGrad, kPml...
+  double edge = 1;          ///< of kPmlHybrid, kOspmlHybrid
+  Gram gram = Gram::kRays;  ///< kFft: ConvolvedEngine's; RayEngine has kRays alone
 };
 
 /// With weights of angles the squares, or the likelihoods, of each angle's rays count so much; kFbp
@@ -89,7 +95,8 @@ class RayEngine {
   fft::Plan<Real> forward_, back_;
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
   Buffer<Real> sinogram_, slice_, line_, step_, direction_;
-  Buffer<Real> dual_, down_, right_;  ///< of kTv: of each ray, of each difference
+  std::unique_ptr<RayRows<Real>> rays_;  ///< of kArt, made by its first group
+  Buffer<Real> dual_, down_, right_;     ///< of kTv: of each ray, of each difference
 };
 
 extern template class RayEngine<float>;

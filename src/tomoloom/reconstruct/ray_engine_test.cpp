@@ -5,60 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "loom/base/rng.hpp"
 #include "loom/runtime/executors.hpp"
-#include "tomoloom/simulate/phantom.hpp"
+#include "tomoloom/reconstruct/test_rays.hpp"
 
 namespace tomoloom {
 namespace {
 
-Geometry evenly(std::size_t columns, std::size_t angles) {
-  Geometry geometry{
-      .columns = columns, .theta = {}, .centre = (static_cast<double>(columns) - 1) / 2 + 0.3};
-  for (std::size_t a = 0; a < angles; ++a) {
-    geometry.theta.push_back(static_cast<double>(a) * std::numbers::pi /
-                             static_cast<double>(angles));
-  }
-  return geometry;
-}
-
-/// A slice of a phantom, reconstructed as slice `place` of a group.
 std::vector<float> slice_of(const Phantom& body, const Geometry& geometry, const RayChoice& choice,
                             Executor& executor, std::size_t place = 0) {
-  const Sight sight{.columns = geometry.columns, .rows = 1, .centre = geometry.centre};
-  const std::size_t n = geometry.columns, angles = geometry.theta.size();
-  std::vector<float> sinograms(angles * n * (place + 1), 0);
-  std::vector<double> line(n);
-  for (std::size_t a = 0; a < angles; ++a) {
-    project_row(body, sight, 0, geometry.theta[a], line);
-    for (std::size_t x = 0; x < n; ++x) {
-      sinograms[(place * angles + a) * n + x] = static_cast<float>(line[x]);
-    }
-  }
-  RayEngine<float> engine(geometry, choice);
-  std::vector<float> out((place + 1) * n * n, NAN);
-  engine.reconstruct({.data = sinograms.data(),
-                      .slices = place + 1,
-                      .angle_stride = n,
-                      .slice_stride = angles * n},
-                     {.data = out.data(), .slice_stride = n * n, .row_stride = n}, executor);
-  return {out.end() - static_cast<std::ptrdiff_t>(n * n), out.end()};
-}
-
-double root_mean_square(const std::vector<float>& got, const std::vector<float>& want,
-                        std::size_t n) {
-  double sum = 0, count = 0;
-  const double middle = (static_cast<double>(n) - 1) / 2;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double u = static_cast<double>(i % n) - middle, v = static_cast<double>(i / n) - middle;
-    if (std::hypot(u, v) > 0.475 * static_cast<double>(n)) continue;
-    const double d = static_cast<double>(got[i]) - static_cast<double>(want[i]);
-    sum += d * d;
-    ++count;
-  }
-  return std::sqrt(sum / count);
+  return slice_by<RayEngine<float>>(body, geometry, choice, executor, place);
 }
 
 TEST(RayEngine, GivesTheTruthByEachMethod) {
@@ -198,30 +155,6 @@ TEST(RayEngine, DoesNotDependOnThreadsOrOnThePlaceInTheGroup) {
     const auto other = slice_of(phantom("shepp-logan"), geometry, choice, serial, 21);
     for (std::size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(other[i], one[i], 1e-6F);
   }
-}
-
-/// min |A x - b| + nothing else, by the normal equations and Gauss with pivots.
-std::vector<double> dense_solution(std::vector<std::vector<double>> matrix,
-                                   std::vector<double> right) {
-  const std::size_t n = right.size();
-  for (std::size_t k = 0; k < n; ++k) {
-    std::size_t pivot = k;
-    for (std::size_t i = k; i < n; ++i) {
-      if (std::abs(matrix[i][k]) > std::abs(matrix[pivot][k])) pivot = i;
-    }
-    std::swap(matrix[k], matrix[pivot]);
-    std::swap(right[k], right[pivot]);
-    for (std::size_t i = k + 1; i < n; ++i) {
-      const double f = matrix[i][k] / matrix[k][k];
-      for (std::size_t j = k; j < n; ++j) matrix[i][j] -= f * matrix[k][j];
-      right[i] -= f * right[k];
-    }
-  }
-  for (std::size_t k = n; k-- > 0;) {
-    for (std::size_t j = k + 1; j < n; ++j) right[k] -= matrix[k][j] * right[j];
-    right[k] /= matrix[k][k];
-  }
-  return right;
 }
 
 TEST(RayEngine, IterationsEndAtTheDenseLeastSquaresSolution) {

@@ -41,6 +41,19 @@ struct RayEntries {
   const Real* weight = nullptr;
 };
 
+/// Lines of points half a pixel apart, each with `rows` neighbouring rows side by side.
+template <class Real>
+struct RowLines {
+  std::size_t points = 0, rows = 0;
+  const Real* data = nullptr;
+};
+
+/// Where pixel i of a row of a slice is seen: at point first + step i of the line, and at row
+/// row + row_step i beside the slice's own, which is row 0 of the first slice.
+struct TiltedRow {
+  double first = 0, step = 0, row = 0, row_step = 0;
+};
+
 template <class Real>
 struct RayKernels {
   void (*cast)(const RowShadow& shadow, std::size_t pixels, std::int32_t* bin, Real* weight);
@@ -52,6 +65,10 @@ struct RayKernels {
   void (*sum)(const RayEntries<Real>& ray, const Real* slice, Real* seen);
   /// pixel += weight step, of each slice of the group.
   void (*add)(const RayEntries<Real>& ray, const Real* step, Real* slice);
+  /// row[pixel] += what lies between four neighbours, each slice of the group from rows of its own;
+  /// nothing beyond the line's ends.
+  void (*collect_between)(const RowLines<Real>& lines, const TiltedRow& seen, std::size_t pixels,
+                          Real* row);
 };
 
 template <class Real>

@@ -126,7 +126,31 @@ struct RayTable {
     }
   }
 
-  static constexpr RayKernels<Real> table() { return {cast, spread, collect, sum, add}; }
+  static void collect_between(const RowLines<Real>& lines, const TiltedRow& seen,
+                              std::size_t pixels, Real* row) {
+    const double last = static_cast<double>(lines.points) - 1;
+    for (std::size_t i = 0; i < pixels; ++i, row += slices) {
+      const double at = seen.first + seen.step * static_cast<double>(i);
+      if (!(at >= 0) || !(at < last)) continue;
+      const double away = seen.row + seen.row_step * static_cast<double>(i);
+      const double below = std::floor(at), above = std::floor(away);
+      const auto far = static_cast<Real>(at - below), down = static_cast<Real>(away - above);
+      const V a((1 - far) * (1 - down)), b((1 - far) * down), c(far * (1 - down)), d(far * down);
+      const Real* const from = lines.data + static_cast<std::size_t>(below) * lines.rows +
+                               static_cast<std::size_t>(above);
+      const Real* const next = from + lines.rows;
+      for (std::size_t lane = 0; lane < slices; lane += width) {
+        V sum = fma(a, V::load(from + lane), V::load(row + lane));
+        sum = fma(b, V::load(from + lane + 1), sum);
+        sum = fma(c, V::load(next + lane), sum);
+        fma(d, V::load(next + lane + 1), sum).store(row + lane);
+      }
+    }
+  }
+
+  static constexpr RayKernels<Real> table() {
+    return {cast, spread, collect, sum, add, collect_between};
+  }
 };
 
 }  // namespace tomoloom::lane

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "loom/base/executor.hpp"
@@ -65,6 +66,76 @@ void combine(const std::array<Real, kRaySlices<Real>>& keep, Real* to,
       for (std::size_t l = 0; l < kSlices; ++l) {
         to[i + l] = keep[l] * to[i + l] + add[l] * from[i + l];
       }
+    }
+  });
+}
+
+/// Lengths of steps down a gradient: one that was given, in TomoPy's unit, or each as long as the
+/// last two gradients tell (Barzilai & Borwein 1988).
+template <class Real>
+class StepLengths {
+ public:
+  /// `given` 0: found.
+  StepLengths(double given, std::size_t rays) : found_(given <= 0) {
+    constexpr double kFirst = 1e-3;
+    length_.fill((found_ ? kFirst : given) * 2 / static_cast<double>(rays));
+  }
+  /// Of halves of gradients, the one before and this one.
+  void adapt(const Real* before, const Real* now, std::size_t size, Executor& executor) {
+    if (!found_) return;
+    const Sums<Real> turn = products(before, now, size, executor);
+    const Sums<Real> own = squares(before, size, executor), next = squares(now, size, executor);
+    for (std::size_t l = 0; l < length_.size(); ++l) {
+      const double apart = next[l] - 2 * turn[l] + own[l];
+      length_[l] = apart > 0 ? length_[l] * (own[l] - turn[l]) / apart : 0;
+    }
+  }
+  /// What half the gradient is multiplied by.
+  [[nodiscard]] std::array<Real, kRaySlices<Real>> factors() const {
+    std::array<Real, kRaySlices<Real>> along;
+    for (std::size_t l = 0; l < length_.size(); ++l) along[l] = static_cast<Real>(-2 * length_[l]);
+    return along;
+  }
+
+ private:
+  bool found_;
+  Sums<Real> length_;
+};
+
+/// Duals of the differences to the pixel below and beside, of total variation: each a step further
+/// along the differences of `from`, n pixels a line, and both together not longer than `most`.
+template <class Real>
+void shrink_differences(const Real* from, std::size_t n, Real step, Real most, Real* downs,
+                        Real* rights, Executor& executor) {
+  constexpr std::size_t kSlices = kRaySlices<Real>;
+  const std::size_t row = n * kSlices;
+  executor.run(n, [&](std::size_t r) {
+    for (std::size_t i = r * row; i < (r + 1) * row; ++i) {
+      const bool last_column = i + kSlices >= (r + 1) * row;
+      const Real below = r + 1 < n ? from[i + row] - from[i] : 0;
+      const Real beside = last_column ? 0 : from[i + kSlices] - from[i];
+      const Real down = downs[i] + step * below;
+      const Real right = rights[i] + step * beside;
+      const Real size = std::sqrt(down * down + right * right);
+      const Real share = size > most ? most / size : 1;
+      downs[i] = share * down;
+      rights[i] = share * right;
+    }
+  });
+}
+
+/// Calls use(number, down, right) with what a number's duals have more than its neighbours' above
+/// and on the left.
+template <class Real, class Use>
+void each_difference(std::size_t n, const Real* downs, const Real* rights, Executor& executor,
+                     const Use& use) {
+  constexpr std::size_t kSlices = kRaySlices<Real>;
+  const std::size_t row = n * kSlices;
+  executor.run(n, [&](std::size_t r) {
+    for (std::size_t i = r * row; i < (r + 1) * row; ++i) {
+      const Real above = r > 0 ? downs[i - row] : 0;
+      const Real left = i >= r * row + kSlices ? rights[i - kSlices] : 0;
+      use(i, downs[i] - above, rights[i] - left);
     }
   });
 }

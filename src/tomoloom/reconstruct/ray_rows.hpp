@@ -7,19 +7,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "loom/base/array.hpp"
+#include "loom/base/executor.hpp"
 #include "tomoloom/reconstruct/ray_kernels.hpp"
 #include "tomoloom/reconstruct/ray_pair.hpp"
 
 namespace tomoloom {
 
-/// Memory that one angle after the other is cast into. O(columns^2) an angle.
+/// Memory that one angle after the other is cast into. O(columns^2) an angle; the entries do not
+/// depend on the executor.
 template <class Real>
 class RayRows {
  public:
-  explicit RayRows(std::size_t columns)
-      : columns_(columns), bin_(columns), weight_(kShadowBins * columns), begin_(columns + 1) {}
+  explicit RayRows(std::size_t columns);
 
-  void cast(const RayPair<Real>& pair, std::size_t angle);
+  void cast(const RayPair<Real>& pair, std::size_t angle, Executor& executor);
   /// Pixels by their place in the slice, rising.
   [[nodiscard]] RayEntries<Real> entries(std::size_t column) const {
     return {.count = begin_[column + 1] - begin_[column],
@@ -30,19 +32,24 @@ class RayRows {
   [[nodiscard]] double square(std::size_t column) const;
 
   [[nodiscard]] static std::size_t bytes(std::size_t columns) noexcept {
-    return kShadowBins * columns * columns * (sizeof(std::uint32_t) + sizeof(Real));
+    const std::size_t pixels = columns * columns, entry = sizeof(std::uint32_t) + sizeof(Real);
+    return pixels * (kShadowBins * (entry + sizeof(Real)) + sizeof(std::int32_t)) +
+           (parts(columns) + 1) * columns * sizeof(std::size_t);
   }
 
  private:
+  /// Of the slice's rows, each cast by a task.
+  [[nodiscard]] static std::size_t parts(std::size_t columns) noexcept;
   template <class Use>
-  void each_entry(const RayPair<Real>& pair, std::size_t angle, const Use& use);
+  void each_entry(std::size_t part, const Use& use) const;
 
   std::size_t columns_;
-  std::vector<std::int32_t> bin_;  ///< of a row of pixels
-  std::vector<Real> weight_;
-  std::vector<std::size_t> begin_;  ///< [column + 1]
-  std::vector<std::uint32_t> pixels_;
-  std::vector<Real> weights_;
+  std::vector<std::vector<std::int32_t>> bin_;  ///< [row of the slice][pixel]: RayPair::cast()'s
+  std::vector<std::vector<Real>> weight_;
+  std::vector<std::vector<std::size_t>> next_;  ///< [part][ray]: entries, then where they go
+  std::vector<std::size_t> begin_;              ///< [ray + 1]
+  Buffer<std::uint32_t> pixels_;
+  Buffer<Real> weights_;
 };
 
 extern template class RayRows<float>;

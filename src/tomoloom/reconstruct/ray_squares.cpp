@@ -2,7 +2,7 @@
 // Methods for the least sum of squares: SIRT, alone and by blocks, conjugate gradients, gradient
 // descent.
 #include <array>
-#include <cmath>
+#include <utility>
 
 #include "tomoloom/reconstruct/ray_engine.hpp"
 #include "tomoloom/reconstruct/ray_loops.hpp"
@@ -84,39 +84,23 @@ void RayEngine<Real>::cgls(Real* sinogram, Real* slice, Executor& executor,
   }
 }
 
-/// Steps down the gradient, each as long as the last two gradients tell (Barzilai & Borwein 1988),
-/// or all of them as long as was given; lengths in TomoPy's units.
+/// Steps down the gradient.
 template <class Real>
 void RayEngine<Real>::gradient(const Real* sinogram, Real* slice, Executor& executor,
                                const BeforeRound& before) {
-  constexpr std::size_t kSlices = kRaySlices<Real>;
-  constexpr double kFirst = 1e-3;
-  const double scale = 2.0 / static_cast<double>(pair_.columns() * pair_.angles());
-  rays::Sums<Real> length;
-  length.fill((choice_.weight > 0 ? choice_.weight : kFirst) * scale);
-  std::array<Real, kSlices> one, minus;
+  std::array<Real, kRaySlices<Real>> one, minus;
   one.fill(1);
   minus.fill(-1);
+  rays::StepLengths<Real> lengths(choice_.weight, pair_.columns() * pair_.angles());
   std::fill_n(slice, slice_.size(), Real(0));
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     if (before) before(round);
     pair_.project(slice, line_.data(), executor);
     rays::combine(one, line_.data(), minus, sinogram, line_.size(), executor);
     pair_.back_project(line_.data(), step_.data(), executor);  // half the gradient
-    if (round > 0 && choice_.weight <= 0) {                    // direction_: the last one
-      const rays::Sums<Real> turn =
-          rays::products(direction_.data(), step_.data(), direction_.size(), executor);
-      const rays::Sums<Real> own = rays::squares(direction_.data(), direction_.size(), executor);
-      const rays::Sums<Real> now = rays::squares(step_.data(), step_.size(), executor);
-      for (std::size_t l = 0; l < kSlices; ++l) {
-        const double apart = now[l] - 2 * turn[l] + own[l];
-        length[l] = apart > 0 ? length[l] * (own[l] - turn[l]) / apart : 0;
-      }
-    }
-    std::array<Real, kSlices> along;
-    for (std::size_t l = 0; l < kSlices; ++l) along[l] = static_cast<Real>(-2 * length[l]);
-    rays::combine(one, slice, along, step_.data(), slice_.size(), executor);
-    std::swap(direction_, step_);
+    if (round > 0) lengths.adapt(direction_.data(), step_.data(), slice_.size(), executor);
+    rays::combine(one, slice, lengths.factors(), step_.data(), slice_.size(), executor);
+    std::swap(direction_, step_);  // direction_: the last one
   }
 }
 

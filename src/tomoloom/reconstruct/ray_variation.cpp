@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Total variation.
-#include <cmath>
-
 #include "tomoloom/reconstruct/ray_engine.hpp"
 #include "tomoloom/reconstruct/ray_loops.hpp"
 
@@ -16,7 +14,7 @@ void RayEngine<Real>::total_variation(const Real* sinogram, Real* slice, Executo
                                       const BeforeRound& before) {
   constexpr std::size_t kSlices = kRaySlices<Real>;
   constexpr Real kDifferences = 4;  // that a pixel takes part in
-  const std::size_t n = pair_.columns(), row = n * kSlices;
+  const std::size_t n = pair_.columns();
   const auto weight = static_cast<Real>(choice_.weight);
   // steps of the rays against those of pixels: with 1 the rays, whose sums grow with the row, are
   // slow
@@ -37,31 +35,17 @@ void RayEngine<Real>::total_variation(const Real* sinogram, Real* slice, Executo
         }
       }
     });
-    executor.run(n, [&](std::size_t r) {
-      for (std::size_t i = r * row; i < (r + 1) * row; ++i) {
-        const bool last_column = i + kSlices >= (r + 1) * row;
-        const Real below = r + 1 < n ? direction_[i + row] - direction_[i] : 0;
-        const Real beside = last_column ? 0 : direction_[i + kSlices] - direction_[i];
-        const Real down = down_[i] + balance / 2 * below;
-        const Real right = right_[i] + balance / 2 * beside;
-        const Real size = std::sqrt(down * down + right * right);
-        const Real share = size > weight ? weight / size : 1;
-        down_[i] = share * down;
-        right_[i] = share * right;
-      }
-    });
+    rays::shrink_differences(direction_.data(), n, balance / 2, weight, down_.data(), right_.data(),
+                             executor);
     pair_.back_project(dual_.data(), step_.data(), executor);
-    executor.run(n, [&](std::size_t r) {
-      for (std::size_t i = r * row; i < (r + 1) * row; ++i) {
-        const Real above = r > 0 ? down_[i - row] : 0;
-        const Real left = i >= r * row + kSlices ? right_[i - kSlices] : 0;
-        const Real scale = column_scale_[i / kSlices];
-        const Real step = scale / (1 + kDifferences * scale) / balance;
-        const Real next = slice[i] - step * (step_[i] - (down_[i] - above) - (right_[i] - left));
-        direction_[i] = 2 * next - slice[i];
-        slice[i] = next;
-      }
-    });
+    rays::each_difference(n, down_.data(), right_.data(), executor,
+                          [&](std::size_t i, Real down, Real right) {
+                            const Real scale = column_scale_[i / kSlices];
+                            const Real step = scale / (1 + kDifferences * scale) / balance;
+                            const Real next = slice[i] - step * (step_[i] - down - right);
+                            direction_[i] = 2 * next - slice[i];
+                            slice[i] = next;
+                          });
   }
 }
 

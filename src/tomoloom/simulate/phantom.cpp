@@ -2,8 +2,10 @@
 #include "tomoloom/simulate/phantom.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "loom/base/error.hpp"
 
@@ -18,7 +20,8 @@ struct Ellipse {
 };
 
 std::vector<Ellipse> cut(const Phantom& phantom, const Sight& sight, std::size_t row) {
-  const double half = static_cast<double>(sight.columns) / 2, z = sight.height(row);
+  const double half = static_cast<double>(sight.columns) / 2;
+  const double z = sight.height(row) / std::cos(sight.tilt);
   std::vector<Ellipse> out;
   for (const Ellipsoid& e : phantom) {
     const double h = (z - e.z) / e.semi_z;
@@ -77,24 +80,76 @@ double Sight::height(std::size_t row) const noexcept {
          static_cast<double>(columns);
 }
 
+namespace {
+
+/// A line of chords through one ellipsoid: `most` in the middle, `reach` to either side.
+struct Chords {
+  double at = 0, reach = 0, most = 0;
+};
+
+/// Adds their integrals over each pixel, `half_disc`'s of their length.
+void add_chords(const Chords& chords, std::span<double> out) {
+  const double last = static_cast<double>(out.size()) - 1;
+  const double from = std::clamp(std::floor(chords.at - chords.reach - 1), 0.0, last);
+  const double to = std::clamp(std::ceil(chords.at + chords.reach + 1), 0.0, last);
+  const double area = chords.most * chords.reach;
+  double before = half_disc((from - 0.5 - chords.at) / chords.reach);
+  for (auto x = static_cast<std::size_t>(from); x <= static_cast<std::size_t>(to); ++x) {
+    const double after = half_disc((static_cast<double>(x) + 0.5 - chords.at) / chords.reach);
+    out[x] += area * (after - before);
+    before = after;
+  }
+}
+
+using Vector = std::array<double, 3>;
+
+double product(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/// Where the ellipsoid is the unit ball the ray of column x is the line p + x a + s d: its chord is
+/// 2 sqrt((p . d)^2 - d^2 (p^2 - 1)) / d^2, the root of a square in x.
+std::optional<Chords> chords_of(const Ellipsoid& e, const Sight& sight, double height,
+                                double theta) {
+  const double half = static_cast<double>(sight.columns) / 2, turn = e.turn * kDegree;
+  const auto in_ball = [&](double u, double v, double z) {
+    return Vector{(u * std::cos(turn) + v * std::sin(turn)) / (e.semi_u * half),
+                  (v * std::cos(turn) - u * std::sin(turn)) / (e.semi_v * half),
+                  z / (e.semi_z * half)};
+  };
+  const double c = std::cos(theta), s = std::sin(theta), ct = std::cos(sight.tilt);
+  const Vector a = in_ball(c, s, 0), d = in_ball(-s * ct, c * ct, -std::sin(sight.tilt));
+  const Vector p = in_ball(-e.u * half, -e.v * half, (height / ct - e.z) * half);
+  const double dd = product(d, d), ad = product(a, d), pd = product(p, d);
+  const double square = dd * product(a, a) - ad * ad;
+  const double slope = ad * pd - dd * product(a, p);
+  const double rest = pd * pd - dd * (product(p, p) - 1);
+  const double reach = (rest + slope * slope / square) / square;
+  if (!(reach > 0)) return {};
+  return Chords{.at = sight.centre + slope / square,
+                .reach = std::sqrt(reach),
+                .most = 2 * e.value * sight.scale * std::sqrt(square * reach) / dd};
+}
+
+}  // namespace
+
 void project_row(const Phantom& phantom, const Sight& sight, std::size_t row, double theta,
                  std::span<double> out) {
   std::fill(out.begin(), out.end(), 0.0);
+  if (sight.tilt != 0) {
+    for (const Ellipsoid& e : phantom) {
+      if (const auto chords = chords_of(e, sight, sight.height(row), theta)) {
+        add_chords(*chords, out);
+      }
+    }
+    return;
+  }
   const double c = std::cos(theta), s = std::sin(theta);
   for (const Ellipse& e : cut(phantom, sight, row)) {
     const double ct = std::cos(theta - e.turn), st = std::sin(theta - e.turn);
     const double reach = std::sqrt(e.semi_u * e.semi_u * ct * ct + e.semi_v * e.semi_v * st * st);
-    const double area = 2 * e.value * e.semi_u * e.semi_v;  // times half_disc: integral of chords
-    const double at = sight.centre + e.u * c + e.v * s;
-    const double last = static_cast<double>(out.size()) - 1;
-    const double from = std::clamp(std::floor(at - reach - 1), 0.0, last);
-    const double to = std::clamp(std::ceil(at + reach + 1), 0.0, last);
-    double before = half_disc((from - 0.5 - at) / reach);
-    for (auto x = static_cast<std::size_t>(from); x <= static_cast<std::size_t>(to); ++x) {
-      const double after = half_disc((static_cast<double>(x) + 0.5 - at) / reach);
-      out[x] += area * (after - before);
-      before = after;
-    }
+    add_chords({.at = sight.centre + e.u * c + e.v * s,
+                .reach = reach,
+                .most = 2 * e.value * e.semi_u * e.semi_v / reach},
+               out);
   }
 }
 

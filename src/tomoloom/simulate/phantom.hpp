@@ -34,17 +34,21 @@ struct Sight {
   std::size_t columns = 0, rows = 0;
   double centre = 0;  ///< column that the axis is projected to
   double scale = 1;   ///< attenuation a pixel's length where the value is 1
+  /// Radians that the axis is tilted along the beam, about the middle row: what lies y pixels along
+  /// the beam (-u sin(theta) + v cos(theta)) is seen y sin(tilt) rows further down.
+  double tilt = 0;
   /// Height of a row's middle in units of half the width.
   [[nodiscard]] double height(std::size_t row) const noexcept;
 };
 
 /// Line integrals of one row at angle theta (radians), averaged over the width of each pixel (the
-/// integral of each chord is known in closed form), at the height of the row's middle.
+/// integral of each chord is known in closed form), at the height of the row's middle. O(ellipsoids
+/// columns).
 void project_row(const Phantom& phantom, const Sight& sight, std::size_t row, double theta,
                  std::span<double> out);
 
-/// The slice of one row, [columns][columns], the axis in its middle: the mean over `fine` x `fine`
-/// points in each pixel.
+/// The slice that the row sees on the axis, [columns][columns], the axis in its middle: the mean
+/// over `fine` x `fine` points in each pixel.
 [[nodiscard]] std::vector<float> true_slice(const Phantom& phantom, const Sight& sight,
                                             std::size_t row, int fine = 8);
 

@@ -42,6 +42,55 @@ TEST(Phantom, EveryAngleSeesTheSameMassAsTheSlice) {
   }
 }
 
+/// Chords through a tilted scan, by stepping along the ray.
+TEST(Phantom, ATiltedAxisIsSeenAsRaysThatCrossItsRows) {
+  const Phantom body{{1, .3, -.2, .1, .3, .2, .15, 25}, {-.5, 0, .1, -.1, .5, .4, .3, 0}};
+  const Sight sight{.columns = 40, .rows = 30, .centre = 20.3, .scale = 0.5, .tilt = 0.3};
+  const auto value = [&](double u, double v, double z) {  // in pixels
+    double sum = 0;
+    for (const Ellipsoid& e : body) {
+      const double turn = e.turn * std::numbers::pi / 180, du = u / 20 - e.u, dv = v / 20 - e.v;
+      const double a = (du * std::cos(turn) + dv * std::sin(turn)) / e.semi_u;
+      const double b = (dv * std::cos(turn) - du * std::sin(turn)) / e.semi_v;
+      const double c = (z / 20 - e.z) / e.semi_z;
+      if (a * a + b * b + c * c < 1) sum += e.value;
+    }
+    return 0.5 * sum;
+  };
+  std::vector<double> line(40);
+  for (const double theta : {0.0, 0.8, 4.0}) {
+    for (const std::size_t row : {9U, 14U, 17U}) {
+      project_row(body, sight, row, theta, line);
+      for (const std::size_t x : {15U, 20U, 24U}) {
+        constexpr double kStep = 0.01;
+        double sum = 0;
+        for (int part = 0; part < 8; ++part) {  // of the pixel
+          const double t = static_cast<double>(x) + (part + 0.5) / 8 - 0.5 - 20.3;
+          for (double along = -40; along < 40; along += kStep) {
+            const double y = along * std::cos(0.3);
+            // the row's middle, in pixels, is where z cos(tilt) + y sin(tilt) has it
+            const double z = (sight.height(row) * 20 - y * std::sin(0.3)) / std::cos(0.3);
+            sum += kStep / 8 *
+                   value(t * std::cos(theta) - y * std::sin(theta),
+                         t * std::sin(theta) + y * std::cos(theta), z);
+          }
+        }
+        EXPECT_NEAR(line[x], sum, 0.03) << theta << " " << row << " " << x;
+      }
+    }
+  }
+}
+
+TEST(Phantom, ATiltOfNextToNothingIsNone) {
+  const Phantom body = phantom("shepp-logan");
+  Sight sight{.columns = 64, .rows = 9, .centre = 31};
+  std::vector<double> upright(64), tilted(64);
+  project_row(body, sight, 5, 0.7, upright);
+  sight.tilt = 1e-9;
+  project_row(body, sight, 5, 0.7, tilted);
+  for (std::size_t x = 0; x < 64; ++x) EXPECT_NEAR(tilted[x], upright[x], 1e-6);
+}
+
 TEST(Phantom, ABodyThatIsOffTheAxisTurnsAroundIt) {
   const Sight sight{.columns = 200, .rows = 1, .centre = 90};
   const Phantom small{{1, .3, .2, 0, .1, .1, 1, 0}};

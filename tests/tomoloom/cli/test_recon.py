@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -47,14 +48,37 @@ class Recon(Case):
 
     def test_iterations_of_every_kind(self):
         for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",),
+                      ("cgls", "--gram", "fft"), ("tv", "--reg-par", 0.001, "--gram", "fft"),
                       ("tikh", "--reg-par", 2), ("grad",), ("pml_quad", "--reg-par", 5),
                       ("pml_hybrid", "--reg-par", 5, "--reg-edge", 0.01), ("ospml_quad", "--blocks", 3),
                       ("ospml_hybrid", "--blocks", 3), ("bart", "--blocks", 9), ("art",)):
             self.recon("--rows", "30:32", "--iterations", 4, "--method", *words)
             self.assertRegex(self.ok("info", self.volume).stdout, f"method +{words[0]}")
         self.fails(2, "--blocks", "recon", self.scan, "-o", self.volume, "--blocks", 0)
+        self.fails(15, "--gram", "recon", self.scan, "-o", self.volume, "--method", "mlem", "--gram", "fft")
         self.fails(2, "--reg-edge", "recon", self.scan, "-o", self.volume, "--reg-edge", 0)
         self.fails(2, "--reg-par", "recon", self.scan, "-o", self.volume, "--reg-par", -1)
+
+    def test_an_axis_that_is_tilted_along_the_beam(self):
+        scan, truth = self.out / "tilted.h5", self.out / "truth.h5"
+        self.ok("simulate", "-o", scan, "--truth", truth, "--phantom", "discs", "--columns", 64, "--rows", 70, "--angles", 180,
+                "--arc", 360, "--tilt", 6, "--photons", 0)
+        command = ("recon", scan, "-o", self.volume, "--method", "fbp", "--mask", 0, "--quiet")
+        self.ok(*command, "--tilt", 6, "--json", self.out / "s.json")
+        memory = json.loads((self.out / "s.json").read_text())["memory"]
+        self.assertLess(memory["peak_bytes"], memory["estimate_bytes"])
+        self.ok("compare", self.volume, truth, "--circle", 0.9, "--max-relative", 0.3)
+        whole = self.volume.read_bytes()
+        self.ok(*command, "--tilt", 6, "--threads", 3)
+        self.assertEqual(self.volume.read_bytes(), whole)
+        # rows of another block, with what is beside them: the same but for rounding
+        for name, rows in (("all", "0:70"), ("some", "29:41")):
+            self.ok(*command[:3], self.out / name, *command[4:], "--tilt", 6, "--format", "tiff", "--rows", rows)
+        for some in (self.out / "some").iterdir():
+            both = [struct.unpack("<4096f", path.read_bytes()[-64 * 64 * 4:]) for path in (some, self.out / "all" / some.name)]
+            self.assertLess(max(abs(a - b) for a, b in zip(*both)), 1e-6 * max(map(abs, both[0])) + 1e-8)
+        self.fails(15, "--tilt", "recon", scan, "-o", self.volume, "--tilt", 6)
+        self.fails(2, "--tilt", "recon", scan, "-o", self.volume, "--tilt", 50)
 
     def test_phase_is_retrieved_before_the_logarithm(self):
         words = ("--rows", "30:34", "--phase-distance", 20, "--phase-pixel", 1e-4, "--phase-delta-beta", 100)

@@ -30,7 +30,9 @@ ReconJob job_for(const ManyScansJob& many, const FoundScan& found) {
   ReconJob one = many.job;
   one.scan = absolute_path(found.path);
   const fs::path folder = fs::path(many.job.output) / found.below;
-  const char* const end = one.format == VolumeFormat::kHdf5 ? ".h5" : "";
+  const char* const end = one.format == VolumeFormat::kHdf5   ? ".h5"
+                          : one.format == VolumeFormat::kZarr ? ".zarr"
+                                                              : "";
   one.output = absolute_path((folder / (volume_name(one.scan) + end)).string());
   one.flats = absolute_path(one.flats);
   one.darks = absolute_path(one.darks);

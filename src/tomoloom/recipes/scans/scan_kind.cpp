@@ -54,9 +54,17 @@ std::vector<std::string> input_files(const ReconJob& job) {
   return files;
 }
 
-std::vector<std::string> output_files(const ReconJob& job, std::size_t first, std::size_t slices) {
+std::vector<std::string> output_files(const ReconJob& job, std::size_t first, std::size_t slices,
+                                      std::size_t width) {
   if (job.format == VolumeFormat::kHdf5) return {job.output};
   std::vector<std::string> files;
+  if (job.format == VolumeFormat::kZarr) {
+    for (const std::string& name :
+         ZarrVolume::files({.slices = slices, .width = width}, zarr_chunks(job))) {
+      files.push_back(job.output + "/" + name);
+    }
+    return files;
+  }
   for (std::size_t s = 0; s < slices; ++s) {
     files.push_back(job.output + "/" + SliceFolder::file_name(first + s * job.window.bin));
   }
@@ -65,7 +73,7 @@ std::vector<std::string> output_files(const ReconJob& job, std::size_t first, st
 
 /// What is known of a scan before it is worked on.
 void estimate(const ReconJob& job, std::size_t threads, Task& task) {
-  std::size_t first = 0, slices = 1;
+  std::size_t first = 0, slices = 1, width = 1;
   try {
     SerialExecutor serial;
     const Observer silent;
@@ -75,6 +83,7 @@ void estimate(const ReconJob& job, std::size_t threads, Task& task) {
     slices = summary.slices;
     setup.open_rows(setup.blocks());
     setup.make_plan(threads);
+    width = summary.width;
     const bool direct = job.method == Method::kExact || job.method == Method::kGridrec;
     const double samples =
         static_cast<double>(summary.layout.angles) * static_cast<double>(summary.layout.columns);
@@ -86,7 +95,7 @@ void estimate(const ReconJob& job, std::size_t threads, Task& task) {
     const auto bytes = fs::file_size(job.scan, ignored);
     task.cost_s = ignored ? 0.1 : 1e-7 * static_cast<double>(bytes);
   }
-  task.outputs = output_files(job, first, slices);
+  task.outputs = output_files(job, first, slices, width);
 }
 
 /// Words of a job beside its option table.
@@ -118,7 +127,10 @@ StageNames ScanKind::stages() const {
 
 std::string ScanKind::fingerprint(const Task& task) const {
   const ReconJob& job = job_of(task);
-  std::string text = job.format == VolumeFormat::kHdf5 ? "format=hdf5" : "format=tiff";
+  std::string text = job.format == VolumeFormat::kHdf5 ? "format=hdf5"
+                     : job.format == VolumeFormat::kTiff
+                         ? "format=tiff"
+                         : print("format=zarr zarr_level=%d", job.zarr_level);
   for (const auto& [key, value] : option_texts(recon_option_rows(), job, true)) {
     text += " " + key + "=" + value;
   }
@@ -147,7 +159,7 @@ std::unique_ptr<Opaque> ScanKind::compute(const Task& task, const WorkUnit& /*un
     return std::make_unique<MadeVolume>(reconstruct_scan(job, executor, own));
   } catch (const Error&) {
     std::error_code ignored;
-    if (job.format == VolumeFormat::kTiff) fs::remove(job.output, ignored);  // where it is empty
+    if (job.format != VolumeFormat::kHdf5) fs::remove(job.output, ignored);  // where it is empty
     throw;
   }
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tests of the engines share: scans of phantoms, and dense solutions. For tests alone.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "loom/base/executor.hpp"
+#include "tomoloom/reconstruct/ray_engine.hpp"
+#include "tomoloom/simulate/phantom.hpp"
+
+namespace tomoloom {
+
+inline Geometry evenly(std::size_t columns, std::size_t angles) {
+  Geometry geometry{
+      .columns = columns, .theta = {}, .centre = (static_cast<double>(columns) - 1) / 2 + 0.3};
+  for (std::size_t a = 0; a < angles; ++a) {
+    geometry.theta.push_back(static_cast<double>(a) * std::numbers::pi /
+                             static_cast<double>(angles));
+  }
+  return geometry;
+}
+
+/// A slice of a phantom, reconstructed as slice `place` of a group.
+template <class Engine>
+std::vector<float> slice_by(const Phantom& body, const Geometry& geometry, const RayChoice& choice,
+                            Executor& executor, std::size_t place = 0) {
+  const Sight sight{.columns = geometry.columns, .rows = 1, .centre = geometry.centre};
+  const std::size_t n = geometry.columns, angles = geometry.theta.size();
+  std::vector<float> sinograms(angles * n * (place + 1), 0);
+  std::vector<double> line(n);
+  for (std::size_t a = 0; a < angles; ++a) {
+    project_row(body, sight, 0, geometry.theta[a], line);
+    for (std::size_t x = 0; x < n; ++x) {
+      sinograms[(place * angles + a) * n + x] = static_cast<float>(line[x]);
+    }
+  }
+  Engine engine(geometry, choice);
+  std::vector<float> out((place + 1) * n * n, NAN);
+  engine.reconstruct({.data = sinograms.data(),
+                      .slices = place + 1,
+                      .angle_stride = n,
+                      .slice_stride = angles * n},
+                     {.data = out.data(), .slice_stride = n * n, .row_stride = n}, executor);
+  return {out.end() - static_cast<std::ptrdiff_t>(n * n), out.end()};
+}
+
+inline double root_mean_square(const std::vector<float>& got, const std::vector<float>& want,
+                               std::size_t n) {
+  double sum = 0, count = 0;
+  const double middle = (static_cast<double>(n) - 1) / 2;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double u = static_cast<double>(i % n) - middle, v = static_cast<double>(i / n) - middle;
+    if (std::hypot(u, v) > 0.475 * static_cast<double>(n)) continue;
+    const double d = static_cast<double>(got[i]) - static_cast<double>(want[i]);
+    sum += d * d;
+    ++count;
+  }
+  return std::sqrt(sum / count);
+}
+
+/// min |A x - b| + nothing else, by the normal equations and Gauss with pivots.
+inline std::vector<double> dense_solution(std::vector<std::vector<double>> matrix,
+                                          std::vector<double> right) {
+  const std::size_t n = right.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k; i < n; ++i) {
+      if (std::abs(matrix[i][k]) > std::abs(matrix[pivot][k])) pivot = i;
+    }
+    std::swap(matrix[k], matrix[pivot]);
+    std::swap(right[k], right[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double f = matrix[i][k] / matrix[k][k];
+      for (std::size_t j = k; j < n; ++j) matrix[i][j] -= f * matrix[k][j];
+      right[i] -= f * right[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) right[k] -= matrix[k][j] * right[j];
+    right[k] /= matrix[k][k];
+  }
+  return right;
+}
+
+}  // namespace tomoloom
