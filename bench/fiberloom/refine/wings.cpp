@@ -66,6 +66,22 @@ void judge(const ExtractResult& result, const Array2D<double>& truth, Way& way) 
   }
 }
 
+void print_results(const WingExperiment& e, const WingReport& report,
+                   const std::vector<Way>& ways) {
+  std::printf(
+      "tails of amplitude %g, reach %d: %.4f of the light in a spot beyond it, %.3g electrons "
+      "at most; %d rounds, the last %.2g sigma\n",
+      e.amplitude, e.reach, report.share, report.most_e, report.rounds, report.last_sigma);
+  std::printf(
+      "mean pull, rms, flux off, of: the star | across the gap | beside it | next across | "
+      "next beside | others\n");
+  for (const Way& way : ways) {
+    std::printf("%-28s", way.name);
+    for (const Pulls& p : way.of_group) p.print();
+    std::printf("\n");
+  }
+}
+
 }  // namespace
 
 void run(const WingExperiment& e) {
@@ -117,18 +133,7 @@ void run(const WingExperiment& e) {
       judge(result, truth, ways[model_variance ? 3 : 2]);
     }
   }
-  std::printf(
-      "tails of amplitude %g, reach %d: %.4f of the light in a spot beyond it, %.3g electrons "
-      "at most; %d rounds, the last %.2g sigma\n",
-      e.amplitude, e.reach, report.share, report.most_e, report.rounds, report.last_sigma);
-  std::printf(
-      "mean pull, rms, flux off, of: the star | across the gap | beside it | next across | "
-      "next beside | others\n");
-  for (const Way& way : ways) {
-    std::printf("%-28s", way.name);
-    for (const Pulls& p : way.of_group) p.print();
-    std::printf("\n");
-  }
+  print_results(e, report, ways);
 }
 
 }  // namespace fiberloom::bench

@@ -376,9 +376,7 @@ void Writer::sync() {
   {
     const Lock lock;
     errno = 0;
-    if (H5Fflush(impl_->id.get(), H5F_SCOPE_GLOBAL) < 0) {
-      cannot_write(impl_->path, "an HDF5 file");
-    }
+    if (H5Fflush(impl_->id.get(), H5F_SCOPE_GLOBAL) < 0) cannot_write(impl_->path, "an HDF5 file");
   }
   flush_to_disk(impl_->place, impl_->path);
 }
