@@ -257,8 +257,7 @@ py::dict summary_dict(const ExtractSummary& s) {
                   "cosmic"_a = s.cosmic, "rejected"_a = s.rejected,
                   "realisations"_a = realisations_dict(s.realisations),
                   "trace_shifts"_a = traces_dict(s.traces), "wings"_a = wings_dict(s.wings),
-                  "device_failure"_a = s.by_cpu.failure,
-                  "bundles"_a = bundle_list(s.bundles));
+                  "device_failure"_a = s.by_cpu.failure, "bundles"_a = bundle_list(s.bundles));
 }
 
 py::dict extract_file(const py::dict& files, bool overwrite, const py::dict& given,

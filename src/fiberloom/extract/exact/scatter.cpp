@@ -162,8 +162,8 @@ void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
   }
 }
 
-void scatter_fluxes(const FrameContext& frame, const BundleGeometry& g,
-                    const BundleWorkspace& work, ExtractResult& result) {
+void scatter_fluxes(const FrameContext& frame, const BundleGeometry& g, const BundleWorkspace& work,
+                    ExtractResult& result) {
   for (int f = 0; f < g.nfiber; ++f) {
     const int row = g.first_fiber + f - frame.options.spec_min;
     if (row < 0 || row >= static_cast<int>(result.xflux.rows())) continue;
