@@ -137,13 +137,14 @@ struct WingModel::Tails {
 WingModel::Tails WingModel::tails_at(int fiber, double wave_aa) const {
   const auto f = static_cast<std::size_t>(fiber);
   const PsfTails& tails = psf_.tails;
-  const double light = stamp_light(psf_, f, wave_aa);
-  Tails t{light > 0 ? tails.amp(f, wave_aa) / light : 0.0, 0.5 * tails.index(f, wave_aa),
-          std::pow(tails.core(f, wave_aa), 2), std::pow(tails.xscale(f, wave_aa), 2),
-          std::pow(tails.yscale(f, wave_aa), 2)};
-  if (t.strength == 0) return {0, 1, 1, 1, 1};
-  const bool fall = t.p > 0 && t.p < 50 && t.c2 < kMostScale && t.x2 > 1 / kMostScale &&
-                    t.x2 < kMostScale && t.y2 > 1 / kMostScale && t.y2 < kMostScale;
+  const double amplitude = tails.amp(f, wave_aa), light = stamp_light(psf_, f, wave_aa);
+  if (amplitude == 0 || light == 0) return {0, 1, 1, 1, 1};
+  const Tails t{amplitude / light, 0.5 * tails.index(f, wave_aa),
+                std::pow(tails.core(f, wave_aa), 2), std::pow(tails.xscale(f, wave_aa), 2),
+                std::pow(tails.yscale(f, wave_aa), 2)};
+  const bool fall = std::isfinite(t.strength) && t.p > 0 && t.p < 50 && t.c2 < kMostScale &&
+                    t.x2 > 1 / kMostScale && t.x2 < kMostScale && t.y2 > 1 / kMostScale &&
+                    t.y2 < kMostScale;
   if (fall) return t;
   throw Error(Status::kUsage,
               print("wings: tails of fibre %d do not fall at %.2f Angstrom (TAILINDE %g, TAILCORE "
