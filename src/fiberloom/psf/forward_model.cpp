@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 
+#include "fiberloom/psf/column_turns.hpp"
 #include "fiberloom/psf/forward_kernels.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
@@ -92,20 +93,9 @@ void ForwardModel::find_pixels(Group& group) const {
 }
 
 void ForwardModel::find_colours() {
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (groups_[g].dark()) continue;
-    const auto apart = [&](const std::vector<std::size_t>& members) {
-      return std::all_of(members.begin(), members.end(), [&](std::size_t m) {
-        return groups_[m].x1 <= groups_[g].x0 || groups_[g].x1 <= groups_[m].x0;
-      });
-    };
-    const auto found = std::find_if(colours_.begin(), colours_.end(), apart);
-    if (found != colours_.end()) {
-      found->push_back(g);
-    } else {
-      colours_.push_back({g});
-    }
-  }
+  std::vector<ColumnRange> columns;
+  for (const Group& g : groups_) columns.push_back({g.x0, g.x1});
+  colours_ = column_turns(columns);
 }
 
 void ForwardModel::project_group(const Group& group, View2D<const double> electrons, Strip& strip,

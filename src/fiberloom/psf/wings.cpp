@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fiberloom/psf/column_turns.hpp"
 #include "fiberloom/psf/wings_kernels.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
@@ -308,22 +309,9 @@ Array2D<float> WingModel::project(View2D<const double> electrons, Executor& exec
   }
   Array2D<float> image(static_cast<std::size_t>(psf_.npix_y), static_cast<std::size_t>(psf_.npix_x),
                        0.0F);
-  // groups of one turn share no column, so that a pixel's sum has one order
-  std::vector<std::vector<std::size_t>> turns;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const auto apart = [&](const std::vector<std::size_t>& turn) {
-      return std::all_of(turn.begin(), turn.end(), [&](std::size_t m) {
-        return groups_[m].high <= groups_[g].low || groups_[g].high <= groups_[m].low;
-      });
-    };
-    const auto found = std::find_if(turns.begin(), turns.end(), apart);
-    if (found != turns.end()) {
-      found->push_back(g);
-    } else {
-      turns.push_back({g});
-    }
-  }
-  for (const std::vector<std::size_t>& turn : turns) {
+  std::vector<ColumnRange> columns;
+  for (const Group& g : groups_) columns.push_back({g.low, g.high});
+  for (const std::vector<std::size_t>& turn : column_turns(columns)) {
     executor.run(turn.size(), [&](std::size_t i) {
       stop_if_asked(observer);
       project_group(groups_[turn[i]], electrons, image);
