@@ -9,7 +9,8 @@ import unittest
 
 PROGRAM = pathlib.Path(os.environ["FIBERLOOM_PROGRAM"])
 SOURCE = pathlib.Path(os.environ["FIBERLOOM_SOURCE"])
-PAGES = ("docs/fiberloom/tutorial.md", "docs/fiberloom/howto-pipeline.md", "docs/fiberloom/howto-engines.md", "docs/fiberloom/howto-night.md")
+PAGES = ("docs/fiberloom/tutorial.md", "docs/fiberloom/howto-pipeline.md", "docs/fiberloom/howto-engines.md", "docs/fiberloom/howto-night.md",
+         "docs/fiberloom/howto-reprocessing.md", "docs/fiberloom/howto-site.md")
 BLOCK = re.compile(r"^```sh run\n(.*?)^```$", re.M | re.S)
 
 
@@ -63,6 +64,19 @@ class Commands(unittest.TestCase):
         self.assertIn("exit code 3", said)
         self.assertIn("r0-00000005: ", said)
         self.assertIn("mended", said)
+
+    def test_the_page_about_all_data_again_runs_and_finds_what_it_says(self):
+        said = self.run_page("docs/fiberloom/howto-reprocessing.md")
+        self.assertRegex(said, r"26 tasks: 26 to do; about \d+ core-seconds")
+        self.assertIn("['catalogue-0-1000-thru20200101', 'redshift-0-1000-thru20200101']", said)
+        self.assertRegex(said, r"sure\n\d\d\nsure\n\d\d\n")
+
+    def test_the_page_about_a_site_runs_and_leaves_what_it_says(self):
+        said = self.run_page("docs/fiberloom/howto-site.md")
+        self.assertRegex(said, r"26 tasks: 26 to do; about \d+ core-seconds")
+        self.assertIn("catalogue  4 done", said)
+        self.assertIn("GALAXY", said)
+        self.assertGreater((self.folder / "redshifts.html").stat().st_size, 10000)
 
     def test_every_page_with_such_blocks_is_run(self):
         files = [SOURCE / "README.md", *(SOURCE / "docs/fiberloom").glob("*.md")]
