@@ -2,13 +2,15 @@
 # sister_tests(PROGRAM SHORT TEST...): end-to-end tests that drive a built program, its own ones (PROGRAM/TEST.py below
 # tests/) and those of its command line and its pages. Python's standard library is all they need.
 find_package(Python3 COMPONENTS Interpreter)
+# For programs under the address sanitizer: libhdf5 1.10 keeps what it could not write to a full disk.
+set(LOOM_LEAKS_OF_OTHERS
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks_of_others.txt:print_suppressions=0")
 function(sister_tests program short)
   if(NOT Python3_FOUND OR NOT HDF5_FOUND)
     return()
   endif()
   if(FIBERLOOM_SANITIZE)  # keeps what was freed, and takes more time
-    # libhdf5 1.10 keeps what it could not write to a full disk
-    set(slower ";FIBERLOOM_TEST_SLOWER=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/sister/leaks_of_others.txt:print_suppressions=0")
+    set(slower ";FIBERLOOM_TEST_SLOWER=1;${LOOM_LEAKS_OF_OTHERS}")
   endif()
   set(here ${PROJECT_SOURCE_DIR}/tests)
   foreach(test sister/test_command_line sister/test_docs ${ARGN})
