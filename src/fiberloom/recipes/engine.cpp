@@ -8,7 +8,8 @@
 namespace fiberloom {
 
 bool needs_cpu(const PsfModel& psf, const ExtractOptions& options) {
-  return refines(options) || options.fluxes_only || options.decorrelate_fibers || !options.fiber_wave.empty() || psf.shape;
+  return refines(options) || options.fluxes_only || options.decorrelate_fibers ||
+         !options.fiber_wave.empty() || psf.shape;
 }
 
 ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,

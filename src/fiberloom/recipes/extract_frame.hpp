@@ -37,7 +37,7 @@ struct ExtractJob {
   bool trace_widths = false;  ///< with it: widths of spots, too
   /// How far tails of the PSF beyond its stamps are followed and taken off, pixels; < 0: not at all
   int wings = -1;
-  double max_leak = -1;       ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
+  double max_leak = -1;  ///< of rows of RESOLUTION, which decides ndiag; < 0: ndiag does
   /// Draws of noise on the model that the frame is extracted with again; 0: none. Of one frame
   /// alone.
   int realisations = 0;

@@ -168,9 +168,10 @@ const ExtractOptionRow kRows[] = {
      .names = "--wings",
      .group = kProblem,
      .unit = "pixels",
-     .text = "with --psf-tails: follow the tails beyond the spots so far, to neighbours and across "
-             "bundle gaps, take that light off the pixels and count it where it came from; default: "
-             "spots end at their stamps",
+     .text =
+         "with --psf-tails: follow the tails beyond the spots so far, to neighbours and across "
+         "bundle gaps, take that light off the pixels and count it where it came from; default: "
+         "spots end at their stamps",
      .field = [](ExtractJob& j) -> Field { return &j.wings; },
      .interval = kWingReach,
      .negative_is_unset = true,

@@ -22,8 +22,8 @@ inline constexpr int kMostRealisations = 100000;
 /// Neighbouring bins whose errors are looked at together.
 inline constexpr std::size_t kMostLag = 5;
 
-/// Pulls of the drawn frames: (flux - R x) sqrt(ivar), x being the deconvolved flux of the noiseless
-/// model and R the draw's own: weights that follow the noise change it.
+/// Pulls of the drawn frames: (flux - R x) sqrt(ivar), x being the deconvolved flux of the
+/// noiseless model and R the draw's own: weights that follow the noise change it.
 struct RealisationReport {
   int draws = 0;
   std::size_t bins = 0;             ///< with information

@@ -129,7 +129,8 @@ class Maps(Case):
         self.ok("simulate", "--maps", self.out / "gls", *data, "--method", "gls", "--split", "detectors", "--memory", "2G", "--json",
                 self.out / "gls.json", "--quiet")
         memory = json.loads((self.out / "gls.json").read_text())["memory"]
-        self.assertGreater(memory["planned_bytes"], memory["peak_bytes"])
+        if "FIBERLOOM_TEST_SLOWER" not in os.environ:  # a sanitizer keeps what was freed
+            self.assertGreater(memory["planned_bytes"], memory["peak_bytes"])
         self.fails(61, "--memory", "simulate", "--maps", self.out / "none", *data, "--memory", "10M")
         self.assertFalse((self.out / "none").exists())
         self.fails(61, "--memory", "map", *self.observations, "-o", self.out / "none", *MAPS, "--memory", "1M")

@@ -66,7 +66,8 @@ class Recon(Case):
         command = ("recon", scan, "-o", self.volume, "--method", "fbp", "--mask", 0, "--quiet")
         self.ok(*command, "--tilt", 6, "--json", self.out / "s.json")
         memory = json.loads((self.out / "s.json").read_text())["memory"]
-        self.assertLess(memory["peak_bytes"], memory["estimate_bytes"])
+        if "FIBERLOOM_TEST_SLOWER" not in os.environ:  # a sanitizer keeps what was freed
+            self.assertLess(memory["peak_bytes"], memory["estimate_bytes"])
         self.ok("compare", self.volume, truth, "--circle", 0.9, "--max-relative", 0.3)
         whole = self.volume.read_bytes()
         self.ok(*command, "--tilt", 6, "--threads", 3)
