@@ -260,6 +260,14 @@ bool has_table(db::Connection& connection, const std::string& name) {
               .empty();
 }
 
+/// What the catalogue says of itself; empty: nothing.
+std::string info_of(db::Connection& connection, const char* key) {
+  const auto row = db::first_row(connection, "SELECT value FROM catalogue_info WHERE key = $1",
+                                 {std::string(key)});
+  const auto* const text = row.empty() ? nullptr : std::get_if<std::string>(&row[0]);
+  return text == nullptr ? std::string() : *text;
+}
+
 }  // namespace
 
 #define FIBERLOOM_TABLE(name)                    \
@@ -294,10 +302,7 @@ std::optional<int> schema_version(db::Connection& connection) {
     }
     return std::nullopt;
   }
-  const auto row =
-      db::first_row(connection, "SELECT value FROM catalogue_info WHERE key = 'schema_version'");
-  const auto* const text = row.empty() ? nullptr : std::get_if<std::string>(&row[0]);
-  const int version = text == nullptr ? 0 : std::atoi(text->c_str());
+  const int version = std::atoi(info_of(connection, "schema_version").c_str());
   if (version > 0) return version;
   throw db::Fault(db::Trouble::kNoDatabase, Status::kUnsupported,
                   connection.name() + ": catalogue_info has no schema_version");
@@ -325,12 +330,7 @@ void make_schema(db::Connection& connection) {
   });
 }
 
-std::string identity_of(db::Connection& connection) {
-  const auto row =
-      db::first_row(connection, "SELECT value FROM catalogue_info WHERE key = 'identity'");
-  const auto* const text = row.empty() ? nullptr : std::get_if<std::string>(&row[0]);
-  return text == nullptr ? std::string() : *text;
-}
+std::string identity_of(db::Connection& connection) { return info_of(connection, "identity"); }
 
 void make_identity(db::Connection& connection) {
   db::in_transaction(connection, [&] {

@@ -216,7 +216,8 @@ void finish_chain(const Given& given, NightCommand& c) {
   if (!c.is_chain() && !c.settings.empty()) {
     throw Error(Status::kUsage, "night: --set is for --until STEP or --only STEP");
   }
-  if (!c.is_chain() && !c.chain.catalogue.empty()) {
+  if (c.chain.only.value_or(c.chain.until) != chain::Step::kCatalogue &&
+      !c.chain.catalogue.empty()) {
     throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
   }
   c.chain.writes = !c.dry_run;

@@ -10,8 +10,8 @@
 
 #include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/chain/chain_status.hpp"
-#include "fiberloom/recipes/chain/load_kind.hpp"
 #include "fiberloom/recipes/chain/places.hpp"
+#include "fiberloom/recipes/chain/step_kind.hpp"
 #include "fiberloom/recipes/chain/steps.hpp"
 #include "fiberloom/recipes/night/night.hpp"
 #include "loom/base/print.hpp"
@@ -48,18 +48,19 @@ struct Load {
 };
 
 Task to_task(Load load, const Where& where) {
-  LoadWork work{.files = load.frames,
-                .database = where.database,
-                .output = load.output,
-                .afresh = where.afresh};
-  work.files.insert(work.files.end(), load.files.begin(), load.files.end());
+  StepWork work{.step = Step::kCatalogue};
+  work.frames = load.frames;
+  work.frames.insert(work.frames.end(), load.files.begin(), load.files.end());
+  work.output = load.output;
+  work.database = where.database;
+  work.afresh = where.afresh;
   Task task;
   task.name = "catalogue-" + load.name;
-  task.kind = kLoadKind;
+  task.kind = kStepKind;
   task.labels = std::move(load.labels);
   task.labels.push_back({"step", name_of(Step::kCatalogue)});
   task.priority = load.priority;
-  task.cost_s = 0.1 + kSecondsOfFile * static_cast<double>(work.files.size());
+  task.cost_s = 0.1 + kSecondsOfFile * static_cast<double>(work.frames.size());
   task.memory_bytes = kBytes;
   task.any_inputs = std::move(load.frames);
   std::move(load.receipts.begin(), load.receipts.end(), std::back_inserter(task.any_inputs));

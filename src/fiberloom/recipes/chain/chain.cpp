@@ -11,7 +11,6 @@
 #include "fiberloom/recipes/chain/catalogue_tasks.hpp"
 #include "fiberloom/recipes/chain/chain_status.hpp"
 #include "fiberloom/recipes/chain/exposure_info.hpp"
-#include "fiberloom/recipes/chain/load_kind.hpp"
 #include "fiberloom/recipes/chain/places.hpp"
 #include "fiberloom/recipes/chain/planner.hpp"
 #include "fiberloom/recipes/chain/step_kind.hpp"
@@ -36,8 +35,9 @@ std::vector<Task> chosen(std::vector<Task> tasks, const std::vector<std::string>
 /// Makes sure of the catalogue before anything that goes into it is begun. False: nothing does.
 bool open_catalogue(const ChainRequest& request, const std::string& output,
                     const std::vector<Task>& tasks) {
-  const bool any = std::any_of(tasks.begin(), tasks.end(),
-                               [](const Task& task) { return task.kind == kLoadKind; });
+  const bool any = std::any_of(tasks.begin(), tasks.end(), [](const Task& task) {
+    return step_of(task.labels) == name_of(Step::kCatalogue);
+  });
   if (!any || !request.writes) return any;
   const std::string database = database_of(request, output);
   if (request.catalogue.empty()) make_folder_of(database);
@@ -56,9 +56,6 @@ std::string database_of(const ChainRequest& request, const std::string& output) 
 void check(const ChainRequest& request) {
   check(request.options);
   const Step last = request.only.value_or(request.until);
-  if (last != Step::kCatalogue && !request.catalogue.empty()) {
-    throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
-  }
   const bool fits_stars = request.only ? last == Step::kStdStars : last >= Step::kStdStars;
   if (fits_stars && request.stars.empty() &&
       (request.models.empty() || request.passbands.empty())) {
@@ -124,8 +121,7 @@ void extend(night::NightJob& job, const ChainRequest& request, const Observer& o
     if (!*opened) *opened = open_catalogue(request, output, tasks);
     return tasks;
   };
-  beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>(),
-                  std::make_shared<LoadKind>()};
+  beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>()};
   if (request.tasks.empty()) {  // a page of a few tasks would take the place of that of all
     beyond.status = [](const RunStatus& status) {
       return std::vector<StatusFile>{{"status.json", status_json(status)},

@@ -7,12 +7,16 @@
 #include <utility>
 
 #include "fiberloom/recipes/average_flats.hpp"
+#include "fiberloom/recipes/catalogue/load_files.hpp"
+#include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/coadd/coadd_spectra.hpp"
 #include "fiberloom/recipes/quality/exposure_picture.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
+#include "loom/files/atomic_file.hpp"
 #include "loom/fits/verify.hpp"
+#include "loom/json/json.hpp"
 
 namespace fiberloom::chain {
 namespace {
@@ -30,9 +34,9 @@ struct StepPiece final : Opaque {
 template <class Archive, class Struct>
 void work_fields(Archive& archive, Struct& work) {
   auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-         models, passbands, average, output, root, night, options] = work;
+         models, passbands, average, output, database, afresh, root, night, options] = work;
   archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-          models, passbands, average, output, root, night, options);
+          models, passbands, average, output, database, afresh, root, night, options);
 }
 
 /// Those of `paths` that are there.
@@ -114,6 +118,18 @@ std::vector<Measure> judge(const StepWork& work, const Observer& observer) {
   return out;
 }
 
+/// What cannot be loaded is said once, by the task that fails.
+std::vector<Measure> load(const StepWork& work) {
+  const LoadJob job{
+      .inputs = existing(work.frames), .database = work.database, .wait_s = kCatalogueWaitS};
+  LoadSummary s;  // of an exposure of which nothing could be made
+  if (!job.inputs.empty()) s = load_files(job, {});
+  if (!s.failed.empty()) throw Error(Status::kSomeFailed, s.failed.front());
+  const Json said{{"catalogue", shown_catalogue(work.database)}, {"files", s.files}};
+  write_whole(work.output, said.dump(1, JsonText::kAscii) + "\n", Overwrite::kYes);
+  return {{"files", number(s.files)}, {"redshifts", number(s.redshifts)}};
+}
+
 std::vector<Measure> run(const StepWork& work, Executor& executor, const Observer& observer) {
   switch (work.step) {
     case Step::kFiberFlat: {
@@ -141,9 +157,10 @@ std::vector<Measure> run(const StepWork& work, Executor& executor, const Observe
       return judge(work, observer);
     case Step::kCoadd:
       return coadd(work, executor, observer);
+    case Step::kCatalogue:
+      return load(work);
     case Step::kExtract:
     case Step::kRedshift:
-    case Step::kCatalogue:
       break;
   }
   throw Error(Status::kInternal, "a step that is of another kind");
@@ -182,7 +199,7 @@ std::string StepKind::fingerprint(const Task& task) const {
   for (const auto& [key, value] : settings_of(work.options, work.step)) {
     text += " " + key + "=" + value;
   }
-  return text;
+  return text + (work.afresh ? " afresh" : "");
 }
 
 std::unique_ptr<Opaque> StepKind::read(const Task& /*task*/, const Observer& /*observer*/,
@@ -210,7 +227,9 @@ void StepKind::write(const Task& /*task*/, Opaque& /*material*/,
   outcome.parts = 1;
 }
 
-void StepKind::verify_output(const std::string& path) const { fits::verify_checksums(path); }
+void StepKind::verify_output(const std::string& path) const {
+  if (!path.ends_with(".json")) fits::verify_checksums(path);
+}
 
 void StepKind::make_page(const Task& task) const {
   const StepWork& work = work_of(task);

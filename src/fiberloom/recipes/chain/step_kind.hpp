@@ -25,8 +25,10 @@ struct StepWork {
   std::vector<std::string> frames{}, flats{}, skies{}, fluxes{}, star_files{};
   std::vector<std::string> beside{};  ///< of a night's flat: those of the band's other cameras
   std::string models{}, passbands{}, average{}, output{};
-  std::string root{};   ///< of the run, for headers
-  std::string night{};  ///< of a tile's coadd the last one
+  std::string database{};  ///< that `frames` are loaded into: path or URL
+  bool afresh = false;     ///< of a plan: what was loaded is in another database
+  std::string root{};      ///< of the run, for headers
+  std::string night{};     ///< of a tile's coadd the last one
   StepOptions options{};
 };
 
@@ -39,7 +41,8 @@ struct StepWork {
 [[nodiscard]] std::shared_ptr<const Opaque> content_of(StepWork work);
 
 /// A step reads, computes and writes its one small output in compute(): they are seconds long, and
-/// what they make appears whole or not at all. They are never cut.
+/// what they make appears whole or not at all. They are never cut. The catalogue's rows are in a
+/// database; its output is a small file that says where.
 class StepKind final : public WorkKind {
  public:
   [[nodiscard]] std::string name() const override { return kStepKind; }

@@ -9,9 +9,11 @@
 namespace fiberloom::chain {
 namespace {
 
+/// Of its own: extraction's are those of frames.
+bool has_options(Step step) { return step != Step::kExtract && step != Step::kCatalogue; }
+
 Step step_of(const std::string& name) {
   const std::optional<Step> found = find_step(name);
-  const auto has_options = [](Step s) { return s != Step::kExtract && s != Step::kCatalogue; };
   if (found && has_options(*found)) return *found;
   const auto& names = step_names();
   std::string all;
@@ -135,6 +137,7 @@ const StepOptions& options_of(const AllStepOptions& all, Step step) {
 }
 
 StepSettings settings_of(const StepOptions& options, Step step) {
+  if (!has_options(step)) return {};
   if (step == Step::kRedshift) {
     RedshiftJob job;
     apply(options, job);
