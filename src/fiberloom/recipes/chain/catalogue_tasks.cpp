@@ -65,7 +65,7 @@ Task to_task(Load load, const Where& where) {
   task.any_inputs = std::move(load.frames);
   std::move(load.receipts.begin(), load.receipts.end(), std::back_inserter(task.any_inputs));
   task.inputs = std::move(load.files);
-  task.inputs.push_back(where.note);
+  if (!where.afresh) task.inputs.push_back(where.note);  // a plan has not made it
   task.outputs = {load.output};
   task.by_content = true;
   task.on_first = is_catalogue_file(where.database);
