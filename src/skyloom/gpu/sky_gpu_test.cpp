@@ -60,12 +60,7 @@ TEST(DevicePointing, IsThatOfTheCpu) {
 /// Streams as compressed pointing, and a system of them.
 struct SystemCase {
   SystemCase(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor)
-      : sums(sky), system(make(sky, plain, executor)) {}
-  OffsetSystem make(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor) {
-    std::vector<Stream> streams = compressed(sky, plain);
-    sums.add(streams, executor);
-    return {sums, streams, {.least_reciprocal = 1e-3}, executor};
-  }
+      : sums(sky), system(test::system_of(sums, sky, plain, executor)) {}
   SkySums sums;
   OffsetSystem system;
 };

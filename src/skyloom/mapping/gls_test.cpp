@@ -51,7 +51,9 @@ TEST(ToeplitzFilter, IsTheSumOverItsLags) {
 struct GlsCase {
   GlsCase(const Healpix& sky, const std::vector<PlainStream>& plain, std::size_t reach,
           Executor& executor)
-      : sums(sky), offsets(make(sky, plain, executor)), system(offsets, sums, offsets.inverses()) {
+      : sums(sky),
+        offsets(test::system_of(sums, sky, plain, executor)),
+        system(offsets, sums, offsets.inverses()) {
     std::vector<std::vector<double>> signals;
     std::vector<GlsStream> streams;
     for (const PlainStream& from : plain) {
@@ -70,11 +72,6 @@ struct GlsCase {
     system.add(streams, signals, executor);
     system.finish();
     kept = std::move(streams);
-  }
-  OffsetSystem make(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor) {
-    std::vector<Stream> streams = compressed(sky, plain);
-    sums.add(streams, executor);
-    return {sums, streams, {.least_reciprocal = 1e-3}, executor};
   }
   SkySums sums;
   OffsetSystem offsets;

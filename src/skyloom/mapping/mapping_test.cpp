@@ -24,13 +24,7 @@ using test::ScanShape;
 struct Case {
   Case(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor,
        const SolveOptions& options = {})
-      : sums(sky), system(make(sky, plain, executor, options)) {}
-  OffsetSystem make(const Healpix& sky, const std::vector<PlainStream>& plain, Executor& executor,
-                    const SolveOptions& options) {
-    std::vector<Stream> streams = compressed(sky, plain);
-    sums.add(streams, executor);
-    return OffsetSystem(sums, streams, options, executor);
-  }
+      : sums(sky), system(test::system_of(sums, sky, plain, executor, options)) {}
   [[nodiscard]] std::vector<Stokes> map(std::span<const double> a) const {
     std::vector<Stokes> out(sums.tiles().tiles() * sums.tiles().pixels());
     SerialExecutor one;

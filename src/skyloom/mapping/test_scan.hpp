@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loom/base/rng.hpp"
+#include "skyloom/mapping/offset_system.hpp"
 #include "skyloom/mapping/plain_system.hpp"
 #include "skyloom/pointing/expand.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
@@ -72,6 +73,15 @@ inline std::vector<Stream> compressed(const Healpix& sky, const std::vector<Plai
     out.push_back(builder.finish());
   }
   return out;
+}
+
+/// The system of these streams, whose samples are added to `sums`.
+inline OffsetSystem system_of(SkySums& sums, const Healpix& sky,
+                              const std::vector<PlainStream>& plain, Executor& executor,
+                              const SolveOptions& options = {.least_reciprocal = 1e-3}) {
+  std::vector<Stream> streams = compressed(sky, plain);
+  sums.add(streams, executor);
+  return {sums, streams, options, executor};
 }
 
 }  // namespace skyloom::test

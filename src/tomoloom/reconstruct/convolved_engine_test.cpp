@@ -149,8 +149,7 @@ TEST(ConvolvedEngine, WhatIsSeenIsTheTransposeOfTheProjection) {
 TEST(ConvolvedEngine, GivesTheTruthAsRaysDo) {
   const Geometry geometry = evenly(64, 34);
   const Phantom body = phantom("disc");
-  const std::vector<float> truth =
-      true_slice(body, {.columns = 64, .rows = 1, .centre = geometry.centre}, 0);
+  const std::vector<float> truth = truth_of(body, geometry);
   SerialExecutor serial;
   const double rays =
       root_mean_square(slice_by<RayEngine<float>>(
@@ -173,8 +172,7 @@ TEST(ConvolvedEngine, GivesTheTruthAsRaysDo) {
 TEST(ConvolvedEngine, TotalVariationMakesMoreOfFewAngles) {
   const Geometry geometry = evenly(64, 10);
   const Phantom body = phantom("disc");
-  const std::vector<float> truth =
-      true_slice(body, {.columns = 64, .rows = 1, .centre = geometry.centre}, 0);
+  const std::vector<float> truth = truth_of(body, geometry);
   SerialExecutor serial;
   const auto error = [&](const RayChoice& choice) {
     return root_mean_square(convolved(body, geometry, choice, serial), truth, 64);

@@ -21,8 +21,7 @@ std::vector<float> slice_of(const Phantom& body, const Geometry& geometry, const
 TEST(RayEngine, GivesTheTruthByEachMethod) {
   const Geometry geometry = evenly(96, 50);
   const Phantom body = phantom("disc");
-  const std::vector<float> truth =
-      true_slice(body, {.columns = 96, .rows = 1, .centre = geometry.centre}, 0);
+  const std::vector<float> truth = truth_of(body, geometry);
   SerialExecutor serial;
   const auto error = [&](RayMethod method, std::size_t iterations) {
     return root_mean_square(
@@ -88,8 +87,7 @@ TEST(RayEngine, APenaltyMakesNoiseLessAndEdgesAreLeftWhereTheyCostLess) {
 TEST(RayEngine, TotalVariationMakesMoreOfFewAngles) {
   const Geometry geometry = evenly(96, 12);
   const Phantom body = phantom("disc");
-  const std::vector<float> truth =
-      true_slice(body, {.columns = 96, .rows = 1, .centre = geometry.centre}, 0);
+  const std::vector<float> truth = truth_of(body, geometry);
   SerialExecutor serial;
   const auto error = [&](const RayChoice& choice) {
     return root_mean_square(slice_of(body, geometry, choice, serial), truth, 96);

@@ -23,6 +23,11 @@ inline Geometry evenly(std::size_t columns, std::size_t angles) {
   return geometry;
 }
 
+/// What a scan of this geometry should give of a phantom.
+inline std::vector<float> truth_of(const Phantom& body, const Geometry& geometry) {
+  return true_slice(body, {.columns = geometry.columns, .rows = 1, .centre = geometry.centre}, 0);
+}
+
 /// A slice of a phantom, reconstructed as slice `place` of a group.
 template <class Engine>
 std::vector<float> slice_by(const Phantom& body, const Geometry& geometry, const RayChoice& choice,
