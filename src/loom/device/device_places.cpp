@@ -13,6 +13,8 @@
 namespace loom {
 namespace {
 
+/// What a failure is told with where it was the last one.
+constexpr const char* kNoneLeft = "no device is left";
 constexpr auto kStopPoll = std::chrono::milliseconds(100);
 
 std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
@@ -101,7 +103,7 @@ DevicePlaces::Place* DevicePlaces::find(std::size_t least, std::size_t most) {
     turn_ = which + 1;
     return idle;
   }
-  if (!any_left) throw Error(Status::kDevice, "GPU: no device is left");
+  if (!any_left) throw Error(Status::kDevice, std::string("GPU: ") + kNoneLeft);
   if (any_busy) return nullptr;
   for (auto& card : cards_) {
     if (card->refused) std::rethrow_exception(std::exchange(card->refused, nullptr));
@@ -173,6 +175,13 @@ std::size_t DevicePlaces::retire_lost(const Observer& observer) {
   }
   freed_.notify_all();  // who waits for a place may have none to wait for
   return lost;
+}
+
+Error DevicePlaces::after_failure(const Error& error, const Observer& observer) {
+  retire_lost(observer);
+  const std::string said = error.what();
+  if (any_left() || said.ends_with(kNoneLeft)) return error;
+  return {Status::kDevice, said + "; " + kNoneLeft};
 }
 
 }  // namespace loom

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "loom/base/error.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "loom/device/device.hpp"
@@ -77,7 +78,10 @@ class DevicePlaces {
                            const Observer& observer);
   /// After a failure: devices that do not answer at all are out, so that the others get the work.
   /// Returns how many.
-  [[nodiscard]] std::size_t retire_lost(const Observer& observer);
+  std::size_t retire_lost(const Observer& observer);
+  /// The same, and the failure as it is to be told: where no device is left it says so, whichever
+  /// of those that fail together is asked first.
+  [[nodiscard]] Error after_failure(const Error& error, const Observer& observer);
   [[nodiscard]] bool any_left() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Card>>& cards() const noexcept { return cards_; }
   [[nodiscard]] std::size_t count() const noexcept { return places_.size(); }

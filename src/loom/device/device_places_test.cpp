@@ -142,6 +142,12 @@ TEST(DevicePlaces, GoOnWithoutALostDeviceAndSaySoOnce) {
   EXPECT_FALSE(p.places->any_left());
   EXPECT_EQ(p.refusal(kMiB, Status::kDevice), "GPU: no device is left");
   EXPECT_EQ(p.places->most_bytes(), 0U);
+  for (const auto& [said, told] :
+       {std::pair{"a kernel failed", "a kernel failed; no device is left"},
+        std::pair{"another, at the same time", "another, at the same time; no device is left"},
+        std::pair{"GPU: no device is left", "GPU: no device is left"}}) {
+    EXPECT_STREQ(p.places->after_failure(Error(Status::kDevice, said), p.observer).what(), told);
+  }
 }
 
 }  // namespace

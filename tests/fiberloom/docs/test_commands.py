@@ -22,7 +22,7 @@ def run_blocks(blocks, folder):
                           timeout=250)
 
 
-class Commands(unittest.TestCase):
+class Pages(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="fiberloom-docs-")
         self.addCleanup(folder.cleanup)
@@ -35,6 +35,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout
 
+
+class Commands(Pages):
     def test_the_tutorial_runs_and_leaves_what_it_says(self):
         said = self.run_page("docs/fiberloom/tutorial.md")
         self.assertIn("spectra            25", said)
@@ -65,6 +67,20 @@ class Commands(unittest.TestCase):
         self.assertIn("r0-00000005: ", said)
         self.assertIn("mended", said)
 
+    def test_every_page_with_such_blocks_is_run(self):
+        files = [SOURCE / "README.md", *(SOURCE / "docs/fiberloom").glob("*.md")]
+        found = {str(f.relative_to(SOURCE)) for f in files if BLOCK.search(f.read_text("utf-8"))}
+        self.assertEqual(found, set(PAGES))
+
+    def test_a_command_that_fails_is_seen(self):
+        result = run_blocks(["fiberloom info nothere.fits\n", "echo after\n"], self.folder)
+        self.assertEqual(result.returncode, 10, result.stderr)
+        self.assertNotIn("after", result.stdout)
+
+
+class MoreNights(Pages):
+    """What nights do is seen by their own tests as well."""
+
     def test_the_page_about_all_data_again_runs_and_finds_what_it_says(self):
         said = self.run_page("docs/fiberloom/howto-reprocessing.md")
         self.assertRegex(said, r"26 tasks: 26 to do; about \d+ core-seconds")
@@ -77,16 +93,6 @@ class Commands(unittest.TestCase):
         self.assertIn("catalogue  4 done", said)
         self.assertIn("GALAXY", said)
         self.assertGreater((self.folder / "redshifts.html").stat().st_size, 10000)
-
-    def test_every_page_with_such_blocks_is_run(self):
-        files = [SOURCE / "README.md", *(SOURCE / "docs/fiberloom").glob("*.md")]
-        found = {str(f.relative_to(SOURCE)) for f in files if BLOCK.search(f.read_text("utf-8"))}
-        self.assertEqual(found, set(PAGES))
-
-    def test_a_command_that_fails_is_seen(self):
-        result = run_blocks(["fiberloom info nothere.fits\n", "echo after\n"], self.folder)
-        self.assertEqual(result.returncode, 10, result.stderr)
-        self.assertNotIn("after", result.stdout)
 
 
 if __name__ == "__main__":

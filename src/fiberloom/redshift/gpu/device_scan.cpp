@@ -323,11 +323,8 @@ bool DeviceScan::scan(const TargetSet& set, std::span<Curve> curves, Executor& e
     return scan_there(set, curves, executor);
   } catch (const Error& e) {
     if (e.status() != Status::kDevice) throw;
-    const bool the_last = places_.retire_lost(observer_) > 0 && !any_left();
-    if (options_.on_error == OnDeviceError::kFail) {
-      if (!the_last) throw;
-      throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
-    }
+    const Error told = places_.after_failure(e, observer_);
+    if (options_.on_error == OnDeviceError::kFail) throw Error(told);
     observer_.warn(std::string(e.what()) + "; the CPU scans these targets");
     leave_to_cpu(e.what());
     return false;

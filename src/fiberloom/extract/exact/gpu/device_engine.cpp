@@ -202,11 +202,8 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
 /// Of the failure that is being caught: goes on throwing where the CPU is not to take over, else
 /// warns.
 void DeviceEngine::note_failure(const Error& e, const Observer& observer) {
-  const bool the_last = places_.retire_lost(observer) > 0 && !any_left();
-  if (options_.on_error == OnDeviceError::kFail) {
-    if (!the_last) throw;
-    throw Error(Status::kDevice, std::string(e.what()) + "; no device is left");
-  }
+  const Error told = places_.after_failure(e, observer);
+  if (options_.on_error == OnDeviceError::kFail) throw Error(told);
   observer.warn(std::string(e.what()) + "; the CPU extracts this frame");
 }
 
