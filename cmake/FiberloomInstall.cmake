@@ -37,9 +37,12 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # --- the library
-set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_catalogue fiberloom_formats fiberloom_templates fiberloom_redshift_gpu fiberloom_redshift fiberloom_truth fiberloom_simulate fiberloom_astro fiberloom_extract_patch
+set(FIBERLOOM_MODULES fiberloom_recipes fiberloom_frame_recipes fiberloom_catalogue fiberloom_formats fiberloom_templates fiberloom_redshift_gpu fiberloom_redshift fiberloom_truth fiberloom_simulate fiberloom_astro fiberloom_extract_patch
     fiberloom_gpu_engine fiberloom_extract fiberloom_calibrate fiberloom_spectrum fiberloom_ccd fiberloom_psf loom_batch loom_json loom_page loom_options loom_db loom_http loom_hdf5 loom_fits loom_files
     loom_runtime loom_linalg loom_device loom_simd loom_trace loom_base)
+if(NOT FIBERLOOM_ORACLE)
+  list(APPEND FIBERLOOM_MODULES fiberloom_no_patch)
+endif()
 
 # How a user of the archive finds what it links: "target|line of fiberloomConfig.cmake|pkg-config name". Header-only
 # libraries of the sources need not be there.
