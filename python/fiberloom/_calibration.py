@@ -57,11 +57,14 @@ def fiberflat(lamp: OneCamera, *, camera: Optional[str] = None, fibermap: Rows =
 
 
 def sky(frame: OneCamera, fiberflat: Optional[FiberFlat] = None, *, camera: Optional[str] = None, fibermap: Rows = None,
-        heliocor: Optional[float] = None, method: Method = "fiberloom", threads: Optional[int] = None) -> Sky:
+        heliocor: Optional[float] = None, method: Method = "fiberloom", adjust_wavelength: bool = False, adjust_lsf: bool = False,
+        extra_variance: bool = True, threads: Optional[int] = None) -> Sky:
     """The sky of a frame, from the fibres that OBJTYPE of the fibermap calls SKY.
 
     `fiberflat` divides the `frame` first; None: it has been. `heliocor`: what the frame's wavelengths were multiplied by;
-    default HELIOCOR of its header. `camera`, `fibermap`, `method` and `threads` as in `fiberflat`.
+    default HELIOCOR of its header. `camera`, `fibermap`, `method` and `threads` as in `fiberflat`. `adjust_wavelength`,
+    `adjust_lsf`: lines are moved and widened, fibre by fibre, as the sky fibres show them; `extra_variance`: errors near lines
+    are made as wide as the sky fibres' residuals ask.
 
     Examples
     --------
@@ -74,7 +77,8 @@ def sky(frame: OneCamera, fiberflat: Optional[FiberFlat] = None, *, camera: Opti
     """
     letter = _camera(frame, camera)
     return Sky(**_core.sky(_spectra("frame", frame, fibermap, True), _corrections(frame, letter, fiberflat, heliocor=heliocor),
-                           _is_desispec(method), check.threads(threads)))
+                           _is_desispec(method), check.flag("adjust_wavelength", adjust_wavelength),
+                           check.flag("adjust_lsf", adjust_lsf), check.flag("extra_variance", extra_variance), check.threads(threads)))
 
 
 def _each(name: str, given: Any, frames: Mapping[str, List[Any]], shared: bool) -> Dict[str, List[Any]]:

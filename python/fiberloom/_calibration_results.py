@@ -30,7 +30,7 @@ class FiberFlat(Shown):
 @dataclasses.dataclass(eq=False, repr=False)
 class Sky(Shown):
     """The sky as each fibre sees it: flux, ivar, mask, stat_ivar [nspec][nwave], deconvolved [nwave]; throughput [nspec]: a
-    factor on its lines, 1 but with method="desispec"; rows: sky fibres that it was made of, discarded: those of them that are
+    factor on its lines, 1 but with method="desispec"; shift, widening [nspec][nwave], Angstrom: what lines were adjusted by; rows: sky fibres that it was made of, discarded: those of them that are
     far from the others."""
 
     wave: Array
@@ -40,6 +40,8 @@ class Sky(Shown):
     stat_ivar: Array
     deconvolved: Array
     throughput: Array
+    shift: Array
+    widening: Array
     rows: Array
     discarded: Array
 

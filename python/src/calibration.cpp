@@ -134,15 +134,17 @@ py::dict fiberflat(const py::dict& lamp, const std::string& camera, bool desispe
 }
 
 py::dict sky(const py::dict& frame, const py::dict& corrections, bool desispec,
-             std::size_t threads) {
+             bool adjust_wavelength, bool adjust_lsf, bool extra_variance, std::size_t threads) {
   Spectra spectra = to_spectra(frame);
   const Corrections before = to_corrections(corrections);
+  calibrate::SkyOptions options = desispec ? calibrate::desispec_sky() : calibrate::SkyOptions();
+  options.adjust_wavelength = adjust_wavelength;
+  options.adjust_lsf = adjust_lsf;
+  options.extra_variance = extra_variance;
   calibrate::SkyFit fit = Watch().run([&](const Observer&) {
     before.apply(spectra);
     const auto executor = make_executor(threads);
-    return calibrate::compute_sky(spectra, before.band,
-                                  desispec ? calibrate::desispec_sky() : calibrate::SkyOptions(),
-                                  *executor);
+    return calibrate::compute_sky(spectra, before.band, options, *executor);
   });
   py::dict out;
   out["wave"] = to_numpy(std::move(fit.wave));
@@ -153,6 +155,11 @@ py::dict sky(const py::dict& frame, const py::dict& corrections, bool desispec,
   out["deconvolved"] = to_numpy(std::move(fit.deconvolved));
   if (fit.throughput.empty()) fit.throughput.assign(spectra.nspec(), 1.0);
   out["throughput"] = to_numpy(std::move(fit.throughput));
+  for (auto* m : {&fit.adjustment.shift, &fit.adjustment.width}) {
+    if (m->empty()) *m = Array2D<double>(spectra.nspec(), spectra.nwave(), 0.0);
+  }
+  out["shift"] = to_numpy(std::move(fit.adjustment.shift));
+  out["widening"] = to_numpy(std::move(fit.adjustment.width));
   out["rows"] = rows_of(std::move(fit.fibers));
   out["discarded"] = rows_of(std::move(fit.discarded));
   return out;

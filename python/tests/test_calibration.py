@@ -82,6 +82,19 @@ def test_a_sky_is_the_truth_and_names_its_fibres(steps):
     assert np.abs(sky.flux / want - 1)[:, 10:-10].max() < 0.1
 
 
+def test_lines_of_a_sky_are_adjusted(steps):
+    flat, plain = steps["flat"], steps["sky"]
+    frame = steps["frame"]
+    adjusted = fl.sky(frame, flat, camera="r", fibermap=FIBERMAP, adjust_wavelength=True, adjust_lsf=True)
+    assert not plain.shift.any() and not plain.widening.any()
+    assert adjusted.shift.shape == adjusted.widening.shape == adjusted.flux.shape
+    assert adjusted.shift.any() and adjusted.widening.any() and (adjusted.flux != plain.flux).any()
+    bare = fl.sky(frame, flat, camera="r", fibermap=FIBERMAP, extra_variance=False)
+    np.testing.assert_array_equal(bare.ivar, bare.stat_ivar)
+    with pytest.raises(TypeError, match="adjust_lsf"):
+        fl.sky(frame, flat, camera="r", fibermap=FIBERMAP, adjust_lsf=3)
+
+
 def test_flux_is_that_of_the_stars_through_the_new_resolution(steps):
     done, truth = steps["done"], np.array([star_flux(WAVE, s) for s in range(NSPEC)])
     seen = blur(truth, done.resolution)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
+#include "fiberloom/calibrate/sky_lines.hpp"
 #include "fiberloom/calibrate/sky_throughput.hpp"
 #include "fiberloom/calibrate/sky_variance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
@@ -61,7 +62,8 @@ class SkyFitting {
       if (enough || out_.iterations >= o_.most_iterations) break;
     }
     see_through_all();
-    if (nsky() > 1) add_line_variance(spectra_, out_.fibers, o_, out_);
+    if (o_.adjust_wavelength || o_.adjust_lsf) adjust_to_fibers();
+    if (nsky() > 1 && o_.extra_variance) add_line_variance(spectra_, out_.fibers, o_, out_);
     leave_out_what_is_unknown();
     if (o_.throughput == LineThroughput::kFitted) {
       out_.throughput =
@@ -191,6 +193,23 @@ class SkyFitting {
     }
   }
 
+  void adjust_to_fibers() {
+    if (o_.line_pixels == LinePixels::kAll) {
+      out_.adjustment =
+          adjust_lines(spectra_.flux, spectra_.ivar, out_.fibers, o_, out_, executor_);
+      return;
+    }
+    // not ivar_: the clip has left out what is far from the sky that all have, lines that are off
+    // too
+    const Array2D<double> usable = usable_ivar(spectra_, Purpose::kSky, band_);
+    std::vector<std::size_t> near;
+    for (const std::size_t s : out_.fibers) {
+      const auto& far = out_.discarded;
+      if (std::find(far.begin(), far.end(), s) == far.end()) near.push_back(s);
+    }
+    out_.adjustment = adjust_lines(spectra_.flux, usable, near, o_, out_, executor_);
+  }
+
   /// Bins that no sky fibre saw, and whatever they reach by two resolutions; bins with too few.
   void leave_out_what_is_unknown() {
     std::vector<double> unknown(n_), once(n_), twice(n_);
@@ -239,6 +258,8 @@ SkyOptions desispec_sky() {
   o.weight = SkyWeight::kGiven;
   o.line_fibers = LineFibers::kAll;
   o.throughput = LineThroughput::kFitted;
+  o.unmeasured = UnmeasuredFibers::kNotMoved;
+  o.line_pixels = LinePixels::kAll;
   return o;
 }
 

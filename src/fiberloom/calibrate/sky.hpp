@@ -25,6 +25,12 @@ enum class LineFibers { kSeen, kAll };
 /// a fibre's noise, and light of its target on a line, go into it.
 enum class LineThroughput { kNone, kFitted };
 
+/// Of a sky fibre none of whose lines is well measured: kLeftOut: it is between its neighbours.
+/// kNotMoved: its lines are where they should be, as desispec.
+enum class UnmeasuredFibers { kLeftOut, kNotMoved };
+/// Pixels that lines are measured on: those that made the sky, or all of ivar > 0, as desispec.
+enum class LinePixels { kUsable, kAll };
+
 struct SkyOptions {
   SkyWeight weight = SkyWeight::kModel;
   LineFibers line_fibers = LineFibers::kSeen;
@@ -33,8 +39,19 @@ struct SkyOptions {
   int least_iterations = 5, most_iterations = 100;
   /// Part of the sky, near its lines, that the flat's own error does not show.
   double line_share = 0.005;
+  bool extra_variance = true;      ///< near lines, what makes the residuals' chi2 right
+  bool adjust_wavelength = false;  ///< lines are moved, fibre by fibre, as the sky fibres show
+  bool adjust_lsf = false;         ///< and widened
+  UnmeasuredFibers unmeasured = UnmeasuredFibers::kLeftOut;
+  LinePixels line_pixels = LinePixels::kUsable;
 };
 [[nodiscard]] SkyOptions desispec_sky();
+
+/// How each fibre's lines were moved and widened; empty: they were not.
+struct SkyAdjustment {
+  Array2D<double> shift, width;  ///< [nspec][nwave] Angstrom, on top of the sky that all have
+  std::size_t peaks = 0;         ///< well measured, of all sky fibres
+};
 
 /// A sky and what is known of how it was found.
 struct SkyFit : SkyModel {
@@ -43,6 +60,7 @@ struct SkyFit : SkyModel {
   std::vector<std::size_t> discarded;  ///< of these, the ones far from the others
   std::size_t clipped = 0;             ///< pixels
   int iterations = 0;
+  SkyAdjustment adjustment;
 };
 
 /// Rows with OBJTYPE "SKY" whose throughput does not vary. Throws kMissingKeyword where the spectra
@@ -52,7 +70,8 @@ struct SkyFit : SkyModel {
 /// D_f = R_f S + n over the sky fibres, outliers clipped; variance diag(R Cov R^T) of the mean R,
 /// and near lines what makes the residuals' chi2 right: (line_share S)^2 + (shift dS/dlambda)^2.
 /// `flat_fielded` has been divided by its flat. Throws kMissingKeyword, kWrongShape, kNumerical
-/// where there is no sky fibre with light.
+/// where there is no sky fibre with light. With `adjust_...` lines are fitted fibre by fibre before
+/// their variance is judged (sky_lines.hpp).
 [[nodiscard]] SkyFit compute_sky(const Spectra& flat_fielded, char band, const SkyOptions& options,
                                  Executor& executor);
 

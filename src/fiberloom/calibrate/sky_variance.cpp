@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fiberloom/calibrate/sky_lines.hpp"
 #include "loom/base/median.hpp"
 
 namespace fiberloom::calibrate {
@@ -62,34 +63,6 @@ class Peak {
   std::vector<Pixel> pixels_;
   std::vector<std::size_t> ends_;
 };
-
-struct MeanSky {
-  std::vector<double> level, slope;
-};
-
-MeanSky mean_sky(const SkyModel& sky) {
-  const std::size_t n = sky.wave.size();
-  MeanSky out{std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
-  for (std::size_t s = 0; s < sky.flux.rows(); ++s) {
-    for (std::size_t i = 0; i < n; ++i) out.level[i] += sky.flux(s, i);
-  }
-  for (double& v : out.level) v /= static_cast<double>(sky.flux.rows());
-  for (std::size_t i = 1; i + 1 < n; ++i) {
-    out.slope[i] =
-        std::abs((out.level[i + 1] - out.level[i - 1]) / (sky.wave[i + 1] - sky.wave[i - 1]));
-  }
-  return out;
-}
-
-std::vector<std::size_t> peaks_of(const std::vector<double>& level) {
-  const double highest = *std::max_element(level.begin(), level.end());
-  std::vector<std::size_t> out;
-  for (std::size_t i = 1; i + 1 < level.size(); ++i) {
-    const bool peak = level[i] > level[i + 1] && level[i] > level[i - 1];
-    if (peak && level[i] > 0.1 * highest) out.push_back(i);
-  }
-  return out;
-}
 
 }  // namespace
 

@@ -116,11 +116,20 @@ int run_sky(const Given& given, const CalibrationCommand& c) {
     observer.info(
         print("sky from %zu fibres, %zu of them discarded: %d iterations, %zu pixels clipped",
               s.sky_fibers, s.discarded, s.iterations, s.clipped));
+    if (s.peaks > 0) {
+      observer.info(
+          print("lines adjusted by %zu peaks of sky fibres: moved by %.4f, widened by %.4f "
+                "Angstrom (rms)",
+                s.peaks, s.rms_shift, s.rms_width));
+    }
     Json json;
     json["nspec"] = s.nspec;
     json["nwave"] = s.nwave;
     json["iterations"] = s.iterations;
     json["sky_fibers"] = s.sky_fibers;
+    json["adjusted_by_peaks"] = s.peaks;
+    json["rms_shift_aa"] = s.rms_shift;
+    json["rms_width_aa"] = s.rms_width;
     json["discarded_fibers"] = s.discarded;
     json["clipped_pixels"] = s.clipped;
     json["masked_pixels"] = s.without;

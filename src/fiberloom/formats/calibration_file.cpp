@@ -163,6 +163,19 @@ void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite
   });
 }
 
+void write_sky_adjustments(const std::string& path, const std::vector<double>& wave,
+                           const Array2D<double>& shift, const Array2D<double>& width,
+                           const HeaderCards& header, Overwrite overwrite) {
+  require_shape(shift.cols() == wave.size() && like(shift, width), path, "DWAVE");
+  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
+    HeaderCards unit;
+    unit.set("BUNIT", "Angstrom");
+    formats::write_wave(writer, "WAVELENGTH", wave, header);
+    formats::write_matrix(writer, "DWAVE", shift, PixelType::kFloat32, unit);
+    formats::write_matrix(writer, "DLSF", width, PixelType::kFloat32, unit);
+  });
+}
+
 void write_flux_calibration(const std::string& path, const FluxCalibrationFile& file,
                             Overwrite overwrite) {
   require_shapes(path, file, file.calib);

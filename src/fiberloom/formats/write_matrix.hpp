@@ -20,8 +20,7 @@ void write_matrix(fits::FitsWriter& writer, const std::string& name, const Array
 
 /// Wavelengths in Angstrom, float64.
 inline void write_wave(fits::FitsWriter& writer, const std::string& name,
-                       const std::vector<double>& wave) {
-  HeaderCards unit;
+                       const std::vector<double>& wave, HeaderCards unit = {}) {
   unit.set("BUNIT", "Angstrom");
   writer.image(name, std::span<const double>(wave), {wave.size()}, fits::PixelType::kFloat64, unit);
 }

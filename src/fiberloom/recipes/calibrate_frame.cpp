@@ -160,7 +160,7 @@ void require_light(const FrameFile& lamp) {
 }  // namespace
 
 void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
-  std::vector<NamedFile> outputs{{"output", job.output}};
+  std::vector<NamedFile> outputs{{"output", job.output}, {"adjustments", job.adjustments}};
   outputs.insert(outputs.end(), more.begin(), more.end());
   std::vector<NamedFile> inputs{{"input", job.input},     {"fibre flat", job.flat},
                                 {"sky", job.sky},         {"models", job.models},
@@ -174,6 +174,7 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   check_distinct(outputs, inputs);
   const bool pattern = job.step == CalibrationStep::kFiberFlat && !job.flats.empty();
   if (!pattern) check_output(job.output, job.overwrite);  // {camera} is not yet known of it
+  if (!job.adjustments.empty()) check_output(job.adjustments, job.overwrite);
 }
 
 FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
@@ -204,12 +205,34 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
   return out;
 }
 
+namespace {
+
+calibrate::SkyOptions sky_options(const CalibrationJob& job) {
+  if (!job.adjustments.empty() && !(job.adjust_wavelength && job.adjust_lsf)) {
+    throw Error(Status::kUsage,
+                "--save-adjustments: expected --adjust-wavelength and --adjust-lsf with it");
+  }
+  calibrate::SkyOptions options = job.method == CalibrationMethod::kDesispec
+                                      ? calibrate::desispec_sky()
+                                      : calibrate::SkyOptions();
+  options.adjust_wavelength = job.adjust_wavelength;
+  options.adjust_lsf = job.adjust_lsf;
+  options.extra_variance = job.extra_variance;
+  return options;
+}
+
+double rms(const Array2D<double>& m) {
+  double sum = 0;
+  for (std::size_t i = 0; i < m.rows() * m.cols(); ++i) sum += m.data()[i] * m.data()[i];
+  return m.empty() ? 0 : std::sqrt(sum / static_cast<double>(m.rows() * m.cols()));
+}
+
+}  // namespace
+
 SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer) {
+  const calibrate::SkyOptions options = sky_options(job);
   FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer);
   if (!job.flat.empty()) divide(frame, job);
-  const calibrate::SkyOptions options = job.method == CalibrationMethod::kDesispec
-                                            ? calibrate::desispec_sky()
-                                            : calibrate::SkyOptions();
   calibrate::SkyFit sky = about(job.input, [&] {
     return calibrate::compute_sky(frame, band_of(frame.header), options, executor);
   });
@@ -217,10 +240,19 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
     observer.warn(print("%s: spectrum %zu: light where only sky should be; not used for the sky",
                         job.input.c_str(), row));
   }
-  const SkySummary out{sky.flux.rows(), sky.flux.cols(), sky.fibers.size(), sky.discarded.size(),
-                       sky.clipped,     zeros(sky.ivar), sky.iterations};
+  const SkySummary out{sky.flux.rows(),          sky.flux.cols(),      sky.fibers.size(),
+                       sky.discarded.size(),     sky.clipped,          zeros(sky.ivar),
+                       sky.iterations,           sky.adjustment.peaks, rms(sky.adjustment.shift),
+                       rms(sky.adjustment.width)};
+  if ((job.adjust_wavelength || job.adjust_lsf) && out.peaks == 0) {
+    observer.warn(job.input + ": no line of a sky fibre is measured well enough: none is adjusted");
+  }
   SkyFile file;
   file.header = header_of(frame.header, job);
+  if (!job.adjustments.empty()) {
+    write_sky_adjustments(job.adjustments, sky.wave, sky.adjustment.shift, sky.adjustment.width,
+                          file.header, job.overwrite);
+  }
   static_cast<SkyModel&>(file) = std::move(sky);
   write_sky(job.output, file, job.overwrite);
   return out;

@@ -41,6 +41,9 @@ struct CalibrationJob {
   Overwrite overwrite = Overwrite::kYes;
   double clip_nsig = 10, accuracy = 5e-4, spacing_aa = 5;  ///< of a fibre flat
   double scale_nsig = 3;                                   ///< of a flux calibration
+  bool adjust_wavelength = false, adjust_lsf = false;      ///< lines of a sky, fibre by fibre
+  bool extra_variance = true;                              ///< near lines of a sky
+  std::string adjustments;  ///< output: what the lines were moved and widened by
   /// Of standard stars: all cameras of an exposure, or of several, of one spectrograph; of the
   /// quality of an exposure: all of its cameras.
   std::vector<std::string> frames, flats, skies, fluxes, star_files;
@@ -64,6 +67,8 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
 struct SkySummary {
   std::size_t nspec = 0, nwave = 0, sky_fibers = 0, discarded = 0, clipped = 0, without = 0;
   int iterations = 0;
+  std::size_t peaks = 0;                ///< of sky fibres, by which lines were adjusted
+  double rms_shift = 0, rms_width = 0;  ///< Angstrom, over fibres and bins
 };
 /// Frame and fibre flat (none: it has been divided already) -> sky.
 SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer);

@@ -19,6 +19,8 @@ constexpr CalibrationStep kSteps[] = {CalibrationStep::kFiberFlat, CalibrationSt
 std::string other_value(const std::string& key) {
   if (key == "method") return "desispec";
   if (key == "color") return "GAIA-G-RP";
+  if (key == "adjust_wavelength" || key == "adjust_lsf") return "true";
+  if (key == "extra_variance") return "false";
   if (key == "z_max" || key == "z_res") return "0.00050000000000000001";
   return "7";
 }

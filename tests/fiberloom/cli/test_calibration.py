@@ -80,6 +80,23 @@ class Calibration(unittest.TestCase):
         for word in words:
             self.assertIn(word, result.stderr)
 
+    def test_lines_of_a_sky_are_adjusted_and_what_by_is_kept(self):
+        self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q")
+        sky, moved = ["sky", "-i", self.science, "--fiberflat", self.flat, "-o", self.sky], self.out / "skycorr.fits"
+        self.done(*sky, "-q")
+        plain = fits.by_name(self.sky)["SKY"].values()
+        said = self.done(*sky, "--adjust-wavelength", "--adjust-lsf", "--save-adjustments", moved).stderr
+        self.assertRegex(said, r"lines adjusted by \d+ peaks of sky fibres: moved by 0\.\d+, widened by 0\.\d+ Angstrom")
+        hdus = fits.by_name(moved)
+        self.assertEqual(list(hdus), ["WAVELENGTH", "DWAVE", "DLSF"])
+        self.assertEqual(len(hdus["DWAVE"].values()), FIBERS * BINS)
+        self.assertTrue(any(hdus["DWAVE"].values()) and any(hdus["DLSF"].values()))
+        self.assertNotEqual(fits.by_name(self.sky)["SKY"].values(), plain)
+        before = self.sky.read_bytes()
+        self.assert_refused(2, ["--save-adjustments", "--adjust-lsf"], *sky, "--adjust-wavelength", "--save-adjustments", moved)
+        self.assert_refused(2, ["adjustments"], *sky, "--adjust-wavelength", "--adjust-lsf", "--save-adjustments", self.science)
+        self.assertEqual(self.sky.read_bytes(), before)
+
     def test_a_frame_becomes_flat_and_free_of_sky(self):
         for method in ("fiberloom", "desispec"):
             with self.subTest(method):
@@ -203,7 +220,8 @@ class Calibration(unittest.TestCase):
         told = json.loads(summary.read_text())
         self.assertEqual(told["program"], "fiberloom sky")
         self.assertEqual(told["result"]["sky_fibers"], sum(SKY))
-        self.assertEqual(told["settings"], {"method": "fiberloom"})
+        self.assertEqual(told["settings"], {"adjust_lsf": "false", "adjust_wavelength": "false",
+                                            "extra_variance": "true", "method": "fiberloom"})
         self.assertEqual(told["input"]["fiberflat"], str(self.flat))
         self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q", "--json", summary)
         self.assertEqual(json.loads(summary.read_text())["result"]["lost_fibers"], 0)
