@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the steps of the calibration give."""
 import dataclasses
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ._html import Shown
 from ._types import Array
@@ -30,8 +30,8 @@ class FiberFlat(Shown):
 @dataclasses.dataclass(eq=False, repr=False)
 class Sky(Shown):
     """The sky as each fibre sees it: flux, ivar, mask, stat_ivar [nspec][nwave], deconvolved [nwave]; throughput [nspec]: a
-    factor on its lines, 1 but with method="desispec"; shift, widening [nspec][nwave], Angstrom: what lines were adjusted by; rows: sky fibres that it was made of, discarded: those of them that are
-    far from the others."""
+    factor on its lines, 1 but with method="desispec"; rows: sky fibres that it was made of, discarded: those of them that are
+    far from the others; shift, widening [nspec][nwave], Angstrom: what lines were adjusted by, None: they were not."""
 
     wave: Array
     flux: Array
@@ -40,10 +40,10 @@ class Sky(Shown):
     stat_ivar: Array
     deconvolved: Array
     throughput: Array
-    shift: Array
-    widening: Array
     rows: Array
     discarded: Array
+    shift: Optional[Array] = None
+    widening: Optional[Array] = None
 
     def __repr__(self) -> str:
         return f"<fiberloom.Sky {self.flux.shape[0]} fibres x {self.flux.shape[1]} bins, of {len(self.rows)} sky fibres>"

@@ -155,11 +155,10 @@ py::dict sky(const py::dict& frame, const py::dict& corrections, bool desispec,
   out["deconvolved"] = to_numpy(std::move(fit.deconvolved));
   if (fit.throughput.empty()) fit.throughput.assign(spectra.nspec(), 1.0);
   out["throughput"] = to_numpy(std::move(fit.throughput));
-  for (auto* m : {&fit.adjustment.shift, &fit.adjustment.width}) {
-    if (m->empty()) *m = Array2D<double>(spectra.nspec(), spectra.nwave(), 0.0);
+  if (adjust_wavelength || adjust_lsf) {
+    out["shift"] = to_numpy(std::move(fit.adjustment.shift));
+    out["widening"] = to_numpy(std::move(fit.adjustment.width));
   }
-  out["shift"] = to_numpy(std::move(fit.adjustment.shift));
-  out["widening"] = to_numpy(std::move(fit.adjustment.width));
   out["rows"] = rows_of(std::move(fit.fibers));
   out["discarded"] = rows_of(std::move(fit.discarded));
   return out;
