@@ -98,6 +98,35 @@ TEST_F(Hdf5, BoxesTypesAndTextsComeBack) {
       Status::kWrongShape);
 }
 
+TEST_F(Hdf5, LargeChunksThatGoPastThePageCacheAreTheSameBytes) {
+  constexpr std::size_t kRow = 512 * 512;  // a megabyte
+  std::vector<float> values(3 * kRow);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const std::span<const float> all(values);
+  const auto begin = [&](Writer& writer) {
+    writer.create("data", Type::kFloat32, {3, 512, 512}, {1, 512, 512}, Room::kAtOnce);
+  };
+  const std::string floats = folder.file("floats.h5"), doubles = folder.file("doubles.h5");
+  {
+    Writer writer(floats, Overwrite::kYes);
+    begin(writer);
+    writer.write("data", 1, all.subspan(kRow));
+    writer.write("data", 0, all.first(kRow));
+    EXPECT_EQ(thrown_by([&] { writer.write("data", 2, all.first(2 * kRow)); }), Status::kInternal);
+    writer.commit();
+  }
+  {  // converted by the library, which writes them itself
+    Writer writer(doubles, Overwrite::kYes);
+    begin(writer);
+    const std::vector<double> same(values.begin(), values.end());
+    writer.write("data", 0, std::span<const double>(same));
+    writer.commit();
+  }
+  EXPECT_EQ(loom::test::read_bytes(floats), loom::test::read_bytes(doubles));
+  const auto read = Reader(floats).read("data");
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), values.begin(), values.end()));
+}
+
 TEST_F(Hdf5, AFileThatStaysIsFilledByAnotherWriterAndIsTheSame) {
   const std::string path = folder.file("late.h5");
   const std::vector<float> one(6, 1), two(6, 2);

@@ -75,7 +75,7 @@ Command make_compare() {
                       exit_codes_of_reader().code(Status::kInterrupted).text()};
   const auto state = std::make_shared<CompareCommand>();
   Options& options = command.options;
-  options.add("A", &state->first, "a volume: HDF5, or TIFF images", {.required = true});
+  options.add("A", &state->first, "a volume: HDF5, OME-Zarr, or TIFF images", {.required = true});
   options.add("B", &state->second, "what it is held against", {.required = true});
   options.add("--group", &state->group, "exchange, exchange1 ...", {.shows_default = true});
   options.add("--circle", &state->circle, "within so many half widths of a slice; 0: all of it",

@@ -52,7 +52,7 @@ Command make_view() {
   const auto state = std::make_shared<ViewCommand>();
   Options& options = command.options;
   ViewJob& job = state->job;
-  options.add("VOLUME", &job.volume, "HDF5, or TIFF images", {.required = true});
+  options.add("VOLUME", &job.volume, "HDF5, OME-Zarr, or TIFF images", {.required = true});
   options.add("-o,--output", &state->page, "the page, HTML", {.required = true});
   options.add("--with", &job.other, "another volume of the same size, such as the truth",
               {.value = "VOLUME"});

@@ -212,19 +212,15 @@ std::vector<std::string> ZarrVolume::files(const VolumeShape& shape, const Chunk
 
 std::vector<VolumeNote> ZarrVolume::describe(const std::string& folder) {
   constexpr std::size_t kMostText = std::size_t{1} << 20;
-  const std::string attributes = folder + "/.zattrs", array = folder + "/" + array_name(0);
-  if (!fs::is_regular_file(attributes) || !fs::is_regular_file(array)) return {};
+  const std::string attributes = folder + "/.zattrs";
+  if (!fs::is_regular_file(attributes)) return {};
   const auto all = Json::parse(read_text(attributes, kMostText));
-  const auto first = Json::parse(read_text(array, kMostText));
   try {
-    if (!all || !first) throw JsonError("no JSON");
-    const auto& shape = first->at("shape").elements();
-    if (shape.size() != 3) throw JsonError("not three axes");
-    std::vector<VolumeNote> notes{
-        {"slices", print("%zu", shape[0].get<std::size_t>())},
-        {"rows x columns",
-         print("%zu x %zu", shape[1].get<std::size_t>(), shape[2].get<std::size_t>())},
-        {"levels", print("%zu", all->at("multiscales").elements().at(0).at("datasets").size())}};
+    if (!all) throw JsonError("no JSON");
+    std::vector<VolumeNote> notes;
+    if (const Json* scales = all->find("multiscales")) {
+      notes.push_back({"levels", print("%zu", scales->elements().at(0).at("datasets").size())});
+    }
     if (const Json* own = all->find("tomoloom")) {
       for (const auto& [name, value] : own->members()) {
         notes.push_back({name, value.get<std::string>()});

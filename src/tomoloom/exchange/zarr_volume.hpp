@@ -40,7 +40,8 @@ class ZarrVolume final : public SliceSink {
   /// Files of the finished volume, relative to its folder.
   [[nodiscard]] static std::vector<std::string> files(const VolumeShape& shape,
                                                       const Chunks& chunks);
-  /// The kind and what was done, of the folder's attributes; empty where it is no such volume.
+  /// Levels and what was done, of the folder's attributes; empty where it has none. Throws
+  /// kCorrupt.
   [[nodiscard]] static std::vector<VolumeNote> describe(const std::string& folder);
 
  private:

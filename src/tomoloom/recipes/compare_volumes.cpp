@@ -9,10 +9,12 @@
 #include "loom/base/stop.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/zarr_reader.hpp"
 
 namespace tomoloom {
 
 std::unique_ptr<FrameSource> open_slices(const std::string& path, const std::string& group) {
+  if (is_zarr(path)) return std::make_unique<ZarrReader>(path);
   if (is_stack(path))
     return std::make_unique<StackReader>(StackFiles{.data = path, .flats = {}, .darks = {}});
   return std::make_unique<ScanReader>(path, group);

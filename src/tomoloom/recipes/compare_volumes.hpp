@@ -14,7 +14,8 @@
 
 namespace tomoloom {
 
-/// A volume, or anything that lies as one: an HDF5 file with GROUP/data, or a stack of images.
+/// A volume, or anything that lies as one: an HDF5 file with GROUP/data, a Zarr folder, or a stack
+/// of images.
 /// Throws what reading scans does.
 [[nodiscard]] std::unique_ptr<FrameSource> open_slices(const std::string& path,
                                                        const std::string& group);

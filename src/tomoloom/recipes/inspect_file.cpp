@@ -8,6 +8,7 @@
 #include "loom/tiff/tiff.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/scan_reader.hpp"
+#include "tomoloom/exchange/zarr_reader.hpp"
 #include "tomoloom/exchange/zarr_volume.hpp"
 
 namespace tomoloom {
@@ -29,6 +30,18 @@ FileReport report_volume(const std::string& path, const hdf5::Reader& reader,
   for (const std::string& name : reader.children("process/tomoloom")) {
     const auto text = reader.text("process/tomoloom/" + name);
     if (text) report.facts.emplace_back(name, *text);
+  }
+  return report;
+}
+
+FileReport report_zarr(const std::string& path) {
+  const ZarrReader reader(path);
+  const ScanLayout& layout = reader.layout();
+  FileReport report{.path = path, .kind = "OME-Zarr volume", .facts = {}};
+  report.facts.emplace_back("slices", std::to_string(layout.angles));
+  report.facts.emplace_back("rows x columns", print("%zu x %zu", layout.rows, layout.columns));
+  for (const VolumeNote& fact : ZarrVolume::describe(path)) {
+    report.facts.emplace_back(fact.name, fact.value);
   }
   return report;
 }
@@ -58,11 +71,7 @@ FileReport report_stack(const std::string& path) {
 }  // namespace
 
 FileReport inspect_file(const std::string& path, const std::string& group) {
-  if (const auto facts = ZarrVolume::describe(path); !facts.empty()) {
-    FileReport report{.path = path, .kind = "OME-Zarr volume", .facts = {}};
-    for (const VolumeNote& fact : facts) report.facts.emplace_back(fact.name, fact.value);
-    return report;
-  }
+  if (is_zarr(path)) return report_zarr(path);
   if (is_stack(path)) return report_stack(path);
   {
     const hdf5::Reader reader(path);

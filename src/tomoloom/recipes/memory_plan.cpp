@@ -76,7 +76,8 @@ MemoryPlan plan_memory(const ReconJob& job, const ScanLayout& layout, const Slic
   const std::uint64_t always =
       kProgram + threads * (kThread + sinogram_bytes(job, layout) + plan.thread_bytes()) +
       plan.group_bytes() + card_bytes(job, plan) + read.buffers + averages + integrals +
-      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps);
+      std::min(raw, kHeapKeeps) + std::min(slices, kHeapKeeps) +
+      std::uint64_t{plan.image()} * plan.image() * sizeof(float);  // a slice on its way to the disk
   const std::uint64_t before =
       read.before > 0 ? kProgram + threads * kThread + read.buffers + read.before : 0;
   const std::uint64_t centre = search_bytes(job, layout, threads);

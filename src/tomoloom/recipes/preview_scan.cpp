@@ -144,7 +144,7 @@ class Preview {
     summary_.axis = window.to_detector(*axis_);
     const std::size_t n = layout_.columns;
     cut_ = {.slice = layout_.rows / 2, .row = n / 2, .column = n / 2};
-    sums_.emplace(layout_.rows, n, *axis_, cut_);
+    sums_.emplace(layout_.rows, n, *axis_, cut_, job_.tilt_deg * std::numbers::pi / 180);
   }
   [[nodiscard]] std::vector<Gain> find_gains(const ScanLayout& layout) const {
     RawBlock block{.first = 0, .rows = layout.rows, .projections = {}, .flats = {}, .darks = {}};

@@ -86,6 +86,12 @@ bool on_card(Backend backend) noexcept {
 }
 
 SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
+  const bool knows_tilt = job.method == Method::kExact || job.method == Method::kFbp;
+  if (job.tilt_deg != 0 && (!knows_tilt || job.acquisition == Acquisition::kHalf)) {
+    throw Error(Status::kUnsupported,
+                "--tilt: goes with --method exact or fbp, and without --acquisition half");
+  }
+  geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
   SlicePlan plan{.geometry = std::move(geometry), .grid = {}};
   plan.rays = {.iterations = job.iterations,
                .filter = job.filter,
@@ -93,19 +99,12 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
                .weight = job.reg_par,
                .edge = job.reg_edge,
                .gram = job.gram};
-  if (job.method == Method::kExact) {
+  if (job.method == Method::kExact && job.tilt_deg == 0) {
     plan.grid = plan_exact(plan.geometry, job.filter);
   } else if (job.method == Method::kGridrec) {
     plan.grid = plan_gridrec(plan.geometry, job.filter);
   } else {
     plan.rays.method = ray_method(job.method);
-  }
-  if (job.tilt_deg != 0) {
-    if (job.method != Method::kFbp || job.acquisition == Acquisition::kHalf) {
-      throw Error(Status::kUnsupported,
-                  "--tilt: goes with --method fbp, and without --acquisition half");
-    }
-    plan.geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
   }
   if (job.gram == Gram::kFft) {
     if (plan.grid || !takes_convolution(plan.rays.method)) {
@@ -120,7 +119,7 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
 SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer& observer) {
   if (!plan.grid && (backend == Backend::kCuda || backend == Backend::kEmulate)) {
     throw Error(Status::kUnsupported,
-                "--backend: --method exact and gridrec go to a card, no other");
+                "--backend: --method exact and gridrec go to a card, no other, and without --tilt");
   }
   if (plan.grid) device_ = open_card(*plan.grid, backend, observer);
   if (device_) {

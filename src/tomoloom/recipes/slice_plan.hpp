@@ -37,7 +37,8 @@ struct SlicePlan {
 /// Whether slices are made on a card, as far as is known before one is opened: by rounding others.
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
-/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
+/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis: of
+/// kExact and kFbp, which do, the slices are made by the one TiltedEngine.
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
 
 /// One group of slices after the other, after a plan that outlives it.

@@ -20,8 +20,10 @@ struct PlaneCut {
 
 class PlaneSums {
  public:
-  /// Of projections [row][column]; slices are as wide as these.
-  PlaneSums(std::size_t rows, std::size_t columns, double centre, const PlaneCut& cut);
+  /// Of projections [row][column]; slices are as wide as these, and with an axis tilted along the
+  /// beam (radians) planes across it as TiltedEngine's.
+  PlaneSums(std::size_t rows, std::size_t columns, double centre, const PlaneCut& cut,
+            double tilt = 0);
 
   /// Adds projections [angle][row][column] at angles theta (radians), values finite. Linear between
   /// pixels of the filtered line. O(rows columns log columns + columns^2) an angle.
@@ -34,18 +36,26 @@ class PlaneSums {
   [[nodiscard]] std::vector<float> column(double share) const { return turned(column_, share); }
 
  private:
+  /// The rows of a group, filtered: elements of the group's rows.
+  const float* filter_group(std::size_t group, const float* projection, float* line, float* work,
+                            float* more) const;
   void add_group(std::size_t group, std::span<const float> projections,
                  std::span<const double> theta);
+  void add_tilted(std::span<const float> projections, std::span<const double> theta,
+                  Executor& executor);
   [[nodiscard]] std::vector<float> turned(const std::vector<float>& sums, double share) const;
 
   std::size_t rows_, columns_;
   double centre_;
   PlaneCut cut_;
+  double tilt_;
+  std::size_t beside_;  ///< rows on either side of lines of rows, with a tilted axis
   fft::Plan<float> forward_, back_;
   std::vector<float> response_;
   std::vector<float> row_, column_;  ///< [group of rows][place] elements of the group's rows
   std::vector<float> slice_;         ///< [row][column]
-  std::vector<float> lines_;         ///< [angle][column]: the cut slice's, filtered
+  /// Filtered, [angle][column]: the cut slice's, or with a tilted axis all rows and those beside.
+  std::vector<float> lines_;
 };
 
 }  // namespace tomoloom

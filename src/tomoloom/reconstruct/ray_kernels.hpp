@@ -41,7 +41,7 @@ struct RayEntries {
   const Real* weight = nullptr;
 };
 
-/// Lines of points half a pixel apart, each with `rows` neighbouring rows side by side.
+/// Lines of points, each with `rows` neighbouring rows side by side.
 template <class Real>
 struct RowLines {
   std::size_t points = 0, rows = 0;
@@ -65,8 +65,8 @@ struct RayKernels {
   void (*sum)(const RayEntries<Real>& ray, const Real* slice, Real* seen);
   /// pixel += weight step, of each slice of the group.
   void (*add)(const RayEntries<Real>& ray, const Real* step, Real* slice);
-  /// row[pixel] += what lies between four neighbours, each slice of the group from rows of its own;
-  /// nothing beyond the line's ends.
+  /// row[pixel] += what lies between two points and four rows, each slice of the group from rows of
+  /// its own; nothing beyond the line's ends.
   void (*collect_between)(const RowLines<Real>& lines, const TiltedRow& seen, std::size_t pixels,
                           Real* row);
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -126,6 +127,14 @@ struct RayTable {
     }
   }
 
+  /// What rows -1, 0, 1, 2 count at `down` rows below row 0: cubics that meet with one slope, exact
+  /// for parabolas (Keys 1981).
+  static std::array<Real, 4> between_rows(Real down) {
+    const Real up = 1 - down, half(0.5);
+    return {-half * down * up * up, 1 - half * down * down * (5 - 3 * down),
+            1 - half * up * up * (5 - 3 * up), -half * up * down * down};
+  }
+
   static void collect_between(const RowLines<Real>& lines, const TiltedRow& seen,
                               std::size_t pixels, Real* row) {
     const double last = static_cast<double>(lines.points) - 1;
@@ -134,16 +143,19 @@ struct RayTable {
       if (!(at >= 0) || !(at < last)) continue;
       const double away = seen.row + seen.row_step * static_cast<double>(i);
       const double below = std::floor(at), above = std::floor(away);
-      const auto far = static_cast<Real>(at - below), down = static_cast<Real>(away - above);
-      const V a((1 - far) * (1 - down)), b((1 - far) * down), c(far * (1 - down)), d(far * down);
+      const auto far = static_cast<Real>(at - below);
+      const std::array<Real, 4> rows = between_rows(static_cast<Real>(away - above));
       const Real* const from = lines.data + static_cast<std::size_t>(below) * lines.rows +
-                               static_cast<std::size_t>(above);
+                               static_cast<std::size_t>(above) - 1;
       const Real* const next = from + lines.rows;
       for (std::size_t lane = 0; lane < slices; lane += width) {
-        V sum = fma(a, V::load(from + lane), V::load(row + lane));
-        sum = fma(b, V::load(from + lane + 1), sum);
-        sum = fma(c, V::load(next + lane), sum);
-        fma(d, V::load(next + lane + 1), sum).store(row + lane);
+        V near(0), more(0);
+        FL_UNROLL
+        for (std::size_t k = 0; k < 4; ++k) {
+          near = fma(V(rows[k]), V::load(from + lane + k), near);
+          more = fma(V(rows[k]), V::load(next + lane + k), more);
+        }
+        fma(V(far), more - near, V::load(row + lane) + near).store(row + lane);
       }
     }
   }

@@ -11,7 +11,7 @@
 namespace tomoloom {
 namespace {
 
-constexpr std::size_t kPointsOfPixel = 2;
+constexpr std::size_t kPointsOfPixel = 4;
 /// Rows of a slice that a task works on: a line's points are read once for so many.
 constexpr std::size_t kTiltedRowsPerTask = 8;
 
@@ -28,7 +28,7 @@ std::size_t points(const Geometry& geometry) noexcept { return kPointsOfPixel * 
 std::size_t rows_beside(const Geometry& geometry) noexcept {
   if (geometry.tilt == 0) return 0;
   const double corner = static_cast<double>(geometry.columns) * std::sqrt(0.5);
-  return static_cast<std::size_t>(std::ceil(corner * std::abs(std::sin(geometry.tilt)))) + 1;
+  return static_cast<std::size_t>(std::ceil(corner * std::abs(std::sin(geometry.tilt)))) + 2;
 }
 
 TiltedEngine::TiltedEngine(const Geometry& geometry, const FilterChoice& filter, Isa isa)

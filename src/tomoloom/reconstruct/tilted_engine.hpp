@@ -19,11 +19,11 @@ namespace tomoloom {
 
 /// f(u, v, z) = cos(tilt) sum over angles of w q(centre + u cos + v sin, z + (-u sin + v cos)
 /// sin(tilt)), z in rows: a slice is the plane across the axis that its row sees on the axis,
-/// slices are 1/cos(tilt) pixels apart. q: rows filtered on twice the line, at points half a pixel
-/// apart, linear between those and between rows. Over a whole turn that is the inverse but for the
-/// frequencies within tilt of the axis, that no projection sees. Rows beyond those that there are
-/// count as the last one. Holds the memory of one group at a time; results do not depend on the
-/// executor.
+/// slices are 1/cos(tilt) pixels apart. q: rows filtered on twice the line, at points a quarter of
+/// a pixel apart, linear between those and cubic between rows. Over a whole turn that is the
+/// inverse but for the frequencies within tilt of the axis, that no projection sees. Rows beyond
+/// those that there are count as the last one. Holds the memory of one group at a time; results do
+/// not depend on the executor.
 class TiltedEngine {
  public:
   TiltedEngine(const Geometry& geometry, const FilterChoice& filter, Isa isa = active_isa());

@@ -78,7 +78,16 @@ class Recon(Case):
         for some in (self.out / "some").iterdir():
             both = [struct.unpack("<4096f", path.read_bytes()[-64 * 64 * 4:]) for path in (some, self.out / "all" / some.name)]
             self.assertLess(max(abs(a - b) for a, b in zip(*both)), 1e-5 * max(map(abs, both[0])))
-        self.fails(15, "--tilt", "recon", scan, "-o", self.volume, "--tilt", 6)
+        # the default method: the same text, and better than without the word; the others know no tilt
+        self.ok("recon", scan, "-o", self.volume, "--mask", 0, "--quiet", "--tilt", 6)
+        self.ok("compare", self.volume, truth, "--circle", 0.9, "--max-relative", 0.15)
+        pages = []
+        for words in ((), ("--tilt", 6)):
+            self.ok("recon", scan, "-o", self.volume, "--quiet", "--rows", "30:32", "--preview", self.out / "now.html", *words)
+            pages.append((self.out / "now.html").read_bytes())
+        self.assertNotEqual(*pages)
+        for words in (("gridrec",), ("cgls",), ("exact", "--acquisition", "half", "--center", 20)):
+            self.fails(15, "--tilt", "recon", scan, "-o", self.volume, "--tilt", 6, "--method", *words)
         self.fails(2, "--tilt", "recon", scan, "-o", self.volume, "--tilt", 50)
 
     def test_phase_is_retrieved_before_the_logarithm(self):

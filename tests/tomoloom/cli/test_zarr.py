@@ -62,6 +62,24 @@ class Zarr(Case):
         self.fails(32, "holds 0/mine.txt", "recon", self.scan, "-o", volume)
         self.assertEqual([p.name for p in self.out.iterdir()], ["volume.zarr"])
 
+    def test_is_looked_at_and_compared_as_any_volume(self):
+        want = self.out / "same.h5"
+        self.ok("recon", self.scan, "-o", want, "--quiet", "--rows", "3:40")
+        for words in ((), ("--zarr-level", 3)):
+            volume = self.volume_of(*words)
+            self.ok("compare", volume, want, "--max-rms", 0)
+            self.ok("compare", want, volume, "--max-rms", 0)
+            self.ok("view", volume, "-o", self.out / "v.html", "--with", want, "--scan", self.scan)
+            self.assertIn("volume.zarr", (self.out / "v.html").read_text())
+        chunk = volume / "0/1/0/0"
+        chunk.write_bytes(chunk.read_bytes()[:-9])
+        self.fails(14, "0/1/0/0", "compare", volume, want)
+        self.fails(14, "0/1/0/0", "view", volume, "-o", self.out / "w.html")
+        self.assertFalse((self.out / "w.html").exists())
+        (volume / "0/.zarray").write_text("{")
+        for words in (("compare", volume, want), ("info", volume), ("view", volume, "-o", self.out / "w.html")):
+            self.fails(14, "0/.zarray", *words)
+
     def test_of_many_scans(self):
         command = ("recon", self.scan.parent, "-o", self.out / "all", "--format", "zarr", "--rows", "3:8")
         self.ok(*command)
