@@ -39,6 +39,7 @@ struct MapJob {
   Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
+  bool partial = false;           ///< files have only pixels that were hit
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
   std::string checkpoint = {};      ///< a file that the iterations are kept in; empty: nowhere
