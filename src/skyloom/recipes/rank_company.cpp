@@ -44,6 +44,7 @@ std::span<const PixelSums> next_tile(Cursor<PixelSums>& from) {
 
 void RankMail::post(int to, std::vector<std::byte> bytes) {
   std::uint64_t length = bytes.size();
+  sent_ += sizeof length + length;
   std::vector<std::byte> head(sizeof length);
   std::memcpy(head.data(), &length, sizeof length);
   ranks_.send(to, kTag, std::move(head));

@@ -330,10 +330,16 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
+  const std::uint64_t sent_before = company != nullptr ? company->sent() : 0;
   if (job.method == MapMethod::kGls) {
     solve_likelihood(source, job, parts, *out, readers, observer, company);
   } else {
     solve_offsets(source, job, *out, std::move(device), executor, observer, company);
+  }
+  if (company != nullptr) {
+    double sent = static_cast<double>(company->sent() - sent_before);
+    company->sum({&sent, 1});
+    summary.solve_sent_bytes = static_cast<std::size_t>(sent);
   }
   tell_solution(*out, observer);
   summary.solve = clock.lap();
