@@ -217,6 +217,7 @@ class Faults(Case):
         self.fails(14, "cut.h5", "map", cut, *out)
         self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
         self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
+        self.fails(2, "named twice", "map", first, f"{first.parent}/../{first.parent.name}/{first.name}", *out)
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
         # a pair of detectors that crosses each pixel once
