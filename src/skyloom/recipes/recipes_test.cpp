@@ -28,6 +28,7 @@ namespace {
 using loom::test::read_bytes;
 using loom::test::TempFolder;
 using loom::test::thrown_by;
+using test::ChangedTod;
 using test::small_maps;
 using test::small_simulation;
 using test::some_sky;
@@ -229,39 +230,18 @@ TEST(MakeMaps, GivesTheSameFilesForAnyNumberOfThreads) {
   }
 }
 
-/// Of each sample a reason to leave it out.
-class NothingGood final : public TodSource {
- public:
-  NothingGood(const SimulationOptions& options, bool flagged)
-      : inner_(options, nullptr), flagged_(flagged) {}
-  [[nodiscard]] std::size_t observations() const override { return inner_.observations(); }
-  [[nodiscard]] const Observation& observation(std::size_t number) const override {
-    return inner_.observation(number);
-  }
-  [[nodiscard]] Boresight boresight(std::size_t number) const override {
-    return inner_.boresight(number);
-  }
-  void read(std::size_t number, const Boresight& boresight, std::size_t first,
-            std::span<const Signal> signals) const override {
-    inner_.read(number, boresight, first, signals);
-    for (const Signal& signal : signals) {
-      if (flagged_) std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
-      if (!flagged_) std::fill(signal.values.begin(), signal.values.end(), NAN);
-    }
-  }
-
- private:
-  SimulatedTod inner_;
-  bool flagged_;
-};
-
 TEST(MakeMaps, SaysWhyNoSampleIsGood) {
   const TempFolder folder;
   SerialExecutor one;
+  const SimulatedTod good(small_simulation(), nullptr);
   for (const bool flagged : {true, false}) {
-    const auto thrown = thrown_by([&] {
-      make_maps(NothingGood(small_simulation(), flagged), small_maps(folder.file("m")), one);
+    const ChangedTod source(good, [&](std::size_t, std::span<const Signal> signals) {
+      for (const Signal& signal : signals) {
+        if (flagged) std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+        if (!flagged) std::fill(signal.values.begin(), signal.values.end(), NAN);
+      }
     });
+    const auto thrown = thrown_by([&] { make_maps(source, small_maps(folder.file("m")), one); });
     EXPECT_EQ(thrown.status, kNoGoodData);
     EXPECT_TRUE(thrown.says(flagged
                                 ? "none of 84000 samples is good: 84000 are flagged, 0 not finite"
