@@ -161,6 +161,8 @@ class Reader {
                                                const std::string& field) const;
   [[nodiscard]] std::vector<std::string> read_text_field(const std::string& name,
                                                          const std::string& field) const;
+  /// A list of texts of fixed length, as Writer::texts() has it; empty where there is none.
+  [[nodiscard]] std::vector<std::string> read_texts(const std::string& name) const;
 
  private:
   struct Impl;

@@ -31,6 +31,26 @@ std::optional<std::string> text_by(const Handle& type, const Handle& space, cons
 
 constexpr hsize_t kAnyNumber = ~hsize_t{0};
 
+/// Bytes of a text of fixed length; 0: it is none, or too long a one.
+std::size_t text_size(const Handle& type) {
+  constexpr std::size_t kMostLetters = 4096;
+  const std::size_t size = H5Tget_size(type.get());
+  const bool fixed = H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) <= 0;
+  return fixed && size <= kMostLetters ? size : 0;
+}
+
+/// Texts of `size` bytes each, without what fills them up.
+std::vector<std::string> texts_of(std::span<const char> letters, std::size_t size) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at + size <= letters.size(); at += size) {
+    std::string text(letters.data() + at, size);
+    text.erase(std::min(text.find('\0'), text.size()));
+    text.erase(text.find_last_not_of(' ') + 1);
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
 }  // namespace
 
 struct Reader::Impl {
@@ -290,21 +310,25 @@ std::vector<std::string> Reader::read_text_field(const std::string& name,
   if (rows == 0) return {};
   const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
   const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
-  constexpr std::size_t kMostLetters = 4096;
-  const std::size_t size = H5Tget_size(stored.get());
-  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) > 0 ||
-      size > kMostLetters) {
-    return {};
+  const std::size_t size = text_size(stored);
+  if (size == 0) return {};
+  return texts_of(impl_->read_member<char>(name, set, field, stored.get(), rows * size), size);
+}
+
+std::vector<std::string> Reader::read_texts(const std::string& name) const {
+  if (!has(name)) return {};
+  const Lock lock;
+  const Handle set = impl_->open(name), stored(H5Dget_type(set.get()), H5Tclose);
+  const Handle space(H5Dget_space(set.get()), H5Sclose);
+  const std::size_t size = text_size(stored);
+  const hssize_t rows = H5Sget_simple_extent_npoints(space.get());
+  constexpr hssize_t kMostRows = 1 << 20;
+  if (size == 0 || rows <= 0 || rows > kMostRows) return {};
+  std::vector<char> letters(static_cast<std::size_t>(rows) * size);
+  if (H5Dread(set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, letters.data()) < 0) {
+    throw Error(Status::kCorrupt, impl_->path + ": " + name + " cannot be read");
   }
-  const auto letters = impl_->read_member<char>(name, set, field, stored.get(), rows * size);
-  std::vector<std::string> out;
-  for (std::size_t r = 0; r < rows; ++r) {
-    std::string text(letters.data() + r * size, size);
-    text.erase(std::min(text.find('\0'), text.size()));
-    text.erase(text.find_last_not_of(' ') + 1);
-    out.push_back(std::move(text));
-  }
-  return out;
+  return texts_of(letters, size);
 }
 
 void Reader::read_box(const std::string& name, std::span<const std::size_t> start,

@@ -208,6 +208,9 @@ TEST_F(Hdf5, NumbersAndTextsDescribeAndBytesComeBack) {
     writer.commit();
   }
   const Reader reader(path);
+  EXPECT_EQ(reader.read_texts("names"), (std::vector<std::string>{"D0A", "D0B-150", ""}));
+  EXPECT_TRUE(reader.read_texts("flags").empty());
+  EXPECT_TRUE(reader.read_texts("nothing").empty());
   EXPECT_EQ(reader.number("attr", "rate"), 19.5);
   EXPECT_EQ(reader.number("attr", "uid"), 186888857);
   EXPECT_FALSE(reader.number("attr", "name"));

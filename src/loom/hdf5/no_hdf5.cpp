@@ -56,6 +56,7 @@ std::vector<double> Reader::read_field(const std::string&, const std::string&) c
 std::vector<std::string> Reader::read_text_field(const std::string&, const std::string&) const {
   return {};
 }
+std::vector<std::string> Reader::read_texts(const std::string&) const { return {}; }
 
 std::vector<std::size_t> Reader::extent(const std::string&) const { return {}; }
 std::vector<std::size_t> Reader::chunk(const std::string&) const { return {}; }

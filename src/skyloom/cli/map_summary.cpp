@@ -33,8 +33,10 @@ Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts)
   json["version"] = version();
   json["isa"] = isa_name(active_isa());
   json["threads"] = facts.threads;
-  json["ranks"] = {
-      {"size", facts.ranks.size}, {"library", facts.ranks.library}, {"open_s", facts.ranks.open_s}};
+  json["ranks"] = {{"size", facts.ranks.size},
+                   {"library", facts.ranks.library},
+                   {"open_s", facts.ranks.open_s},
+                   {"solve_sent_bytes", s.solve_sent_bytes}};
   json["options"] = Json::object();
   for (const auto& [key, text] : option_texts(map_option_rows(), job)) json["options"][key] = text;
   json["data"] = {{"observations", s.observations},

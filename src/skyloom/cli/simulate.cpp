@@ -76,6 +76,10 @@ int run_simulate(SimulateCommand& command) {
     simulation.schedule =
         std::make_shared<const GroundSchedule>(read_schedule(command.job.schedule));
   }
+  if (!command.job.focal_plane.empty()) {
+    simulation.given = std::make_shared<const FocalPlane>(
+        read_focal_plane(command.job.focal_plane, simulation.plane));
+  }
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
   command.maps.coordinates = ecliptic ? "E" : "C";
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
@@ -120,6 +124,9 @@ Command make_simulate() {
   options.add("--schedule", &state->job.schedule,
               "scans from the ground, instead of a satellite's: TOAST's format, or skyloom "
               "schedule's");
+  options.add("--focal-plane", &state->job.focal_plane,
+              "detectors, instead of the hexagon's: a focal plane or an observation of TOAST's "
+              "(HDF5), with their noise where it is there");
   options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
   options.add("--json", &state->json, "summary as JSON; - is standard output");
   for (const char* group :

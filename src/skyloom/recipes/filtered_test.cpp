@@ -20,39 +20,26 @@ namespace {
 
 using loom::test::read_bytes;
 using loom::test::TempFolder;
+using test::ChangedTod;
 using test::small_maps;
 using test::small_simulation;
 using test::some_sky;
 
 /// Another source's samples with what all detectors see, a polynomial of each, and flags.
-class Disturbed final : public TodSource {
+class Disturbed final : public ChangedTod {
  public:
   Disturbed(const TodSource& source, double common, double own)
-      : source_(source), common_(common), own_(own) {}
-  [[nodiscard]] std::size_t observations() const override { return source_.observations(); }
-  [[nodiscard]] const Observation& observation(std::size_t number) const override {
-    return source_.observation(number);
-  }
-  [[nodiscard]] Boresight boresight(std::size_t number) const override {
-    return source_.boresight(number);
-  }
-  void read(std::size_t number, const Boresight& boresight, std::size_t first,
-            std::span<const Signal> signals) const override {
-    source_.read(number, boresight, first, signals);
-    for (std::size_t s = 0; s < signals.size(); ++s) {
-      const auto detector = static_cast<double>(first + s);
-      for (std::size_t i = 0; i < signals[s].values.size(); ++i) {
-        const double t = 1e-3 * static_cast<double>(i);
-        signals[s].values[i] += common_ * std::sin(40 * t) + own_ * (1 + detector * t * t);
-        if (i % 11 == (first + s) % 5) signals[s].flags[i] = 1;
-        if (first + s == 3) signals[s].flags[i] = i < 2 ? 0 : 1;  // too few for an order of 2
-      }
-    }
-  }
-
- private:
-  const TodSource& source_;
-  double common_, own_;
+      : ChangedTod(source, [=](std::size_t first, std::span<const Signal> signals) {
+          for (std::size_t s = 0; s < signals.size(); ++s) {
+            const auto detector = static_cast<double>(first + s);
+            for (std::size_t i = 0; i < signals[s].values.size(); ++i) {
+              const double t = 1e-3 * static_cast<double>(i);
+              signals[s].values[i] += common * std::sin(40 * t) + own * (1 + detector * t * t);
+              if (i % 11 == (first + s) % 5) signals[s].flags[i] = 1;
+              if (first + s == 3) signals[s].flags[i] = i < 2 ? 0 : 1;  // too few for an order of 2
+            }
+          }
+        }) {}
 };
 
 std::vector<double> read_all(const TodSource& source, Executor& executor) {

@@ -15,12 +15,27 @@
 namespace skyloom {
 namespace {
 
+/// NESTED numbers, growing, of all pixels that were hit.
+std::vector<Pixel> hit_pixels(const SkySums& sums) {
+  std::vector<Pixel> out;
+  for (const std::int32_t tile : sums.hit_tiles()) {
+    for (std::size_t place = 0; place < sums.tiles().pixels(); ++place) {
+      if (sums.find(static_cast<std::size_t>(tile), place)) {
+        out.push_back(sums.tiles().pixel(static_cast<std::size_t>(tile), place));
+      }
+    }
+  }
+  return out;
+}
+
 /// The values of one pixel after another, with the tile that holds it at hand.
 class MapWriter {
  public:
   /// `prefix`: of the files' names.
   MapWriter(const SkySums& sums, const MapJob& job, std::string prefix = {})
-      : sums_(sums), job_(job), prefix_(std::move(prefix)) {}
+      : sums_(sums), job_(job), prefix_(std::move(prefix)) {
+    if (job.partial) hit_pixels_ = hit_pixels(sums);
+  }
 
   /// `value(pixel sums, out)`; where nothing was seen all columns are `empty`.
   template <class Value>
@@ -69,7 +84,11 @@ class MapWriter {
              const std::function<void(Pixel, double*)>& values) const {
     const SkyGrid grid = grid_of(job_);
     const WcsGrid* const wcs = grid.wcs();
-    if (wcs == nullptr) return write_map(path, job_.overwrite, grid.healpix(), file, values);
+    if (wcs == nullptr) {
+      MapFile of = file;
+      if (job_.partial) of.part = &hit_pixels_;
+      return write_map(path, job_.overwrite, grid.healpix(), of, values);
+    }
     const ImagePlace place{.columns = wcs->columns,
                            .rows = wcs->rows,
                            .projection = wcs->projection == Projection::kTan ? "TAN" : "CAR",
@@ -87,6 +106,7 @@ class MapWriter {
   const SkySums& sums_;
   const MapJob& job_;
   std::string prefix_;
+  std::vector<Pixel> hit_pixels_;  ///< of partial files
 };
 
 void put(const Symmetric3& m, double* out) {
@@ -190,6 +210,10 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
 
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
                      const Observer& observer, RankCompany* company) {
+  if (job.partial && job.wcs) {
+    throw Error(Status::kUsage,
+                "--partial with --wcs: expected one of them, an image has all of its cells");
+  }
   if (company == nullptr || company->first()) {
     check_place(job.folder + "/map.fits");
     if (!job.checkpoint.empty()) check_place(job.checkpoint);

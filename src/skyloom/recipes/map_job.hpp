@@ -39,6 +39,7 @@ struct MapJob {
   Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
+  bool partial = false;           ///< files have only pixels that were hit
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
   std::string checkpoint = {};      ///< a file that the iterations are kept in; empty: nowhere
@@ -80,6 +81,7 @@ struct MapSummary {
   std::size_t recalled = 0;         ///< iterations that a checkpoint had
   std::uint64_t planned_bytes = 0;  ///< where memory has a bound
   std::size_t system_bytes = 0, sums_bytes = 0;
+  std::size_t solve_sent_bytes = 0;  ///< by all ranks to each other while it was solved
   StageTime compress, set_up, solve, write;
 };
 

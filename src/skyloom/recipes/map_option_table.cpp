@@ -237,6 +237,12 @@ const OptionRow<MapJob> kMapRows[] = {
      .group = kMapOptions,
      .text = "of numbers in the files",
      .field = [](MapJob& j) -> OptionField { return word_field(&j.type, kTypes); }},
+    {.key = "partial",
+     .names = "--partial",
+     .group = kMapOptions,
+     .text = "files have only the pixels that were hit, with their numbers (HEALPix), as healpy's "
+             "partial maps",
+     .field = [](MapJob& j) -> OptionField { return &j.partial; }},
 };
 
 }  // namespace

@@ -13,20 +13,40 @@ constexpr int kTag = 7;
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of a message: MPI counts in int
 constexpr int kPatience = 2000;  // looks before a process that waits gives its processor away
 
-/// A stretch of numbers of a message that is read from its start.
+/// Values of a message, read from its start where they lie.
 template <class T>
 class Cursor {
  public:
-  explicit Cursor(std::vector<T> values) : values_(std::move(values)) {}
+  explicit Cursor(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::span<const T> next(std::size_t n) {
-    const std::span<const T> out = std::span<const T>(values_).subspan(at_, n);
-    at_ += n;
-    return out;
+    const auto bytes = std::span<const std::byte>(bytes_).subspan(at_, n * sizeof(T));
+    at_ += bytes.size();
+    return {reinterpret_cast<const T*>(bytes.data()), n};  // NOLINT: they were sent as such
   }
 
  private:
-  std::vector<T> values_;
+  std::vector<std::byte> bytes_;
   std::size_t at_ = 0;
+};
+
+/// Messages to other ranks as they will be sent: each as long as is told beforehand. Fresh memory
+/// costs more than what is done with it, and in each step there is as much.
+class Parcels {
+ public:
+  void expect(int to, std::size_t values) { lengths_[to] += values * sizeof(Stokes); }
+  void add(int to, std::span<const Stokes> values) {
+    std::vector<std::byte>& bytes = parcels_[to];
+    if (bytes.empty()) bytes.reserve(lengths_[to]);
+    const auto more = std::as_bytes(values);
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  void post(RankMail& mail) {
+    for (auto& [to, bytes] : parcels_) mail.post(to, std::move(bytes));
+  }
+
+ private:
+  std::map<int, std::size_t> lengths_;
+  std::map<int, std::vector<std::byte>> parcels_;
 };
 
 /// A tile in a message of pixels: one without hits says how many follow.
@@ -44,6 +64,7 @@ std::span<const PixelSums> next_tile(Cursor<PixelSums>& from) {
 
 void RankMail::post(int to, std::vector<std::byte> bytes) {
   std::uint64_t length = bytes.size();
+  sent_ += sizeof length + length;
   std::vector<std::byte> head(sizeof length);
   std::memcpy(head.data(), &length, sizeof length);
   ranks_.send(to, kTag, std::move(head));
@@ -147,7 +168,7 @@ auto RankCompany::exchange(const SkySums& sums, const Sends& sends, const Receiv
   }
   for (int other = 0; other < ranks_.size(); ++other) {
     if (!expected[static_cast<std::size_t>(other)]) continue;
-    mail.emplace(other, Cursor<PixelSums>(mail_.take<PixelSums>(other)));
+    mail.emplace(other, Cursor<PixelSums>(mail_.take(other)));
   }
   return mail;
 }
@@ -181,30 +202,35 @@ void RankCompany::merge(std::span<SkySums* const> sums) {
 }
 
 void RankCompany::begin(std::span<const std::span<Stokes>> tiles) {
-  std::map<int, std::vector<Stokes>> out;
+  Parcels out;
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const int to = owner(shared_[i]);
-    if (to != ranks_.rank()) out[to].insert(out[to].end(), tiles[i].begin(), tiles[i].end());
+    if (to != ranks_.rank()) out.expect(to, tiles[i].size());
   }
-  for (const auto& [to, values] : out) mail_.post(to, values);
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const int to = owner(shared_[i]);
+    if (to != ranks_.rank()) out.add(to, tiles[i]);
+  }
+  out.post(mail_);
 }
 
 void RankCompany::end(std::span<const std::span<Stokes>> tiles) {
   const int rank = ranks_.rank();
-  std::map<int, std::vector<Stokes>> out;
+  Parcels out;
   std::map<int, Cursor<Stokes>> parts, wholes;
-  for (const std::int32_t tile : shared_) {
-    if (owner(tile) != rank) continue;
-    for (const int other : hitters_.at(tile)) {
-      if (other != rank && !parts.contains(other)) {
-        parts.emplace(other, Cursor<Stokes>(mail_.take<Stokes>(other)));
-      }
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    if (owner(shared_[i]) != rank) continue;
+    for (const int other : hitters_.at(shared_[i])) {
+      if (other == rank) continue;
+      out.expect(other, tiles[i].size());
+      if (!parts.contains(other)) parts.emplace(other, Cursor<Stokes>(mail_.take(other)));
     }
   }
+  std::vector<Stokes> all;
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     if (owner(shared_[i]) != rank) continue;
     const std::size_t n = tiles[i].size();
-    std::vector<Stokes> all(n);
+    all.assign(n, Stokes{});
     for (const int other : hitters_.at(shared_[i])) {
       const std::span<const Stokes> from =
           other == rank ? std::span<const Stokes>(tiles[i]) : parts.at(other).next(n);
@@ -216,14 +242,14 @@ void RankCompany::end(std::span<const std::span<Stokes>> tiles) {
     }
     std::copy(all.begin(), all.end(), tiles[i].begin());
     for (const int other : hitters_.at(shared_[i])) {
-      if (other != rank) out[other].insert(out[other].end(), all.begin(), all.end());
+      if (other != rank) out.add(other, all);
     }
   }
-  for (const auto& [to, values] : out) mail_.post(to, values);
+  out.post(mail_);
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const int from = owner(shared_[i]);
     if (from == rank) continue;
-    if (!wholes.contains(from)) wholes.emplace(from, Cursor<Stokes>(mail_.take<Stokes>(from)));
+    if (!wholes.contains(from)) wholes.emplace(from, Cursor<Stokes>(mail_.take(from)));
     const auto values = wholes.at(from).next(tiles[i].size());
     std::copy(values.begin(), values.end(), tiles[i].begin());
   }
@@ -247,7 +273,7 @@ template <class T, class Use>
 void RankCompany::take_owned(const Use& use) {
   for (int from = 1; from < ranks_.size(); ++from) {
     const auto heads = mail_.take<std::uint64_t>(from);
-    Cursor<T> values(mail_.take<T>(from));
+    Cursor<T> values(mail_.take(from));
     for (std::size_t k = 0; k < heads.size(); k += 2) use(heads[k], values.next(heads[k + 1]));
   }
 }

@@ -22,6 +22,7 @@ class RankMail {
  public:
   explicit RankMail(Ranks& ranks) : ranks_(ranks) {}
   void post(int to, std::vector<std::byte> bytes);
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }  ///< bytes so far
   /// The next one of this rank: waits.
   [[nodiscard]] std::vector<std::byte> take(int from);
   /// Numbers of one kind.
@@ -41,6 +42,7 @@ class RankMail {
  private:
   [[nodiscard]] std::vector<std::byte> piece(int from);
   Ranks& ranks_;
+  std::uint64_t sent_ = 0;
   std::map<int, std::deque<std::vector<std::byte>>> waiting_;
 };
 
@@ -51,6 +53,8 @@ class RankCompany final : public Company {
   [[nodiscard]] bool first() const override { return ranks_.rank() == 0; }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
+  /// Bytes that this rank has sent so far.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return mail_.sent(); }
   void sum(std::span<double> values) override;
   void merge(std::span<SkySums* const> sums) override;
   [[nodiscard]] bool shared(std::int32_t tile) const override {

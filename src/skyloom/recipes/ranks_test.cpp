@@ -53,6 +53,28 @@ double difference(const std::string& a, const std::string& b) {
   return most / size;
 }
 
+/// What is said in a step has the size of what ranks share, whatever the sky has: 24 bytes there
+/// and back of each pixel of a shared tile, some numbers a message.
+TEST(MakeMaps, OnRanksSayWhatTheyShareAlone) {
+  const TempFolder folder;
+  const SimulatedTod source(small_simulation(), nullptr);
+  std::size_t of_step[2] = {};
+  for (const std::size_t ranks : {2, 4}) {
+    MapJob job = small_maps(folder.file("maps"));
+    job.nside = 64;
+    job.limits = {.tolerance = 0, .iterations = 10};
+    const MapSummary found = make_on_ranks(source, job, static_cast<int>(ranks));
+    EXPECT_EQ(make_on_ranks(source, job, static_cast<int>(ranks)).solve_sent_bytes,
+              found.solve_sent_bytes);
+    const std::size_t step = found.solve_sent_bytes / 10;
+    EXPECT_GT(step, std::size_t{0});
+    EXPECT_LT(step, ranks * 2 * sizeof(Stokes) * found.hit_pixels);
+    of_step[ranks / 4] = step;
+  }
+  EXPECT_LT(of_step[0], of_step[1]);
+  EXPECT_EQ(make_on_ranks(source, small_maps(folder.file("maps")), 1).solve_sent_bytes, 0U);
+}
+
 TEST(MakeMaps, OnRanksAreThoseOfOneProcess) {
   const TempFolder folder;
   SimulationOptions options = small_simulation();

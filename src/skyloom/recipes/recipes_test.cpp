@@ -28,9 +28,45 @@ namespace {
 using loom::test::read_bytes;
 using loom::test::TempFolder;
 using loom::test::thrown_by;
+using test::ChangedTod;
 using test::small_maps;
 using test::small_simulation;
 using test::some_sky;
+
+TEST(MakeMaps, PartialFilesHaveWhatWholeOnesHave) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const SimulatedTod source(small_simulation(), some_sky(16));
+  for (const Ordering ordering : {Ordering::kNested, Ordering::kRing}) {
+    MapJob job = small_maps(folder.file("whole"));
+    job.ordering = ordering;
+    job.split = split_of("detectors");
+    make_maps(source, job, one);
+    job.folder = folder.file("part");
+    job.partial = true;
+    const MapSummary summary = make_maps(source, job, one);
+    std::size_t bytes[2] = {};
+    for (const char* name :
+         {"hits", "rcond", "cov", "invcov", "binned", "map", "part2_hits", "part2_map"}) {
+      const std::string file = std::string("/") + name + ".fits";
+      const MapTable whole(folder.file("whole") + file), part(folder.file("part") + file);
+      ASSERT_EQ(part.names(), whole.names());
+      std::size_t seen = 0;
+      for (std::size_t c = 0; c < part.names().size(); ++c) {
+        const std::vector<double> a = whole.column(c), b = part.column(c);
+        for (std::size_t p = 0; p < a.size(); ++p) {
+          const bool none = std::isnan(b[p]);
+          EXPECT_TRUE(none ? std::isnan(a[p]) || a[p] == 0 : a[p] == b[p]) << name << " " << p;
+          seen += none ? 0 : 1;
+        }
+      }
+      EXPECT_GT(seen, summary.hit_pixels / 2);
+      bytes[0] += read_bytes(folder.file("part") + file).size();
+      bytes[1] += read_bytes(folder.file("whole") + file).size();
+    }
+    EXPECT_LT(bytes[0], bytes[1]);
+  }
+}
 
 TEST(MakeMaps, RecoversTheSkyThatWasScanned) {
   const TempFolder folder;
@@ -192,6 +228,27 @@ TEST(MakeMaps, GivesTheSameFilesForAnyNumberOfThreads) {
               read_bytes(folder.file("three/") + name + ".fits"))
         << name;
   }
+}
+
+TEST(MakeMaps, SaysWhyNoSampleIsGood) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const SimulatedTod good(small_simulation(), nullptr);
+  for (const bool flagged : {true, false}) {
+    const ChangedTod source(good, [&](std::size_t, std::span<const Signal> signals) {
+      for (const Signal& signal : signals) {
+        if (flagged) std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+        if (!flagged) std::fill(signal.values.begin(), signal.values.end(), NAN);
+      }
+    });
+    const auto thrown = thrown_by([&] { make_maps(source, small_maps(folder.file("m")), one); });
+    EXPECT_EQ(thrown.status, kNoGoodData);
+    EXPECT_TRUE(thrown.says(flagged
+                                ? "none of 84000 samples is good: 84000 are flagged, 0 not finite"
+                                : "0 are flagged, 84000 not finite"))
+        << thrown.message;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.file("m")));
 }
 
 TEST(MakeMaps, NeedsNoFileBetween) {

@@ -6,14 +6,16 @@
 #include <string>
 
 #include "loom/options/option_row.hpp"
+#include "skyloom/tod/focal_plane_file.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
 
 namespace skyloom {
 
 struct SimulateJob {
   SimulationOptions simulation;
-  std::string schedule;  ///< what is scanned from the ground, a file; empty: a satellite
-  std::string sky;       ///< FITS map; empty: noise alone
+  std::string schedule;     ///< what is scanned from the ground, a file; empty: a satellite
+  std::string focal_plane;  ///< HDF5; empty: a hexagon
+  std::string sky;          ///< FITS map; empty: noise alone
   bool no_noise = false;
 };
 

@@ -177,6 +177,20 @@ void count_all(RankCompany* company, MapSummary& s) {
   for (std::size_t i = 0; i < sums.size(); ++i) *counts[i] = static_cast<std::size_t>(sums[i]);
 }
 
+/// Where nothing is good it is told why, not what that makes of pixels.
+void check_good(const MapJob& job, RankCompany* company, const MapSummary& s) {
+  double counts[] = {static_cast<double>(s.good), static_cast<double>(s.samples),
+                     static_cast<double>(s.flagged), static_cast<double>(s.not_finite)};
+  if (company != nullptr) company->sum(counts);
+  if (counts[0] > 0) return;
+  if (counts[1] == 0) {
+    throw Error(kNoGoodData, "no detector is left: all are flagged, or weigh nothing (NET 0)");
+  }
+  throw Error(kNoGoodData,
+              print("none of %.0f samples is good: %.0f are flagged%s, %.0f not finite", counts[1],
+                    counts[2], job.wcs ? " or outside of --wcs" : "", counts[3]));
+}
+
 void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
   summary.baselines = system.size();
   summary.left_baselines = system.left_baselines();
@@ -314,6 +328,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
     for (SkySums& part : out->sums.parts) sums.push_back(&part);
     company->merge(sums);
   }
+  check_good(job, company, summary);
   summary.compress = clock.lap();
   out->system.emplace(out->sums.whole, streams, job.solve, executor, company);
   std::vector<Stream>().swap(streams);
@@ -330,10 +345,16 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;
+  const std::uint64_t sent_before = company != nullptr ? company->sent() : 0;
   if (job.method == MapMethod::kGls) {
     solve_likelihood(source, job, parts, *out, readers, observer, company);
   } else {
     solve_offsets(source, job, *out, std::move(device), executor, observer, company);
+  }
+  if (company != nullptr) {
+    double sent = static_cast<double>(company->sent() - sent_before);
+    company->sum({&sent, 1});
+    summary.solve_sent_bytes = static_cast<std::size_t>(sent);
   }
   tell_solution(*out, observer);
   summary.solve = clock.lap();

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "skyloom/recipes/map_job.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
@@ -37,5 +40,29 @@ inline std::shared_ptr<const SkyMap> some_sky(std::int64_t nside) {
   }
   return sky;
 }
+
+/// Another source's samples, changed after they are read: change(first detector, signals).
+class ChangedTod : public TodSource {
+ public:
+  using Change = std::function<void(std::size_t first, std::span<const Signal> signals)>;
+  ChangedTod(const TodSource& source, Change change)
+      : source_(source), change_(std::move(change)) {}
+  [[nodiscard]] std::size_t observations() const override { return source_.observations(); }
+  [[nodiscard]] const Observation& observation(std::size_t number) const override {
+    return source_.observation(number);
+  }
+  [[nodiscard]] Boresight boresight(std::size_t number) const override {
+    return source_.boresight(number);
+  }
+  void read(std::size_t number, const Boresight& boresight, std::size_t first,
+            std::span<const Signal> signals) const override {
+    source_.read(number, boresight, first, signals);
+    change_(first, signals);
+  }
+
+ private:
+  const TodSource& source_;
+  Change change_;
+};
 
 }  // namespace skyloom::test

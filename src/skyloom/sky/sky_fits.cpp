@@ -140,8 +140,13 @@ namespace {
 RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes) {
   RawTable table;
   HeaderCards columns;
+  const std::size_t numbers = file.part == nullptr ? 0 : 1;
+  if (file.part != nullptr) {
+    columns.set("TTYPE1", "PIXEL");
+    columns.set("TFORM1", "J");
+  }
   for (std::size_t c = 0; c < file.columns.size(); ++c) {
-    const std::string number = std::to_string(c + 1);
+    const std::string number = std::to_string(c + 1 + numbers);
     columns.set("TTYPE" + number, file.columns[c]);
     columns.set("TFORM" + number, file.type == MapType::kFloat32   ? "E"
                                   : file.type == MapType::kFloat64 ? "D"
@@ -149,19 +154,32 @@ RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes
     if (!file.unit.empty()) columns.set("TUNIT" + number, file.unit);
   }
   table.column_cards = columns.cards;
-  table.rows = static_cast<std::size_t>(pixels.pixels());
-  table.row_bytes = bytes * file.columns.size();
+  table.rows = file.part == nullptr ? static_cast<std::size_t>(pixels.pixels()) : file.part->size();
+  table.row_bytes = numbers * sizeof(std::int32_t) + bytes * file.columns.size();
   HeaderCards& header = table.header;
   header.set("PIXTYPE", "HEALPIX");
   header.set("ORDERING", file.ordering == Ordering::kNested ? "NESTED" : "RING");
   header.set("COORDSYS", file.frame, "ecliptic, equatorial (C) or galactic");
   header.set("NSIDE", pixels.nside());
-  header.set("FIRSTPIX", 0);
-  header.set("LASTPIX", pixels.pixels() - 1);
-  header.set("INDXSCHM", "IMPLICIT");
-  header.set("OBJECT", "FULLSKY");
+  if (file.part == nullptr) {
+    header.set("FIRSTPIX", 0);
+    header.set("LASTPIX", pixels.pixels() - 1);
+  }
+  header.set("INDXSCHM", file.part == nullptr ? "IMPLICIT" : "EXPLICIT");
+  header.set("OBJECT", file.part == nullptr ? "FULLSKY" : "PARTIAL");
   if (file.type != MapType::kInt32) header.set("BAD_DATA", kUnseen);
   return table;
+}
+
+/// Numbers of the file's pixels in its ordering, growing; empty: all of them.
+std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file) {
+  if (file.part == nullptr) return {};
+  std::vector<Pixel> numbers = *file.part;
+  if (file.ordering == Ordering::kRing) {
+    for (Pixel& number : numbers) number = static_cast<Pixel>(pixels.to_ring(number));
+    std::sort(numbers.begin(), numbers.end());
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -171,9 +189,14 @@ void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixe
   const std::size_t bytes = file.type == MapType::kFloat64 ? sizeof(double) : sizeof(float);
   const std::size_t n = file.columns.size();
   std::vector<double> row(n);
+  const std::vector<Pixel> numbers = numbers_of(pixels, file);
   const auto fill = [&](std::size_t first, std::size_t count, std::uint8_t* out) {
     for (std::size_t i = first; i < first + count; ++i) {
-      const auto number = static_cast<Pixel>(i);
+      const Pixel number = file.part == nullptr ? static_cast<Pixel>(i) : numbers[i];
+      if (file.part != nullptr) {
+        store_be(out, static_cast<std::int32_t>(number));
+        out += sizeof(std::int32_t);
+      }
       values(file.ordering == Ordering::kNested ? number : pixels.to_nested(number), row.data());
       for (const double value : row) {
         switch (file.type) {

@@ -51,10 +51,13 @@ struct MapFile {
   MapType type = MapType::kFloat32;
   Ordering ordering = Ordering::kNested;
   std::string frame = "C";  ///< COORDSYS
+  /// NESTED: the pixels that the file has (INDXSCHM EXPLICIT), as healpy's partial maps; null: all.
+  const std::vector<Pixel>* part = nullptr;
 };
 
-/// Writes the values of all pixels, asked for in the order of the file by their NESTED numbers.
-/// Atomic, byte for byte reproducible. Throws kOutputExists, kUnwritable, kDiskFull.
+/// Writes the values of all pixels (or of the file's part), asked for in the order of the file by
+/// their NESTED numbers. Atomic, byte for byte reproducible. Throws kOutputExists, kUnwritable,
+/// kDiskFull.
 void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
                const MapFile& file, const std::function<void(Pixel, double*)>& values);
 

@@ -71,6 +71,32 @@ TEST(SkyFits, ReadsAPartOfTheSky) {
   EXPECT_EQ(sky.unseen, 10U);
 }
 
+TEST(SkyFits, APartThatWasWrittenComesBack) {
+  const TempFolder folder;
+  const std::vector<Pixel> part{3, 17, 18, 190};
+  std::size_t bytes[2] = {};
+  for (const Ordering ordering : {Ordering::kNested, Ordering::kRing}) {
+    const std::string path = folder.file("m.fits");
+    write_map(path, Overwrite::kYes, Healpix(4),
+              {.columns = {"I", "Q", "U"}, .unit = "K", .ordering = ordering, .part = &part},
+              values_of);
+    const MapTable table(path);
+    EXPECT_EQ(table.unit(), "K");
+    ASSERT_EQ(table.names(), (std::vector<std::string>{"I", "Q", "U"}));
+    const std::vector<double> q = table.column(1);
+    std::size_t there = 0;
+    for (std::size_t p = 0; p < q.size(); ++p) {
+      if (std::isnan(q[p])) continue;
+      EXPECT_EQ(q[p], -static_cast<double>(p));
+      EXPECT_EQ(std::count(part.begin(), part.end(), static_cast<Pixel>(p)), 1) << p;
+      ++there;
+    }
+    EXPECT_EQ(there, part.size());
+    bytes[ordering == Ordering::kRing ? 1 : 0] = loom::test::read_bytes(path).size();
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
 TEST(SkyFits, WantsAValueForEachPixelOfAPart) {
   const TempFolder folder;
   const std::vector<std::int32_t> number{5, 2};

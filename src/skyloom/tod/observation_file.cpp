@@ -7,6 +7,7 @@
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "skyloom/noise/noise_model.hpp"
+#include "skyloom/random/name_uid.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -14,12 +15,11 @@ namespace {
 
 using hdf5::Reader;
 
-std::vector<double> column(const Reader& file, const std::string& name, std::size_t rows,
-                           std::size_t width = 1) {
-  std::vector<double> values = file.read_field(kFocalPlaneTable, name);
-  if (values.size() != rows * width) {
-    throw Error(Status::kMissingKeyword, file.path() + ": " + kFocalPlaneTable + ": no column " +
-                                             name + print(" of %zu numbers a row", width));
+std::vector<double> quaternions_of(const Reader& file, const std::string& table, std::size_t rows) {
+  std::vector<double> values = file.read_field(table, "quat");
+  if (values.size() != rows * 4) {
+    throw Error(Status::kMissingKeyword,
+                file.path() + ": " + table + ": no column quat of 4 numbers a row");
   }
   return values;
 }
@@ -51,25 +51,25 @@ double number_of(const Reader& file, const std::string& name, const std::string&
   return *found;
 }
 
-std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::string>& names) {
-  const std::vector<std::string> all = file.read_text_field(kFocalPlaneTable, "name");
+std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::string>& names,
+                                     const std::string& table) {
+  const std::vector<std::string> all = file.read_text_field(table, "name");
   if (all.empty()) {
-    throw Error(Status::kMissingKeyword,
-                file.path() + ": " + kFocalPlaneTable + ": no column name of texts");
+    throw Error(Status::kMissingKeyword, file.path() + ": " + table + ": no column name of texts");
   }
   const auto rows = rows_by_name(all);
-  const std::vector<double> quat = column(file, "quat", all.size(), 4);
-  const std::vector<double> leakage = file.read_field(kFocalPlaneTable, "pol_leakage");
-  const std::vector<double> efficiency = file.read_field(kFocalPlaneTable, "pol_efficiency");
-  const std::vector<double> gamma = file.read_field(kFocalPlaneTable, "gamma");
-  const std::vector<double> uid = file.read_field(kFocalPlaneTable, "uid");
+  const std::vector<double> quat = quaternions_of(file, table, all.size());
+  const std::vector<double> leakage = file.read_field(table, "pol_leakage");
+  const std::vector<double> efficiency = file.read_field(table, "pol_efficiency");
+  const std::vector<double> gamma = file.read_field(table, "gamma");
+  const std::vector<double> uid = file.read_field(table, "uid");
   const auto has = [&](const std::vector<double>& values) { return values.size() == all.size(); };
   std::vector<Detector> out;
   for (const std::string& name : names) {
     const auto found = rows.find(name);
     if (found == rows.end()) {
       throw Error(Status::kMissingKeyword,
-                  file.path() + ": " + kFocalPlaneTable + ": no row of detector " + name);
+                  file.path() + ": " + table + ": no row of detector " + name);
     }
     const std::size_t row = found->second;
     Detector detector{.name = name, .place = unit_quaternion(quat.data() + 4 * row)};
@@ -79,11 +79,11 @@ std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::
     } else if (has(efficiency)) {
       detector.leakage = (1 - efficiency[row]) / (1 + efficiency[row]);
     }
-    const double number = has(uid) ? uid[row] : 0;
+    const double number = has(uid) ? uid[row] : name_uid(name);
     if (!(std::isfinite(detector.place.w) && detector.leakage >= 0 && detector.leakage <= 1 &&
           number >= 0 && number < 0x1p32)) {
       throw Error(Status::kCorrupt,
-                  file.path() + ": " + kFocalPlaneTable + ": detector " + name +
+                  file.path() + ": " + table + ": detector " + name +
                       ": expected a quaternion, a leakage from 0 to 1 and a uid of 32 bits");
     }
     detector.uid = static_cast<std::uint32_t>(number);

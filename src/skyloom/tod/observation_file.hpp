@@ -29,10 +29,11 @@ inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, f
 [[nodiscard]] double number_of(const hdf5::Reader& file, const std::string& name,
                                const std::string& attribute);
 
-/// Places, leakages and uids of these detectors from instrument/focalplane. Throws kMissingHdu,
-/// kMissingKeyword (no such column, or a detector without a row).
+/// Places, leakages and uids of these detectors from a table as instrument/focalplane. Throws
+/// kMissingHdu, kMissingKeyword (no such column, or a detector without a row).
 [[nodiscard]] std::vector<Detector> read_detectors(const hdf5::Reader& file,
-                                                   const std::vector<std::string>& names);
+                                                   const std::vector<std::string>& names,
+                                                   const std::string& table = kFocalPlaneTable);
 
 /// Adds noise from metadata/MODEL/analytic, or as white noise from its detector_weights. Returns
 /// the sampling rate: the model's where it has one, else `rate_hz`, that of the timestamps, whose

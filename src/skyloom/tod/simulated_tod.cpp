@@ -21,6 +21,24 @@ namespace {
 constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
 constexpr double kMostSamples = 1e9;
 
+FocalPlane plane_of(const SimulationOptions& options) {
+  if (options.given == nullptr) return hexagon(options.plane);
+  FocalPlane plane = *options.given;
+  plane.rate_hz = options.plane.rate_hz;
+  return plane;
+}
+
+bool has_one_noise(const FocalPlane& plane) {
+  return std::all_of(plane.detectors.begin(), plane.detectors.end(), [&](const Detector& each) {
+    return each.noise == plane.detectors.front().noise;
+  });
+}
+
+std::vector<double> amplitudes_of(const Detector& detector, double rate_hz, std::size_t length) {
+  return stream_amplitudes(analytic_psd(detector.noise, rate_hz, detector.name), rate_hz, length,
+                           detector.name);
+}
+
 }  // namespace
 
 struct SimulatedTod::Work {
@@ -28,6 +46,7 @@ struct SimulatedTod::Work {
   std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
   std::vector<double> seen, gain;
+  std::vector<double> amplitudes[2];  ///< of detectors that have each their own
 };
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
@@ -48,7 +67,7 @@ void SimulatedTod::add_satellite() {
     throw Error(Status::kUsage,
                 print("%g samples an observation: expected 2 to %g", samples, kMostSamples));
   }
-  const FocalPlane plane = hexagon(options.plane);
+  const FocalPlane plane = plane_of(options);
   for (std::size_t i = 0; i < options.observations; ++i) {
     Observation observation{.name = print("satellite_%06zu", i),
                             .session = print("satellite_%06zu", i),
@@ -62,7 +81,7 @@ void SimulatedTod::add_satellite() {
 
 void SimulatedTod::add_ground() {
   const GroundSchedule& schedule = *options_.schedule;
-  const FocalPlane plane = hexagon(options_.plane);
+  const FocalPlane plane = plane_of(options_);
   Site site = schedule.site;
   site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
   std::set<std::string> names;
@@ -107,10 +126,15 @@ void SimulatedTod::add_observation(Observation observation) {
   observations_.push_back(std::move(observation));
   if (!options_.noise || noises_.contains(samples)) return;
   NoiseMaker maker(samples, 0);
-  const double rate = options_.plane.rate_hz;
-  std::vector<double> amplitudes =
-      stream_amplitudes(analytic_psd(options_.plane.noise, rate, "all detectors"), rate,
-                        maker.length(), "all detectors");
+  const FocalPlane& plane = observations_.back().plane;
+  std::vector<double> amplitudes;
+  if (has_one_noise(plane)) {
+    amplitudes = amplitudes_of(plane.detectors.front(), plane.rate_hz, maker.length());
+  } else {  // a model that is not good is told of now
+    for (const Detector& each : plane.detectors) {
+      (void)analytic_psd(each.noise, plane.rate_hz, each.name);
+    }
+  }
   noises_.emplace(samples, Noise{std::move(maker), std::move(amplitudes)});
 }
 
@@ -119,8 +143,13 @@ std::size_t SimulatedTod::work_bytes() const {
   for (const Observation& observation : observations_) {
     longest = std::max(longest, observation.samples);
   }
-  return (noises_.empty() ? 0 : noises_.rbegin()->second.maker.work_bytes()) +
-         (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
+  std::size_t of_noise = 0;
+  if (!noises_.empty()) {
+    const Noise& noise = noises_.rbegin()->second;
+    of_noise = noise.maker.work_bytes() +
+               (noise.amplitudes.empty() ? sizeof(double) * (noise.maker.length() + 2) : 0);
+  }
+  return of_noise + (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
 }
 
 std::size_t SimulatedTod::shared_bytes() const {
@@ -271,6 +300,22 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
   for (std::size_t i = 0; i < signal.size(); ++i) signal[i] += work.gain[i] * work.seen[i];
 }
 
+void SimulatedTod::add_noise(const Noise& noise, std::size_t number, std::size_t first, Work& work,
+                             std::span<const Signal> signals) const {
+  const FocalPlane& plane = observations_[number].plane;
+  std::vector<NoiseStream> streams;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    std::span<const double> amplitudes = noise.amplitudes;
+    if (amplitudes.empty()) {
+      work.amplitudes[i] =
+          amplitudes_of(plane.detectors[first + i], plane.rate_hz, noise.maker.length());
+      amplitudes = work.amplitudes[i];
+    }
+    streams.push_back({stream_name(number, first + i), amplitudes, signals[i].values});
+  }
+  noise.maker.make(streams, work.noise);
+}
+
 void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
                         std::span<const Signal> signals) const {
   const Observation& observation = observations_[number];
@@ -290,12 +335,7 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
     for (const Signal& signal : signals) flag_between(observation.stretches, signal.flags);
   }
   if (const auto found = noises_.find(observation.samples); found != noises_.end()) {
-    std::vector<NoiseStream> streams;
-    for (std::size_t i = 0; i < signals.size(); ++i) {
-      streams.push_back(
-          {stream_name(number, first + i), found->second.amplitudes, signals[i].values});
-    }
-    found->second.maker.make(streams, work->noise);
+    add_noise(found->second, number, first, *work, signals);
   }
   for (std::size_t i = 0; i < signals.size(); ++i) {
     add_seen(number, first + i, boresight, *work, signals[i].values);

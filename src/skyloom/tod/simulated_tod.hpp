@@ -25,6 +25,7 @@ enum class Dipole { kNone, kSolar, kOrbital, kTotal };
 struct SimulationOptions {
   HexagonOptions plane = {.rate_hz = 100,
                           .noise = {.net = 50e-6, .fmin_hz = 1e-5, .fknee_hz = 0.05, .slope = 1}};
+  std::shared_ptr<const FocalPlane> given = {};  ///< instead of the hexagon, at its rate
   SatelliteScan scan = {};
   /// What is scanned from the ground, one observation a scan; none: a satellite.
   std::shared_ptr<const GroundSchedule> schedule = {};
@@ -68,11 +69,13 @@ class SimulatedTod final : public TodSource {
   /// What makes the noise of observations of one length.
   struct Noise {
     NoiseMaker maker;
-    std::vector<double> amplitudes;
+    std::vector<double> amplitudes;  ///< of all detectors; empty: each has its own
   };
   void add_satellite();
   void add_ground();
   void add_observation(Observation observation);
+  void add_noise(const Noise& noise, std::size_t number, std::size_t first, Work& work,
+                 std::span<const Signal> signals) const;
   [[nodiscard]] StreamName stream_name(std::size_t number, std::size_t detector) const;
   /// Sky, dipole and atmosphere, times the gain.
   void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
+#include <system_error>
 
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -133,7 +136,12 @@ std::vector<Stretch> stretches_of(const Reader& file, const std::string& name) {
 
 StoredTod::StoredTod(const std::vector<std::string>& paths, const StoredOptions& options)
     : options_(options) {
+  std::set<std::filesystem::path> seen;
   for (const std::string& path : paths) {
+    std::error_code none;  // a file that is not there is told of when it is opened
+    if (!seen.insert(std::filesystem::weakly_canonical(path, none)).second) {
+      throw Error(Status::kUsage, path + ": named twice: its samples would count twice");
+    }
     files_.push_back({.path = path, .observation = {}, .rows = {}, .flags = {}});
     open(files_.back());
   }

@@ -149,6 +149,12 @@ class Maps(Case):
             spread.append(max(abs(row[0]) for row in sky if row[0] > -1e29))
         self.assertLess(spread[1], 0.2 * spread[0])
 
+    def test_detectors_of_a_file_are_those_that_it_was_made_with(self):
+        self.ok("simulate", "--maps", self.out, *SMALL, "--focal-plane", self.observations[0], "--quiet", "--width", 1)
+        self.ok("simulate", "--maps", self.out / "hexagon", *SMALL, "--quiet")
+        for name in NAMES:
+            self.assertEqual((self.out / f"{name}.fits").read_bytes(), (self.out / f"hexagon/{name}.fits").read_bytes())
+
     def test_the_dipole_is_where_the_sun_goes(self):
         # of the sky alone there is the dipole alone: 3.36 mK toward ecliptic (172, -11) degrees; the scan looks the other way
         self.ok("simulate", "--maps", self.out, *SMALL, "--nside", 8, "--binned-only", "--rcond", 1e-3, "--no-noise", "--dipole", "solar",
@@ -211,6 +217,7 @@ class Faults(Case):
         self.fails(14, "cut.h5", "map", cut, *out)
         self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
         self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
+        self.fails(2, "named twice", "map", first, f"{first.parent}/../{first.parent.name}/{first.name}", *out)
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
         # a pair of detectors that crosses each pixel once
@@ -237,6 +244,8 @@ class Faults(Case):
         self.fails(2, "-o, --maps", "simulate", "--quiet")
         self.fails(2, "fill no hexagon", "simulate", "--maps", self.out / "m", "--pixels", 8)
         self.fails(21, "fknee", "simulate", "--maps", self.out / "m", "--fmin", 1, "--fknee", 0.1)
+        self.fails(10, "plane.h5", "simulate", "--maps", self.out / "m", "--focal-plane", self.out / "plane.h5")
+        self.fails(14, "text.h5", "simulate", "--maps", self.out / "m", "--focal-plane", text)
         self.fails(10, "none.fits", "simulate", "--maps", self.out / "m", "--sky", self.out / "none.fits")
         self.assertFalse((self.out / "maps").exists())
 

@@ -16,6 +16,7 @@
 #include "skyloom/recipes/make_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
 #include "skyloom/status.hpp"
+#include "skyloom/tod/focal_plane_file.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
 #include "skyloom/tod/stored_tod.hpp"
 
@@ -172,6 +173,11 @@ class ObservationReplay : public testing::Test {
   void map() {
     std::filesystem::remove_all(maps);
     answers([&] { (void)inspect_file(path); });
+    answers([&] {
+      for (const Detector& each : read_focal_plane(path, {}).detectors) {
+        ASSERT_TRUE(std::isfinite(each.place.w) && std::isfinite(each.gamma));
+      }
+    });
     answers([&] {
       MapJob job{.folder = maps, .nside = 4, .step_s = 5, .prior = ++calls % 2 == 0};
       job.solve.least_reciprocal = calls % 3 == 0 ? 1e-3 : 0;
