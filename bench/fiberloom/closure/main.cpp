@@ -151,6 +151,7 @@ void add_survey(Options& options, truth::SurveyOptions& survey, bool& no_defects
   number("--sky", &survey.mix.sky, "share");
   number("--hot-pixels", &survey.hot_pixels, "unflagged spikes a target");
   number("--sky-residual", &survey.sky_residual, "left by subtraction, part of the sky");
+  number("--sky-continuum", &survey.sky_continuum, "share of it that the continuum has too");
   number("--sky-shift", &survey.sky_shift_aa, "of its lines, Angstrom");
   number("--bad-pixels", &survey.bad_pixels, "share");
   number("--missing-camera", &survey.missing_camera, "share of the targets");

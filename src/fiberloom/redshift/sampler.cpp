@@ -23,19 +23,21 @@ double knots_per_unit(std::span<const double> x) {
 
 Integrals::Integrals(std::span<const double> wave, View2D<const double> flux)
     : nbasis_(flux.rows), knots_(wave.size()), first_wave_(wave.front()), last_wave_(wave.back()) {
-  const auto stride = static_cast<std::size_t>(knot_stride(static_cast<int>(nbasis_)));
+  const auto nb = static_cast<int>(nbasis_);
+  const auto stride = static_cast<std::size_t>(knot_stride(nb));
+  const int x_at = knot_x(nb), value_at = knot_value(nb), slope_at = knot_slope(nb);
   rows_ = Buffer<double>(knots_ * stride + 2 * kLanes);  // packs are loaded past the last row
   std::vector<double> sum(nbasis_, 0.0);
   for (std::size_t k = 0; k < knots_; ++k) {
     double* const row = rows_.data() + k * stride;
     std::fill_n(row, stride, 0.0);
-    row[0] = wave[k];
+    row[x_at] = wave[k];
     const double step = k + 1 < knots_ ? wave[k + 1] - wave[k] : 0;
     for (std::size_t a = 0; a < nbasis_; ++a) {
-      row[1 + a] = sum[a];
-      row[1 + nbasis_ + a] = flux(a, k);
+      row[a] = sum[a];
+      row[value_at + a] = flux(a, k);
       if (k + 1 == knots_) continue;
-      row[1 + 2 * nbasis_ + a] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
+      row[slope_at + a] = 0.5 * (flux(a, k + 1) - flux(a, k)) / step;
       sum[a] += 0.5 * (flux(a, k + 1) + flux(a, k)) * step;
     }
   }

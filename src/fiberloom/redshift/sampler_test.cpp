@@ -66,7 +66,7 @@ TEST(Sampler, GivesTheMeanOfThePiecewiseLinearTemplate) {
   }
   const std::vector<WaveGrid> grids{wave_grid(steps(3600, 0.8, 700)), wave_grid(growing)};
   for (const auto& wave : {steps(3000, 0.1, 30000), in_log, uneven}) {
-    for (const std::size_t nbasis : {1, 3, 5, 9}) {
+    for (const std::size_t nbasis : {1, 3, 4, 5, 9}) {
       const Template t = random_template(nbasis, wave);
       expect_means(t, grids, scan_kernels_reference());
       for (const Isa isa : available_isas()) {

@@ -31,18 +31,23 @@ inline constexpr int kGatherTargets = 4, kGatherColumns = 6;
 
 /// Vectors that are linear between knots, with their integrals. A knot's row holds its x, then for
 /// each vector the integral up to it, the value, and half the slope after it, so that the integral
-/// up to any point takes one row: whole cache lines, since a scan waits for little else.
+/// up to any point takes one row: whole cache lines, since a scan waits for little else. Rows begin
+/// where lines do.
 struct KnotTable {
   int nb = 0;
   long last = 0;                 ///< the last knot that another one follows
   long stride = 0;               ///< doubles from row to row
-  const double* rows = nullptr;  ///< [last + 2][stride]: x, integral[nb], value[nb], half slope[nb]
+  const double* rows = nullptr;  ///< [last + 2][stride]: integral[nb], x, value[nb], half slope[nb]
   /// Where knots are equally spaced in x or in log10 x: knot = (x - first) * per. Elsewhere per is
   /// 0 and the knot is sought.
   double first = 0, per = 0;
   bool in_log10 = false;
 };
 
+/// Where a row has x, values and half slopes.
+[[nodiscard]] constexpr int knot_x(int nb) noexcept { return nb; }
+[[nodiscard]] constexpr int knot_value(int nb) noexcept { return nb + 1; }
+[[nodiscard]] constexpr int knot_slope(int nb) noexcept { return 2 * nb + 1; }
 /// Doubles of a row: a multiple of a cache line, and room for packs that are loaded past its end.
 [[nodiscard]] constexpr long knot_stride(int nb) noexcept { return (1 + 3 * nb + 7) / 8 * 8; }
 

@@ -10,6 +10,10 @@ namespace fiberloom::redshift::lane {
 
 inline constexpr int kTilePixels = 8;
 
+/// Edges whose knots are found before the first of them is used: x of a lane is then a number in
+/// memory, which costs no shuffle of registers.
+inline constexpr long kEdgesAtOnce = 16;
+
 /// Where the edges of pixels lie among the knots, for kLanes redshifts.
 template <class V>
 struct KnotFinder {
@@ -28,13 +32,16 @@ struct KnotFinder {
       shift[l] = in_log10 ? __builtin_log10(stretch[l]) : 0;
     }
   }
+  [[gnu::always_inline]] static double x_of(const KnotTable& table, int k) {
+    return table.rows[k * table.stride + knot_x(table.nb)];
+  }
   /// Where find() begins to seek in uneven knots.
   [[gnu::always_inline]] void start(const KnotTable& table, double edge, int* k) const {
     for (int l = 0; l < kLanes && per == 0; ++l) {
       int low = 0, high = static_cast<int>(table.last);  // the last knot at or before the edge
       while (low < high) {
         const int middle = (low + high + 1) / 2;
-        if (table.rows[middle * table.stride] <= edge * scale[l]) {
+        if (x_of(table, middle) <= edge * scale[l]) {
           low = middle;
         } else {
           high = middle - 1;
@@ -43,47 +50,51 @@ struct KnotFinder {
       k[l] = low;
     }
   }
-  /// x[l], and k[l] the knot at or before it. One too early or too late by rounding is as good,
-  /// since the integral and its slope are continuous there.
-  [[gnu::always_inline]] void find(const KnotTable& table, double edge, double log_edge, double* x,
+  /// Of `count` edges x[e][l], and k[e][l] the knot at or before it. One too early or too late by
+  /// rounding is as good, since the integral and its slope are continuous there. `from`: the knots
+  /// of the edge before.
+  [[gnu::always_inline]] void find(const KnotTable& table, long count, const double* edges,
+                                   const double* log_edges, const int* from, double* x,
                                    int* k) const {
-    double position[kLanes];
-    FL_UNROLL
-    for (int l = 0; l < kLanes; l += V::width) {
-      const V at = V(edge) * V::load(scale + l);
-      at.store(x + l);
-      const V from = in_log10 ? V(log_edge) - V::load(shift + l) : at;
-      const V knot = (from - V(first)) * V(per);
-      min(max(knot, V(0.0)), V(last)).store(position + l);
+    double position[kEdgesAtOnce * kLanes];
+    for (long e = 0; e < count; ++e) {
+      FL_UNROLL
+      for (int l = 0; l < kLanes; l += V::width) {
+        const V at = V(edges[e]) * V::load(scale + l);
+        at.store(x + e * kLanes + l);
+        const V place = in_log10 ? V(log_edges[e]) - V::load(shift + l) : at;
+        const V knot = (place - V(first)) * V(per);
+        min(max(knot, V(0.0)), V(last)).store(position + e * kLanes + l);
+      }
     }
+    const long all = count * kLanes;
     if (per > 0) {
-      for (int l = 0; l < kLanes; ++l) k[l] = static_cast<int>(position[l]);
+      for (long i = 0; i < all; ++i) k[i] = static_cast<int>(position[i]);
       return;
     }
-    for (int l = 0; l < kLanes; ++l) {
-      while (k[l] < table.last && table.rows[(k[l] + 1) * table.stride] <= x[l]) ++k[l];
+    for (long i = 0; i < all; ++i) {
+      k[i] = i < kLanes ? from[i] : k[i - kLanes];
+      while (k[i] < table.last && x_of(table, k[i] + 1) <= x[i]) ++k[i];
     }
   }
 };
 
-/// values [kLanes][chunks], a lane a vector, times the factors of the redshifts to
-/// out[nb][kLanes], a lane a redshift.
+/// values [kLanes][chunks], a lane a vector, to out[nb][kLanes / w], a lane a redshift.
 template <class V, int NB>
-[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, const V* factor,
-                                            double* out) {
-  constexpr int w = V::width;
+[[gnu::always_inline]] inline void to_lanes(int nb_runtime, const V* values, V* out) {
+  constexpr int w = V::width, packs = kLanes / w;
   const int nb = NB > 0 ? NB : nb_runtime, chunks = (nb + w - 1) / w;
   FL_UNROLL
   for (int c = 0; c < chunks; ++c) {
     FL_UNROLL
-    for (int l = 0; l < kLanes; l += w) {
+    for (int p = 0; p < packs; ++p) {
       V block[w];
       FL_UNROLL
-      for (int i = 0; i < w; ++i) block[i] = values[(l + i) * chunks + c];
+      for (int i = 0; i < w; ++i) block[i] = values[(p * w + i) * chunks + c];
       if constexpr (w > 1) transpose(block);
       FL_UNROLL
       for (int i = 0; i < w; ++i) {
-        if (c * w + i < nb) (block[i] * factor[l / w]).store(out + (c * w + i) * kLanes + l);
+        if (c * w + i < nb) out[(c * w + i) * packs + p] = block[i];
       }
     }
   }
@@ -108,45 +119,77 @@ template <int NB>
   }
 }
 
-/// Here a lane is a vector of the template, until to_lanes().
+/// Lanes `First` on of two packs that lie side by side.
+template <int First, class V, int... I>
+[[gnu::always_inline]] inline V side_by_side(V a, V b, std::integer_sequence<int, I...>) {
+  constexpr typename V::Bits lanes{(First + I)...};
+  return {__builtin_shuffle(a.v, b.v, lanes)};
+}
+
+/// The integrals up to x of vectors w * c on, from the knot's row at or before x.
+template <class V, int NB>
+[[gnu::always_inline]] inline void integrals_at(int nb, const double* row, double x, V* out) {
+  constexpr int w = V::width;
+  const V d = V(x) - V(row[knot_x(nb)]);
+  if constexpr (NB > 0 && NB <= w && knot_stride(NB) == 2 * w) {
+    // loads across cache lines are what a scan waits for: two that begin with them hold the row
+    constexpr std::make_integer_sequence<int, w> lanes;
+    const V low = V::load(row), high = V::load(row + w);
+    const V value = side_by_side<knot_value(NB)>(low, high, lanes);
+    const V slope = side_by_side<knot_slope(NB)>(low, high, lanes);
+    out[0] = fma(d, fma(d, slope, value), low);
+  } else {
+    const int chunks = (nb + w - 1) / w;
+    FL_UNROLL
+    for (int c = 0; c < chunks; ++c) {
+      const double* const chunk = row + c * w;
+      const V slope = fma(d, V::load(chunk + knot_slope(nb)), V::load(chunk + knot_value(nb)));
+      out[c] = fma(d, slope, V::load(chunk));
+    }
+  }
+}
+
+/// Until to_lanes() a lane is a vector of the template.
 template <class V, int NB>
 void rebin(const KnotTable& table, const double* z, long count, const double* edges,
            const double* log_edges, double* out) {
-  constexpr int w = V::width;
+  constexpr int w = V::width, packs = kLanes / w, most = NB > 0 ? NB : kMostBasis;
   const int nb = NB > 0 ? NB : table.nb, chunks = (nb + w - 1) / w;
-  V below[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
-  V rise[kLanes * (((NB > 0 ? NB : kMostBasis) + w - 1) / w)];
-  for (V& v : below) v = V(0.0);
+  V integral[kLanes * ((most + w - 1) / w)], now[most * packs], last[most * packs];
   const KnotFinder<V> finder(table, z);
   const double* const rows = table.rows;
   const long stride = NB > 0 ? knot_stride(NB) : table.stride;
-  double x[kLanes];
-  int k[kLanes] = {}, before[kLanes] = {};
-  finder.start(table, edges[0], k);
+  double x[kEdgesAtOnce * kLanes];
+  int knots[(1 + kEdgesAtOnce) * kLanes] = {};  // those of the edge before come first
+  finder.start(table, edges[0], knots);
   for (long e = 0; e < count; ++e) {
-    if (count > kFewPixels) {
-      for (int l = 0; l < kLanes; ++l) before[l] = k[l];
+    const long i = e % kEdgesAtOnce;
+    const int* const k = knots + (1 + i) * kLanes;
+    if (i == 0) {
+      for (int l = 0; l < kLanes && e > 0; ++l) knots[l] = knots[kEdgesAtOnce * kLanes + l];
+      const long rest = count - e;
+      finder.find(table, rest < kEdgesAtOnce ? rest : kEdgesAtOnce, edges + e, log_edges + e, knots,
+                  x, knots + kLanes);
     }
-    finder.find(table, edges[e], log_edges[e], x, k);
-    if (count > kFewPixels && e > 0) ask_ahead<NB>(table, before, k);
+    if (count > kFewPixels && e > 0) ask_ahead<NB>(table, k - kLanes, k);
     FL_UNROLL
     for (int l = 0; l < kLanes; ++l) {
-      const double* row = rows + k[l] * stride;
-      const V d = V(x[l]) - V(row[0]);
+      integrals_at<V, NB>(nb, rows + k[l] * stride, x[i * kLanes + l], integral + l * chunks);
+    }
+    to_lanes<V, NB>(nb, integral, now);
+    const V per_width(e > 0 ? 1 / (edges[e] - edges[e - 1]) : 0);
+    FL_UNROLL
+    for (int p = 0; p < packs; ++p) {
+      const V factor = per_width * V::load(finder.stretch + p * w);
       FL_UNROLL
-      for (int c = 0; c < chunks; ++c) {
-        const double* chunk = row + 1 + c * w;
-        const V slope = fma(d, V::load(chunk + 2 * nb), V::load(chunk + nb));
-        const V s = fma(d, slope, V::load(chunk));
-        rise[l * chunks + c] = s - below[l * chunks + c];
-        below[l * chunks + c] = s;
+      for (int a = 0; a < nb; ++a) {
+        const int at = a * packs + p;
+        if (e > 0) {
+          ((now[at] - last[at]) * factor).store(out + ((e - 1) * nb + a) * kLanes + p * w);
+        }
+        last[at] = now[at];
       }
     }
-    if (e == 0) continue;
-    const V per_width(1 / (edges[e] - edges[e - 1]));
-    V factor[kLanes / w];
-    for (int l = 0; l < kLanes; l += w) factor[l / w] = per_width * V::load(finder.stretch + l);
-    to_lanes<V, NB>(nb, rise, factor, out + (e - 1) * nb * kLanes);
   }
 }
 
@@ -279,9 +322,11 @@ struct ScanTable {
   }
   static void evidence(int nb, const double* normal, int components, const double* table,
                        double* out) {
-    for (int i = 0; i < kLanes; i += V::width) {
-      lane::evidence<V>(nb, normal + i, components, table, out + i);
-    }
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::evidence<V, NB>(nb, normal + i, components, table, out + i);
+      }
+    });
   }
   static constexpr ScanKernels table() {
     return {rebin, blur, accumulate, products, gather, solve, evidence};

@@ -29,25 +29,26 @@ constexpr double kLeastShare = 0.01;
 constexpr double kLeastExcess = 1.5;
 
 /// The value that `share` of the 2 half + 1 pixels around lie below, of those that `counts` takes;
-/// one every kEvery. 0 where none is taken.
+/// one every kEvery. 0 where none is taken. What is near stays sorted while it moves on.
 template <class Counts>
 std::vector<double> running_quantile(std::span<const double> values, long half, double share,
                                      const Counts& counts) {
   const auto n = static_cast<long>(values.size());
   std::vector<double> out(values.size()), near;
-  double last = 0;
-  for (long i = 0; i < n; ++i) {
-    if (i % kEvery == 0) {
-      near.clear();
-      for (long k = std::max(i - half, 0L); k <= std::min(i + half, n - 1); ++k) {
-        const auto at = static_cast<std::size_t>(k);
-        if (counts(at)) near.push_back(values[at]);
-      }
-      const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(near.size()));
-      std::nth_element(near.begin(), near.begin() + at, near.end());
-      last = near.empty() ? 0 : near[static_cast<std::size_t>(at)];
+  long first = 0, last = 0;  // pixels of `near`
+  for (long i = 0; i < n; i += kEvery) {
+    const long low = std::max(i - half, 0L), high = std::min(i + half + 1, n);
+    for (; first < low; ++first) {
+      const auto at = static_cast<std::size_t>(first);
+      if (counts(at)) near.erase(std::lower_bound(near.begin(), near.end(), values[at]));
     }
-    out[static_cast<std::size_t>(i)] = last;
+    for (; last < high; ++last) {
+      const auto at = static_cast<std::size_t>(last);
+      if (counts(at))
+        near.insert(std::upper_bound(near.begin(), near.end(), values[at]), values[at]);
+    }
+    const auto at = static_cast<std::size_t>(share * static_cast<double>(near.size()));
+    std::fill(out.begin() + i, out.begin() + std::min(i + kEvery, n), near.empty() ? 0 : near[at]);
   }
   return out;
 }

@@ -129,6 +129,22 @@ TEST(SkyResidual, ABandWiderThanAHundredPixelsIsNoContinuum) {
   EXPECT_LT(chi2_of_residual(s), 0.1 * before);
 }
 
+TEST(SkyResidual, TheUsualVarianceIsTheLowerQuartileOfThePixelsAround) {
+  Sample s = sample(continuum(0), 0, 0, 3);
+  for (std::size_t i = 0; i < kPixels; i += 7) s.block.weight[i] = 0;
+  const std::vector<double> usual = usual_variance(s.block);
+  for (std::size_t i = 0; i < kPixels; ++i) {
+    const std::size_t middle = i / 10 * 10;  // one value serves ten pixels
+    std::vector<double> near;
+    for (std::size_t k = middle - std::min<std::size_t>(middle, 150);
+         k < std::min<std::size_t>(middle + 151, kPixels); ++k) {
+      if (s.block.weight[k] > 0) near.push_back(1 / s.block.weight[k]);
+    }
+    std::sort(near.begin(), near.end());
+    ASSERT_EQ(usual[i], near[near.size() / 4]) << i;
+  }
+}
+
 TEST(SkyResidual, AnObjectOnAWellSubtractedSkyStaysAsItIs) {
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {

@@ -162,14 +162,20 @@ double camera_efficiency(char band, double wave_aa) {
   return std::max(0.2, 1.0 - 0.6 * u * u);
 }
 
-std::vector<double> sky_electrons(char band, const BinGrid& grid, double exptime_s) {
-  const std::vector<SkyLine> lines = night_sky_lines();
-  const double time = exptime_s / kReferenceTime, scale = time * line_scale(band, lines);
+std::vector<double> sky_continuum_electrons(char band, const BinGrid& grid, double exptime_s) {
+  const double time = exptime_s / kReferenceTime;
   std::vector<double> out(grid.wave.size());
   for (std::size_t j = 0; j < out.size(); ++j) {
     const double w = grid.wave[j];
     out[j] = time * grid.step_aa * sky_continuum(band, w) * camera_efficiency(band, w);
   }
+  return out;
+}
+
+std::vector<double> sky_electrons(char band, const BinGrid& grid, double exptime_s) {
+  const std::vector<SkyLine> lines = night_sky_lines();
+  const double time = exptime_s / kReferenceTime, scale = time * line_scale(band, lines);
+  std::vector<double> out = sky_continuum_electrons(band, grid, exptime_s);
   for (const SkyLine& l : lines) {
     add_line(grid, l.wave_aa, scale * l.strength * camera_efficiency(band, l.wave_aa), out);
   }

@@ -21,6 +21,9 @@ struct BinGrid {
 /// centroid). Scaled so that in 900 s the brightest bin of the band's 0.8 Angstrom grid is measured
 /// at a signal to noise of 300.
 [[nodiscard]] std::vector<double> sky_electrons(char band, const BinGrid& grid, double exptime_s);
+/// Those of its continuum.
+[[nodiscard]] std::vector<double> sky_continuum_electrons(char band, const BinGrid& grid,
+                                                          double exptime_s);
 
 /// The target alone; nothing for a sky fibre. Rest wavelengths are real and in vacuum.
 [[nodiscard]] std::vector<double> target_electrons(const Target& target, char band,

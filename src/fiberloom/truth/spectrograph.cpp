@@ -62,6 +62,7 @@ CameraModel camera_model(char band, double exptime_s, std::uint64_t seed) {
                        camera_efficiency(band, w));
   }
   const std::vector<double> sharp = sky_electrons(band, grid, exptime_s);
+  c.sky_continuum = sky_continuum_electrons(band, grid, exptime_s);
   c.sky.assign(n, 0.0);
   const Array2D<float> r = diagonals(c, static_cast<std::size_t>(c.psf.nfiber() / 2));
   multiply(banded(r), sharp, std::span<double>(c.sky));

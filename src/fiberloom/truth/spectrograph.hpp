@@ -19,10 +19,11 @@ inline constexpr std::size_t kDiagonals = 11;
 struct CameraModel {
   std::string name;  ///< "B", "R", "Z"
   std::vector<double> wave;
-  std::vector<double> counts;     ///< electrons of a flux of 1e-17 erg/(s cm2 Angstrom)
-  std::vector<double> sky;        ///< electrons of the dark sky, blurred
-  std::vector<double> sky_slope;  ///< d sky / d wavelength, electrons per Angstrom
-  double read_variance = 0;       ///< electrons^2
+  std::vector<double> counts;         ///< electrons of a flux of 1e-17 erg/(s cm2 Angstrom)
+  std::vector<double> sky;            ///< electrons of the dark sky, blurred
+  std::vector<double> sky_continuum;  ///< what of it is no line
+  std::vector<double> sky_slope;      ///< d sky / d wavelength, electrons per Angstrom
+  double read_variance = 0;           ///< electrons^2
   PsfModel psf;
 };
 

@@ -208,7 +208,8 @@ void observe(const CameraModel& camera, const SurveyOptions& o, std::size_t targ
   const double shift = o.sky_shift_aa * defects.normal(1);
   for (std::size_t i = 0; i < model.size(); ++i) {
     const double variance = variance_at(camera, i, model[i]);
-    const double residual = level * camera.sky[i] + shift * camera.sky_slope[i];
+    const double sky = camera.sky[i] - (1 - o.sky_continuum) * camera.sky_continuum[i];
+    const double residual = level * sky + shift * camera.sky_slope[i];
     const double electrons = std::sqrt(variance) * noise.normal(i) + residual;
     out.flux(row, i) = model[i] + electrons / camera.counts[i];
     out.ivar(row, i) = camera.counts[i] * camera.counts[i] / variance;

@@ -30,6 +30,7 @@ struct SurveyOptions {
   double galaxy_z_low = 0.01, galaxy_z_high = 1.6, qso_z_low = 0.1, qso_z_high = 4.5;
   double star_kms = 100;         ///< width of the stars' velocities
   double sky_residual = 0.01;    ///< what sky subtraction leaves, rms: part of the sky ...
+  double sky_continuum = 1;      ///< share of that part that the sky's continuum has too
   double sky_shift_aa = 0.01;    ///< ... and shift of its lines
   double bad_pixels = 0.002;     ///< share of pixels with ivar 0 and a mask bit
   double hot_pixels = 0.2;       ///< unflagged spikes a target, of 8 to 80 sigma

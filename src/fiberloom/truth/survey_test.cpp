@@ -65,6 +65,28 @@ TEST(Survey, HasNoiseOfItsOwnVarianceAboutTheModel) {
   for (const TrueTarget& t : sky.targets) EXPECT_EQ(t.spectype, "SKY");
 }
 
+TEST(Survey, TheSkysContinuumHasItsOwnShareOfWhatSubtractionLeaves) {
+  Fixture f;
+  SurveyOptions o = without_defects({});
+  o.mix = {.galaxy = 0, .qso = 0, .star = 0, .sky = 1};
+  const Survey none = f.survey(o, 0, 1);
+  o.sky_residual = 0.05;
+  const Survey all = f.survey(o, 0, 1);
+  o.sky_continuum = 0;
+  const Survey lines = f.survey(o, 0, 1);
+  for (std::size_t c = 0; c < none.cameras.size(); ++c) {
+    const CameraModel& camera = f.spectrograph.cameras()[c];
+    const auto left = [&](const Survey& s, std::size_t i) {
+      return (s.cameras[c].flux(0, i) - none.cameras[c].flux(0, i)) * camera.counts[i];
+    };
+    const double level = left(all, 0) / camera.sky[0];
+    for (std::size_t i = 0; i < camera.wave.size(); ++i) {
+      EXPECT_NEAR(left(all, i), level * camera.sky[i], 1e-6);
+      EXPECT_NEAR(left(lines, i), level * (camera.sky[i] - camera.sky_continuum[i]), 1e-6);
+    }
+  }
+}
+
 TEST(Survey, HasTheMixAndTheSignalToNoiseAskedFor) {
   Fixture f;
   SurveyOptions o = without_defects({});
