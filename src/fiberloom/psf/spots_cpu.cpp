@@ -43,7 +43,7 @@ void add_tails(const SpotPlan& plan, const lane::SpotSeries<typename P::Real>& s
   }
   const P core2 = parameter[1] * parameter[1], power = fma(parameter[4], P(0.5), P(1.0));
   const P off_two = abs(power - P(2.0));
-  const bool square = all_below(off_two, 1e-300);  // as specex has it, and cheap
+  const bool square = all_below(off_two, 1e-30);  // as specex has it, and cheap; a float holds it
   for (int r = 0; r < plan.ny; ++r) {
     for (int p = 0; p < plan.nx; ++p) {
       const P dx = (x_offset + P(static_cast<double>(p))) * parameter[2];
