@@ -16,12 +16,12 @@
 namespace fiberloom {
 namespace {
 
-oracle::SmallCase long_case(double step = 0.8) {
+oracle::SmallCase long_case(double step = 0.8, int rows = 1000) {
   oracle::SmallCaseKnobs knobs;
   knobs.nfiber = 7;
-  knobs.rows = 1000;
+  knobs.rows = rows;
   knobs.step_aa = step;
-  knobs.nwave = static_cast<int>(480 / step);
+  knobs.nwave = static_cast<int>(0.48 * rows / step);
   knobs.line_snr = 200;
   knobs.defects = {oracle::Defect::kCosmics};
   oracle::SmallCase c = oracle::make_small_case(knobs);
@@ -83,7 +83,7 @@ TEST(ExactEngine, GivesTheSameBytesForAnyNumberOfThreads) {
 oracle::SmallCase image_case() {
   constexpr int kFine = 3;
   constexpr std::size_t kSide = 8 * kFine;
-  oracle::SmallCase c = long_case();
+  oracle::SmallCase c = long_case(0.8, 300);
   MonoSpot spot{kSide, kSide, kFine, {}};
   for (std::size_t i = 0; i < kSide * kSide; ++i) {
     const double y = static_cast<double>(i / kSide) - 11.5;
