@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compute part of a frame, by stage: bench_frame IMAGE PSF [--threads N] [--repeat N] [--wave
-// a,b,c] [--json FILE] [--reject NSIG] [--model-variance] [--wings PIXELS] The frame is read once
-// and extracted N times in one process; the first pass, which touches fresh memory, is shown apart.
-// Figures are the smallest of the others: what the machine can do when nobody disturbs it.
+// a,b,c] [--json FILE] [--reject NSIG] [--model-variance] [--wings PIXELS] [--psf-kind PSFTYPE] The
+// frame is read once and extracted N times in one process; the first pass, which touches fresh
+// memory, is shown apart. Figures are the smallest of the others: what the machine can do when
+// nobody disturbs it.
 #include <algorithm>
 #include <climits>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <malloc.h>
 #endif
 
+#include "bench/fiberloom/psf/kinds.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/extract/wings.hpp"
 #include "fiberloom/formats/formats.hpp"
@@ -30,7 +32,7 @@ namespace {
 using namespace fiberloom;
 
 struct Options {
-  std::string image, psf, json;
+  std::string image, psf, json, psf_kind;
   std::size_t threads = 1;
   int repeat = 5;
   double wmin = 5760, wmax = 7620, dw = 0.8;
@@ -54,6 +56,8 @@ Options parse(int argc, char** argv) {
       o.model_variance = true;
     } else if (i + 1 < argc && arg == "--wings") {
       o.wings = std::atoi(argv[++i]);
+    } else if (i + 1 < argc && arg == "--psf-kind") {
+      o.psf_kind = argv[++i];
     } else if (i + 1 < argc && arg == "--json") {
       o.json = argv[++i];
     } else if (i + 1 < argc && arg == "--wave") {
@@ -66,7 +70,7 @@ Options parse(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: bench_frame IMAGE PSF [--threads N] [--repeat N] [--wave a,b,c] [--json FILE] "
-        "[--reject NSIG] [--model-variance] [--wings PIXELS]\n");
+        "[--reject NSIG] [--model-variance] [--wings PIXELS] [--psf-kind PSFTYPE]\n");
     std::exit(2);
   }
   o.image = plain[0];
@@ -87,6 +91,7 @@ int run(const Options& o) {
   PsfFile psf = read_psf(o.psf);
   // so faint that a frame without them is fitted as well; --wings 0: in the stamps alone
   if (o.wings >= 0) psf.model = with_tails(psf.model, 1e-6);
+  if (!o.psf_kind.empty()) psf.model = bench::with_spots_of(psf.model, o.psf_kind);
   ExtractOptions options;
   options.wave = linear_wave_grid(o.wmin, o.wmax, o.dw);
   options.reject_nsig = o.reject;

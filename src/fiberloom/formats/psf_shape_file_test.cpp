@@ -84,6 +84,8 @@ TEST(PsfKinds, RefuseWhatIsMissingOrMakesNoSense) {
               test::add_pca_pix(w, {0, 1, 0}, {0, 0, 1, 2});
             }),
             Status::kCorrupt);
+  EXPECT_EQ(status([](FitsWriter& w) { test::add_pca_pix(w, std::vector<double>(65, 1)); }),
+            Status::kUnsupported);
   for (const char* row : {"X", "GHSIGY2", "GHNSIG", "GH2-1-0", "TAILINDE"})
     EXPECT_EQ(status([&](FitsWriter& w) { test::add_two_cores(w, row); }), Status::kMissingKeyword)
         << row;

@@ -180,6 +180,10 @@ std::shared_ptr<const SpotShape> read_pca_pix(const FitsReader& file, PsfModel& 
   pca.images = read_numbers(file, images, 4, axes);
   pca.ny = axes[2];
   pca.nx = axes[3];
+  if (axes[1] > ImageSum::kMost)
+    throw file.error(Status::kUnsupported, images,
+                     std::to_string(axes[1]) + " images of a fibre; expected up to " +
+                         std::to_string(ImageSum::kMost));
   const auto most = static_cast<std::size_t>(kMaxShapeStamp);
   if (pca.ny % 2 == 0 || pca.nx % 2 == 0 || pca.ny > most || pca.nx > most)
     throw file.error(Status::kUnsupported, images,

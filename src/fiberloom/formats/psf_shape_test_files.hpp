@@ -76,8 +76,10 @@ inline void add_pca_pix(fits::FitsWriter& w, std::vector<double> powers = {0, 1,
                         std::vector<double> group = {0, 0, 1, 1}) {
   add_base(w, "PCA-PIX");
   add_image(w, "", {0}, {1});
-  const std::vector<double> x{0, 0, 1}, zero(4, 50.0), scale(4, 0.01);
-  w.table("", fits::TableBuilder(3).add("XEXP", powers).add("YEXP", x).build());
+  const std::vector<double> zero(4, 50.0), scale(4, 0.01);
+  std::vector<double> y{0, 0, 1};
+  y.resize(powers.size());
+  w.table("", fits::TableBuilder(powers.size()).add("XEXP", powers).add("YEXP", y).build());
   w.table("", fits::TableBuilder(4)
                   .add("IGROUP", group)
                   .add("X0", zero)
@@ -87,12 +89,12 @@ inline void add_pca_pix(fits::FitsWriter& w, std::vector<double> powers = {0, 1,
                   .build());
   std::vector<double> images;
   for (std::size_t g = 0; g < 2; ++g) {
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < powers.size(); ++i) {
       for (const double v : bump(11, 1.2 + 0.1 * static_cast<double>(g)))
         images.push_back(i == 0 ? v : 0.02 * v);
     }
   }
-  add_image(w, "", images, {11, 11, 3, 2});
+  add_image(w, "", images, {11, 11, powers.size(), 2});
 }
 
 /// One table; `drop`: a row that is left out. STATUS of fibre 2 is 4, BUNDLE 0 0 0 1.

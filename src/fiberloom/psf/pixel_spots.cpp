@@ -5,74 +5,69 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace fiberloom {
 
 namespace {
 
 constexpr std::size_t kMaxPixels = static_cast<std::size_t>(kMaxShapeStamp) * kMaxShapeStamp;
-constexpr int kTaps = 2 * kSincRadius + 1;
+constexpr int kSincTaps = 2 * kSincRadius + 1;
 
-void slide_plainly(const double* in, const double* weight, int taps, long n, double* out) {
-  std::fill_n(out, n, 0.0);
-  for (int k = 0; k < taps; ++k) {
-    for (long i = 0; i < n; ++i) out[i] += weight[k] * in[i + k];
-  }
-}
-
-/// sinc(s - d) exp(-((s - d) / 3.25)^2) for s = 10 ... -10, in the order in which slide() wants it.
-std::array<double, kTaps> sinc_weights(double d) {
-  constexpr double kDamping = 3.25;
-  std::array<double, kTaps> w{};
-  for (int k = 0; k < kTaps; ++k) {
+/// sinc(s - d) exp(-((s - d) / damping)^2) for s = 10 ... -10: what the pixels from 10 before to 10
+/// after count.
+std::array<double, kSincTaps> sinc_weights(double d) {
+  std::array<double, kSincTaps> w{};
+  for (int k = 0; k < kSincTaps; ++k) {
     const double u = (kSincRadius - k) - d, a = u * std::numbers::pi;
     w[static_cast<std::size_t>(k)] =
-        std::exp(-(u / kDamping) * (u / kDamping)) * (u == 0 ? 1.0 : std::sin(a) / a);
+        std::exp(-(u / kSincDamping) * (u / kSincDamping)) * (u == 0 ? 1.0 : std::sin(a) / a);
   }
   return w;
 }
 
 /// Along a run of n pixels, zero beyond its ends.
-void shift_run(const ShapeKernels& kernels, double d, long n, const double* run, double* out) {
-  std::array<double, kMaxPixels + kTaps> padded;
+void shift_run(double d, long n, const double* run, double* out) {
+  std::array<double, kMaxPixels + kSincTaps> padded;
   std::fill_n(padded.data(), kSincRadius, 0.0);
   std::copy_n(run, n, padded.data() + kSincRadius);
   std::fill_n(padded.data() + kSincRadius + n, kSincRadius, 0.0);
-  kernels.slide(padded.data(), sinc_weights(d).data(), kTaps, n, out);
+  const auto weight = sinc_weights(d);
+  std::fill_n(out, n, 0.0);
+  const double* in = padded.data();
+  for (const double w : weight) {
+    for (long i = 0; i < n; ++i) out[i] += w * in[i];
+    ++in;
+  }
 }
 
 int floor_of(double x) { return static_cast<int>(std::floor(x)); }
 
 }  // namespace
 
-const ShapeKernels& reference_shape_kernels() {
-  static const ShapeKernels kernels{slide_plainly};
-  return kernels;
-}
-
 void make_unit_light(double* value, std::size_t n) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    value[i] = std::max(value[i], 0.0);
+    value[i] = value[i] > 0 ? value[i] : 0.0;
     sum += value[i];
   }
-  const double scale = sum > 0 && sum < 1e300 ? 1 / sum : 0.0;
-  for (std::size_t i = 0; i < n; ++i) value[i] *= scale;
+  const bool lit = sum > 0 && sum < 1e300;
+  const double scale = lit ? 1 / sum : 0.0;
+  for (std::size_t i = 0; i < n; ++i) value[i] = lit ? value[i] * scale : 0.0;
 }
 
-void sinc_shift(const ShapeKernels& kernels, int ny, int nx, double dx, double dy, double* image) {
-  constexpr double kNoShift = 1e-6;
+void sinc_shift(int ny, int nx, double dx, double dy, double* image) {
   const long n = static_cast<long>(ny) * nx;
   std::array<double, kMaxPixels> shifted, turned;
-  if (std::abs(dx) > kNoShift) {
-    shift_run(kernels, dx, n, image, shifted.data());
+  if (std::abs(dx) > kLeastSincShift) {
+    shift_run(dx, n, image, shifted.data());
     std::copy_n(shifted.data(), n, image);
   }
-  if (std::abs(dy) <= kNoShift) return;
+  if (std::abs(dy) <= kLeastSincShift) return;
   for (int r = 0; r < ny; ++r) {
     for (int c = 0; c < nx; ++c) turned[static_cast<std::size_t>(c * ny + r)] = image[r * nx + c];
   }
-  shift_run(kernels, dy, n, turned.data(), shifted.data());
+  shift_run(dy, n, turned.data(), shifted.data());
   for (int r = 0; r < ny; ++r) {
     for (int c = 0; c < nx; ++c) image[r * nx + c] = shifted[static_cast<std::size_t>(c * ny + r)];
   }
@@ -137,17 +132,66 @@ int binned(std::size_t fine_pixels, int fine) {
   return static_cast<int>(fine_pixels) / fine + 1;  // one more: a spot begins within a pixel
 }
 
-class SpotGridShape final : public SpotShape {
+/// Spots as CCD pixels see them that begin 0, 1 ... `last` fine pixels after the corner of one,
+/// along each axis: any other place is a mean of four.
+class BinnedSpots {
+ public:
+  BinnedSpots(int nx, int ny, int fine, int last)
+      : nx_(nx), ny_(ny), fine_(fine), places_(static_cast<std::size_t>(last) + 1) {}
+  void add(const FineSpot& spot) {
+    const std::size_t n = in_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
+    for (std::size_t y = 0; y < places_; ++y) {
+      for (std::size_t x = 0; x < places_; ++x) {
+        const std::size_t end = images_.size();
+        images_.resize(end + n, 0.0);
+        spot.add_binned(-static_cast<double>(x), -static_cast<double>(y), fine_, 1, nx_, ny_,
+                        images_.data() + end);
+      }
+    }
+  }
+  /// [ny][nx] in whole packs.
+  [[nodiscard]] const double* operator()(std::size_t spot, std::size_t y, std::size_t x) const {
+    const std::size_t n = in_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
+    return images_.data() + ((spot * places_ + y) * places_ + x) * n;
+  }
+
+ private:
+  int nx_, ny_, fine_;
+  std::size_t places_;
+  std::vector<double> images_;  ///< [spot][y][x][ny * nx]
+};
+
+/// Kinds whose spots are sums of images.
+class ImageShape : public SpotShape {
+ public:
+  void evaluate(const SpotPlace& place, double* value) const final {
+    const auto n = static_cast<std::size_t>(nx()) * static_cast<std::size_t>(ny());
+    ImageSum sum;
+    (void)sum_of(place, sum);
+    std::fill_n(value, n, 0.0);
+    for (std::size_t k = 0; k < sum.count; ++k) {
+      for (std::size_t i = 0; i < n; ++i) value[i] += sum.weight[k] * sum.image[k][i];
+    }
+    sinc_shift(ny(), nx(), sum.dx, sum.dy, value);
+    make_unit_light(value, n);
+  }
+
+ protected:
+  using SpotShape::SpotShape;
+};
+
+class SpotGridShape final : public ImageShape {
  public:
   explicit SpotGridShape(const SpotGrid& g)
-      : SpotShape(binned(g.spot_nx, g.fine), binned(g.spot_ny, g.fine)),
+      : ImageShape(binned(g.spot_nx, g.fine), binned(g.spot_ny, g.fine)),
         fiber_position_(g.fiber_position),
         position_(g.position),
         wave_aa_(g.wave_aa),
-        fine_(g.fine) {
+        fine_(g.fine),
+        spots_(nx(), ny(), g.fine, g.fine) {
     const std::size_t size = g.spot_ny * g.spot_nx;
     for (std::size_t i = 0; i < position_.size() * wave_aa_.size(); ++i)
-      spots_.emplace_back(g.spots.data() + i * size, g.spot_ny, g.spot_nx);
+      spots_.add({g.spots.data() + i * size, g.spot_ny, g.spot_nx});
   }
   [[nodiscard]] const char* kind() const noexcept override { return "SPOTGRID"; }
   [[nodiscard]] int corner_x(double x) const noexcept override {
@@ -156,37 +200,46 @@ class SpotGridShape final : public SpotShape {
   [[nodiscard]] int corner_y(double y) const noexcept override {
     return floor_of(y) - ny() / 2 + 1;
   }
-  void evaluate(const SpotPlace& place, const ShapeKernels&, double* value) const override {
-    const auto n = static_cast<std::size_t>(nx()) * static_cast<std::size_t>(ny());
-    std::fill_n(value, n, 0.0);
+  [[nodiscard]] bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept override {
     const Cell p = cell_of(position_, fiber_position_[place.fiber]);
     const Cell w = cell_of(wave_aa_, place.wave_aa);
-    // the spot begins so many fine pixels after the corner of a CCD pixel
-    const double x = (place.x - std::floor(place.x)) * fine_;
-    const double y = (place.y - std::floor(place.y)) * fine_;
-    for (const std::size_t i : {p.end - 1, p.end}) {
-      for (const std::size_t j : {w.end - 1, w.end}) {
-        const double weight =
-            (i == p.end ? p.share : 1 - p.share) * (j == w.end ? w.share : 1 - w.share);
-        if (weight == 0) continue;
-        spots_[i * wave_aa_.size() + j].add_binned(-x, -y, fine_, weight, nx(), ny(), value);
-      }
+    const Cell x = fine_cell(place.x), y = fine_cell(place.y);
+    for (unsigned k = 0; k < 16; ++k) {
+      const auto of = [k](const Cell& cell, unsigned bit) {
+        return (k >> bit & 1) != 0 ? std::pair{cell.end, cell.share}
+                                   : std::pair{cell.end - 1, 1 - cell.share};
+      };
+      const auto [i, in_p] = of(p, 0);
+      const auto [j, in_w] = of(w, 1);
+      const auto [r, in_y] = of(y, 2);
+      const auto [c, in_x] = of(x, 3);
+      const double weight = in_p * in_w * (in_y * in_x);
+      if (weight != 0) sum.add(spots_(i * wave_aa_.size() + j, r, c), weight);
     }
-    make_unit_light(value, n);
+    return true;
   }
 
  private:
+  /// The spot begins so many fine pixels after the corner of a CCD pixel.
+  [[nodiscard]] Cell fine_cell(double center) const noexcept {
+    const double at = (center - std::floor(center)) * fine_;
+    const auto end = std::min(static_cast<std::size_t>(at) + 1, static_cast<std::size_t>(fine_));
+    return {end, at - static_cast<double>(end - 1)};
+  }
+
   std::vector<double> fiber_position_, position_, wave_aa_;
   int fine_;
-  std::vector<FineSpot> spots_;  ///< [position][wave]
+  BinnedSpots spots_;  ///< [position][wave]
 };
 
-class MonoSpotShape final : public SpotShape {
+class MonoSpotShape final : public ImageShape {
  public:
   explicit MonoSpotShape(const MonoSpot& m)
-      : SpotShape(binned(m.nx, m.fine), binned(m.ny, m.fine)),
+      : ImageShape(binned(m.nx, m.fine), binned(m.ny, m.fine)),
         fine_(m.fine),
-        spot_(m.spot.data(), m.ny, m.nx) {}
+        spot_(nx(), ny(), m.fine, m.fine - 1) {
+    spot_.add({m.spot.data(), m.ny, m.nx});
+  }
   [[nodiscard]] const char* kind() const noexcept override { return "MONOSPOT"; }
   [[nodiscard]] int corner_x(double x) const noexcept override {
     return floor_of(x - nx() / 2 + 1);
@@ -194,20 +247,21 @@ class MonoSpotShape final : public SpotShape {
   [[nodiscard]] int corner_y(double y) const noexcept override {
     return floor_of(y - ny() / 2 + 1);
   }
-  void evaluate(const SpotPlace& place, const ShapeKernels& kernels, double* value) const override {
-    const auto n = static_cast<std::size_t>(nx()) * static_cast<std::size_t>(ny());
-    std::fill_n(value, n, 0.0);
+  [[nodiscard]] bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept override {
     const double x = place.x * fine_, y = place.y * fine_;
     const double in_x = x - std::floor(x / fine_) * fine_, in_y = y - std::floor(y / fine_) * fine_;
-    spot_.add_binned(-std::floor(in_x), -std::floor(in_y), fine_, 1, nx(), ny(), value);
-    sinc_shift(kernels, ny(), nx(), (in_x - std::floor(in_x)) / fine_,
-               (in_y - std::floor(in_y)) / fine_, value);
-    make_unit_light(value, n);
+    // rounding may say that a spot begins with the next pixel
+    const auto whole = [this](double in) { return std::clamp(floor_of(in), 0, fine_ - 1); };
+    const int c = whole(in_x), r = whole(in_y);
+    sum.add(spot_(0, static_cast<std::size_t>(r), static_cast<std::size_t>(c)), 1);
+    sum.dx = (in_x - c) / fine_;
+    sum.dy = (in_y - r) / fine_;
+    return true;
   }
 
  private:
   int fine_;
-  FineSpot spot_;
+  BinnedSpots spot_;
 };
 
 double power(double base, int exponent) {
@@ -216,10 +270,17 @@ double power(double base, int exponent) {
   return result;
 }
 
-class PcaPixShape final : public SpotShape {
+class PcaPixShape final : public ImageShape {
  public:
   explicit PcaPixShape(const PcaPix& pca)
-      : SpotShape(static_cast<int>(pca.nx), static_cast<int>(pca.ny)), pca_(pca) {}
+      : ImageShape(static_cast<int>(pca.nx), static_cast<int>(pca.ny)),
+        pca_(pca),
+        pitch_(in_packs(pca.nx * pca.ny)) {
+    const std::size_t n = pca.nx * pca.ny, images = pca.images.size() / n;
+    pca_.images.assign(images * pitch_, 0.0);
+    for (std::size_t i = 0; i < images; ++i)
+      std::copy_n(pca.images.data() + i * n, n, pca_.images.data() + i * pitch_);
+  }
   [[nodiscard]] const char* kind() const noexcept override { return "PCA-PIX"; }
   // halves go to the even pixel, as Python rounds
   [[nodiscard]] int corner_x(double x) const noexcept override {
@@ -228,24 +289,22 @@ class PcaPixShape final : public SpotShape {
   [[nodiscard]] int corner_y(double y) const noexcept override {
     return static_cast<int>(std::nearbyint(y)) - ny() / 2;
   }
-  void evaluate(const SpotPlace& place, const ShapeKernels& kernels, double* value) const override {
-    const std::size_t f = place.fiber, n = pca_.nx * pca_.ny, images = pca_.x_power.size();
+  [[nodiscard]] bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept override {
+    const std::size_t f = place.fiber, images = pca_.x_power.size();
     const double x = pca_.x_scale[f] * (place.x - pca_.x0[f]);
     const double y = pca_.y_scale[f] * (place.y - pca_.y0[f]);
-    std::fill_n(value, n, 0.0);
-    const auto group = static_cast<std::size_t>(pca_.group[f]);
-    const double* image = pca_.images.data() + group * images * n;
-    for (std::size_t i = 0; i < images; ++i, image += n) {
-      const double weight = power(x, pca_.x_power[i]) * power(y, pca_.y_power[i]);
-      for (std::size_t k = 0; k < n; ++k) value[k] += weight * image[k];
-    }
-    sinc_shift(kernels, ny(), nx(), place.x - std::nearbyint(place.x),
-               place.y - std::nearbyint(place.y), value);
-    make_unit_light(value, n);
+    const double* image =
+        pca_.images.data() + static_cast<std::size_t>(pca_.group[f]) * images * pitch_;
+    for (std::size_t i = 0; i < images; ++i, image += pitch_)
+      sum.add(image, power(x, pca_.x_power[i]) * power(y, pca_.y_power[i]));
+    sum.dx = place.x - std::nearbyint(place.x);
+    sum.dy = place.y - std::nearbyint(place.y);
+    return true;
   }
 
  private:
-  PcaPix pca_;
+  PcaPix pca_;  ///< its images in whole packs
+  std::size_t pitch_;
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace fiberloom {
 using loom::Array2D;
 
 /// A spot on pixels finer than the CCD's, `fine` of them to a CCD pixel, as sums of all that lies
-/// before: a rectangle's light is four reads.
+/// before: a rectangle's light is four reads. The definition: spots are made of images that it
+/// binned beforehand.
 class FineSpot {
  public:
   /// value [ny][nx]
@@ -60,10 +61,14 @@ struct PcaPix {
 
 /// Radius of the sinc shift's kernel, pixels.
 inline constexpr int kSincRadius = 10;
+/// Where its damping is 1 / e, pixels.
+inline constexpr double kSincDamping = 3.25;
 /// The largest stamp of any kind, pixels on a side.
 inline constexpr int kMaxShapeStamp = 63;
 /// Shifts an image [ny][nx] by (dx, dy) pixels with a damped sinc, along rows that follow each
 /// other, then along columns that do: as specter's sincshift(), ends of rows meet the next row.
-void sinc_shift(const ShapeKernels& kernels, int ny, int nx, double dx, double dy, double* image);
+void sinc_shift(int ny, int nx, double dx, double dy, double* image);
+/// Shorter shifts are none.
+inline constexpr double kLeastSincShift = 1e-6;
 
 }  // namespace fiberloom

@@ -77,7 +77,7 @@ double evaluate(const PsfModel& psf, std::size_t fiber, double wave_aa, Spot& sp
   spot.y0 = psf.corner_y(y);
   if (!(sx > 0) || !(sy > 0)) return 0;
   if (psf.shape) {
-    psf.shape->evaluate({fiber, wave_aa, x, y}, reference_shape_kernels(), spot.value.data());
+    psf.shape->evaluate({fiber, wave_aa, x, y}, spot.value.data());
     return 1;
   }
 

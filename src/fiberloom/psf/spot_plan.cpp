@@ -113,6 +113,8 @@ SpotPlan make_plan(const PsfModel& psf, std::span<const std::vector<double>> gri
   plan.has_tails = psf.has_tails;
   plan.shape = psf.shape;
   if (plan.shape) {
+    ImageSum sum;
+    plan.of_images = plan.shape->sum_of({}, sum);
     for (const std::vector<double>& wave_aa : grids) {
       plan.wave_aa.insert(plan.wave_aa.end(), wave_aa.begin(), wave_aa.end());
       plan.wave_aa.insert(plan.wave_aa.end(),

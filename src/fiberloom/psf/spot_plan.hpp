@@ -25,6 +25,7 @@ struct SpotPlan {
   int nseries = 0, ncoef = 0;
   bool has_tails = false;
   std::shared_ptr<const SpotShape> shape;  ///< of PsfModel
+  bool of_images = false;                  ///< the shape's spots are sums of images
   /// Fibres on grids of their own, from basis_first on: the bases of one fibre after the other
   /// (nbases of them); else there is one, which all share.
   int nbases = 1, basis_first = 0;
@@ -42,6 +43,10 @@ struct SpotPlan {
   /// Which of the bases is a fibre's.
   [[nodiscard]] std::size_t base_of(int fiber) const noexcept {
     return nbases == 1 ? 0 : static_cast<std::size_t>(fiber - basis_first);
+  }
+  /// Where there is a shape.
+  [[nodiscard]] double wave_of(int fiber, std::size_t bin) const noexcept {
+    return wave_aa[base_of(fiber) * static_cast<std::size_t>(nwave_padded) + bin];
   }
   [[nodiscard]] std::size_t basis_of(int fiber) const noexcept {
     return base_of(fiber) * static_cast<std::size_t>(ndomain * ncoef) *
@@ -107,7 +112,6 @@ using FloatSpotKernel = void (*)(const SpotPlan& plan, int fiber, int j0, const 
 struct SpotKernels {
   SpotKernel spots;
   FloatSpotKernel float_spots;
-  ShapeKernels shape;  ///< what shapes are evaluated with
 };
 [[nodiscard]] const SpotKernels& spot_kernels(Isa isa);
 

@@ -3,7 +3,11 @@
 // size, whose values it knows. Traces stay those of PsfModel. Knows no files and no bins.
 #pragma once
 
+#include <array>
 #include <cstddef>
+
+#include "fiberloom/foundation.hpp"
+#include "loom/simd/isa.hpp"
 
 namespace fiberloom {
 
@@ -13,10 +17,26 @@ struct SpotPlace {
   double wave_aa = 0, x = 0, y = 0;
 };
 
-/// Inner loops that exist for each ISA level.
-struct ShapeKernels {
-  /// out[i] = sum over k < taps of weight[k] in[i + k] for i < n. `in` has n + taps - 1 elements.
-  void (*slide)(const double* in, const double* weight, int taps, long n, double* out);
+/// `n` rounded up to whole packs of the widest lanes, of doubles and of floats.
+[[nodiscard]] constexpr std::size_t in_packs(std::size_t n) noexcept {
+  return (n + kLanes - 1) / kLanes * kLanes;
+}
+[[nodiscard]] constexpr std::size_t in_float_packs(std::size_t n) noexcept {
+  return (n + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
+}
+
+/// A spot as a sum of images [ny][nx], moved by parts of a pixel with a damped sinc, negative
+/// values cut, divided by its light. Images are in_packs(ny nx) long and stay the shape's.
+struct ImageSum {
+  static constexpr std::size_t kMost = 64;
+  std::size_t count = 0;
+  std::array<const double*, kMost> image;
+  std::array<double, kMost> weight;
+  double dx = 0, dy = 0;  ///< at most 1 either way
+  void add(const double* one, double times) {
+    image[count] = one;
+    weight[count++] = times;
+  }
 };
 
 /// Immutable; threads share one.
@@ -34,9 +54,12 @@ class SpotShape {
   /// First column of the stamp of a spot centred on x, and first row.
   [[nodiscard]] virtual int corner_x(double x) const noexcept = 0;
   [[nodiscard]] virtual int corner_y(double y) const noexcept = 0;
-  /// Values [ny][nx] of a spot, not negative, of sum 1; all zero where it has none.
-  virtual void evaluate(const SpotPlace& place, const ShapeKernels& kernels,
-                        double* value) const = 0;
+  /// Values [ny][nx] of a spot, not negative, of sum 1; all zero where it has none. The definition,
+  /// in plain loops, and what those kinds are made by that are neither of the following.
+  virtual void evaluate(const SpotPlace& place, double* value) const = 0;
+  /// Of kinds whose spots are sums of images: which, into an empty sum; kernels then make several
+  /// spots at a time. False: another kind.
+  [[nodiscard]] virtual bool sum_of(const SpotPlace&, ImageSum&) const noexcept { return false; }
 
  protected:
   SpotShape(int nx, int ny) : nx_(nx), ny_(ny) {}
@@ -45,10 +68,7 @@ class SpotShape {
   int nx_, ny_;
 };
 
-/// Of plain loops: the definition.
-[[nodiscard]] const ShapeKernels& reference_shape_kernels();
-
-/// Cuts n values at 0 and divides them by their sum; all zero where that is not positive.
+/// Cuts n values at 0 and divides them by their sum; all zero where that is no positive number.
 void make_unit_light(double* value, std::size_t n);
 
 }  // namespace fiberloom

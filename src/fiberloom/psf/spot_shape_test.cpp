@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "fiberloom/psf/pixel_spots.hpp"
@@ -49,12 +51,12 @@ TEST(SincShift, MovesABumpByWhatItIsTold) {
   std::vector<double> v;
   const auto bump = [](double x, double y) { return std::exp(-0.5 * (x * x + y * y) / 4); };
   for (int i = 0; i < kN * kN; ++i) v.push_back(bump(i % kN - 12, i / kN - 12));
-  sinc_shift(reference_shape_kernels(), kN, kN, 0.3, -0.4, v.data());
+  sinc_shift(kN, kN, 0.3, -0.4, v.data());
   for (int i = 0; i < kN * kN; ++i)
     EXPECT_NEAR(v[static_cast<std::size_t>(i)], bump(i % kN - 12.3, i / kN - 11.6), 2e-3) << i;
 }
 
-PsfModel pca_psf() {
+PsfModel psf_with(std::shared_ptr<const SpotShape> shape) {
   PsfModel psf;
   psf.npix_x = 60;
   psf.npix_y = 200;
@@ -65,6 +67,11 @@ PsfModel pca_psf() {
     psf.x.coef(f, 0) = 20 + 15 * static_cast<double>(f);
     psf.y.coef(f, 0) = 100;
   }
+  psf.shape = std::move(shape);
+  return psf;
+}
+
+std::shared_ptr<const SpotShape> pca_shape() {
   PcaPix pca;
   pca.x_power = {0, 1};
   pca.y_power = {0, 1};
@@ -76,16 +83,55 @@ PsfModel pca_psf() {
   for (int i = 0; i < 4; ++i) {
     for (const double v : some_image(11, 13)) pca.images.push_back(i % 2 == 0 ? v + i : 0.1 * v);
   }
-  psf.shape = make_pca_pix(pca);
-  return psf;
+  return make_pca_pix(pca);
 }
 
-TEST(SpotKernel, GivesTheSpotsOfAShapeAtEachIsa) {
-  const PsfModel psf = pca_psf();
-  std::vector<double> wave;
-  for (int j = 0; j < 19; ++j) wave.push_back(5011.3 + 1.37 * j);
+std::shared_ptr<const SpotShape> mono_shape(int fine, double brightness) {
+  const auto ny = static_cast<std::size_t>(7 * fine), nx = static_cast<std::size_t>(9 * fine);
+  MonoSpot spot{ny, nx, fine, some_image(ny, nx)};
+  for (double& v : spot.spot) v *= brightness;
+  return make_mono_spot(spot);
+}
+
+SpotGrid spot_grid(int fine) {
+  SpotGrid grid{{0.3, 1.1}, {0, 1, 2}, {5000, 5020, 5070}, 0, 0, fine, {}};
+  grid.spot_ny = static_cast<std::size_t>(6 * fine);
+  grid.spot_nx = static_cast<std::size_t>(8 * fine);
+  for (int i = 0; i < 9; ++i) {
+    for (const double v : some_image(grid.spot_ny, grid.spot_nx))
+      grid.spots.push_back(v * (1 + 0.1 * i) + 0.2 * i);
+  }
+  return grid;
+}
+
+TEST(SpotGrid, MovesSpotsByPartsOfFinePixelsAsTheirLightIsShared) {
+  for (const int fine : {1, 4}) {
+    const SpotGrid grid = spot_grid(fine);
+    const auto shape = make_spot_grid(grid);
+    const std::size_t n = static_cast<std::size_t>(shape->nx() * shape->ny());
+    const std::size_t size = grid.spot_ny * grid.spot_nx;
+    for (const double at : {20.0, 20.37, 20.75, 20.9999999999999999, 20.999}) {
+      std::vector<double> got(n), expected(n, 0.0);
+      // a quarter of the way from wavelength 0 to 1, and of 0.3 from position 0 to 1
+      shape->evaluate({0, 5005, at, at + 0.5}, got.data());
+      for (std::size_t k = 0; k < 4; ++k) {
+        const double weight = (k < 2 ? 0.7 : 0.3) * (k % 2 == 0 ? 0.75 : 0.25);
+        const double x = at - std::floor(at), y = at + 0.5 - std::floor(at + 0.5);
+        FineSpot(grid.spots.data() + (k / 2 * 3 + k % 2) * size, grid.spot_ny, grid.spot_nx)
+            .add_binned(-x * fine, -y * fine, fine, weight, shape->nx(), shape->ny(),
+                        expected.data());
+      }
+      make_unit_light(expected.data(), n);
+      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(got[i], expected[i], 1e-14) << at << ' ' << i;
+    }
+  }
+}
+
+/// Of two fibres and 16 bins, the kernels against the definition.
+void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave, Isa isa) {
+  SCOPED_TRACE(isa_name(isa));
   const SpotPlan plan = make_spot_plan(psf, wave);
-  const SpotKernels& kernels = spot_kernels(active_isa());
+  const SpotKernels& kernels = spot_kernels(isa);
   std::vector<double> tile(kLanes * plan.spot_size());
   std::vector<float> floats(kFloatLanes * plan.float_spot_size());
   for (int f = 0; f < 2; ++f) {
@@ -99,24 +145,61 @@ TEST(SpotKernel, GivesTheSpotsOfAShapeAtEachIsa) {
       EXPECT_EQ(spot.x0, trace.x0[bin]);
       const double* at = tile.data() + static_cast<std::size_t>(j % kLanes) * plan.spot_size();
       const float* narrow = floats.data() + bin * plan.float_spot_size();
+      double elsewhere = 0;
+      for (int i = 0; i < plan.ny * plan.stride; ++i) elsewhere += std::abs(at[i]);
       for (int r = 0; r < spot.ny; ++r) {
         for (int c = 0; c < spot.nx; ++c) {
           const double v = spot.value[static_cast<std::size_t>(r * spot.nx + c)];
-          EXPECT_NEAR(at[r * plan.stride + c + spot.x0 - trace.frame[bin]], v, 1e-15);
+          EXPECT_NEAR(at[r * plan.stride + c + spot.x0 - trace.frame[bin]], v, 2e-15);
           const int shift = spot.x0 - frame_of(spot.x0, kFloatLanes);
           EXPECT_NEAR(static_cast<double>(narrow[r * plan.float_stride + c + shift]), v, 1e-7);
+          elsewhere -= v;
         }
       }
+      EXPECT_NEAR(elsewhere, 0, 1e-13);
     }
   }
 }
 
+void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave) {
+  for (const Isa isa : available_isas()) expect_kernels_agree(psf, wave, isa);
+}
+
+TEST(SpotKernel, GivesTheSpotsOfAShapeAtEachIsa) {
+  std::vector<double> wave;
+  for (int j = 0; j < 19; ++j) wave.push_back(5011.3 + 1.37 * j);
+  expect_kernels_agree(psf_with(pca_shape()), wave);
+  for (const int fine : {1, 3}) {
+    expect_kernels_agree(psf_with(make_spot_grid(spot_grid(fine))), wave);
+    // a float does not hold such numbers
+    for (const double brightness : {1.0, 1e-60, 1e60})
+      expect_kernels_agree(psf_with(mono_shape(fine, brightness)), wave);
+  }
+}
+
+TEST(SpotKernel, ShiftsByWholePixelsAndByHardlyAny) {
+  // rows a pixel and almost a pixel apart: 0.625 Angstrom each
+  std::vector<double> wave;
+  for (const double off : {0.0, 1e-13, 1e-9, 1e-6, 2e-6, 0.25, 0.5, 1 - 1e-7}) {
+    wave.push_back(5050 + 0.625 * off);
+    wave.push_back(5052.5 - 0.625 * off);
+  }
+  PsfModel psf = psf_with(mono_shape(1, 1));
+  for (std::size_t f = 0; f < 2; ++f) psf.x.coef(f, 1) = 0;
+  expect_kernels_agree(psf, wave);
+  psf.shape = pca_shape();
+  expect_kernels_agree(psf, wave);
+}
+
 TEST(MakeUnitLight, CutsWhatIsNegativeAndLeavesNoLightDark) {
   std::vector<double> v{1, -2, 3}, none{-1, 0};
+  std::vector<double> odd{-1, std::nan(""), 3e307, 1e308};
   make_unit_light(v.data(), v.size());
   EXPECT_EQ(v, (std::vector<double>{0.25, 0, 0.75}));
-  make_unit_light(none.data(), none.size());
-  EXPECT_EQ(none, (std::vector<double>{0, 0}));
+  for (auto* dark : {&none, &odd}) {
+    make_unit_light(dark->data(), dark->size());
+    EXPECT_EQ(*dark, std::vector<double>(dark->size(), 0.0));
+  }
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The spot kernel of one ISA level: packs of bins through spots_lane.hpp, then transposed to one
 // spot after the other, since the normal equations run along the pixels of a row.
+#include <algorithm>
 #include <utility>
 
+#include "fiberloom/psf/image_spots_lane.hpp"
 #include "fiberloom/psf/pixel_spots.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
@@ -41,7 +43,7 @@ void add_tails(const SpotPlan& plan, const lane::SpotSeries<typename P::Real>& s
   }
   const P core2 = parameter[1] * parameter[1], power = fma(parameter[4], P(0.5), P(1.0));
   const P off_two = abs(power - P(2.0));
-  const bool square = all_below(off_two, 1e-300);  // as specex has it, and cheap
+  const bool square = all_below(off_two, 1e-30);  // as specex has it, and cheap; a float holds it
   for (int r = 0; r < plan.ny; ++r) {
     for (int p = 0; p < plan.nx; ++p) {
       const P dx = (x_offset + P(static_cast<double>(p))) * parameter[2];
@@ -184,40 +186,27 @@ bool usual(const SpotPlan& plan) {
   return plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6;
 }
 
-void slide(const double* in, const double* weight, int taps, long n, double* out) {
-  long i = 0;
-  for (; i + 2 * Pack::width <= n; i += 2 * Pack::width) {
-    Pack a(0.0), b(0.0);
-    for (int k = 0; k < taps; ++k) {
-      const Pack w(weight[k]);
-      a = a + w * Pack::load(in + i + k);
-      b = b + w * Pack::load(in + i + k + Pack::width);
-    }
-    a.store(out + i);
-    b.store(out + i + Pack::width);
-  }
-  for (; i < n; ++i) {
-    double sum = 0;
-    for (int k = 0; k < taps; ++k) sum += weight[k] * in[i + k];
-    out[i] = sum;
-  }
+/// P::width spots that are sums of images, from bin j on.
+template <class P>
+[[gnu::noinline]] void pack_of_images(const SpotPlan& plan, int fiber, int j,
+                                      const FiberTrace& trace, typename P::Real* const* out) {
+  lane::MovedSpots<P> s;
+  const P scale = lane::image_spots<P, Pack>(plan, fiber, j, trace, s);
+  transpose_out<P, 0, 0>(plan, s.value, scale, trace.x0.data() + j, out);
 }
 
-constexpr ShapeKernels kShape{slide};
-
-/// One spot of another kind into its place; rows of `stride` numbers, zero beside the stamp.
+/// One spot of a kind that has no kernel, into its place; rows of `stride` numbers, zero beside the
+/// stamp.
 template <class Real>
 void shape_spot(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace, int stride,
                 int lanes, std::size_t size, Real* out) {
-  for (std::size_t i = 0; i < size; ++i) out[i] = Real(0);
+  std::fill_n(out, size, Real(0));
   const auto bin = static_cast<std::size_t>(j);
   if (!trace.live[bin]) return;
   double value[kMaxShapeStamp * kMaxShapeStamp];
   plan.shape->evaluate(
-      {static_cast<std::size_t>(fiber),
-       plan.wave_aa[plan.base_of(fiber) * static_cast<std::size_t>(plan.nwave_padded) + bin],
-       trace.x[bin], trace.y[bin]},
-      kShape, value);
+      {static_cast<std::size_t>(fiber), plan.wave_of(fiber, bin), trace.x[bin], trace.y[bin]},
+      value);
   Real* corner = out + (trace.x0[bin] - frame_of(trace.x0[bin], lanes));
   for (int r = 0; r < plan.ny; ++r) {
     for (int c = 0; c < plan.nx; ++c)
@@ -226,6 +215,11 @@ void shape_spot(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace,
 }
 
 void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out) {
+  if (plan.of_images) {
+    for (int i = 0; i < kLanes; i += Pack::width)
+      pack_of_images<Pack>(plan, fiber, j0 + i, trace, out + i);
+    return;
+  }
   if (plan.shape) {
     for (int i = 0; i < kLanes; ++i)
       shape_spot(plan, fiber, j0 + i, trace, plan.stride, kLanes, plan.spot_size(), out[i]);
@@ -237,9 +231,14 @@ void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, dou
 
 void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, float* out) {
   if (plan.shape) {
+    float* each[kFloatLanes];
     for (int i = 0; i < kFloatLanes; ++i)
+      each[i] = out + static_cast<std::size_t>(i) * plan.float_spot_size();
+    for (int i = 0; plan.of_images && i < kFloatLanes; i += FloatPack::width)
+      pack_of_images<FloatPack>(plan, fiber, j0 + i, trace, each + i);
+    for (int i = 0; !plan.of_images && i < kFloatLanes; ++i)
       shape_spot(plan, fiber, j0 + i, trace, plan.float_stride, kFloatLanes, plan.float_spot_size(),
-                 out + static_cast<std::size_t>(i) * plan.float_spot_size());
+                 each[i]);
     return;
   }
   const auto kernel = usual(plan) ? float_spots_of<17, 11, 6> : float_spots_of<0, 0, 0>;
@@ -249,6 +248,6 @@ void float_spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trac
 }  // namespace
 
 extern const SpotKernels kSpots;
-const SpotKernels kSpots{spots, float_spots, kShape};
+const SpotKernels kSpots{spots, float_spots};
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

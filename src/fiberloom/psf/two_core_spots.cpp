@@ -50,7 +50,7 @@ class TwoCoreShape final : public SpotShape {
   [[nodiscard]] int corner_y(double y) const noexcept override {
     return static_cast<int>(std::floor(y - c_.hsize_y));
   }
-  void evaluate(const SpotPlace& place, const ShapeKernels&, double* value) const override {
+  void evaluate(const SpotPlace& place, double* value) const override {
     const auto n = static_cast<std::size_t>(nx()) * static_cast<std::size_t>(ny());
     std::fill_n(value, n, 0.0);
     const std::size_t f = place.fiber;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "fiberloom/extract/exact/engine.hpp"
+#include "fiberloom/psf/pixel_spots.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "tests/fiberloom/oracle/small_case.hpp"
@@ -15,12 +16,12 @@
 namespace fiberloom {
 namespace {
 
-oracle::SmallCase long_case(double step = 0.8) {
+oracle::SmallCase long_case(double step = 0.8, int rows = 1000) {
   oracle::SmallCaseKnobs knobs;
   knobs.nfiber = 7;
-  knobs.rows = 1000;
+  knobs.rows = rows;
   knobs.step_aa = step;
-  knobs.nwave = static_cast<int>(480 / step);
+  knobs.nwave = static_cast<int>(0.48 * rows / step);
   knobs.line_snr = 200;
   knobs.defects = {oracle::Defect::kCosmics};
   oracle::SmallCase c = oracle::make_small_case(knobs);
@@ -63,17 +64,43 @@ double kappa(const ExtractResult& r) {
   return worst;
 }
 
+void expect_same_bytes(const ExtractResult& one, const ExtractResult& many) {
+  EXPECT_TRUE(same_bytes(one.flux.data(), many.flux.data(), one.flux.size()));
+  EXPECT_TRUE(same_bytes(one.ivar.data(), many.ivar.data(), one.ivar.size()));
+  EXPECT_TRUE(same_bytes(one.resolution.data(), many.resolution.data(), one.resolution.size()));
+  EXPECT_TRUE(same_bytes(one.chi2pix.data(), many.chi2pix.data(), one.chi2pix.size()));
+  EXPECT_TRUE(same_bytes(one.model.data(), many.model.data(), one.model.size()));
+}
+
 TEST(ExactEngine, GivesTheSameBytesForAnyNumberOfThreads) {
   const oracle::SmallCase c = long_case();
   const ExtractResult one = extract(c);
-  for (const std::size_t threads : {2U, 3U, 5U}) {
-    const ExtractResult many = extract(c, {}, active_isa(), threads);
-    EXPECT_TRUE(same_bytes(one.flux.data(), many.flux.data(), one.flux.size()));
-    EXPECT_TRUE(same_bytes(one.ivar.data(), many.ivar.data(), one.ivar.size()));
-    EXPECT_TRUE(same_bytes(one.resolution.data(), many.resolution.data(), one.resolution.size()));
-    EXPECT_TRUE(same_bytes(one.chi2pix.data(), many.chi2pix.data(), one.chi2pix.size()));
-    EXPECT_TRUE(same_bytes(one.model.data(), many.model.data(), one.model.size()));
+  for (const std::size_t threads : {2U, 3U, 5U})
+    expect_same_bytes(one, extract(c, {}, active_isa(), threads));
+}
+
+/// The case with one image for all its spots, 9 x 9 pixels.
+oracle::SmallCase image_case() {
+  constexpr int kFine = 3;
+  constexpr std::size_t kSide = 8 * kFine;
+  oracle::SmallCase c = long_case(0.8, 300);
+  MonoSpot spot{kSide, kSide, kFine, {}};
+  for (std::size_t i = 0; i < kSide * kSide; ++i) {
+    const double y = static_cast<double>(i / kSide) - 11.5;
+    const double x = static_cast<double>(i % kSide) - 11.5;
+    spot.spot.push_back(std::exp(-(x * x + y * y) / (2.0 * kFine * kFine)));
   }
+  c.psf.shape = make_mono_spot(spot);
+  return c;
+}
+
+TEST(ExactEngine, GivesTheSameBytesOfSpotsThatAreImages) {
+  oracle::SmallCase c = image_case();
+  const ExtractResult one = extract(c);
+  ASSERT_GT(*std::max_element(one.flux.data(), one.flux.data() + one.flux.size()), 0);
+  expect_same_bytes(one, extract(c, {}, active_isa(), 3));
+  for (const Isa isa : available_isas())
+    EXPECT_LE(difference_sigma(extract(c, {}, isa), one), 1e-9 + 10 * 2.2e-16 * kappa(one));
 }
 
 TEST(ExactEngine, GivesTheSameBytesForASubRangeOfFibers) {

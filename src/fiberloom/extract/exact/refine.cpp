@@ -80,12 +80,17 @@ PixelJudge::PixelJudge(const CcdFrame& ccd, const ExtractOptions& options, doubl
 void PixelJudge::mark_stamps(const SpotPlan& plan, int guard) {
   const auto each_row = [&](int f, auto&& use) {
     const FiberTrace& trace = geometry_.trace[static_cast<std::size_t>(f)];
+    int done_column = 0, done_row = 0, done_end = 0;  // what the last stamp covered
     for (int j = guard; j < geometry_.nbin - guard; ++j) {
       const auto bin = static_cast<std::size_t>(j);
       if (!trace.live[bin]) continue;
-      const int column = trace.x0[bin] - strip_.x0;
-      for (int r = 0; r < plan.ny; ++r)
-        use((trace.y0[bin] - strip_.y0 + r) * strip_.pitch + column);
+      const int column = trace.x0[bin] - strip_.x0, row = trace.y0[bin] - strip_.y0;
+      const bool goes_on = column == done_column && row >= done_row;
+      for (int r = goes_on ? std::max(row, done_end) : row; r < row + plan.ny; ++r)
+        use(r * strip_.pitch + column);
+      done_column = column;
+      done_row = row;
+      done_end = row + plan.ny;
     }
   };
   for (int f = 0; f < geometry_.nfiber; ++f) {
@@ -283,8 +288,8 @@ double PixelJudge::weight_of(long at) const {
                       static_cast<std::size_t>(at % strip_.pitch + strip_.x0));
 }
 
+/// `pixels`: in order; some may be there twice.
 void PixelJudge::set_weights(std::vector<long> pixels) {
-  std::sort(pixels.begin(), pixels.end());
   pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
   for (const long at : pixels) strip_.weight[static_cast<std::size_t>(at)] = weight_of(at);
   changed_ = std::move(pixels);
@@ -358,7 +363,10 @@ bool PixelJudge::look() {
       pixels.insert(pixels.end(), more.begin(), more.end());
     std::sort(pixels.begin(), pixels.end());
     if (!differ) std::erase_if(moved_, [&](long at) { return !near(at, pixels); });
+    // of a frame's pixels many: not to be sorted again
+    const auto few = static_cast<std::ptrdiff_t>(pixels.size());
     pixels.insert(pixels.end(), moved_.begin(), moved_.end());
+    std::inplace_merge(pixels.begin(), pixels.begin() + few, pixels.end());
   }
   set_weights(std::move(pixels));
   return true;

@@ -112,10 +112,10 @@ class PixelJudge {
   RefineWork& work_;
   int looks_ = 0;
   bool weighed_by_model_ = false;
-  std::size_t weighed_ = 0;                    ///< pixels that had weight at the start
-  std::vector<std::size_t> differ_;            ///< [row] weights that are not those of the model
-  std::vector<long> suspects_;                 ///< pixels whose pull is beyond the lower threshold
-  std::vector<long> moved_;                    ///< weights to follow a variance that has changed
+  std::size_t weighed_ = 0;          ///< pixels that had weight at the start
+  std::vector<std::size_t> differ_;  ///< [row] weights that are not those of the model
+  std::vector<long> suspects_;       ///< pixels whose pull is beyond the lower threshold
+  std::vector<long> moved_;          ///< in order: weights to follow a variance that has changed
   std::vector<long> rejected_, changed_;       ///< in order
   std::vector<std::size_t> judged_, dropped_;  ///< pixels of each fibre
   std::vector<bool> unfit_;                    ///< fibres
