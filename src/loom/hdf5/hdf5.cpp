@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "loom/base/error.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/hdf5/direct_file.hpp"
+#include "loom/hdf5/file_layout.hpp"
 #include "loom/hdf5/hdf5_library.hpp"
 
 namespace loom::hdf5 {
@@ -26,28 +26,6 @@ namespace {
   const int error = errno == 0 ? EIO : errno;
   throw Error(write_status(error), path + ": cannot write " + name + ": " + std::strerror(error),
               error);
-}
-
-/// As the file has it: little-endian on every machine.
-hid_t stored(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return H5T_STD_I8LE;
-    case Type::kInt32:
-      return H5T_STD_I32LE;
-    case Type::kInt64:
-      return H5T_STD_I64LE;
-    case Type::kFloat32:
-      return H5T_IEEE_F32LE;
-    case Type::kUint8:
-      return H5T_STD_U8LE;
-    case Type::kUint16:
-      return H5T_STD_U16LE;
-    case Type::kUint32:
-      return H5T_STD_U32LE;
-    default:
-      return H5T_IEEE_F64LE;
-  }
 }
 
 std::vector<hsize_t> sizes(const std::vector<std::size_t>& shape) {
@@ -82,52 +60,6 @@ Handle row_type(std::span<const Field> fields, std::size_t bytes, bool in_file) 
     offset += field.bytes();
   }
   return row;
-}
-
-/// How a file is written: what describes its data goes to disk soon. The library would keep 32 MB
-/// of that before it lets go of any. Large chunks lie where DirectFile can write them.
-Handle write_access() {
-  constexpr std::size_t kLeast = 1 << 20, kMost = 2 << 20;
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5AC_cache_config_t cache;
-  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-  if (H5Pget_mdc_config(access.get(), &cache) < 0) return access;
-  cache.set_initial_size = true;
-  cache.initial_size = cache.min_size = kLeast;
-  cache.max_size = kMost;
-  H5Pset_mdc_config(access.get(), &cache);
-  H5Pset_alignment(access.get(), kDirectLeast, kDirectAlign);
-  return access;
-}
-
-/// Where rows [first, first + count) of a set lie in its file, each of them a chunk of so many
-/// bytes as they are in memory; empty where they do not, or have no place yet.
-std::vector<std::uint64_t> places_of_rows(hid_t set, const std::vector<hsize_t>& dims,
-                                          std::size_t first, std::size_t count, std::size_t bytes) {
-  std::vector<std::uint64_t> places;
-#if H5_VERSION_GE(1, 10, 5)
-  const Handle how(H5Dget_create_plist(set), H5Pclose);
-  std::vector<hsize_t> box(dims.size());
-  if (bytes < kDirectLeast || H5Pget_layout(how.get()) != H5D_CHUNKED ||
-      H5Pget_chunk(how.get(), static_cast<int>(box.size()), box.data()) < 0 ||
-      H5Pget_nfilters(how.get()) != 0) {
-    return places;
-  }
-  if (box[0] != 1 || !std::equal(box.begin() + 1, box.end(), dims.begin() + 1)) return places;
-  std::vector<hsize_t> at(dims.size(), 0);
-  for (std::size_t row = first; row < first + count; ++row) {
-    at[0] = row;
-    unsigned left_out = 0;
-    haddr_t place = HADDR_UNDEF;
-    hsize_t size = 0;
-    if (H5Dget_chunk_info_by_coord(set, at.data(), &left_out, &place, &size) < 0 ||
-        place == HADDR_UNDEF || size != bytes) {
-      return {};
-    }
-    places.push_back(place);
-  }
-#endif
-  return places;
 }
 
 }  // namespace
@@ -225,27 +157,17 @@ struct Writer::Impl {
   /// Rows that are chunks, past the page cache: true where all are there. The lock is held while
   /// their places are looked up alone, so that others read meanwhile.
   bool write_direct(const std::string& name, std::size_t first, std::span<const float> values) {
-    if constexpr (std::endian::native != std::endian::little) return false;
-    std::vector<std::uint64_t> places;
-    std::size_t row = 1;
+    RowChunks rows;
     {
       const Lock lock;
       const Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-      if (!set.good()) return false;
-      const Handle space(H5Dget_space(set.get()), H5Sclose), is(H5Dget_type(set.get()), H5Tclose);
-      std::vector<hsize_t> dims(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
-      H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
-      for (std::size_t i = 1; i < dims.size(); ++i) row *= dims[i];
-      if (dims.empty() || row == 0 || values.size() % row != 0 ||
-          first + values.size() / row > dims[0] || H5Tequal(is.get(), H5T_IEEE_F32LE) <= 0) {
-        return false;
-      }
-      places = places_of_rows(set.get(), dims, first, values.size() / row, row * sizeof(float));
+      if (set.good()) rows = chunks_of_rows(set.get(), first, values.size());
     }
-    if (places.empty()) return false;
+    if (rows.places.empty()) return false;
     if (!direct) direct.emplace(place);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (!direct->write(places[i], std::as_bytes(values.subspan(i * row, row)))) return false;
+    for (std::size_t i = 0; i < rows.places.size(); ++i) {
+      const auto row = values.subspan(i * rows.numbers, rows.numbers);
+      if (!direct->write(rows.places[i], std::as_bytes(row))) return false;
     }
     return true;
   }

@@ -12,7 +12,6 @@
 #include "loom/base/print.hpp"
 #include "loom/files/gzip.hpp"
 #include "loom/files/input_file.hpp"
-#include "loom/json/json.hpp"
 
 namespace tomoloom {
 namespace {
@@ -109,29 +108,7 @@ void ZarrReader::parse(const std::string& file) {
                 print("%s: %s in chunks of %s: expected 1 to %zu along an axis", file.c_str(),
                       sizes_of(shape).c_str(), sizes_of(chunk_).c_str(), kMostOfAnAxis));
   }
-  const auto type = array.at("dtype").get<std::string>();
-  if (type == "<f4") {
-    number_ = Number::kFloat32;
-  } else if (type == "<f8") {
-    number_ = Number::kFloat64;
-  } else if (type == "<u2") {
-    number_ = Number::kUint16;
-  } else if (type == "|u1") {
-    number_ = Number::kUint8;
-  } else {
-    unsupported("numbers are " + type + ": expected <f4, <f8, <u2 or |u1");
-  }
-  const Json* const filters = array.find("filters");
-  if (array.value<std::string>("order", "C") != "C" ||
-      (filters && !filters->is_null() && filters->size() > 0)) {
-    unsupported("expected order C and no filters");
-  }
-  const Json* const compressor = array.find("compressor");
-  packed_ = compressor != nullptr && !compressor->is_null();
-  if (packed_ && compressor->at("id").get<std::string>() != "zlib") {
-    unsupported("chunks are packed by " + compressor->at("id").get<std::string>() +
-                ": expected zlib, or none");
-  }
+  parse_kind(array, file);
   separator_ = array.value<std::string>("dimension_separator", ".");
   if (separator_ != "." && separator_ != "/") unsupported("expected the separator . or /");
   for (std::size_t i = 0; i < more; ++i) leading_ += "0" + separator_;
@@ -144,7 +121,37 @@ void ZarrReader::parse(const std::string& file) {
   layout_.angles = layout_.expected = shape[0];
   layout_.rows = shape[1];
   layout_.columns = shape[2];
+}
+
+/// What the numbers are and how chunks are packed.
+void ZarrReader::parse_kind(const Json& array, const std::string& file) {
+  const auto unsupported = [&](const std::string& what) {
+    throw Error(Status::kUnsupported, file + ": " + what);
+  };
+  const auto type = array.at("dtype").get<std::string>();
+  if (type == "<f4") {
+    number_ = Number::kFloat32;
+  } else if (type == "<f8") {
+    number_ = Number::kFloat64;
+  } else if (type == "<u2") {
+    number_ = Number::kUint16;
+  } else if (type == "|u1") {
+    number_ = Number::kUint8;
+  } else {
+    unsupported("numbers are " + type + ": expected <f4, <f8, <u2 or |u1");
+  }
   layout_.type = type;
+  const Json* const filters = array.find("filters");
+  if (array.value<std::string>("order", "C") != "C" ||
+      (filters && !filters->is_null() && filters->size() > 0)) {
+    unsupported("expected order C and no filters");
+  }
+  const Json* const compressor = array.find("compressor");
+  packed_ = compressor != nullptr && !compressor->is_null();
+  if (packed_ && compressor->at("id").get<std::string>() != "zlib") {
+    unsupported("chunks are packed by " + compressor->at("id").get<std::string>() +
+                ": expected zlib, or none");
+  }
 }
 
 std::size_t ZarrReader::number_bytes() const noexcept {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/json/json.hpp"
 #include "tomoloom/exchange/frame_source.hpp"
 
 namespace tomoloom {
@@ -32,6 +33,7 @@ class ZarrReader final : public FrameSource {
  private:
   enum class Number { kFloat32, kFloat64, kUint16, kUint8 };
   void parse(const std::string& file);
+  void parse_kind(const Json& array, const std::string& file);
   [[nodiscard]] std::size_t number_bytes() const noexcept;
   [[nodiscard]] std::string chunk_path(std::size_t layer, std::size_t y, std::size_t x) const;
   /// `out`: what slices [from, from + count) of a chunk hold, as floats.
