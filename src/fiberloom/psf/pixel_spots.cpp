@@ -45,6 +45,10 @@ int floor_of(double x) { return static_cast<int>(std::floor(x)); }
 
 }  // namespace
 
+bool SpotShape::sum_of(const SpotPlace& /*place*/, ImageSum& /*sum*/) const noexcept {
+  return false;
+}
+
 void make_unit_light(double* value, std::size_t n) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {

@@ -58,8 +58,8 @@ class SpotShape {
   /// in plain loops, and what those kinds are made by that are neither of the following.
   virtual void evaluate(const SpotPlace& place, double* value) const = 0;
   /// Of kinds whose spots are sums of images: which, into an empty sum; kernels then make several
-  /// spots at a time. False: another kind.
-  [[nodiscard]] virtual bool sum_of(const SpotPlace&, ImageSum&) const noexcept { return false; }
+  /// spots at a time. False: another kind. Not defined here: kernels of all levels would share it.
+  [[nodiscard]] virtual bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept;
 
  protected:
   SpotShape(int nx, int ny) : nx_(nx), ny_(ny) {}
