@@ -13,7 +13,7 @@ namespace fiberloom::calibrate {
 namespace {
 
 constexpr std::size_t kMostTerms = 4;  // constant, the sky, its shift, its widening
-constexpr double kAroundAa = 3;        // of a peak, on either side, that is fitted
+constexpr double kAroundPeakAa = 3;    // of a peak, on either side, that is fitted
 constexpr std::size_t kFromEdge = 10;  // bins
 constexpr double kWideningAa = 0.3;    // Gaussian that dS/dwidth is taken with
 constexpr double kMostChi2 = 2;        // of a peak per degree of freedom, its model good to 5 %
@@ -100,7 +100,7 @@ class LineFit {
     double sum = 0;
     for (const double step : steps_) sum += step;
     step_ = sum / static_cast<double>(steps_.size());
-    around_ = static_cast<std::size_t>(kAroundAa / step_) + 1;
+    around_ = static_cast<std::size_t>(kAroundPeakAa / step_) + 1;
     const std::size_t n = sky.wave.size(), edge = std::max(kFromEdge, around_);
     for (const std::size_t peak : peaks_of(mean_sky(sky).level)) {
       if (peak > edge && peak + edge < n) peaks_.push_back(peak);
