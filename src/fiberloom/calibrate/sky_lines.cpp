@@ -2,49 +2,20 @@
 #include "fiberloom/calibrate/sky_lines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
-#include <utility>
 
 #include "fiberloom/calibrate/medians.hpp"
+#include "loom/linalg/small_solve.hpp"
 
 namespace fiberloom::calibrate {
 namespace {
 
-constexpr std::size_t kMostTerms = 4;  // constant, the sky, its shift, its widening
 constexpr double kAroundPeakAa = 3;    // of a peak, on either side, that is fitted
 constexpr std::size_t kFromEdge = 10;  // bins
 constexpr double kWideningAa = 0.3;    // Gaussian that dS/dwidth is taken with
 constexpr double kMostChi2 = 2;        // of a peak per degree of freedom, its model good to 5 %
 constexpr double kModelShare = 0.05;
 constexpr double kShiftError = 0.1, kWidthError = 0.3;  // Angstrom: peaks known worse do not count
-
-using Row = std::array<double, kMostTerms>;
-using Matrix = std::array<Row, kMostTerms>;
-
-/// The inverse of the leading n x n of a symmetric matrix, by elimination with the largest pivots.
-std::optional<Matrix> inverse(Matrix a, std::size_t n) {
-  Matrix b{};
-  for (std::size_t i = 0; i < n; ++i) b[i][i] = 1;
-  for (std::size_t c = 0; c < n; ++c) {
-    std::size_t pivot = c;
-    for (std::size_t r = c + 1; r < n; ++r) {
-      if (std::abs(a[r][c]) > std::abs(a[pivot][c])) pivot = r;
-    }
-    if (!(std::abs(a[pivot][c]) > 0)) return std::nullopt;
-    std::swap(a[c], a[pivot]);
-    std::swap(b[c], b[pivot]);
-    const double scale = 1 / a[c][c];
-    for (std::size_t k = 0; k < n; ++k) a[c][k] *= scale, b[c][k] *= scale;
-    for (std::size_t r = 0; r < n; ++r) {
-      const double factor = a[r][c];
-      if (r == c || factor == 0) continue;
-      for (std::size_t k = 0; k < n; ++k) a[r][k] -= factor * a[c][k], b[r][k] -= factor * b[c][k];
-    }
-  }
-  return b;
-}
 
 /// One-sided at the ends.
 std::vector<double> differences(std::span<const double> v) {
@@ -97,6 +68,7 @@ class LineFit {
   LineFit(const Array2D<double>& flux, const Array2D<double>& ivar, const SkyOptions& options,
           const SkyModel& sky)
       : flux_(flux), ivar_(ivar), o_(options), sky_(sky), steps_(differences(sky.wave)) {
+    if (sky.wave.size() < 2 * kFromEdge) return;  // no peak is far enough from both ends
     double sum = 0;
     for (const double step : steps_) sum += step;
     step_ = sum / static_cast<double>(steps_.size());
@@ -107,22 +79,22 @@ class LineFit {
     }
   }
 
-  [[nodiscard]] std::vector<double> slope(std::size_t s) const {
-    return slope_of(sky_.flux.view().row_span(s), steps_);
-  }
-  [[nodiscard]] std::vector<double> widening(std::size_t s) const {
-    return widening_of(sky_.flux.view().row_span(s), step_);
+  /// What the light of a fibre changes by, an Angstrom of shift and one of width, as far as asked.
+  [[nodiscard]] std::vector<std::vector<double>> changes(std::size_t s) const {
+    std::vector<std::vector<double>> out;
+    const std::span<const double> light = sky_.flux.view().row_span(s);
+    if (o_.adjust_wavelength) out.push_back(slope_of(light, steps_));
+    if (o_.adjust_lsf) out.push_back(widening_of(light, step_));
+    return out;
   }
 
   [[nodiscard]] Measured measure(std::size_t s) const {
     Measured out;
-    std::vector<std::span<const double>> terms;
-    const std::vector<double> one(sky_.wave.size(), 1.0), slope = this->slope(s),
-                                                          wide = widening(s);
-    terms.emplace_back(one);
-    terms.push_back(sky_.flux.view().row_span(s));
-    if (o_.adjust_wavelength) terms.emplace_back(slope);
-    if (o_.adjust_lsf) terms.emplace_back(wide);
+    if (peaks_.empty()) return out;
+    const std::vector<double> one(sky_.wave.size(), 1.0);
+    const std::vector<std::vector<double>> changed = changes(s);
+    std::vector<std::span<const double>> terms{one, sky_.flux.view().row_span(s)};
+    terms.insert(terms.end(), changed.begin(), changed.end());
     for (const std::size_t peak : peaks_) measure_peak(s, peak, terms, out);
     return out;
   }
@@ -131,39 +103,35 @@ class LineFit {
   void measure_peak(std::size_t s, std::size_t peak,
                     const std::vector<std::span<const double>>& terms, Measured& out) const {
     const std::size_t count = terms.size(), first = peak - around_, end = peak + around_ + 1;
-    Matrix a{};
-    Row b{}, x{};
+    Array2D<double> normal(count, count, 0.0);
+    std::vector<double> right(count, 0.0);
     for (std::size_t i = first; i < end; ++i) {
       const double w = ivar_(s, i);
       if (!(w > 0)) continue;
       for (std::size_t k = 0; k < count; ++k) {
-        b[k] += w * terms[k][i] * flux_(s, i);
-        for (std::size_t l = 0; l < count; ++l) a[k][l] += w * terms[k][i] * terms[l][i];
+        right[k] += w * terms[k][i] * flux_(s, i);
+        for (std::size_t l = 0; l < count; ++l) normal(k, l) += w * terms[k][i] * terms[l][i];
       }
     }
-    const std::optional<Matrix> covariance = inverse(a, count);
-    if (!covariance) return;
-    for (std::size_t k = 0; k < count; ++k) {
-      for (std::size_t l = 0; l < count; ++l) x[k] += (*covariance)[k][l] * b[l];
-    }
+    const SmallSolution solved = solve_small(normal, right);
+    if (!solved.solvable) return;
     double chi2 = 0;
     for (std::size_t i = first; i < end; ++i) {
       if (!(ivar_(s, i) > 0)) continue;
       double residual = flux_(s, i);
-      for (std::size_t k = 0; k < count; ++k) residual -= x[k] * terms[k][i];
+      for (std::size_t k = 0; k < count; ++k) residual -= solved.x[k] * terms[k][i];
       chi2 += residual * residual / (1 / ivar_(s, i) + std::pow(kModelShare * terms[1][i], 2));
     }
-    const double error2_first = (*covariance)[2][2],
-                 error2_last = (*covariance)[count - 1][count - 1];
-    const auto known = [](double error2, double most) {
-      return error2 > 0 && error2 < most * most;
-    };
     if (!(chi2 < kMostChi2 * static_cast<double>(end - first - count))) return;
-    if (o_.adjust_wavelength && !known(error2_first, kShiftError)) return;
-    if (o_.adjust_lsf && !known(error2_last, kWidthError)) return;
+    const auto known = [&](std::size_t k, double most) {
+      return solved.covariance(k, k) > 0 && solved.covariance(k, k) < most * most;
+    };
+    const std::size_t shift = 2, width = count - 1;  // of the terms, where they are asked for
+    if (o_.adjust_wavelength && !known(shift, kShiftError)) return;
+    if (o_.adjust_lsf && !known(width, kWidthError)) return;
     out.wave.push_back(sky_.wave[peak]);
-    out.shift.push_back(o_.adjust_wavelength ? x[2] : 0);
-    out.width.push_back(o_.adjust_lsf ? x[count - 1] : 0);
+    out.shift.push_back(o_.adjust_wavelength ? solved.x[shift] : 0);
+    out.width.push_back(o_.adjust_lsf ? solved.x[width] : 0);
   }
 
   const Array2D<double>& flux_;
@@ -234,13 +202,16 @@ SkyAdjustment adjust_lines(const Array2D<double>& flux, const Array2D<double>& i
       out.width(fibers[f], i) = interpolate(m.wave, m.width, sky.wave[i]);
     }
   }
-  if (known.empty()) return out;
+  if (out.peaks == 0) return out;
   fill_rows(out.shift, known);
   fill_rows(out.width, known);
   executor.run(nspec, [&](std::size_t s) {
-    const std::vector<double> slope = fit.slope(s), wide = fit.widening(s);
+    const std::vector<std::vector<double>> changed = fit.changes(s);
     for (std::size_t i = 0; i < n; ++i) {
-      sky.flux(s, i) += out.shift(s, i) * slope[i] + out.width(s, i) * wide[i];
+      double more = 0;
+      if (options.adjust_wavelength) more += out.shift(s, i) * changed.front()[i];
+      if (options.adjust_lsf) more += out.width(s, i) * changed.back()[i];
+      sky.flux(s, i) += more;
     }
   });
   return out;

@@ -154,6 +154,25 @@ TEST(SkyLines, OfAFibreThatShowsNoneAreTakenFromItsNeighboursOrStay) {
   EXPECT_EQ(compute_sky(one.spectra, 'z', desispec, serial).adjustment.shift(30, 200), 0);
 }
 
+TEST(SkyLines, OfAGridTooShortForOneStayAsTheyAre) {
+  SerialExecutor serial;
+  for (const std::size_t bins : {1U, 15U}) {
+    Spectra few;
+    few.flux = Array2D<double>(6, bins, 40.0);
+    few.ivar = Array2D<double>(6, bins, 1.0);
+    few.resolution = Array3D<float>(6, 1, bins, 1.0F);
+    for (std::size_t i = 0; i < bins; ++i) few.wave.push_back(kFirst + static_cast<double>(i));
+    Table map;
+    map.add("OBJTYPE", std::span<const std::string>(std::vector<std::string>(6, "SKY")), 3);
+    few.fibermap = map;
+    SkyOptions options = desispec_sky();
+    options.adjust_wavelength = options.adjust_lsf = true;
+    const SkyFit sky = compute_sky(few, 'z', options, serial);
+    EXPECT_EQ(sky.adjustment.peaks, 0U);
+    EXPECT_NEAR(sky.flux(0, 0), 40, 1e-9);
+  }
+}
+
 TEST(SkyLines, AreTheSameForAnyNumberOfThreads) {
   SerialExecutor serial;
   TestThreads threads(3);

@@ -5,13 +5,10 @@
 #include <cmath>
 
 #include "loom/base/median.hpp"
-#include "loom/linalg/symmetric_eigen.hpp"
 
 namespace fiberloom {
 namespace {
 
-/// Smallest eigenvalue, of a unit diagonal, that is none of rounding.
-constexpr double kLeastEigenvalue = 1e-9;
 /// Windows beyond so many (robust) standard deviations are left out, in at most so many looks.
 constexpr double kStandsOut = 5;
 constexpr int kMostLooks = 10;
@@ -114,36 +111,6 @@ TraceFit widened(const TraceFit& fit, int degree) {
 }
 
 }  // namespace
-
-SmallSolution solve_small(const Array2D<double>& normal, const std::vector<double>& right) {
-  const std::size_t n = right.size();
-  SmallSolution out;
-  std::vector<double> scale(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!(normal(i, i) > 0)) return out;
-    scale[i] = 1 / std::sqrt(normal(i, i));
-  }
-  Array2D<double> unit(n, n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < n; ++k) unit(i, k) = normal(i, k) * scale[i] * scale[k];
-  }
-  const SymmetricEigen eigen = symmetric_eigen(std::move(unit));
-  if (!(eigen.values.back() > kLeastEigenvalue)) return out;
-  out.covariance = Array2D<double>(n, n, 0.0);
-  for (std::size_t e = 0; e < n; ++e) {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t k = 0; k < n; ++k)
-        out.covariance(i, k) +=
-            scale[i] * eigen.vectors(e, i) * eigen.vectors(e, k) * scale[k] / eigen.values[e];
-    }
-  }
-  out.x.assign(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < n; ++k) out.x[i] += out.covariance(i, k) * right[k];
-  }
-  out.solvable = true;
-  return out;
-}
 
 TraceFit fit_windows(const std::vector<TraceWindow>& windows, int degree) {
   std::vector<const TraceWindow*> seen;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fiberloom/psf/trace_report.hpp"
-#include "loom/base/array.hpp"
+#include "loom/linalg/small_solve.hpp"
 
 namespace fiberloom {
 
@@ -14,15 +14,6 @@ struct TraceWindow {
   double u = 0, v = 0;          ///< place in the domain
   double value = 0, error = 0;  ///< pixels; an error that is not positive: nothing was seen
 };
-
-/// N x = y of a small dense problem by eigenvalues, N scaled to a unit diagonal first.
-struct SmallSolution {
-  std::vector<double> x;
-  Array2D<double> covariance;  ///< N^-1
-  bool solvable = false;       ///< false: some combination of unknowns is not seen at all
-};
-[[nodiscard]] SmallSolution solve_small(const Array2D<double>& normal,
-                                        const std::vector<double>& right);
 
 /// The polynomial of the highest degree, at most `degree`, that the windows determine to
 /// kMostTraceError everywhere in the domain. Those that stand out from it are left out; errors are
