@@ -15,8 +15,6 @@
 
 namespace fiberloom::lane {
 
-inline constexpr int kSincTaps = 2 * kSincRadius + 1;
-
 /// A stamp of V::width bins, and what it is shifted from.
 template <class V>
 struct MovedSpots {

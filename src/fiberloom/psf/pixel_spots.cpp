@@ -12,7 +12,6 @@ namespace fiberloom {
 namespace {
 
 constexpr std::size_t kMaxPixels = static_cast<std::size_t>(kMaxShapeStamp) * kMaxShapeStamp;
-constexpr int kSincTaps = 2 * kSincRadius + 1;
 
 /// sinc(s - d) exp(-((s - d) / damping)^2) for s = 10 ... -10: what the pixels from 10 before to 10
 /// after count.

@@ -61,6 +61,7 @@ struct PcaPix {
 
 /// Radius of the sinc shift's kernel, pixels.
 inline constexpr int kSincRadius = 10;
+inline constexpr int kSincTaps = 2 * kSincRadius + 1;
 /// Where its damping is 1 / e, pixels.
 inline constexpr double kSincDamping = 3.25;
 /// The largest stamp of any kind, pixels on a side.
