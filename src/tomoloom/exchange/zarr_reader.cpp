@@ -24,18 +24,12 @@ constexpr std::size_t kMostText = std::size_t{1} << 20;
 /// Pixels of a slice, voxels of a chunk, and of a layer of packed ones.
 constexpr std::size_t kMostOfASlice = std::size_t{1} << 28, kMostOfALayer = std::size_t{1} << 30;
 
-Json json_of(const std::string& path) {
-  auto json = Json::parse(read_text(path, kMostText));
-  if (!json) throw Error(Status::kCorrupt, path + ": is no JSON");
-  return *std::move(json);
-}
-
 /// The array that the attributes name first, or "0".
 std::string first_array(const std::string& folder) {
   const std::string path = folder + "/.zattrs";
   if (!fs::is_regular_file(path)) return "0";
   try {
-    const Json attributes = json_of(path);
+    const Json attributes = read_zarr_json(path);
     const Json* const scales = attributes.find("multiscales");
     if (scales == nullptr) return "0";
     return scales->elements().at(0).at("datasets").elements().at(0).at("path").get<std::string>();
@@ -63,6 +57,12 @@ bool is_zarr(const std::string& path) {
          fs::is_regular_file(path + "/.zattrs", ignored);
 }
 
+Json read_zarr_json(const std::string& path) {
+  auto json = Json::parse(read_text(path, kMostText));
+  if (!json) throw Error(Status::kCorrupt, path + ": is no JSON");
+  return *std::move(json);
+}
+
 ZarrReader::ZarrReader(const std::string& folder) {
   const std::string array = first_array(folder);
   const fs::path place(array);
@@ -83,7 +83,7 @@ ZarrReader::ZarrReader(const std::string& folder) {
 }
 
 void ZarrReader::parse(const std::string& file) {
-  const Json array = json_of(file);
+  const Json array = read_zarr_json(file);
   const auto unsupported = [&](const std::string& what) {
     throw Error(Status::kUnsupported, file + ": " + what);
   };

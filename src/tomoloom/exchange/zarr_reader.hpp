@@ -14,6 +14,9 @@ namespace tomoloom {
 /// Whether a folder says that it is Zarr of version 2.
 [[nodiscard]] bool is_zarr(const std::string& path);
 
+/// A file of those that describe a folder of Zarr. Throws kNotFound, kCorrupt.
+[[nodiscard]] Json read_zarr_json(const std::string& path);
+
 /// Slices of the array that `multiscales` names first: three axes, others before them of length 1;
 /// <f4, <f8, <u2 or |u1, C order, chunks raw or packed by zlib. A chunk that is not there holds the
 /// array's fill value. Of packed chunks those of one layer are kept, unpacked: frames() is for one

@@ -11,6 +11,7 @@
 #include "loom/files/gzip.hpp"
 #include "loom/files/input_file.hpp"
 #include "loom/json/json.hpp"
+#include "tomoloom/exchange/zarr_reader.hpp"
 
 namespace tomoloom {
 namespace {
@@ -211,17 +212,15 @@ std::vector<std::string> ZarrVolume::files(const VolumeShape& shape, const Chunk
 }
 
 std::vector<VolumeNote> ZarrVolume::describe(const std::string& folder) {
-  constexpr std::size_t kMostText = std::size_t{1} << 20;
   const std::string attributes = folder + "/.zattrs";
   if (!fs::is_regular_file(attributes)) return {};
-  const auto all = Json::parse(read_text(attributes, kMostText));
+  const Json all = read_zarr_json(attributes);
   try {
-    if (!all) throw JsonError("no JSON");
     std::vector<VolumeNote> notes;
-    if (const Json* scales = all->find("multiscales")) {
+    if (const Json* scales = all.find("multiscales")) {
       notes.push_back({"levels", print("%zu", scales->elements().at(0).at("datasets").size())});
     }
-    if (const Json* own = all->find("tomoloom")) {
+    if (const Json* own = all.find("tomoloom")) {
       for (const auto& [name, value] : own->members()) {
         notes.push_back({name, value.get<std::string>()});
       }

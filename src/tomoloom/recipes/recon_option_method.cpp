@@ -168,8 +168,7 @@ const ReconRow kMethodRows[] = {
      .names = "--tilt",
      .group = kReconstructionOptions,
      .text = "degrees that the axis is tilted along the beam, with --method exact or fbp; "
-             "positive: what "
-             "lies further along the beam is seen further down",
+             "positive: what lies further along the beam is seen further down",
      .field = [](ReconJob& j) -> Field { return &j.tilt_deg; },
      .interval = between(-45, 45),
      .shows_default = true},
