@@ -27,15 +27,10 @@ struct Lamp {
 Lamp lamp(std::uint64_t seed) {
   const CounterRng rng(seed, 12);
   Lamp out;
-  Spectra& s = out.spectra;
-  s.flux = Array2D<double>(kFibers, kBins);
-  s.ivar = Array2D<double>(kFibers, kBins);
-  s.mask = Array2D<std::uint32_t>(kFibers, kBins, 0U);
-  s.resolution = Array3D<float>(kFibers, 11, kBins);
+  Spectra& s = out.spectra = test::blank_spectra(kFibers, kBins, 6000);
   out.flat = Array2D<double>(kFibers, kBins);
   std::vector<double> light(kBins), seen(kBins);
   for (std::size_t i = 0; i < kBins; ++i) {
-    s.wave.push_back(6000 + 0.8 * static_cast<double>(i));
     light[i] =
         20000 * (1 + 0.5 * std::sin(0.03 * static_cast<double>(i))) + (i % 90 == 40 ? 4e3 : 0);
   }

@@ -36,14 +36,8 @@ struct LineField {
 LineField line_field(double scale, std::uint64_t seed) {
   const CounterRng rng(seed, 17);
   LineField out;
-  Spectra& s = out.spectra;
-  s.flux = Array2D<double>(kLineFibers, kLineBins);
-  s.ivar = Array2D<double>(kLineFibers, kLineBins);
-  s.mask = Array2D<std::uint32_t>(kLineFibers, kLineBins, 0U);
-  s.resolution = Array3D<float>(kLineFibers, 11, kLineBins);
+  Spectra& s = out.spectra = test::blank_spectra(kLineFibers, kLineBins, kFirst);
   out.sky = Array2D<double>(kLineFibers, kLineBins);
-  for (std::size_t i = 0; i < kLineBins; ++i)
-    s.wave.push_back(kFirst + kStep * static_cast<double>(i));
   std::vector<std::string> kind;
   for (std::size_t f = 0; f < kLineFibers; ++f) {
     test::set_resolution(s.resolution, f, 0.9);

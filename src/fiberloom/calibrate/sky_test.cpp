@@ -34,14 +34,8 @@ struct FieldOptions {
 Field field(const FieldOptions& o) {
   const CounterRng rng(o.seed, 31);
   Field out;
-  Spectra& s = out.spectra;
-  s.flux = Array2D<double>(kFieldFibers, kFieldBins);
-  s.ivar = Array2D<double>(kFieldFibers, kFieldBins);
-  s.mask = Array2D<std::uint32_t>(kFieldFibers, kFieldBins, 0U);
-  s.resolution = Array3D<float>(kFieldFibers, 11, kFieldBins);
+  Spectra& s = out.spectra = test::blank_spectra(kFieldFibers, kFieldBins, 8000);
   out.sky = Array2D<double>(kFieldFibers, kFieldBins);
-  for (std::size_t i = 0; i < kFieldBins; ++i)
-    s.wave.push_back(8000 + 0.8 * static_cast<double>(i));
   std::vector<std::string> kind;
   for (std::size_t f = 0; f < kFieldFibers; ++f) {
     const double shift = o.line_shift_aa / 0.8 * rng.normal(f);

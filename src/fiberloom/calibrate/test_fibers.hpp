@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fiberloom/calibrate/deconvolution.hpp"
+#include "fiberloom/spectrum/spectra.hpp"
 #include "loom/base/rng.hpp"
 
 namespace fiberloom::calibrate::test {
@@ -24,6 +25,17 @@ inline void set_resolution(Array3D<float>& r, std::size_t s, double sigma) {
       r(s, k, j) = inside ? static_cast<float>(share) : 0.0F;
     }
   }
+}
+
+/// Spectra on bins of 0.8 Angstrom with room for 11 diagonals, nothing in them yet.
+inline Spectra blank_spectra(std::size_t count, std::size_t bins, double first_aa) {
+  Spectra s;
+  s.flux = Array2D<double>(count, bins);
+  s.ivar = Array2D<double>(count, bins);
+  s.mask = Array2D<std::uint32_t>(count, bins, 0U);
+  s.resolution = Array3D<float>(count, 11, bins);
+  for (std::size_t i = 0; i < bins; ++i) s.wave.push_back(first_aa + 0.8 * static_cast<double>(i));
+  return s;
 }
 
 struct FibersOptions {
