@@ -15,6 +15,7 @@
 #include "fiberloom/recipes/redshift_page/redshift_page.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
+#include "loom/program/common_options.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
 
@@ -30,6 +31,7 @@ struct ReportCommand {
   std::size_t threads = 0;
   RankChoice ranks;
   Verify verify = Verify::kYes;
+  LogOptions log{.level = "warn"};  ///< the page is the answer, and may go to standard output
 };
 
 /// The n-th of an option's values; "-" and what was not given are empty.
@@ -87,7 +89,7 @@ int report_redshifts(const ReportCommand& c, std::size_t threads) {
     job.inputs.push_back(redshift_page::with_neighbours(std::move(input)));
   }
   check_files(c, redshift_page::files_of(job));
-  Console console(LogLevel::kWarning);
+  Console console(c.log.threshold());
   const auto executor = make_executor(c.threads > 0 ? c.threads : threads);
   write_text(c.output, redshift_page::redshift_page_html(job, *executor, console.observer()));
   return 0;
@@ -193,6 +195,7 @@ Command make_report() {
   options.add("--most", &state->targets.most, "spectra on the page, the least sure ones first",
               {.interval = between(1, 20000), .shows_default = true});
   add_thread_option(options, state->threads);
+  add_log_options(options, state->log);
   command.run = [state](const Invocation& call) { return run_report(call.given, *state); };
   return command;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads and stores of either order. Plain loops over memcpy, which compilers turn into vector
-// shuffles.
+// Loads and stores of either order: single values by memcpy, arrays of numbers by vector shuffles.
 #pragma once
 
 #include <bit>
@@ -51,16 +50,32 @@ void store_be(std::uint8_t* p, T value) noexcept {
   std::memcpy(p, &u, sizeof u);
 }
 
+/// n words of 4 or of 8 bytes with their bytes turned round (the same place is fine).
+void swap_words_of_4(const std::uint8_t* in, std::uint8_t* out, std::size_t n) noexcept;
+void swap_words_of_8(const std::uint8_t* in, std::uint8_t* out, std::size_t n) noexcept;
+
 /// n big-endian values of T at `in` to native ones at `out` (the same place is fine).
 template <class T>
 void from_big_endian(const std::uint8_t* in, T* out, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] = load_be<T>(in + i * sizeof(T));
+  if constexpr (sizeof(T) == 4) {
+    swap_words_of_4(in, reinterpret_cast<std::uint8_t*>(out), n);
+  } else if constexpr (sizeof(T) == 8) {
+    swap_words_of_8(in, reinterpret_cast<std::uint8_t*>(out), n);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) out[i] = load_be<T>(in + i * sizeof(T));
+  }
 }
 
 /// n values, converted to To, as big-endian bytes.
 template <class To, class From>
 void to_big_endian(const From* in, std::uint8_t* out, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) store_be(out + i * sizeof(To), static_cast<To>(in[i]));
+  if constexpr (std::is_same_v<To, From> && sizeof(To) == 4) {
+    swap_words_of_4(reinterpret_cast<const std::uint8_t*>(in), out, n);
+  } else if constexpr (std::is_same_v<To, From> && sizeof(To) == 8) {
+    swap_words_of_8(reinterpret_cast<const std::uint8_t*>(in), out, n);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) store_be(out + i * sizeof(To), static_cast<To>(in[i]));
+  }
 }
 
 }  // namespace loom

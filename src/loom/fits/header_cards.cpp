@@ -200,10 +200,18 @@ CardValue parse_continue(const std::string& card) {
   return fits::parse_card("CONTINUE= " + card.substr(10));
 }
 
+/// Most cards are told apart by their first letter, without a copy of their keywords.
+bool may_be(const std::string& card, const std::string& wanted) {
+  const char first = card.empty() ? ' ' : card.front();
+  return first == ' ' || first == '\0' || first == 'H' || wanted.empty() ||
+         fits::upper(first) == wanted.front();
+}
+
 std::optional<std::size_t> find_card(const HeaderCards& h, const std::string& key) {
   const std::string wanted = fits::normal_name(key);
   for (std::size_t i = 0; i < h.cards.size(); ++i) {
-    if (fits::card_keyword(h.cards[i]) == wanted) return i;
+    const std::string& card = h.cards[i];
+    if (may_be(card, wanted) && fits::card_keyword(card) == wanted) return i;
   }
   return std::nullopt;
 }

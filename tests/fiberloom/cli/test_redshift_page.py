@@ -165,6 +165,10 @@ class Holds(Case):
         first = self.page(path, "-t", self.templates, "--threads", "1")
         self.assertEqual(first, self.page(path, "-t", self.templates, "--threads", "3"))
 
+    def test_a_script_may_ask_for_no_words(self):
+        first = self.page(self.redrock)
+        self.assertEqual(first, self.page(self.redrock, "--quiet"))
+
 
 class Chooses(Case):
     def shown(self, page):
@@ -264,6 +268,7 @@ class BadInput(Case):
         self.fails(2, "--only", "expected", arguments=[self.redrock, "--only", "NOTHING>1"])
         self.fails(2, "--psf", "frames", arguments=[self.redrock, "--psf", self.coadd])
         self.fails(2, "--most", arguments=[self.redrock, "--most", "0"])
+        self.fails(2, "--loglevel", arguments=[self.redrock, "--loglevel", "loud"])
         self.fails(2, "--details", arguments=[self.redrock, "--details", "a", "--details", "b"])
         self.fails(22, "--targetids", arguments=[self.redrock, "--targetids", "7"])
         frame = self.out / "frame.fits"
