@@ -78,7 +78,7 @@ int run_simulate(SimulateCommand& command) {
   }
   if (!command.job.focal_plane.empty()) {
     simulation.given = std::make_shared<const FocalPlane>(
-        read_focal_plane(command.job.focal_plane, simulation.plane));
+        read_focal_plane(command.job.focal_plane, simulation.plane, simulation.common.by));
   }
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
   command.maps.coordinates = ecliptic ? "E" : "C";
