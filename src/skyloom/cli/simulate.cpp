@@ -127,7 +127,8 @@ Command make_simulate() {
   options.add("--focal-plane", &state->job.focal_plane,
               "detectors, instead of the hexagon's: a focal plane or an observation of TOAST's "
               "(HDF5), with their noise where it is there");
-  options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
+  options.add("--sky", &state->job.sky,
+              "a HEALPix map (FITS, HDF5) of I, or of I, Q, U: what is seen");
   options.add("--json", &state->json, "summary as JSON; - is standard output");
   for (const char* group :
        {kPlaneOptions, kScanOptions, kGroundOptions, kSkyOptions, kFaultOptions}) {

@@ -41,7 +41,7 @@ Command make_view() {
   const auto state = std::make_shared<ViewCommand>();
   Options& options = command.options;
   ViewJob& job = state->job;
-  options.add("MAPS", &job.folder, "a folder of maps, or one HEALPix map (FITS)",
+  options.add("MAPS", &job.folder, "a folder of maps, or one HEALPix map (FITS, HDF5)",
               {.required = true});
   options.add("-o,--output", &state->page, "the page, HTML", {.required = true});
   options.add("--with", &job.other, "other maps of the same Nside: differences are shown",

@@ -66,10 +66,12 @@ std::string name_of(const std::string& path) {
 std::string map_of(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
-  for (const char* name : {"/map.fits", "/binned.fits"}) {
-    if (is_there(path + name)) return path + name;
+  for (const char* ending : {kFitsEnding, kHdf5Ending}) {
+    for (const char* name : {"/map", "/binned"}) {
+      if (is_there(path + name + ending)) return path + name + ending;
+    }
   }
-  throw Error(Status::kNotFound, path + ": neither map.fits nor binned.fits in it");
+  throw Error(Status::kNotFound, path + ": neither map nor binned (.fits, .h5) in it");
 }
 
 /// Both pictures of some values of one sky: which of its pixels they show is found once.
@@ -216,7 +218,8 @@ SkyPlace sky_place_of(const std::string& text) {
 
 std::string view_maps(const ViewJob& job, Executor& executor, const Observer& observer) {
   const Map map = read_map(map_of(job.folder));
-  const std::string hits_path = job.folder + "/hits.fits";
+  const std::string hits_path =
+      job.folder + "/hits" + std::filesystem::path(map.path).extension().string();
   std::optional<Map> hits;
   if (is_there(hits_path)) hits = read_map(hits_path);
   if (hits && hits->pixels.nside() != map.pixels.nside()) hits.reset();
