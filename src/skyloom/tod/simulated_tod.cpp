@@ -81,6 +81,11 @@ void SimulatedTod::add_ground() {
   Site site = schedule.site;
   site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
   std::set<std::string> names;
+  if (options_.ground.any()) {
+    const std::uint32_t uid = name_uid(schedule.telescope_name);
+    ground_.emplace(options_.ground,
+                    StreamName{.realization = options_.realization, .telescope = uid});
+  }
   for (const GroundScan& scan : schedule.scans) {
     const std::size_t samples = scan_samples(scan, plane.rate_hz);
     if (samples < 2 || static_cast<double>(samples) >= kMostSamples) {
@@ -131,8 +136,9 @@ std::size_t SimulatedTod::work_bytes() const {
 }
 
 std::size_t SimulatedTod::shared_bytes() const {
-  std::size_t of_atmosphere = 0;
+  std::size_t of_atmosphere = 0, of_ground = 0;
   for (const Observation& observation : observations_) {
+    if (ground_) of_ground = std::max(of_ground, kPlateRows * sizeof(double) * observation.samples);
     if (!options_.atmosphere.any() || !observation.ground) continue;
     const GroundScan& scan = observation.ground->scan;
     const GroundMotion sweeps = sweep_mount(scan, options_.mount, observation.plane.rate_hz);
@@ -140,7 +146,7 @@ std::size_t SimulatedTod::shared_bytes() const {
         std::max(of_atmosphere, Atmosphere::bytes(options_.atmosphere, scan, sweeps,
                                                   observation.plane.rate_hz, observation.plane));
   }
-  return of_atmosphere + noise_.shared_bytes();
+  return of_atmosphere + of_ground + noise_.shared_bytes();
 }
 
 std::shared_ptr<const GroundMotion> SimulatedTod::motion(std::size_t number) const {
@@ -170,6 +176,7 @@ void SimulatedTod::rest() const {
   works_.clear();
   noise_.rest();
   atmosphere_.forget();
+  horizon_.forget();
   motion_.forget();
 }
 
@@ -256,6 +263,13 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
   if (sky_) add_sky(at, boresight, work, to);
   if (options_.atmosphere.any() && observation.ground) {
     atmosphere(number, serial_executor())->add(at, to);
+  }
+  if (ground_ && observation.ground) {
+    const auto horizon = horizon_.of(number, [&] {
+      return std::make_shared<const Boresight>(
+          horizon_boresight(observation.ground->scan, *motion(number), boresight));
+    });
+    ground_->add(at, *horizon, to);
   }
   if (!varies) return;
   work.gain.resize(signal.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "skyloom/noise/disturbance.hpp"
 #include "skyloom/sky/sky_map.hpp"
 #include "skyloom/tod/atmosphere.hpp"
+#include "skyloom/tod/ground_signal.hpp"
 #include "skyloom/tod/last_made.hpp"
 #include "skyloom/tod/observation.hpp"
 #include "skyloom/tod/simulated_noise.hpp"
@@ -41,6 +43,7 @@ struct SimulationOptions {
   GainOptions gain = {};
   GlitchOptions glitches = {};
   AtmosphereOptions atmosphere = {};  ///< from the ground
+  GroundOptions ground = {};          ///< from the ground
 };
 
 class SimulatedTod final : public TodSource {
@@ -72,7 +75,7 @@ class SimulatedTod final : public TodSource {
   void add_ground();
   void add_observation(Observation observation);
   [[nodiscard]] StreamName name_of(std::size_t number, std::size_t detector) const;
-  /// Sky, dipole and atmosphere, times the gain.
+  /// Sky, dipole, atmosphere and ground, times the gain.
   void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,
                 std::span<double> signal) const;
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,
@@ -87,6 +90,8 @@ class SimulatedTod final : public TodSource {
   /// Of an observation from the ground.
   [[nodiscard]] std::shared_ptr<const Atmosphere> atmosphere(std::size_t number,
                                                              Executor& executor) const;
+  std::optional<GroundSignal> ground_;
+  mutable LastMade<Boresight> horizon_;
   mutable LastMade<Atmosphere> atmosphere_;
   mutable LastMade<GroundMotion> motion_;
   mutable WorkPool<Work> works_;
