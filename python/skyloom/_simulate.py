@@ -94,6 +94,7 @@ def simulate(sky: Any = None, *, nest: bool = True, threads: Optional[int] = Non
         False: the sky is RING.
     pixels, width, rate, leakage, observations, minutes, spin_minutes, spin_angle, precession_minutes, precession_angle,
     year, hwp_rpm, net, fknee, fmin, slope, no_noise, realization : optional
+    common_net, common_fknee, common_fmin, common_slope, common_by, common_coupling, common_spread, common_fixed : optional
         What the command line calls --pixels and so on.
     """
     values = np.zeros((0, 3), dtype=np.float32)
@@ -107,6 +108,6 @@ def simulate(sky: Any = None, *, nest: bool = True, threads: Optional[int] = Non
             values[:, k] = np.where(np.abs(row) < 1e30, row, 0)[order]
     found = _core.simulate(values, arguments.texts(options), arguments.threads(threads))
     plane = hexagon(found["pixels"], found["width"] if found["pixels"] > 1 else 1.0)
-    return [Observation(one["boresight"], plane.quats, one["signal"], rate=found["rate"], weights=found["weight"],
+    return [Observation(one["boresight"], plane.quats, one["signal"], rate=found["rate"], weights=one["weights"],
                         names=plane.names, leakage=found["leakage"], gamma=plane.gamma,
-                        hwp_angle=one.get("hwp_angle"), name=one["name"]) for one in found["observations"]]
+                        hwp_angle=one.get("hwp_angle"), noise=one["noise"], name=one["name"]) for one in found["observations"]]

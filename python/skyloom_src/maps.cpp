@@ -252,6 +252,7 @@ py::dict observation_of(const SimulatedTod& source, std::size_t number, std::siz
   {
     const py::gil_scoped_release release;
     const auto executor = make_executor(threads);
+    source.prepare(number, boresight, *executor, {});
     const std::size_t pairs = (detectors + 1) / 2, at_once = 4 * executor->concurrency();
     for (std::size_t begin = 0; begin < pairs; begin += at_once) {
       look_for_signals();
@@ -270,7 +271,15 @@ py::dict observation_of(const SimulatedTod& source, std::size_t number, std::siz
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < 4; ++k) quaternions.mutable_data()[4 * i + k] = boresight(k, i);
   }
+  py::list weights, noise;
+  for (std::size_t d = 0; d < detectors; ++d) {
+    weights.append(sample_weight(about.plane.detectors[d], about.plane.rate_hz));
+    const NoisePsd psd = source.noise(number, d);
+    noise.append(py::make_tuple(psd.frequency_hz, psd.psd));
+  }
   py::dict out;
+  out["weights"] = weights;
+  out["noise"] = noise;
   out["name"] = about.name;
   out["start"] = about.start_s;
   out["signal"] = signal;
@@ -295,7 +304,6 @@ py::dict simulate(const Input<float>& sky, const py::dict& options, std::size_t 
   out["pixels"] = job.simulation.plane.pixels;
   out["width"] = job.simulation.plane.width_deg;
   out["leakage"] = job.simulation.plane.leakage;
-  out["weight"] = sample_weight(job.simulation.plane.noise, job.simulation.plane.rate_hz);
   return out;
 }
 

@@ -196,6 +196,20 @@ def test_maximum_likelihood_flat_grids_and_deglitching_are_the_program_s():
             skyloom.make_maps(data, 8, **wrong)
 
 
+def test_noise_in_common_is_in_the_spectra_and_the_weights():
+    options = dict(pixels=7, width=20, minutes=5, rate=5, common_net=70e-6, common_coupling=0.5, common_by="pixel")
+    found, = skyloom.simulate(**options)
+    own, = skyloom.simulate(**{**options, "common_net": 0})
+    shared = np.array(found.signal) - np.array(own.signal)
+    np.testing.assert_allclose(shared[2], shared[3], atol=1e-16)
+    assert np.std(shared[2] - shared[4]) > 1e-5
+    np.testing.assert_allclose(found.weights, 1 / ((50e-6**2 + 0.25 * 70e-6**2) * 5), rtol=1e-14)
+    frequencies, psd = found.noise[3]
+    assert psd[-1] > own.noise[3][1][-1] + 0.25 * 70e-6**2
+    with pytest.raises(skyloom.ArgumentError, match="common-by"):
+        skyloom.simulate(**{**options, "common_by": "wafer"})
+
+
 def test_threads_change_nothing_and_too_few_iterations_warn():
     data = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
     one, three = (skyloom.make_maps(data, 16, step=10, rcond=1e-3, threads=n) for n in (1, 3))

@@ -70,8 +70,14 @@ def test_quaternions_pixels_and_weights(coords):
     assert np.array_equal(data["adist"].local_submaps, data["bdist"].local_submaps)
 
 
-def test_noise_is_the_same():
+@pytest.mark.parametrize("common", [False, True])
+def test_noise_is_the_same(common):
     data = observed()
+    if common:
+        toast.ops.CommonModeNoise(fmin=1e-5 * u.Hz, fknee=1 * u.Hz, alpha=2, NET=60e-6 * u.K * np.sqrt(1 * u.s),
+                                  focalplane_key="pixel", coupling_strength_width=0.2).apply(data)
+        toast.ops.Reset(detdata=["signal"]).apply(data)
+        toast.ops.SimNoise().apply(data)
     fast.SimNoise(det_data="ours").apply(data)
     for ob in data.obs:
         for det in ob.local_detectors:

@@ -2,13 +2,11 @@
 // Writing. The library is not made for threads: one lock for all of it (hdf5_library.hpp).
 #include "loom/hdf5/hdf5.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "loom/hdf5/direct_file.hpp"
 #include "loom/hdf5/file_layout.hpp"
 #include "loom/hdf5/hdf5_library.hpp"
+#include "loom/hdf5/part_file.hpp"
 
 namespace loom::hdf5 {
 namespace {
@@ -84,39 +83,6 @@ std::size_t Field::bytes() const noexcept {
   }
 }
 
-std::string part_name(const std::string& path) { return follow_links(path) + ".part"; }
-
-namespace {
-
-/// All that belongs to a file or a folder, on the disk.
-void flush_to_disk(const std::string& place, const std::string& path) {
-  const int fd = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool good = fd >= 0 && ::fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  if (!good) throw Error(write_status(error), path + ": cannot be written", error);
-}
-
-/// A file that stayed gets its name.
-void publish_part(const std::string& path, Overwrite overwrite) {
-  const std::string part = part_name(path), target = follow_links(path);
-  flush_to_disk(part, path);
-  if (overwrite == Overwrite::kNo) {
-    if (::link(part.c_str(), target.c_str()) != 0) {
-      const int error = errno;
-      throw Error(error == EEXIST ? Status::kOutputExists : write_status(error),
-                  path + (error == EEXIST ? ": exists already" : ": cannot be written"), error);
-    }
-    ::unlink(part.c_str());
-  } else if (::rename(part.c_str(), target.c_str()) != 0) {
-    throw Error(write_status(errno), path + ": cannot be written", errno);
-  }
-  const std::filesystem::path folder = std::filesystem::path(target).parent_path();
-  flush_to_disk(folder.empty() ? "." : folder.string(), path);
-}
-
-}  // namespace
-
 struct Writer::Impl {
   Impl(const std::string& its_path, Overwrite its_overwrite, Unfinished unfinished)
       : path(its_path),
@@ -133,8 +99,8 @@ struct Writer::Impl {
   }
   [[nodiscard]] Handle new_set(const std::string& name, hid_t type,
                                const std::vector<std::size_t>& shape,
-                               const std::vector<std::size_t>& chunk,
-                               Room room = Room::kAsWritten) const {
+                               const std::vector<std::size_t>& chunk, Room room = Room::kAsWritten,
+                               const double* fill = nullptr) const {
     const auto dims = sizes(shape), box = sizes(chunk);
     const Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
                        H5Sclose);
@@ -148,6 +114,7 @@ struct Writer::Impl {
       H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
       H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER);
     }
+    if (fill != nullptr) H5Pset_fill_value(how.get(), H5T_NATIVE_DOUBLE, fill);
     Handle set(
         H5Dcreate2(id.get(), name.c_str(), type, space.get(), groups.get(), how.get(), H5P_DEFAULT),
         H5Dclose);
@@ -189,10 +156,15 @@ struct Writer::Impl {
     start[0] = first;
     count[0] = values.size() / row;
     if (count[0] == 0) return;
+    write_box(name, set, space, start, count, values.data(), type);
+  }
+  void write_box(const std::string& name, const Handle& set, const Handle& space,
+                 const std::vector<hsize_t>& start, const std::vector<hsize_t>& count,
+                 const void* values, hid_t type) const {
     H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
     const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                         H5Sclose);
-    if (H5Dwrite(set.get(), type, memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0) {
+    if (H5Dwrite(set.get(), type, memory.get(), space.get(), H5P_DEFAULT, values) < 0) {
       cannot_write(path, name);
     }
   }
@@ -247,6 +219,34 @@ void Writer::create(const std::string& name, Type type, const std::vector<std::s
   const Lock lock;
   errno = 0;
   (void)impl_->new_set(name, stored(type), shape, chunk, room);
+}
+
+void Writer::create_sparse(const std::string& name, Type type,
+                           const std::vector<std::size_t>& shape,
+                           const std::vector<std::size_t>& chunk, double fill) {
+  const Lock lock;
+  errno = 0;
+  (void)impl_->new_set(name, stored(type), shape, chunk, Room::kAsWritten, &fill);
+}
+
+void Writer::write_box(const std::string& name, std::span<const std::size_t> start,
+                       std::span<const std::size_t> count, std::span<const double> values) {
+  const Lock lock;
+  errno = 0;
+  const Handle set(H5Dopen2(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.good()) throw Error(Status::kInternal, impl_->path + ": no data set " + name);
+  const Handle space(H5Dget_space(set.get()), H5Sclose);
+  std::vector<hsize_t> dims(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+  H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+  std::size_t numbers = 1;
+  for (const std::size_t n : count) numbers *= n;
+  bool within = start.size() == dims.size() && count.size() == dims.size();
+  for (std::size_t i = 0; within && i < dims.size(); ++i) within = start[i] + count[i] <= dims[i];
+  if (!within || numbers != values.size()) {
+    throw Error(Status::kInternal, impl_->path + ": box of " + name + " does not fit");
+  }
+  impl_->write_box(name, set, space, {start.begin(), start.end()}, {count.begin(), count.end()},
+                   values.data(), H5T_NATIVE_DOUBLE);
 }
 
 void Writer::write(const std::string& name, std::size_t first, std::span<const float> values) {

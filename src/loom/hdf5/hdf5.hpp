@@ -75,6 +75,12 @@ class Writer {
   /// kUnwritable.
   void create(const std::string& name, Type type, const std::vector<std::size_t>& shape,
               const std::vector<std::size_t>& chunk = {}, Room room = Room::kAsWritten);
+  /// The same where most is alike: chunks that nobody writes take no room and are read as `fill`.
+  void create_sparse(const std::string& name, Type type, const std::vector<std::size_t>& shape,
+                     const std::vector<std::size_t>& chunk, double fill);
+  /// A box of a data set, converted; kInternal where it does not lie within.
+  void write_box(const std::string& name, std::span<const std::size_t> start,
+                 std::span<const std::size_t> count, std::span<const double> values);
   /// Rows [first, ...) of the first axis, converted to the type of the data set. A whole number of
   /// them; kInternal otherwise.
   void write(const std::string& name, std::size_t first, std::span<const float> values);

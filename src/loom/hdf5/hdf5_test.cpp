@@ -260,5 +260,26 @@ TEST_F(Hdf5, FaultsHaveTheirStatus) {
   EXPECT_EQ(thrown_by([&] { const Reader none(text); }), Status::kCorrupt);
 }
 
+TEST_F(Hdf5, ChunksThatNobodyWroteAreTheFillValue) {
+  const std::string path = folder.file("sparse.h5");
+  {
+    Writer to(path, Overwrite::kNo);
+    to.create_sparse("map", Type::kFloat32, {2, 1000000}, {2, 1000}, -7);
+    const std::size_t start[] = {0, 5000}, count[] = {2, 2};
+    const double values[] = {1, 2, 3, 4};
+    to.write_box("map", start, count, values);
+    const std::size_t beyond[] = {1, 0};
+    EXPECT_EQ(loom::test::thrown_by([&] { to.write_box("map", beyond, count, values); }).status,
+              Status::kInternal);
+    to.commit();
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 20000U);
+  const Reader file(path);
+  const std::size_t start[] = {0, 4999}, count[] = {2, 4};
+  std::vector<double> found(8);
+  file.read_box("map", start, count, std::span<double>(found));
+  EXPECT_EQ(found, (std::vector<double>{-7, 1, 2, -7, -7, 3, 4, -7}));
+}
+
 }  // namespace
 }  // namespace loom::hdf5

@@ -26,6 +26,10 @@ Writer::Writer(const std::string& path, Overwrite /*overwrite*/, Unfinished /*un
 Writer::~Writer() = default;
 void Writer::create(const std::string&, Type, const std::vector<std::size_t>&,
                     const std::vector<std::size_t>&, Room) {}
+void Writer::create_sparse(const std::string&, Type, const std::vector<std::size_t>&,
+                           const std::vector<std::size_t>&, double) {}
+void Writer::write_box(const std::string&, std::span<const std::size_t>,
+                       std::span<const std::size_t>, std::span<const double>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const float>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const double>) {}
 void Writer::write(const std::string&, std::size_t, std::span<const std::int64_t>) {}

@@ -86,8 +86,10 @@ void Console::message(LogLevel level, const std::string& text) {
 void Console::progress(const char* stage, std::size_t done, std::size_t total) {
   if (threshold_ > LogLevel::kInfo) return;
   const std::lock_guard lock(mutex_);
-  if (stage_ != stage) {
-    stage_ = stage;
+  const std::string kind = std::string(stage).substr(0, std::string(stage).find(','));
+  stage_ = stage;
+  if (kind_ != kind) {
+    kind_ = kind;
     stage_start_ = last_drawn_ = Clock::now();
     if (terminal_) last_drawn_ -= std::chrono::seconds(1);  // at once
   }

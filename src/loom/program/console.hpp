@@ -22,6 +22,7 @@ class Console {
   ~Console();
 
   void message(LogLevel level, const std::string& text);
+  /// What stands behind a comma may change within a stage: "iterations, residual 1e-5".
   void progress(const char* stage, std::size_t done, std::size_t total);
 
   /// A line of the caller's own in place of the bar: redrawn on a terminal, every ten seconds
@@ -40,7 +41,7 @@ class Console {
   bool terminal_;
   bool bar_shown_ = false;
   Clock::time_point start_, stage_start_, last_drawn_;
-  std::string stage_;
+  std::string stage_, kind_;  ///< of progress: what is shown, and what it is the same stage by
 };
 
 /// The line of text of a bar, without cursor movement: "extract [#####.....] 10/20  8.1/s  1 s

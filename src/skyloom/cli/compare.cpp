@@ -77,7 +77,7 @@ Command make_compare() {
                       exit_codes_of_reader().text()};
   const auto state = std::make_shared<CompareCommand>();
   Options& options = command.options;
-  options.add("A", &state->first, "a HEALPix map (FITS)", {.required = true});
+  options.add("A", &state->first, "a HEALPix map (FITS, HDF5)", {.required = true});
   options.add("B", &state->second, "what it is held against", {.required = true});
   options.flag(
       "--free-mean", [state] { state->free_mean = true; },

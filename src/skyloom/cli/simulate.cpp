@@ -31,11 +31,11 @@ struct SimulateCommand {
   LogOptions log;
 };
 
-std::shared_ptr<const SkyMap> sky_of(const SimulateJob& job, const Observer& observer) {
-  if (job.sky.empty()) return nullptr;
-  auto sky = std::make_shared<SkyMap>(read_sky(job.sky));
+std::shared_ptr<const SkyMap> map_of(const std::string& path, const Observer& observer) {
+  if (path.empty()) return nullptr;
+  auto sky = std::make_shared<SkyMap>(read_sky(path));
   if (sky->unseen > 0) {
-    observer.warn(job.sky + ": " + std::to_string(sky->unseen) + " pixels without a value are 0");
+    observer.warn(path + ": " + std::to_string(sky->unseen) + " pixels without a value are 0");
   }
   return sky;
 }
@@ -55,6 +55,11 @@ void check_wishes(const SimulateCommand& command) {
   }
   if (command.job.simulation.atmosphere.any() && command.job.schedule.empty()) {
     throw Error(Status::kUsage, "--atmosphere: expected --schedule, a telescope on the ground");
+  }
+  const bool ground = command.job.simulation.ground.any() || !command.job.ground_map.empty();
+  if (ground && command.job.schedule.empty()) {
+    throw Error(Status::kUsage,
+                "--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
   }
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
@@ -78,7 +83,7 @@ int run_simulate(SimulateCommand& command) {
   }
   if (!command.job.focal_plane.empty()) {
     simulation.given = std::make_shared<const FocalPlane>(
-        read_focal_plane(command.job.focal_plane, simulation.plane));
+        read_focal_plane(command.job.focal_plane, simulation.plane, simulation.common.by));
   }
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
   command.maps.coordinates = ecliptic ? "E" : "C";
@@ -86,7 +91,8 @@ int run_simulate(SimulateCommand& command) {
     const Observer observer = console.observer();
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what the noise needed is there for the maps
-    const SimulatedTod source(command.job.simulation, sky_of(command.job, observer));
+    simulation.ground.map = map_of(command.job.ground_map, observer);
+    const SimulatedTod source(simulation, map_of(command.job.sky, observer));
     if (!command.folder.empty()) {
       const Turn turn = company != nullptr ? Turn{company->rank(), company->size()} : Turn{};
       const auto paths = write_observations(source, command.folder, command.maps.overwrite,
@@ -127,7 +133,11 @@ Command make_simulate() {
   options.add("--focal-plane", &state->job.focal_plane,
               "detectors, instead of the hexagon's: a focal plane or an observation of TOAST's "
               "(HDF5), with their noise where it is there");
-  options.add("--sky", &state->job.sky, "a HEALPix map (FITS) of I, or of I, Q, U: what is seen");
+  options.add("--sky", &state->job.sky,
+              "a HEALPix map (FITS, HDF5) of I, or of I, Q, U: what is seen");
+  options.add("--ground-map", &state->job.ground_map,
+              "a HEALPix map of the horizon that scans from the ground see as well: longitude is "
+              "-azimuth, latitude elevation");
   options.add("--json", &state->json, "summary as JSON; - is standard output");
   for (const char* group :
        {kPlaneOptions, kScanOptions, kGroundOptions, kSkyOptions, kFaultOptions}) {

@@ -35,17 +35,23 @@ int run_view(ViewCommand& command) {
 
 Command make_view() {
   Command command{.name = "view",
-                  .text = "show maps as one self-contained page",
+                  .text = "show maps, or the noise of an observation, as one self-contained page",
                   .footer = "Example:\n  skyloom view maps -o maps.html --with other-maps\n\n" +
                             exit_codes_of_maker().text()};
   const auto state = std::make_shared<ViewCommand>();
   Options& options = command.options;
   ViewJob& job = state->job;
-  options.add("MAPS", &job.folder, "a folder of maps, or one HEALPix map (FITS)",
-              {.required = true});
+  options.add(
+      "MAPS", &job.folder,
+      "a folder of maps, or one HEALPix map (FITS, HDF5); or an observation, whose noise is "
+      "shown",
+      {.required = true});
   options.add("-o,--output", &state->page, "the page, HTML", {.required = true});
   options.add("--with", &job.other, "other maps of the same Nside: differences are shown",
               {.value = "MAPS"});
+  options.add("--noise", &job.noise,
+              "an observation: spectra of its detectors are shown beside its noise model",
+              {.value = "FILE"});
   options.add("--summary", &job.summary,
               "--json of the run; default: summary.json beside the maps, where it is there",
               {.value = "FILE"});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 
 namespace skyloom {
@@ -32,6 +33,21 @@ double dot(const LinearSystem& system, std::span<const double> a, std::span<cons
 /// to += factor * from
 void add_scaled(double factor, std::span<const double> from, std::span<double> to) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * from[i];
+}
+
+/// How far it is: the residual, and how many iterations there will be if it goes on to fall as it
+/// did so far.
+void tell(const Observer& observer, const std::vector<double>& residuals,
+          const SolveLimits& limits) {
+  if (!observer.progress) return;
+  const std::size_t done = residuals.size();
+  const double last = residuals.back(), fallen = std::log(last);
+  double all = static_cast<double>(limits.iterations);
+  if (fallen < 0 && limits.tolerance > 0 && limits.tolerance < 1) {
+    all = std::min(all, std::ceil(static_cast<double>(done) * std::log(limits.tolerance) / fallen));
+  }
+  const std::size_t total = std::max(done, static_cast<std::size_t>(all));
+  observer.progress(print("iterations, residual %.2g", last).c_str(), done, total);
 }
 
 }  // namespace
@@ -66,9 +82,7 @@ Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limi
     add_scaled(step, at.p, at.x);
     add_scaled(-step, q, at.r);
     at.residuals.push_back(std::sqrt(dot(system, at.r, at.r, executor)) / first);
-    if (observer.progress) {
-      observer.progress("iterations", at.residuals.size(), limits.iterations);
-    }
+    tell(observer, at.residuals, limits);
     if (at.residuals.back() <= std::max(limits.tolerance, system.rounding / first)) {
       converged = true;
       break;

@@ -60,7 +60,8 @@ class SolverMemory {
 
 /// Starts from 0, or from what `memory` recalls: the same bytes at the end either way. 0 is the
 /// answer where |b| is rounding. Of directions in which A is 0 the answer has anything. Sums have a
-/// fixed order. Observer: progress "iterations", stop.
+/// fixed order. Observer: progress "iterations, residual R" of as many
+/// as there will be if it goes on to fall as it did, stop.
 [[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
                                            Executor& executor, const Observer& observer = {},
                                            SolverMemory* memory = nullptr);

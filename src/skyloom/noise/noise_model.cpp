@@ -66,8 +66,9 @@ NoisePsd analytic_psd(const DetectorNoise& noise, double rate_hz, const std::str
   return model;
 }
 
-double sample_weight(const DetectorNoise& noise, double rate_hz) noexcept {
-  return noise.net > 0 ? 1 / (noise.net * noise.net) / rate_hz : 0;
+double sample_weight(const Detector& detector, double rate_hz) noexcept {
+  const double net = detector.noise.net;
+  return net > 0 ? 1 / (net * net + detector.common_psd) / rate_hz : 0;
 }
 
 std::vector<double> stream_amplitudes(const NoisePsd& model, double rate_hz, std::size_t length,

@@ -31,8 +31,8 @@ inline constexpr double kLeastNet = 1e-30, kMostNet = 1e30;
 [[nodiscard]] NoisePsd analytic_psd(const DetectorNoise& noise, double rate_hz,
                                     const std::string& name);
 
-/// 1 / (NET^2 rate): the weight of a sample, 1/K^2.
-[[nodiscard]] double sample_weight(const DetectorNoise& noise, double rate_hz) noexcept;
+/// 1 / ((NET^2 + common_psd) rate): the weight of a sample, 1/K^2; 0 where the NET is 0.
+[[nodiscard]] double sample_weight(const Detector& detector, double rate_hz) noexcept;
 
 /// Amplitudes of the frequencies 0 ... length / 2 of a stream of `length` samples: sqrt(PSD rate
 /// length / 2), interpolated linearly in logarithms as TOAST's compiled code does it (frequencies

@@ -96,8 +96,9 @@ TEST(NoiseModel, IsTheAnalyticOne) {
   EXPECT_DOUBLE_EQ(model.frequency_hz.front(), 1e-9);
   EXPECT_DOUBLE_EQ(model.frequency_hz.back(), 50);
   EXPECT_NEAR(model.psd.back(), 50e-6 * 50e-6 * (50 + 0.05) / (50 + 1e-5), 1e-24);
-  EXPECT_DOUBLE_EQ(sample_weight(kNoise, 100), 1 / (50e-6 * 50e-6) / 100);
-  EXPECT_EQ(sample_weight({.net = 0}, 100), 0);
+  EXPECT_EQ(sample_weight({.noise = kNoise}, 100), 1 / (50e-6 * 50e-6) / 100);
+  EXPECT_DOUBLE_EQ(sample_weight({.noise = kNoise, .common_psd = 75e-10}, 100), 1 / 1e-8 / 100);
+  EXPECT_EQ(sample_weight({.noise = {.net = 0}}, 100), 0);
 }
 
 TEST(NoiseModel, NamesWhatIsWrong) {

@@ -27,6 +27,8 @@ struct Detector {
   double leakage = 0;  ///< cross-polar leakage eps: polarisation efficiency (1 - eps) / (1 + eps)
   std::uint32_t uid = 0;  ///< of its noise stream
   DetectorNoise noise = {};
+  double common_psd = 0;   ///< K^2 s: white noise of common modes, beside NET^2
+  std::string group = {};  ///< detectors of one group can have noise in common; empty: none
 
   [[nodiscard]] double efficiency() const noexcept { return (1 - leakage) / (1 + leakage); }
 };
@@ -34,6 +36,7 @@ struct Detector {
 struct FocalPlane {
   std::vector<Detector> detectors;
   double rate_hz = 1;
+  std::string groups = {};  ///< what Detector::group is, a column of files; empty: nothing
 };
 
 struct HexagonOptions {
@@ -47,6 +50,9 @@ struct HexagonOptions {
 
 /// Rings of a hexagon of so many pixels, the middle counted as one; 0 where they fill none.
 [[nodiscard]] std::size_t hexagon_rings(std::size_t pixels) noexcept;
+
+/// What a hexagon's groups are: the two detectors of a pixel, by TOAST's name.
+inline constexpr const char* kPixelGroups = "pixel";
 
 /// A hexagon of pairs, numbered from the middle outward: names, places and uids as those of TOAST's
 /// test focal planes. Angles of polarisation alternate between 0 and 45 degrees by columns. Throws

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/sky/map_file.hpp"
 
 namespace skyloom {
 

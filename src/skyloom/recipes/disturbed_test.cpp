@@ -123,6 +123,86 @@ TEST(Atmosphere, IsFrozenTurbulenceThatTheWindCarriesAlong) {
   for (std::size_t l = 0; l < 4; ++l) EXPECT_NEAR(found[l] / theory[l], 1, 0.05) << lags[l];
 }
 
+SimulationOptions ground_simulation(const char* scans) {
+  SimulationOptions options = small_simulation();
+  options.noise = false;
+  options.schedule = std::make_shared<const GroundSchedule>(
+      parse_schedule(std::string("a | t | -22 | -67 | 5200\n") + scans, "text"));
+  return options;
+}
+
+constexpr const char* kTwoScans =
+    "2026-03-18 00:00:00 | 2026-03-18 00:10:00 | 0 | low | 10 | 80 | 45 | 0 | 0\n"
+    "2026-03-18 01:00:00 | 2026-03-18 01:10:00 | 0 | high | 10 | 80 | 75 | 0 | 0\n";
+
+std::vector<double> read_one(const TodSource& source, std::size_t number, std::size_t detector) {
+  const std::size_t n = source.observation(number).samples;
+  std::vector<double> values(n);
+  std::vector<std::uint8_t> flags(n);
+  const Signal one{values, flags};
+  source.read(number, source.boresight(number), detector, {&one, 1});
+  return values;
+}
+
+TEST(GroundSignal, IsOfTheAzimuthAloneTheLessTheHigher) {
+  SimulationOptions options = ground_simulation(kTwoScans);
+  options.ground.rms_k = 0.01;
+  options.ground.harmonics = 8;
+  const SimulatedTod source(options, nullptr);
+  const std::vector<double> low = read_one(source, 0, 0), high = read_one(source, 1, 0);
+  const auto at = source.motion(0), above = source.motion(1);
+  // sweeps go over the same azimuths again and again: so does the signal, and it is that of the
+  // other scan, times (1/2 + 1/2) / (5/6 + 1/2)
+  double most = 0;
+  for (std::size_t i = 0; i < low.size(); i += 7) {
+    most = std::max(most, std::fabs(low[i]));
+    for (std::size_t k = i + 50; k < low.size(); k += 3) {
+      if (std::fabs(at->azimuth[i] - at->azimuth[k]) > 1e-4) continue;
+      EXPECT_NEAR(low[i], low[k], 2e-5);
+    }
+    for (std::size_t k = 0; k < high.size(); ++k) {
+      if (std::fabs(at->azimuth[i] - above->azimuth[k]) > 1e-4) continue;
+      EXPECT_NEAR(high[k], 0.75 * low[i], 2e-5);
+    }
+  }
+  EXPECT_GT(most, 0.003);
+  EXPECT_LT(most, 0.05);
+  // what the map's filter of the ground is for
+  const TempFolder folder;
+  SerialExecutor one;
+  MapJob job = small_maps(folder.file("with"));
+  job.binned_only = true;
+  job.solve.least_reciprocal = 0;
+  make_maps(source, job, one);
+  job.filters.ground.order = 16;
+  job.folder = folder.file("without");
+  make_maps(source, job, one);
+  const auto rms = [&](const char* name) {
+    double squares = 0;
+    for (const float v : read_sky(folder.file(name) + "/binned.fits").values) {
+      squares += double{v} * double{v};
+    }
+    return std::sqrt(squares);
+  };
+  EXPECT_LT(20 * rms("without"), rms("with"));
+}
+
+TEST(GroundSignal, OfAMapIsWhatLiesThere) {
+  SimulationOptions options = ground_simulation(kTwoScans);
+  auto horizon = std::make_shared<SkyMap>();
+  horizon->pixels = Healpix(64);
+  horizon->values.resize(3 * static_cast<std::size_t>(horizon->pixels.pixels()), 0.0F);
+  for (Pixel p = 0; p < horizon->pixels.pixels(); ++p) {
+    const Direction to = horizon->pixels.centre(p);  // longitude from north by west
+    horizon->values[3 * static_cast<std::size_t>(p)] = static_cast<float>(std::atan2(-to.y, to.x));
+  }
+  options.ground.map = horizon;
+  const SimulatedTod source(options, nullptr);
+  const std::vector<double> found = read_one(source, 0, 0);
+  const auto at = source.motion(0);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], at->azimuth[i], 0.025);
+}
+
 TEST(Atmosphere, IsTheSameForAnyThreadsAndRefusesTheGround) {
   const TempFolder folder;
   SimulationOptions options = small_simulation();

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/inspect_file.hpp"
 
-#include <array>
-#include <cstring>
-#include <fstream>
-
 #include "loom/base/print.hpp"
-#include "loom/files/byte_source.hpp"
-#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/sky/map_file.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/stored_tod.hpp"
 
 namespace skyloom {
 namespace {
-
-constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-
-bool begins_as_hdf5(const std::string& path) {
-  (void)ByteSource::open(path);  // names what is missing or may not be read
-  std::ifstream in(path, std::ios::binary);
-  std::array<char, 8> start{};
-  in.read(start.data(), start.size());
-  return in && start == kHdf5Start;
-}
 
 FileReport inspect_observation(const std::string& path) {
   const StoredTod data({path}, {});
@@ -56,7 +41,8 @@ FileReport inspect_map(const std::string& path) {
 }  // namespace
 
 FileReport inspect_file(const std::string& path) {
-  return begins_as_hdf5(path) ? inspect_observation(path) : inspect_map(path);
+  if (!begins_as_hdf5(path) || is_hdf5_map(path)) return inspect_map(path);
+  return inspect_observation(path);
 }
 
 }  // namespace skyloom

@@ -34,7 +34,7 @@ class MapWriter {
   /// `prefix`: of the files' names.
   MapWriter(const SkySums& sums, const MapJob& job, std::string prefix = {})
       : sums_(sums), job_(job), prefix_(std::move(prefix)) {
-    if (job.partial) hit_pixels_ = hit_pixels(sums);
+    if (leaves_out()) hit_pixels_ = hit_pixels(sums);
   }
 
   /// `value(pixel sums, out)`; where nothing was seen all columns are `empty`.
@@ -42,6 +42,7 @@ class MapWriter {
   void sums(const char* name, MapFile file, double empty, const Value& value) const {
     file.ordering = job_.ordering;
     file.frame = job_.coordinates;
+    file.empty = empty;
     const std::size_t n = file.columns.size();
     write(path(name), file, [&](Pixel pixel, double* out) {
       const auto at = sums_.find(pixel);
@@ -86,7 +87,7 @@ class MapWriter {
     const WcsGrid* const wcs = grid.wcs();
     if (wcs == nullptr) {
       MapFile of = file;
-      if (job_.partial) of.part = &hit_pixels_;
+      if (leaves_out()) of.part = &hit_pixels_;
       return write_map(path, job_.overwrite, grid.healpix(), of, values);
     }
     const ImagePlace place{.columns = wcs->columns,
@@ -101,12 +102,16 @@ class MapWriter {
                 });
   }
   [[nodiscard]] std::string path(const char* name) const {
-    return job_.folder + "/" + prefix_ + name + ".fits";
+    return job_.folder + "/" + prefix_ + name + ending_of(job_);
+  }
+  /// Pixels that were not hit are not in the files.
+  [[nodiscard]] bool leaves_out() const {
+    return !job_.wcs && (job_.partial || job_.format == MapFormat::kHdf5);
   }
   const SkySums& sums_;
   const MapJob& job_;
   std::string prefix_;
-  std::vector<Pixel> hit_pixels_;  ///< of partial files
+  std::vector<Pixel> hit_pixels_;  ///< where leaves_out()
 };
 
 void put(const Symmetric3& m, double* out) {
@@ -214,15 +219,25 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
     throw Error(Status::kUsage,
                 "--partial with --wcs: expected one of them, an image has all of its cells");
   }
+  if (job.format == MapFormat::kHdf5) {
+    require_map_format(job.folder + "/map" + ending_of(job));
+    if (job.partial || job.wcs) {
+      throw Error(Status::kUsage,
+                  std::string("--format hdf5 with ") +
+                      (job.wcs ? "--wcs: expected one of them, it holds HEALPix maps"
+                               : "--partial: expected one of them, it never has "
+                                 "room for what was not hit"));
+    }
+  }
   if (company == nullptr || company->first()) {
-    check_place(job.folder + "/map.fits");
+    check_place(job.folder + "/map" + ending_of(job));
     if (!job.checkpoint.empty()) check_place(job.checkpoint);
   }
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
   SkySums& sums = maps->sums.whole;
   const MapFiles files(*maps, job, company);
-  if (files.writes()) make_folder_of(job.folder + "/map.fits");
+  if (files.writes()) make_folder_of(job.folder + "/map" + ending_of(job));
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {

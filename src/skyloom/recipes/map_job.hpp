@@ -14,13 +14,16 @@
 #include "skyloom/mapping/destripe.hpp"
 #include "skyloom/pointing/sky_grid.hpp"
 #include "skyloom/recipes/split.hpp"
-#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/sky/map_file.hpp"
 #include "skyloom/tod/filtered_tod.hpp"
 
 namespace skyloom {
 
 /// How the map is made: offsets of baselines, or weights of samples by their noise.
 enum class MapMethod { kDestripe, kGls };
+
+/// What files the maps become.
+enum class MapFormat { kFits, kHdf5 };
 
 struct MapJob {
   std::string folder;  ///< where the maps go, as files
@@ -39,6 +42,7 @@ struct MapJob {
   Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
+  MapFormat format = MapFormat::kFits;
   bool partial = false;           ///< files have only pixels that were hit
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
@@ -46,6 +50,11 @@ struct MapJob {
   double checkpoint_seconds = 300;  ///< between two times that they are
   std::uint64_t memory = 0;         ///< bytes that may be taken; 0: no bound
 };
+
+/// How the names of its maps end.
+[[nodiscard]] inline const char* ending_of(const MapJob& job) noexcept {
+  return job.format == MapFormat::kHdf5 ? kHdf5Ending : kFitsEnding;
+}
 
 /// What the pixels of the maps are.
 [[nodiscard]] inline SkyGrid grid_of(const MapJob& job) {

@@ -19,6 +19,7 @@ constexpr Word<Backend> kBackends[] = {{"auto", Backend::kAuto},
                                        {"cpu", Backend::kCpu},
                                        {"cuda", Backend::kCuda},
                                        {"emulate", Backend::kEmulate}};
+constexpr Word<MapFormat> kFormats[] = {{"fits", MapFormat::kFits}, {"hdf5", MapFormat::kHdf5}};
 constexpr Word<MapType> kTypes[] = {{"float32", MapType::kFloat32}, {"float64", MapType::kFloat64}};
 
 /// "none" or an order.
@@ -237,6 +238,13 @@ const OptionRow<MapJob> kMapRows[] = {
      .group = kMapOptions,
      .text = "of numbers in the files",
      .field = [](MapJob& j) -> OptionField { return word_field(&j.type, kTypes); }},
+    {.key = "format",
+     .names = "--format",
+     .group = kMapOptions,
+     .text =
+         "of the files: FITS as healpy has them, or HDF5 as TOAST has them, which has no room for "
+         "what was not hit",
+     .field = [](MapJob& j) -> OptionField { return word_field(&j.format, kFormats); }},
     {.key = "partial",
      .names = "--partial",
      .group = kMapOptions,

@@ -17,6 +17,7 @@
 #include "skyloom/recipes/schedule_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
 #include "skyloom/recipes/test_maps.hpp"
+#include "skyloom/recipes/view_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
@@ -66,6 +67,36 @@ TEST(MakeMaps, PartialFilesHaveWhatWholeOnesHave) {
     }
     EXPECT_LT(bytes[0], bytes[1]);
   }
+}
+
+TEST(MakeMaps, InHdf5HaveWhatThoseInFitsHave) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const SimulatedTod source(small_simulation(), some_sky(16));
+  MapJob job = small_maps(folder.file("fits"));
+  job.nside = 64;
+  job.solve.least_reciprocal = 0.2;
+  make_maps(source, job, one);
+  job.folder = folder.file("hdf5");
+  job.format = MapFormat::kHdf5;
+  make_maps(source, job, one);
+  for (const char* name : {"/hits", "/rcond", "/cov", "/invcov", "/binned", "/map"}) {
+    const MapTable a(folder.file("fits") + name + ".fits"), b(folder.file("hdf5") + name + ".h5");
+    ASSERT_EQ(a.names(), b.names());
+    EXPECT_EQ(a.frame(), b.frame());
+    for (std::size_t c = 0; c < a.names().size(); ++c) {
+      const std::vector<double> x = a.column(c), y = b.column(c);
+      for (std::size_t p = 0; p < x.size(); ++p) {
+        ASSERT_TRUE(x[p] == y[p] || (std::isnan(x[p]) && std::isnan(y[p]))) << name << " " << p;
+      }
+    }
+  }
+  EXPECT_EQ(inspect_file(folder.file("hdf5/map.h5")).kind, "HEALPix map");
+  EXPECT_NE(view_maps({.folder = folder.file("hdf5"), .other = folder.file("fits")}, one)
+                .find("\"of\":\"hits\""),
+            std::string::npos);
+  job.partial = true;
+  EXPECT_EQ(thrown_by([&] { make_maps(source, job, one); }).status, Status::kUsage);
 }
 
 TEST(MakeMaps, RecoversTheSkyThatWasScanned) {

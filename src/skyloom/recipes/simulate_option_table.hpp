@@ -16,6 +16,7 @@ struct SimulateJob {
   std::string schedule;     ///< what is scanned from the ground, a file; empty: a satellite
   std::string focal_plane;  ///< HDF5; empty: a hexagon
   std::string sky;          ///< FITS map; empty: noise alone
+  std::string ground_map;   ///< of the horizon; empty: none
   bool no_noise = false;
 };
 

@@ -26,7 +26,7 @@ Stream compress(const Observation& observation, const Detector& detector,
                 const Boresight& boresight, const SkyGrid& grid, double step_s,
                 const Signal& signal, PointedPair& work) {
   RunBuilder builder(tiles_of(grid), baseline_samples(observation, step_s),
-                     sample_weight(detector.noise, observation.plane.rate_hz));
+                     sample_weight(detector, observation.plane.rate_hz));
   work.pointing.over(boresight, detector, grid, 0, observation.samples,
                      [&](std::size_t first, const Pointing& at) {
                        const std::size_t n = at.pixels.size();

@@ -92,6 +92,15 @@ const View = (() => {
       h('div', {class: 'bar'}, texts[0], h('i', {class: map.of === 'hits' ? 'up' : null}), texts[1])));
   }
 
+  /** 1, 2, 5 of each power of ten, or powers alone where they are many. */
+  function decades([low, high]) {
+    const out = [];
+    for (let k = Math.floor(low); k <= high; k += 1) {
+      for (const m of high - low > 3 ? [1] : [1, 2, 5]) out.push(Number(`${m}e${k}`));
+    }
+    return out.filter((v) => Math.log10(v) >= low && Math.log10(v) <= high);
+  }
+
   /** Curves on axes whose logarithms (base 10) are `x` and `y`. */
   function plot(id, curves, x, y, xIsLog) {
     const box = {left: 52, right: 630, top: 10, bottom: 228};
@@ -102,11 +111,11 @@ const View = (() => {
     for (let k = Math.ceil(y[0]); k <= y[1]; k += every) {
       out.append(svg('line', {x1: box.left, x2: box.right, y1: py(k), y2: py(k)}), svg('text', {x: box.left - 5, y: py(k) + 4, 'text-anchor': 'end'}, `1e${k}`));
     }
-    const marks = xIsLog ? [1, 2, 5, 10, 20, 50, 100, 200, 500].filter((v) => Math.log10(v) >= x[0] && Math.log10(v) <= x[1]) : Page.ticks(x[0], x[1], 6);
+    const marks = xIsLog ? decades(x) : Page.ticks(x[0], x[1], 6);
     for (const v of marks) out.append(svg('text', {x: px(xIsLog ? Math.log10(v) : v), y: 248, 'text-anchor': 'middle'}, brief(v)));
-    for (const {points, stroke, dashes} of curves) {
+    for (const {points, stroke, dashes, band} of curves) {
       const path = points.map(([a, b], i) => `${i === 0 ? 'M' : 'L'}${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join('');
-      if (path) out.append(svg('path', {d: path, stroke, 'stroke-dasharray': dashes}));
+      if (path) out.append(svg('path', {d: path, stroke, 'stroke-dasharray': dashes, class: band ? 'band' : null}));
     }
   }
 
@@ -141,12 +150,40 @@ const View = (() => {
     setText(byId('legend'), `Blue TT${data.spectra[0].ee.length > 0 ? ', amber EE, green BB' : ''} of the pixels that were seen, without corrections for mask or beam${lines}`);
   }
 
+  const middle = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+  /** All detectors, or one: what its samples have, beside what the model has. */
+  function noise() {
+    const of = data.noise;
+    if (!of) return;
+    byId('noise').hidden = false;
+    setText(byId('noise-of'), `K √s, ${of.name}, ${count(of.detectors.length)} of ${count(of.all)} detectors`);
+    byId('detector').append(h('option', {value: ''}, 'all'), ...of.detectors.map((d, i) => h('option', {value: i}, d.name)));
+    const line = (values) => values.map((v, i) => [Math.log10(of.frequencies[i]), Math.log10(v)]).filter((p) => Number.isFinite(p[1]));
+    const low = line(of.low), high = line(of.high), both = [low, high, line(of.model), ...of.detectors.map((d) => line(d.model))];
+    const x = range(both.map((points) => ({points})), 0), y = range(both.map((points) => ({points})), 1);
+    const show = () => {
+      const which = byId('detector').value, one = which === '' ? null : of.detectors[which];
+      const found = one ? one.found : of.median, model = one ? one.model : of.model;
+      const points = line(found), heights = range([{points}], 1);
+      byId('densities').replaceChildren();
+      plot('densities', [{points: [...low, ...[...high].reverse()], band: true}, {points, stroke: 'var(--accent)'},
+        {points: line(model), stroke: 'var(--amber)', dashes: '6 3'}], x, [Math.min(y[0], heights[0]), Math.max(y[1], heights[1])], true);
+      const upper = of.frequencies.map((f, i) => [f, found[i] / model[i]]).filter(([f]) => f > of.rate / 4).map((p) => p[1]);
+      setText(byId('noise-legend'), `Blue: ${one ? 'the detector' : 'the median'}, light: what eight of ten detectors lie between, amber: the model; ` +
+        `Hz to the right. Above a quarter of the rate ${brief(middle(upper), 3)} of the model. Of the samples as they are, with what is seen of the sky`);
+    };
+    byId('detector').addEventListener('change', show);
+    show();
+  }
+
   function rows(id, pairs) {
     for (const [name, value] of pairs) byId(id).append(h('tr', {}, h('th', {scope: 'row'}, name), h('td', {class: 'wrap'}, value)));
   }
 
   function start() {
-    setText(byId('facts'), `Nside ${data.nside}, ${count(data.seen)} of ${count(data.pixels)} pixels seen; ${{C: 'equatorial', E: 'ecliptic', G: 'galactic'}[data.frame] || data.frame}; ` +
+    byId('controls').hidden = data.maps.length === 0;
+    setText(byId('facts'), data.maps.length === 0 ? `observation ${data.noise.observation}, ${count(data.noise.samples)} samples at ${brief(data.noise.rate)} Hz` : `Nside ${data.nside}, ${count(data.seen)} of ${count(data.pixels)} pixels seen; ${{C: 'equatorial', E: 'ecliptic', G: 'galactic'}[data.frame] || data.frame}; ` +
       `the part is ${brief(data.size)}° wide around longitude ${data.middle[0].toFixed(1)}°, latitude ${data.middle[1].toFixed(1)}°`);
     const names = [...new Set(data.maps.map((map) => map.name))];
     names.forEach((name) => data.maps.filter((map) => map.name === name).forEach(add));
@@ -156,6 +193,7 @@ const View = (() => {
       rows('numbers', data.difference.map((d) => [d.name, `rms ${brief(d.rms)}, ${brief(d.relative)} of the other's spread; largest ${brief(d.largest)}; correlation ${brief(d.correlation, 6)}; ${count(d.pixels)} pixels`]));
     }
     convergence();
+    noise();
     spectra();
     if (data.run && data.run.options) {
       byId('made').hidden = false;

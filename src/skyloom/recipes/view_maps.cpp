@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "loom/base/error.hpp"
@@ -18,6 +19,7 @@
 #include "loom/page/page.hpp"
 #include "skyloom/recipes/compare_maps.hpp"
 #include "skyloom/recipes/page_texts.hpp"
+#include "skyloom/recipes/view_noise.hpp"
 #include "skyloom/sky/spectrum.hpp"
 #include "skyloom/status.hpp"
 
@@ -66,10 +68,12 @@ std::string name_of(const std::string& path) {
 std::string map_of(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
-  for (const char* name : {"/map.fits", "/binned.fits"}) {
-    if (is_there(path + name)) return path + name;
+  for (const char* ending : {kFitsEnding, kHdf5Ending}) {
+    for (const char* name : {"/map", "/binned"}) {
+      if (is_there(path + name + ending)) return path + name + ending;
+    }
   }
-  throw Error(Status::kNotFound, path + ": neither map.fits nor binned.fits in it");
+  throw Error(Status::kNotFound, path + ": neither map nor binned (.fits, .h5) in it");
 }
 
 /// Both pictures of some values of one sky: which of its pixels they show is found once.
@@ -198,6 +202,26 @@ void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Exe
   data["spectra"].push_back(spectra_json(apart, "difference", job.multipoles, executor));
 }
 
+std::string page_of(Json data) {
+  const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
+  const std::string title = page::escape_html(data["name"].get<std::string>());
+  const std::string css = std::string(page::common_css()) + std::string(texts::view_css());
+  const std::string js = std::string(page::common_js()) + std::string(texts::view_js());
+  return page::fill(texts::view_html(),
+                    {{"title", title}, {"css", css}, {"js", js}, {"data", json}});
+}
+
+std::string view_observation(const ViewJob& job, Executor& executor, const Observer& observer) {
+  if (!job.noise.empty() || !job.other.empty()) {
+    throw Error(Status::kUsage, job.folder + " is an observation: expected maps with " +
+                                    (job.noise.empty() ? "--with" : "--noise"));
+  }
+  return page_of({{"name", name_of(job.folder)},
+                  {"maps", Json::array()},
+                  {"spectra", Json::array()},
+                  {"noise", noise_spectra_json(job.folder, {}, executor, observer)}});
+}
+
 }  // namespace
 
 SkyPlace sky_place_of(const std::string& text) {
@@ -215,8 +239,14 @@ SkyPlace sky_place_of(const std::string& text) {
 }
 
 std::string view_maps(const ViewJob& job, Executor& executor, const Observer& observer) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(job.folder, ignored) && begins_as_hdf5(job.folder) &&
+      !is_hdf5_map(job.folder)) {
+    return view_observation(job, executor, observer);
+  }
   const Map map = read_map(map_of(job.folder));
-  const std::string hits_path = job.folder + "/hits.fits";
+  const std::string hits_path =
+      job.folder + "/hits" + std::filesystem::path(map.path).extension().string();
   std::optional<Map> hits;
   if (is_there(hits_path)) hits = read_map(hits_path);
   if (hits && hits->pixels.nside() != map.pixels.nside()) hits.reset();
@@ -253,13 +283,9 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
   stop_if_asked(observer);
   if (!job.other.empty()) add_other(job, map, pictures, executor, data);
   if (hits) data["maps"].push_back(pictures.json(hits->columns[0], "hits", "hits"));
+  if (!job.noise.empty()) data["noise"] = noise_spectra_json(job.noise, {}, executor, observer);
   data["run"] = summary_of(job);
-  const std::string json = page::escape_script(data.dump(-1, JsonText::kAscii));
-  const std::string title = page::escape_html(name_of(map.path));
-  const std::string css = std::string(page::common_css()) + std::string(texts::view_css());
-  const std::string js = std::string(page::common_js()) + std::string(texts::view_js());
-  return page::fill(texts::view_html(),
-                    {{"title", title}, {"css", css}, {"js", js}, {"data", json}});
+  return page_of(std::move(data));
 }
 
 }  // namespace skyloom

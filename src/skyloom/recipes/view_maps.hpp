@@ -13,8 +13,11 @@
 namespace skyloom {
 
 struct ViewJob {
-  std::string folder = {};  ///< of maps: map.fits or binned.fits, hits.fits; or one map, a file
-  std::string other = {};   ///< another one; empty: none
+  /// Of maps: map.fits or binned.fits, hits.fits (or .h5); or one map, a file; or an observation,
+  /// whose noise is shown alone.
+  std::string folder = {};
+  std::string noise = {};  ///< an observation whose noise is shown beside maps; empty: none
+  std::string other = {};  ///< another one; empty: none
   std::string summary =
       {};  ///< --json of the run; empty: summary.json in the folder, where it is there
   std::optional<SkyPlace> middle = {};  ///< of the part; none: where most samples are
@@ -25,9 +28,9 @@ struct ViewJob {
 /// "LON,LAT", degrees. Throws kUsage.
 [[nodiscard]] SkyPlace sky_place_of(const std::string& text);
 
-/// HTML that needs nothing else; the same bytes for any executor. Spectra are of maps of Nside 256
-/// at most. Throws kPixelisation where the other map has another Nside, kCorrupt where the summary
-/// is no JSON, and what reading throws.
+/// HTML that needs nothing else, of maps with what is asked for, or of an observation; the same
+/// bytes for any executor. Spectra are of maps of Nside 256 at most. Throws kPixelisation where the
+/// other map has another Nside, kCorrupt where the summary is no JSON, and what reading throws.
 [[nodiscard]] std::string view_maps(const ViewJob& job, Executor& executor,
                                     const Observer& observer = {});
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "skyloom/sky/sky_fits.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_order.hpp"
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
+#include "skyloom/sky/map_contents.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
-
-constexpr std::size_t kStokes = 3;
 
 const fits::Hdu& table_of_pixels(const fits::FitsReader& file) {
   for (const fits::Hdu& hdu : file.hdus()) {
@@ -30,9 +24,7 @@ const fits::Hdu& table_of_pixels(const fits::FitsReader& file) {
 Ordering ordering_of(const fits::FitsReader& file, const fits::Hdu& hdu) {
   const auto text = hdu.header.text("ORDERING");
   if (!text) throw file.error(Status::kMissingKeyword, hdu, "no ORDERING");
-  if (*text == "NESTED" || *text == "NEST") return Ordering::kNested;
-  if (*text == "RING") return Ordering::kRing;
-  throw file.error(kPixelisation, hdu, "ORDERING " + *text + ": expected NESTED or RING");
+  return ordering_named(*text, file.path());
 }
 
 /// All values of a column, row after row.
@@ -48,91 +40,31 @@ std::vector<double> whole_column(const RawTable& table, const fits::TableColumn&
 
 }  // namespace
 
-struct MapTable::Impl {
-  explicit Impl(const std::string& path) : file(fits::FitsReader::open(path)) {}
-  fits::FitsReader file;
-  const fits::Hdu* hdu = nullptr;
-  Ordering ordering = Ordering::kNested;
-  RawTable table;
-  std::vector<fits::TableColumn> columns;
-  std::vector<double> numbers;  ///< of the pixels of a part of the sky; empty: all of it
-};
-
-MapTable::MapTable(const std::string& path) : impl_(std::make_unique<Impl>(path)) {
-  Impl& own = *impl_;
-  own.hdu = &table_of_pixels(own.file);
-  const fits::Hdu& hdu = *own.hdu;
-  own.ordering = ordering_of(own.file, hdu);
-  own.table = own.file.read_table(hdu);
-  own.columns = fits::table_columns(own.table);
+MapContents open_fits_map(const std::string& path) {
+  const auto file = std::make_shared<const fits::FitsReader>(fits::FitsReader::open(path));
+  const fits::Hdu& hdu = table_of_pixels(*file);
+  const auto table = std::make_shared<const RawTable>(file->read_table(hdu));
+  std::vector<fits::TableColumn> columns = fits::table_columns(*table);
+  MapContents out{.ordering = ordering_of(*file, hdu)};
   const bool part = hdu.header.text("INDXSCHM").value_or("IMPLICIT") == "EXPLICIT";
-  if (part && !own.columns.empty()) {
-    own.numbers = whole_column(own.table, own.columns.front());
-    own.columns.erase(own.columns.begin());
+  if (part && !columns.empty()) {
+    out.numbers = whole_column(*table, columns.front());
+    columns.erase(columns.begin());
   }
-  if (own.columns.empty()) throw own.file.error(Status::kWrongShape, hdu, "no columns");
+  if (columns.empty()) throw file->error(Status::kWrongShape, hdu, "no columns");
   const auto nside = hdu.header.integer("NSIDE");
-  if (part && !nside) throw own.file.error(Status::kMissingKeyword, hdu, "no NSIDE");
-  const std::size_t rows = own.table.rows * own.columns.front().repeat;
-  pixels_ = Healpix(part ? *nside : nside_of(static_cast<std::int64_t>(rows)));
-  if (nside && *nside != pixels_.nside()) {
-    throw own.file.error(kPixelisation, hdu,
-                         print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), rows));
+  if (part && !nside) throw file->error(Status::kMissingKeyword, hdu, "no NSIDE");
+  const std::size_t rows = table->rows * columns.front().repeat;
+  out.pixels = Healpix(part ? *nside : nside_of(static_cast<std::int64_t>(rows)));
+  if (nside && *nside != out.pixels.nside()) {
+    throw file->error(kPixelisation, hdu,
+                      print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), rows));
   }
-  for (const fits::TableColumn& column : own.columns) names_.push_back(column.name);
-  frame_ = hdu.header.text("COORDSYS").value_or("");
-  unit_ = hdu.header.text("TUNIT" + std::to_string(part ? 2 : 1)).value_or("");
-}
-
-MapTable::~MapTable() = default;
-
-std::vector<double> MapTable::column(std::size_t number) const {
-  const Impl& own = *impl_;
-  const std::vector<double> values = whole_column(own.table, own.columns[number]);
-  const bool part = !own.numbers.empty();
-  const auto all = static_cast<std::size_t>(pixels_.pixels());
-  if (values.size() != (part ? own.numbers.size() : all)) {
-    throw own.file.error(Status::kWrongShape, *own.hdu,
-                         print("column %zu: %zu values of %zu pixels", number + 1, values.size(),
-                               part ? own.numbers.size() : all));
-  }
-  std::vector<double> out(all, NAN);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double at = part ? own.numbers[i] : static_cast<double>(i);
-    if (!(at >= 0 && at < static_cast<double>(all))) {
-      throw own.file.error(
-          kPixelisation, *own.hdu,
-          print("pixel %g of a map of Nside %lld", at, static_cast<long long>(pixels_.nside())));
-    }
-    auto pixel = static_cast<Pixel>(at);
-    if (own.ordering == Ordering::kRing) pixel = pixels_.to_nested(pixel);
-    const bool seen = std::isfinite(values[i]) && std::fabs(values[i] / kUnseen - 1) > 1e-5;
-    out[static_cast<std::size_t>(pixel)] = seen ? values[i] : NAN;
-  }
+  for (const fits::TableColumn& column : columns) out.names.push_back(column.name);
+  out.frame = hdu.header.text("COORDSYS").value_or("");
+  out.unit = hdu.header.text("TUNIT" + std::to_string(part ? 2 : 1)).value_or("");
+  out.values = [table, columns](std::size_t c) { return whole_column(*table, columns[c]); };
   return out;
-}
-
-SkyMap read_sky(const std::string& path) {
-  const MapTable file(path);
-  const std::size_t columns = file.names().size();
-  if (columns != 1 && columns < kStokes) {
-    throw Error(Status::kWrongShape,
-                path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns));
-  }
-  SkyMap sky;
-  sky.pixels = file.pixels();
-  sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
-  for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
-    const std::vector<double> values = file.column(c);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::isnan(values[i])) {
-        sky.unseen += c == 0 ? 1 : 0;
-      } else {
-        sky.values[kStokes * i + c] = static_cast<float>(values[i]);
-      }
-    }
-  }
-  return sky;
 }
 
 namespace {
@@ -158,7 +90,7 @@ RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes
   table.row_bytes = numbers * sizeof(std::int32_t) + bytes * file.columns.size();
   HeaderCards& header = table.header;
   header.set("PIXTYPE", "HEALPIX");
-  header.set("ORDERING", file.ordering == Ordering::kNested ? "NESTED" : "RING");
+  header.set("ORDERING", name_of(file.ordering));
   header.set("COORDSYS", file.frame, "ecliptic, equatorial (C) or galactic");
   header.set("NSIDE", pixels.nside());
   if (file.part == nullptr) {
@@ -171,21 +103,10 @@ RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes
   return table;
 }
 
-/// Numbers of the file's pixels in its ordering, growing; empty: all of them.
-std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file) {
-  if (file.part == nullptr) return {};
-  std::vector<Pixel> numbers = *file.part;
-  if (file.ordering == Ordering::kRing) {
-    for (Pixel& number : numbers) number = static_cast<Pixel>(pixels.to_ring(number));
-    std::sort(numbers.begin(), numbers.end());
-  }
-  return numbers;
-}
-
 }  // namespace
 
-void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-               const MapFile& file, const std::function<void(Pixel, double*)>& values) {
+void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
+                    const MapFile& file, const std::function<void(Pixel, double*)>& values) {
   const std::size_t bytes = file.type == MapType::kFloat64 ? sizeof(double) : sizeof(float);
   const std::size_t n = file.columns.size();
   std::vector<double> row(n);

@@ -6,7 +6,7 @@
 
 #include "loom/fits/fits_writer.hpp"
 #include "loom/testing/test_files.hpp"
-#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/sky/map_file.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "skyloom/sky/sky_fits.hpp"
+#include "skyloom/sky/map_file.hpp"
 
 namespace skyloom {
 

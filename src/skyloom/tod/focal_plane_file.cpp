@@ -99,14 +99,39 @@ void check_names(const Reader& file, const char* table, const std::vector<std::s
   }
 }
 
+/// A column of texts, or of whole numbers as texts.
+std::vector<std::string> groups_of(const Reader& file, const char* table, const std::string& name) {
+  std::vector<std::string> out = file.read_text_field(table, name);
+  if (!out.empty()) return out;
+  for (const double value : file.read_field(table, name)) {
+    if (std::floor(value) != value) {
+      throw Error(Status::kWrongShape, file.path() + ": " + table + ": column " + name +
+                                           print(": %g: expected texts or whole numbers", value));
+    }
+    out.push_back(print("%.0f", value));
+  }
+  if (out.empty()) {
+    throw Error(Status::kMissingKeyword,
+                file.path() + ": " + table + ": no column " + name + " of texts or whole numbers");
+  }
+  return out;
+}
+
 }  // namespace
 
-FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise) {
+FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise,
+                            const std::string& groups) {
   const Reader file(path);
   const char* const table = table_of(file);
   const std::vector<std::string> names = file.read_text_field(table, "name");
   check_names(file, table, names);
-  FocalPlane plane{.detectors = read_detectors(file, names, table), .rate_hz = otherwise.rate_hz};
+  FocalPlane plane{.detectors = read_detectors(file, names, table),
+                   .rate_hz = otherwise.rate_hz,
+                   .groups = groups};
+  if (!groups.empty()) {
+    const std::vector<std::string> each = groups_of(file, table, groups);
+    for (std::size_t i = 0; i < each.size(); ++i) plane.detectors[i].group = each[i];
+  }
   const Columns columns(file, table);
   const std::vector<double> gamma = columns.read("gamma", "rad");
   const std::vector<double> net = columns.read("psd_net", "K s(1/2)");

@@ -14,6 +14,8 @@ namespace skyloom {
 /// that of the name. Units are those that astropy noted beside the table, without a note K s(1/2),
 /// Hz and rad. Throws kMissingHdu (no such table), kMissingKeyword, kUnsupported (a unit), kCorrupt
 /// (two detectors of one name, a place that is no rotation), and what reading throws.
-[[nodiscard]] FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise);
+/// `groups`: a column of texts or whole numbers, each detector's group; empty: none.
+[[nodiscard]] FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise,
+                                          const std::string& groups = {});
 
 }  // namespace skyloom

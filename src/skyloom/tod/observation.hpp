@@ -14,6 +14,7 @@
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
 #include "skyloom/ground/elevation_scan.hpp"
+#include "skyloom/noise/common_mode.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/pointing/focal_plane.hpp"
 #include "skyloom/pointing/satellite.hpp"
@@ -38,6 +39,8 @@ struct Observation {
   /// observation is one stretch.
   std::vector<Stretch> stretches = {};
   std::optional<GroundPlan> ground = {};  ///< of a simulation from the ground
+  /// Of a simulation: noise that its detectors have in common; nullptr: none.
+  std::shared_ptr<const CommonModes> commons = {};
 };
 
 /// What a simulation did to a detector beside sky and noise; empty: nothing of that kind.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What TOAST's HDF5 observations, format 2, say of themselves: names of groups and attributes, the
-// focal plane, noise. For stored_tod.cpp and observation_writer.cpp.
+// focal plane. For stored_tod.cpp and observation_writer.cpp.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ inline constexpr const char *kTrueGain = "detdata/true_gain",
                             *kTrueGlitches = "detdata/true_glitches";  ///< K
 inline constexpr const char* kStretches = "scanning";   ///< in intervals/: the peer's name
 inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, fknee, slope, NET
+inline constexpr const char *kWeightTable = "detector_weights",  ///< detector, 1/K^2
+    *kMixingTable = "mixing_matrix";                             ///< detector, stream, coupling
+/// Classes of noise models: a stream for each detector, or a mixture of streams.
+inline constexpr const char *kAnalyticNoise = "toast.noise_sim.AnalyticNoise",
+                            *kMixedNoise = "toast.noise.Noise";
 
 /// The attribute of a group or data set. Throws kMissingKeyword.
 [[nodiscard]] std::string text_of(const hdf5::Reader& file, const std::string& name,
@@ -29,17 +35,14 @@ inline constexpr const char* kNoiseTable = "analytic";  ///< name, rate, fmin, f
 [[nodiscard]] double number_of(const hdf5::Reader& file, const std::string& name,
                                const std::string& attribute);
 
+/// Rows of a table by the texts of a column.
+[[nodiscard]] std::map<std::string, std::size_t> rows_by_name(
+    const std::vector<std::string>& names);
+
 /// Places, leakages and uids of these detectors from a table as instrument/focalplane. Throws
 /// kMissingHdu, kMissingKeyword (no such column, or a detector without a row).
 [[nodiscard]] std::vector<Detector> read_detectors(const hdf5::Reader& file,
                                                    const std::vector<std::string>& names,
                                                    const std::string& table = kFocalPlaneTable);
-
-/// Adds noise from metadata/MODEL/analytic, or as white noise from its detector_weights. Returns
-/// the sampling rate: the model's where it has one, else `rate_hz`, that of the timestamps, whose
-/// digits are few. Throws kNoiseModel where there is neither table, a detector is not in it, or the
-/// rates are not those of one stream.
-double read_noise(const hdf5::Reader& file, const std::string& model, double rate_hz,
-                  std::vector<Detector>& detectors);
 
 }  // namespace skyloom

@@ -55,7 +55,12 @@ double sample_time(const Observation& observation, std::size_t sample) {
 std::size_t name_width(const Observation& observation) {
   std::size_t width = 1;
   for (const Detector& detector : observation.plane.detectors) {
-    width = std::max(width, detector.name.size() + 1);
+    width = std::max({width, detector.name.size() + 1, detector.group.size() + 1});
+  }
+  if (observation.commons) {
+    for (const CommonStream& stream : observation.commons->streams) {
+      width = std::max(width, stream.name.size() + 1);
+    }
   }
   return width;
 }
@@ -93,6 +98,8 @@ std::vector<std::string> table_notes(const Observation& observation) {
     lines.push_back(std::string("- {name: ") + column.name + ", " + unit + "datatype: float64}");
   }
   lines.emplace_back("- {name: uid, datatype: uint32}");
+  const std::string& groups = observation.plane.groups;
+  if (!groups.empty()) lines.push_back("- {name: " + groups + ", datatype: string}");
   lines.emplace_back("meta: !!omap");
   note_quantity("sample_rate", "Hz", observation.plane.rate_hz, lines);
   note_quantity("field_of_view", "deg", field_of_view_deg(observation.plane), lines);
@@ -106,6 +113,62 @@ std::vector<std::string> table_notes(const Observation& observation) {
                     column.name + "}");
   }
   return lines;
+}
+
+/// What a detector, or a stream that detectors have in common, is in the tables of noise.
+struct NoiseRows {
+  explicit NoiseRows(std::size_t name_width) : width(name_width) {}
+
+  void stream(const std::string& name, std::uint32_t uid, const DetectorNoise& noise,
+              double rate_hz) {
+    analytic.put_text(name, width);
+    for (const double value : {rate_hz, noise.fmin_hz, noise.fknee_hz, noise.slope, noise.net}) {
+      analytic.put(value);
+    }
+    const NoisePsd model = analytic_psd(noise, rate_hz, name);
+    if (spectra.empty()) spectra = model.frequency_hz;
+    spectra.insert(spectra.end(), model.psd.begin(), model.psd.end());
+    uids.push_back(uid);
+    names.push_back(name);
+  }
+  void mix(const std::string& detector, const std::string& stream, double coupling) {
+    mixing.put_text(detector, width);
+    mixing.put_text(stream, width);
+    mixing.put(coupling);
+    ++mixed;
+  }
+
+  std::size_t width, mixed = 0;
+  Rows analytic, weights, mixing;
+  std::vector<double> spectra, uids;
+  std::vector<std::string> names;
+};
+
+// The peer reads what its classes have of it: an analytic table beside a mixture is ours.
+void write_noise_tables(Writer& to, const NoiseRows& rows, std::size_t detectors,
+                        const char* kind) {
+  const std::string group = kNoiseGroup;
+  const std::size_t width = rows.width, n = rows.names.size();
+  to.group(group);
+  say(to, group, "class", kind);
+  say(to, group, "psd_units", "K2 s");
+  to.table(group + "/" + kNoiseTable,
+           std::vector<Field>{{"f0", Type::kText, width}, {"f1"}, {"f2"}, {"f3"}, {"f4"}, {"f5"}},
+           n, rows.analytic.bytes());
+  to.table(group + "/" + kWeightTable,
+           std::vector<Field>{{"f0", Type::kText, width}, {"f1", Type::kFloat32}}, detectors,
+           rows.weights.bytes());
+  say(to, group + "/" + kWeightTable, "unit", "1 / K2");
+  to.table(group + "/" + kMixingTable,
+           std::vector<Field>{{"f0", Type::kText, width}, {"f1", Type::kText, width}, {"f2"}},
+           rows.mixed, rows.mixing.bytes());
+  // all spectra have the frequencies of the first row; the name is any that no other one has
+  const std::string set = group + "/psds";
+  to.create(set, Type::kFloat32, {n + 1, rows.spectra.size() / (n + 1)});
+  to.write(set, 0, std::span<const double>(rows.spectra));
+  to.create(set + "_indices", Type::kUint32, {n});
+  to.write(set + "_indices", 0, std::span<const double>(rows.uids));
+  to.texts(set + "_keys", rows.names);
 }
 
 }  // namespace
@@ -225,12 +288,13 @@ void ObservationWriter::write_instrument(const Observation& observation) {
   to.describe(group, "session_end", observation.start_s + seconds);
   say(to, group, "focalplane_class", "toast.instrument.Focalplane");
   const std::size_t width = name_width(observation);
-  const std::vector<Field> fields{
-      {"name", Type::kText, width},    {"quat", Type::kFloat64, 4, true},
-      {"pol_leakage", Type::kFloat64}, {"gamma", Type::kFloat64},
-      {"psd_fmin", Type::kFloat64},    {"psd_fknee", Type::kFloat64},
-      {"psd_alpha", Type::kFloat64},   {"psd_net", Type::kFloat64},
-      {"uid", Type::kUint32}};
+  std::vector<Field> fields{{"name", Type::kText, width},    {"quat", Type::kFloat64, 4, true},
+                            {"pol_leakage", Type::kFloat64}, {"gamma", Type::kFloat64},
+                            {"psd_fmin", Type::kFloat64},    {"psd_fknee", Type::kFloat64},
+                            {"psd_alpha", Type::kFloat64},   {"psd_net", Type::kFloat64},
+                            {"uid", Type::kUint32}};
+  const std::string& groups = observation.plane.groups;
+  if (!groups.empty()) fields.push_back({groups, Type::kText, width});
   Rows rows;
   for (const Detector& detector : observation.plane.detectors) {
     rows.put_text(detector.name, width);
@@ -241,59 +305,33 @@ void ObservationWriter::write_instrument(const Observation& observation) {
       rows.put(part);
     }
     rows.put(detector.uid);
+    if (!groups.empty()) rows.put_text(detector.group, width);
   }
   to.table(kFocalPlaneTable, fields, observation.plane.detectors.size(), rows.bytes());
   to.texts(std::string(kFocalPlaneTable) + ".__table_column_meta__", table_notes(observation));
 }
 
 void ObservationWriter::write_noise(const Observation& observation) {
-  Writer& to = *writer_;
-  const std::string group = kNoiseGroup;
-  to.group(group);
-  say(to, group, "class", "toast.noise_sim.AnalyticNoise");
-  say(to, group, "psd_units", "K2 s");
   const double rate = observation.plane.rate_hz;
-  const std::size_t width = name_width(observation);
-  const std::vector<Detector>& detectors = observation.plane.detectors;
-  Rows analytic, weights, mixing;
-  std::vector<double> spectra, uids;
-  std::vector<std::string> names;
-  for (const Detector& detector : detectors) {
-    const DetectorNoise& noise = detector.noise;
-    analytic.put_text(detector.name, width);
-    for (const double value : {rate, noise.fmin_hz, noise.fknee_hz, noise.slope, noise.net}) {
-      analytic.put(value);
-    }
-    weights.put_text(detector.name, width);
-    weights.put(static_cast<float>(sample_weight(noise, rate)));
-    mixing.put_text(detector.name, width);
-    mixing.put_text(detector.name, width);
-    mixing.put(1.0F);
-    const NoisePsd model = analytic_psd(noise, rate, detector.name);
-    if (spectra.empty()) spectra = model.frequency_hz;
-    spectra.insert(spectra.end(), model.psd.begin(), model.psd.end());
-    uids.push_back(detector.uid);
-    names.push_back(detector.name);
+  const CommonModes* const commons = observation.commons.get();
+  NoiseRows rows(name_width(observation));
+  for (std::size_t d = 0; d < observation.plane.detectors.size(); ++d) {
+    const Detector& detector = observation.plane.detectors[d];
+    rows.stream(detector.name, detector.uid, detector.noise, rate);
+    rows.weights.put_text(detector.name, rows.width);
+    rows.weights.put(static_cast<float>(sample_weight(detector, rate)));
+    rows.mix(detector.name, detector.name, 1);
+    if (commons == nullptr) continue;
+    const auto [stream, coupling] = commons->parts[d];
+    rows.mix(detector.name, commons->streams[stream].name, coupling);
   }
-  const std::size_t n = detectors.size();
-  to.table(group + "/" + kNoiseTable,
-           std::vector<Field>{{"f0", Type::kText, width}, {"f1"}, {"f2"}, {"f3"}, {"f4"}, {"f5"}},
-           n, analytic.bytes());
-  to.table(group + "/detector_weights",
-           std::vector<Field>{{"f0", Type::kText, width}, {"f1", Type::kFloat32}}, n,
-           weights.bytes());
-  say(to, group + "/detector_weights", "unit", "1 / K2");
-  to.table(group + "/mixing_matrix",
-           std::vector<Field>{
-               {"f0", Type::kText, width}, {"f1", Type::kText, width}, {"f2", Type::kFloat32}},
-           n, mixing.bytes());
-  // all spectra have the frequencies of the first row; the name is any that no other one has
-  const std::string set = group + "/psds";
-  to.create(set, Type::kFloat32, {n + 1, spectra.size() / (n + 1)});
-  to.write(set, 0, std::span<const double>(spectra));
-  to.create(set + "_indices", Type::kUint32, {n});
-  to.write(set + "_indices", 0, std::span<const double>(uids));
-  to.texts(set + "_keys", names);
+  if (commons != nullptr) {
+    for (const CommonStream& stream : commons->streams) {
+      rows.stream(stream.name, stream.uid, commons->noise, rate);
+    }
+  }
+  write_noise_tables(*writer_, rows, observation.plane.detectors.size(),
+                     commons != nullptr ? kMixedNoise : kAnalyticNoise);
 }
 
 void ObservationWriter::write_shared(const Observation& observation, const Boresight& boresight,

@@ -22,35 +22,31 @@ constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
 constexpr double kMostSamples = 1e9;
 
 FocalPlane plane_of(const SimulationOptions& options) {
-  if (options.given == nullptr) return hexagon(options.plane);
-  FocalPlane plane = *options.given;
+  const std::string& by = options.common.by;
+  const FocalPlane* const given = options.given.get();
+  if (options.common.any() && !by.empty() && by != (given ? given->groups : kPixelGroups)) {
+    throw Error(Status::kUsage, "--common-by " + by + ": the focal plane has no such column" +
+                                    (given ? "" : ": expected " + std::string(kPixelGroups)));
+  }
+  if (given == nullptr) return hexagon(options.plane);
+  FocalPlane plane = *given;
   plane.rate_hz = options.plane.rate_hz;
   return plane;
-}
-
-bool has_one_noise(const FocalPlane& plane) {
-  return std::all_of(plane.detectors.begin(), plane.detectors.end(), [&](const Detector& each) {
-    return each.noise == plane.detectors.front().noise;
-  });
-}
-
-std::vector<double> amplitudes_of(const Detector& detector, double rate_hz, std::size_t length) {
-  return stream_amplitudes(analytic_psd(detector.noise, rate_hz, detector.name), rate_hz, length,
-                           detector.name);
 }
 
 }  // namespace
 
 struct SimulatedTod::Work {
-  NoiseWork noise;
   std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
   std::vector<double> seen, gain;
-  std::vector<double> amplitudes[2];  ///< of detectors that have each their own
 };
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
-    : options_(options), sky_(std::move(sky)) {
+    : options_(options), sky_(std::move(sky)), noise_(options.realization, options.common) {
+  if (options.common.any() && !options.noise) {
+    throw Error(Status::kUsage, "--common-net with --no-noise: expected one of them");
+  }
   if (options.schedule) {
     add_ground();
   } else {
@@ -85,6 +81,11 @@ void SimulatedTod::add_ground() {
   Site site = schedule.site;
   site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
   std::set<std::string> names;
+  if (options_.ground.any()) {
+    const std::uint32_t uid = name_uid(schedule.telescope_name);
+    ground_.emplace(options_.ground,
+                    StreamName{.realization = options_.realization, .telescope = uid});
+  }
   for (const GroundScan& scan : schedule.scans) {
     const std::size_t samples = scan_samples(scan, plane.rate_hz);
     if (samples < 2 || static_cast<double>(samples) >= kMostSamples) {
@@ -122,20 +123,8 @@ void SimulatedTod::add_observation(Observation observation) {
   observation.uid = name_uid(observation.name);
   observation.session_uid = name_uid(observation.session);
   observation.telescope_uid = name_uid(observation.telescope);
-  const std::size_t samples = observation.samples;
+  if (options_.noise) noise_.expect(observation);
   observations_.push_back(std::move(observation));
-  if (!options_.noise || noises_.contains(samples)) return;
-  NoiseMaker maker(samples, 0);
-  const FocalPlane& plane = observations_.back().plane;
-  std::vector<double> amplitudes;
-  if (has_one_noise(plane)) {
-    amplitudes = amplitudes_of(plane.detectors.front(), plane.rate_hz, maker.length());
-  } else {  // a model that is not good is told of now
-    for (const Detector& each : plane.detectors) {
-      (void)analytic_psd(each.noise, plane.rate_hz, each.name);
-    }
-  }
-  noises_.emplace(samples, Noise{std::move(maker), std::move(amplitudes)});
 }
 
 std::size_t SimulatedTod::work_bytes() const {
@@ -143,18 +132,13 @@ std::size_t SimulatedTod::work_bytes() const {
   for (const Observation& observation : observations_) {
     longest = std::max(longest, observation.samples);
   }
-  std::size_t of_noise = 0;
-  if (!noises_.empty()) {
-    const Noise& noise = noises_.rbegin()->second;
-    of_noise = noise.maker.work_bytes() +
-               (noise.amplitudes.empty() ? sizeof(double) * (noise.maker.length() + 2) : 0);
-  }
-  return of_noise + (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
+  return noise_.work_bytes() + (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
 }
 
 std::size_t SimulatedTod::shared_bytes() const {
-  std::size_t of_atmosphere = 0;
+  std::size_t of_atmosphere = 0, of_ground = 0;
   for (const Observation& observation : observations_) {
+    if (ground_) of_ground = std::max(of_ground, kPlateRows * sizeof(double) * observation.samples);
     if (!options_.atmosphere.any() || !observation.ground) continue;
     const GroundScan& scan = observation.ground->scan;
     const GroundMotion sweeps = sweep_mount(scan, options_.mount, observation.plane.rate_hz);
@@ -162,19 +146,16 @@ std::size_t SimulatedTod::shared_bytes() const {
         std::max(of_atmosphere, Atmosphere::bytes(options_.atmosphere, scan, sweeps,
                                                   observation.plane.rate_hz, observation.plane));
   }
-  return of_atmosphere;
+  return of_atmosphere + of_ground + noise_.shared_bytes();
 }
 
 std::shared_ptr<const GroundMotion> SimulatedTod::motion(std::size_t number) const {
   const auto& ground = observations_[number].ground;
   if (!ground) return nullptr;
-  const std::lock_guard lock(motion_mutex_);
-  if (!motion_ || motion_number_ != number) {
-    motion_ = std::make_shared<const GroundMotion>(
+  return motion_.of(number, [&] {
+    return std::make_shared<const GroundMotion>(
         move_mount(ground->scan, ground->site, options_.mount, options_.plane.rate_hz));
-    motion_number_ = number;
-  }
-  return motion_;
+  });
 }
 
 Boresight SimulatedTod::boresight(std::size_t number) const {
@@ -193,12 +174,10 @@ Boresight SimulatedTod::boresight(std::size_t number) const {
 
 void SimulatedTod::rest() const {
   works_.clear();
-  {
-    const std::lock_guard lock(atmosphere_mutex_);
-    atmosphere_.reset();
-  }
-  const std::lock_guard lock(motion_mutex_);
-  motion_.reset();
+  noise_.rest();
+  atmosphere_.forget();
+  horizon_.forget();
+  motion_.forget();
 }
 
 void SimulatedTod::add_sky(const Detector& detector, const Boresight& boresight, Work& work,
@@ -234,42 +213,33 @@ void SimulatedTod::add_dipole(const Observation& observation, const Detector& de
   }
 }
 
-StreamName SimulatedTod::stream_name(std::size_t number, std::size_t detector) const {
-  const Observation& observation = observations_[number];
-  return {.realization = options_.realization,
-          .telescope = observation.telescope_uid,
-          .component = 0,
-          .observation = observation.session_uid,
-          .detector = observation.plane.detectors[detector].uid};
+StreamName SimulatedTod::name_of(std::size_t number, std::size_t detector) const {
+  const Observation& of = observations_[number];
+  return stream_name(of, options_.realization, of.plane.detectors[detector].uid);
 }
 
 std::shared_ptr<const Atmosphere> SimulatedTod::atmosphere(std::size_t number,
                                                            Executor& executor) const {
   const auto moved = motion(number);
-  const std::lock_guard lock(atmosphere_mutex_);
-  if (!atmosphere_ || atmosphere_number_ != number) {
-    atmosphere_.reset();
+  return atmosphere_.of(number, [&] {
     const Observation& of = observations_[number];
-    const StreamName name{.realization = options_.realization,
-                          .telescope = of.telescope_uid,
-                          .component = kAtmosphereComponent,
-                          .observation = of.session_uid};
-    atmosphere_ = std::make_shared<const Atmosphere>(options_.atmosphere, of.ground->scan, *moved,
-                                                     of.plane.rate_hz, of.plane, name, executor);
-    atmosphere_number_ = number;
-  }
-  return atmosphere_;
+    StreamName name = stream_name(of, options_.realization, 0);
+    name.component = kAtmosphereComponent;
+    return std::make_shared<const Atmosphere>(options_.atmosphere, of.ground->scan, *moved,
+                                              of.plane.rate_hz, of.plane, name, executor);
+  });
 }
 
 void SimulatedTod::prepare(std::size_t number, const Boresight& /*boresight*/, Executor& executor,
                            const Observer& /*observer*/) const {
   const bool seen = options_.atmosphere.any() && observations_[number].ground;
   if (seen) (void)atmosphere(number, executor);
+  noise_.prepare(observations_[number], number, executor);
 }
 
 Truth SimulatedTod::truth(std::size_t number, std::size_t detector) const {
   const Observation& observation = observations_[number];
-  const StreamName name = stream_name(number, detector);
+  const StreamName name = name_of(number, detector);
   Truth out;
   if (options_.gain.any()) {
     out.gain.resize(observation.samples);
@@ -294,26 +264,24 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
   if (options_.atmosphere.any() && observation.ground) {
     atmosphere(number, serial_executor())->add(at, to);
   }
+  if (ground_ && observation.ground) {
+    const auto horizon = horizon_.of(number, [&] {
+      return std::make_shared<const Boresight>(
+          horizon_boresight(observation.ground->scan, *motion(number), boresight));
+    });
+    ground_->add(at, *horizon, to);
+  }
   if (!varies) return;
   work.gain.resize(signal.size());
-  make_gain(options_.gain, stream_name(number, detector), observation.plane.rate_hz, work.gain);
+  make_gain(options_.gain, name_of(number, detector), observation.plane.rate_hz, work.gain);
   for (std::size_t i = 0; i < signal.size(); ++i) signal[i] += work.gain[i] * work.seen[i];
 }
 
-void SimulatedTod::add_noise(const Noise& noise, std::size_t number, std::size_t first, Work& work,
-                             std::span<const Signal> signals) const {
-  const FocalPlane& plane = observations_[number].plane;
-  std::vector<NoiseStream> streams;
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    std::span<const double> amplitudes = noise.amplitudes;
-    if (amplitudes.empty()) {
-      work.amplitudes[i] =
-          amplitudes_of(plane.detectors[first + i], plane.rate_hz, noise.maker.length());
-      amplitudes = work.amplitudes[i];
-    }
-    streams.push_back({stream_name(number, first + i), amplitudes, signals[i].values});
-  }
-  noise.maker.make(streams, work.noise);
+NoisePsd SimulatedTod::noise(std::size_t number, std::size_t detector) const {
+  NoisePsd out = TodSource::noise(number, detector);
+  const Observation& of = observations_[number];
+  if (of.commons) add_common_psd(*of.commons, detector, of.plane.rate_hz, out);
+  return out;
 }
 
 void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::size_t first,
@@ -334,12 +302,10 @@ void SimulatedTod::read(std::size_t number, const Boresight& boresight, std::siz
   if (!observation.stretches.empty()) {
     for (const Signal& signal : signals) flag_between(observation.stretches, signal.flags);
   }
-  if (const auto found = noises_.find(observation.samples); found != noises_.end()) {
-    add_noise(found->second, number, first, *work, signals);
-  }
+  if (options_.noise) noise_.make(observation, number, first, signals);
   for (std::size_t i = 0; i < signals.size(); ++i) {
     add_seen(number, first + i, boresight, *work, signals[i].values);
-    add_glitches(options_.glitches, stream_name(number, first + i), observation.plane.rate_hz,
+    add_glitches(options_.glitches, name_of(number, first + i), observation.plane.rate_hz,
                  signals[i].values);
   }
 }

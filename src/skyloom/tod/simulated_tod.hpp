@@ -3,18 +3,19 @@
 // nothing kept.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "loom/base/work_pool.hpp"
 #include "skyloom/noise/disturbance.hpp"
-#include "skyloom/noise/noise_stream.hpp"
 #include "skyloom/sky/sky_map.hpp"
 #include "skyloom/tod/atmosphere.hpp"
+#include "skyloom/tod/ground_signal.hpp"
+#include "skyloom/tod/last_made.hpp"
 #include "skyloom/tod/observation.hpp"
+#include "skyloom/tod/simulated_noise.hpp"
 
 namespace skyloom {
 
@@ -37,10 +38,12 @@ struct SimulationOptions {
   double start_s = 1767225600;  ///< of a satellite: 2026-01-01 UTC
   std::uint64_t realization = 0;
   bool noise = true;
+  CommonOptions common = {};  ///< beside each detector's own noise
   Dipole dipole = Dipole::kNone;
   GainOptions gain = {};
   GlitchOptions glitches = {};
   AtmosphereOptions atmosphere = {};  ///< from the ground
+  GroundOptions ground = {};          ///< from the ground
 };
 
 class SimulatedTod final : public TodSource {
@@ -55,6 +58,8 @@ class SimulatedTod final : public TodSource {
   }
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
+  /// Its own spectrum, and that of what it has in common, as it sees it.
+  [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override;
   [[nodiscard]] Truth truth(std::size_t number, std::size_t detector) const override;
   void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                const Observer& observer) const override;
@@ -66,18 +71,11 @@ class SimulatedTod final : public TodSource {
 
  private:
   struct Work;
-  /// What makes the noise of observations of one length.
-  struct Noise {
-    NoiseMaker maker;
-    std::vector<double> amplitudes;  ///< of all detectors; empty: each has its own
-  };
   void add_satellite();
   void add_ground();
   void add_observation(Observation observation);
-  void add_noise(const Noise& noise, std::size_t number, std::size_t first, Work& work,
-                 std::span<const Signal> signals) const;
-  [[nodiscard]] StreamName stream_name(std::size_t number, std::size_t detector) const;
-  /// Sky, dipole and atmosphere, times the gain.
+  [[nodiscard]] StreamName name_of(std::size_t number, std::size_t detector) const;
+  /// Sky, dipole, atmosphere and ground, times the gain.
   void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,
                 std::span<double> signal) const;
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,
@@ -88,17 +86,14 @@ class SimulatedTod final : public TodSource {
   SimulationOptions options_;
   std::shared_ptr<const SkyMap> sky_;
   std::vector<Observation> observations_;
-  std::map<std::size_t, Noise> noises_;  ///< by samples; empty: there is no noise
-  /// Of an observation from the ground; made where it is not that which was asked for last.
+  SimulatedNoise noise_;  ///< nothing is expected of it where there is none
+  /// Of an observation from the ground.
   [[nodiscard]] std::shared_ptr<const Atmosphere> atmosphere(std::size_t number,
                                                              Executor& executor) const;
-  mutable std::mutex atmosphere_mutex_;
-  mutable std::size_t atmosphere_number_ = 0;
-  mutable std::shared_ptr<const Atmosphere> atmosphere_;
-  /// The motion that was asked for last.
-  mutable std::mutex motion_mutex_;
-  mutable std::size_t motion_number_ = 0;
-  mutable std::shared_ptr<const GroundMotion> motion_;
+  std::optional<GroundSignal> ground_;
+  mutable LastMade<Boresight> horizon_;
+  mutable LastMade<Atmosphere> atmosphere_;
+  mutable LastMade<GroundMotion> motion_;
   mutable WorkPool<Work> works_;
 };
 

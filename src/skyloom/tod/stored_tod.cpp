@@ -186,6 +186,7 @@ void StoredTod::open(File& to) const {
   }
   observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
                                          observation.plane.detectors);
+  to.has_mixed_noise = has_mixed_noise(file, options_.noise_model);
   std::vector<Detector>& detectors = observation.plane.detectors;
   for (std::size_t i = detectors.size(); i-- > 0;) {
     if (detectors[i].noise.net > 0) continue;  // no weight
@@ -220,12 +221,18 @@ void StoredTod::read_shared_flags(const Reader& file, File& to) const {
 }
 
 std::shared_ptr<const Reader> StoredTod::reader(std::size_t number) const {
-  const std::lock_guard lock(mutex_);
-  if (!open_ || open_number_ != number) {
-    open_ = std::make_shared<const Reader>(files_[number].path);
-    open_number_ = number;
-  }
-  return open_;
+  return open_.of(number, [&] { return std::make_shared<const Reader>(files_[number].path); });
+}
+
+NoisePsd StoredTod::noise(std::size_t number, std::size_t detector) const {
+  const File& file = files_[number];
+  if (!file.has_mixed_noise) return TodSource::noise(number, detector);
+  const FocalPlane& plane = file.observation.plane;
+  const auto spectra = spectra_.of(number, [&] {
+    return std::make_shared<const MixedSpectra>(*reader(number), options_.noise_model,
+                                                plane.rate_hz);
+  });
+  return spectra->of(plane.detectors[detector].name);
 }
 
 std::shared_ptr<const GroundMotion> StoredTod::motion(std::size_t number) const {

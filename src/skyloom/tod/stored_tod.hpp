@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "skyloom/tod/last_made.hpp"
+#include "skyloom/tod/noise_file.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace loom::hdf5 {
@@ -44,6 +45,8 @@ class StoredTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   /// Azimuths alone, where the file has them.
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
+  /// That of its mixture of streams where the file has one.
+  [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
 
@@ -53,7 +56,7 @@ class StoredTod final : public TodSource {
     Observation observation;
     std::vector<std::size_t> rows;  ///< of the detectors that are used
     double unit = 1;                ///< K
-    bool has_flags = false, has_plate = false;
+    bool has_flags = false, has_plate = false, has_mixed_noise = false;
     std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
   };
   void open(File& file) const;
@@ -62,9 +65,8 @@ class StoredTod final : public TodSource {
 
   StoredOptions options_;
   std::vector<File> files_;
-  mutable std::mutex mutex_;  ///< of the file that is open
-  mutable std::shared_ptr<const hdf5::Reader> open_;
-  mutable std::size_t open_number_ = 0;
+  mutable LastMade<hdf5::Reader> open_;
+  mutable LastMade<MixedSpectra> spectra_;
 };
 
 }  // namespace skyloom

@@ -26,7 +26,12 @@ class View(PageCase):
         (cls.folder / "s.json").rename(maps / "summary.json")
         skyloom("simulate", "--maps", binned, *SMALL, "--binned-only")
         cls.page = cls.folder / "maps.html"
-        skyloom("view", maps, "-o", cls.page, "--with", binned, "--size", 40)
+        data = cls.folder / "data"
+        skyloom("simulate", "-o", data, *SMALL[:12], "--fknee", 1, "--fmin", 1e-3, "--common-net", 60e-6, "--common-spread", 0.3)
+        cls.observation = data / "satellite_000001.h5"
+        skyloom("view", maps, "-o", cls.page, "--with", binned, "--size", 40, "--noise", cls.observation)
+        cls.noise = cls.folder / "noise.html"
+        skyloom("view", cls.observation, "-o", cls.noise)
 
     def setUp(self):
         super().setUp()
@@ -44,6 +49,31 @@ class View(PageCase):
         self.screenshot("skyloom-view", whole=True)
         self.assert_no_complaints()
         self.assert_no_sideways_scroll()
+
+    def test_spectra_of_detectors_lie_on_their_model(self):
+        self.assertIn("14 of 14 detectors", self.text("#noise-of"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('#densities path').length"), 3)
+        ratio = ("(() => { const n = View.data.noise, r = n.median.map((v, i) => v / n.model[i]).filter((_, i) => n.frequencies[i] > 0.2); "
+                 "return r.reduce((a, b) => a + b) / r.length; })()")
+        self.assertAlmostEqual(self.browser.run(ratio), 1, delta=0.1)
+        before = self.browser.run("document.querySelector('#densities path:nth-of-type(2)').getAttribute('d')")
+        self.browser.run("(() => { const e = document.getElementById('detector'); e.value = '3'; e.dispatchEvent(new Event('change')); })()")
+        self.assertNotEqual(self.browser.run("document.querySelector('#densities path:nth-of-type(2)').getAttribute('d')"), before)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#densities path').length"), 3)
+        self.assertIn("the detector", self.text("#noise-legend"))
+        self.assert_no_complaints()
+
+    def test_an_observation_is_a_page_of_its_noise(self):
+        self.browser.open(self.noise)
+        self.assertIn("satellite_000001", self.text("#facts"))
+        self.assertTrue(self.browser.run("document.getElementById('controls').offsetParent === null && document.getElementById('power').offsetParent === null"))
+        self.screenshot("skyloom-noise", whole=True)
+        self.assert_no_sideways_scroll()
+        self.browser.view(390, 800, dark=True)
+        self.browser.open(self.noise)
+        self.assert_no_sideways_scroll()
+        self.screenshot("skyloom-noise-narrow")
+        self.assert_no_complaints()
 
     def test_colours_follow_the_slider(self):
         before = self.browser.run(RED)

@@ -35,6 +35,24 @@ class Maps(Case):
         self.assertEqual(unseen, 3072 - summary["maps"]["hit_pixels"] + summary["maps"]["cut_pixels"])
         self.assertTrue(summary["maps"]["converged"])
 
+    def test_maps_in_hdf5_of_noise_in_common_are_those_in_fits(self):
+        common = ("--common-net", 60e-6, "--common-by", "pixel", "--common-spread", 0.2)
+        self.ok("simulate", "-o", self.out / "data", "--maps", self.out / "fits", *SMALL, *MAPS, *common, "--quiet")
+        data = sorted((self.out / "data").glob("*.h5"))
+        self.ok("map", *data, "-o", self.out / "hdf5", *MAPS, "--coord", "E", "--format", "hdf5", "--quiet")
+        for name in NAMES:
+            self.ok("compare", self.out / f"hdf5/{name}.h5", self.out / f"fits/{name}.fits", "--max-largest", 0)
+        self.assertFalse((self.out / "hdf5/map.fits").exists())
+        self.ok("view", self.out / "hdf5", "-o", self.out / "page.html", "--noise", data[0], "--quiet")
+        self.assertIn("densities", (self.out / "page.html").read_text())
+        self.fails(2, "--partial", "map", *data, "-o", self.out / "m", "--format", "hdf5", "--partial")
+        self.fails(2, "--wcs", "map", *data, "-o", self.out / "m", "--format", "hdf5", "--wcs", "car:0,0,10,10,1")
+        self.fails(2, "wafer", "simulate", "--maps", self.out / "m", *SMALL, "--common-net", 1e-6, "--common-by", "wafer")
+        self.fails(2, "--schedule", "simulate", "--maps", self.out / "m", *SMALL, "--ground-signal", 1)
+        self.fails(2, "--noise", "view", data[0], "-o", self.out / "m.html", "--noise", data[0])
+        self.fails(12, "toast_format_version", "view", self.out / "hdf5", "-o", self.out / "m.html", "--noise", self.out / "hdf5/hits.h5")
+        self.assertFalse((self.out / "m").exists() or (self.out / "m.html").exists())
+
     def test_destriping_takes_stripes_away(self):
         noise = ("--fknee", 1, "--fmin", 1e-4, "--slope", 2)
         self.ok("simulate", "--maps", self.out, *SMALL, *MAPS, *noise, "--quiet")

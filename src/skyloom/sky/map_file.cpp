@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/sky/map_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+
+#include "loom/base/print.hpp"
+#include "loom/files/byte_source.hpp"
+#include "loom/hdf5/hdf5.hpp"
+#include "skyloom/sky/map_contents.hpp"
+#include "skyloom/status.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::size_t kStokes = 3;
+constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+}  // namespace
+
+Ordering ordering_named(const std::string& text, const std::string& path) {
+  if (text == "NESTED" || text == "NEST") return Ordering::kNested;
+  if (text == "RING") return Ordering::kRing;
+  throw Error(kPixelisation, path + ": ORDERING " + text + ": expected NESTED or RING");
+}
+
+bool begins_as_hdf5(const std::string& path) {
+  (void)ByteSource::open(path);  // names what is missing or may not be read
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 8> start{};
+  in.read(start.data(), start.size());
+  return in && start == kHdf5Start;
+}
+
+MapTable::MapTable(const std::string& path)
+    : path_(path),
+      contents_(std::make_unique<const MapContents>(begins_as_hdf5(path) ? open_hdf5_map(path)
+                                                                         : open_fits_map(path))) {}
+
+MapTable::~MapTable() = default;
+
+const Healpix& MapTable::pixels() const noexcept { return contents_->pixels; }
+const std::vector<std::string>& MapTable::names() const noexcept { return contents_->names; }
+const std::string& MapTable::unit() const noexcept { return contents_->unit; }
+const std::string& MapTable::frame() const noexcept { return contents_->frame; }
+
+std::vector<double> MapTable::column(std::size_t number) const {
+  const MapContents& own = *contents_;
+  const std::vector<double> values = own.values(number);
+  const bool part = !own.numbers.empty();
+  const auto all = static_cast<std::size_t>(own.pixels.pixels());
+  if (values.size() != (part ? own.numbers.size() : all)) {
+    throw Error(Status::kWrongShape,
+                path_ + print(": column %zu: %zu values of %zu pixels", number + 1, values.size(),
+                              part ? own.numbers.size() : all));
+  }
+  std::vector<double> out(all, NAN);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double at = part ? own.numbers[i] : static_cast<double>(i);
+    if (!(at >= 0 && at < static_cast<double>(all))) {
+      throw Error(kPixelisation, path_ + print(": pixel %g of a map of Nside %lld", at,
+                                               static_cast<long long>(own.pixels.nside())));
+    }
+    auto pixel = static_cast<Pixel>(at);
+    if (own.ordering == Ordering::kRing) pixel = own.pixels.to_nested(pixel);
+    const bool seen = std::isfinite(values[i]) && std::fabs(values[i] / kUnseen - 1) > 1e-5;
+    out[static_cast<std::size_t>(pixel)] = seen ? values[i] : NAN;
+  }
+  return out;
+}
+
+SkyMap read_sky(const std::string& path) {
+  const MapTable file(path);
+  const std::size_t columns = file.names().size();
+  if (columns != 1 && columns < kStokes) {
+    throw Error(Status::kWrongShape,
+                path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns));
+  }
+  SkyMap sky;
+  sky.pixels = file.pixels();
+  sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
+  for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
+    const std::vector<double> values = file.column(c);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isnan(values[i])) {
+        sky.unseen += c == 0 ? 1 : 0;
+      } else {
+        sky.values[kStokes * i + c] = static_cast<float>(values[i]);
+      }
+    }
+  }
+  return sky;
+}
+
+std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file) {
+  if (file.part == nullptr) return {};
+  std::vector<Pixel> numbers = *file.part;
+  if (file.ordering == Ordering::kRing) {
+    for (Pixel& number : numbers) number = static_cast<Pixel>(pixels.to_ring(number));
+    std::sort(numbers.begin(), numbers.end());
+  }
+  return numbers;
+}
+
+void require_map_format(const std::string& path) {
+  if (path.ends_with(kHdf5Ending)) hdf5::require_available(path);
+}
+
+void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
+               const MapFile& file, const std::function<void(Pixel, double*)>& values) {
+  const auto write = path.ends_with(kHdf5Ending) ? write_hdf5_map : write_fits_map;
+  write(path, overwrite, pixels, file, values);
+}
+
+}  // namespace skyloom

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HEALPix maps in files: FITS as healpy has them, HDF5 as TOAST has them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loom/files/atomic_file.hpp"
+#include "skyloom/sky/sky_map.hpp"
+
+namespace skyloom {
+
+struct MapContents;
+
+/// FITS: the first table with NSIDE or PIXTYPE; HDF5: the data set `map`. NESTED or RING, the whole
+/// sky or (FITS, INDXSCHM EXPLICIT) a part.
+class MapTable {
+ public:
+  /// Throws kMissingHdu, kMissingKeyword, kPixelisation, and what reading throws.
+  explicit MapTable(const std::string& path);
+  ~MapTable();
+  MapTable(const MapTable&) = delete;
+  MapTable& operator=(const MapTable&) = delete;
+
+  [[nodiscard]] const Healpix& pixels() const noexcept;
+  /// Of the columns of values.
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept;
+  [[nodiscard]] const std::string& unit() const noexcept;   ///< of the first
+  [[nodiscard]] const std::string& frame() const noexcept;  ///< COORDSYS
+  /// [pixel, NESTED]; NaN where it is UNSEEN, not finite or not there.
+  [[nodiscard]] std::vector<double> column(std::size_t number) const;
+
+ private:
+  std::string path_;
+  std::unique_ptr<const MapContents> contents_;
+};
+
+/// Three columns I, Q, U or one, I; a pixel that is UNSEEN or not finite becomes 0 and is counted.
+/// Throws what MapTable throws, kWrongShape.
+[[nodiscard]] SkyMap read_sky(const std::string& path);
+
+/// Is it an HDF5 file? By its first bytes. Throws kNotFound and the like.
+[[nodiscard]] bool begins_as_hdf5(const std::string& path);
+/// Does an HDF5 file hold a map?
+[[nodiscard]] bool is_hdf5_map(const std::string& path);
+
+enum class MapType { kFloat32, kFloat64, kInt32 };
+
+struct MapFile {
+  std::vector<std::string> columns;  ///< names
+  std::string unit = {};
+  MapType type = MapType::kFloat32;
+  Ordering ordering = Ordering::kNested;
+  std::string frame = "C";  ///< COORDSYS
+  /// NESTED, growing: the pixels that have values, all others are `empty`. FITS has them alone
+  /// (INDXSCHM EXPLICIT, healpy's partial maps), HDF5 the chunks with one of them. Null: all.
+  const std::vector<Pixel>* part = nullptr;
+  double empty = kUnseen;
+};
+
+inline constexpr const char *kFitsEnding = ".fits", *kHdf5Ending = ".h5";
+
+/// Throws kUnsupported where no such files can be written.
+void require_map_format(const std::string& path);
+
+/// Writes the values of all pixels (or of the file's part), asked for in the order of the file by
+/// their NESTED numbers: HDF5 where the name ends in .h5, else FITS. Atomic, byte for byte
+/// reproducible. Throws kOutputExists, kUnwritable, kDiskFull, kUnsupported (no HDF5 built in).
+void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
+               const MapFile& file, const std::function<void(Pixel, double*)>& values);
+
+}  // namespace skyloom
