@@ -101,7 +101,7 @@ std::vector<Sampler::Reach> Fitter::reach(const ZPack& z) const {
   return out;
 }
 
-void Fitter::solve(const double* normal, PackFit& out) const {
+void Fitter::solve(const double* normal, double least_pivot, PackFit& out) const {
   const std::size_t nb = nbasis();
   out.coefficients.assign(nb * kLanes, 0.0);
   out.evidence.fill(0);
@@ -114,8 +114,8 @@ void Fitter::solve(const double* normal, PackFit& out) const {
   }
   if (source_.method == Method::kNmf) return solve_nonnegative(normal, out);
   ZPack rank;
-  kernels_.solve(static_cast<int>(nb), normal, out.chi2.data(), out.coefficients.data(),
-                 rank.data());
+  kernels_.solve(static_cast<int>(nb), normal, least_pivot, out.chi2.data(),
+                 out.coefficients.data(), rank.data());
 }
 
 bool Fitter::is_oii_bluer(double z) const noexcept {
@@ -146,9 +146,9 @@ void Fitter::settle(const PreparedTarget& target, const ZPack& z,
 }
 
 void Fitter::finish(const PreparedTarget& target, const ZPack& z,
-                    std::span<const Sampler::Reach> reach, const double* normal,
+                    std::span<const Sampler::Reach> reach, const double* normal, double least_pivot,
                     PackFit& out) const {
-  if (target.good_pixels > 0) solve(normal, out);
+  if (target.good_pixels > 0) solve(normal, least_pivot, out);
   settle(target, z, reach, out);
 }
 
@@ -166,7 +166,7 @@ void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::s
       accumulate(block, part.data(), i, i, count, normal.data());
     }
   }
-  finish(target, lanes, reached, normal.data(), out);
+  finish(target, lanes, reached, normal.data(), kLeastPivot, out);
 }
 
 std::vector<double> Fitter::model(const Block& block, double z,

@@ -69,15 +69,16 @@ class Fitter {
                   std::size_t count, double* normal) const noexcept;
   /// Of each grid the pixels that count at these redshifts.
   [[nodiscard]] std::vector<Sampler::Reach> reach(const ZPack& z) const;
-  /// What the normal equations alone give: coefficients, gain and evidence.
-  void solve(const double* normal, PackFit& out) const;
+  /// What the normal equations alone give: coefficients, gain and evidence. least_pivot: of the
+  /// sums' rounding.
+  void solve(const double* normal, double least_pivot, PackFit& out) const;
   /// What they become for a target: chi2 = sum w f^2 - gain; kHugeChi2 for one without a good
   /// pixel. Beyond `reach` a smooth spectrum stands for the template.
   void settle(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
               PackFit& out) const;
   /// Both.
   void finish(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
-              const double* normal, PackFit& out) const;
+              const double* normal, double least_pivot, PackFit& out) const;
   /// All of it for a target and up to kLanes redshifts; `part` is scratch of part_doubles().
   void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
            PackFit& out) const;
