@@ -23,6 +23,7 @@ double power_of_two(double value) { return value > 0 ? std::exp2(std::ilogb(valu
 FastScan::FastScan(const TargetSet& set)
     : groups_((set.targets.size() + kGatherTargets - 1) / kGatherTargets),
       ndiag_(2 * set.halo() + 1),
+      with_sky_(set.sky_terms > 0),
       weight_unit_(groups_ * kGatherTargets, 1.0),
       flux_unit_(groups_ * kGatherTargets, 1.0) {
   for (std::size_t t = 0; t < set.targets.size(); ++t) find_units(set.targets[t], t);
@@ -109,41 +110,62 @@ FastScan::Scratch FastScan::scratch(const Fitter& fitter) const {
 void FastScan::accumulate(const Fitter& fitter, std::span<const Sampler::Reach> reach,
                           const double* pack, Scratch& s) const {
   static_assert(kFastTile == kReachTile);  // a tile is reached, or not
-  const ScanKernels& kernels = fitter.kernels();
   const auto nb = static_cast<int>(fitter.nbasis());
-  const int pairs = triangle(nb), pair_groups = column_groups(pairs);
   s.normal.fill(0);
   for (std::size_t g = 0; g < grids_.size(); ++g) {
     const Grid& grid = grids_[g];
     const double* t = pack + fitter.sampler().grid_offset(g);
     for (std::size_t i = reach[g].first; i < reach[g].last; i += kFastTile) {
       const std::size_t count = std::min(kFastTile, reach[g].last - i);
-      const auto pixels = static_cast<long>(count);
-      kernels.products(nb, static_cast<int>(ndiag_), pixels, grid.rows.data() + i * ndiag_,
-                       t + i * fitter.nbasis() * kLanes, s.scales.of_vector.data(),
-                       s.columns.data());
-      const std::size_t column_size = count * kGatherColumns * kLanes;
-      const std::size_t tile = i / kFastTile * groups_ * kFastTile * kGatherTargets;
-      for (int c = 0; c < pair_groups + column_groups(nb); ++c) {
-        const bool is_pair = c < pair_groups;
-        const Buffer<float>& values = is_pair ? grid.weight : grid.weighted_flux;
-        const int first = kGatherColumns * (is_pair ? c : c - pair_groups);
-        const int columns = std::min(kGatherColumns, (is_pair ? pairs : nb) - first);
-        const std::size_t to = static_cast<std::size_t>(first + (is_pair ? 0 : pairs)) * kLanes;
-        for (std::size_t group = 0; group < groups_; ++group) {
-          kernels.gather(pixels, columns, values.data() + tile + group * kFastTile * kGatherTargets,
-                         s.columns.data() + static_cast<std::size_t>(c) * column_size,
-                         s.normal.data() + group * kGatherTargets * s.doubles + to,
-                         static_cast<long>(s.doubles));
-        }
-      }
+      fitter.kernels().products(nb, static_cast<int>(ndiag_), static_cast<long>(count),
+                                grid.rows.data() + i * ndiag_, t + i * fitter.nbasis() * kLanes,
+                                s.scales.of_vector.data(), s.columns.data());
+      gather_tile(fitter, g, i / kFastTile, count, s);
     }
   }
+  give_units(fitter, s);
+}
+
+void FastScan::gather_tile(const Fitter& fitter, std::size_t g, std::size_t tile, std::size_t count,
+                           Scratch& s) const {
+  const auto nb = static_cast<int>(fitter.nbasis());
+  const int pairs = triangle(nb), pair_groups = column_groups(pairs);
+  const std::size_t column_size = count * kGatherColumns * kLanes;
+  const auto gather = [&](int group_of_columns, int columns, const Buffer<float>& values,
+                          std::size_t to) {
+    for (std::size_t group = 0; group < groups_; ++group) {
+      fitter.kernels().gather(
+          static_cast<long>(count), columns,
+          values.data() + (tile * groups_ + group) * kFastTile * kGatherTargets,
+          s.columns.data() + static_cast<std::size_t>(group_of_columns) * column_size,
+          s.normal.data() + group * kGatherTargets * s.doubles + to, static_cast<long>(s.doubles));
+    }
+  };
+  for (int c = 0; c < pair_groups; ++c) {
+    const int first = kGatherColumns * c;
+    gather(c, std::min(kGatherColumns, pairs - first), grids_[g].weight,
+           static_cast<std::size_t>(first) * kLanes);
+  }
+  for (int c = 0; c < column_groups(nb); ++c) {
+    const int first = kGatherColumns * c, columns = std::min(kGatherColumns, nb - first);
+    gather(pair_groups + c, columns, grids_[g].weighted_flux,
+           static_cast<std::size_t>(pairs + first) * kLanes);
+    if (!with_sky_) continue;
+    gather(pair_groups + c, columns, grids_[g].weight,
+           fitter.sky_at(g) + static_cast<std::size_t>(first) * kLanes);
+  }
+}
+
+void FastScan::give_units(const Fitter& fitter, Scratch& s) const {
+  const std::size_t nb = fitter.nbasis(), pairs = s.scales.unit.size() - nb;
+  const std::size_t columns = s.doubles / kLanes;
   for (std::size_t t = 0; t < groups_ * kGatherTargets; ++t) {
     double* normal = s.normal.data() + t * s.doubles;
-    for (int column = 0; column < normal_size(nb); ++column) {
-      const double unit = s.scales.unit[static_cast<std::size_t>(column)] *
-                          (column < pairs ? weight_unit_ : flux_unit_)[t];
+    for (std::size_t column = 0; column < columns; ++column) {
+      const bool of_flux = column >= pairs && column < pairs + nb;
+      const double of_column =
+          s.scales.unit[column < pairs ? column : pairs + (column - pairs) % nb];
+      const double unit = of_column * (of_flux ? flux_unit_ : weight_unit_)[t];
       for (int lane = 0; lane < kLanes; ++lane) *normal++ *= unit;
     }
   }

@@ -55,8 +55,13 @@ class FastScan {
  private:
   void find_units(const PreparedTarget& target, std::size_t t);
   [[nodiscard]] Grid grid_of(const TargetSet& set, std::size_t g) const;
+  /// Adds the sums over `count` pixels of a tile, in the units of scales.
+  void gather_tile(const Fitter& fitter, std::size_t grid, std::size_t tile, std::size_t count,
+                   Scratch& scratch) const;
+  void give_units(const Fitter& fitter, Scratch& scratch) const;
 
   std::size_t groups_ = 0, ndiag_ = 1;
+  bool with_sky_ = false;
   std::vector<Grid> grids_;
   std::vector<double> weight_unit_, flux_unit_;
 };

@@ -27,6 +27,24 @@ template <class V, int NB>
   }
 }
 
+/// A lane's numbers as floats, and back.
+template <class V>
+[[gnu::always_inline]] FL_LANE_HD inline void put_floats(V v, float* p) {
+  if constexpr (V::width == 1) {
+    *p = static_cast<float>(v.v);
+  } else {
+    v.store_floats(p);
+  }
+}
+template <class V>
+[[gnu::always_inline]] FL_LANE_HD inline V from_floats(const float* p) {
+  if constexpr (V::width == 1) {
+    return V(static_cast<double>(*p));
+  } else {
+    return V::load_floats(p);
+  }
+}
+
 /// The products B_a B_b, a <= b, of one pixel, and the B_a themselves, in single precision. b(a):
 /// B_a; cell(column) and cell_of_b(column): where a column's numbers go; zeros fill up the last
 /// pair of columns of either, since the widest registers take two.
@@ -37,12 +55,12 @@ template <class V, class Pixel, class Cell, class CellOfB>
   FL_UNROLL
   for (int p = 0; p < nb; ++p) {
     const V bp = b(p);
-    bp.store_floats(cell_of_b(p));
+    put_floats(bp, cell_of_b(p));
     FL_UNROLL
-    for (int q = p; q < nb; ++q) (bp * b(q)).store_floats(cell(column++));
+    for (int q = p; q < nb; ++q) put_floats(bp * b(q), cell(column++));
   }
-  if (column % 2 != 0) V(0.0).store_floats(cell(column));
-  if (nb % 2 != 0) V(0.0).store_floats(cell_of_b(nb));
+  if (column % 2 != 0) put_floats(V(0.0), cell(column));
+  if (nb % 2 != 0) put_floats(V(0.0), cell_of_b(nb));
 }
 
 /// Where column `column` of pixel i lies among groups of columns of `count` pixels.
@@ -141,7 +159,7 @@ void gather_columns(long count, const float* value, const float* group, double* 
         for (int i = 0; i < F::width; i += V::width) {
           double* const at = to + r * kRegisterFloats<F> + i;
           if (r * kRegisterFloats<F> + i >= columns * kLanes) continue;  // half of a last pair
-          (V::load(at) + V::load_floats(part + i)).store(at);
+          (V::load(at) + from_floats<V>(part + i)).store(at);
         }
       }
     }

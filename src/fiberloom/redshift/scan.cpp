@@ -188,9 +188,8 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     }
   }
   const ScanMode mode = mode_of(set, options);
-  if (mode == ScanMode::kFast && scanner != nullptr && scanner->scan(set, curves, executor)) {
-    return curves;
-  }
+  const bool by_device = mode == ScanMode::kFast && scanner != nullptr && set.sky_terms == 0;
+  if (by_device && scanner->scan(set, curves, executor)) return curves;
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
   WorkPool<ScanWork> works;

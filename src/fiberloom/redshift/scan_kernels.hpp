@@ -87,6 +87,10 @@ struct ScanKernels {
   /// gain; c [nb][kLanes]; rank[kLanes] the vectors that count.
   void (*solve)(int nb, const double* normal, double least_pivot, double* gain, double* c,
                 double* rank);
+  /// u[nb][kLanes] += sum_i pull[i] t[i] over `count` pixels: of sky_continuum.hpp.
+  void (*project)(int nb, long count, const double* pull, const double* t, double* u);
+  /// M -= beta u u^T, y -= beta weighted_flux u.
+  void (*take_out)(int nb, const double* u, double beta, double weighted_flux, double* normal);
   /// Integrals over coefficients with a Gaussian prior (evidence.hpp). table: of each component
   /// mean[nb], the precision's triangle, precision x mean [nb] (evidence_doubles(nb) in all).
   /// out [component][kBrightnesses][3][kLanes]: the gain of the penalised fit, and the ratio of the

@@ -4,6 +4,7 @@
 
 #include "fiberloom/redshift/evidence_lane.hpp"
 #include "fiberloom/redshift/products_lane.hpp"
+#include "fiberloom/redshift/sky_lane.hpp"
 #include "fiberloom/redshift/solve_lane.hpp"
 
 namespace fiberloom::redshift::lane {
@@ -320,6 +321,18 @@ struct ScanTable {
       lane::solve<V>(nb, normal + i, least_pivot, gain + i, c + i, rank + i);
     }
   }
+  static void project(int nb, long count, const double* pull, const double* t, double* u) {
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::project<V, NB>(nb, count, pull, t + i, u + i);
+      }
+    });
+  }
+  static void take_out(int nb, const double* u, double beta, double weighted_flux, double* normal) {
+    for (int i = 0; i < kLanes; i += V::width) {
+      lane::take_out<V>(nb, u + i, beta, weighted_flux, normal + i);
+    }
+  }
   static void evidence(int nb, const double* normal, int components, const double* table,
                        double* out) {
     with_basis(nb, [&]<int NB>() {
@@ -329,7 +342,8 @@ struct ScanTable {
     });
   }
   static constexpr ScanKernels table() {
-    return {rebin, blur, accumulate, products, lane::gather<V, F>, solve, evidence};
+    return {rebin, blur,    accumulate, products, lane::gather<V, F>,
+            solve, project, take_out,   evidence};
   }
 };
 

@@ -37,8 +37,6 @@ struct StridedLane {
   FL_LANE_HD StridedLane(double s) : v(static_cast<R>(s)) {}
   FL_LANE_HD static StridedLane load(const R* p) { return {*p}; }
   FL_LANE_HD void store(R* p) const { *p = v; }
-  FL_LANE_HD static StridedLane load_floats(const float* p) { return {static_cast<R>(*p)}; }
-  FL_LANE_HD void store_floats(float* p) const { *p = static_cast<float>(v); }
 
   FL_LANE_HD friend StridedLane operator+(StridedLane a, StridedLane b) { return {a.v + b.v}; }
   FL_LANE_HD friend StridedLane operator-(StridedLane a, StridedLane b) { return {a.v - b.v}; }
