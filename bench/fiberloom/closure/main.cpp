@@ -17,6 +17,7 @@
 #include "fiberloom/redshift/find.hpp"
 #include "fiberloom/redshift/prepare.hpp"
 #include "fiberloom/redshift/redrock.hpp"
+#include "fiberloom/redshift/sky_continuum.hpp"
 #include "fiberloom/redshift/smooth_reference.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "fiberloom/truth/survey.hpp"
@@ -45,7 +46,7 @@ struct Choices {
               constrained = "chi2";
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
   double fine_step = 0, sure = 0.99;
-  bool no_defects = false, shares_known = false;
+  bool no_defects = false, shares_known = false, sky_amplitude = false;
   truth::SurveyOptions survey;
   ScanOptions scan;
   RefineOptions refine;
@@ -94,6 +95,7 @@ class Work {
         prepare(views_of(survey), peer ? redrock_rules() : choices_.prepare, *executor_);
     const double start = cpu_now();
     if (choices_.scan.coverage == Coverage::kPartial) add_smooth_reference(set);
+    if (choices_.sky_amplitude && !peer) add_sky_continuum(set, widths_of(set, survey));
     ScanOptions options = peer ? redrock_scan() : choices_.scan;
     options.mode = mode == "fast" ? ScanMode::kFast : ScanMode::kExact;
     Found out;
@@ -114,6 +116,18 @@ class Work {
   std::size_t scanned_again = 0;
 
  private:
+  /// What the fibres on the sky of these targets say.
+  [[nodiscard]] static std::vector<SkyWidth> widths_of(const TargetSet& set,
+                                                       const truth::Survey& survey) {
+    TargetSet skies{set.grids, {}};
+    for (std::size_t t = 0; t < set.targets.size(); ++t) {
+      if (survey.targets[t].spectype == "SKY") skies.targets.push_back(set.targets[t]);
+    }
+    SkyMeans means;
+    means.add(skies);
+    return means.widths();
+  }
+
   const Choices& choices_;
   std::unique_ptr<Executor> executor_;
   TemplateSet drawn_, fitted_;
@@ -173,6 +187,8 @@ void add_fit(Options& options, Choices& c) {
   c.prepare.sky_residual = SkyResidual::kSubtract;
   const auto keep = [&c] { c.prepare.sky_residual = SkyResidual::kKeep; };
   options.flag("--keep-sky-residual", keep, "what the sky's lines left is not subtracted");
+  options.flag("--sky-amplitude", &c.sky_amplitude,
+               "the sky's continuum has an amplitude a camera in the likelihood");
   options.flag("--shares-known", &c.shares_known, "the fit is told the shares of types");
   add("--fine-step", &c.fine_step, "of targets that are not sure, km/s; 0: none");
   add("--sure", &c.sure, "probability");

@@ -47,12 +47,12 @@ void count_scan(const ScanCase& c, const ScanBenchResult& r, std::vector<GpuBenc
   for (GpuBenchStage& s : stages) {
     if (s.name == "products") {
       s.flops = pixels * (2 * blurs + pairs);
-      s.bytes = 8 * pixels * (columns + pairs + columns);
+      s.bytes = pixels * (8 * columns + 4 * (pairs + columns));
     } else if (s.name == "sums") {
       s.flops = 2 * pixels * targets * (pairs + columns);
-      s.bytes = 8 * pixels * (pairs + columns) + 8 * targets * (pairs + columns);
+      s.bytes = 4 * pixels * (pairs + columns) + 8 * targets * (pairs + columns);
     } else if (s.name == "copy in") {
-      s.bytes = 16 * pixels * targets;
+      s.bytes = 8 * pixels * targets;
     } else if (s.name == "copy out") {
       s.bytes = 8 * targets * (columns + 2 * static_cast<double>(r.redshifts));
     }

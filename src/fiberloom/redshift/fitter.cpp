@@ -69,9 +69,12 @@ Fitter::Fitter(const TargetSet& set, const Template& source, const ScanKernels& 
   }
 }
 
-std::size_t Fitter::normal_doubles() const noexcept {
-  return static_cast<std::size_t>(normal_size(static_cast<int>(nbasis())) * kLanes);
+std::size_t Fitter::sky_at(std::size_t grid) const noexcept {
+  const auto equations = static_cast<std::size_t>(normal_size(static_cast<int>(nbasis())));
+  return (equations + grid * nbasis()) * kLanes;
 }
+
+std::size_t Fitter::normal_doubles() const noexcept { return sky_at(set_.sky_terms); }
 
 void Fitter::accumulate(const Block& block, const double* part, std::size_t part_first,
                         std::size_t first, std::size_t count, double* normal) const noexcept {
@@ -80,6 +83,10 @@ void Fitter::accumulate(const Block& block, const double* part, std::size_t part
                       static_cast<long>(count), block.rows.data() + first * block.ndiag,
                       block.weight.data() + first, block.flux.data() + first,
                       part + start * nbasis() * kLanes, normal);
+  if (set_.sky_terms == 0) return;
+  kernels_.project(static_cast<int>(nbasis()), static_cast<long>(count), block.pull.data() + first,
+                   part + (halo_ + first - part_first) * nbasis() * kLanes,
+                   normal + sky_at(block.grid));
 }
 
 void Fitter::solve_nonnegative(const double* normal, PackFit& out) const {
@@ -101,7 +108,7 @@ std::vector<Sampler::Reach> Fitter::reach(const ZPack& z) const {
   return out;
 }
 
-void Fitter::solve(const double* normal, PackFit& out) const {
+void Fitter::solve(const double* normal, double least_pivot, PackFit& out) const {
   const std::size_t nb = nbasis();
   out.coefficients.assign(nb * kLanes, 0.0);
   out.evidence.fill(0);
@@ -114,8 +121,8 @@ void Fitter::solve(const double* normal, PackFit& out) const {
   }
   if (source_.method == Method::kNmf) return solve_nonnegative(normal, out);
   ZPack rank;
-  kernels_.solve(static_cast<int>(nb), normal, out.chi2.data(), out.coefficients.data(),
-                 rank.data());
+  kernels_.solve(static_cast<int>(nb), normal, least_pivot, out.chi2.data(),
+                 out.coefficients.data(), rank.data());
 }
 
 bool Fitter::is_oii_bluer(double z) const noexcept {
@@ -134,7 +141,7 @@ void Fitter::settle(const PreparedTarget& target, const ZPack& z,
   }
   double beyond = 0;
   for (const Block& block : target.blocks) beyond += gain_beyond(block, reach[block.grid]);
-  const double none = target.weight_flux2 - beyond;
+  const double none = target.weight_flux2 - beyond - target.sky_gain;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     if (has_evidence()) out.evidence[lane] += 0.5 * beyond;
     out.chi2[lane] = none - out.chi2[lane];
@@ -146,9 +153,18 @@ void Fitter::settle(const PreparedTarget& target, const ZPack& z,
 }
 
 void Fitter::finish(const PreparedTarget& target, const ZPack& z,
-                    std::span<const Sampler::Reach> reach, const double* normal,
+                    std::span<const Sampler::Reach> reach, const double* normal, double least_pivot,
                     PackFit& out) const {
-  if (target.good_pixels > 0) solve(normal, out);
+  if (target.good_pixels > 0 && target.sky.empty()) {
+    solve(normal, least_pivot, out);
+  } else if (target.good_pixels > 0) {
+    out.reduced.assign(normal, normal + sky_at(0));
+    for (std::size_t g = 0; g < target.sky.size(); ++g) {
+      kernels_.take_out(static_cast<int>(nbasis()), normal + sky_at(g), target.sky[g].beta,
+                        target.sky[g].weighted_flux, out.reduced.data());
+    }
+    solve(out.reduced.data(), least_pivot, out);
+  }
   settle(target, z, reach, out);
 }
 
@@ -166,7 +182,7 @@ void Fitter::fit(const PreparedTarget& target, std::span<const double> z, std::s
       accumulate(block, part.data(), i, i, count, normal.data());
     }
   }
-  finish(target, lanes, reached, normal.data(), out);
+  finish(target, lanes, reached, normal.data(), kLeastPivot, out);
 }
 
 std::vector<double> Fitter::model(const Block& block, double z,

@@ -39,6 +39,7 @@ struct PackFit {
   ZPack penalty{};
   ZPack evidence{};  ///< its logarithm, up to what no template changes; 0 where it is not asked for
   std::vector<double> coefficients;  ///< [nbasis][kLanes]
+  std::vector<double> reduced;       ///< scratch: normal equations without the sky's continuum
   [[nodiscard]] double coefficient(std::size_t a, std::size_t lane) const noexcept {
     return coefficients[a * kLanes + lane];
   }
@@ -58,8 +59,10 @@ class Fitter {
   [[nodiscard]] const EvidenceTable& evidence() const noexcept { return evidence_; }
   [[nodiscard]] const FitOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::size_t nbasis() const noexcept { return sampler_.nbasis(); }
-  /// Doubles of the normal equations of kLanes fits.
+  /// Doubles of the normal equations of kLanes fits; u of each of the set's sky_terms follows them.
   [[nodiscard]] std::size_t normal_doubles() const noexcept;
+  /// Where u of a grid stands among them.
+  [[nodiscard]] std::size_t sky_at(std::size_t grid) const noexcept;
 
   /// Part of a grid that is sampled, and fitted, before the next one: it stays in the caches.
   static constexpr std::size_t kPart = 128;
@@ -69,15 +72,16 @@ class Fitter {
                   std::size_t count, double* normal) const noexcept;
   /// Of each grid the pixels that count at these redshifts.
   [[nodiscard]] std::vector<Sampler::Reach> reach(const ZPack& z) const;
-  /// What the normal equations alone give: coefficients, gain and evidence.
-  void solve(const double* normal, PackFit& out) const;
+  /// What the normal equations alone give: coefficients, gain and evidence. least_pivot: of the
+  /// sums' rounding.
+  void solve(const double* normal, double least_pivot, PackFit& out) const;
   /// What they become for a target: chi2 = sum w f^2 - gain; kHugeChi2 for one without a good
   /// pixel. Beyond `reach` a smooth spectrum stands for the template.
   void settle(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
               PackFit& out) const;
-  /// Both.
+  /// Both; what the sky's continuum takes of the equations comes first.
   void finish(const PreparedTarget& target, const ZPack& z, std::span<const Sampler::Reach> reach,
-              const double* normal, PackFit& out) const;
+              const double* normal, double least_pivot, PackFit& out) const;
   /// All of it for a target and up to kLanes redshifts; `part` is scratch of part_doubles().
   void fit(const PreparedTarget& target, std::span<const double> z, std::span<double> part,
            PackFit& out) const;

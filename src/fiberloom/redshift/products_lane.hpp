@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The products of a fast scan (scan_kernels.hpp has the contracts), a template on the lane type:
+// The products of a fast scan (scan_kernels.hpp has the contracts), templates on the lane types:
 // packs of redshifts on a CPU, one redshift on a thread of a card (gpu/). Seen by .cu.
 #pragma once
 
@@ -27,20 +27,40 @@ template <class V, int NB>
   }
 }
 
-/// The products B_a B_b, a <= b, of one pixel, and the B_a themselves. b(a): B_a; cell(column) and
-/// cell_of_b(column): where a column's number goes; the last group of either is filled up with
-/// zeros.
+/// A lane's numbers as floats, and back.
+template <class V>
+[[gnu::always_inline]] FL_LANE_HD inline void put_floats(V v, float* p) {
+  if constexpr (V::width == 1) {
+    *p = static_cast<float>(v.v);
+  } else {
+    v.store_floats(p);
+  }
+}
+template <class V>
+[[gnu::always_inline]] FL_LANE_HD inline V from_floats(const float* p) {
+  if constexpr (V::width == 1) {
+    return V(static_cast<double>(*p));
+  } else {
+    return V::load_floats(p);
+  }
+}
+
+/// The products B_a B_b, a <= b, of one pixel, and the B_a themselves, in single precision. b(a):
+/// B_a; cell(column) and cell_of_b(column): where a column's numbers go; zeros fill up the last
+/// pair of columns of either, since the widest registers take two.
 template <class V, class Pixel, class Cell, class CellOfB>
 [[gnu::always_inline]] FL_LANE_HD inline void product_pixel(int nb, Pixel b, Cell cell,
                                                             CellOfB cell_of_b) {
   int column = 0;
+  FL_UNROLL
   for (int p = 0; p < nb; ++p) {
     const V bp = b(p);
-    bp.store(cell_of_b(p));
-    for (int q = p; q < nb; ++q) (bp * b(q)).store(cell(column++));
+    put_floats(bp, cell_of_b(p));
+    FL_UNROLL
+    for (int q = p; q < nb; ++q) put_floats(bp * b(q), cell(column++));
   }
-  for (; column % kGatherColumns != 0; ++column) V(0.0).store(cell(column));
-  for (int p = nb; p % kGatherColumns != 0; ++p) V(0.0).store(cell_of_b(p));
+  if (column % 2 != 0) put_floats(V(0.0), cell(column));
+  if (nb % 2 != 0) put_floats(V(0.0), cell_of_b(nb));
 }
 
 /// Where column `column` of pixel i lies among groups of columns of `count` pixels.
@@ -49,30 +69,43 @@ template <class V, class Pixel, class Cell, class CellOfB>
          kLanes;
 }
 
-template <class V>
-void products(int nb, long count, const double* b, double* out) {
-  const long of_b = column_groups(triangle(nb)) * count * kGatherColumns * kLanes;
+template <class V, int NB>
+void products(int nb_runtime, int ndiag, long count, const double* rows, const double* t,
+              const double* scale, float* out) {
+  const int nb = NB > 0 ? NB : nb_runtime;
+  V b[NB > 0 ? NB : kMostBasis];
+  float* const of_b = out + column_groups(triangle(nb)) * count * kGatherColumns * kLanes;
   for (long i = 0; i < count; ++i) {
-    const double* pixel = b + i * nb * kLanes;
+    blur_pixel<V, NB>(nb, ndiag, rows + i * ndiag, t + i * nb * kLanes, b);
     product_pixel<V>(
-        nb, [&](int a) { return at<V>(pixel, a); },
+        nb, [&](int a) { return b[a] * V(scale[a]); },
         [&](int column) { return out + column_at(column, i, count); },
-        [&](int column) { return out + of_b + column_at(column, i, count); });
+        [&](int column) { return of_b + column_at(column, i, count); });
   }
 }
 
-/// sum[t * columns + c] += value[i][t] column[i][c] over `count` pixels, for `targets` of the
+/// Registers of F that hold a pixel's columns: two columns each where F is wider than kLanes; else
+/// one, of which F holds a part.
+template <class F>
+inline constexpr int kRegisterFloats = F::width > kLanes ? F::width : kLanes;
+template <class F>
+[[nodiscard]] FL_LANE_HD constexpr int registers_of(int columns) noexcept {
+  return (columns * kLanes + kRegisterFloats<F> - 1) / kRegisterFloats<F>;
+}
+
+/// sum[t * registers + r] += value[i][t] column[i] over `count` pixels, for `targets` of the
 /// kGatherTargets that lie side by side.
-template <class V, int columns, int targets>
-[[gnu::always_inline]] FL_LANE_HD inline void gather_tile(long count, const double* value,
-                                                          const double* group, V* sum) {
+template <class F, int columns, int targets>
+[[gnu::always_inline]] FL_LANE_HD inline void gather_tile(long count, const float* value,
+                                                          const float* group, F* sum) {
+  constexpr int registers = registers_of<F>(columns);
   for (long i = 0; i < count; ++i) {
     FL_UNROLL
-    for (int c = 0; c < columns; ++c) {
-      const V column = at<V>(group, c);
+    for (int r = 0; r < registers; ++r) {
+      const F column = F::load(group + r * kRegisterFloats<F>);
       FL_UNROLL
       for (int t = 0; t < targets; ++t) {
-        sum[t * columns + c] = fma(V(value[t]), column, sum[t * columns + c]);
+        sum[t * registers + r] = fma(F(value[t]), column, sum[t * registers + r]);
       }
     }
     group += kGatherColumns * kLanes;
@@ -102,30 +135,45 @@ template <class Body>
 }
 
 /// Targets whose sums stay in registers: AVX-512 has 32, the others 16.
-template <class V>
-inline constexpr int kRegisterTargets = V::width == 8 ? kGatherTargets : kGatherTargets / 2;
+template <class F>
+inline constexpr int kRegisterTargets = F::width == 16 ? kGatherTargets : kGatherTargets / 2;
 
-template <class V, int columns>
-void gather_columns(long count, const double* value, const double* group, double* normal,
+/// Sums of a tile in single precision are added to those of all pixels, in double.
+template <class V, class F, int columns>
+void gather_columns(long count, const float* value, const float* group, double* normal,
                     long stride) {
-  constexpr int targets = kRegisterTargets<V>;
+  constexpr int targets = kRegisterTargets<F>, registers = registers_of<F>(columns);
   for (int first = 0; first < kGatherTargets; first += targets) {
-    V sum[targets * columns];
+    F sum[targets * registers];
     FL_UNROLL_ALL
-    for (V& s : sum) s = V(0.0);
-    gather_tile<V, columns, targets>(count, value + first, group, sum);
+    for (F& s : sum) s = F(0.0);
+    gather_tile<F, columns, targets>(count, value + first, group, sum);
+    FL_UNROLL
     for (int t = 0; t < targets; ++t) {
       double* const to = normal + (first + t) * stride;
-      for (int c = 0; c < columns; ++c) put(to, c, at<V>(to, c) + sum[t * columns + c]);
+      FL_UNROLL
+      for (int r = 0; r < registers; ++r) {
+        float part[F::width];
+        sum[t * registers + r].store(part);
+        FL_UNROLL
+        for (int i = 0; i < F::width; i += V::width) {
+          double* const at = to + r * kRegisterFloats<F> + i;
+          if (r * kRegisterFloats<F> + i >= columns * kLanes) continue;  // half of a last pair
+          (V::load(at) + from_floats<V>(part + i)).store(at);
+        }
+      }
     }
   }
 }
 
-template <class V>
-void gather(long count, int columns, const double* value, const double* group, double* normal,
+template <class V, class F>
+void gather(long count, int columns, const float* value, const float* group, double* normal,
             long stride) {
-  with_columns(columns,
-               [&]<int N>() { gather_columns<V, N>(count, value, group, normal, stride); });
+  with_columns(columns, [&]<int N>() {
+    for (int i = 0; i < kLanes; i += F::width) {
+      gather_columns<V, F, N>(count, value, group + i, normal + i, stride);
+    }
+  });
 }
 
 }  // namespace fiberloom::redshift::lane

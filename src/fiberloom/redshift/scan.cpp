@@ -93,7 +93,8 @@ void exact_task(const TargetSet& set, std::size_t first, std::size_t last, Buffe
     for (std::size_t p = 0; p < packs.size(); ++p) {
       for (std::size_t t = 0; t < count; ++t) {
         const std::size_t at = (p * kTargetBlock + t) * fitter.normal_doubles();
-        fitter.finish(set.targets[t0 + t], packs[p].lanes, packs[p].reach, normal.data() + at, fit);
+        fitter.finish(set.targets[t0 + t], packs[p].lanes, packs[p].reach, normal.data() + at,
+                      kLeastPivot, fit);
         store(fit, t0 + t, first + p * kLanes, curve);
       }
     }
@@ -187,9 +188,8 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     }
   }
   const ScanMode mode = mode_of(set, options);
-  if (mode == ScanMode::kFast && scanner != nullptr && scanner->scan(set, curves, executor)) {
-    return curves;
-  }
+  const bool by_device = mode == ScanMode::kFast && scanner != nullptr && set.sky_terms == 0;
+  if (by_device && scanner->scan(set, curves, executor)) return curves;
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
   WorkPool<ScanWork> works;
@@ -210,7 +210,8 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
       const std::vector<Sampler::Reach> reach = fitter.reach(lanes);
       fast.accumulate(fitter, reach, work->pack.data(), work->scratch);
       for (std::size_t t = 0; t < set.targets.size(); ++t) {
-        fitter.finish(set.targets[t], lanes, reach, work->scratch.normal_of(t), fit);
+        fitter.finish(set.targets[t], lanes, reach, work->scratch.normal_of(t), kLeastGatheredPivot,
+                      fit);
         store(fit, t, z, curve);
       }
     }

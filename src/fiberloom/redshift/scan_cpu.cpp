@@ -6,6 +6,6 @@
 namespace fiberloom::FIBERLOOM_ISA_NS {
 
 extern const redshift::ScanKernels kScan;
-const redshift::ScanKernels kScan = redshift::lane::ScanTable<Pack>::table();
+const redshift::ScanKernels kScan = redshift::lane::ScanTable<Pack, FloatPack>::table();
 
 }  // namespace fiberloom::FIBERLOOM_ISA_NS

@@ -12,7 +12,7 @@ LOOM_ISA_TABLES(redshift::ScanKernels, kScan, redshift::scan_kernels)
 namespace redshift {
 
 const ScanKernels& scan_kernels_reference() {
-  static constexpr ScanKernels table = lane::ScanTable<ScalarLane>::table();
+  static constexpr ScanKernels table = lane::ScanTable<ScalarLane, FloatLane>::table();
   return table;
 }
 

@@ -57,6 +57,9 @@ inline constexpr int kBrightnesses = 7;
   return 2 * nb + triangle(nb);
 }
 
+/// A pivot that rounding alone makes, of sums in double precision and of gather()'s.
+inline constexpr double kLeastPivot = 1e-13, kLeastGatheredPivot = 1e-7;
+
 struct ScanKernels {
   /// Means over pixels, out[edges - 1][nb][kLanes], of what the table holds, at kLanes redshifts.
   /// log_edges: log10 of edges. Precondition: edges / (1 + z) lie within the table.
@@ -68,19 +71,26 @@ struct ScanKernels {
   /// normal += those of `count` pixels (a multiple of kTile); tiles without weight are skipped.
   void (*accumulate)(int nb, int ndiag, long count, const double* rows, const double* weight,
                      const double* flux, const double* t, double* normal);
-  /// Products B_a B_b, a <= b, of `count` pixels in groups of kGatherColumns columns:
-  /// out [column_groups][count][kGatherColumns][kLanes], zeros in the last group's rest; then the
-  /// B_a themselves likewise.
-  void (*products)(int nb, long count, const double* b, double* out);
+  /// Products B_a B_b, a <= b, of B_a = scale[a] R T (blur) of `count` pixels in groups of
+  /// kGatherColumns columns: out [column_groups][count][kGatherColumns][kLanes], a zero after an
+  /// odd number of them; then the B_a themselves likewise.
+  void (*products)(int nb, int ndiag, long count, const double* rows, const double* t,
+                   const double* scale, float* out);
   /// normal[t] += sum_i value[i][t] column[i] for kGatherTargets targets t, one group of columns
   /// (`columns` of them are stored from `normal` + first * kLanes on; stride doubles between
-  /// targets). value [count][kGatherTargets].
-  void (*gather)(long count, int columns, const double* value, const double* group, double* normal,
+  /// targets). value [count][kGatherTargets]. Sums in single precision over the count, which is a
+  /// tile's: its rounding is some 1e-7 of them, whatever the number of tiles.
+  void (*gather)(long count, int columns, const float* value, const float* group, double* normal,
                  long stride);
   /// Solves M c = y by Cholesky after scaling M's diagonal to 1. A vector whose pivot falls to
-  /// 1e-13 of it says nothing new and gets c = 0. gain[kLanes] = y c, so that chi2 = f W f - gain;
-  /// c [nb][kLanes]; rank[kLanes] the vectors that count.
-  void (*solve)(int nb, const double* normal, double* gain, double* c, double* rank);
+  /// `least_pivot` says nothing new and gets c = 0. gain[kLanes] = y c, so that chi2 = f W f -
+  /// gain; c [nb][kLanes]; rank[kLanes] the vectors that count.
+  void (*solve)(int nb, const double* normal, double least_pivot, double* gain, double* c,
+                double* rank);
+  /// u[nb][kLanes] += sum_i pull[i] t[i] over `count` pixels: of sky_continuum.hpp.
+  void (*project)(int nb, long count, const double* pull, const double* t, double* u);
+  /// M -= beta u u^T, y -= beta weighted_flux u.
+  void (*take_out)(int nb, const double* u, double beta, double weighted_flux, double* normal);
   /// Integrals over coefficients with a Gaussian prior (evidence.hpp). table: of each component
   /// mean[nb], the precision's triangle, precision x mean [nb] (evidence_doubles(nb) in all).
   /// out [component][kBrightnesses][3][kLanes]: the gain of the penalised fit, and the ratio of the

@@ -4,6 +4,7 @@
 
 #include "fiberloom/redshift/evidence_lane.hpp"
 #include "fiberloom/redshift/products_lane.hpp"
+#include "fiberloom/redshift/sky_lane.hpp"
 #include "fiberloom/redshift/solve_lane.hpp"
 
 namespace fiberloom::redshift::lane {
@@ -262,8 +263,8 @@ void accumulate(int nb_runtime, int ndiag, long count, const double* rows, const
   }
 }
 
-/// The table of one lane type.
-template <class V>
+/// The table of a lane type and its like in single precision.
+template <class V, class F>
 struct ScanTable {
   /// body.template operator()<NB>() with the number of vectors as a constant where it is usual.
   template <class Body>
@@ -306,18 +307,30 @@ struct ScanTable {
       }
     });
   }
-  static void products(int nb, long count, const double* b, double* out) {
-    for (int i = 0; i < kLanes; i += V::width) lane::products<V>(nb, count, b + i, out + i);
+  static void products(int nb, int ndiag, long count, const double* rows, const double* t,
+                       const double* scale, float* out) {
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::products<V, NB>(nb, ndiag, count, rows, t + i, scale, out + i);
+      }
+    });
   }
-  static void gather(long count, int columns, const double* value, const double* group,
-                     double* normal, long stride) {
+  static void solve(int nb, const double* normal, double least_pivot, double* gain, double* c,
+                    double* rank) {
     for (int i = 0; i < kLanes; i += V::width) {
-      lane::gather<V>(count, columns, value, group + i, normal + i, stride);
+      lane::solve<V>(nb, normal + i, least_pivot, gain + i, c + i, rank + i);
     }
   }
-  static void solve(int nb, const double* normal, double* gain, double* c, double* rank) {
+  static void project(int nb, long count, const double* pull, const double* t, double* u) {
+    with_basis(nb, [&]<int NB>() {
+      for (int i = 0; i < kLanes; i += V::width) {
+        lane::project<V, NB>(nb, count, pull, t + i, u + i);
+      }
+    });
+  }
+  static void take_out(int nb, const double* u, double beta, double weighted_flux, double* normal) {
     for (int i = 0; i < kLanes; i += V::width) {
-      lane::solve<V>(nb, normal + i, gain + i, c + i, rank + i);
+      lane::take_out<V>(nb, u + i, beta, weighted_flux, normal + i);
     }
   }
   static void evidence(int nb, const double* normal, int components, const double* table,
@@ -329,7 +342,8 @@ struct ScanTable {
     });
   }
   static constexpr ScanKernels table() {
-    return {rebin, blur, accumulate, products, gather, solve, evidence};
+    return {rebin, blur,    accumulate, products, lane::gather<V, F>,
+            solve, project, take_out,   evidence};
   }
 };
 

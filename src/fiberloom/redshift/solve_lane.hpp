@@ -13,8 +13,8 @@ using loom::lane::put;
 
 /// Right-looking would touch memory more; a row at a time, as the triangle is stored.
 template <class V, int NB = 0>
-FL_LANE_HD inline void solve(int nb_runtime, const double* normal, double* gain, double* c,
-                             double* rank) {
+FL_LANE_HD inline void solve(int nb_runtime, const double* normal, double least_pivot, double* gain,
+                             double* c, double* rank) {
   constexpr int most = NB > 0 ? NB : kMostBasis;
   const int nb = NB > 0 ? NB : nb_runtime;
   V l[triangle(most)], inverse[most], scale[most], z[most];
@@ -32,7 +32,7 @@ FL_LANE_HD inline void solve(int nb_runtime, const double* normal, double* gain,
       pivot = fnma(u, u, pivot);
       rhs = fnma(u, z[k], rhs);
     }
-    const V good = pivot - V(1e-13);
+    const V good = pivot - V(least_pivot);
     inverse[j] = select_positive(good, V(1.0) / sqrt(max(pivot, V(1e-300))), V(0.0));
     counted += select_positive(good, V(1.0), V(0.0));
     z[j] = rhs * inverse[j];

@@ -70,20 +70,30 @@ struct Block {
   /// Sums over the pixels before i of what chi2 of a smooth spectrum lacks to chi2 of none, [pixels
   /// + 1] (smooth_reference.hpp); empty: templates have to reach over all pixels.
   std::vector<double> smooth_gain{};
+  Buffer<double> pull{};  ///< R^T W 1, [padded]: where the set has sky_terms
   [[nodiscard]] std::size_t padded() const noexcept { return weight.size(); }
+};
+
+/// The sky's continuum on a grid: what it takes of M and y (sky_continuum.hpp).
+struct SkyTerm {
+  double beta = 0, weighted_flux = 0;
 };
 
 struct PreparedTarget {
   std::int64_t id = 0;
   std::vector<Block> blocks;
-  double weight_flux2 = 0;  ///< sum of w f^2: chi2 of no model at all
-  long good_pixels = 0;     ///< NPIXELS
+  double weight_flux2 = 0;     ///< sum of w f^2: chi2 of no model at all
+  long good_pixels = 0;        ///< NPIXELS
+  std::vector<SkyTerm> sky{};  ///< of each grid where the set has sky_terms
+  double sky_gain = 0;         ///< by how much less weight_flux2 is with them
 };
 
 /// Targets that are fitted together, and the grids that their blocks name.
 struct TargetSet {
   std::vector<WaveGrid> grids;
   std::vector<PreparedTarget> targets;
+  /// Amplitudes of the sky's continuum that each target has: one a grid, or none.
+  std::size_t sky_terms = 0;
   /// Half of the widest resolution: pixels beyond a grid's ends that kernels read.
   [[nodiscard]] std::size_t halo() const noexcept;
   /// The first and the last bin edge of all grids.

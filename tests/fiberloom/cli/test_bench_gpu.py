@@ -37,7 +37,7 @@ class BenchGpu(unittest.TestCase):
         self.assertEqual((scan["targets"], scan["templates"], scan["pixels"]), (5, 11, 7958))
         for key in ("compute_s", "copies_s", "first_s", "scan_s", "cpu_s", "memory_bytes"):
             self.assertGreater(scan[key], 0, key)
-        self.assertLess(scan["difference"], 1e-11)
+        self.assertLess(scan["difference"], 1e-7)
         asked = report["asked_for"]
         self.assertEqual((asked["compute_ms"]["at_most"], asked["compute_ms"]["moonshot"]), (20, 8))
         self.assertEqual(asked["overlapped_frame_ms"]["at_most"], 40)

@@ -172,6 +172,22 @@ void RedshiftSearch::keep_extras(std::size_t group, const TargetFits& fits,
   }
 }
 
+std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky() const {
+  redshift::SkyMeans means;
+  SerialExecutor executor;
+  if (!has_sky_continuum(job_.options)) return {};
+  std::vector<std::size_t> skies;
+  for (std::size_t t = 0; t < inputs_.zwarn.size(); ++t) {
+    if ((inputs_.zwarn[t] & redshift::zwarn::kSky) != 0) skies.push_back(t);
+  }
+  for (std::size_t i = 0; i < skies.size(); i += kTargetsOfGroup) {
+    const std::size_t count = std::min(kTargetsOfGroup, skies.size() - i);
+    const TargetGroup group = inputs_.read_targets(std::span(skies).subspan(i, count));
+    means.add(*ready_spectra(group.targets, job_.options, executor).set);
+  }
+  return means.widths();
+}
+
 std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last,
                                              Executor& executor, const Observer& observer,
                                              Tracer* tracer) {
@@ -188,6 +204,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     const Span span(tracer, "verify");
     inputs_.verify();
   }
+  std::call_once(sky_known_, [&] { sky_ = measure_sky(); });
   std::future<TargetGroup> next = read(first);
   for (std::size_t g = first; g < last; ++g) {
     if (observer.stop_requested && observer.stop_requested()) {
@@ -205,7 +222,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     const bool details = extras_ && extras_->details;
     TargetFits fits =
         fit_targets(group.targets, models_, job_.options, priors, given,
-                    details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_);
+                    details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_, sky_);
     if (g == 0) warn_of_unused(fits, observer);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {

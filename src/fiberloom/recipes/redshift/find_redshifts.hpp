@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +64,8 @@ class RedshiftSearch {
 
  private:
   struct Extras;
+  /// What the fibres on the sky say of its continuum.
+  [[nodiscard]] std::vector<redshift::SkyWidth> measure_sky() const;
   void keep_extras(std::size_t group, const TargetFits& fits, std::span<const RedshiftRow> rows);
 
   RedshiftJob job_;
@@ -71,6 +74,8 @@ class RedshiftSearch {
   RedshiftInputs inputs_;
   std::vector<redshift::Prior> priors_;  ///< one a target, or none
   std::unique_ptr<ScanFile> scan_;       ///< where chi2 comes from an earlier scan
+  std::once_flag sky_known_;
+  std::vector<redshift::SkyWidth> sky_;  ///< of its continuum, once it is known
   std::unique_ptr<Extras> extras_;       ///< details and models; null: not wanted
 };
 

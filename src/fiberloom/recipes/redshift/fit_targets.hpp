@@ -12,6 +12,7 @@
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/redshift/prepare.hpp"
 #include "fiberloom/redshift/scan.hpp"
+#include "fiberloom/redshift/sky_continuum.hpp"
 
 namespace fiberloom {
 
@@ -39,12 +40,14 @@ enum class KeepScan { kNo, kCoefficients };
 
 /// Throws kUsage where an option is out of its range; kTemplateRange, kUnsupported, kWrongShape as
 /// its steps do. `priors`: one a target, or none. `given`: one a template, or none. `scanner`: who
-/// scans instead of the CPU, or null.
+/// scans instead of the CPU, or null. `sky`: what may be left of the sky's continuum, of
+/// RedshiftOptions::sky_continuum.
 [[nodiscard]] TargetFits fit_targets(std::span<const redshift::TargetView> targets,
                                      const RedshiftModels& models, const RedshiftOptions& options,
                                      std::span<const redshift::Prior> priors,
                                      std::span<const GivenCurve> given, KeepScan keep,
-                                     Executor& executor, redshift::FastScanner* scanner = nullptr);
+                                     Executor& executor, redshift::FastScanner* scanner = nullptr,
+                                     std::span<const redshift::SkyWidth> sky = {});
 
 /// Spectra and templates made ready as for a fit, and nothing fitted: curves without values, no
 /// candidates. For models of fits that were made before. Throws what fit_targets() throws.
@@ -54,6 +57,10 @@ enum class KeepScan { kNo, kCoefficients };
 /// The spectra alone.
 [[nodiscard]] TargetFits ready_spectra(std::span<const redshift::TargetView> targets,
                                        const RedshiftOptions& options, Executor& executor);
+
+/// Is the sky's continuum in the likelihood? Archetypes, and templates that reach over a part of
+/// the pixels, go without.
+[[nodiscard]] bool has_sky_continuum(const RedshiftOptions& options);
 
 /// How many minima of each spectral type are kept.
 [[nodiscard]] std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models);

@@ -170,9 +170,15 @@ void RedshiftInputs::verify() const {
 
 TargetGroup RedshiftInputs::read(std::size_t group) const {
   const auto [first, last] = targets_of(group);
+  std::vector<std::size_t> targets;
+  for (std::size_t t = first; t < last; ++t) targets.push_back(t);
+  return read_targets(targets);
+}
+
+TargetGroup RedshiftInputs::read_targets(std::span<const std::size_t> targets) const {
   TargetGroup out;
   std::vector<std::vector<std::size_t>> rows(files_.size());
-  for (std::size_t t = first; t < last; ++t) {
+  for (const std::size_t t : targets) {
     for (const At& at : rows_of_[t]) rows[at.file].push_back(at.row);
   }
   std::vector<std::vector<const Spectra*>> cameras(files_.size());
@@ -192,7 +198,7 @@ TargetGroup RedshiftInputs::read(std::size_t group) const {
       }
     }
   }
-  for (std::size_t t = first; t < last; ++t) {
+  for (const std::size_t t : targets) {
     redshift::TargetView& view = out.targets.emplace_back();
     view.id = ids_[t];
     for (const At& at : rows_of_[t]) {

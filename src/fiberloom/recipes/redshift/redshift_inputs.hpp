@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class RedshiftInputs {
   void verify() const;
   /// Thread-safe.
   [[nodiscard]] TargetGroup read(std::size_t group) const;
+  /// The same of any targets, by their place among ids().
+  [[nodiscard]] TargetGroup read_targets(std::span<const std::size_t> targets) const;
 
   /// Cameras with different wavelengths, by name; two of one name get a number.
   struct Grid {

@@ -30,11 +30,14 @@ struct RedshiftOptions {
   int minima = 0;        ///< kept of each spectral type; 0: 3, with archetypes 9
   int fine_points = 15;  ///< of kRedrock: samples around each minimum
   redshift::GridRules grids;
-  double cosmics_nsig = 0;    ///< of kRedrock: rejection in the coadd; 0: none
-  double negflux_nsig = 5;    ///< pixels below -n sigma are dropped
-  double sigma_aa = 0;        ///< of spectra without any resolution: that of a Gaussian; 0: none
-  bool mask_sky = true;       ///< 5572-5582 and 9792-9795 Angstrom are dropped
-  bool subtract_sky = true;   ///< what is left of the sky's lines; kRedrock never does
+  double cosmics_nsig = 0;   ///< of kRedrock: rejection in the coadd; 0: none
+  double negflux_nsig = 5;   ///< pixels below -n sigma are dropped
+  double sigma_aa = 0;       ///< of spectra without any resolution: that of a Gaussian; 0: none
+  bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
+  bool subtract_sky = true;  ///< what is left of the sky's lines; kRedrock never does
+  /// The likelihood gives the sky's continuum an amplitude a camera, as wide as fibres on the sky
+  /// show it (redshift/sky_continuum.hpp); kRedrock never does.
+  bool sky_continuum = false;
   bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
   bool use_frames = false;    ///< the spCFrame files that spPlates were made of, in place of these
   bool use_thing_id = true;   ///< of several spPlates: targets by THING_ID where all know it

@@ -49,6 +49,7 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"negflux_nsig", "4"},
                                                  {"skymask", "false"},
                                                  {"subtract_sky", "false"},
+                                                 {"sky_continuum", "true"},
                                                  {"use_andmask", "true"},
                                                  {"use_frames", "true"},
                                                  {"thing_id", "false"},

@@ -29,7 +29,8 @@ std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * 
 /// What stays on the card for the whole scan, beside the templates.
 struct Arrays {
   const int *first, *pixels, *reached;
-  const double *rows, *weight, *weighted_flux, *tables;
+  const double *rows, *weight_unit, *flux_unit, *tables;
+  const float *weight, *weighted_flux;
   double* results;
 
   Arrays(const ScanProblem& p, Arena& arena)
@@ -37,21 +38,24 @@ struct Arrays {
         pixels(arena.take<int>(p.tiles())),
         reached(arena.take<int>(p.reached().size())),
         rows(arena.take<double>(p.rows().size())),
-        weight(arena.take<double>(p.weight_doubles())),
-        weighted_flux(arena.take<double>(p.weight_doubles())),
+        weight_unit(arena.take<double>(p.targets())),
+        flux_unit(arena.take<double>(p.targets())),
         tables(arena.take<double>(p.tables().size())),
+        weight(arena.take<float>(p.weights())),
+        weighted_flux(arena.take<float>(p.weights())),
         results(arena.take<double>(p.result_doubles())) {}
 };
 
 /// What the launches of some packs of a template use.
 struct Scratch {
-  double *sampled = nullptr, *columns, *normal, *parts;
+  double *sampled = nullptr, *normal, *parts;
+  float* columns;
 
   Scratch(const ScanProblem& p, const CurvePlan& plan, std::size_t packs, bool streamed,
           Arena& arena) {
     if (streamed) sampled = arena.take<double>(packs * plan.pack_doubles);
-    columns = arena.take<double>(packs * p.tiles() *
-                                 static_cast<std::size_t>(gpu::columns_of_tile(plan.nb)));
+    columns = arena.take<float>(packs * p.tiles() *
+                                static_cast<std::size_t>(gpu::columns_of_tile(plan.nb)));
     const std::size_t lanes = plan.solved ? packs * p.targets() * kLanes : 0;
     normal = arena.take<double>(lanes * static_cast<std::size_t>(normal_size(plan.nb)));
     parts =
@@ -90,8 +94,8 @@ struct ScanNeeds {
     resident = aligned(p.sampled_doubles() * sizeof(double));
     least = fixed + least_scratch;
     most = resident + fixed + std::max(least_scratch, most_scratch);
-    upload = 2 * p.weight_doubles() * sizeof(double) + (8 + 2 * p.fast().grids().size()) * kAlign +
-             (p.rows().size() + p.tables().size()) * sizeof(double) +
+    upload = 2 * p.weights() * sizeof(float) + (10 + 2 * p.fast().grids().size()) * kAlign +
+             (p.rows().size() + p.tables().size() + 2 * p.targets()) * sizeof(double) +
              (2 * p.tiles() + p.reached().size()) * sizeof(int);
     results = p.result_doubles() * sizeof(double);
     sampled = aligned(sampled);
@@ -160,7 +164,9 @@ class ScanRun {
     send(arrays_.reached, p_.reached());
     send(arrays_.rows, p_.rows());
     send(arrays_.tables, p_.tables());
-    const double *weight = arrays_.weight, *weighted_flux = arrays_.weighted_flux;
+    send(arrays_.weight_unit, std::span<const double>(p_.fast().weight_unit()));
+    send(arrays_.flux_unit, std::span<const double>(p_.fast().flux_unit()));
+    const float *weight = arrays_.weight, *weighted_flux = arrays_.weighted_flux;
     for (const FastScan::Grid& grid : p_.fast().grids()) {
       send(weight, std::span(grid.weight.data(), grid.weight.size()));
       send(weighted_flux, std::span(grid.weighted_flux.data(), grid.weighted_flux.size()));
@@ -221,6 +227,7 @@ class ScanRun {
           plan.nb,
           static_cast<long>(plan.pack_doubles),
           sampled,
+          arrays_.tables + plan.scale_at,
           scratch.columns};
       kernels_.product[kind](stream_, packs * tiles * gpu::kTileRows * kLanes, args);
     }
@@ -231,6 +238,9 @@ class ScanRun {
                                  static_cast<int>(p_.fast().groups()),
                                  arrays_.weight,
                                  arrays_.weighted_flux,
+                                 arrays_.weight_unit,
+                                 arrays_.flux_unit,
+                                 arrays_.tables + plan.unit_at,
                                  scratch.columns,
                                  arrays_.reached + (plan.first_pack + first) * p_.tiles(),
                                  normal};
@@ -274,7 +284,7 @@ class ScanRun {
         std::copy_n(from + kLanes, kLanes, fit.evidence.begin());
         fit.coefficients.assign(from + 2 * kLanes, from + plan.result_doubles);
       } else {
-        fitter.solve(from, fit);
+        fitter.solve(from, kLeastGatheredPivot, fit);
       }
       fitter.settle(p_.set().targets[t], z, reach, fit);
       store(fit, t, pack * kLanes, *plan.curve);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The device's scan, emulated, against the CPU's: the same numbers to rounding, the same
-// candidates, the same bytes whatever the memory, the order of threads and who else is scanned.
+// The device's scan, emulated, against the CPU's: the same numbers to the rounding of floats, the
+// same candidates, the same bytes whatever the memory, the order of threads and who else is
+// scanned.
 #include "fiberloom/redshift/gpu/device_scan.hpp"
 
 #include <gtest/gtest.h>
@@ -86,15 +87,16 @@ void expect_near(const TargetSet& set, const std::vector<Curve>& cpu,
     for (std::size_t t = 0; t < set.targets.size(); ++t) {
       const double scale = set.targets[t].weight_flux2;
       for (std::size_t i = 0; i < cpu[k].z.size(); ++i) {
-        ASSERT_NEAR(card[k].chi2(t, i), cpu[k].chi2(t, i), 1e-12 * scale)
+        // products and sums over a tile are floats, which FMA rounds once less
+        ASSERT_NEAR(card[k].chi2(t, i), cpu[k].chi2(t, i), 1e-6 * scale)
             << k << " " << t << " " << i;
-        ASSERT_NEAR(card[k].penalty(t, i), cpu[k].penalty(t, i), 1e-9 * (1 + cpu[k].penalty(t, i)));
+        ASSERT_NEAR(card[k].penalty(t, i), cpu[k].penalty(t, i), 1e-4 * (1 + cpu[k].penalty(t, i)));
         if (!cpu[k].evidence.empty()) {
-          ASSERT_NEAR(card[k].evidence(t, i), cpu[k].evidence(t, i), 1e-12 * (scale + 100));
+          ASSERT_NEAR(card[k].evidence(t, i), cpu[k].evidence(t, i), 1e-6 * (scale + 100));
         }
         for (std::size_t a = 0; a < cpu[k].coefficients.cols(); ++a) {
           ASSERT_NEAR(card[k].coefficients(t, i, a), cpu[k].coefficients(t, i, a),
-                      1e-5 * (1 + std::abs(cpu[k].coefficients(t, i, a))));
+                      1e-4 * (1 + std::abs(cpu[k].coefficients(t, i, a))));
         }
       }
     }
@@ -142,7 +144,7 @@ TEST_P(DeviceScanTest, IsTheCpusToRoundingAndNamesTheSameCandidates) {
     for (std::size_t k = 0; k < found[t].size(); ++k) {
       EXPECT_EQ(found[t][k].spectype, expected[t][k].spectype);
       EXPECT_NEAR(found[t][k].z, expected[t][k].z, 1e-9);
-      EXPECT_NEAR(found[t][k].probability, expected[t][k].probability, 1e-7);
+      EXPECT_NEAR(found[t][k].probability, expected[t][k].probability, 1e-5);
     }
   }
 }

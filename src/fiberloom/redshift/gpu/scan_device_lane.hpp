@@ -36,10 +36,11 @@ struct ProductArgs {
   int nb = 0;
   long pack_doubles = 0;
   const double* sampled = nullptr;  ///< the template on the pixels, [pack][pack_doubles]
-  double* columns = nullptr;        ///< [pack][tile][groups of columns][kTileRows][6][kLanes]
+  const double* scale = nullptr;    ///< [nb]: FastScan::Scales::of_vector
+  float* columns = nullptr;         ///< [pack][tile][groups of columns][kTileRows][6][kLanes]
 };
 
-/// Columns of products of a tile, in doubles.
+/// Columns of products of a tile, in floats.
 [[nodiscard]] FL_LANE_HD constexpr long columns_of_tile(int nb) noexcept {
   return static_cast<long>(column_groups(triangle(nb)) + column_groups(nb)) * kTileRows *
          kGatherColumns * kLanes;
@@ -63,11 +64,11 @@ struct ScanProductKernel {
                               static_cast<long>(a.tiles.first[tile] + i) * nb * kLanes + l;
       lane::blur_pixel<V, NB>(nb, ndiag, a.tiles.rows + pixel * ndiag, t, b);
     }
-    double* const out = a.columns + (pack * a.tiles.count + tile) * columns_of_tile(nb) + l;
-    double* const of_b =
+    float* const out = a.columns + (pack * a.tiles.count + tile) * columns_of_tile(nb) + l;
+    float* const of_b =
         out + static_cast<long>(column_groups(triangle(nb))) * kTileRows * kGatherColumns * kLanes;
     lane::product_pixel<V>(
-        nb, [&](int k) { return b[k]; },
+        nb, [&](int k) { return b[k] * V(a.scale[k]); },
         [&](int column) { return out + lane::column_at(column, i, kTileRows); },
         [&](int column) { return of_b + lane::column_at(column, i, kTileRows); });
   }
@@ -75,10 +76,13 @@ struct ScanProductKernel {
 
 struct GatherArgs {
   int tiles = 0, nb = 0;
-  int target_groups = 0;                  ///< of kGatherTargets
-  const double* weight = nullptr;         ///< [tile][group][kTileRows][kGatherTargets]
-  const double* weighted_flux = nullptr;  ///< likewise
-  const double* columns = nullptr;
+  int target_groups = 0;                 ///< of kGatherTargets
+  const float* weight = nullptr;         ///< [tile][group][kTileRows][kGatherTargets]
+  const float* weighted_flux = nullptr;  ///< likewise
+  const double* weight_unit = nullptr;   ///< [target]: FastScan::weight_unit()
+  const double* flux_unit = nullptr;     ///< likewise
+  const double* column_unit = nullptr;   ///< [normal_size]: FastScan::Scales::unit
+  const float* columns = nullptr;
   const int* reached = nullptr;  ///< [pack][tile]: pixels that count
   double* normal = nullptr;      ///< [pack][target][normal_size][kLanes]
 };
@@ -99,31 +103,43 @@ struct ScanSumKernel {
     const int first = kGatherColumns * (is_pair ? c : c - pair_groups);
     const int left = (is_pair ? pairs : a.nb) - first;
     const int columns = left < kGatherColumns ? left : kGatherColumns;
-    const Sums sums{a, is_pair ? a.weight : a.weighted_flux, pack, group, c,
-                    l, first + (is_pair ? 0 : pairs)};
+    const Sums sums{a,
+                    is_pair ? a.weight : a.weighted_flux,
+                    is_pair ? a.weight_unit : a.flux_unit,
+                    pack,
+                    group,
+                    c,
+                    l,
+                    first + (is_pair ? 0 : pairs)};
     lane::with_columns(columns, [&]<int N>() { sums.template run<N>(); });
   }
 
  private:
   struct Sums {
     const Args& a;
-    const double* value;
+    const float* value;
+    const double* unit;
     long pack;
     int group, c, l, to;
     template <int columns>
     FL_LANE_HD void run() const {
-      using V = ScalarLane;
-      V sum[kGatherTargets * columns];
+      using V = FloatLane;
+      double sum[kGatherTargets * columns];
       FL_UNROLL_ALL
-      for (V& s : sum) s = V(0.0);
+      for (double& s : sum) s = 0;
       constexpr long kValues = kTileRows * kGatherTargets;
       constexpr long kColumns = static_cast<long>(kTileRows) * kGatherColumns * kLanes;
       const long tile_columns = columns_of_tile(a.nb);
-      const double* from = a.columns + pack * a.tiles * tile_columns + c * kColumns + l;
-      const double* v = value + group * kValues;
+      const float* from = a.columns + pack * a.tiles * tile_columns + c * kColumns + l;
+      const float* v = value + group * kValues;
       for (int tile = 0; tile < a.tiles; ++tile) {
+        V part[kGatherTargets * columns];
+        FL_UNROLL_ALL
+        for (V& s : part) s = V(0.0);
         lane::gather_tile<V, columns, kGatherTargets>(a.reached[pack * a.tiles + tile], v, from,
-                                                      sum);
+                                                      part);
+        FL_UNROLL_ALL
+        for (int k = 0; k < kGatherTargets * columns; ++k) sum[k] += static_cast<double>(part[k].v);
         from += tile_columns;
         v += a.target_groups * kValues;
       }
@@ -134,7 +150,8 @@ struct ScanSumKernel {
       for (int t = 0; t < kGatherTargets; ++t) {
         FL_UNROLL
         for (int k = 0; k < columns; ++k) {
-          lane::put(out + t * doubles, k, sum[t * columns + k]);
+          out[t * doubles + k * kLanes] =
+              sum[t * columns + k] * (a.column_unit[to + k] * unit[group * kGatherTargets + t]);
         }
       }
     }
@@ -168,7 +185,7 @@ struct ScanSolveKernel {
       lane::evidence<V, NB>(nb, normal, a.components, a.table, parts);
       evidence = lane::evidence_sum(a.components, a.constant, parts);
     }
-    lane::solve<V, NB>(nb, normal, out, out + 2 * kLanes, &rank);
+    lane::solve<V, NB>(nb, normal, kLeastGatheredPivot, out, out + 2 * kLanes, &rank);
     out[kLanes] = evidence;
   }
 };

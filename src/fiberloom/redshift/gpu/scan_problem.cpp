@@ -41,9 +41,7 @@ std::size_t ScanProblem::targets() const noexcept {
   return fast_.groups() * static_cast<std::size_t>(kGatherTargets);
 }
 
-std::size_t ScanProblem::weight_doubles() const noexcept {
-  return tiles() * kReachTile * targets();
-}
+std::size_t ScanProblem::weights() const noexcept { return tiles() * kReachTile * targets(); }
 
 void ScanProblem::cut_pixels() {
   const std::size_t ndiag = fast_.ndiag();
@@ -82,6 +80,11 @@ void ScanProblem::plan_curve(Curve& curve) {
     p.constant_at = tables_.size();
     tables_.insert(tables_.end(), table.constant.begin(), table.constant.end());
   }
+  const FastScan::Scales scales = FastScan::scales(fitter.source());
+  p.scale_at = tables_.size();
+  tables_.insert(tables_.end(), scales.of_vector.begin(), scales.of_vector.end());
+  p.unit_at = tables_.size();
+  tables_.insert(tables_.end(), scales.unit.begin(), scales.unit.end());
   for (std::size_t pack = 0; pack < p.packs; ++pack) {
     const std::vector<Sampler::Reach> reach = fitter.reach(redshifts(p, pack));
     for (std::size_t g = 0; g < reach.size(); ++g) {
@@ -92,13 +95,6 @@ void ScanProblem::plan_curve(Curve& curve) {
     }
   }
   plans_.push_back(p);
-}
-
-std::size_t ScanProblem::scratch_doubles(const CurvePlan& p) const noexcept {
-  const std::size_t columns = tiles() * doubles_of(columns_of_tile(p.nb));
-  if (!p.solved) return columns;
-  const long of_target = normal_size(p.nb) + 3L * kBrightnesses * p.components;
-  return columns + targets() * doubles_of(of_target * kLanes);
 }
 
 ZPack ScanProblem::redshifts(const CurvePlan& plan, std::size_t pack) noexcept {

@@ -18,12 +18,13 @@ struct CurvePlan {
   Curve* curve = nullptr;
   int nb = 0, components = 0;
   bool solved = true;  ///< on the device; else (NMF) its normal equations come back
-  std::size_t packs = 0, first_pack = 0;  ///< of all packs of the scan
-  std::size_t pack_doubles = 0;           ///< of the template on the pixels
-  std::size_t sampled_at = 0;             ///< among all templates on the pixels
-  std::size_t result_at = 0;              ///< among all results
-  std::size_t result_doubles = 0;         ///< of a pack and a target
-  std::size_t table_at = 0, constant_at = 0;
+  std::size_t packs = 0, first_pack = 0;      ///< of all packs of the scan
+  std::size_t pack_doubles = 0;               ///< of the template on the pixels
+  std::size_t sampled_at = 0;                 ///< among all templates on the pixels
+  std::size_t result_at = 0;                  ///< among all results
+  std::size_t result_doubles = 0;             ///< of a pack and a target
+  std::size_t table_at = 0, constant_at = 0;  ///< of evidence, among all tables
+  std::size_t scale_at = 0, unit_at = 0;      ///< of FastScan::Scales, likewise
 };
 
 class ScanProblem {
@@ -41,13 +42,13 @@ class ScanProblem {
   [[nodiscard]] std::span<const int> tile_pixels() const noexcept { return tile_pixels_; }
   [[nodiscard]] std::span<const double> rows() const noexcept { return rows_; }
   [[nodiscard]] std::span<const int> reached() const noexcept { return reached_; }
+  /// Of evidence and scales.
   [[nodiscard]] std::span<const double> tables() const noexcept { return tables_; }
-  [[nodiscard]] std::size_t weight_doubles() const noexcept;
+  /// Weights, or weighted fluxes, of all pixels and targets.
+  [[nodiscard]] std::size_t weights() const noexcept;
   /// Of all templates on the pixels, at all redshifts.
   [[nodiscard]] std::size_t sampled_doubles() const noexcept { return sampled_; }
   [[nodiscard]] std::size_t result_doubles() const noexcept { return results_; }
-  /// Of the products and sums of one pack.
-  [[nodiscard]] std::size_t scratch_doubles(const CurvePlan& plan) const noexcept;
   /// The redshifts of a pack of a template.
   [[nodiscard]] static ZPack redshifts(const CurvePlan& plan, std::size_t pack) noexcept;
   /// A number that says what the templates on the pixels are: of templates, redshifts, wavelengths
@@ -64,7 +65,7 @@ class ScanProblem {
   std::vector<int> tile_first_, tile_pixels_;
   std::vector<double> rows_;    ///< [tile][kTileRows][ndiag]
   std::vector<int> reached_;    ///< [pack][tile]
-  std::vector<double> tables_;  ///< of evidence, all templates
+  std::vector<double> tables_;  ///< of evidence and scales, all templates
   std::size_t sampled_ = 0, results_ = 0;
 };
 
