@@ -48,6 +48,8 @@ bool SpotShape::sum_of(const SpotPlace& /*place*/, ImageSum& /*sum*/) const noex
   return false;
 }
 
+const TwoCores* SpotShape::cores() const noexcept { return nullptr; }
+
 void make_unit_light(double* value, std::size_t n) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {

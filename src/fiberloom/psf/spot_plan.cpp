@@ -10,6 +10,7 @@
 
 #include "fiberloom/psf/pixel_spots.hpp"
 #include "fiberloom/psf/spots_lane.hpp"
+#include "fiberloom/psf/two_core_spots.hpp"
 #include "loom/base/error.hpp"
 #include "loom/simd/isa_tables.hpp"
 
@@ -19,13 +20,22 @@ namespace {
 
 std::vector<const LegendreSeries*> all_series(const PsfModel& psf) {
   std::vector<const LegendreSeries*> series{&psf.x, &psf.y, &psf.sigma_x, &psf.sigma_y};
-  for (const LegendreSeries& g : psf.gh) series.push_back(&g);
-  if (psf.has_tails) {
-    for (const LegendreSeries* t : {&psf.tails.amp, &psf.tails.core, &psf.tails.xscale,
-                                    &psf.tails.yscale, &psf.tails.index}) {
-      series.push_back(t);
-    }
+  const auto add = [&series](const std::vector<LegendreSeries>& more) {
+    for (const LegendreSeries& s : more) series.push_back(&s);
+  };
+  const auto add_tails = [&series](const PsfTails& t) {
+    series.insert(series.end(), {&t.amp, &t.core, &t.xscale, &t.yscale, &t.index});
+  };
+  if (const TwoCores* cores = psf.shape ? psf.shape->cores() : nullptr) {
+    add(cores->first.coef);
+    add_tails(cores->tails);
+    series.insert(series.end(), {&cores->second.sigma_x, &cores->second.sigma_y});
+    add(cores->second.coef);
+    series.push_back(&cores->cut_sigma);
+    return series;
   }
+  add(psf.gh);
+  if (psf.has_tails) add_tails(psf.tails);
   return series;
 }
 
@@ -48,6 +58,15 @@ Buffer<float> rounded(const Buffer<double>& exact) {
     out[i] = static_cast<float>(std::clamp(exact[i], -1e25, 1e25));
   }
   return out;
+}
+
+void require_room(int nx, int ny, int degree) {
+  if (nx <= lane::kMaxStampX && ny <= lane::kMaxStampY && degree <= lane::kMaxDegree) return;
+  throw Error(Status::kUnsupported,
+              "PSF stamp of " + std::to_string(nx) + " x " + std::to_string(ny) +
+                  " pixels and degree " + std::to_string(degree) + ": at most " +
+                  std::to_string(lane::kMaxStampX) + " x " + std::to_string(lane::kMaxStampY) +
+                  " and " + std::to_string(lane::kMaxDegree) + " supported");
 }
 
 void require_stamp(const SpotShape& shape) {
@@ -80,27 +99,41 @@ void fill_basis(const std::vector<Domain>& domains, std::size_t ncoef, std::size
   }
 }
 
+/// Which of the kernels makes the spots, and what they are made of.
+void choose_kernel(const PsfModel& psf, SpotPlan& plan) {
+  plan.shape = psf.shape;
+  ImageSum sum;
+  plan.of_images = psf.shape && psf.shape->sum_of({}, sum);
+  if (plan.of_images) return require_stamp(*psf.shape);
+  plan.degree_x = psf.gh_deg_x;
+  plan.degree_y = psf.gh_deg_y;
+  plan.has_tails = psf.has_tails;
+  if (psf.shape) {
+    const TwoCores* cores = psf.shape->cores();
+    if (cores == nullptr) {
+      throw Error(Status::kUnsupported,
+                  std::string("no kernel for spots of PSFs of kind ") + psf.shape->kind());
+    }
+    plan.two_cores = plan.has_tails = true;
+    plan.degree_x = cores->first.degree_x;
+    plan.degree_y = cores->first.degree_y;
+    plan.second_degree_x = cores->second.degree_x;
+    plan.second_degree_y = cores->second.degree_y;
+  }
+  require_room(
+      psf.stamp_nx(), psf.stamp_ny(),
+      std::max({plan.degree_x, plan.degree_y, plan.second_degree_x, plan.second_degree_y}));
+}
+
 // Long: fills the fields of a plan one after the other.
 SpotPlan make_plan(const PsfModel& psf, std::span<const std::vector<double>> grids,
                    int first_fiber) {
-  if (psf.shape) {
-    require_stamp(*psf.shape);
-  } else if (psf.stamp_nx() > lane::kMaxStampX || psf.stamp_ny() > lane::kMaxStampY ||
-             psf.gh_deg_x > lane::kMaxDegree || psf.gh_deg_y > lane::kMaxDegree) {
-    throw Error(Status::kUnsupported, "PSF stamp of " + std::to_string(psf.stamp_nx()) + " x " +
-                                          std::to_string(psf.stamp_ny()) + " pixels and degree " +
-                                          std::to_string(std::max(psf.gh_deg_x, psf.gh_deg_y)) +
-                                          ": at most " + std::to_string(lane::kMaxStampX) + " x " +
-                                          std::to_string(lane::kMaxStampY) + " and " +
-                                          std::to_string(lane::kMaxDegree) + " supported");
-  }
   SpotPlan plan;
+  choose_kernel(psf, plan);
   plan.nx = psf.stamp_nx();
   plan.ny = psf.stamp_ny();
   plan.stride = (plan.nx + kLanes - 1 + kLanes - 1) / kLanes * kLanes;
   plan.float_stride = (plan.nx + kFloatLanes - 1 + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
-  plan.degree_x = psf.gh_deg_x;
-  plan.degree_y = psf.gh_deg_y;
   plan.hsize_x = psf.hsize_x;
   plan.hsize_y = psf.hsize_y;
   plan.npix_x = psf.npix_x;
@@ -110,11 +143,7 @@ SpotPlan make_plan(const PsfModel& psf, std::span<const std::vector<double>> gri
   plan.basis_first = first_fiber;
   plan.nwave = static_cast<int>(grids.front().size());
   plan.nwave_padded = (plan.nwave + kFloatLanes - 1) / kFloatLanes * kFloatLanes;
-  plan.has_tails = psf.has_tails;
-  plan.shape = psf.shape;
-  if (plan.shape) {
-    ImageSum sum;
-    plan.of_images = plan.shape->sum_of({}, sum);
+  if (plan.of_images) {
     for (const std::vector<double>& wave_aa : grids) {
       plan.wave_aa.insert(plan.wave_aa.end(), wave_aa.begin(), wave_aa.end());
       plan.wave_aa.insert(plan.wave_aa.end(),

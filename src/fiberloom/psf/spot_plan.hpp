@@ -12,8 +12,9 @@
 
 namespace fiberloom {
 
-/// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), then the five of the
-/// tails.
+/// Order of the series of a fibre: x, y, sigma_x, sigma_y, GH-i-j (i fastest), the five of the
+/// tails; where there is a second core its sigma_x, sigma_y and GH-i-j, then where the first is
+/// cut.
 struct SpotPlan {
   int nx = 0, ny = 0;    ///< stamp
   int stride = 0;        ///< doubles from row to row of a stored spot
@@ -26,10 +27,12 @@ struct SpotPlan {
   bool has_tails = false;
   std::shared_ptr<const SpotShape> shape;  ///< of PsfModel
   bool of_images = false;                  ///< the shape's spots are sums of images
+  bool two_cores = false;                  ///< the shape's spots are two cores and tails
+  int second_degree_x = 0, second_degree_y = 0;
   /// Fibres on grids of their own, from basis_first on: the bases of one fibre after the other
   /// (nbases of them); else there is one, which all share.
   int nbases = 1, basis_first = 0;
-  std::vector<double> wave_aa;  ///< [nbases][nwave_padded] where there is a shape
+  std::vector<double> wave_aa;  ///< [nbases][nwave_padded] of spots that are images
   std::vector<int> domain;      ///< [nseries]: which wavelength domain
   int ndomain = 0;
   std::vector<int> used;  ///< [nseries]: coefficients from here on are zero for every fibre
@@ -40,11 +43,17 @@ struct SpotPlan {
   [[nodiscard]] std::size_t coef_of(int fiber) const noexcept {
     return static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }
+  /// The first series of the tails, and of what follows them.
+  [[nodiscard]] int tail_series() const noexcept { return 4 + (degree_x + 1) * (degree_y + 1); }
+  [[nodiscard]] int second_series() const noexcept { return tail_series() + 5; }
+  [[nodiscard]] int cut_series() const noexcept {
+    return second_series() + 2 + (second_degree_x + 1) * (second_degree_y + 1);
+  }
   /// Which of the bases is a fibre's.
   [[nodiscard]] std::size_t base_of(int fiber) const noexcept {
     return nbases == 1 ? 0 : static_cast<std::size_t>(fiber - basis_first);
   }
-  /// Where there is a shape.
+  /// Of spots that are images.
   [[nodiscard]] double wave_of(int fiber, std::size_t bin) const noexcept {
     return wave_aa[base_of(fiber) * static_cast<std::size_t>(nwave_padded) + bin];
   }

@@ -11,6 +11,8 @@
 
 namespace fiberloom {
 
+struct TwoCores;
+
 /// Where a spot lies: a fibre's wavelength, and the centre that its traces have there.
 struct SpotPlace {
   std::size_t fiber = 0;
@@ -55,11 +57,13 @@ class SpotShape {
   [[nodiscard]] virtual int corner_x(double x) const noexcept = 0;
   [[nodiscard]] virtual int corner_y(double y) const noexcept = 0;
   /// Values [ny][nx] of a spot, not negative, of sum 1; all zero where it has none. The definition,
-  /// in plain loops, and what those kinds are made by that are neither of the following.
+  /// in plain loops; kernels make several spots at a time, by one of the following.
   virtual void evaluate(const SpotPlace& place, double* value) const = 0;
-  /// Of kinds whose spots are sums of images: which, into an empty sum; kernels then make several
-  /// spots at a time. False: another kind. Not defined here: kernels of all levels would share it.
+  /// Of kinds whose spots are sums of images: which, into an empty sum. False: another kind. Not
+  /// defined here, as the next: kernels of all levels would share them.
   [[nodiscard]] virtual bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept;
+  /// Of kinds whose spots are Gauss-Hermite cores: their series. Null: another kind.
+  [[nodiscard]] virtual const TwoCores* cores() const noexcept;
 
  protected:
   SpotShape(int nx, int ny) : nx_(nx), ny_(ny) {}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spots that are images: the summed tables against plain loops, the kernels against the reference.
+// Spots that are images or two cores: the summed tables against plain loops, the kernels against
+// the reference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -9,6 +11,8 @@
 
 #include "fiberloom/psf/pixel_spots.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
+#include "fiberloom/psf/two_core_spots.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 namespace {
@@ -128,7 +132,8 @@ TEST(SpotGrid, MovesSpotsByPartsOfFinePixelsAsTheirLightIsShared) {
 }
 
 /// Of two fibres and 16 bins, the kernels against the definition.
-void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave, Isa isa) {
+void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave, Isa isa,
+                          double float_tolerance) {
   SCOPED_TRACE(isa_name(isa));
   const SpotPlan plan = make_spot_plan(psf, wave);
   const SpotKernels& kernels = spot_kernels(isa);
@@ -152,7 +157,8 @@ void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave, 
           const double v = spot.value[static_cast<std::size_t>(r * spot.nx + c)];
           EXPECT_NEAR(at[r * plan.stride + c + spot.x0 - trace.frame[bin]], v, 2e-15);
           const int shift = spot.x0 - frame_of(spot.x0, kFloatLanes);
-          EXPECT_NEAR(static_cast<double>(narrow[r * plan.float_stride + c + shift]), v, 1e-7);
+          EXPECT_NEAR(static_cast<double>(narrow[r * plan.float_stride + c + shift]), v,
+                      float_tolerance);
           elsewhere -= v;
         }
       }
@@ -161,8 +167,9 @@ void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave, 
   }
 }
 
-void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave) {
-  for (const Isa isa : available_isas()) expect_kernels_agree(psf, wave, isa);
+void expect_kernels_agree(const PsfModel& psf, const std::vector<double>& wave,
+                          double float_tolerance = 1e-7) {
+  for (const Isa isa : available_isas()) expect_kernels_agree(psf, wave, isa, float_tolerance);
 }
 
 TEST(SpotKernel, GivesTheSpotsOfAShapeAtEachIsa) {
@@ -189,6 +196,72 @@ TEST(SpotKernel, ShiftsByWholePixelsAndByHardlyAny) {
   expect_kernels_agree(psf, wave);
   psf.shape = pca_shape();
   expect_kernels_agree(psf, wave);
+}
+
+LegendreSeries of_two(double first, double slope, double second = NAN) {
+  LegendreSeries s{5000, 5100, Array2D<double>(2, 2, slope)};
+  s.coef(0, 0) = first;
+  s.coef(1, 0) = std::isnan(second) ? first : second;
+  return s;
+}
+
+/// Cores of these degrees; the second one of the second fibre has no width.
+TwoCores two_cores(int degree, int second_degree, double tail_index) {
+  TwoCores cores;
+  cores.hsize_x = 8;
+  cores.hsize_y = 5;
+  const auto core = [](int deg_x, int deg_y, LegendreSeries sigma_x, LegendreSeries sigma_y,
+                       double light) {
+    HermiteCore c{deg_x, deg_y, std::move(sigma_x), std::move(sigma_y), {}};
+    for (int i = 0; i < (deg_x + 1) * (deg_y + 1); ++i)
+      c.coef.push_back(
+          of_two(i == 0 ? light : 0.03 * light * std::sin(i), 0.01 * light * std::cos(i)));
+    return c;
+  };
+  cores.first = core(degree, degree, of_two(1, 0), of_two(1, 0), 1);
+  cores.second =
+      core(second_degree, second_degree - 1, of_two(2.1, 0.1), of_two(1.9, 0, -0.1), 0.1);
+  cores.cut_sigma = of_two(2.9, 0.3);
+  cores.tails = {of_two(0.003, 0.001), of_two(1.1, 0), of_two(1, 0.1), of_two(0.9, 0),
+                 of_two(tail_index, 0)};
+  return cores;
+}
+
+TEST(SpotKernel, GivesTheSpotsOfTwoCoresAtEachIsa) {
+  std::vector<double> wave;
+  for (int j = 0; j < 19; ++j) wave.push_back(5011.3 + 1.37 * j);
+  for (const double index : {2.0, 2.3}) {
+    for (const int degree : {3, 6}) {
+      const TwoCores cores = two_cores(degree, 2, index);
+      expect_kernels_agree(psf_with(make_two_cores(cores)), wave, 5e-7);
+    }
+  }
+  // a core of the tails alone: no light in the middle
+  TwoCores bare = two_cores(1, 1, 2);
+  bare.tails.core = of_two(0, 0);
+  expect_kernels_agree(psf_with(make_two_cores(bare)), wave, 5e-7);
+}
+
+TEST(SpotKernel, CutsTheFirstCoreWhereItShould) {
+  TwoCores cores = two_cores(6, 2, 2);
+  const auto light_of = [&](double cut) {
+    cores.cut_sigma = of_two(cut, 0);
+    const SpotPlan plan = make_spot_plan(psf_with(make_two_cores(cores)), {5030, 5031});
+    const FiberTrace trace = trace_fiber(plan, 0);
+    std::vector<double> tile(kLanes * plan.spot_size());
+    make_spots(spot_kernels(active_isa()).spots, plan, 0, 0, trace, tile.data());
+    return *std::max_element(tile.begin(), tile.begin() + plan.ny * plan.stride);
+  };
+  const double whole = light_of(100), cut = light_of(0.2), none = light_of(0);
+  EXPECT_GT(whole, 0.1);
+  EXPECT_LT(none, 0.4 * whole) << "the second core and the tails alone";
+  EXPECT_NE(cut, whole);
+}
+
+TEST(SpotPlan, RefusesCoresThatItHasNoRoomFor) {
+  const TwoCores cores = two_cores(13, 2, 2);
+  const PsfModel psf = psf_with(make_two_cores(cores));
+  EXPECT_THROW((void)make_spot_plan(psf, {5030, 5031}), loom::Error);
 }
 
 TEST(MakeUnitLight, CutsWhatIsNegativeAndLeavesNoLightDark) {

@@ -50,6 +50,7 @@ class TwoCoreShape final : public SpotShape {
   [[nodiscard]] int corner_y(double y) const noexcept override {
     return static_cast<int>(std::floor(y - c_.hsize_y));
   }
+  [[nodiscard]] const TwoCores* cores() const noexcept override { return &c_; }
   void evaluate(const SpotPlace& place, double* value) const override {
     const auto n = static_cast<std::size_t>(nx()) * static_cast<std::size_t>(ny());
     std::fill_n(value, n, 0.0);

@@ -16,6 +16,7 @@ struct HermiteCore {
   std::vector<LegendreSeries> coef;  ///< GH-i-j at [j * (degree_x + 1) + i]
 };
 
+/// The widths of the first core are sigma_x and sigma_y of the PsfModel, where a fibre has spots.
 struct TwoCores {
   int hsize_x = 8, hsize_y = 5;  ///< the stamp is 2 hsize_x x 2 hsize_y pixels
   HermiteCore first, second;

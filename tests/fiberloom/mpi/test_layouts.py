@@ -45,6 +45,11 @@ class Layouts(MpiCase):
         self.run_ranks(3, "--quiet", "--compress", *CUT, out=out)
         self.assertEqual(self.outputs(out), self.outputs())
 
+    def test_frames_whose_wings_are_taken_off_on_2_and_3_ranks(self):
+        self.tree.add_exposures(1)
+        self.expect_as_alone(3, (2, CUT), (3, CUT), options=[
+            "--psf-tails", "--wings", "30", "--reject", "6", "--model-variance"])
+
     def test_two_frames_on_2_and_3_ranks_with_a_device_each(self):
         self.tree.add_exposures(2, cameras=["r0"])
         self.expect_as_alone(2, (2, []), (3, []), (3, CUT), options=["--backend", "emulate"])
