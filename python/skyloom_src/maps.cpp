@@ -292,6 +292,7 @@ py::dict observation_of(const SimulatedTod& source, std::size_t number, std::siz
 
 py::dict simulate(const Input<float>& sky, const py::dict& options, std::size_t threads) {
   auto job = job_of(simulate_option_rows(), options);
+  check_ground(job);
   job.simulation.noise = !job.no_noise;
   const SimulatedTod source(job.simulation, sky_of(sky));
   py::dict out;

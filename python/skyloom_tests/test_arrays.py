@@ -259,3 +259,9 @@ def test_errors_pickle_and_know_their_codes(boresight):
 def test_the_command_line_comes_with_the_package():
     done = subprocess.run([sys.executable, "-m", "skyloom", "--version"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == f"skyloom {skyloom.__version__}\n"
+
+
+def test_what_belongs_to_the_ground_is_not_taken_for_a_satellite():
+    for wish in (dict(atmosphere=0.1), dict(ground_signal=1e-5)):
+        with pytest.raises(skyloom.ArgumentError, match="--schedule"):
+            skyloom.simulate(minutes=1, rate=5, **wish)

@@ -50,17 +50,7 @@ void write_summary(const SimulateCommand& command, const MapSummary& summary,
 }
 
 void check_wishes(const SimulateCommand& command) {
-  if (!command.job.simulation.stretches.empty() && command.job.schedule.empty()) {
-    throw Error(Status::kUsage, "--intervals: expected --schedule, whose scans have them");
-  }
-  if (command.job.simulation.atmosphere.any() && command.job.schedule.empty()) {
-    throw Error(Status::kUsage, "--atmosphere: expected --schedule, a telescope on the ground");
-  }
-  const bool ground = command.job.simulation.ground.any() || !command.job.ground_map.empty();
-  if (ground && command.job.schedule.empty()) {
-    throw Error(Status::kUsage,
-                "--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
-  }
+  check_ground(command.job);
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/simulate_option_table.hpp"
 
+#include "loom/base/error.hpp"
+#include "skyloom/status.hpp"
+
 namespace skyloom {
 namespace {
 
@@ -354,5 +357,19 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
 }  // namespace
 
 std::span<const OptionRow<SimulateJob>> simulate_option_rows() { return kSimulateRows; }
+
+void check_ground(const SimulateJob& job) {
+  if (!job.schedule.empty()) return;
+  const auto refuse = [](const char* what) { throw Error(Status::kUsage, what); };
+  if (!job.simulation.stretches.empty()) {
+    refuse("--intervals: expected --schedule, whose scans have them");
+  }
+  if (job.simulation.atmosphere.any()) {
+    refuse("--atmosphere: expected --schedule, a telescope on the ground");
+  }
+  if (job.simulation.ground.any() || !job.ground_map.empty()) {
+    refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
+  }
+}
 
 }  // namespace skyloom
