@@ -9,6 +9,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "loom/simd/swap_words.hpp"
+
 namespace loom {
 
 static_assert(std::endian::native == std::endian::little, "big-endian hosts are not supported");
@@ -49,10 +51,6 @@ void store_be(std::uint8_t* p, T value) noexcept {
   const auto u = byte_swap(std::bit_cast<UnsignedOf<sizeof(T)>>(value));
   std::memcpy(p, &u, sizeof u);
 }
-
-/// n words of 4 or of 8 bytes with their bytes turned round (the same place is fine).
-void swap_words_of_4(const std::uint8_t* in, std::uint8_t* out, std::size_t n) noexcept;
-void swap_words_of_8(const std::uint8_t* in, std::uint8_t* out, std::size_t n) noexcept;
 
 /// n big-endian values of T at `in` to native ones at `out` (the same place is fine).
 template <class T>

@@ -32,7 +32,8 @@ Command make_info() {
       .text = "say what observations and maps hold",
       .footer = "Example:\n  skyloom info maps/map.fits\n\n" + exit_codes_of_reader().text()};
   const auto files = std::make_shared<std::vector<std::string>>();
-  command.options.add("FILE", files.get(), "observation (HDF5) or map (FITS, HDF5)", {.required = true});
+  command.options.add("FILE", files.get(), "observation (HDF5) or map (FITS, HDF5)",
+                      {.required = true});
   command.run = [files](const Invocation&) { return run_info(*files); };
   return command;
 }

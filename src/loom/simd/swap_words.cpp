@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pixels of a frame are 34 million words: half an instruction a word with AVX2, 6 without.
-#include "loom/files/byte_order.hpp"
+#include "loom/simd/swap_words.hpp"
 
 #include <array>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -11,10 +12,16 @@
 namespace loom {
 namespace {
 
+std::uint32_t turned(std::uint32_t word) noexcept { return __builtin_bswap32(word); }
+std::uint64_t turned(std::uint64_t word) noexcept { return __builtin_bswap64(word); }
+
 template <class Word>
 void swap_words(const std::uint8_t* in, std::uint8_t* out, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
-    store_be(out + i * sizeof(Word), load_le<Word>(in + i * sizeof(Word)));
+    Word word;
+    std::memcpy(&word, in + i * sizeof word, sizeof word);
+    word = turned(word);
+    std::memcpy(out + i * sizeof word, &word, sizeof word);
   }
 }
 
