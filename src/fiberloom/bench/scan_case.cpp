@@ -125,7 +125,7 @@ std::unique_ptr<ScanCase> make_scan_case(const ScanCaseOptions& o) {
 
 ScanAgreement compare_scans(const redshift::TargetSet& set, const std::vector<Curve>& cpu,
                             const std::vector<Curve>& card) {
-  constexpr double kMost = 1e-7;  // of sums in floats
+  constexpr double kMost = 1e-6;  // of sums in floats
   ScanAgreement out;
   bool same_place = cpu.size() == card.size(), finite = true;
   for (std::size_t t = 0; t < set.targets.size() && same_place; ++t) {

@@ -29,7 +29,7 @@ struct ScanAgreement {
   double difference = 0;  ///< largest of chi2, as a share of chi2 without any model
   std::string detail;
 };
-/// chi2 within 1e-7 of chi2 without any model, and the same least chi2's redshift of each target.
+/// chi2 within 1e-6 of chi2 without any model, and the same least chi2's redshift of each target.
 [[nodiscard]] ScanAgreement compare_scans(const redshift::TargetSet& set,
                                           const std::vector<redshift::Curve>& cpu,
                                           const std::vector<redshift::Curve>& card);
