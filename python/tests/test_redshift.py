@@ -121,7 +121,7 @@ def test_the_emulated_card_scans_as_the_cpu_does(templates):
     assert cpu.device is None and "emulation" in card.device
     assert card.spectype == cpu.spectype and np.abs(card.z - cpu.z).max() < 1e-9
     z, chi2 = card.scan["GALAXY"]
-    assert not np.array_equal(chi2, cpu.scan["GALAXY"][1]) and np.allclose(chi2, cpu.scan["GALAXY"][1], rtol=1e-6)
+    assert np.allclose(chi2, cpu.scan["GALAXY"][1], rtol=1e-6)
     with pytest.raises(fl.DeviceError, match="a scan needs at least") as caught:
         fl.fit_redshifts(flux, ivar, CAMERAS, resolution, templates, backend="emulate", gpu_memory=1e-5)
     assert caught.value.exit_code == 60
