@@ -27,6 +27,18 @@ struct Scratch {
   P tail[kMaxStampX * kMaxStampY], value[kMaxStampX * kMaxStampY];
 };
 
+/// The series of a fibre from bin j on.
+lane::SpotSeries<double> double_series(const SpotPlan& plan, int fiber, int j) {
+  return {plan.coef.data() + plan.coef_of(fiber),       plan.domain.data(), plan.used.data(),
+          plan.basis.data() + plan.basis_of(fiber) + j, plan.ncoef,         plan.nwave_padded};
+}
+
+lane::SpotSeries<float> float_series(const SpotPlan& plan, int fiber, int j) {
+  return {
+      plan.float_coef.data() + plan.coef_of(fiber),       plan.domain.data(), plan.used.data(),
+      plan.float_basis.data() + plan.basis_of(fiber) + j, plan.ncoef,         plan.nwave_padded};
+}
+
 /// Packs begin at columns that are multiples of as many.
 template <class P>
 inline constexpr int kAligned = sizeof(typename P::Real) == sizeof(double) ? kLanes : kFloatLanes;
@@ -35,7 +47,7 @@ inline constexpr int kAligned = sizeof(typename P::Real) == sizeof(double) ? kLa
 template <class P>
 void add_tails(const SpotPlan& plan, const lane::SpotSeries<typename P::Real>& series,
                const int* x0, const int* y0, const double* x, const double* y, Scratch<P>& s) {
-  const int base = 4 + (plan.degree_x + 1) * (plan.degree_y + 1);
+  const int base = plan.tail_series();
   P parameter[5];
   for (int i = 0; i < 5; ++i) parameter[i] = lane::legendre<P>(series, base + i);
   P x_offset, y_offset;  // pixel 0 minus the centre

@@ -27,6 +27,8 @@ struct SpotPlan {
   bool has_tails = false;
   std::shared_ptr<const SpotShape> shape;  ///< of PsfModel
   bool of_images = false;                  ///< the shape's spots are sums of images
+  bool two_cores = false;                  ///< the shape's spots are two cores and tails
+  int second_degree_x = 0, second_degree_y = 0;
   /// Fibres on grids of their own, from basis_first on: the bases of one fibre after the other
   /// (nbases of them); else there is one, which all share.
   int nbases = 1, basis_first = 0;
@@ -38,8 +40,6 @@ struct SpotPlan {
   Buffer<double> basis;   ///< [nbases][ndomain][ncoef][nwave_padded]: P_k(u(lambda))
   Buffer<float> float_coef, float_basis;  ///< the same, rounded
 
-  bool two_cores = false;  ///< the shape's spots are two cores and tails
-  int second_degree_x = 0, second_degree_y = 0;
   [[nodiscard]] std::size_t coef_of(int fiber) const noexcept {
     return static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }

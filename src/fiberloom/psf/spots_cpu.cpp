@@ -39,11 +39,7 @@ void spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace,
               double* const* out) {
   for (int first = 0; first < kLanes; first += Pack::width) {
     const int j = j0 + first;
-    pack_of_spots<Pack, NX, NY, D>(
-        plan,
-        {plan.coef.data() + plan.coef_of(fiber), plan.domain.data(), plan.used.data(),
-         plan.basis.data() + plan.basis_of(fiber) + j, plan.ncoef, plan.nwave_padded},
-        j, trace, out + first);
+    pack_of_spots<Pack, NX, NY, D>(plan, double_series(plan, fiber, j), j, trace, out + first);
   }
 }
 
@@ -55,11 +51,7 @@ void float_spots_of(const SpotPlan& plan, int fiber, int j0, const FiberTrace& t
     for (int i = 0; i < FloatPack::width; ++i) {
       each[i] = out + static_cast<std::size_t>(first + i) * plan.float_spot_size();
     }
-    pack_of_spots<FloatPack, NX, NY, D>(
-        plan,
-        {plan.float_coef.data() + plan.coef_of(fiber), plan.domain.data(), plan.used.data(),
-         plan.float_basis.data() + plan.basis_of(fiber) + j, plan.ncoef, plan.nwave_padded},
-        j, trace, each);
+    pack_of_spots<FloatPack, NX, NY, D>(plan, float_series(plan, fiber, j), j, trace, each);
   }
 }
 

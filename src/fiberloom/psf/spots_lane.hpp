@@ -157,20 +157,23 @@ FL_LANE_HD inline void pixel_integrals(V first, V sigma, int n_runtime, int degr
       [](int) {});
 }
 
-/// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p), clipped at 0 into out[r * nx + p]; returns its
-/// sum.
-template <class V, int NX, int NY, int D>
+/// What contract() leaves: all of a spot, or its core as it is, for those that have more to add.
+enum class Contracted { kSpot, kCore };
+
+/// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p) into out[r * nx + p], with the tail, which may be
+/// null, and clipped at 0; returns its sum.
+template <class V, int NX, int NY, int D, Contracted what = Contracted::kSpot>
 FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* tail, int nx_runtime,
                              int ny_runtime, int dx_runtime, int dy_runtime, V* out) {
   const int nx = NX > 0 ? NX : nx_runtime, ny = NX > 0 ? NY : ny_runtime;
-  const int dx = NX > 0 ? D : dx_runtime, dy = NX > 0 ? D : dy_runtime;
+  const int dx = D > 0 ? D : dx_runtime, dy = D > 0 ? D : dy_runtime;
   // Two rows at a time, so that a coefficient or a column that is loaded serves both; the last row
   // of an odd number is done twice.
   V total(0.0);
   for (int first = 0; first < ny; first += 2) {
     const int second = first + 1 < ny ? first + 1 : first;
     V t0[D > 0 ? D + 1 : kMaxDegree + 1], t1[D > 0 ? D + 1 : kMaxDegree + 1];
-    if constexpr (NX == 0) {  // the compiler cannot see that the first i of them are all it takes
+    if constexpr (D == 0) {  // the compiler cannot see that the first i of them are all it takes
       for (int i = 0; i <= kMaxDegree; ++i) t0[i] = t1[i] = V(0.0);
     }
     FL_UNROLL
@@ -194,12 +197,14 @@ FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* t
         s0 = fma(t0[i], c, s0);
         s1 = fma(t1[i], c, s1);
       }
-      if (tail != nullptr) {
-        s0 += tail[first * nx + p];
-        s1 += tail[second * nx + p];
+      if constexpr (what == Contracted::kSpot) {
+        if (tail != nullptr) {
+          s0 += tail[first * nx + p];
+          s1 += tail[second * nx + p];
+        }
+        s0 = max(s0, V(0.0));
+        s1 = max(s1, V(0.0));
       }
-      s0 = max(s0, V(0.0));
-      s1 = max(s1, V(0.0));
       row0 += s0;
       row1 += s1;
       out[first * nx + p] = s0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spots of two Gauss-Hermite cores of one ISA level, the first cut at so many sigma, by the lane
-// texts of one (spots_cpu.cpp).
-#include <algorithm>
-
+// texts of one. A file of its own: beside them in spots_cpu.cpp GCC 12 fused other products of one
+// core at level v3 (1.4e-17).
 #include "fiberloom/psf/spot_packs_lane.hpp"
 
 namespace fiberloom::FIBERLOOM_ISA_NS {
@@ -14,17 +13,6 @@ template <class P>
 struct Reached {
   alignas(64) typename P::Real pixel[kMaxStampX * kMaxStampY * P::width];
 };
-
-lane::SpotSeries<double> double_series(const SpotPlan& plan, int fiber, int j) {
-  return {plan.coef.data() + plan.coef_of(fiber),       plan.domain.data(), plan.used.data(),
-          plan.basis.data() + plan.basis_of(fiber) + j, plan.ncoef,         plan.nwave_padded};
-}
-
-lane::SpotSeries<float> float_series(const SpotPlan& plan, int fiber, int j) {
-  return {
-      plan.float_coef.data() + plan.coef_of(fiber),       plan.domain.data(), plan.used.data(),
-      plan.float_basis.data() + plan.basis_of(fiber) + j, plan.ncoef,         plan.nwave_padded};
-}
 
 /// Pixels whose centre is less than so many sigma of the first core away. In double for floats,
 /// too: a pixel is in or out, and both kernels shall have it so.
@@ -59,57 +47,11 @@ void mark_reached(const SpotPlan& plan, int fiber, int j, const FiberTrace& trac
   }
 }
 
-/// core(r, p) = sum_i (sum_j c_ij Y_j(r)) X_i(p); finish(pixel, core) of pixel r * nx + p into
-/// out[pixel]; returns their sum. D > 0: degree both ways. The text of lane::contract(), which
-/// would be one with it but that GCC 12 then fuses other products of one core at level v3
-/// (1.4e-17).
-template <class V, int NX, int NY, int D, class Finish>
-FL_LANE_HD inline V contract_each(const V* cx, const V* cy, const V* coef, int nx_runtime,
-                                  int ny_runtime, int dx_runtime, int dy_runtime, Finish finish,
-                                  V* out) {
-  const int nx = NX > 0 ? NX : nx_runtime, ny = NX > 0 ? NY : ny_runtime;
-  const int dx = D > 0 ? D : dx_runtime, dy = D > 0 ? D : dy_runtime;
-  // Two rows at a time, so that a coefficient or a column that is loaded serves both; the last row
-  // of an odd number is done twice.
-  V total(0.0);
-  for (int first = 0; first < ny; first += 2) {
-    const int second = first + 1 < ny ? first + 1 : first;
-    V t0[D > 0 ? D + 1 : kMaxDegree + 1], t1[D > 0 ? D + 1 : kMaxDegree + 1];
-    if constexpr (D == 0) {  // the compiler cannot see that the first i of them are all it takes
-      for (int i = 0; i <= kMaxDegree; ++i) t0[i] = t1[i] = V(0.0);
-    }
-    FL_UNROLL
-    for (int i = 0; i <= dx; ++i) {
-      V s0 = coef[i] * cy[first], s1 = coef[i] * cy[second];
-      FL_UNROLL
-      for (int j = 1; j <= dy; ++j) {
-        const V c = coef[j * (dx + 1) + i];
-        s0 = fma(c, cy[j * ny + first], s0);
-        s1 = fma(c, cy[j * ny + second], s1);
-      }
-      t0[i] = s0;
-      t1[i] = s1;
-    }
-    V row0(0.0), row1(0.0);
-    for (int p = 0; p < nx; ++p) {
-      V s0 = t0[0] * cx[p], s1 = t1[0] * cx[p];
-      FL_UNROLL
-      for (int i = 1; i <= dx; ++i) {
-        const V c = cx[i * nx + p];
-        s0 = fma(t0[i], c, s0);
-        s1 = fma(t1[i], c, s1);
-      }
-      s0 = finish(first * nx + p, s0);
-      s1 = finish(second * nx + p, s1);
-      row0 += s0;
-      row1 += s1;
-      out[first * nx + p] = s0;
-      out[second * nx + p] = s1;
-    }
-    total += row0;
-    if (second != first) total += row1;
-  }
-  return total;
+/// A core as it is into s.value.
+template <class P, int D>
+FL_INLINE void contract_core(const SpotPlan& plan, int degree_x, int degree_y, Scratch<P>& s) {
+  (void)lane::contract<P, 0, 0, D, lane::Contracted::kCore>(s.x, s.y, s.coef, nullptr, plan.nx,
+                                                            plan.ny, degree_x, degree_y, s.value);
 }
 
 /// The second core, as it is, to the tails. One without a width is not there.
@@ -124,25 +66,25 @@ void add_second_core(const SpotPlan& plan, const lane::SpotSeries<typename P::Re
     s.coef[c] = select_positive(there, lane::legendre<P>(series, base + 2 + c), P(0.0));
   lane::pixel_integrals<P, 0, 0>(edge_x, sx, plan.nx, dx, s.x);
   lane::pixel_integrals<P, 0, 0>(edge_y, sy, plan.ny, dy, s.y);
-  const P* tail = s.tail;
-  (void)contract_each<P, 0, 0, 0>(
-      s.x, s.y, s.coef, plan.nx, plan.ny, dx, dy,
-      [=](int pixel, P core) [[gnu::always_inline]] { return core + tail[pixel]; }, s.value);
-  std::copy_n(s.value, plan.nx * plan.ny, s.tail);
+  contract_core<P, 0>(plan, dx, dy, s);
+  for (int pixel = 0; pixel < plan.nx * plan.ny; ++pixel) s.tail[pixel] += s.value[pixel];
 }
 
-/// What there is of two cores and tails at a pixel, the first core given.
-template <class P, int NX, int NY, int D>
-FL_INLINE P contract_two(const SpotPlan& plan, const Reached<P>& reached, Scratch<P>& s) {
-  const P* rest = s.tail;
-  const auto* within = reached.pixel;
-  return contract_each<P, NX, NY, D>(
-      s.x, s.y, s.coef, plan.nx, plan.ny, plan.degree_x, plan.degree_y,
-      [=](int pixel, P core) [[gnu::always_inline]] {
-        const P first = select_positive(P::load(within + pixel * P::width), core, P(0.0));
-        return max(first + rest[pixel], P(0.0));
-      },
-      s.value);
+/// What there is of two cores and tails, the first core given, into s.value; returns its sum.
+template <class P>
+P join_cores(const SpotPlan& plan, const Reached<P>& reached, Scratch<P>& s) {
+  P total(0.0);
+  for (int r = 0, pixel = 0; r < plan.ny; ++r) {
+    P row(0.0);
+    for (int p = 0; p < plan.nx; ++p, ++pixel) {
+      const P within = P::load(reached.pixel + pixel * P::width);
+      const P first = select_positive(within, s.value[pixel], P(0.0));
+      s.value[pixel] = max(first + s.tail[pixel], P(0.0));
+      row += s.value[pixel];
+    }
+    total += row;
+  }
+  return total;
 }
 
 /// P::width spots from bin j on.
@@ -165,7 +107,8 @@ FL_INLINE void pack_of_two_cores(const SpotPlan& plan,
   for (int c = 0; c < ncoef; ++c) s.coef[c] = lane::legendre<P>(series, 4 + c);
   lane::pixel_integrals<P, 0, D>(edge_x, sx, plan.nx, plan.degree_x, s.x);
   lane::pixel_integrals<P, 0, D>(edge_y, sy, plan.ny, plan.degree_y, s.y);
-  const P total = contract_two<P, 0, 0, D>(plan, reached, s);
+  contract_core<P, D>(plan, plan.degree_x, plan.degree_y, s);
+  const P total = join_cores(plan, reached, s);
   const P scale = select_positive(live, select_positive(total, P(1.0) / total, P(0.0)), P(0.0));
   transpose_out<P, 0, 0>(plan, s.value, scale, x0, out);
 }

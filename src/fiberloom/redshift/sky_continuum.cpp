@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loom/base/median.hpp"
+
 namespace fiberloom::redshift {
 namespace {
 
@@ -49,9 +51,7 @@ double SkyMeans::excess_variance(const std::vector<Mean>& means) {
   const auto median_at = [&](double variance) {
     std::transform(means.begin(), means.end(), ratios.begin(),
                    [&](const Mean& m) { return m.flux * m.flux / (variance + m.variance); });
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    return *middle;
+    return upper_median(ratios);
   };
   if (median_at(0) <= kMedianSquare) return 0;
   double low = 0, high = 0;

@@ -100,7 +100,7 @@ void write_hdf5_map(const std::string& path, Overwrite overwrite, const Healpix&
     if (file.part == nullptr) {
       for (std::size_t i = first; i < first + chunk; ++i) put(i);
     } else {
-      for (; next < numbers.size() && static_cast<std::size_t>(numbers[next]) < first + chunk;) {
+      while (next < numbers.size() && static_cast<std::size_t>(numbers[next]) < first + chunk) {
         put(static_cast<std::size_t>(numbers[next++]));
       }
     }

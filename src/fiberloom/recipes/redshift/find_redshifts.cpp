@@ -173,9 +173,9 @@ void RedshiftSearch::keep_extras(std::size_t group, const TargetFits& fits,
 }
 
 std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky() const {
+  if (!has_sky_continuum(job_.options)) return {};
   redshift::SkyMeans means;
   SerialExecutor executor;
-  if (!has_sky_continuum(job_.options)) return {};
   std::vector<std::size_t> skies;
   for (std::size_t t = 0; t < inputs_.zwarn.size(); ++t) {
     if ((inputs_.zwarn[t] & redshift::zwarn::kSky) != 0) skies.push_back(t);
