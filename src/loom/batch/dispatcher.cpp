@@ -115,6 +115,11 @@ void Dispatcher::settled(std::size_t index) {
   tasks_.at(index).settled = true;
 }
 
+bool Dispatcher::is_settled(std::size_t index) const {
+  const auto known = tasks_.find(index);
+  return known != tasks_.end() && known->second.settled;
+}
+
 void Dispatcher::withdraw(std::size_t index) {
   Entry& task = tasks_.at(index);
   if (task.left.empty()) return;

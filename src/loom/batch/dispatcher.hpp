@@ -69,6 +69,7 @@ class Dispatcher {
   void finished_whole(int rank, double now, std::size_t task);
   /// The task's outcome is known, good or bad: what of it is not yet handed out will not be.
   void settled(std::size_t task);
+  [[nodiscard]] bool is_settled(std::size_t task) const;
   /// What of it is not yet handed out will not be, until begin_again().
   void withdraw(std::size_t task);
   /// What was done of the task is void: a rank that had a part of it leaves, or lost it.

@@ -52,7 +52,8 @@ bool RankServer::handle(int from, int tag, std::span<const std::byte> bytes, dou
     case kTagState: {
       Outcome outcome;
       from_bytes(bytes, outcome);
-      if (hear_) hear_(outcome);
+      // A rank may be at a part of a task that has failed by another part.
+      if (hear_ && !dispatcher_.is_settled(outcome.task)) hear_(outcome);
       return true;
     }
     case kTagOutcome: {
