@@ -126,7 +126,7 @@ void tell_of_narrow_bins(const PsfModel& psf, const Observer& observer,
                       fibers_in_words(fibers).c_str(), kLeastSigma));
 }
 
-/// Blanks them as a whole, which the rows of R of a device's result are not yet.
+/// Blanks them as a whole, and tells of them.
 void settle_not_computed(const Observer& observer, ExtractResult& result) {
   const std::vector<ResultBin> lost = not_computed_bins(result);
   if (lost.empty()) return;

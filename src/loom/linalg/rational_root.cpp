@@ -73,7 +73,7 @@ double approximation_error(double kappa, int poles) {
 
 int pole_count(double kappa, double tolerance) {
   int poles = 4;
-  while (poles < 40 && approximation_error(kappa, poles) > tolerance) poles += 2;
+  while (poles < kMostPoles && approximation_error(kappa, poles) > tolerance) poles += 2;
   return poles;
 }
 

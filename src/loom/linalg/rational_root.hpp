@@ -12,8 +12,10 @@ struct RationalRoot {
   double error = 0;          ///< bound on the relative error of sqrt over [low, high]
 };
 
-/// Number of poles from the fixed ladder 4, 6, 8 ... 40 whose relative error over a condition
-/// number kappa > 1 is at most `tolerance`.
+inline constexpr int kMostPoles = 40;
+
+/// Number of poles from the fixed ladder 4, 6, 8 ... kMostPoles whose relative error over a
+/// condition number kappa > 1 is at most `tolerance`.
 [[nodiscard]] int pole_count(double kappa, double tolerance);
 
 /// K poles for [low, high], 0 < low < high.

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <future>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -54,6 +55,16 @@ std::unique_ptr<DeviceEngine> emulated(const EmulatedDeviceOptions& device = {},
 ExtractResult by_device(const Case& c, DeviceEngine& engine) {
   SerialExecutor serial;
   return engine.extract(c.ccd, c.psf, c.options, serial);
+}
+
+struct Both {
+  ExtractResult cpu, device;
+};
+/// By both, nothing being left to the CPU.
+Both by_both(const Case& c) {
+  Both both{by_cpu(c), by_device(c, *emulated())};
+  EXPECT_TRUE(both.device.device.cpu_bundles.empty());
+  return both;
 }
 
 /// Differences: flux in sigma, the others relative or absolute as they are kept. Counted, since the
@@ -120,10 +131,7 @@ void kill_block(Case& c, std::size_t half_rows, std::size_t half_columns) {
 
 TEST(DeviceEngine, AgreesWithTheCpuEngineOnACleanFrameOfSeveralWindows) {
   const Case c = make_case(6, 3, 0, 260);
-  const ExtractResult cpu = by_cpu(c);
-  const auto engine = emulated();
-  const ExtractResult device = by_device(c, *engine);
-  EXPECT_TRUE(device.device.cpu_bundles.empty());
+  const auto [cpu, device] = by_both(c);
   EXPECT_GT(cpu.bundles[0].windows, 1);
   expect_equal_within(cpu, device, allowed(cpu));
   expect_same_decisions(cpu, device);
@@ -133,8 +141,7 @@ TEST(DeviceEngine, AgreesBesideDeadPixelsWhereBandsAreWidenedAndNarrowedAgain) {
   Case c = make_case(6, 3, 0, 120);
   kill_block(c, 12, 9);
   const ExtractResult cpu = by_cpu_with_bands_everywhere(c);
-  const auto engine = emulated();
-  const ExtractResult device = by_device(c, *engine);
+  const ExtractResult device = by_device(c, *emulated());
   EXPECT_TRUE(device.device.cpu_bundles.empty());
   EXPECT_GT(cpu.bundles[0].half_bandwidth + cpu.bundles[1].half_bandwidth, 16);
   EXPECT_GT(cpu.bundles[0].unconstrained + cpu.bundles[1].unconstrained, 0U);
@@ -149,16 +156,43 @@ TEST(DeviceEngine, AgreesAtATightToleranceWithTheModelImageAndARangeOfFibers) {
   c.options.want_model = true;
   c.options.spec_min = 1;
   c.options.nspec = 4;
-  const ExtractResult cpu = by_cpu(c);
-  const auto engine = emulated();
-  const ExtractResult device = by_device(c, *engine);
-  EXPECT_TRUE(device.device.cpu_bundles.empty());
+  const auto [cpu, device] = by_both(c);
   expect_equal_within(cpu, device, allowed(cpu));
   ASSERT_EQ(cpu.model.size(), device.model.size());
   for (std::size_t i = 0; i < cpu.model.size(); ++i) {
     ASSERT_NEAR(cpu.model.data()[i], device.model.data()[i],
                 1e-5 * (1 + std::abs(cpu.model.data()[i])));
   }
+}
+
+/// Multiplies all pixels by `factor`, weights such that the signal-to-noise ratios stay.
+void scale_light(Case& c, double factor) {
+  auto& image = std::get<Array2D<double>>(c.ccd.image.data());
+  for (double& pixel : std::span(image.data(), image.size())) pixel *= factor;
+  for (double& w : std::span(ivar_of(c).data(), image.size())) w /= factor * factor;
+}
+
+TEST(DeviceEngine, MakesNoMoreLightOfAnyInputThanTheCpu) {
+  Case c = make_case(3, 3);
+  scale_light(c, 1e31);
+  const auto [cpu, device] = by_both(c);
+  EXPECT_GT(*std::max_element(cpu.chi2pix.data(), cpu.chi2pix.data() + cpu.chi2pix.size()), 100);
+  expect_equal_within(cpu, device, allowed(cpu));
+}
+
+TEST(DeviceEngine, StopsAfterAsManyIterationsAsItMay) {
+  const Case c = make_case(6, 3, 0.001);
+  exact::Tuning tuning = exact::tuning_of(c.options);
+  tuning.most_iterations = by_cpu(c).bundles[0].cg_iterations - 1;
+  SerialExecutor serial;
+  const ExtractResult cpu =
+      exact::extract(c.ccd, c.psf, c.options, tuning, active_isa(), serial, {}, nullptr);
+  const ExtractResult device =
+      emulated()->extract(c.ccd, c.psf, c.options, tuning, serial, {}, nullptr);
+  EXPECT_TRUE(device.device.cpu_bundles.empty());
+  EXPECT_EQ(device.bundles[0].cg_iterations, tuning.most_iterations);
+  EXPECT_NEAR(device.bundles[0].solve_sigma / cpu.bundles[0].solve_sigma, 1, 1e-3);
+  EXPECT_GT(device.bundles[0].solve_sigma, exact::kSolveShare * tuning.tolerance_sigma);
 }
 
 TEST(DeviceEngine, LeavesABundleThatNeedsAWiderBandThanItHasToTheCpuAndSaysSoInALine) {
@@ -182,8 +216,7 @@ TEST(DeviceEngine, LeavesABundleThatNeedsAWiderBandThanItHasToTheCpuAndSaysSoInA
 
 TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {
   const Case c = make_case(5, 5, 0.05);
-  const auto engine = emulated();
-  const ExtractResult device = by_device(c, *engine);
+  const ExtractResult device = by_device(c, *emulated());
   ASSERT_EQ(device.device.cpu_bundles.size(), 1U);
   EXPECT_EQ(device.device.cpu_bundles[0].reason, "second neighbours matter");
   EXPECT_TRUE(same_bytes(by_cpu(c), device));

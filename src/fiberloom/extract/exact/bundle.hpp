@@ -77,10 +77,6 @@ struct BundleWorkspace {
   BundleRootWork bundle_root;  ///< empty unless fibres are decorrelated
 };
 
-/// Shares of the tolerance. What the band cuts off is bounded some hundred times above its true
-/// size; solve and root are known sharply, so that these shares leave all three errors about equal.
-inline constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
-
 /// Error, in sigma, of the solutions that weights and outliers are judged by; the last one, which
 /// the result is made of, is as exact as any.
 inline constexpr double kJudgedSolution = 1e-2;

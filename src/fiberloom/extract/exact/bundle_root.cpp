@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
-#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact {
 
@@ -85,9 +85,8 @@ class PoleSums {
     BundleRootReport report;
     report.high = largest_row_sum(n_) + task_.shift;
     const double low = std::min(task_.low, 0.9 * report.high);
-    const double tolerance = std::max(task_.root_tolerance / (1 + task_.signal), 1e-14);
-    report.poles = pole_count(report.high / low, tolerance);
-    const RationalRoot poles = rational_root(low, report.high, report.poles);
+    const RationalRoot poles = choose_poles(low, report.high, task_.signal, task_.root_tolerance);
+    report.poles = static_cast<int>(poles.t.size());
     report.error = poles.error;
     const double brightest = largest_of(x_, size_);
     const double norm_of_x = norm_of(x_, size_), norm_of_ones = norm_of(ones_.data(), size_);

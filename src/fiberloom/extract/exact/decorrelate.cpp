@@ -8,7 +8,6 @@
 
 #include "fiberloom/extract/extract.hpp"
 #include "loom/base/stop.hpp"
-#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact {
 
@@ -36,8 +35,6 @@ bool positive_definite(const Windows& w, int band, const double* s, double shift
 /// Returns 0 when S is not positive definite, or not to the last digits of a double.
 double lower_bound(const Windows& w, int band, const double* s, double high,
                    const Observer* observer, const BandedKernels& banded, RootBuffers& b) {
-  constexpr double kLeastRatio = 1e-20;
-  constexpr int kMostAttempts = 60;
   if (!positive_definite(w, band, s, 0.0, banded, b)) return 0.0;
   double* v = b.v1.data();
   for (int row = 0; row < w.rows; ++row) {
@@ -50,29 +47,23 @@ double lower_bound(const Windows& w, int band, const double* s, double high,
       if (w.inside(i, row)) norm = std::max(norm, std::abs(v[row * kLanes + i]));
     }
   }
-  double low = std::min(0.9 / norm, 0.9 * high);
-  for (int attempt = 0; attempt < kMostAttempts && low > kLeastRatio * high; ++attempt) {
+  double low = first_bound(norm, high);
+  for (int factors = 0; worth_proving(low, high, factors); ++factors) {
     stop_if_asked(observer);  // factoring leaves b.v1 alone
     if (positive_definite(w, band, s, -low, banded, b)) return low;
-    low *= 0.4;
+    low = next_bound(low);
   }
   return 0.0;
 }
 
-/// What dS changes in a bin, in sigma, per unit of |dS|: Q changes by the solution X of Q X + X Q =
-/// dS, about dS / (2 sqrt(lambda)) with the local lambda of 1 / b.v1; X acts on x and, through s =
-/// Q 1, once more on the flux; where there is no flux ivar and R change all the same, as if x were
-/// its own sigma.
+/// row_weight() of all bins, the local 1 / lambda being b.v1.
 void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
   double* weight = b.weight.resize(static_cast<std::size_t>(w.rows) * kLanes);
   for (int row = 0; row < w.rows; ++row) {
     const double* diagonal = s + row * (band + 1L) * kLanes;
     const double *x = b.x.data() + row * kLanes, *inverse = b.v1.data() + row * kLanes;
     double* out = weight + row * kLanes;
-    for (int i = 0; i < kLanes; ++i) {  // no branch, so that the compiler can take lanes together
-      const double sigma = 1.0 / std::sqrt(std::max(diagonal[i], 1e-300));
-      out[i] = (std::abs(x[i]) + (diagonal[i] > 0 ? sigma : 0.0)) * std::sqrt(std::abs(inverse[i]));
-    }
+    for (int i = 0; i < kLanes; ++i) out[i] = row_weight(diagonal[i], x[i], inverse[i]);
   }
 }
 
@@ -81,9 +72,9 @@ void weigh_rows(const Windows& w, int band, const double* s, RootBuffers& b) {
 /// diagonal. Drowned bins do not count, since they are given up.
 double truncation_error(const Windows& w, const RootTask& task, int kept, const double* s,
                         double shift, const RootBuffers& b) {
-  const double tail = task.decay / (1.0 - task.decay);
+  const double tail = tail_of(task.decay);
   double worst[kLanes] = {};
-  const int first = std::min(kept + 1, task.band);
+  const int first = first_cut_off(kept, task.band);
   for (int row = 0; row < w.rows; ++row) {
     const double* here = b.weight.data() + row * kLanes;
     double sum[kLanes];
@@ -91,9 +82,8 @@ double truncation_error(const Windows& w, const RootTask& task, int kept, const 
     for (int d = first; d <= task.band && row + d < w.rows; ++d) {
       const double* entry = s + (row * (task.band + 1L) + d) * kLanes;
       const double* there = here + d * kLanes;
-      const double known = d > kept ? 2.0 : 0.0, behind = d == task.band ? 2.0 * tail : 0.0;
-      for (int i = 0; i < kLanes; ++i)
-        sum[i] += (known + behind) * std::abs(entry[i]) * std::max(here[i], there[i]);
+      const double share = cut_off_share(d, kept, task.band, tail);
+      for (int i = 0; i < kLanes; ++i) sum[i] += entry_error(share, entry[i], here[i], there[i]);
     }
     if (b.drowned.size() > 0) {
       for (int i = 0; i < kLanes; ++i) sum[i] = b.drowned[at(row, i)] != 0 ? 0.0 : sum[i];
@@ -106,13 +96,13 @@ double truncation_error(const Windows& w, const RootTask& task, int kept, const 
 /// The range of bins whose error of that kind, for the whole band, is beyond `allowed`.
 BinRange bins_beyond(const Windows& w, const RootTask& task, const double* s, double allowed,
                      const RootBuffers& b) {
-  const double behind = 2 * task.decay / (1.0 - task.decay);
+  const double share = cut_off_share(task.band, task.band, task.band, tail_of(task.decay));
   BinRange range{w.nbin, 0};
   for (int row = 0; row + task.band < w.rows; ++row) {
     const double *here = b.weight.data() + row * kLanes, *there = here + task.band * kLanes;
     const double* entry = s + (row * (task.band + 1L) + task.band) * kLanes;
     for (int i = 0; i < kLanes; ++i) {
-      if (behind * std::abs(entry[i]) * std::max(here[i], there[i]) <= allowed) continue;
+      if (entry_error(share, entry[i], here[i], there[i]) <= allowed) continue;
       const int j = w.bin(i, row);
       range.first = std::min(range.first, j);
       range.last = std::max(range.last, j + task.band + 1);
@@ -162,7 +152,7 @@ const double* leave_bins(const Windows& w, const RootTask& task, const double* s
     if (!(low > 0)) return nullptr;
     weigh_rows(w, task.band, rest, b);
     const double truncation = truncation_error(w, task, task.band, rest, 0, b);
-    allowed = task.tolerance + 10 * 2.2e-16 * high / low;
+    allowed = allowed_sigma(task.tolerance, high, low);
     if (truncation > allowed) continue;
     report.left = left;
     report.left_truncation = report.truncation;
@@ -214,8 +204,7 @@ const double* shift_until_definite(const Windows& w, const RootTask& task, const
 int narrow_band(const Windows& w, const RootTask& task, const double* s, double shift,
                 double allowed, const BandedKernels& banded, RootReport& report, RootBuffers& b) {
   for (const int band : kBands) {
-    if (band < task.least_band) continue;
-    if (band >= task.band) break;
+    if (!may_do_with(band, task.least_band, task.band)) continue;
     const double truncation = truncation_error(w, task, band, s, shift, b);
     if (truncation > allowed) continue;
     double* narrow = b.narrow.resize(static_cast<std::size_t>(w.rows * (band + 1)) * kLanes);
@@ -258,9 +247,9 @@ double load_flux(const Windows& w, int band, const double* s, const double* x, R
 void take_poles(const Windows& w, const RootTask& task, const double* s,
                 const BandedKernels& banded, RootReport& report, RootBuffers& b) {
   const std::size_t rows = static_cast<std::size_t>(w.rows) * kLanes;
-  const double tolerance = std::max(task.root_tolerance / (1.0 + report.signal), 1e-14);
-  report.poles = pole_count(report.high / report.low, tolerance);
-  const RationalRoot root = rational_root(report.low, report.high, report.poles);
+  const RationalRoot root =
+      choose_poles(report.low, report.high, report.signal, task.root_tolerance);
+  report.poles = static_cast<int>(root.t.size());
   report.error = root.error;
   b.q.resize(rows * static_cast<std::size_t>(task.nd + 1), 0.0);
   b.q1.resize(rows, 0.0);
@@ -311,7 +300,7 @@ RootReport examine(const Windows& w, const RootTask& task, const double*& s, con
   }
   weigh_rows(w, task.band, s, b);
   report.truncation = truncation_error(w, task, task.band, s, report.shift, b);
-  if (report.truncation > report.allowed(task) && !task.widest) {
+  if (too_narrow(report.truncation, report.allowed(task), task.widest)) {
     s = task.may_leave ? leave_bins(w, task, s, report.allowed(task), report, banded, b) : nullptr;
   }
   return report;

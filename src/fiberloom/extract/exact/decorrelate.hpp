@@ -2,7 +2,7 @@
 // Square root of a fibre's marginal precision: flux, ivar and resolution (BS10 eq. 10-16).
 #pragma once
 
-#include "fiberloom/extract/exact/windows.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
 #include "loom/base/log.hpp"
 #include "loom/linalg/banded.hpp"
@@ -41,14 +41,14 @@ struct RootReport {
   double shift = 0;       ///< added to the diagonal of S, which was not positive definite
   /// What bands may cut off.
   [[nodiscard]] double allowed(const RootTask& task) const {
-    return task.tolerance + 10 * 2.2e-16 * high / low;
+    return allowed_sigma(task.tolerance, high, low);
   }
   /// Bins whose band is too narrow, as one range, if they may be left out: these have no result,
   /// and those beside them a wrong one, as far as couplings reach.
   BinRange left{0, 0};
   double left_truncation = 0;  ///< of these
   /// Of the rational root, in sigma of the brightest bin.
-  [[nodiscard]] double root_error() const { return error * (1 + signal); }
+  [[nodiscard]] double root_error() const { return root_sigma(error, signal); }
 };
 
 struct RootBuffers {

@@ -44,9 +44,7 @@ class Decorrelation {
     may_leave_ = tuning.wide_bands == WideBands::kWhereNeeded &&
                  !frame_.options.decorrelate_fibers && has_defect();
     for (;;) {
-      Windows windows = cut_windows(geometry_.nbin, skirt);
-      if (tuning.most_windows < windows.count)
-        windows = cut_windows(geometry_.nbin, geometry_.nbin);
+      const Windows windows = root_windows(geometry_.nbin, skirt, tuning.most_windows);
       Attempt attempt = frame_.options.decorrelate_fibers ? decorrelate_fibers(windows, band)
                                                           : decorrelate(windows, band);
       if (attempt.given_up) {
@@ -60,16 +58,13 @@ class Decorrelation {
       }
       write(attempt);
       const BundleReport& r = attempt.report;
-      if (r.seam_sigma <= allowed_seam(r) || windows.count == 1) return r;
-      skirt = skirt == frame_.grid.guard ? 2 * skirt : geometry_.nbin;
+      if (!needs_longer_skirts(r.seam_sigma, tuning.tolerance_sigma, r.kappa, windows.count))
+        return r;
+      skirt = next_skirt(skirt, frame_.grid.guard, geometry_.nbin);
     }
   }
 
  private:
-  [[nodiscard]] double allowed_seam(const BundleReport& r) const {
-    return frame_.tuning.tolerance_sigma + 10 * 2.2e-16 * r.kappa;
-  }
-
   /// Whether pixels are missing in a row, where the CCD is.
   [[nodiscard]] bool has_defect() const {
     for (int f = 0; f < geometry_.nfiber; ++f) {
@@ -149,8 +144,8 @@ class Decorrelation {
 
   void set_bound(Attempt& attempt) const {
     BundleReport& report = attempt.report;
-    report.bound_sigma = attempt.truncation + attempt.root_error + report.seam_sigma +
-                         solved_.error_sigma + 10 * 2.2e-16 * report.kappa;
+    report.bound_sigma = bound_sigma(attempt.truncation, attempt.root_error, report.seam_sigma,
+                                     solved_.error_sigma, report.kappa);
   }
 
   Attempt decorrelate(const Windows& windows, int band) {
@@ -247,7 +242,8 @@ class Decorrelation {
       if (pass.lost) return false;
     }
     set_bound(attempt);
-    return attempt.report.seam_sigma <= allowed_seam(attempt.report);
+    const BundleReport& r = attempt.report;
+    return r.seam_sigma <= allowed_sigma(frame_.tuning.tolerance_sigma, r.kappa);
   }
 
   /// What came of a pass over a part of the bins.
@@ -348,7 +344,7 @@ class Decorrelation {
                          work_.normal, work_.marginal, work_.root, work_.bundle_root);
       report.kappa = root.high / whole.low;
       report.poles = root.poles;
-      lost = !is_solution(root.error * (1 + whole.signal) + root.solve_sigma);
+      lost = !is_solution(root_sigma(root.error, whole.signal) + root.solve_sigma);
     }
     for (int f = 0; f < geometry_.nfiber; ++f) {
       if (lost) lose(f, report);
@@ -357,8 +353,8 @@ class Decorrelation {
       load_root(windows, whole, f, work_.normal, work_.bundle_root, work_.root);
       report.unconstrained += scatter_fiber(frame_, windows, work_, f, row, result_);
     }
-    report.bound_sigma = attempt.truncation + root.error * (1 + whole.signal) + root.solve_sigma +
-                         solved_.error_sigma + 10 * 2.2e-16 * report.kappa;
+    report.bound_sigma = bound_sigma(attempt.truncation, root_sigma(root.error, whole.signal),
+                                     root.solve_sigma, solved_.error_sigma, report.kappa);
   }
 
   const FrameContext& frame_;

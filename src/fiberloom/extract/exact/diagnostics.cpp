@@ -173,7 +173,7 @@ class Diagnosis {
         const double phi = n_.phi(f)[j];
         const bool lit = j >= lit_.first && j < lit_.last && phi > 0;
         if (lit && trace.live[static_cast<std::size_t>(j)]) {
-          const auto light = static_cast<float>(std::clamp(flux[j], -kMostFlux, kMostFlux));
+          const auto light = static_cast<float>(light_of(flux[j]));
           const int row = layout_.row_of(trace, j), column = layout_.column_of(trace, j);
           if (phi >= kUnconstrainedBelow) {
             kernels_.add_model(shape_, spot, light, work_.model.data(), layout_.pitch, row, column);

@@ -45,9 +45,6 @@ struct FloatStrip {
   }
 };
 
-/// No input leads to more light; sums of it stay finite in float32.
-inline constexpr double kMostFlux = 1e30;
-
 struct DiagnosticWork {
   FitTally fit;
   GrowBuffer<float> model;     ///< strip of the bundle; behind the front it holds chi2

@@ -46,6 +46,10 @@ double weak_prior(const PsfModel& psf, const ExtractOptions& options, const Obse
   return kWeakPrior;
 }
 
+double psferr_of(const PsfModel& psf, const ExtractOptions& options) {
+  return options.psferr < 0 ? psf.psferr : options.psferr;
+}
+
 ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
   const auto nspec = static_cast<std::size_t>(fiber_count(options, psf.nfiber()));
   const std::size_t nwave = options.wave.size();
@@ -158,6 +162,16 @@ Array2D<float> join_models(const std::vector<ModelStrip>& strips, const PsfModel
   return image;
 }
 
+void finish_frame(const PsfModel& psf, const ExtractOptions& options,
+                  const std::vector<ModelStrip>& models, Executor& executor,
+                  const Observer& observer, ExtractResult& result) {
+  settle_unsolved(options, observer, result);
+  settle_missing(psf, options, observer, result);
+  if (options.want_model) result.model = join_models(models, psf);
+  convert_resolution(options, result);
+  set_spectral_mask(result, executor);
+}
+
 ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options,
                       const Tuning& tuning, Isa isa, Executor& executor, const Observer& observer,
                       Tracer* tracer) {
@@ -167,7 +181,7 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
   const bool own_grids = !options.fiber_wave.empty();
   const SpotPlan plan = own_grids ? SpotPlan{} : make_spot_plan(psf, grid.wave);
   FrameContext frame{ccd, options, grid, plan, tuning, isa};
-  frame.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
+  frame.psferr = psferr_of(psf, options);
   frame.tracer = tracer;
   frame.observer = &observer;
   frame.weak_prior = weak_prior(psf, options, observer);
@@ -193,14 +207,10 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
   if (options.fluxes_only) return result;
-  if (options.want_model) result.model = join_models(models, psf);
   for (const auto& pixels : rejected)
     result.rejected.insert(result.rejected.end(), pixels.begin(), pixels.end());
   tell_of_unfit_fibers(options, observer, result);
-  settle_unsolved(options, observer, result);
-  settle_missing(psf, options, observer, result);
-  convert_resolution(options, result);
-  set_spectral_mask(result);
+  finish_frame(psf, options, models, executor, observer, result);
   return result;
 }
 

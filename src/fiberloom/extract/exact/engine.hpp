@@ -17,6 +17,8 @@ namespace fiberloom::exact {
                                 const Observer& observer);
 /// A result of the right shape.
 [[nodiscard]] ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options);
+/// Fractional error of the PSF that chi2 allows for.
+[[nodiscard]] double psferr_of(const PsfModel& psf, const ExtractOptions& options);
 /// Bundles whose equations were not solved to the tolerance: a warning, with how far it came; where
 /// that is no solution at all its bins leave as bins without information do, and a warning says so.
 /// Call it before set_spectral_mask().
@@ -26,5 +28,10 @@ void settle_unsolved(const ExtractOptions& options, const Observer& observer,
 /// threads.
 [[nodiscard]] Array2D<float> join_models(const std::vector<ModelStrip>& strips,
                                          const PsfModel& psf);
+/// What is left to do once the rows of all bundles are there: what has no solution or no pixels
+/// goes, the model is joined, RESOLUTION becomes what was asked for, bins get their masks.
+void finish_frame(const PsfModel& psf, const ExtractOptions& options,
+                  const std::vector<ModelStrip>& models, Executor& executor,
+                  const Observer& observer, ExtractResult& result);
 
 }  // namespace fiberloom::exact

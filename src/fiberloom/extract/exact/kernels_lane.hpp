@@ -4,7 +4,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/kernels.hpp"
-#include "fiberloom/extract/storable.hpp"
+#include "fiberloom/extract/exact/recipe_lane.hpp"
 #include "loom/base/scalar_lane.hpp"
 
 namespace fiberloom::lane {
@@ -216,8 +216,7 @@ inline void chi2(const double* weight, const double* pixel, double psferr, long 
   const V e(psferr);
   for (long i = 0; i < n; i += V::width) {
     const V w = V::load(weight + i), m = V::load_floats(model + i);
-    const V d = V::load(pixel + i) - m, error = e * m;
-    min(w * d * d / fma(w * error, error, V(1.0)), V(kMostChi2)).store_floats(model + i);
+    exact::pixel_chi2(w, V::load(pixel + i), m, e).store_floats(model + i);
   }
 }
 

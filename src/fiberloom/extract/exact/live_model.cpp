@@ -74,7 +74,7 @@ void LiveModel::add_tile(int f, int tile, const double* flux) {
   for (int j = tile * kFloatLanes; j < std::min((tile + 1) * kFloatLanes, n_.nbin);
        ++j, spot += plan_.float_spot_size()) {
     if (!trace.live[static_cast<std::size_t>(j)] || !(first_phi[j] > 0)) continue;
-    const double now = std::clamp(flux[j], -kMostFlux, kMostFlux);
+    const double now = light_of(flux[j]);
     const auto light = static_cast<float>(now - lit(f, j));
     lit(f, j) = now;
     const int row = layout_.row_of(trace, j), column = layout_.column_of(trace, j);

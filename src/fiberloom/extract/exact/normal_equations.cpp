@@ -316,7 +316,7 @@ void add_prior(NormalEquations& n, double ridge, double weak_prior) {
   std::vector<double> good;
   for (int f = 0; f < n.nfiber; ++f) {
     for (int j = 0; j < n.nbin; ++j) {
-      if (n.phi(f)[j] > 0.5) good.push_back(n.own(f, 0)[j]);
+      if (n.phi(f)[j] > kInMedianAbove) good.push_back(n.own(f, 0)[j]);
     }
   }
   // nothing known about the bundle: any positive number will do
@@ -324,13 +324,7 @@ void add_prior(NormalEquations& n, double ridge, double weak_prior) {
   for (int f = 0; f < n.nfiber; ++f) {
     for (int j = 0; j < n.nbin; ++j) {
       double& diagonal = n.own(f, 0)[j];
-      if (diagonal == 0.0) {
-        // No good pixel at all: the bin meets no other, and any prior gives the same answer
-        // elsewhere. A strong one keeps the condition number what the data make it.
-        diagonal = median;
-        continue;
-      }
-      diagonal += n.phi(f)[j] < kUnconstrainedBelow ? kPrior * median : ridge + weak_prior * median;
+      diagonal = with_prior(diagonal, n.phi(f)[j], median, ridge, weak_prior);
     }
   }
   n.scale = median;

@@ -7,9 +7,9 @@
 
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/exact/kernels.hpp"
+#include "fiberloom/extract/exact/recipe_lane.hpp"
 #include "fiberloom/extract/exact/touched_packs.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
-#include "fiberloom/extract/storable.hpp"
 
 namespace fiberloom::exact {
 
@@ -71,9 +71,6 @@ void assemble(const SpotPlan& plan, const BundleGeometry& geometry, SpotKernel s
 void keep_diagonal(const NormalEquations& n, std::vector<double>& diagonal);
 /// Makes the diagonal of N what was kept, and `more` in each place.
 void set_diagonal(NormalEquations& n, const std::vector<double>& diagonal, double more = 0);
-
-/// Prior of unconstrained bins, relative to the median diagonal of the bundle's good bins.
-inline constexpr double kPrior = 1e-9;
 
 /// Adds the prior of unconstrained bins, and to all others `ridge` and `weak_prior` times the
 /// median diagonal; returns that median.

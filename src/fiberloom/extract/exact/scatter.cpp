@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fiberloom/extract/storable.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 
 namespace fiberloom::exact {
 
@@ -35,16 +35,6 @@ class RootReader {
   const RootBuffers& b_;
 };
 
-/// By how much two answers differ, in sigma: Q x and s = Q 1 of both.
-double seam_of(double x0, double s0, double x1, double s1) {
-  const double s = s1 > 0 ? std::abs(s0 - s1) / s1 * (1.0 + std::abs(x1)) : 0.0;
-  return std::max(std::abs(x0 - x1), s);
-}
-
-}  // namespace
-
-namespace {
-
 /// `root`: bin(j) gives a bin's entries of Q, `step` apart.
 template <class Root>
 std::size_t scatter_from(const FrameContext& frame, const Root& root, long step,
@@ -62,16 +52,13 @@ std::size_t scatter_from(const FrameContext& frame, const Root& root, long step,
     const int bin = j + guard;
     const auto at = static_cast<std::size_t>(j);
     const RootBin root_bin = root.bin(bin);
-    const double s = root_bin.q1;
-    const double flux = root_bin.qx / s / width[at], ivar = s * s * width[at] * width[at],
-                 xflux = x[bin] / width[at];
-    const bool good = phi[bin] >= kUnconstrainedBelow && s > 0 && !root_bin.drowned &&
-                      storable(flux, ivar, xflux);
-    inverse_sum[at] = good ? 1.0 / s : 0.0;
-    result.flux(row, at) = good ? flux : 0.0;
-    result.ivar(row, at) = good ? ivar : 0.0;
-    result.xflux(row, at) = good ? xflux : 0.0;
-    if (!good) ++unconstrained;
+    const BinResult found =
+        bin_result(phi[bin], root_bin.q1, root_bin.qx, x[bin], width[at], root_bin.drowned);
+    inverse_sum[at] = found.inverse_sum;
+    result.flux(row, at) = found.flux;
+    result.ivar(row, at) = found.ivar;
+    result.xflux(row, at) = found.xflux;
+    if (found.inverse_sum == 0.0) ++unconstrained;
   }
   // Stored entry (k, j) is R[j - nd + k, j]; rows outside the grid are 0, rows without information
   // the identity's. Entry (low, low + gap) of Q serves both triangles. Adding 0 makes -0 a 0.
@@ -149,15 +136,12 @@ void scatter_diagnostics(const FrameContext& frame, const BundleGeometry& g,
     const double* phi = work.normal.phi(f) + frame.grid.guard;
     for (std::size_t j = 0; j < result.flux.cols(); ++j) {
       result.chi2pix(static_cast<std::size_t>(row), j) = chi2[j];
-      // a whole spot sums to 1 up to rounding; less than that is no masked light
-      const double lost = 1.0 - phi[j];
-      result.pixmask_fraction(static_cast<std::size_t>(row), j) = lost > 1e-12 ? lost : 0.0;
+      result.pixmask_fraction(static_cast<std::size_t>(row), j) = lost_share(1.0, phi[j]);
     }
     if (result.rejected_fraction.empty()) continue;
     const double* before = work.refine.first_phi_of(f, work.normal) + frame.grid.guard;
     for (std::size_t j = 0; j < result.flux.cols(); ++j) {
-      const double dropped = before[j] - phi[j];
-      result.rejected_fraction(static_cast<std::size_t>(row), j) = dropped > 1e-12 ? dropped : 0.0;
+      result.rejected_fraction(static_cast<std::size_t>(row), j) = lost_share(before[j], phi[j]);
     }
   }
 }

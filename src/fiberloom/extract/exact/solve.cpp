@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
 
 namespace fiberloom::exact {
@@ -127,35 +127,23 @@ SolveReport solve_bundle(const NormalEquations& n, const BandedKernels& banded,
   apply(n, kernels, x, q);
   for (std::size_t i = 0; i < size; ++i) r[i] = n.rhs_[i] - q[i];
   precondition(r, z);
-  double rz = dot(r, z, size);
+  SolveProgress progress = begin_solve(dot(r, z, size));
   std::copy(z, z + size, p);
-
-  SolveReport report;
-  double best = rz;
-  int stalled = 0;
-  constexpr int kPatience = 12;
-  while (rz > tolerance_sigma * tolerance_sigma && report.iterations < most_iterations) {
+  while (goes_on(progress, tolerance_sigma, most_iterations)) {
     stop_if_asked(observer);
     apply(n, kernels, p, q);
     const double pq = dot(p, q, size);
     if (!(pq > 0)) break;
-    const double step = rz / pq;
+    const double step = progress.rz / pq;
     for (std::size_t i = 0; i < size; ++i) {
       x[i] += step * p[i];
       r[i] -= step * q[i];
     }
     precondition(r, z);
-    const double next = dot(r, z, size);
-    const double beta = next / rz;
+    const double beta = note_iteration(progress, dot(r, z, size));
     for (std::size_t i = 0; i < size; ++i) p[i] = z[i] + beta * p[i];
-    rz = next;
-    ++report.iterations;
-    stalled = rz < 0.5 * best ? 0 : stalled + 1;
-    best = std::min(best, rz);
-    if (stalled > kPatience) break;
   }
-  report.error_sigma = rz < 0 ? std::numeric_limits<double>::infinity() : std::sqrt(rz);
-  return report;
+  return {progress.iterations, solution_error(progress.rz)};
 }
 
 }  // namespace fiberloom::exact

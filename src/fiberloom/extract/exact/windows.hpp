@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fiberloom/extract/exact/geometry.hpp"
+#include "fiberloom/extract/exact/recipe_lane.hpp"
 
 namespace fiberloom::exact {
 
@@ -24,7 +25,7 @@ struct Windows {
     return j >= 0 && j < nbin;
   }
   /// The window whose core holds bin j.
-  [[nodiscard]] int window_of(int j) const { return std::min((j - origin) / stride, count - 1); }
+  [[nodiscard]] int window_of(int j) const { return exact::window_of(j - origin, stride, count); }
   /// The core of all: bins that have a window.
   [[nodiscard]] BinRange core() const { return {origin, std::min(origin + count * stride, nbin)}; }
 };

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
-#include "fiberloom/extract/missing.hpp"
 #include "loom/base/stop.hpp"
 
 namespace fiberloom {
@@ -256,12 +255,8 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   report_left(p, left, observer, r);
   extract_left(ccd, p, left, executor, observer, tracer, result, models);
   count_unconstrained(result);
-  exact::settle_unsolved(options, observer, result);
-  settle_missing(psf, options, observer, result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
-  if (options.want_model) result.model = exact::join_models(models, psf);
-  convert_resolution(options, result);
-  set_spectral_mask(result, executor);
+  exact::finish_frame(psf, options, models, executor, observer, result);
   return result;
 }
 

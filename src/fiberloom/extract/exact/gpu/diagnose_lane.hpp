@@ -79,7 +79,8 @@ struct LightKernel {
     for (int j = begin; j < end; ++j) {
       const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
       if (!(phi > 0)) continue;
-      const double flux = *a.x.at(fiber, j + a.shape.margin) * *a.store.scale_at(j, fiber);
+      const double flux =
+          light_of(*a.x.at(fiber, j + a.shape.margin)) * *a.store.scale_at(j, fiber);
       const long at = a.trace.at(fiber, j);
       const int shift = a.trace.x0[at] - base, row = y - a.trace.y0[at];
       for (int c = 0; c < a.store.nx; ++c) {
@@ -110,9 +111,7 @@ struct Chi2Kernel {
       if (column < 0 || column >= a.columns) continue;
       m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
     }
-    const double w = a.ccd.weight(px, py), d = a.ccd.pixel(px, py) - m, error = a.psferr * m;
-    const double chi2 = w * d * d / (1.0 + w * error * error);
-    a.chi2[thread] = chi2 < kMostChi2 ? chi2 : kMostChi2;
+    a.chi2[thread] = pixel_chi2<WarpLane>(a.ccd.weight(px, py), a.ccd.pixel(px, py), m, a.psferr).v;
     if (a.model != nullptr) {
       a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);
     }
@@ -129,8 +128,8 @@ struct GatherKernel {
     if (spec < 0 || spec >= a.result.nspec) return;
     const int bin = j + a.result.guard;
     const long at = a.trace.at(fiber, bin), out = static_cast<long>(spec) * a.result.nwave + j;
-    const double phi = *a.n.phi.at(fiber, bin + a.shape.margin), lost = 1.0 - phi;
-    a.result.lost[out] = lost > 1e-12 ? lost : 0.0;  // less is the rounding of a whole spot
+    const double phi = *a.n.phi.at(fiber, bin + a.shape.margin);
+    a.result.lost[out] = lost_share(1.0, phi);
     double sum = 0;
     if (phi > 0) {
       const int bundle = a.shape.bundle_of[fiber];

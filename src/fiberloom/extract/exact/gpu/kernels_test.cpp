@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "fiberloom/extract/exact/test_bundle.hpp"
@@ -108,6 +109,89 @@ TEST_P(SmallKernels, MedianAndPriorAreThoseOfTheCpu) {
         ASSERT_EQ(at(got, f, row), inside ? n.own(f, 0)[row - kMargin] : n.scale)
             << bad_every << " " << f << " " << row;
       }
+    }
+  }
+}
+
+/// Windows of three fibres: the first is proven at once, the second at the third try, the third
+/// has a spectrum too wide for the digits of a double, though its pivots are positive.
+TEST_P(SmallKernels, ALowerBoundIsGivenUpWhereTheCpuGivesItUp) {
+  RootArgs a{};
+  a.count = 3;
+  a.cut = {1, 10, 0, 10};
+  std::vector<double> pivot(kWarp, 1.0), norm(kWarp, 1.0);
+  norm[2] = 1e21;
+  a.norm = card_.put(norm);
+  a.state = card_.put(std::vector<RootState>(3, RootState{1.0, 0.0, 0.0, 0.0, 1, 0}));
+  const auto states = [&] { return card_.get(a.state, 3); };
+  const auto with_pivots = [&](double second) {
+    pivot[1] = second;
+    a.pivot = card_.put(pivot);
+  };
+  with_pivots(1);
+  emulated_kernels().guess(card_.stream(), 3, a);
+  EXPECT_EQ(states()[0].low, first_bound(1.0, 1.0));
+  EXPECT_EQ(states()[2].low, 0.0);
+  EXPECT_EQ(states()[2].trying, 0);
+  for (const double second : {-1.0, -1.0, 1.0}) {
+    EXPECT_EQ(states()[1].trying, 1);
+    with_pivots(second);
+    emulated_kernels().prove(card_.stream(), 3, a);
+  }
+  EXPECT_EQ(states()[0].low, first_bound(1.0, 1.0));
+  EXPECT_EQ(states()[1].low, next_bound(next_bound(first_bound(1.0, 1.0))));
+  EXPECT_EQ(states()[1].trying, 0);
+}
+
+/// One fibre in one window: Q(j, j + d) = 1 / (1 + j + d), Q 1 = 2, Q x = 6.
+TEST_P(SmallKernels, ABinWithoutAResultHasARowOfTheIdentityWhateverItLacks) {
+  constexpr int kGuard = 1, kWave = 8, kBin = kWave + 2 * kGuard, kNd = 2;
+  constexpr int kDark = 2, kNotStorable = 4, kNoRoot = 6;
+  const auto pack = [&](int width, const auto& value) {
+    std::vector<double> values(static_cast<std::size_t>(Packs::size(1, kBin, width)), 0.0);
+    const Packs p{values.data(), kBin, width};
+    for (int row = 0; row < kBin; ++row) {
+      for (int k = 0; k < width; ++k) *p.at(0, row, k) = value(row - kGuard, k);
+    }
+    return Packs{card_.put(values), kBin, width};
+  };
+  ScatterArgs a{};
+  RootArgs& r = a.pole.root;
+  r.shape.nbin = kBin;
+  r.count = 1;
+  r.fiber = card_.put(std::vector<int>{0});
+  r.cut = {1, kBin, 0, kBin};
+  r.x = pack(1, [](int, int) { return 5.0; });
+  a.pole.nd = kNd;
+  a.pole.poles = card_.put(std::vector<int>{4});
+  a.pole.sums = pack(kNd + 3, [](int j, int k) {
+    if (k == kNd + 1) return j == kNoRoot ? 0.0 : 2.0;
+    if (k == kNd + 2) return j == kNotStorable ? 1e39 : 6.0;
+    return 1.0 / (2 + j + k);
+  });
+  a.phi = pack(1, [](int j, int) { return j == kDark ? 0.009 : 1.0; });
+  const std::vector<double> nothing(kWave, -1.0);
+  a.result.nspec = 1;
+  a.result.nwave = kWave;
+  a.result.guard = kGuard;
+  a.result.width = card_.put(std::vector<double>(kWave, 1.0));
+  a.result.psf_fiber = card_.put(std::vector<int>{0});
+  for (double** out : {&a.result.flux, &a.result.ivar, &a.result.xflux}) *out = card_.put(nothing);
+  a.result.resolution = card_.put(std::vector<float>((2 * kNd + 1) * kWave, -1.0F));
+  emulated_kernels().scatter(card_.stream(), kWave * padded(1), a);
+  const std::vector<double> flux = card_.get(a.result.flux, kWave),
+                            ivar = card_.get(a.result.ivar, kWave);
+  const std::vector<float> resolution = card_.get(a.result.resolution, (2 * kNd + 1) * kWave);
+  for (int row = 0; row < kWave; ++row) {
+    const bool good = row != kDark && row != kNotStorable && row != kNoRoot;
+    const auto at = static_cast<std::size_t>(row);
+    EXPECT_EQ(flux[at], good ? 3.0 : 0.0) << row;
+    EXPECT_EQ(ivar[at], good ? 4.0 : 0.0) << row;
+    for (int j = std::max(0, row - kNd); j <= std::min(kWave - 1, row + kNd); ++j) {
+      const double want = good ? 0.5 / (2 + std::max(row, j)) : row == j ? 1.0 : 0.0;
+      EXPECT_FLOAT_EQ(resolution[static_cast<std::size_t>((row - j + kNd) * kWave + j)],
+                      static_cast<float>(want))
+          << row << " " << j;
     }
   }
 }

@@ -4,12 +4,12 @@
 // only.
 #pragma once
 
-#include "fiberloom/extract/storable.hpp"
+#include "fiberloom/extract/exact/recipe_lane.hpp"
+#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact::gpu {
 
 inline constexpr int kWarp = 32;
-inline constexpr int kMostPoles = 40;
 
 FL_LANE_HD inline long padded(long n) { return (n + kWarp - 1) / kWarp * kWarp; }
 
@@ -55,8 +55,5 @@ struct NormalView {
 
 FL_LANE_HD inline double largest(double a, double b) { return a > b ? a : b; }
 FL_LANE_HD inline double absolute(double a) { return a < 0 ? -a : a; }
-
-/// Prior of unconstrained bins: as normal_equations.hpp.
-inline constexpr double kWeakestPrior = 1e-9;
 
 }  // namespace fiberloom::exact::gpu

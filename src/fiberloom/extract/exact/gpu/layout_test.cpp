@@ -58,8 +58,6 @@ TEST(ShortWindows, CoverEveryBinOnceWithCoresAsLongAsAskedFor) {
   }
 }
 
-TEST(DeviceConstants, AreThoseOfTheCpu) { EXPECT_EQ(kWeakestPrior, kPrior); }
-
 struct Made {
   PsfModel psf;
   ExtractOptions options;

@@ -81,7 +81,7 @@ struct MedianKernel {
       for (int i = 0; i < kAtOnce; ++i) {
         const int at = e + i * kThreads;
         const int f = first + at % fibers, row = at / fibers + a.shape.margin;
-        const bool good = at<n&& * a.n.phi.at(f, row)> 0.5;
+        const bool good = at<n&& * a.n.phi.at(f, row)> kInMedianAbove;
         value[i] = at < n ? *a.n.own.at(f, row) : 0.0;
         if (!good) value[i] = -1.0;
       }
@@ -136,12 +136,8 @@ struct PriorKernel {
     const double median = a.median[a.shape.bundle_of[fiber]];
     double& diagonal = *a.n.own.at(fiber, row);
     const bool inside = row >= a.shape.margin && row < a.shape.margin + a.shape.nbin;
-    if (!inside || diagonal == 0.0) {
-      diagonal = median;
-      return;
-    }
-    diagonal += *a.n.phi.at(fiber, row) < kUnconstrainedBelow ? kWeakestPrior * median
-                                                              : a.ridge + a.weak_prior * median;
+    const double phi = *a.n.phi.at(fiber, row);
+    diagonal = inside ? with_prior(diagonal, phi, median, a.ridge, a.weak_prior) : median;
   }
 };
 

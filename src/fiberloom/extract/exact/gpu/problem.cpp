@@ -136,7 +136,7 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.tuning = tuning;
   p.grid = guard_grid(psf, options.wave);
   p.plan = make_spot_plan(psf, p.grid.wave);
-  p.psferr = options.psferr < 0 ? psf.psferr : options.psferr;
+  p.psferr = psferr_of(psf, options);
   p.weak_prior = weak_prior(psf, options, observer);
   p.bundles = wanted_bundles(psf, options);
   p.geometry.resize(p.bundles.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long: the kernels of one stage, which share its arguments.
 // Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
-// then sums over the poles in fixed order (decorrelate.cpp has the formulas). A batch is a list of
+// then sums over the poles in fixed order (rules: recipe_lane.hpp). A batch is a list of
 // fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
 // decide alike.
 #pragma once
@@ -15,7 +15,7 @@ namespace fiberloom::exact::gpu {
 struct RootState {
   double high, low, signal, shift;
   int trying;  ///< a lower bound is being looked for
-  int attempts;
+  int factors;
 };
 
 /// Candidates for the kept band, as kBands.
@@ -156,16 +156,15 @@ struct RootGuessKernel {
       norm = largest(norm, a.norm[lane]);
     }
     RootState& s = a.state[i];
-    const double guess = 0.9 / norm, most = 0.9 * s.high;
-    s.low = guess < most ? guess : most;
+    s.low = first_bound(norm, s.high);
     s.shift = -s.low;
-    s.attempts = 0;
-    s.trying = pivot > 0;
+    s.factors = 0;
+    s.trying = pivot > 0 && worth_proving(s.low, s.high, 0);
     if (!s.trying) s.low = 0.0;
   }
 };
 
-/// After a trial: proven, or 0.4 of it next. Threads: padded count.
+/// After a trial: proven, or less of it next. Threads: padded count.
 struct RootProveKernel {
   using Args = RootArgs;
   FL_LANE_HD static void run(long i, const Args& a) {
@@ -178,13 +177,12 @@ struct RootProveKernel {
     }
     if (pivot > 0) {
       s.trying = 0;
-    } else if (++s.attempts >= 60) {
-      s.trying = 0;
-      s.low = 0.0;
-    } else {
-      s.low *= 0.4;
-      s.shift = -s.low;
+      return;
     }
+    s.low = next_bound(s.low);
+    s.shift = -s.low;
+    s.trying = worth_proving(s.low, s.high, ++s.factors);
+    if (!s.trying) s.low = 0.0;
   }
 };
 
@@ -197,10 +195,8 @@ struct RootWeightKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (row >= a.cut.rows || p.position >= a.count) return;
     const long at = a.shape.margin + a.cut.first(p.window) + row;
-    const double diagonal = *a.s.at(p.position, at);
-    const double x =
-        absolute(*a.x.at(a.fiber[p.position], at)) + (diagonal > 0 ? 1.0 / ::sqrt(diagonal) : 0.0);
-    *a.weight.at(lane, row) = x * ::sqrt(absolute(*a.solution.at(lane, row)));
+    *a.weight.at(lane, row) = row_weight(*a.s.at(p.position, at), *a.x.at(a.fiber[p.position], at),
+                                         *a.solution.at(lane, row));
   }
 };
 
@@ -213,17 +209,15 @@ struct RootTruncationKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (which >= a.nkept || p.position >= a.count) return;
     const int kept = a.kept[which];
-    const double tail = a.decay / (1.0 - a.decay);
+    const double tail = tail_of(a.decay);
     const long first = a.shape.margin + a.cut.first(p.window);
     double worst = 0;
     for (int row = 0; row < a.cut.rows; ++row) {
       double sum = 0;
       const double here = *a.weight.at(lane, row);
-      for (int d = kept + 1 < a.band ? kept + 1 : a.band; d <= a.band && row + d < a.cut.rows;
-           ++d) {
-        const double known = d > kept ? 2.0 : 0.0, behind = d == a.band ? 2.0 * tail : 0.0;
-        sum += (known + behind) * absolute(*a.s.at(p.position, first + row, d)) *
-               largest(here, *a.weight.at(lane, row + d));
+      for (int d = first_cut_off(kept, a.band); d <= a.band && row + d < a.cut.rows; ++d) {
+        sum += entry_error(cut_off_share(d, kept, a.band, tail),
+                           *a.s.at(p.position, first + row, d), here, *a.weight.at(lane, row + d));
       }
       worst = largest(worst, sum);
     }
@@ -331,7 +325,7 @@ struct SumReader {
   int position;
   [[nodiscard]] FL_LANE_HD int window_of(int bin) const {
     const Cut& cut = a.pole.root.cut;
-    return bin / cut.stride < cut.count ? bin / cut.stride : cut.count - 1;
+    return exact::window_of(bin, cut.stride, cut.count);
   }
   [[nodiscard]] FL_LANE_HD double in(int bin, int window, int item) const {
     const Cut& cut = a.pole.root.cut;
@@ -341,12 +335,13 @@ struct SumReader {
   [[nodiscard]] FL_LANE_HD double at(int bin, int item) const {
     return in(bin, window_of(bin), item);
   }
-  /// 1 / s of a bin, 0 where there is no information.
-  [[nodiscard]] FL_LANE_HD double inverse_sum(int bin) const {
+  /// Of bin j of the result. Nothing is drowned: who has a shift is left to the CPU.
+  [[nodiscard]] FL_LANE_HD BinResult result_of(int j) const {
     const RootArgs& r = a.pole.root;
-    const double s = at(bin, a.pole.nd + 1);
-    const double phi = *a.phi.at(r.fiber[position], bin + r.shape.margin);
-    return phi >= kUnconstrainedBelow && s > 0 ? 1.0 / s : 0.0;
+    const int bin = j + a.result.guard, fiber = r.fiber[position];
+    const long row = bin + r.shape.margin;
+    return bin_result(*a.phi.at(fiber, row), at(bin, a.pole.nd + 1), at(bin, a.pole.nd + 2),
+                      *r.x.at(fiber, row), a.result.width[j], false);
   }
 };
 
@@ -361,21 +356,18 @@ struct ScatterKernel {
     if (j >= out.nwave || i >= r.count || a.pole.poles[i] == 0) return;
     const int spec = out.psf_fiber[r.fiber[i]] - out.spec_min;
     if (spec < 0 || spec >= out.nspec) return;
-    const int nd = a.pole.nd, bin = j + out.guard;
+    const int nd = a.pole.nd;
     const SumReader read{a, i};
-    const double inverse = read.inverse_sum(bin), s = read.at(bin, nd + 1), width = out.width[j];
-    const double flux = read.at(bin, nd + 2) / s / width, ivar = s * s * width * width;
-    const double xflux = *r.x.at(r.fiber[i], bin + r.shape.margin) / width;
-    const bool good = inverse != 0.0 && storable(flux, ivar, xflux);
+    const BinResult found = read.result_of(j);
     const long at = static_cast<long>(spec) * out.nwave + j;
-    out.flux[at] = good ? flux : 0.0;
-    out.ivar[at] = good ? ivar : 0.0;
-    out.xflux[at] = good ? xflux : 0.0;
+    out.flux[at] = found.flux;
+    out.ivar[at] = found.ivar;
+    out.xflux[at] = found.xflux;
     for (int k = 0; k < 2 * nd + 1; ++k) {
       const int row = j - nd + k, gap = row < j ? j - row : row - j;
       double value = 0.0;
       if (row >= 0 && row < out.nwave) {
-        const double scale = read.inverse_sum(row + out.guard);
+        const double scale = read.result_of(row).inverse_sum;
         const int low = (row < j ? row : j) + out.guard;
         value = scale != 0.0 ? read.at(low, gap) * scale : (gap == 0 ? 1.0 : 0.0);
       }
@@ -398,10 +390,8 @@ struct SeamKernel {
     for (int w = 1; w < r.cut.count; ++w) {
       for (int j = w * r.cut.stride - 1; j <= w * r.cut.stride; ++j) {
         if (j < 0 || j >= r.shape.nbin) continue;
-        const double x0 = read.in(j, w - 1, x), x1 = read.in(j, w, x);
-        const double s0 = read.in(j, w - 1, one), s1 = read.in(j, w, one);
-        worst = largest(worst, absolute(x0 - x1));
-        if (s1 > 0) worst = largest(worst, absolute(s0 - s1) / s1 * (1.0 + absolute(x1)));
+        worst = largest(worst, seam_of(read.in(j, w - 1, x), read.in(j, w - 1, one),
+                                       read.in(j, w, x), read.in(j, w, one)));
       }
     }
     a.seam[i] = worst;

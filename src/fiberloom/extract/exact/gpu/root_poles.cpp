@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fiberloom/extract/exact/gpu/roots.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
-#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -34,17 +34,12 @@ std::size_t RootStage::pole_bytes(const DeviceFrame& frame, int band, const Cut&
 /// Walks the ladder of bands for the fibres that may have a narrower one, all that try the same
 /// band at once.
 void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
-  const double tolerance = p_.tuning.tolerance_sigma;
   for (Place& place : batch.places) {
     if (sums_[static_cast<std::size_t>(place.bundle)].out) continue;
     place.root_band = batch.band;
     place.chosen = place.truncation.back();
   }
   std::vector<char> settled(batch.places.size(), 0);
-  std::vector<double> allowed;
-  for (const Place& place : batch.places) {
-    allowed.push_back(tolerance + 10 * 2.2e-16 * place.high / place.low);
-  }
   for (std::size_t k = 0; k + 1 < batch.kept.size(); ++k) {
     const int band = batch.kept[k];
     std::vector<std::size_t> who;
@@ -53,7 +48,8 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
       if (place.root_band == 0 || settled[i] != 0) continue;
       const int bundle = batch.attempts[static_cast<std::size_t>(place.bundle)].bundle;
       const int least = least_band(p_.geometry_of(bundle), p_.options, p_.tuning);
-      if (band >= least && !(place.truncation[k] > allowed[i])) who.push_back(i);
+      if (may_do_with(band, least, batch.band) && !(place.truncation[k] > place.allowed))
+        who.push_back(i);
     }
     if (who.empty()) continue;
     Arena memory = scratch;
@@ -109,13 +105,13 @@ RootStage::Poles RootStage::choose_poles(const Batch& batch, int band,
   f_.executor_->run(place_of.size(), [&](std::size_t i) {  // the device waits for these
     const Place& place = batch.places[place_of[i]];
     if (place.root_band != band) return;
-    const double wanted = kRootShare * p_.tuning.tolerance_sigma / (1.0 + place.signal);
-    poles.count[i] = pole_count(place.high / place.low, std::max(wanted, 1e-14));
-    const RationalRoot rational = rational_root(place.low, place.high, poles.count[i]);
+    const RationalRoot rational = exact::choose_poles(place.low, place.high, place.signal,
+                                                      kRootShare * p_.tuning.tolerance_sigma);
+    poles.count[i] = static_cast<int>(rational.t.size());
     const auto at = static_cast<long>(i * kMostPoles);
     std::copy(rational.t.begin(), rational.t.end(), poles.t.begin() + at);
     std::copy(rational.c.begin(), rational.c.end(), poles.c.begin() + at);
-    poles.error[i] = rational.error * (1 + place.signal);
+    poles.error[i] = root_sigma(rational.error, place.signal);
   });
   for (std::size_t i = 0; i < place_of.size(); ++i) {
     Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "fiberloom/extract/exact/windows.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/linalg/banded_lane.hpp"
 
@@ -16,6 +16,7 @@ namespace fiberloom::exact::gpu {
 namespace {
 
 constexpr int kRowChunk = 64;
+static_assert(kBands.size() <= kMostKept);
 
 int least_band_of(const Problem& p, int bundle) {
   return least_band(p.geometry_of(bundle), p.options, p.tuning);
@@ -27,8 +28,7 @@ RootStage::RootStage(DeviceFrame& frame)
     : f_(frame), p_(frame.p_), stream_(*frame.stream_), k_(*frame.k_) {}
 
 Cut RootStage::root_cut(const Problem& p, int skirt) {
-  Windows w = cut_windows(p.nbin, skirt);
-  if (p.tuning.most_windows < w.count) w = cut_windows(p.nbin, p.nbin);
+  const Windows w = root_windows(p.nbin, skirt, p.tuning.most_windows);
   return {w.count, w.stride, w.skirt, w.rows};
 }
 
@@ -236,7 +236,7 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
     }
   }
   for (const int band : kBands) {
-    if (band >= least && band < batch.band) batch.kept.push_back(band);
+    if (may_do_with(band, least, batch.band)) batch.kept.push_back(band);
   }
   batch.kept.push_back(batch.band);
   sums_.assign(batch.attempts.size(), {});
@@ -275,7 +275,6 @@ void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>&
   k_.truncation(stream_, root.nkept * lanes, root);
   std::vector<double> truncation(static_cast<std::size_t>(root.nkept * lanes));
   f_.mail_.receive(root.truncation, truncation);
-  const double tolerance = p_.tuning.tolerance_sigma;
   const bool widest = batch.band >= p_.tuning.most_band;
   std::vector<double> excess(batch.attempts.size(), 0.0);
   for (std::size_t i = 0; i < batch.places.size(); ++i) {
@@ -300,8 +299,8 @@ void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>&
       continue;
     }
     most = std::max(most, place.truncation.back());
-    const double allowed = tolerance + 10 * 2.2e-16 * state.high / state.low;
-    if (place.truncation.back() > allowed && !widest) sums.out = true;
+    place.allowed = allowed_sigma(p_.tuning.tolerance_sigma, state.high, state.low);
+    if (too_narrow(place.truncation.back(), place.allowed, widest)) sums.out = true;
   }
   for (std::size_t b = 0; b < sums_.size(); ++b) {
     if (!sums_[b].out) continue;
@@ -340,16 +339,15 @@ void RootStage::finish(Batch& batch, std::vector<Attempt>& again) {
     r.kappa = sums.kappa;
     r.poles = sums.poles;
     r.seam_sigma = sums.seam;
-    r.bound_sigma = sums.truncation + sums.root_error + sums.seam +
-                    solve_error_[static_cast<std::size_t>(a.bundle)] + 10 * 2.2e-16 * sums.kappa;
+    r.bound_sigma = bound_sigma(sums.truncation, sums.root_error, sums.seam,
+                                solve_error_[static_cast<std::size_t>(a.bundle)], sums.kappa);
     if (!is_solution(sums.root_error)) {
       f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
           "the root of a fibre cannot be resolved";
       continue;
     }
-    const bool meets = sums.seam <= p_.tuning.tolerance_sigma + 10 * 2.2e-16 * sums.kappa;
-    if (meets || batch.cut.count == 1) continue;
-    again.push_back({a.bundle, a.band, a.skirt == p_.grid.guard ? 2 * a.skirt : p_.nbin});
+    if (needs_longer_skirts(sums.seam, p_.tuning.tolerance_sigma, sums.kappa, batch.cut.count))
+      again.push_back({a.bundle, a.band, next_skirt(a.skirt, p_.grid.guard, p_.nbin)});
   }
 }
 

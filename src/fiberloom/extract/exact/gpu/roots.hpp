@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps and roots of a frame on the device: which bundles with which band, in batches that fit the
-// memory; the rules are those of bundle.cpp and decorrelate.cpp.
+// memory; the rules are those of recipe.hpp.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
@@ -23,6 +23,7 @@ class RootStage {
   struct Place {
     int fiber, bundle;  ///< of the frame; index into the batch's attempts
     double high = 0, low = 0, signal = 0;
+    double allowed = 0;              ///< of what bands may cut off
     std::vector<double> truncation;  ///< for each kept band
     int root_band = 0;               ///< 0: not decided
     double chosen = 0;               ///< truncation of the root's band

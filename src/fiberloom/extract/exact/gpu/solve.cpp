@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solve of a frame on the device: conjugate gradients over all bundles at once.
 #include <algorithm>
-#include <cmath>
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -99,8 +99,8 @@ void DeviceFrame::solve() {
     }
   }
   for (std::size_t b = 0; b < states.size(); ++b) {
-    outcomes_[b].report.cg_iterations = states[b].iterations;
-    const double error = std::sqrt(states[b].rz);  // a negative one is none
+    outcomes_[b].report.cg_iterations = states[b].progress.iterations;
+    const double error = solution_error(states[b].progress.rz);
     outcomes_[b].report.bound_sigma = outcomes_[b].report.solve_sigma = error;  // so far
     if (!(error <= p_.tuning.tolerance_sigma))
       outcomes_[b].to_cpu = "the solution did not converge";

@@ -10,8 +10,9 @@
 namespace fiberloom::exact::gpu {
 
 struct CgState {
-  double rz, pq, step, beta, best;
-  int active, iterations, stalled;
+  SolveProgress progress;
+  double step, beta;
+  int active;
 };
 
 struct CgArgs {
@@ -125,7 +126,7 @@ FL_LANE_HD inline double sum_partials(long bundle, const CgArgs& a) {
 struct CgActivateKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    if (thread < a.shape.nbundle) a.state[thread] = {0, 0, 0, 0, 0, 1, 0, 0};
+    if (thread < a.shape.nbundle) a.state[thread] = {SolveProgress{}, 0, 0, 1};
   }
 };
 
@@ -146,9 +147,9 @@ struct CgBeginKernel {
   FL_LANE_HD static void run(long thread, const Args& a) {
     if (thread >= a.shape.nbundle) return;
     CgState& s = a.state[thread];
-    s.rz = s.best = sum_partials(thread, a);
+    s.progress = begin_solve(sum_partials(thread, a));
     s.beta = 0;
-    s.active = s.rz > a.tolerance * a.tolerance;
+    s.active = goes_on(s.progress, a.tolerance, a.most_iterations);
   }
 };
 
@@ -159,9 +160,9 @@ struct CgStepKernel {
     if (thread >= a.shape.nbundle) return;
     CgState& s = a.state[thread];
     if (!s.active) return;
-    s.pq = sum_partials(thread, a);
-    if (s.pq > 0) {
-      s.step = s.rz / s.pq;
+    const double pq = sum_partials(thread, a);
+    if (pq > 0) {
+      s.step = s.progress.rz / pq;
     } else {
       s.active = 0;
     }
@@ -182,22 +183,15 @@ struct CgUpdateKernel {
   }
 };
 
-/// After z = M^-1 r: beta, and whether to go on; the rules of solve_bundle(). Threads: nbundle.
+/// After z = M^-1 r: beta, and whether to go on. Threads: nbundle.
 struct CgNextKernel {
   using Args = CgArgs;
-  static constexpr int kPatience = 12;
   FL_LANE_HD static void run(long thread, const Args& a) {
     if (thread >= a.shape.nbundle) return;
     CgState& s = a.state[thread];
     if (!s.active) return;
-    const double next = sum_partials(thread, a);
-    s.beta = next / s.rz;
-    s.rz = next;
-    ++s.iterations;
-    s.stalled = s.rz < 0.5 * s.best ? 0 : s.stalled + 1;
-    s.best = s.rz < s.best ? s.rz : s.best;
-    s.active = s.stalled <= kPatience && s.rz > a.tolerance * a.tolerance &&
-               s.iterations < a.most_iterations;
+    s.beta = note_iteration(s.progress, sum_partials(thread, a));
+    s.active = goes_on(s.progress, a.tolerance, a.most_iterations);
   }
 };
 
