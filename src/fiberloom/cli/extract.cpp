@@ -22,7 +22,7 @@ namespace {
 void report_quality(const ExtractSummary& s, const Observer& observer) {
   double chi2 = 0, freedom = 0;
   for (const BundleReport& b : s.bundles) {
-    if (b.pixels == 0) continue;  // of a device
+    if (b.pixels == 0) continue;
     chi2 += b.chi2;
     freedom += static_cast<double>(b.pixels) - static_cast<double>(b.parameters);
     observer.log(LogLevel::kDebug,

@@ -116,6 +116,12 @@ void expect_same_decisions(const ExtractResult& a, const ExtractResult& b) {
     EXPECT_EQ(a.bundles[i].unconstrained, b.bundles[i].unconstrained);
     EXPECT_NEAR(a.bundles[i].kappa / b.bundles[i].kappa, 1, 1e-4);
     EXPECT_NEAR(a.bundles[i].bound_sigma / b.bundles[i].bound_sigma, 1, 1e-2);
+    EXPECT_GT(b.bundles[i].pixels, 1000U);
+    EXPECT_EQ(a.bundles[i].pixels, b.bundles[i].pixels);
+    EXPECT_EQ(a.bundles[i].parameters, b.bundles[i].parameters);
+    EXPECT_NEAR(a.bundles[i].chi2 / b.bundles[i].chi2, 1, 1e-5);
+    EXPECT_EQ(a.bundles[i].bright_pixels, b.bundles[i].bright_pixels);
+    EXPECT_NEAR(a.bundles[i].seen_psferr, b.bundles[i].seen_psferr, 1e-4);
   }
 }
 

@@ -160,18 +160,16 @@ class BundleExtraction {
   /// Of the last model that was made.
   void report_fit(BundleReport& report) const {
     const FitTally& fit = work_.diagnostics.fit;
-    report.chi2 = fit.sums[0];
-    report.pixels = static_cast<std::size_t>(fit.sums[1]);
-    report.bright_pixels = static_cast<std::size_t>(fit.sums[2]);
-    report.seen_psferr = fit.psferr();
+    std::size_t parameters = 0;
     for (int f = 0; f < geometry_.nfiber; ++f) {
       const std::vector<int>& corner = geometry_.trace[static_cast<std::size_t>(f)].y0;
       for (int j = 0; j < geometry_.nbin; ++j) {
         const int middle = corner[static_cast<std::size_t>(j)] + frame_.plan.ny / 2;
         const bool inside = middle >= fit.first_row && middle < fit.last_row;
-        report.parameters += inside && work_.normal.phi(f)[j] > 0 ? 1 : 0;
+        parameters += inside && work_.normal.phi(f)[j] > 0 ? 1 : 0;
       }
     }
+    exact::report_fit(fit, parameters, report);
   }
 
   const FrameContext& frame_;

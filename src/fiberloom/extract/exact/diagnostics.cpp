@@ -72,7 +72,9 @@ class Diagnosis {
                       static_cast<std::size_t>(layout_.pitch));
     work.spots.resize(static_cast<std::size_t>(g.nfiber * kept_tiles_) * tile_size_);
     work.fit = FitTally();
-    find_fit_rows(guard);
+    const BinRange rows = fit_rows(g, plan, guard);
+    work.fit.first_row = rows.first;
+    work.fit.last_row = rows.last;
     work.chi2pix.resize(
         static_cast<std::size_t>(g.nfiber) * static_cast<std::size_t>(g.nbin_padded), 0.0);
   }
@@ -111,18 +113,6 @@ class Diagnosis {
     complete_ = end;
   }
 
-  void find_fit_rows(int guard) {
-    const auto first = static_cast<std::size_t>(guard),
-               last = static_cast<std::size_t>(g_.nbin - guard - 1);
-    int low = 0, high = plan_.npix_y;
-    for (const FiberTrace& t : g_.trace) {
-      low = std::max(low, std::min(t.y0[first], t.y0[last]));
-      high = std::min(high, std::max(t.y0[first], t.y0[last]) + plan_.ny);
-    }
-    work_.fit.first_row = low;
-    work_.fit.last_row = high;
-  }
-
   /// Goodness of fit of a row; bright pixels one by one.
   void tally_fit(const double* weight, const double* pixel, const float* model) {
     double* sums = work_.fit.sums;
@@ -131,8 +121,8 @@ class Diagnosis {
     if (sums[2] == before) return;
     for (long i = 0; i < strip_.pitch; ++i) {
       const auto m = static_cast<double>(model[i]);
-      if (weight[i] * m * m > kBrightPixel * kBrightPixel)
-        work_.fit.add_bright((pixel[i] - m) / m, 1 / (std::sqrt(weight[i]) * std::abs(m)));
+      if (is_bright(weight[i], m))
+        work_.fit.add_bright((pixel[i] - m) / m, bright_noise2(weight[i], m));
     }
   }
 
@@ -239,12 +229,36 @@ class Diagnosis {
 
 }  // namespace
 
-void FitTally::add_bright(double off, double noise) {
-  const double octave = kOctaves + std::log2(std::max(std::abs(off), 1e-30));
-  const int at = std::clamp(static_cast<int>(octave * kSteps), 0, kOctaves * kSteps - 1);
-  ++histogram_[at];
-  noise2_ += noise * noise;
+void FitTally::add_bright(double off, double noise2) {
+  ++histogram_[fit_bin(off)];
+  noise2_ += noise2;
   ++count_;
+}
+void FitTally::add_bright(const unsigned* counts, double noise2) {
+  for (int i = 0; i < kFitBins; ++i) {
+    histogram_[i] += counts[i];
+    count_ += counts[i];
+  }
+  noise2_ += noise2;
+}
+
+BinRange fit_rows(const BundleGeometry& g, const SpotPlan& plan, int guard) {
+  const auto first = static_cast<std::size_t>(guard),
+             last = static_cast<std::size_t>(g.nbin - guard - 1);
+  BinRange rows{0, plan.npix_y};
+  for (const FiberTrace& t : g.trace) {
+    rows.first = std::max(rows.first, std::min(t.y0[first], t.y0[last]));
+    rows.last = std::min(rows.last, std::max(t.y0[first], t.y0[last]) + plan.ny);
+  }
+  return rows;
+}
+
+void report_fit(const FitTally& fit, std::size_t parameters, BundleReport& report) {
+  report.chi2 = fit.sums[0];
+  report.pixels = static_cast<std::size_t>(fit.sums[1]);
+  report.bright_pixels = static_cast<std::size_t>(fit.sums[2]);
+  report.seen_psferr = fit.psferr();
+  report.parameters = parameters;
 }
 
 double FitTally::psferr() const {
@@ -256,7 +270,7 @@ double FitTally::psferr() const {
   while (2 * (below + histogram_[at]) < count_) below += histogram_[at++];
   const double part = (static_cast<double>(count_) / 2 - static_cast<double>(below)) /
                       std::max(1.0, static_cast<double>(histogram_[at]));
-  const double median = std::exp2((at + part) / kSteps - kOctaves);
+  const double median = std::exp2((at + part) / kFitSteps - kFitOctaves);
   const double all = median / kMedianOfNormal, noise2 = noise2_ / static_cast<double>(count_);
   return std::sqrt(std::max(all * all - noise2, 0.0));
 }

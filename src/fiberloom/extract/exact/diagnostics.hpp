@@ -14,18 +14,24 @@ class FitTally {
   /// CCD rows that count: where every fibre has bins that were asked for, since guard bins beyond
   /// have no whole model.
   int first_row = 0, last_row = 0;
-  /// A bright pixel that is off by so much of its model, of which noise / model is known.
-  void add_bright(double off, double noise);
+  /// A bright pixel that is off by so much of its model, with its bright_noise2().
+  void add_bright(double off, double noise2);
+  /// Many of them, counted by fit_bin().
+  void add_bright(const unsigned* counts, double noise2);
   /// Such that half of the bright pixels are off by more than noise and it together explain; < 0:
   /// too few pixels.
   [[nodiscard]] double psferr() const;
 
  private:
-  static constexpr int kOctaves = 24, kSteps = 16;  // of |off|, from 2^-kOctaves to 1
-  unsigned histogram_[kOctaves * kSteps] = {};
+  unsigned histogram_[kFitBins] = {};
   double noise2_ = 0;
   std::size_t count_ = 0;
 };
+
+/// CCD rows where every fibre has bins that were asked for: FitTally.
+[[nodiscard]] BinRange fit_rows(const BundleGeometry& geometry, const SpotPlan& plan, int guard);
+/// What the report says of it.
+void report_fit(const FitTally& fit, std::size_t parameters, BundleReport& report);
 
 /// A strip in float32, wide enough for float32 spots: their frames are columns of it.
 struct FloatStrip {

@@ -16,9 +16,6 @@ struct StampShape {
   int ny, stride;
 };
 
-/// Model of a pixel in units of its sigma from which its residual tells the error of the PSF.
-inline constexpr double kBrightPixel = 100;
-
 /// The products of two spots and four others are taken at once.
 inline constexpr int kTileA = 2, kTileB = 4;
 

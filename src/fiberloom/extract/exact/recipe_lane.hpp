@@ -71,6 +71,25 @@ FL_LANE_HD inline double lost_share(double whole, double phi) {
   return lost > 1e-12 ? lost : 0.0;
 }
 
+/// Model of a pixel in units of its sigma from which its residual tells the error of the PSF.
+inline constexpr double kBrightPixel = 100;
+FL_LANE_HD inline bool is_bright(double weight, double model) {
+  return weight * model * model > kBrightPixel * kBrightPixel;
+}
+/// (noise / model)^2 of such a pixel.
+FL_LANE_HD inline double bright_noise2(double weight, double model) {
+  const double noise = 1 / (::sqrt(weight) * ::fabs(model));
+  return noise * noise;
+}
+/// Where a bright pixel counts that is off by this part of its model: kFitSteps steps an octave,
+/// from 2^-kFitOctaves to 1.
+inline constexpr int kFitOctaves = 24, kFitSteps = 16, kFitBins = kFitOctaves * kFitSteps;
+FL_LANE_HD inline int fit_bin(double off) {
+  const double size = ::fabs(off), octave = kFitOctaves + ::log2(size < 1e-30 ? 1e-30 : size);
+  const int at = static_cast<int>(octave * kFitSteps);
+  return at < 0 ? 0 : at < kFitBins ? at : kFitBins - 1;
+}
+
 // ---- bounds of a root
 
 /// The first guess of a lower bound on the spectrum; `norm`: largest entry of the solution for a

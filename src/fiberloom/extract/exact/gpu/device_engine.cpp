@@ -94,6 +94,7 @@ class FrameRun {
     frame.diagnose();
     stop_if_asked(observer_);
     frame.decorrelate();
+    frame.report_fits();
     download(stream, frame, staging, models);
     for (std::size_t b = 0; b < frame.outcomes().size(); ++b) {
       const auto& outcome = frame.outcomes()[b];

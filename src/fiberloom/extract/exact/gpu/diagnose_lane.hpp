@@ -94,6 +94,19 @@ struct LightKernel {
   }
 };
 
+/// Model of the pixel in row r and column c of the strip of the store's bundle b.
+FL_LANE_HD inline double model_at(const DiagnoseArgs& a, int b, int r, int c) {
+  const int bundle = a.bundle_first + b, px = a.strip_x[bundle] + c;
+  double m = 0;
+  for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
+    const int local = f - a.store.first;
+    const int column = px - a.light_x[local * a.row_pitch + r];
+    if (column < 0 || column >= a.columns) continue;
+    m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
+  }
+  return m;
+}
+
 /// Threads: bundles x strip_pitch x row_pitch.
 struct Chi2Kernel {
   using Args = DiagnoseArgs;
@@ -103,14 +116,8 @@ struct Chi2Kernel {
     const int c = static_cast<int>(rest % a.strip_pitch),
               b = static_cast<int>(rest / a.strip_pitch);
     if (b >= a.bundles || r >= a.rows) return;
-    const int bundle = a.bundle_first + b, px = a.strip_x[bundle] + c, py = a.row_first + r;
-    double m = 0;
-    for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
-      const int local = f - a.store.first;
-      const int column = px - a.light_x[local * a.row_pitch + r];
-      if (column < 0 || column >= a.columns) continue;
-      m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
-    }
+    const int px = a.strip_x[a.bundle_first + b] + c, py = a.row_first + r;
+    const double m = model_at(a, b, r, c);
     a.chi2[thread] = pixel_chi2<WarpLane>(a.ccd.weight(px, py), a.ccd.pixel(px, py), m, a.psferr).v;
     if (a.model != nullptr) {
       a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);

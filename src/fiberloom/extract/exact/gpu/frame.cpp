@@ -91,6 +91,7 @@ void DeviceFrame::lay_out(Arena& a) {
   live_last_ = take_copy(a, p_.live_last);
   direction_ = take_copy(a, p_.direction);
   strip_x_ = take_copy(a, p_.strip_x);
+  lay_out_fits(a);
   const SpotPlan& plan = p_.plan;
   spot_args_.coef = a.take<double>(plan.coef.size());
   spot_args_.basis = a.take<double>(plan.basis.size());
@@ -137,13 +138,13 @@ std::size_t DeviceFrame::chi2_values() const {
 }
 
 std::size_t DeviceFrame::upload_bytes() const {
-  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 8 + p_.plan.domain.size() * 2) *
+  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 10 + p_.plan.domain.size() * 2) *
              sizeof(int) +
          p_.live.size() +
          (p_.plan.coef.size() + p_.plan.basis.size() + p_.options.wave.size() +
           static_cast<std::size_t>(shape_.rows()) * kWarp) *
              sizeof(double) +
-         4096;
+         8192;
 }
 
 void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
@@ -167,6 +168,8 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   put(live_last_, p_.live_last);
   put(direction_, p_.direction);
   put(strip_x_, p_.strip_x);
+  put(fit_first_, p_.fit_first);
+  put(fit_last_, p_.fit_last);
   put(spot_args_.domain, p_.plan.domain);
   put(spot_args_.used, p_.plan.used);
   put(spot_args_.psf_fiber, p_.psf_fiber);
@@ -221,6 +224,8 @@ std::size_t DeviceFrame::group_bytes(int first, int last) const {
   measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
   measure.take<int>(rows);
   measure.take<double>(chi2_values() * static_cast<std::size_t>(last - first));
+  measure.take<unsigned>(fit_parts(last - first) * kFitBins);
+  measure.take<double>(fit_parts(last - first) * kFitSums);
   return measure.used() + 256;
 }
 
@@ -338,6 +343,7 @@ void DeviceFrame::diagnose() {
     k_->light(*stream_, d.row_pitch * d.store.count, d);
     k_->chi2(*stream_, static_cast<long>(chi2_values()) * d.bundles, d);
     k_->gather(*stream_, d.store.step(), d);
+    tally_fit(d, scratch);
     first = last;
   }
   kept_ = {};
@@ -353,8 +359,10 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   needs.fixed = measure.used() + 512;
   needs.upload = frame.upload_bytes();
   // the longest letters have a number for each candidate of a band, window and fibre
-  needs.mail = (std::size_t{1} << 16) + static_cast<std::size_t>(padded(problem.nfiber())) *
-                                            kMostKept * kLanes * sizeof(double);
+  needs.mail =
+      (std::size_t{1} << 16) +
+      static_cast<std::size_t>(padded(problem.nfiber())) * kMostKept * kLanes * sizeof(double) +
+      static_cast<std::size_t>(problem.nbundle()) * kFitBins * sizeof(unsigned);
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));

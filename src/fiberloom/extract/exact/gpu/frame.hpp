@@ -47,6 +47,8 @@ class DeviceFrame {
   void assemble();
   void solve();
   void diagnose();
+  /// Goodness of fit into the reports; after diagnose(), waits.
+  void report_fits();
   /// Sweeps and roots; fills in the reports.
   void decorrelate();
 
@@ -76,6 +78,9 @@ class DeviceFrame {
   [[nodiscard]] std::size_t solve_bytes() const;
   CgArgs solve_arrays(Arena& scratch) const;
   void add_prior();
+  void lay_out_fits(Arena& arena);
+  void tally_fit(const DiagnoseArgs& args, Arena& scratch);
+  [[nodiscard]] std::size_t fit_parts(int bundles) const;
   void precondition(CgArgs& args, const Packs& from, const Packs& to);
   void dot(CgArgs& args, const Packs& a, const Packs& b);
   bool any_active(const CgArgs& args, std::vector<CgState>& states);
@@ -99,6 +104,9 @@ class DeviceFrame {
   SpotArgs spot_args_{};
   double *ones_ = nullptr, *width_ = nullptr;
   int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;
+  int *fit_first_ = nullptr, *fit_last_ = nullptr;
+  unsigned* fit_counts_ = nullptr;  ///< [nbundle][kFitBins]
+  double* fit_sums_ = nullptr;      ///< [nbundle][kFitSums]
   float* model_ = nullptr;
   void *image_ = nullptr, *ivar_ = nullptr;
   SpotStore kept_{};  ///< spots of the whole frame, where there is room for them

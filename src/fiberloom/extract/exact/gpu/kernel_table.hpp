@@ -54,6 +54,8 @@ void fill_common(DeviceKernels& k) {
   k.light = &Run::template launch<LightKernel>;
   k.chi2 = &Run::template launch<Chi2Kernel>;
   k.gather = &Run::template launch<GatherKernel>;
+  k.fit = &Run::template launch_blocks<FitKernel>;
+  k.fit_sum = &Run::template launch<FitSumKernel>;
 }
 
 }  // namespace fiberloom::exact::gpu

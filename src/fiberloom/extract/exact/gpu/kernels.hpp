@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
-#include "fiberloom/extract/exact/gpu/diagnose_lane.hpp"
+#include "fiberloom/extract/exact/gpu/fit_lane.hpp"
 #include "fiberloom/extract/exact/gpu/prior_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
@@ -40,6 +40,7 @@ struct DeviceKernels {
   Launch<PoleArgs> pole[kBandCount], pole_sum;
   Launch<ScatterArgs> scatter, seam;
   Launch<DiagnoseArgs> light, chi2, gather;
+  Launch<FitArgs> fit, fit_sum;
 };
 
 [[nodiscard]] const DeviceKernels& emulated_kernels();

@@ -66,6 +66,9 @@ void add_bundle(Problem& p, const BundleGeometry& g, std::size_t index) {
   p.reach = std::max(p.reach, g.reach);
   p.strip_x.push_back(g.x0);
   p.strip_pitch = std::max(p.strip_pitch, g.columns + kLanes);
+  const BinRange rows = fit_rows(g, p.plan, p.grid.guard);
+  p.fit_first.push_back(rows.first);
+  p.fit_last.push_back(rows.last);
   const BinRange lit = model_bins(g, p.grid.guard);
   for (int f = 0; f < g.nfiber; ++f) {
     p.psf_fiber.push_back(g.first_fiber + f);

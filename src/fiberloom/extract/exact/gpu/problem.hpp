@@ -35,6 +35,7 @@ struct Problem {
   std::vector<unsigned char> live;
   std::vector<int> live_first, live_last, direction;  ///< bins that the model holds
   std::vector<int> strip_x;
+  std::vector<int> fit_first, fit_last;  ///< rows: fit_rows()
   int strip_pitch = 8, row_first = 0, rows = 1, light_columns = 1;
   int nbin = 0, margin = 0, reach = 1;
   int own_band = 0, band = 8, cross_band = 0;  ///< of N_ii, as stored; of couplings
