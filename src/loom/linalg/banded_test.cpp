@@ -251,6 +251,62 @@ void expect_the_register_text_to_be_the_same() {
   }
 }
 
+/// Nothing of the rows before `first` is stored, read, or visited.
+template <int B>
+void expect_the_register_text_to_stop_at(int first) {
+  const int n = 50, width = B + 8;
+  const Batch m = random_batch(n + B, B);
+  const auto size = [&](int k) { return static_cast<std::size_t>((n + B) * k * kLanes); };
+  const double kNever = std::nan("");
+  std::vector<double> l(size(B)), d(size(1)), x(size(1)), work(size(1)), whole(size(1));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.1 * static_cast<double>(i));
+  const auto z_size =
+      static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes);
+  std::vector<double> z(z_size, 0.0), z2(z_size, 0.0),
+      ring(static_cast<std::size_t>(lane::inverse_ring(B, width) * kLanes), 1e300);
+  lane::factor<ScalarLane, B>(n, m.rows.data(), 0.25, l.data(), d.data());
+  lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
+  const auto rhs = [&](int j) { return lane::at<ScalarLane>(x.data(), j); };
+  lane::solve_registers<ScalarLane, B>(
+      n, l.data(), d.data(), rhs, work.data(),
+      [&](int j, ScalarLane v) { whole[static_cast<std::size_t>(j * kLanes)] = v.v; });
+  int visited = 0;
+  lane::solve_registers<ScalarLane, B>(
+      n, l.data(), d.data(), rhs, work.data(),
+      [&](int j, ScalarLane v) {
+        ++visited;
+        EXPECT_EQ(v.v, whole[static_cast<std::size_t>(j * kLanes)]) << j;
+      },
+      first);
+  EXPECT_EQ(visited, n - first);
+  std::vector<double> l2(size(B), kNever), d2(size(1), kNever);
+  lane::factor_registers<ScalarLane, B>(n, m.rows.data(), 0.25, l2.data(), d2.data(), first);
+  for (int j = 0; j < n; ++j) {
+    const auto at = static_cast<std::size_t>(j * kLanes);
+    EXPECT_EQ(std::isnan(d2[at]), j < first) << j;
+    EXPECT_EQ(std::isnan(l2[at * B]), j < first) << j;
+  }
+  lane::selected_inverse_ring<ScalarLane, B>(n, l2.data(), d2.data(), width, ring.data(), z2.data(),
+                                             first);
+  const int row = lane::inverse_row<ScalarLane>(width);
+  for (int i = 0; i < n; ++i) {
+    for (int e = -width; e <= width; ++e) {
+      const int k = i + e;
+      if (k < 0 || k >= n) continue;
+      const auto at = static_cast<std::size_t>((i * row + width + e) * kLanes);
+      EXPECT_EQ(z2[at], std::min(i, k) >= first ? z[at] : 0.0) << i << " " << k;
+    }
+  }
+}
+
+TEST(BandedInRegisters, StopsWhereNothingIsReadAnyMore) {
+  for (const int first : {0, 1, 17, 49}) {
+    expect_the_register_text_to_stop_at<8>(first);
+    expect_the_register_text_to_stop_at<12>(first);
+    expect_the_register_text_to_stop_at<16>(first);
+  }
+}
+
 TEST(BandedInRegisters, GivesTheBitsOfTheOtherText) {
   expect_the_register_text_to_be_the_same<8>();
   expect_the_register_text_to_be_the_same<12>();

@@ -13,10 +13,11 @@ namespace loom::lane {
 /// Bands up to this fit into a thread's registers, more or less.
 inline constexpr int kMostInRegisters = 16;
 
-/// As factor() (banded_lane.hpp), to the bit. Reads up to B rows past the end, whatever is there.
+/// As factor() (banded_lane.hpp), to the bit; rows before `first`, which nobody wants, are not
+/// stored. Reads up to B rows past the end, whatever is there.
 template <class V, int B>
-FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l,
-                                     double* inv_d) {
+FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l, double* inv_d,
+                                     int first = 0) {
   V smallest(1e300);
   V w[B][B];  // w[i][e]: entry (j + i, j + i + e), once a row before j + i has touched it
   FL_UNROLL_ALL
@@ -44,11 +45,12 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
     const V inverse = V(1.0) / u[0];
     smallest = min(u[0], smallest);
     smallest = select_positive(abs(u[0]), smallest, V(-1.0));
-    put(inv_d, j, inverse);
     FL_UNROLL_ALL
-    for (int e = 1; e <= B; ++e) {
-      f[e] = u[e] * inverse;
-      put(l, j * B + e - 1, f[e]);
+    for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
+    if (j >= first) {
+      put(inv_d, j, inverse);
+      FL_UNROLL_ALL
+      for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
     }
     FL_UNROLL_ALL
     for (int i = 0; i < B; ++i) {
@@ -65,12 +67,13 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
 }
 
 /// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
-/// gets the solution from the last row to the first. A thread waits for its loads once a chunk of
-/// rows, and all of the next chunk's are under way meanwhile. Work: work[n].
+/// gets the solution from the last row to row `end`, the last that anybody reads. A thread waits
+/// for its loads once a chunk of rows, and all of the next chunk's are under way meanwhile. Work:
+/// work[n].
 // Long: its rows are held in registers from end to end.
 template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
-                                       double* work, Done done) {
+                                       double* work, Done done, int end = 0) {
   if (n < 1) return;
   constexpr int kRows = B <= 8 ? 4 : 2;
   struct Chunk {
@@ -118,7 +121,7 @@ FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv
   FL_UNROLL_ALL
   for (int i = 0; i < B; ++i) after[i] = V(0.0);
   ask(n - 1);
-  for (int last = n - 1; last >= 0; last -= kRows) {
+  for (int last = n - 1; last >= end; last -= kRows) {
     const Chunk now = next;
     ask(last - kRows);
     FL_UNROLL_ALL
@@ -129,7 +132,7 @@ FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv
       FL_UNROLL_ALL
       for (int i = B - 1; i >= 1; --i) after[i] = after[i - 1];
       after[0] = s;
-      if (last - r >= 0) done(last - r, s);
+      if (last - r >= end) done(last - r, s);
     }
   }
 }
@@ -139,10 +142,11 @@ FL_LANE_HD constexpr int inverse_ring(int band, int width) { return (band + 1) *
 
 /// As selected_inverse(), to the bit, with what later rows need of the last B rows in memory that
 /// is near: ring[inverse_ring(B, width)], elements as far apart as those of z. z is only written.
+/// Entries whose rows and columns are `first` and later are there; that is where it stops.
 // Long: its rows are held in registers from end to end.
 template <class V, int B>
 FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const double* inv_d, int width,
-                                             double* ring, double* z) {
+                                             double* ring, double* z, int first = 0) {
   const int row = inverse_row<V>(width), pitch = width + 1;
   V next[B + 1], next_d;  // of the row to come
   const auto ask = [&](int j) {
@@ -154,7 +158,7 @@ FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const doubl
   for (int i = 0; i < inverse_ring(B, width); ++i) put(ring, i, V(0.0));
   ask(n - 1);
   int slot = 0;  // of row j
-  for (int j = n - 1; j >= 0; --j) {
+  for (int j = n - 1; j >= first; --j) {
     V f[B + 1], own[B + 1];
     const double* after[B + 1];
     FL_UNROLL_ALL
@@ -207,9 +211,9 @@ FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const doubl
 }
 
 /// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <=
-/// B, its products with `ones` and with x, as out[last - first][nd + 3]. Work: l[n][B], inv_d[n],
-/// v1[n], vx[n]. Reads s, ones and x up to B rows past the end, whatever is there. Returns the
-/// smallest pivot.
+/// B, its products with `ones` and with x, as out[last - first][nd + 3]; it stops at `first`, and
+/// keeps nothing of the rows before. Work: l[n][B], inv_d[n], v1[n], vx[n]. Reads s, ones and x up
+/// to B rows past the end, whatever is there. Returns the smallest pivot.
 // Long: its rows are held in registers from end to end.
 template <class V, int B>
 FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const double* ones,
@@ -235,13 +239,14 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
       const V a = a_wait[0], b = b_wait[0];
       const V inverse = V(1.0) / u[0];
       smallest = min(u[0], smallest);
-      put(inv_d, j, inverse);
-      put(v1, j, a);
-      put(vx, j, b);
       FL_UNROLL_ALL
-      for (int e = 1; e <= B; ++e) {
-        f[e] = u[e] * inverse;
-        put(l, j * B + e - 1, f[e]);
+      for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
+      if (j >= first) {
+        put(inv_d, j, inverse);
+        put(v1, j, a);
+        put(vx, j, b);
+        FL_UNROLL_ALL
+        for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
       }
       FL_UNROLL_ALL
       for (int i = 0; i < B; ++i) {
@@ -268,7 +273,7 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
     for (int e = 0; e < B - i; ++e) z[i][e] = V(0.0);
   }
   const V ct = c * t;
-  for (int j = n - 1; j >= 0; --j) {
+  for (int j = n - 1; j >= first; --j) {
     const V inverse = at<V>(inv_d, j);
     V f[B + 1], w[B + 1];
     V a = at<V>(v1, j) * inverse, b = at<V>(vx, j) * inverse;
@@ -307,7 +312,7 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
     for (int e = 0; e < B; ++e) z[0][e] = w[e];
     a_last[0] = a;
     b_last[0] = b;
-    if (j < first || j >= last) continue;
+    if (j >= last) continue;
     double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
     FL_UNROLL_ALL
     for (int e = 0; e <= B; ++e) {
@@ -332,13 +337,13 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
 
 template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
-                                       double* work, Done done) {
+                                       double* work, Done done, int end = 0) {
   if constexpr (B <= kMostInRegisters) {
-    solve_registers<V, B>(n, l, inv_d, rhs, work, done);
+    solve_registers<V, B>(n, l, inv_d, rhs, work, done, end);
   } else {
     for (int j = 0; j < n; ++j) put(work, j, rhs(j));
     solve<V, B>(n, l, inv_d, work);
-    for (int j = n - 1; j >= 0; --j) done(j, at<V>(work, j));
+    for (int j = n - 1; j >= end; --j) done(j, at<V>(work, j));
   }
 }
 

@@ -69,8 +69,9 @@ struct PreconditionKernel {
         a.cut.rows, a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0),
         [=](int row) { return WarpLane(from[row * kWarp]); }, a.work.at(w.lane, 0),
         [=](int row, WarpLane x) {
-          if (row >= begin && row < end) to[row * kWarp] = x.v;
-        });
+          if (row < end) to[row * kWarp] = x.v;
+        },
+        begin);
   }
 };
 

@@ -107,14 +107,16 @@ struct SweepInvertKernel {
     if (p.window >= a.cut.count || SweepStep::of(p.problem, a).to < 0) return;
     const double* matrix = a.matrix.at(p.problem, a.shape.margin + a.cut.first(p.window));
     double *l = a.l.at(lane, 0), *inv_d = a.inv_d.at(lane, 0), *inverse = a.inverse.at(lane, 0);
-    lane::factor_somewhere<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d);
     if constexpr (B <= lane::kMostInRegisters) {
       if (a.ring != 0) {
+        const int first = a.cut.skirt > a.half ? a.cut.skirt - a.half : 0;  // that columns meet
+        lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, first);
         lane::selected_inverse_ring<WarpLane, B>(a.cut.rows, l, inv_d, B + 2 * a.half,
-                                                 shared + thread, inverse);
+                                                 shared + thread, inverse, first);
         return;
       }
     }
+    lane::factor_somewhere<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d);
     lane::selected_inverse<WarpLane, B>(a.cut.rows, l, inv_d, B + 2 * a.half, inverse);
   }
 };
