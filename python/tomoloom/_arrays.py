@@ -104,7 +104,7 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
 
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
           filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0,
-          reg_edge: float = 1.0, gram: str = "rays", sinograms: bool = False,
+          reg_edge: float = 1.0, gram: str = "rays", tilt: float = 0.0, sinograms: bool = False,
           threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
 
@@ -119,6 +119,8 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
     method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge, gram
         As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
         "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art".
+    tilt : float, optional
+        Degrees that the axis is tilted along the beam; `center` is one for all rows then.
     """
     data = arguments.floats("integrals", integrals)
     angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])
@@ -129,7 +131,8 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "iterations": arguments.integer("iterations", iterations, 1),
                                "blocks": arguments.integer("blocks", blocks, 1),
                                "reg_par": arguments.number("reg_par", reg_par, 0),
-                               "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram})
+                               "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram,
+                               "tilt": arguments.number("tilt", tilt, -45, 45)})
     return _core.recon(data, angles, centers.ravel(), bool(sinograms), options, arguments.threads(threads))
 
 

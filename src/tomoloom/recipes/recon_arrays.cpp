@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "loom/base/error.hpp"
@@ -33,6 +34,23 @@ void check(std::size_t rows, std::size_t columns, std::span<const double> theta,
   }
 }
 
+/// Rows mix where the axis is tilted: all of them have one column.
+void check_tilt(const ReconJob& how, std::span<const double> centres) {
+  if (how.tilt_deg == 0) return;
+  for (const double centre : centres) {
+    if (centre == centres[0]) continue;
+    throw Error(
+        Status::kUnsupported,
+        print("center: %g and %g: expected one for all rows with a tilt", centres[0], centre));
+  }
+}
+
+std::size_t rows_read(const ReconJob& how, std::size_t rows, std::size_t columns) {
+  const Geometry tilted{
+      .columns = columns, .theta = {}, .tilt = how.tilt_deg * std::numbers::pi / 180};
+  return std::min(rows, kSlicesPerGroup + 2 * rows_beside(tilted));
+}
+
 }  // namespace
 
 void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
@@ -40,8 +58,9 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
                         std::span<float> slices, Executor& executor,
                         const std::function<void()>& before) {
   check(integrals.slices, columns, theta, centres);
+  check_tilt(how, centres);
   const std::size_t slice = columns * columns;
-  std::vector<float> group(theta.size() * std::min(integrals.slices, kSlicesPerGroup) * columns);
+  std::vector<float> group(theta.size() * rows_read(how, integrals.slices, columns) * columns);
   for (std::size_t row = 0; row < integrals.slices;) {
     const auto centre = [&](std::size_t r) { return centres[centres.size() == 1 ? 0 : r]; };
     std::size_t end = row + 1;
@@ -52,19 +71,24 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
     for (; row < end; row += kSlicesPerGroup) {
       if (before) before();
       const std::size_t count = std::min(kSlicesPerGroup, end - row);
+      const std::size_t above = std::min(row, plan.beside());
+      const std::size_t below = std::min(integrals.slices - row - count, plan.beside());
+      const std::size_t rows = above + count + below;
       executor.run(theta.size(), [&](std::size_t a) {
-        for (std::size_t s = 0; s < count; ++s) {
-          copy_finite(
-              {integrals.data + a * integrals.angle_stride + (row + s) * integrals.slice_stride,
-               columns},
-              {group.data() + (a * count + s) * columns, columns});
+        for (std::size_t r = 0; r < rows; ++r) {
+          copy_finite({integrals.data + a * integrals.angle_stride +
+                           (row - above + r) * integrals.slice_stride,
+                       columns},
+                      {group.data() + (a * rows + r) * columns, columns});
         }
       });
       engine.reconstruct(
-          {.data = group.data(),
+          {.data = group.data() + above * columns,
            .slices = count,
-           .angle_stride = count * columns,
-           .slice_stride = columns},
+           .angle_stride = rows * columns,
+           .slice_stride = columns,
+           .before = above,
+           .after = below},
           {.data = slices.data() + row * slice, .slice_stride = slice, .row_stride = columns},
           executor, [&](std::size_t) {
             if (before) before();

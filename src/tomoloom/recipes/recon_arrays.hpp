@@ -19,7 +19,7 @@ namespace tomoloom {
 /// no numbers, or beyond 1e20, count as 0, as in files. `before` is called before each group of
 /// slices and each iteration, from the caller's thread; what it throws ends the work. The same
 /// bytes on any number of threads. Throws kScanMismatch where angles and projections do not fit,
-/// kCentreRange.
+/// kCentreRange; kUnsupported where the axis is tilted and has several columns.
 void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
                         std::span<const double> theta, std::span<const double> centres,
                         std::span<float> slices, Executor& executor,

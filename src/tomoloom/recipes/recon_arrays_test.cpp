@@ -94,6 +94,34 @@ TEST(ReconArrays, EachRowMayHaveAnAxisOfItsOwn) {
   }
 }
 
+TEST(ReconArrays, ATiltedAxisHasTheRowsBesideEachGroup) {
+  const std::vector<float> data = projections(11.5);
+  constexpr std::size_t kSlice = kWide * kWide;
+  for (const Method method : {Method::kExact, Method::kCgls}) {
+    ReconJob how;
+    how.method = method;
+    how.iterations = 3;
+    how.tilt_deg = 7;
+    const auto all = slices_of(how, by_projections(data), {11.5});
+    const SlicePlan plan = plan_slices(how, {.columns = kWide, .theta = theta(), .centre = 11.5});
+    ASSERT_GT(plan.beside(), 0U);
+    std::vector<float> last((kLines - 32) * kSlice);
+    StackView rows = by_projections(data);  // those behind the first group
+    rows.data += 32 * rows.slice_stride;
+    rows.slices = kLines - 32;
+    rows.before = plan.beside();
+    SerialExecutor serial;
+    SliceEngine(plan).reconstruct(
+        rows, {.data = last.data(), .slice_stride = kSlice, .row_stride = kWide}, serial, {});
+    EXPECT_EQ(last, std::vector<float>(all.begin() + 32 * kSlice, all.end()));
+    EXPECT_EQ(slices_of(how, by_projections(data), {11.5}, 3), all);
+    std::vector<double> centres(kLines, 11.5);
+    EXPECT_EQ(slices_of(how, by_projections(data), centres), all);
+    centres[3] = 12;
+    EXPECT_THROW((void)slices_of(how, by_projections(data), centres), Error);
+  }
+}
+
 TEST(ReconArrays, WhatIsNoNumberCountsAsNothing) {
   std::vector<float> data = projections(11.5);
   data[5 * kWide + 7] = std::numeric_limits<float>::quiet_NaN();

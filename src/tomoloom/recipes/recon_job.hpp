@@ -76,7 +76,7 @@ struct ReconJob {
   /// detector's first row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};
   AxisSearch search = AxisSearch::kNone;  ///< instead of a column
-  double tilt_deg = 0;                    ///< of the axis along the beam; of kExact, kFbp
+  double tilt_deg = 0;  ///< of the axis along the beam; of those that slice_plan.cpp names
   Acquisition acquisition = Acquisition::kFull;
   std::size_t first_row = 0;
   std::optional<std::size_t> end_row = {};  ///< none: all

@@ -167,8 +167,9 @@ const ReconRow kMethodRows[] = {
     {.key = "tilt",
      .names = "--tilt",
      .group = kReconstructionOptions,
-     .text = "degrees that the axis is tilted along the beam, with --method exact or fbp; "
-             "positive: what lies further along the beam is seen further down",
+     .text =
+         "degrees that the axis is tilted along the beam, with --method exact, fbp, sirt, bart, "
+         "cgls, tikh, grad or tv; positive: what lies further along the beam is seen further down",
      .field = [](ReconJob& j) -> Field { return &j.tilt_deg; },
      .interval = between(-45, 45),
      .shows_default = true},

@@ -64,17 +64,48 @@ std::unique_ptr<DeviceSlices> open_card(const GridPlan& plan, Backend backend,
   }
 }
 
+/// Whether slices that rays cross are solved well: likelihoods converge too slowly where few rays
+/// see a slice, gridrec's numbers are TomoPy's, and ART goes slice by slice.
+bool knows_tilt(Method method) {
+  switch (method) {
+    case Method::kExact:
+    case Method::kFbp:
+    case Method::kSirt:
+    case Method::kBart:
+    case Method::kCgls:
+    case Method::kTikh:
+    case Method::kGrad:
+    case Method::kTv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void check_tilt(const ReconJob& job) {
+  if (job.tilt_deg == 0) return;
+  if (!knows_tilt(job.method) || job.gram == Gram::kFft || job.acquisition == Acquisition::kHalf) {
+    throw Error(Status::kUnsupported,
+                "--tilt: goes with --method exact, fbp, sirt, bart, cgls, tikh, grad or tv, and "
+                "without --gram fft and --acquisition half");
+  }
+}
+
 }  // namespace
 
+bool SlicePlan::by_planes() const noexcept {
+  return geometry.tilt != 0 && rays.method == RayMethod::kFbp;
+}
+
 std::uint64_t SlicePlan::group_bytes() const noexcept {
-  if (geometry.tilt != 0) return TiltedEngine::group_bytes(geometry);
+  if (by_planes()) return TiltedEngine::group_bytes(geometry);
   if (grid) return grid->table_bytes() + grid->group_bytes();
   return seen ? ConvolvedEngine::group_bytes(*seen, rays.method)
               : RayEngine<float>::group_bytes(geometry, rays);
 }
 
 std::uint64_t SlicePlan::thread_bytes() const noexcept {
-  if (geometry.tilt != 0) return TiltedEngine::thread_bytes(geometry);
+  if (by_planes()) return TiltedEngine::thread_bytes(geometry);
   if (grid) return DirectEngine::thread_bytes(*grid);
   return seen ? ConvolvedEngine::thread_bytes(*seen, geometry)
               : RayEngine<float>::thread_bytes(geometry);
@@ -86,11 +117,7 @@ bool on_card(Backend backend) noexcept {
 }
 
 SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
-  const bool knows_tilt = job.method == Method::kExact || job.method == Method::kFbp;
-  if (job.tilt_deg != 0 && (!knows_tilt || job.acquisition == Acquisition::kHalf)) {
-    throw Error(Status::kUnsupported,
-                "--tilt: goes with --method exact or fbp, and without --acquisition half");
-  }
+  check_tilt(job);
   geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
   SlicePlan plan{.geometry = std::move(geometry), .grid = {}};
   plan.rays = {.iterations = job.iterations,
@@ -128,7 +155,7 @@ SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer&
   }
   if (plan.grid) {
     direct_ = std::make_unique<DirectEngine>(*plan.grid);
-  } else if (plan.geometry.tilt != 0) {
+  } else if (plan.by_planes()) {
     tilted_ = std::make_unique<TiltedEngine>(plan.geometry, plan.rays.filter);
   } else if (plan.seen) {
     convolved_ = std::make_unique<ConvolvedEngine>(*plan.seen, plan.geometry, plan.rays);

@@ -29,6 +29,8 @@ struct SlicePlan {
   [[nodiscard]] std::size_t image() const noexcept { return geometry.columns; }
   /// Rows on either side of a block that its slices need.
   [[nodiscard]] std::size_t beside() const noexcept { return rows_beside(geometry); }
+  /// Whether the one TiltedEngine makes its slices: kExact and kFbp with a tilted axis.
+  [[nodiscard]] bool by_planes() const noexcept;
   /// Of a group of slices with all tables; of each thread.
   [[nodiscard]] std::uint64_t group_bytes() const noexcept;
   [[nodiscard]] std::uint64_t thread_bytes() const noexcept;
@@ -37,8 +39,7 @@ struct SlicePlan {
 /// Whether slices are made on a card, as far as is known before one is opened: by rounding others.
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
-/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis: of
-/// kExact and kFbp, which do, the slices are made by the one TiltedEngine.
+/// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
 
 /// One group of slices after the other, after a plan that outlives it.

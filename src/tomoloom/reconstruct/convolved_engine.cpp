@@ -220,7 +220,7 @@ void ConvolvedEngine::reconstruct(const StackView& projections, const VolumeView
                       n, seen_.data() + row * n * kRaySlices<float>);
   });
   solver_.solve(seen_.data(), slice_.data(), executor, before);
-  rays::scatter(slice_.data(), projections.slices, n, slices, executor);
+  rays::scatter(slice_.data(), 0, projections.slices, n, slices, executor);
 }
 
 }  // namespace tomoloom

@@ -2,6 +2,7 @@
 // What a parallel-beam scan looks like from above. Knows no files.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -17,8 +18,15 @@ struct Geometry {
   std::vector<double> theta;        ///< radians, in any order
   double centre = 0;                ///< where the rotation axis is projected to
   std::vector<double> weight = {};  ///< of each angle beside the others; empty: all alike
-  double tilt = 0;                  ///< radians, of the axis along the beam: TiltedEngine's alone
+  double tilt = 0;  ///< radians, of the axis along the beam: TiltedEngine's, RayPair's
 };
+
+/// Rows on either side of a slice that the axis' tilt brings into it.
+[[nodiscard]] inline std::size_t rows_beside(const Geometry& geometry) noexcept {
+  if (geometry.tilt == 0) return 0;
+  const double corner = static_cast<double>(geometry.columns) * std::sqrt(0.5);
+  return static_cast<std::size_t>(std::ceil(corner * std::abs(std::sin(geometry.tilt)))) + 2;
+}
 
 /// Numbers side by side: slices of one group, whose projections are spread and transformed as one.
 inline constexpr std::size_t kSlicesPerGroup = 32;

@@ -130,6 +130,7 @@ RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
       kernels_(ray_kernels<Real>(isa)),
       forward_(fft::good_length(2 * geometry.columns), fft::Sign::kMinus, isa),
       back_(forward_.length(), fft::Sign::kPlus, isa),
+      seen_end_(pair_.stack().groups * kRaySlices<Real>),
       sinogram_(pair_.sinogram_size()),
       slice_(pair_.slice_size()) {
   if (works_on_whole_slices(choice.method)) {
@@ -165,8 +166,9 @@ RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
 template <class Real>
 std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
                                          const RayChoice& choice) noexcept {
-  const std::size_t slice = geometry.columns * geometry.columns;
-  const std::size_t sinogram = geometry.theta.size() * geometry.columns;
+  const std::size_t groups = slice_stack(geometry, kRaySlices<Real>).groups;
+  const std::size_t slice = groups * geometry.columns * geometry.columns;
+  const std::size_t sinogram = groups * geometry.theta.size() * geometry.columns;
   struct Counts {
     std::size_t sinograms = 2, slices = 2, scales = 0;  // scales: of one slice of the group
   } counts;
@@ -183,11 +185,13 @@ std::size_t RayEngine<Real>::group_bytes(const Geometry& geometry,
          (choice.method == RayMethod::kArt ? RayRows<Real>::bytes(geometry.columns) : 0);
 }
 
-/// Shadows of a row of pixels, or what both transforms of a line work in.
+/// Shadows of a row of pixels, with what a tilted axis adds, or what both transforms of a line work
+/// in.
 template <class Real>
 std::size_t RayEngine<Real>::thread_bytes(const Geometry& geometry) noexcept {
   const std::size_t transforms = 4 * fft::good_length(2 * geometry.columns) * kRaySlices<Real>;
-  return transforms * sizeof(Real) + 3 * Buffer<Real>::kHugePage;
+  return transforms * sizeof(Real) + RayPair<Real>::thread_bytes(geometry) +
+         3 * Buffer<Real>::kHugePage;
 }
 
 /// A filter that is real and even keeps slices apart that share a transform as real and imaginary
@@ -220,9 +224,31 @@ void RayEngine<Real>::find_sums(Executor& executor) {
 }
 
 template <class Real>
+void RayEngine<Real>::see(const RayPair<Real>& pair, const Real* slice, Real* line,
+                          Executor& executor) const {
+  pair.project(slice, line, executor);
+  set_unseen(pair, line, 0, executor);
+}
+
+template <class Real>
+void RayEngine<Real>::set_unseen(const RayPair<Real>& pair, Real* line, Real value,
+                                 Executor& executor) const {
+  constexpr std::size_t kSlices = kRaySlices<Real>;
+  const std::size_t all = pair.stack().groups * kSlices, row = pair.columns() * kSlices;
+  if (seen_begin_ == 0 && seen_end_ == all) return;
+  executor.run(pair.angles(), [&](std::size_t a) {
+    for (std::size_t place = 0; place < all; ++place) {
+      if (place >= seen_begin_ && place < seen_end_) continue;
+      Real* const first = line + a * pair.line_size() + place / kSlices * row + place % kSlices;
+      for (std::size_t x = 0; x < row; x += kSlices) first[x] = value;
+    }
+  });
+}
+
+template <class Real>
 void RayEngine<Real>::solve(Real* sinogram, Real* slice, Executor& executor,
                             const BeforeRound& before) {
-  const std::size_t line = pair_.columns() * kRaySlices<Real>;
+  const std::size_t line = pair_.line_size();
   for (std::size_t a = 0; a < scale_.size(); ++a) {
     for (std::size_t i = a * line; i < (a + 1) * line; ++i) {
       sinogram[i] *= static_cast<Real>(scale_[a]);
@@ -258,9 +284,18 @@ template <class Real>
 void RayEngine<Real>::reconstruct(const StackView& projections, const VolumeView& slices,
                                   Executor& executor, const BeforeRound& before) {
   const std::size_t columns = pair_.columns();
-  rays::gather(projections, order_, columns, sinogram_.data(), executor);
+  const SliceStack& stack = pair_.stack();
+  if (stack.beside == 0) {
+    rays::gather(projections, order_, columns, sinogram_.data(), executor);
+  } else {
+    seen_begin_ = stack.first() - stack.beside;
+    seen_end_ = stack.first() + projections.slices + stack.beside;
+    rays::gather_stack(projections,
+                       {.first = stack.first(), .beside = stack.beside, .groups = stack.groups},
+                       order_, columns, sinogram_.data(), executor);
+  }
   solve(sinogram_.data(), slice_.data(), executor, before);
-  rays::scatter(slice_.data(), projections.slices, columns, slices, executor);
+  rays::scatter(slice_.data(), stack.first(), projections.slices, columns, slices, executor);
 }
 
 template class RayEngine<float>;

@@ -49,6 +49,11 @@ struct RayChoice {
 /// as angle_shares() has it; kArt goes so far of each step, 0 to 1. Holds the memory of one group
 /// at a time. Results depend neither on the executor nor, but for rounding, on which slices share a
 /// group.
+///
+/// With an axis tilted along the beam the slices of a group are solved as one stack, as RayPair has
+/// it, of all rows that see them (beyond the last row there is: of that one); what other rows would
+/// see asks for nothing (of a likelihood: is what is expected). Not kFbp, which TiltedEngine does,
+/// nor kArt.
 template <class Real>
 class RayEngine {
  public:
@@ -59,7 +64,7 @@ class RayEngine {
 
   /// Of elements as RayPair has them. `sinogram` is used up. O(iterations) applications of A, A^T.
   void solve(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before = {});
-  /// Up to kRaySlices slices.
+  /// Up to kRaySlices slices; with the rows beside them, where the axis is tilted.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const BeforeRound& before = {});
   /// Memory of a group, beside what each thread takes.
@@ -73,6 +78,9 @@ class RayEngine {
   RayEngine(const Geometry& geometry, std::vector<double> shares, const RayChoice& choice, Isa isa);
   void filter(Real* sinogram, Executor& executor) const;
   void find_sums(Executor& executor);
+  /// line = A slice, 0 in rows that are not solved for.
+  void see(const RayPair<Real>& pair, const Real* slice, Real* line, Executor& executor) const;
+  void set_unseen(const RayPair<Real>& pair, Real* line, Real value, Executor& executor) const;
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void art(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
@@ -80,6 +88,7 @@ class RayEngine {
   /// One over what each pixel sends to the rays of each block.
   std::vector<std::vector<Real>> block_scales(Executor& executor);
   void penalised(Real* slice, const std::vector<Real>& scale, Executor& executor);
+  void level(const Real* sinogram, Real* slice, Executor& executor);
   void likelihood(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void total_variation(const Real* sinogram, Real* slice, Executor& executor,
                        const BeforeRound& before);
@@ -93,6 +102,7 @@ class RayEngine {
   std::vector<double> response_;      ///< of each frequency of a filtered line
   const RayKernels<Real>& kernels_;
   fft::Plan<Real> forward_, back_;
+  std::size_t seen_begin_ = 0, seen_end_;       ///< places in the stack, of rows solved for
   std::vector<Real> row_scale_, column_scale_;  ///< R and C, found when they are first wanted
   Buffer<Real> sinogram_, slice_, line_, step_, direction_;
   std::unique_ptr<RayRows<Real>> rays_;  ///< of kArt, made by its first group

@@ -54,6 +54,12 @@ struct TiltedRow {
   double first = 0, step = 0, row = 0, row_step = 0;
 };
 
+/// Where a row of pixels finds what another slice has of them: pixel i as far as first + step i
+/// along its slices, times `scale`.
+struct RowSlide {
+  double first = 0, step = 0, scale = 1;
+};
+
 template <class Real>
 struct RayKernels {
   void (*cast)(const RowShadow& shadow, std::size_t pixels, std::int32_t* bin, Real* weight);
@@ -69,6 +75,9 @@ struct RayKernels {
   /// its own; nothing beyond the line's ends.
   void (*collect_between)(const RowLines<Real>& lines, const TiltedRow& seen, std::size_t pixels,
                           Real* row);
+  /// row[pixel] += scale times what lies between two slices of that pixel, each slice of the group
+  /// from its own place on; `lines` have a point for each pixel, and slices for rows.
+  void (*slide)(const RowLines<Real>& lines, const RowSlide& by, Real* row);
 };
 
 template <class Real>

@@ -160,8 +160,21 @@ struct RayTable {
     }
   }
 
+  static void slide(const RowLines<Real>& lines, const RowSlide& by, Real* row) {
+    for (std::size_t i = 0; i < lines.points; ++i, row += slices) {
+      const double at = by.first + by.step * static_cast<double>(i), above = std::floor(at);
+      const V near(static_cast<Real>(by.scale * (1 - (at - above))));
+      const V far(static_cast<Real>(by.scale * (at - above)));
+      const Real* const from = lines.data + i * lines.rows + static_cast<std::size_t>(above);
+      for (std::size_t lane = 0; lane < slices; lane += width) {
+        const V sum = fma(near, V::load(from + lane), V::load(row + lane));
+        fma(far, V::load(from + lane + 1), sum).store(row + lane);
+      }
+    }
+  }
+
   static constexpr RayKernels<Real> table() {
-    return {cast, spread, collect, sum, add, collect_between};
+    return {cast, spread, collect, sum, add, collect_between, slide};
   }
 };
 

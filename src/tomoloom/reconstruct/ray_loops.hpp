@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "loom/base/executor.hpp"
@@ -14,6 +15,9 @@ namespace tomoloom::rays {
 
 /// Elements that a task goes through: sums over all of them are those of the tasks, in their order.
 inline constexpr std::size_t kElementsPerTask = 8192;
+
+/// Whether the slices of a group are solved each by itself, or as one: where rays cross them.
+enum class Slices { kApart, kTogether };
 
 template <class Real>
 using Sums = std::array<double, kRaySlices<Real>>;
@@ -27,9 +31,10 @@ void each_part(std::size_t elements, Executor& executor, const Use& use) {
   });
 }
 
-/// The sum of products of each slice.
+/// The sum of products of each slice, or of all of them.
 template <class Real>
-Sums<Real> products(const Real* first, const Real* second, std::size_t size, Executor& executor) {
+Sums<Real> products(const Real* first, const Real* second, std::size_t size, Executor& executor,
+                    Slices slices = Slices::kApart) {
   constexpr std::size_t kSlices = kRaySlices<Real>;
   const std::size_t elements = size / kSlices;
   std::vector<Sums<Real>> parts((elements + kElementsPerTask - 1) / kElementsPerTask);
@@ -47,12 +52,14 @@ Sums<Real> products(const Real* first, const Real* second, std::size_t size, Exe
   for (const Sums<Real>& part : parts) {
     for (std::size_t l = 0; l < kSlices; ++l) all[l] += part[l];
   }
+  if (slices == Slices::kTogether) all.fill(std::accumulate(all.begin(), all.end(), 0.0));
   return all;
 }
 
 template <class Real>
-Sums<Real> squares(const Real* data, std::size_t size, Executor& executor) {
-  return products(data, data, size, executor);
+Sums<Real> squares(const Real* data, std::size_t size, Executor& executor,
+                   Slices slices = Slices::kApart) {
+  return products(data, data, size, executor, slices);
 }
 
 /// to = keep to + add from, each slice with its own factors.
@@ -76,15 +83,17 @@ template <class Real>
 class StepLengths {
  public:
   /// `given` 0: found.
-  StepLengths(double given, std::size_t rays) : found_(given <= 0) {
+  StepLengths(double given, std::size_t rays, Slices slices = Slices::kApart)
+      : found_(given <= 0), slices_(slices) {
     constexpr double kFirst = 1e-3;
     length_.fill((found_ ? kFirst : given) * 2 / static_cast<double>(rays));
   }
   /// Of halves of gradients, the one before and this one.
   void adapt(const Real* before, const Real* now, std::size_t size, Executor& executor) {
     if (!found_) return;
-    const Sums<Real> turn = products(before, now, size, executor);
-    const Sums<Real> own = squares(before, size, executor), next = squares(now, size, executor);
+    const Sums<Real> turn = products(before, now, size, executor, slices_);
+    const Sums<Real> own = squares(before, size, executor, slices_);
+    const Sums<Real> next = squares(now, size, executor, slices_);
     for (std::size_t l = 0; l < length_.size(); ++l) {
       const double apart = next[l] - 2 * turn[l] + own[l];
       length_[l] = apart > 0 ? length_[l] * (own[l] - turn[l]) / apart : 0;
@@ -99,6 +108,7 @@ class StepLengths {
 
  private:
   bool found_;
+  Slices slices_;
   Sums<Real> length_;
 };
 

@@ -100,6 +100,29 @@ double mismatch(const Geometry& geometry, Isa isa) {
   return worst;
 }
 
+/// The same of all slices together.
+template <class Real>
+double mismatch_of_all(const Geometry& geometry, Isa isa) {
+  const RayPair<Real> pair(geometry, isa);
+  const auto x = random_numbers<Real>(pair.slice_size(), 1);
+  const auto y = random_numbers<Real>(pair.sinogram_size(), 2);
+  std::vector<Real> ax(y.size()), aty(x.size());
+  SerialExecutor serial;
+  pair.project(x.data(), ax.data(), serial);
+  pair.back_project(y.data(), aty.data(), serial);
+  double left = 0, right = 0, a = 0, b = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto p = static_cast<double>(ax[i]), q = static_cast<double>(y[i]);
+    left += p * q;
+    a += p * p;
+    b += q * q;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    right += static_cast<double>(x[i]) * static_cast<double>(aty[i]);
+  }
+  return std::abs(left - right) / std::sqrt(a * b);
+}
+
 TEST(RayPair, ProjectsTheAreaOfEachPixelInEachBin) {
   for (const double centre : {5.0, 3.3}) {
     const Geometry geometry = some_geometry(11, 13, centre);
@@ -133,6 +156,55 @@ TEST(RayPair, IsAMatrixAndItsTranspose) {
         EXPECT_LT(mismatch<double>(geometry, isa), 1e-14) << isa_name(isa) << columns;
         EXPECT_LT(mismatch<float>(geometry, isa), 1e-6) << isa_name(isa) << columns;
       }
+    }
+  }
+}
+
+/// Slices of a stack are pieces of linear functions along the axis.
+TEST(RayPair, OfATiltedAxisProjectsEachPixelToTheRowsThatItsRaysCross) {
+  constexpr std::size_t kSlices = kRaySlices<double>, kWide = 11;
+  for (const double tilt : {0.2, -0.6}) {
+    Geometry geometry = some_geometry(kWide, 13, 4.8);
+    geometry.tilt = tilt;
+    const RayPair<double> pair(geometry);
+    const std::size_t groups = pair.stack().groups, all = groups * kSlices;
+    ASSERT_GT(groups, 1U);
+    SerialExecutor serial;
+    std::vector<double> slice(pair.slice_size()), sinogram(pair.sinogram_size());
+    for (const auto& [row, column, z] :
+         {std::array{5, 5, 20}, {0, 0, 9}, {2, 9, 16}, {10, 3, 15}, {0, 10, 0}}) {
+      const auto place = static_cast<std::size_t>(z);
+      const auto pixel = static_cast<std::size_t>(11 * row + column);
+      std::fill(slice.begin(), slice.end(), 0);
+      slice[(place / kSlices * kWide * kWide + pixel) * kSlices + place % kSlices] = 2;
+      pair.project(slice.data(), sinogram.data(), serial);
+      for (std::size_t a = 0; a < pair.angles(); ++a) {
+        const double u = column - 5.0, v = 5.0 - row, theta = geometry.theta[a];
+        const double down = (v * std::cos(theta) - u * std::sin(theta)) * std::sin(tilt);
+        for (std::size_t x = 0; x < kWide; ++x) {
+          const double area = overlap(geometry, a, u, v, static_cast<double>(x));
+          for (std::size_t r = 0; r < all; ++r) {
+            // the last slice has the first one behind it
+            const double apart =
+                std::remainder(static_cast<double>(r) - z - down, static_cast<double>(all));
+            const double want = 2 * area * std::max(0.0, 1 - std::abs(apart)) / std::cos(tilt);
+            ASSERT_NEAR(sinogram[((a * groups + r / kSlices) * kWide + x) * kSlices + r % kSlices],
+                        want, 1e-12)
+                << a << " " << x << " " << r;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(RayPair, OfATiltedAxisIsAMatrixAndItsTranspose) {
+  for (const double tilt : {1e-3, 0.1, -0.7}) {
+    Geometry geometry = some_geometry(17, 21, 7.7);
+    geometry.tilt = tilt;
+    for (const Isa isa : available_isas()) {
+      EXPECT_LT(mismatch_of_all<double>(geometry, isa), 1e-14) << isa_name(isa) << tilt;
+      EXPECT_LT(mismatch_of_all<float>(geometry, isa), 1e-6) << isa_name(isa) << tilt;
     }
   }
 }

@@ -11,6 +11,16 @@ namespace tomoloom {
 
 using rays::each_part;
 
+namespace {
+
+/// Rays that cross slices make one system of all of them.
+template <class Real>
+rays::Slices together(const RayPair<Real>& pair) {
+  return pair.stack().beside > 0 ? rays::Slices::kTogether : rays::Slices::kApart;
+}
+
+}  // namespace
+
 template <class Real>
 void RayEngine<Real>::sirt(const Real* sinogram, Real* slice, Executor& executor,
                            const BeforeRound& before) {
@@ -23,7 +33,7 @@ void RayEngine<Real>::sirt(const Real* sinogram, Real* slice, Executor& executor
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (before) before(round);
       const std::size_t count = parts_[k].sinogram_size() / kSlices;
-      parts_[k].project(slice, line_.data(), executor);
+      see(parts_[k], slice, line_.data(), executor);
       each_part(count, executor, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const Real* const rays = sinogram + (first + i) * kSlices;
@@ -52,19 +62,21 @@ template <class Real>
 void RayEngine<Real>::cgls(Real* sinogram, Real* slice, Executor& executor,
                            const BeforeRound& before) {
   using Factors = std::array<Real, kRaySlices<Real>>;
+  const rays::Slices slices = together(pair_);
   Factors one, along, against, keep, damp;
   one.fill(1);
   const bool damped = choice_.method == RayMethod::kTikh && choice_.weight > 0;
   damp.fill(damped ? static_cast<Real>(-choice_.weight) : Real(0));
   std::fill_n(slice, slice_.size(), Real(0));
   pair_.back_project(sinogram, direction_.data(), executor);
-  rays::Sums<Real> gradient = rays::squares(direction_.data(), direction_.size(), executor);
+  rays::Sums<Real> gradient = rays::squares(direction_.data(), direction_.size(), executor, slices);
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     if (before) before(round);
-    pair_.project(direction_.data(), line_.data(), executor);
-    rays::Sums<Real> curvature = rays::squares(line_.data(), line_.size(), executor);
+    see(pair_, direction_.data(), line_.data(), executor);
+    rays::Sums<Real> curvature = rays::squares(line_.data(), line_.size(), executor, slices);
     if (damped) {
-      const rays::Sums<Real> own = rays::squares(direction_.data(), direction_.size(), executor);
+      const rays::Sums<Real> own =
+          rays::squares(direction_.data(), direction_.size(), executor, slices);
       for (std::size_t l = 0; l < one.size(); ++l) curvature[l] += choice_.weight * own[l];
     }
     for (std::size_t l = 0; l < one.size(); ++l) {
@@ -75,7 +87,7 @@ void RayEngine<Real>::cgls(Real* sinogram, Real* slice, Executor& executor,
     rays::combine(one, sinogram, against, line_.data(), line_.size(), executor);
     pair_.back_project(sinogram, step_.data(), executor);
     if (damped) rays::combine(one, step_.data(), damp, slice, slice_.size(), executor);
-    const rays::Sums<Real> next = rays::squares(step_.data(), step_.size(), executor);
+    const rays::Sums<Real> next = rays::squares(step_.data(), step_.size(), executor, slices);
     for (std::size_t l = 0; l < one.size(); ++l) {
       keep[l] = static_cast<Real>(gradient[l] > 0 ? next[l] / gradient[l] : 0);
     }
@@ -91,11 +103,12 @@ void RayEngine<Real>::gradient(const Real* sinogram, Real* slice, Executor& exec
   std::array<Real, kRaySlices<Real>> one, minus;
   one.fill(1);
   minus.fill(-1);
-  rays::StepLengths<Real> lengths(choice_.weight, pair_.columns() * pair_.angles());
+  rays::StepLengths<Real> lengths(choice_.weight, pair_.columns() * pair_.angles(),
+                                  together(pair_));
   std::fill_n(slice, slice_.size(), Real(0));
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     if (before) before(round);
-    pair_.project(slice, line_.data(), executor);
+    see(pair_, slice, line_.data(), executor);
     rays::combine(one, line_.data(), minus, sinogram, line_.size(), executor);
     pair_.back_project(line_.data(), step_.data(), executor);  // half the gradient
     if (round > 0) lengths.adapt(direction_.data(), step_.data(), slice_.size(), executor);

@@ -13,8 +13,8 @@ template <class Real>
 void RayEngine<Real>::total_variation(const Real* sinogram, Real* slice, Executor& executor,
                                       const BeforeRound& before) {
   constexpr std::size_t kSlices = kRaySlices<Real>;
-  constexpr Real kDifferences = 4;  // that a pixel takes part in
-  const std::size_t n = pair_.columns();
+  constexpr Real kDifferences = 4;                                 // that a pixel takes part in
+  const std::size_t n = pair_.columns(), group = n * n * kSlices;  // of a stack of them
   const auto weight = static_cast<Real>(choice_.weight);
   // steps of the rays against those of pixels: with 1 the rays, whose sums grow with the row, are
   // slow
@@ -26,7 +26,7 @@ void RayEngine<Real>::total_variation(const Real* sinogram, Real* slice, Executo
   std::fill_n(slice, slice_.size(), Real(0));
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     if (before) before(round);
-    pair_.project(direction_.data(), line_.data(), executor);  // direction_: the point looked from
+    see(pair_, direction_.data(), line_.data(), executor);  // direction_: the point looked from
     each_part(row_scale_.size(), executor, [&](std::size_t, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const Real step = balance * row_scale_[i];
@@ -35,17 +35,22 @@ void RayEngine<Real>::total_variation(const Real* sinogram, Real* slice, Executo
         }
       }
     });
-    rays::shrink_differences(direction_.data(), n, balance / 2, weight, down_.data(), right_.data(),
-                             executor);
+    for (std::size_t at = 0; at < slice_.size(); at += group) {
+      rays::shrink_differences(direction_.data() + at, n, balance / 2, weight, down_.data() + at,
+                               right_.data() + at, executor);
+    }
     pair_.back_project(dual_.data(), step_.data(), executor);
-    rays::each_difference(n, down_.data(), right_.data(), executor,
-                          [&](std::size_t i, Real down, Real right) {
-                            const Real scale = column_scale_[i / kSlices];
-                            const Real step = scale / (1 + kDifferences * scale) / balance;
-                            const Real next = slice[i] - step * (step_[i] - down - right);
-                            direction_[i] = 2 * next - slice[i];
-                            slice[i] = next;
-                          });
+    for (std::size_t at = 0; at < slice_.size(); at += group) {
+      rays::each_difference(n, down_.data() + at, right_.data() + at, executor,
+                            [&](std::size_t in_group, Real down, Real right) {
+                              const std::size_t i = at + in_group;
+                              const Real scale = column_scale_[i / kSlices];
+                              const Real step = scale / (1 + kDifferences * scale) / balance;
+                              const Real next = slice[i] - step * (step_[i] - down - right);
+                              direction_[i] = 2 * next - slice[i];
+                              slice[i] = next;
+                            });
+    }
   }
 }
 

@@ -23,6 +23,39 @@ inline Geometry evenly(std::size_t columns, std::size_t angles) {
   return geometry;
 }
 
+/// Over a whole turn about an axis that is tilted along the beam.
+inline Geometry whole_turn(std::size_t columns, std::size_t angles, double tilt_deg) {
+  Geometry geometry = evenly(columns, angles);
+  for (double& theta : geometry.theta) theta *= 2;
+  geometry.tilt = tilt_deg * std::numbers::pi / 180;
+  return geometry;
+}
+
+/// What a detector of some rows sees: [angle][row][column].
+inline std::vector<float> rows_seen(const Phantom& body, const Geometry& geometry,
+                                    std::size_t rows) {
+  const Sight sight{
+      .columns = geometry.columns, .rows = rows, .centre = geometry.centre, .tilt = geometry.tilt};
+  std::vector<float> out;
+  std::vector<double> line(geometry.columns);
+  for (const double theta : geometry.theta) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      project_row(body, sight, r, theta, line);
+      out.insert(out.end(), line.begin(), line.end());
+    }
+  }
+  return out;
+}
+
+/// A cylinder, and balls at some distance from the axis, where a tilt tells most.
+inline Phantom cylinder_with_balls() {
+  Phantom body{{1, .1, -.05, 0, .8, .7, 100, 20}};
+  for (int k = 0; k < 6; ++k) {
+    body.push_back({.5, .6 * std::cos(k), .6 * std::sin(k), .03 * k - .07, .09, .09, .09, 0});
+  }
+  return body;
+}
+
 /// What a scan of this geometry should give of a phantom.
 inline std::vector<float> truth_of(const Phantom& body, const Geometry& geometry) {
   return true_slice(body, {.columns = geometry.columns, .rows = 1, .centre = geometry.centre}, 0);

@@ -25,12 +25,6 @@ std::size_t points(const Geometry& geometry) noexcept { return kPointsOfPixel * 
 
 }  // namespace
 
-std::size_t rows_beside(const Geometry& geometry) noexcept {
-  if (geometry.tilt == 0) return 0;
-  const double corner = static_cast<double>(geometry.columns) * std::sqrt(0.5);
-  return static_cast<std::size_t>(std::ceil(corner * std::abs(std::sin(geometry.tilt)))) + 2;
-}
-
 TiltedEngine::TiltedEngine(const Geometry& geometry, const FilterChoice& filter, Isa isa)
     : geometry_(geometry),
       beside_(rows_beside(geometry)),
@@ -122,7 +116,7 @@ void TiltedEngine::reconstruct(const StackView& projections, const VolumeView& s
       }
     }
   });
-  rays::scatter(slice_.data(), projections.slices, n, slices, executor);
+  rays::scatter(slice_.data(), 0, projections.slices, n, slices, executor);
 }
 
 }  // namespace tomoloom

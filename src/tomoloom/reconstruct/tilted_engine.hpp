@@ -14,9 +14,6 @@
 
 namespace tomoloom {
 
-/// Rows on either side of a slice that the axis' tilt brings into it.
-[[nodiscard]] std::size_t rows_beside(const Geometry& geometry) noexcept;
-
 /// f(u, v, z) = cos(tilt) sum over angles of w q(centre + u cos + v sin, z + (-u sin + v cos)
 /// sin(tilt)), z in rows: a slice is the plane across the axis that its row sees on the axis,
 /// slices are 1/cos(tilt) pixels apart. q: rows filtered on twice the line, at points a quarter of

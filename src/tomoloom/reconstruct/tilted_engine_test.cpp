@@ -15,26 +15,10 @@ namespace {
 
 constexpr std::size_t kWide = 64, kRows = 40, kSlice = kWide * kWide;
 
-Geometry turn(std::size_t angles, double tilt_deg) {
-  Geometry geometry = evenly(kWide, angles);
-  for (double& theta : geometry.theta) theta *= 2;
-  geometry.tilt = tilt_deg * std::numbers::pi / 180;
-  return geometry;
-}
+Geometry turn(std::size_t angles, double tilt_deg) { return whole_turn(kWide, angles, tilt_deg); }
 
-/// [angle][row][column]
 std::vector<float> seen(const Phantom& body, const Geometry& geometry) {
-  const Sight sight{
-      .columns = kWide, .rows = kRows, .centre = geometry.centre, .tilt = geometry.tilt};
-  std::vector<float> out;
-  std::vector<double> line(kWide);
-  for (const double theta : geometry.theta) {
-    for (std::size_t r = 0; r < kRows; ++r) {
-      project_row(body, sight, r, theta, line);
-      out.insert(out.end(), line.begin(), line.end());
-    }
-  }
-  return out;
+  return rows_seen(body, geometry, kRows);
 }
 
 /// Slices [first, first + count), told of `tilt` whatever that of the scan is.
@@ -51,15 +35,6 @@ std::vector<float> slices(const std::vector<float>& projections, Geometry geomet
                       .after = kRows - first - count},
                      {.data = out.data(), .slice_stride = kSlice, .row_stride = kWide}, executor);
   return out;
-}
-
-/// A cylinder, and balls at some distance from the axis, where a tilt tells most.
-Phantom cylinder_with_balls() {
-  Phantom body{{1, .1, -.05, 0, .8, .7, 100, 20}};
-  for (int k = 0; k < 6; ++k) {
-    body.push_back({.5, .6 * std::cos(k), .6 * std::sin(k), .03 * k - .07, .09, .09, .09, 0});
-  }
-  return body;
 }
 
 TEST(TiltedEngine, GivesTheTruthOfATiltedScan) {
