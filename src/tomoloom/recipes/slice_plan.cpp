@@ -64,8 +64,8 @@ std::unique_ptr<DeviceSlices> open_card(const GridPlan& plan, Backend backend,
   }
 }
 
-/// Whether slices that rays cross are solved well: likelihoods converge too slowly where few rays
-/// see a slice, gridrec's numbers are TomoPy's, and ART goes slice by slice.
+/// Whether slices that rays cross are solved well: likelihoods were tried and came out worse than
+/// without the tilt, gridrec's numbers are TomoPy's, and ART goes slice by slice.
 bool knows_tilt(Method method) {
   switch (method) {
     case Method::kExact:

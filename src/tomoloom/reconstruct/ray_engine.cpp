@@ -227,12 +227,6 @@ template <class Real>
 void RayEngine<Real>::see(const RayPair<Real>& pair, const Real* slice, Real* line,
                           Executor& executor) const {
   pair.project(slice, line, executor);
-  set_unseen(pair, line, 0, executor);
-}
-
-template <class Real>
-void RayEngine<Real>::set_unseen(const RayPair<Real>& pair, Real* line, Real value,
-                                 Executor& executor) const {
   constexpr std::size_t kSlices = kRaySlices<Real>;
   const std::size_t all = pair.stack().groups * kSlices, row = pair.columns() * kSlices;
   if (seen_begin_ == 0 && seen_end_ == all) return;
@@ -240,7 +234,7 @@ void RayEngine<Real>::set_unseen(const RayPair<Real>& pair, Real* line, Real val
     for (std::size_t place = 0; place < all; ++place) {
       if (place >= seen_begin_ && place < seen_end_) continue;
       Real* const first = line + a * pair.line_size() + place / kSlices * row + place % kSlices;
-      for (std::size_t x = 0; x < row; x += kSlices) first[x] = value;
+      for (std::size_t x = 0; x < row; x += kSlices) first[x] = 0;
     }
   });
 }

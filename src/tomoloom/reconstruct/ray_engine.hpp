@@ -52,8 +52,7 @@ struct RayChoice {
 ///
 /// With an axis tilted along the beam the slices of a group are solved as one stack, as RayPair has
 /// it, of all rows that see them (beyond the last row there is: of that one); what other rows would
-/// see asks for nothing (of a likelihood: is what is expected). Not kFbp, which TiltedEngine does,
-/// nor kArt.
+/// see asks for nothing. Not kFbp, which TiltedEngine does, nor kArt, nor likelihoods.
 template <class Real>
 class RayEngine {
  public:
@@ -80,7 +79,6 @@ class RayEngine {
   void find_sums(Executor& executor);
   /// line = A slice, 0 in rows that are not solved for.
   void see(const RayPair<Real>& pair, const Real* slice, Real* line, Executor& executor) const;
-  void set_unseen(const RayPair<Real>& pair, Real* line, Real value, Executor& executor) const;
   void sirt(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void art(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void cgls(Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
@@ -88,7 +86,6 @@ class RayEngine {
   /// One over what each pixel sends to the rays of each block.
   std::vector<std::vector<Real>> block_scales(Executor& executor);
   void penalised(Real* slice, const std::vector<Real>& scale, Executor& executor);
-  void level(const Real* sinogram, Real* slice, Executor& executor);
   void likelihood(const Real* sinogram, Real* slice, Executor& executor, const BeforeRound& before);
   void total_variation(const Real* sinogram, Real* slice, Executor& executor,
                        const BeforeRound& before);

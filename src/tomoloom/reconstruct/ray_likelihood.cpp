@@ -52,10 +52,9 @@ void RayEngine<Real>::penalised(Real* slice, const std::vector<Real>& scale, Exe
       choice_.method == RayMethod::kPmlHybrid || choice_.method == RayMethod::kOspmlHybrid;
   const auto weight = static_cast<Real>(2 * choice_.weight);
   const Real calm = edges ? static_cast<Real>(1 / choice_.edge) : 0;
-  executor.run(pair_.columns() * pair_.stack().groups, [&](std::size_t line) {
-    const std::size_t r = line % pair_.columns();
+  executor.run(pair_.columns(), [&](std::size_t r) {
     for (int c = 0; c < n; ++c) {
-      const std::size_t pixel = line * pair_.columns() + static_cast<std::size_t>(c);
+      const std::size_t pixel = r * pair_.columns() + static_cast<std::size_t>(c);
       const Real* const own = slice + pixel * kSlices;
       Real* const out = direction_.data() + pixel * kSlices;
       std::copy_n(own, kSlices, out);
@@ -88,18 +87,6 @@ void RayEngine<Real>::penalised(Real* slice, const std::vector<Real>& scale, Exe
   std::copy_n(direction_.data(), slice_.size(), slice);
 }
 
-/// The first step brings slices to the level of their rays; those at the ends of a stack, which few
-/// rays see, would stay where they began for long.
-template <class Real>
-void RayEngine<Real>::level(const Real* sinogram, Real* slice, Executor& executor) {
-  constexpr auto kAll = rays::Slices::kTogether;
-  see(pair_, slice, line_.data(), executor);
-  const double own = rays::squares(line_.data(), line_.size(), executor, kAll)[0];
-  const double seen = rays::products(line_.data(), sinogram, line_.size(), executor, kAll)[0];
-  if (!(own > 0) || !(seen > 0)) return;
-  for (std::size_t i = 0; i < slice_.size(); ++i) slice[i] *= static_cast<Real>(seen / own);
-}
-
 template <class Real>
 void RayEngine<Real>::likelihood(const Real* sinogram, Real* slice, Executor& executor,
                                  const BeforeRound& before) {
@@ -112,7 +99,6 @@ void RayEngine<Real>::likelihood(const Real* sinogram, Real* slice, Executor& ex
     for (std::size_t i = 0; i < seen.size(); ++i) seen[i] += scale[i];
   }
   for (std::size_t i = 0; i < slice_.size(); ++i) slice[i] = seen[i / kSlices] > 0 ? 1 : 0;
-  if (pair_.stack().beside > 0) level(sinogram, slice, executor);
   for (std::size_t round = 0; round < choice_.iterations; ++round) {
     const Real* ray = sinogram;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
@@ -126,7 +112,6 @@ void RayEngine<Real>::likelihood(const Real* sinogram, Real* slice, Executor& ex
           line_[i] = got > 0 ? want / got : 0;
         }
       });
-      set_unseen(parts_[k], line_.data(), 1, executor);  // as if they had what is expected
       parts_[k].back_project(line_.data(), step_.data(), executor);
       ray += size;
       const std::vector<Real>& scale = scales[k];
@@ -146,8 +131,6 @@ void RayEngine<Real>::likelihood(const Real* sinogram, Real* slice, Executor& ex
   }
 }
 
-template void RayEngine<float>::level(const float*, float*, Executor&);
-template void RayEngine<double>::level(const double*, double*, Executor&);
 template void RayEngine<float>::likelihood(const float*, float*, Executor&, const BeforeRound&);
 template void RayEngine<double>::likelihood(const double*, double*, Executor&, const BeforeRound&);
 template void RayEngine<float>::penalised(float*, const std::vector<float>&, Executor&);

@@ -56,11 +56,8 @@ std::vector<StackCase> stack_methods() {
   return {{"sirt", {.method = M::kSirt, .iterations = 30, .filter = {}}},
           {"cgls", {.method = M::kCgls, .iterations = 16, .filter = {}}},
           {"tv", {.method = M::kTv, .iterations = 30, .filter = {}, .weight = 0.1}},
-          {"osem", {.method = M::kOsem, .iterations = 6, .filter = {}, .blocks = 5}},
           {"bart", {.method = M::kBart, .iterations = 5, .filter = {}, .blocks = 5}},
-          {"grad", {.method = M::kGrad, .iterations = 40, .filter = {}}},
-          {"ospml_hybrid",
-           {.method = M::kOspmlHybrid, .iterations = 6, .filter = {}, .blocks = 5, .weight = 0.1}}};
+          {"grad", {.method = M::kGrad, .iterations = 40, .filter = {}}}};
 }
 
 TEST(RayStack, GivesTheTruthOfATiltedScan) {
@@ -90,24 +87,13 @@ TEST(RayStack, DoesWithoutRowsBeyondTheDetector) {
   const Geometry tilted = whole_turn(kStackWide, 40, -8);
   const std::vector<float> projections = rows_seen(body, tilted, kStackRows);
   const std::vector<StackCase> all = stack_methods();
-  for (const StackCase& each : std::span(all).first(4)) {
+  for (const StackCase& each : std::span(all).first(3)) {
     const auto error_of = [&](std::size_t first) {
       return stack_error(stack_slices(projections, tilted, each.choice, first, 3, serial), body,
                          tilted, first, 3);
     };
     EXPECT_LT(error_of(0), 1.2 * error_of(16)) << each.name;
   }
-}
-
-TEST(RayStack, LikelihoodsDoNotDependOnTheUnit) {
-  SerialExecutor serial;
-  const Geometry tilted = whole_turn(kStackWide, 40, -8);
-  std::vector<float> projections = rows_seen(cylinder_with_balls(), tilted, kStackRows);
-  const RayChoice choice{.method = RayMethod::kOsem, .iterations = 4, .filter = {}, .blocks = 5};
-  const auto one = stack_slices(projections, tilted, choice, 16, 3, serial);
-  for (float& value : projections) value /= 128;
-  const auto small = stack_slices(projections, tilted, choice, 16, 3, serial);
-  for (std::size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(128 * small[i], one[i], 1e-3) << i;
 }
 
 TEST(RayStack, DoesNotDependOnThreads) {
