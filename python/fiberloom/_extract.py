@@ -43,7 +43,7 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
                   nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                   regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
                   model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
-                  oversample: int = 1, max_leak: Optional[float] = None,
+                  fiber_correlation: bool = False, oversample: int = 1, max_leak: Optional[float] = None,
                   readnoise: Optional[Union[float, npt.ArrayLike]] = None, model: bool = False,
                   method: Method = "exact", nsubbundles: int = 5, nwavestep: int = 50,
                   wavepad: int = 10, wavepad_frac: float = 0.2, pixpad_frac: float = 0.8,
@@ -91,6 +91,8 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         `readnoise`.
     decorrelate_fibers : bool
         Errors uncorrelated between the fibres of a bundle, too, not only within each fibre.
+    fiber_correlation : bool
+        Also say how far the error of a bin goes together with those of the next fibre: `Frame.fiber_correlation`.
     oversample : int
         Solve on bins so many times narrower: light between the centres of bins; `Frame.fine_resolution`.
     max_leak : float, optional
@@ -150,7 +152,7 @@ def extract_frame(image: npt.ArrayLike, ivar: npt.ArrayLike, psf: PsfLike, wave:
         {"specmin": first, "nspec": count, "bundlesize": bundlesize, "psferr": psferr, "regularize": regularize,
          "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
          "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers,
-         "oversample": oversample, "max_leak": max_leak, "method": method,
+         "fiber_correlation": fiber_correlation, "oversample": oversample, "max_leak": max_leak, "method": method,
          "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad, "wavepad_frac": wavepad_frac,
          "pixpad_frac": pixpad_frac, "mask_bits": _mask_bits(mask_bits)},
         backend=backend, gpu_memory=gpu_memory, on_device_error=on_device_error)
@@ -182,7 +184,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
                  nspec: Optional[int] = None, bundlesize: int = 25, psferr: Optional[float] = None,
                  regularize: float = 0.0, ndiag: int = 11, tolerance: float = 1e-4, max_iterations: int = 500,
                  model_variance: bool = False, reject: Optional[float] = None, decorrelate_fibers: bool = False,
-                 oversample: int = 1, max_leak: Optional[float] = None, realisations: int = 0,
+                 fiber_correlation: bool = False, oversample: int = 1, max_leak: Optional[float] = None, realisations: int = 0,
                  method: Method = "exact", gh00: str = "file", tails: bool = False, psf_status: bool = False,
                  mask_bits: Optional[int] = None, verify: bool = True, scores: bool = True, overwrite: bool = True,
                  nsubbundles: int = 5, nwavestep: int = 50, wavepad: int = 10,
@@ -237,7 +239,7 @@ def extract_file(input: PathLike, psf: PathLike, output: PathLike, *,
     overwrite : bool
         Replace an output that exists; else `OutputExistsError`.
     specmin, nspec, bundlesize, psferr, regularize, ndiag, tolerance, max_iterations, model_variance, reject, \
-decorrelate_fibers, oversample, max_leak, method, \
+decorrelate_fibers, fiber_correlation, oversample, max_leak, method, \
 mask_bits, nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac, backend, gpu_memory, on_device_error, threads, \
 progress
         As in `extract_frame`.
@@ -265,7 +267,8 @@ progress
          "trace_shifts": trace_shifts, "trace_widths": trace_widths, "wings": wings,
          "specmin": check.integer("specmin", specmin, 0), "nspec": nspec, "bundlesize": bundlesize, "psferr": psferr,
          "regularize": regularize, "ndiag": ndiag, "tolerance": tolerance, "max_iterations": max_iterations,
-         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers, "method": method,
+         "model_variance": model_variance, "reject": reject, "decorrelate_fibers": decorrelate_fibers,
+         "fiber_correlation": fiber_correlation, "method": method,
          "gh00": gh00, "psf_tails": check.flag("tails", tails), "psf_status": psf_status, "mask_bits": _mask_bits(mask_bits),
          "verify": verify, "scores": scores, "nsubbundles": nsubbundles, "nwavestep": nwavestep, "wavepad": wavepad,
          "wavepad_frac": wavepad_frac, "pixpad_frac": pixpad_frac},

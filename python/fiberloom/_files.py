@@ -131,7 +131,7 @@ def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None
 
 def read_psf(path: PathLike, *, gh00: Literal["file", "one"] = "file", tails: bool = False,
              verify: bool = True) -> Psf:
-    """Reads a GAUSS-HERMITE PSF, version 1, 2 or 3.
+    """Reads a PSF: GAUSS-HERMITE version 1, 2 or 3, GAUSS-HERMITE2, SPOTGRID, MONOSPOT or PCA-PIX.
 
     Parameters
     ----------

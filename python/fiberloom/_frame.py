@@ -46,6 +46,9 @@ class Frame(Shown):
     fine_resolution : array of float32 [nspec][ndiag][n * nwave] or None
         fine_resolution[s, k, j] is the response of bin j // n - ndiag // 2 + k to light of the part j of bin j // n
         (``extract_frame(..., oversample=n)`` only).
+    fiber_correlation : array of float32 [nspec][ndiag][nwave] or None
+        fiber_correlation[s, k, j] is the correlation coefficient of flux[s, j] and flux[s + 1, j - ndiag // 2 + k]
+        (``extract_frame(..., fiber_correlation=True)`` only).
     specmin : int
         Index of the first fibre in the PSF.
     bundles : list of dict
@@ -87,6 +90,7 @@ class Frame(Shown):
     rejected: Optional[Array] = None
     fiber_wave: Optional[Array] = None
     fine_resolution: Optional[Array] = None
+    fiber_correlation: Optional[Array] = None
 
     @property
     def nspec(self) -> int:

@@ -39,7 +39,7 @@ class Spots(NamedTuple):
 
 
 class Psf(Shown):
-    """A Gauss-Hermite PSF. Made by `read_psf` or `simulate_frame`; can be pickled.
+    """A PSF. Made by `read_psf` or `simulate_frame`; one of kind GAUSS-HERMITE can be pickled.
 
     Examples
     --------

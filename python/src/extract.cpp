@@ -326,6 +326,8 @@ py::dict result_dict(ExtractResult&& r) {
   out["model"] = r.model.empty() ? py::object(py::none()) : to_numpy(std::move(r.model));
   out["fine_resolution"] =
       r.fine_resolution.empty() ? py::object(py::none()) : to_numpy(std::move(r.fine_resolution));
+  out["fiber_correlation"] = r.fiber_correlation.empty() ? py::object(py::none())
+                                                         : to_numpy(std::move(r.fiber_correlation));
   out["bundles"] = bundle_list(r.bundles);
   return out;
 }

@@ -117,11 +117,12 @@ py::dict all_series(const PsfModel& psf) {
 
 py::dict numbers(const PsfModel& p) {
   using namespace py::literals;
-  return py::dict("npix_x"_a = p.npix_x, "npix_y"_a = p.npix_y, "hsize_x"_a = p.hsize_x,
-                  "hsize_y"_a = p.hsize_y, "stamp_nx"_a = p.stamp_nx(), "stamp_ny"_a = p.stamp_ny(),
-                  "gh_deg_x"_a = p.gh_deg_x, "gh_deg_y"_a = p.gh_deg_y, "psferr"_a = p.psferr,
-                  "tails"_a = p.has_tails, "fiber_min"_a = p.fiber_min, "bundle"_a = p.bundle,
-                  "status"_a = p.status);
+  const char* kind = p.shape ? p.shape->kind() : "GAUSS-HERMITE";
+  return py::dict("kind"_a = kind, "npix_x"_a = p.npix_x, "npix_y"_a = p.npix_y,
+                  "hsize_x"_a = p.hsize_x, "hsize_y"_a = p.hsize_y, "stamp_nx"_a = p.stamp_nx(),
+                  "stamp_ny"_a = p.stamp_ny(), "gh_deg_x"_a = p.gh_deg_x, "gh_deg_y"_a = p.gh_deg_y,
+                  "psferr"_a = p.psferr, "tails"_a = p.has_tails, "fiber_min"_a = p.fiber_min,
+                  "bundle"_a = p.bundle, "status"_a = p.status);
 }
 
 LegendreSeries to_series(const std::map<std::string, Series>& all, const std::string& name,

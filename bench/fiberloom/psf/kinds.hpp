@@ -74,15 +74,16 @@ inline std::shared_ptr<const SpotShape> pixels_of(const PsfModel& psf, const std
   return make_pca_pix(pca);
 }
 
-/// The PSF's own core, another one of its outermost degrees 2, and tails: 16 x 10 pixels.
-inline std::shared_ptr<const SpotShape> two_cores_of(const PsfModel& psf) {
+/// The PSF's own core, another one of its outermost degrees 2, `times` as wide, and tails: 16 x 10
+/// pixels.
+inline std::shared_ptr<const SpotShape> two_cores_of(const PsfModel& psf, double times) {
   const auto constant = [&psf](double value) {
     const auto nfiber = static_cast<std::size_t>(psf.nfiber());
     return LegendreSeries{psf.y.wave_min, psf.y.wave_max, Array2D<double>(nfiber, 1, value)};
   };
-  const auto wider = [](LegendreSeries series) {
+  const auto wider = [times](LegendreSeries series) {
     for (std::size_t f = 0; f < series.coef.rows(); ++f) {
-      for (std::size_t k = 0; k < series.coef.cols(); ++k) series.coef(f, k) *= 2;
+      for (std::size_t k = 0; k < series.coef.cols(); ++k) series.coef(f, k) *= times;
     }
     return series;
   };
@@ -102,8 +103,10 @@ inline PsfModel with_spots_of(PsfModel psf, const std::string& kind) {
   const double wave_aa = 0.5 * (psf.y.wave_min + psf.y.wave_max);
   if (kind == "MONOSPOT" || kind == "SPOTGRID" || kind == "PCA-PIX") {
     psf.shape = pixels_of(psf, kind, psf.sigma_x(middle, wave_aa), psf.sigma_y(middle, wave_aa));
-  } else if (kind == "GAUSS-HERMITE2") {
-    psf.shape = two_cores_of(psf);
+  } else if (kind == "GAUSS-HERMITE2") {  // the light of the PSF itself, but for 2 % of it
+    psf.shape = two_cores_of(psf, 1);
+  } else if (kind == "GAUSS-HERMITE2-WIDE") {  // light that reaches second neighbours
+    psf.shape = two_cores_of(psf, 2);
   } else {
     throw Error(Status::kUnsupported, "no such kind of PSF: " + kind);
   }

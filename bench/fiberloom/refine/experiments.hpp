@@ -45,4 +45,13 @@ struct WingExperiment {
 };
 void run(const WingExperiment& experiment);
 
+/// Fibres whose light overlaps, noise drawn.
+struct NeighbourExperiment {
+  int realisations = 200, nfiber = 10;
+  std::size_t nwave = 200;
+  double crosstalk = 0.05;  ///< overlap of the profiles of two neighbours
+  std::uint64_t seed = 1;
+};
+void run(const NeighbourExperiment& experiment);
+
 }  // namespace fiberloom::bench

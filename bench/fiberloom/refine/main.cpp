@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --model-variance, --reject, --trace-shifts and --wings bring, against the truth:
-// bench_refine variance|cosmics|traces|wings [options]. Frames of a DESI-like camera of one bundle;
-// truth, noise and hits are known.
+// What --model-variance, --reject, --trace-shifts, --wings and --fiber-correlation bring, against
+// the truth: bench_refine variance|cosmics|traces|wings|neighbours [options]. Frames of a DESI-like
+// camera of one bundle; truth, noise and hits are known.
 #include <CLI/CLI.hpp>
 
 #include "bench/fiberloom/refine/experiments.hpp"
@@ -10,7 +10,8 @@
 int main(int argc, char** argv) {
   using namespace fiberloom::bench;
   CLI::App app{
-      "What --model-variance, --reject, --trace-shifts and --wings bring, against the truth"};
+      "What --model-variance, --reject, --trace-shifts, --wings and --fiber-correlation bring, "
+      "against the truth"};
   app.require_subcommand(1);
   VarianceExperiment variance;
   CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
@@ -39,12 +40,20 @@ int main(int argc, char** argv) {
   fourth->add_option("--amplitude", wings.amplitude)->capture_default_str();
   fourth->add_option("--star", wings.star_e)->capture_default_str();
   fourth->add_option("--seed", wings.seed)->capture_default_str();
+  NeighbourExperiment neighbours;
+  CLI::App* fifth = app.add_subcommand("neighbours", "errors of neighbouring fibres");
+  fifth->add_option("--realisations", neighbours.realisations)->capture_default_str();
+  fifth->add_option("--nspec", neighbours.nfiber)->capture_default_str();
+  fifth->add_option("--bins", neighbours.nwave)->capture_default_str();
+  fifth->add_option("--crosstalk", neighbours.crosstalk)->capture_default_str();
+  fifth->add_option("--seed", neighbours.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     if (*first) run(variance);
     if (*second) run(cosmics);
     if (*third) run(traces);
     if (*fourth) run(wings);
+    if (*fifth) run(neighbours);
   } catch (const loom::Error& error) {
     std::fprintf(stderr, "bench_refine: %s\n", error.what());
     return error.exit_code();

@@ -69,8 +69,24 @@ class _Box:
                        slice(self.y0 - self.ymin, self.y1 - self.ymin))
 
 
+def _sigma_of(profile: Array) -> float:
+    """Width of the Gaussian, integrated over pixels, that is nearest to a spot's profile."""
+    import scipy.optimize
+    import scipy.special
+    light = profile / profile.sum()
+    pixel = np.arange(light.size)
+    edges = np.arange(light.size + 1) - 0.5
+    mean = float(light @ pixel)
+
+    def gaussian(_: Any, center: float, sigma: float) -> Any:
+        return np.diff(0.5 * scipy.special.erf((edges - center) / (np.sqrt(2.0) * sigma)))
+
+    start = (mean, max(float(np.sqrt(max(light @ (pixel - mean) ** 2, 0.0))), 0.3))
+    return float(abs(scipy.optimize.curve_fit(gaussian, pixel, light, p0=start)[0][1]))
+
+
 class SpecterPsf:
-    """What specter.psf.load_psf() gives for a GAUSS-HERMITE file. `fiberloom_psf` is the fiberloom.Psf beneath,
+    """What specter.psf.load_psf() gives for a file, of any kind that Fiberloom reads. `fiberloom_psf` is the fiberloom.Psf beneath,
     whose project() is some twenty times faster than this one's."""
 
     def __init__(self, psf: Psf) -> None:
@@ -83,8 +99,10 @@ class SpecterPsf:
         self._x, self._y = self.coeff["X"], self.coeff["Y"]
         self._w = self._y.invert()
         numbers = psf._numbers
+        self._kind = str(numbers.get("kind", "GAUSS-HERMITE"))
+        self._widths: Dict[Tuple[int, int], Any] = {}
         self._polyparams: Dict[str, Any] = {
-            "PSFTYPE": "GAUSS-HERMITE", "NPIX_X": self.npix_x, "NPIX_Y": self.npix_y,
+            "PSFTYPE": self._kind, "NPIX_X": self.npix_x, "NPIX_Y": self.npix_y,
             "HSIZEX": numbers["hsize_x"], "HSIZEY": numbers["hsize_y"],
             "GHDEGX": numbers["gh_deg_x"], "GHDEGY": numbers["gh_deg_y"],
             "FIBERMIN": numbers["fiber_min"], "FIBERMAX": numbers["fiber_min"] + self.nspec - 1}
@@ -140,15 +158,25 @@ class SpecterPsf:
         return np.interp(wavelength, rows, np.gradient(rows))
 
     def xsigma(self, ispec: Any, wavelength: Any) -> Any:
-        """GHSIGX, pixels."""
-        return self.coeff["GHSIGX"].eval(ispec, wavelength)
+        """Width across the trace, pixels: GHSIGX, or of other kinds that of the spots."""
+        return self._sigma("GHSIGX", 0, ispec, wavelength)
 
     def ysigma(self, ispec: Any, wavelength: Any) -> Any:
-        """GHSIGY, pixels."""
-        return self.coeff["GHSIGY"].eval(ispec, wavelength)
+        """Width along the trace, pixels, as xsigma()."""
+        return self._sigma("GHSIGY", 1, ispec, wavelength)
+
+    def _sigma(self, name: str, axis: int, ispec: Any, wavelength: Any) -> Any:
+        """Of kinds without such a series: specter's rule, a polynomial of degree 5 through the widths of 20 spots."""
+        if self._kind == "GAUSS-HERMITE":
+            return self.coeff[name].eval(ispec, wavelength)
+        if (ispec, axis) not in self._widths:
+            wave = self.wavelength(ispec, y=np.linspace(10, self.npix_y - 10, 20))
+            sigma = [_sigma_of(self.pix(ispec, float(w)).sum(axis=axis)) for w in wave]
+            self._widths[ispec, axis] = legendre.Legendre.fit(wave, sigma, 5)
+        return self._widths[ispec, axis](wavelength)
 
     def wdisp(self, ispec: int, wavelength: Any) -> Any:
-        """GHSIGY in Angstrom."""
+        """ysigma() in Angstrom."""
         return self.angstroms_per_pixel(ispec, wavelength) * self.ysigma(ispec, wavelength)
 
     def pix(self, ispec: int, wavelength: float) -> Array:

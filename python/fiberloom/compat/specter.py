@@ -16,10 +16,10 @@ __all__ = ["SpecterPsf", "TraceSet", "ex2d", "load_psf"]
 
 
 def load_psf(filename: Any, psftype: Any = None) -> SpecterPsf:
-    """A GAUSS-HERMITE PSF with its tails and with the methods of specter's own (wavelength, x, y, xypix,
+    """A PSF of any kind that `fiberloom.read_psf` reads, with its tails and with the methods of specter's own (wavelength, x, y, xypix,
     xyrange, project, projection_matrix ...). It may be given wherever a fiberloom.Psf is asked for."""
-    if psftype is not None:
-        check.choice("psftype", psftype, ("GAUSS-HERMITE",))
+    kinds = ("GAUSS-HERMITE", "GAUSS-HERMITE2", "SPOTGRID", "MONOSPOT", "PCA-PIX")
+    kind = None if psftype is None else check.choice("psftype", psftype, kinds)
     path = check.path("filename", filename)
     try:
         psf = read_psf(path, tails=True)
@@ -27,6 +27,8 @@ def load_psf(filename: Any, psftype: Any = None) -> SpecterPsf:
         if "TAIL" not in str(error):
             raise
         psf = read_psf(path)
+    if kind is not None and kind != psf._numbers["kind"]:
+        raise ValueError(f"psftype: {path} is of kind {psf._numbers['kind']}, got {kind}")
     return SpecterPsf(psf)
 
 

@@ -156,6 +156,12 @@ void validate(const ExtractOptions& options) {
   require("max_iterations", options.max_iterations, kIterationRange);
   require("oversample", options.oversample, kOversampleRange);
   if (!(options.reject_nsig < 0)) require("reject", options.reject_nsig, kRejectRange);
+  if (options.fiber_correlation && (options.decorrelate_fibers || options.oversample > 1)) {
+    throw Error(Status::kUsage,
+                std::string("fiber_correlation is of fibres decorrelated each by itself on the "
+                            "result's own bins: not with ") +
+                    (options.decorrelate_fibers ? "decorrelate_fibers" : "oversample"));
+  }
 }
 
 void validate(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& options) {

@@ -52,6 +52,8 @@ struct ExtractOptions {
   double reject_nsig = -1;
   /// Errors uncorrelated between the fibres of a bundle, too ('noise' decorrelation of the peers)
   bool decorrelate_fibers = false;
+  /// exact engine on the CPU: also how far errors of neighbouring fibres go together
+  bool fiber_correlation = false;
   /// Solved on bins so many times narrower, of which each bin of the result is the mean that has
   /// the least variance: light between the centres of bins is described, and its errors stay small
   int oversample = 1;
@@ -163,6 +165,9 @@ struct ExtractResult : Spectra {
   /// With `oversample` [nspec][ndiag][oversample x nwave]: (s, k, j) is the response of bin
   /// j / oversample - ndiag/2 + k to the fine bin j, per Angstrom (oversample.hpp)
   Array3D<float> fine_resolution;
+  /// With `fiber_correlation` [nspec][ndiag][nwave]: (s, k, j) is the correlation coefficient of
+  /// flux(s, j) and flux(s + 1, j - ndiag/2 + k); 0 at the ends of bundles and without information
+  Array3D<float> fiber_correlation;
   std::vector<CcdPixel> rejected;  ///< pixels dropped as outliers, bundle by bundle
   Array2D<float> model;            ///< [npix_y][npix_x] electrons, empty unless asked for
   std::vector<BundleReport> bundles;

@@ -40,6 +40,7 @@ int bins_beyond(const PsfModel& psf, double aa, double at_aa, double width, int 
 ExtractOptions light_options(const PsfModel& psf, const ExtractOptions& options, int reach) {
   ExtractOptions light = options;
   light.model_variance = light.decorrelate_fibers = light.want_model = false;
+  light.fiber_correlation = false;
   light.reject_nsig = -1;
   light.fluxes_only = true;
   light.oversample = 1;

@@ -86,6 +86,9 @@ struct FrameFile : Spectra {
   /// [nspec][ndiag][n nwave]: (s, k, j) is the response of bin j / n - ndiag/2 + k to light of the
   /// n-th part j of bin j / n, per Angstrom; empty: the spectra were not solved on finer bins
   Array3D<float> fine_resolution;
+  /// [nspec][ndiag][nwave]: (s, k, j) is the correlation coefficient of flux (s, j) and (s + 1, j -
+  /// ndiag/2 + k); empty: not known
+  Array3D<float> fiber_correlation;
   std::vector<double> fiber_heliocor;  ///< [nspec] barycentric factors; empty: HELIOCOR alone
 };
 /// Throws kUnsupported for a frame whose fibres have grids of their own: for steps that need one.

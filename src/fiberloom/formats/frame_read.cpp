@@ -97,6 +97,9 @@ FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
   if (const Hdu* fine = file.find("RESOLUTION_FINE")) {
     out.fine_resolution = read_fine_resolution(file, *fine, flux);
   }
+  if (const Hdu* next = file.find("FIBERCORR")) {
+    out.fiber_correlation = read_resolution(file, *next, flux);
+  }
   if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {
     out.fiber_wave = read_matrix(file, require_like_flux(file, *own, flux));
   }

@@ -32,6 +32,8 @@ void check_shapes(const std::string& path, const FrameFile& frame) {
   require(r.mask.empty() || same(r.mask), path, "MASK");
   const auto& fine = frame.fine_resolution;
   require(fine.empty() || (fine.planes() == n && fine.cols() % m == 0), path, "RESOLUTION_FINE");
+  const auto& next = frame.fiber_correlation;
+  require(next.empty() || (next.planes() == n && next.cols() == m), path, "FIBERCORR");
   require(frame.fiber_wave.empty() || same(frame.fiber_wave), path, "FIBER_WAVELENGTH");
   require(frame.fiber_heliocor.empty() || frame.fiber_heliocor.size() == n, path, "FIBER_HELIOCOR");
   require(frame.chi2pix.empty() || same(frame.chi2pix), path, "CHI2PIX");
@@ -81,6 +83,11 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   if (!fine.empty()) {
     writer.image("RESOLUTION_FINE", std::span<const float>(fine.data(), fine.size()),
                  {fine.cols(), fine.rows(), fine.planes()}, PixelType::kFloat32);
+  }
+  const auto& next = frame.fiber_correlation;
+  if (!next.empty()) {
+    writer.image("FIBERCORR", std::span<const float>(next.data(), next.size()),
+                 {next.cols(), next.rows(), next.planes()}, PixelType::kFloat32);
   }
   if (!frame.fiber_wave.empty()) {
     HeaderCards unit;

@@ -9,7 +9,7 @@ namespace fiberloom {
 
 bool needs_cpu(const PsfModel& psf, const ExtractOptions& options) {
   return refines(options) || options.fluxes_only || options.decorrelate_fibers ||
-         !options.fiber_wave.empty() || psf.shape;
+         options.fiber_correlation || !options.fiber_wave.empty() || psf.shape;
 }
 
 ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
@@ -19,6 +19,10 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
     throw Error(
         Status::kUnsupported,
         "--model-variance and --reject are of the exact method; --method patch has neither");
+  }
+  if (options.fiber_correlation && method_ == Method::kPatch) {
+    throw Error(Status::kUnsupported,
+                "--fiber-correlation is of the exact method; --method patch has none");
   }
   if (!options.fiber_wave.empty() && method_ == Method::kPatch) {
     throw Error(Status::kUnsupported,
@@ -32,8 +36,9 @@ ExtractResult Engine::extract(const CcdFrame& ccd, const PsfModel& psf,
     return device_->extract(ccd, psf, options, executor, observer, tracer);
   if (device_ != nullptr) {
     observer.info(
-        "done by the CPU: --model-variance, --reject, --decorrelate-fibers, grids of each fibre "
-        "and PSFs other than GAUSS-HERMITE have no device code");
+        "done by the CPU: --model-variance, --reject, --decorrelate-fibers, "
+        "--fiber-correlation, grids of each fibre and PSFs other than GAUSS-HERMITE have no device "
+        "code");
   }
   const auto engine = method_ == Method::kExact ? extract_exact : extract_patch;
   return engine(ccd, psf, options, executor, observer, tracer);

@@ -7,6 +7,7 @@
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/exact/engine.hpp"
+#include "fiberloom/extract/exact/fiber_correlation.hpp"
 #include "loom/linalg/banded.hpp"
 #include "loom/linalg/banded_lane.hpp"
 
@@ -72,6 +73,15 @@ double bundle_root_bytes(const ExactShape& s, double ndiag) {
   return solve + 6 * n + entries + s.window_rows * kPack * (kBands.back() + 3);
 }
 
+/// exact::FiberCorrelationWork.
+double correlation_bytes(const ExactShape& s, int band, double ndiag, double decay) {
+  const double row = s.window_rows * kPack;
+  const double width = exact::inverse_root_width(band, decay);
+  const double kept = exact::correlation_width(static_cast<int>(ndiag));
+  const double roots = 3 * (2 * width + 17) * row + width * (2 * width + 17) * kPack;
+  return roots + row * (2 * (2 * s.cross_band + 1) + 2 * width + 1 + 5 * (2 * kept + 1));
+}
+
 /// exact::MarginalWork, RootBuffers for one band of S.
 double sweeps_bytes(const ExactShape& s, int band, double ndiag) {
   const double row = s.window_rows * kPack;
@@ -90,7 +100,8 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
   const auto bundles = wanted_bundles(psf, options);
   const FiberRange asked = fibers_asked(psf, options);
   const double nwave = static_cast<double>(grid.nwave);
-  const double guard = skirt_of(psf, grid.step_aa).bins;
+  const exact::Skirt skirt = skirt_of(psf, grid.step_aa);
+  const double guard = skirt.bins;
   const BundleExtent extent = extent_of(psf, bundles, grid, guard);
 
   ExactShape shape{};
@@ -118,12 +129,16 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
             shape.fibers * (shape.pitch + 3 * shape.bins) * kDouble;
   }
   if (options.decorrelate_fibers) task += bundle_root_bytes(shape, options.ndiag);
+  if (options.fiber_correlation) task += correlation_bytes(shape, wide, options.ndiag, skirt.decay);
   if (!options.fiber_wave.empty())  // spots of a bundle on grids of its own
     task += shape.fibers * plan_bytes(psf, shape.bins);
   task += std::min(kRounding, 0.35 * task);
 
   double shared = result_bytes(asked.last - asked.first, nwave, options.ndiag) +
                   plan_bytes(psf, shape.bins) + 2 * kDouble * shape.bins;
+  if (options.fiber_correlation) {
+    shared += kFloat * options.ndiag * nwave * (asked.last - asked.first);
+  }
   if (options.reject_nsig >= 0) {
     shared += kDouble * nwave * (asked.last - asked.first);
   }

@@ -37,6 +37,7 @@ TEST(EngineMemory, IsTheCpusWhereADeviceHasNoCode) {
   EXPECT_FALSE(needs([](ExtractJob&) {}));
   EXPECT_TRUE(needs([](ExtractJob& j) { j.options.model_variance = true; }));
   EXPECT_TRUE(needs([](ExtractJob& j) { j.options.decorrelate_fibers = true; }));
+  EXPECT_TRUE(needs([](ExtractJob& j) { j.options.fiber_correlation = true; }));
   EXPECT_TRUE(needs([](ExtractJob& j) { j.barycentric_fibers = true; }));
   EXPECT_TRUE(needs([](ExtractJob& j) {
     j.wave_file = "grids.fits";

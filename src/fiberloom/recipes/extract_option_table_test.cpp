@@ -111,7 +111,8 @@ TEST(OptionsEntries, NameTheOptionsOfEachKey) {
                                             "oversample",
                                             "trace_shifts",
                                             "trace_widths",
-                                            "wings"}));
+                                            "wings",
+                                            "fiber_correlation"}));
 }
 
 TEST(ExtractOptionRows, HaveKeysAndNamesOfTheirOwn) {
@@ -140,8 +141,8 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
          max_leak, realisations, report_leak, options, mask_bits, psf_options, verify, scores,
          overwrite] = job;
   auto& [grid, fiber_grid, spec_min, nspec, bundle_size, psferr, regularize, ndiag, want_model,
-         tolerance, max_iterations, model_variance, reject, decorrelate_fibers, oversample,
-         fluxes_only, patch] = options;
+         tolerance, max_iterations, model_variance, reject, decorrelate_fibers, fiber_correlation,
+         oversample, fluxes_only, patch] = options;
   auto& [nsubbundles, nwavestep, wavepad, wavepad_frac, pixpad_frac] = patch;
   auto& [gh00, tails, psf_status, psf_verify] = psf_options;
   const std::set<const void*> wanted{&wave,
@@ -169,6 +170,7 @@ TEST(ExtractOptionRows, LeaveNoMemberOut) {
                                      &tails,
                                      &psf_status,
                                      &decorrelate_fibers,
+                                     &fiber_correlation,
                                      &oversample,
                                      &wave_log10,
                                      &barycentric_fibers,

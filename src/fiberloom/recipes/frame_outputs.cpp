@@ -139,6 +139,7 @@ void write_outputs(const ExtractJob& job, const PreparedFrame& prepared, const H
   }
   frame.chi2pix = std::move(result.chi2pix);
   frame.fine_resolution = std::move(result.fine_resolution);
+  frame.fiber_correlation = std::move(result.fiber_correlation);
   frame.spec_min = result.spec_min;
   static_cast<Spectra&>(frame) = std::move(result);  // its own part, the last to go
   frame.fibermap = to_table(prepared.fibermap);

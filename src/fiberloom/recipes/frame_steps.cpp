@@ -155,11 +155,13 @@ void settle_diagonals(const ExtractJob& job, ExtractResult& result) {
   if (job.max_leak < 0) return;
   const int ndiag = diagonals_for(result, job.max_leak);
   keep_diagonals(result, ndiag);
-  if (result.fine_resolution.empty()) return;
-  Spectra fine;  // of the same diagonals
-  fine.resolution = std::move(result.fine_resolution);
-  keep_diagonals(fine, ndiag);
-  result.fine_resolution = std::move(fine.resolution);
+  for (Array3D<float>* diagonals : {&result.fine_resolution, &result.fiber_correlation}) {
+    if (diagonals->empty()) continue;
+    Spectra as_many;
+    as_many.resolution = std::move(*diagonals);
+    keep_diagonals(as_many, ndiag);
+    *diagonals = std::move(as_many.resolution);
+  }
 }
 
 PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observer& observer) {
@@ -248,6 +250,7 @@ ExtractResult join_parts(const ExtractJob& job, std::vector<ExtractResult> parts
   }
   whole.resolution = stack_planes(parts, &ExtractResult::resolution, nspec);
   whole.fine_resolution = stack_planes(parts, &ExtractResult::fine_resolution, nspec);
+  whole.fiber_correlation = stack_planes(parts, &ExtractResult::fiber_correlation, nspec);
   for (const ExtractResult& part : parts) {
     whole.rejected.insert(whole.rejected.end(), part.rejected.begin(), part.rejected.end());
     whole.bundles.insert(whole.bundles.end(), part.bundles.begin(), part.bundles.end());

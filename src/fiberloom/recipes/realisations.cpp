@@ -172,7 +172,7 @@ RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
                           const ExtractResult& result, const Engine& engine, Executor& executor,
                           const Observer& observer) {
   PreparedFrame drawn = frame;
-  drawn.options.want_model = false;
+  drawn.options.want_model = drawn.options.fiber_correlation = false;
   if (result.traces.degree >= 0) {  // the PSF that the frame was extracted with, once and for all
     PsfFile moved = *frame.in.psf;
     moved.model = changed_psf(moved.model, result.traces.change());

@@ -249,6 +249,36 @@ Real decorrelate(const Problem& p, std::size_t fiber, std::size_t spec, const Ro
   return root.kappa;
 }
 
+/// Correlations of the errors of fibres `fiber` and the next: Q_1 Z Q_2 with Z their block of N^-1,
+/// column by column.
+void correlate(const Problem& p, const ProfileMatrix& l, std::size_t fiber, std::size_t spec,
+               ExtractResult& out) {
+  const auto n = static_cast<Eigen::Index>(p.nbin);
+  Matrix z(n, n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    std::vector<Real> column(p.size(), 0);
+    column[static_cast<std::size_t>(k) * p.nfiber + fiber + 1] = 1;
+    solve_lower(l, column, 0);
+    solve_upper(l, column);
+    for (Eigen::Index j = 0; j < n; ++j)
+      z(j, k) = column[static_cast<std::size_t>(j) * p.nfiber + fiber];
+  }
+  const Matrix correlation =
+      square_root(schur_complement(p, fiber)).q * z * square_root(schur_complement(p, fiber + 1)).q;
+  const std::size_t nwave = out.flux.cols(), half = out.fiber_correlation.rows() / 2;
+  for (std::size_t j = 0; j < nwave; ++j) {
+    for (std::size_t k = 0; k <= 2 * half; ++k) {
+      const std::size_t other = j + k - half;  // wraps below 0
+      if (other >= nwave) continue;
+      const bool lost = p.unconstrained[(j + p.guard) * p.nfiber + fiber] != 0 ||
+                        p.unconstrained[(other + p.guard) * p.nfiber + fiber + 1] != 0;
+      const Real entry = correlation(static_cast<Eigen::Index>(j + p.guard),
+                                     static_cast<Eigen::Index>(other + p.guard));
+      out.fiber_correlation(spec, k, j) = lost ? 0.0F : static_cast<float>(entry);
+    }
+  }
+}
+
 /// A x; what an unconstrained bin puts on masked pixels is its prior's business and left out.
 Array2D<double> project(const Problem& p, const CcdFrame& ccd) {
   Array2D<double> image(ccd.image.rows(), ccd.image.cols(), 0.0);
@@ -294,6 +324,9 @@ ExtractResult empty_result(const CcdFrame& ccd, const PsfModel& psf,
     *a = Array2D<double>(n, nwave, 0.0);
   }
   out.resolution = Array3D<float>(n, static_cast<std::size_t>(options.ndiag), nwave, 0.0F);
+  if (options.fiber_correlation) {
+    out.fiber_correlation = Array3D<float>(n, static_cast<std::size_t>(options.ndiag), nwave, 0.0F);
+  }
   if (options.want_model) out.model = Array2D<float>(ccd.image.rows(), ccd.image.cols(), 0.0F);
   return out;
 }
@@ -337,6 +370,8 @@ void solve_bundle(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions
                             static_cast<double>(decorrelate(
                                 p, f, spec, options.decorrelate_fibers ? &whole : nullptr, out)));
     diagnose(p, ccd, model, psferr, f, spec, out);
+    if (options.fiber_correlation && f + 1 < p.nfiber && requested(f + 1))
+      correlate(p, l, f, spec, out);
   }
   const auto shown = [&](std::size_t u) { return in_grid(p, u) && requested(u % p.nfiber); };
   for (std::size_t u = 0; u < p.size(); ++u) {

@@ -21,6 +21,7 @@ enum class PriorScope { kWithGuards, kGridOnly };
 ///   N = A^T W A (+ regularize^2 on constrained bins, + 1e-9 x median diagonal on unconstrained
 ///   ones), x = N^-1 y, S_i = Schur complement of all other fibres = inverse of the block of N^-1,
 ///   Q = S^(1/2) by eigen-decomposition, s = Q 1, R = Q / s, flux = Q x / s, ivar = s^2;
+/// with fiber_correlation also Q_i Z Q_i+1, Z being the block of N^-1 of fibres i and i + 1;
 /// with decorrelate_fibers Q = N^(1/2) of all fibres and bins, of which R has the fibre's own
 /// block. x enters `flux` as solved, also where a bin is unconstrained; such bins then leave as
 /// flux = ivar = xflux = 0 with an identity row of R. chi2pix takes the whole A x (guard bins, all

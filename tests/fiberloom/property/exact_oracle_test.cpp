@@ -265,6 +265,56 @@ TEST(DecorrelatedFibersToo, DifferFromFibresDecorrelatedAlone) {
   EXPECT_GT(compare(each, solved.want).ivar, 1e-3);
 }
 
+class CorrelatedFibers : public testing::TestWithParam<Case> {};
+
+TEST_P(CorrelatedFibers, AreThoseOfTheDenseInverse) {
+  oracle::SmallCase p = oracle::make_small_case(GetParam().knobs);
+  p.options.fiber_correlation = true;
+  p.options.ndiag = 15;
+  const int guard = exact::guard_grid(p.psf, p.options.wave).guard;
+  const ExtractResult want = oracle::dense_oracle(p.ccd, p.psf, p.options, guard);
+  SerialExecutor executor;
+  const ExtractResult got =
+      exact::extract(p.ccd, p.psf, p.options, exact::Tuning{}, active_isa(), executor, {}, nullptr);
+  double error = 0, largest = 0;
+  for (std::size_t i = 0; i < want.fiber_correlation.size(); ++i) {
+    const double w = want.fiber_correlation.data()[i];
+    // kept as float32
+    const double apart = std::abs(got.fiber_correlation.data()[i] - w) - 6e-8 * std::abs(w);
+    error = apart <= error ? error : apart;  // sees a NaN
+    largest = std::max(largest, std::abs(w));
+  }
+  std::printf("    correlation up to %.3g, error %.2e\n", largest, error);
+  EXPECT_LE(error, GetParam().usable_bound);
+  EXPECT_GT(largest, 1e3 * GetParam().usable_bound);
+}
+
+std::vector<Case> correlated_cases() {
+  std::vector<Case> all;
+  const auto add = [&](const char* name, double bound, auto change) {
+    SmallCaseKnobs knobs;
+    knobs.nfiber = 3;
+    knobs.nwave = 40;
+    change(knobs);
+    all.push_back({name, knobs, bound});
+  };
+  add("clean", 1e-8, [](SmallCaseKnobs&) {});
+  add("crosstalk", 1e-8, [](SmallCaseKnobs& k) { k = oracle::with_crosstalk(k); });
+  add("crosstalk_lines_dead_block", 1e-8, [](SmallCaseKnobs& k) {
+    k.line_snr = 300;
+    k.defects = {Defect::kDeadBlock, Defect::kCosmics};
+    k = oracle::with_crosstalk(k);
+  });
+  add("crosstalk_step_1_2", 1e-8, [](SmallCaseKnobs& k) {
+    k.step_aa = 1.2;
+    k = oracle::with_crosstalk(k);
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CorrelatedFibers, testing::ValuesIn(correlated_cases()),
+                         [](const auto& test) { return test.param.name; });
+
 TEST(ErrorBound, FailsWhenTheSweepsAreLeftOut) {
   // a bound that held whatever one does would say nothing
   SmallCaseKnobs knobs;

@@ -7,8 +7,10 @@ import os
 import sys
 
 OURS = os.environ.get("FIBERLOOM_PEERS") == "ours"
-# A GAUSS-HERMITE file in place of the kinds that Fiberloom does not read, or that a checkout lacks.
+# A GAUSS-HERMITE file in place of all other kinds, for tests of extraction.
 GAUSS_HERMITE = os.environ.get("FIBERLOOM_PEERS_PSF", "")
+# A folder with files of the kinds that a checkout may lack, by the names that its tests know.
+WRITTEN = os.environ.get("FIBERLOOM_PEERS_PSFS", "")
 PREPROC = os.environ.get("FIBERLOOM_PEERS_PREPROC", "")
 
 
@@ -26,7 +28,9 @@ def _specter_psf(module):
     def load_psf(filename, psftype=None):
         if GAUSS_HERMITE and not _is_gauss_hermite(filename):
             filename = GAUSS_HERMITE
-        if OURS and _is_gauss_hermite(filename):
+        if WRITTEN and not os.path.exists(filename):
+            filename = os.path.join(WRITTEN, os.path.basename(filename))
+        if OURS:
             from fiberloom.compat.specter import load_psf as ours
             return ours(filename)
         return theirs(filename, psftype)

@@ -42,6 +42,8 @@ class BundleExtraction {
     report.unfit_fibers = refined.unfit_fibers;
     report_fit(report);
     scatter_diagnostics(frame_, geometry_, work_, result_);
+    if (frame_.options.fiber_correlation)
+      correlate_fibers(frame_, geometry_, report.half_bandwidth, work_, result_);
     return report;
   }
 

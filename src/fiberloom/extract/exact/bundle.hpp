@@ -5,6 +5,7 @@
 #include "fiberloom/extract/exact/bundle_root.hpp"
 #include "fiberloom/extract/exact/decorrelate.hpp"
 #include "fiberloom/extract/exact/diagnostics.hpp"
+#include "fiberloom/extract/exact/fiber_correlation.hpp"
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/exact/live_model.hpp"
 #include "fiberloom/extract/exact/marginal.hpp"
@@ -73,8 +74,9 @@ struct BundleWorkspace {
   MarginalWork marginal{arena};
   RootBuffers root{arena};
   DiagnosticWork diagnostics;
-  RefineWork refine;           ///< empty unless weights are refined
-  BundleRootWork bundle_root;  ///< empty unless fibres are decorrelated
+  RefineWork refine;                       ///< empty unless weights are refined
+  BundleRootWork bundle_root;              ///< empty unless fibres are decorrelated
+  FiberCorrelationWork fiber_correlation;  ///< empty unless asked for
 };
 
 /// Error, in sigma, of the solutions that weights and outliers are judged by; the last one, which

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
+#include "fiberloom/extract/exact/fiber_correlation.hpp"
 #include "fiberloom/extract/missing.hpp"
 #include "fiberloom/extract/oversample.hpp"
 #include "loom/base/error.hpp"
@@ -65,7 +66,10 @@ ExtractResult empty_result(const PsfModel& psf, const ExtractOptions& options) {
     *a = Array2D<double>(nspec, nwave);  // the bundles write every row
   }
   if (options.reject_nsig >= 0) result.rejected_fraction = Array2D<double>(nspec, nwave, 0.0);
-  result.resolution = Array3D<float>(nspec, static_cast<std::size_t>(options.ndiag), nwave);
+  const auto ndiag = static_cast<std::size_t>(options.ndiag);
+  result.resolution = Array3D<float>(nspec, ndiag, nwave);
+  if (options.fiber_correlation)
+    result.fiber_correlation = Array3D<float>(nspec, ndiag, nwave, 0.0F);
   return result;
 }
 
@@ -168,6 +172,7 @@ void finish_frame(const PsfModel& psf, const ExtractOptions& options,
   settle_unsolved(options, observer, result);
   settle_missing(psf, options, observer, result);
   if (options.want_model) result.model = join_models(models, psf);
+  clear_lost_correlations(result);
   convert_resolution(options, result);
   set_spectral_mask(result, executor);
 }

@@ -18,11 +18,12 @@ class BlockSweep {
  public:
   BlockSweep(const NormalEquations& n, int reach, const Windows& w, int band,
              const BandedKernels& k, const PixelKernels& pixel, const Observer* observer,
-             MarginalWork& work)
+             MarginalWork& work, const Pairs& pairs)
       : n_(n),
         w_(w),
+        pairs_(pairs),
         fibers_(reach),
-        blocks_((n.nfiber + fibers_ - 1) / fibers_),
+        blocks_((n.nfiber - pairs.first + fibers_ - 1) / fibers_),
         rows_(w.rows * fibers_),
         fiber_band_(band),
         band_(fibers_ == 1 ? band : round_up_band(std::min(kBands.back(), 2 * band + 1))),
@@ -91,7 +92,7 @@ class BlockSweep {
   /// Entry of N between bins j and k of two fibres; bins and fibres that do not exist are the
   /// identity's, times the median diagonal.
   [[nodiscard]] double entry(int f, int j, int g, int k) const {
-    if (j < 0 || k < 0 || j >= n_.nbin || k >= n_.nbin || f >= n_.nfiber || g >= n_.nfiber) {
+    if (j < 0 || k < 0 || j >= n_.nbin || k >= n_.nbin || !exists(f) || !exists(g)) {
       return f == g && j == k ? n_.scale : 0.0;
     }
     if (f == g)
@@ -99,10 +100,15 @@ class BlockSweep {
     if (std::abs(f - g) > fibers_ || std::abs(j - k) > n_.cross_band) return 0.0;
     return f < g ? n_.cross(g - f, f, k - j)[j] : n_.cross(f - g, g, j - k)[k];
   }
+  [[nodiscard]] bool exists(int f) const { return f >= 0 && f < n_.nfiber; }
+  /// Fibre of a row of a block.
+  [[nodiscard]] int fiber_of(int block, int row) const {
+    return pairs_.first + block * fibers_ + row % fibers_;
+  }
   /// The same between rows of lane i of two blocks.
   [[nodiscard]] double entry_of_rows(int lane, int block, int row, int other, int other_row) const {
-    return entry(block * fibers_ + row % fibers_, w_.bin(lane, row / fibers_),
-                 other * fibers_ + other_row % fibers_, w_.bin(lane, other_row / fibers_));
+    return entry(fiber_of(block, row), w_.bin(lane, row / fibers_), fiber_of(other, other_row),
+                 w_.bin(lane, other_row / fibers_));
   }
 
   void load_own(int block, double* m) const {
@@ -205,8 +211,8 @@ class BlockSweep {
       return there ? s[(low * (band_ + 1L) + gap) * kLanes + lane] : 0.0;
     };
     for (int a = 1; a >= 0; --a) {
-      const int f = 2 * block + a, b = 1 - a;
-      if (f >= n_.nfiber) continue;
+      const int f = fiber_of(block, a), b = 1 - a;
+      if (!exists(f)) continue;
       for (int j = 0; j < w_.rows; ++j) {
         for (int i = 0; i < kLanes; ++i) {
           for (int d = 0; d <= own_band; ++d) {
@@ -235,10 +241,22 @@ class BlockSweep {
       }
       use(f, p.result.data());
     }
+    const int first = fiber_of(block, 0);
+    if (!pairs_.use || !exists(first) || !exists(first + 1)) return;
+    const int reach = (band_ + 1) / 2;
+    const Band<double> coupling{p.coupling.resize(lanes * static_cast<std::size_t>(2 * reach + 1)),
+                                reach, 2 * reach + 1};
+    for (int j = 0; j < w_.rows; ++j) {
+      for (int d = -reach; d <= reach; ++d) {
+        for (int i = 0; i < kLanes; ++i) coupling.at(j, d)[i] = pair_entry(0, j, 1, j + d, i);
+      }
+    }
+    pairs_.use(first, {coupling.data, coupling.width, coupling.step});
   }
 
   const NormalEquations& n_;
   const Windows& w_;
+  const Pairs& pairs_;
   int fibers_, blocks_, rows_;  // of a block: fibres in it; blocks; rows of a block's window
   int fiber_band_, band_, half_,
       width_;  // band of S, of a block; half-width of couplings; of the inverse
@@ -254,8 +272,8 @@ class BlockSweep {
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
                          const Observer* observer, MarginalWork& work,
-                         const std::function<void(int, const double*)>& use) {
-  BlockSweep(n, reach, windows, band, banded, pixel, observer, work).run(sweeps, use);
+                         const std::function<void(int, const double*)>& use, const Pairs& pairs) {
+  BlockSweep(n, reach, windows, band, banded, pixel, observer, work, pairs).run(sweeps, use);
 }
 
 }  // namespace fiberloom::exact

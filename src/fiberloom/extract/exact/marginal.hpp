@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "fiberloom/extract/exact/band_products.hpp"
 #include "fiberloom/extract/exact/normal_equations.hpp"
 #include "fiberloom/extract/exact/windows.hpp"
 #include "loom/linalg/banded.hpp"
@@ -19,6 +20,15 @@ struct PairWork {
   WorkArena& arena;
   GrowBuffer<double> other{arena}, columns{arena}, l{arena}, inv_d{arena}, inverse{arena},
       scratch{arena}, schur{arena}, result{arena};
+  GrowBuffer<double> coupling{};  ///< large, rarely used
+};
+
+/// Of pairs of fibres, where second neighbours matter.
+struct Pairs {
+  int first = 0;  ///< the first pair begins with this fibre, 0 or -1 (which does not exist)
+  /// use(f, C): C is what couples fibre f (rows) with the next once all others are eliminated;
+  /// after the S of both.
+  std::function<void(int, Band<const double>)> use;
 };
 
 struct MarginalWork {
@@ -32,10 +42,11 @@ struct MarginalWork {
 /// `reach`: 1, or 2 where second neighbours matter (couplings further than that are left out).
 /// Calls use(fiber, S) for every fibre, from the last to the first, S being rows[rows][band +
 /// 1][kLanes] (valid only during the call); `band` one of kBands. Ends with kInterrupted where
-/// `observer` (may be null) is asked to stop.
+/// `observer` (may be null) is asked to stop. `pairs` is for a reach of 2.
 void marginal_precisions(const NormalEquations& n, int reach, const Windows& windows, int band,
                          const BandedKernels& banded, const PixelKernels& pixel, Sweeps sweeps,
                          const Observer* observer, MarginalWork& work,
-                         const std::function<void(int, const double*)>& use);
+                         const std::function<void(int, const double*)>& use,
+                         const Pairs& pairs = {});
 
 }  // namespace fiberloom::exact

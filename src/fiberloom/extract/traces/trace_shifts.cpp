@@ -108,7 +108,7 @@ class Rounds {
 }  // namespace
 
 ExtractOptions plain_options(ExtractOptions options) {
-  options.model_variance = options.decorrelate_fibers = false;
+  options.model_variance = options.decorrelate_fibers = options.fiber_correlation = false;
   options.reject_nsig = -1;
   options.oversample = 1;
   options.want_model = true;

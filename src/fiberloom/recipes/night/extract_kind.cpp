@@ -82,7 +82,7 @@ void result_fields(Archive& archive, Struct& result) {
   static_cast<void>(fibermap), static_cast<void>(scores);
   archive(wave, result.spec_min, flux, ivar, mask, result.xflux, result.chi2pix,
           result.pixmask_fraction, result.rejected_fraction, result.rejected, resolution,
-          result.fine_resolution, result.model, result.bundles);
+          result.fine_resolution, result.fiber_correlation, result.model, result.bundles);
 }
 
 }  // namespace
