@@ -18,6 +18,7 @@
 #endif
 
 #include "bench/fiberloom/psf/kinds.hpp"
+#include "fiberloom/extract/exact/geometry.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/extract/wings.hpp"
 #include "fiberloom/formats/formats.hpp"
@@ -83,6 +84,24 @@ struct Pass {
   std::map<std::string, Tracer::Sum> stages;
 };
 
+/// Of all bundles, of each number the largest.
+struct Widest {
+  int band = 0, poles = 0, windows = 0, iterations = 0;
+  void add(const ExtractResult& result) {
+    for (const BundleReport& b : result.bundles) {
+      band = std::max(band, b.half_bandwidth);
+      poles = std::max(poles, b.poles);
+      windows = std::max(windows, b.windows);
+      iterations = std::max(iterations, b.cg_iterations);
+    }
+  }
+  void print(int guard) const {
+    std::printf("%d guard bins at each end, at most band %d, %d poles, %d windows, %d iterations\n",
+                guard, band, poles, windows, iterations);
+  }
+};
+
+// Long: passes, then their figures one after the other.
 int run(const Options& o) {
   PreprocFile frame = read_preproc(o.image);
   // a simulated frame's hits are in its MASK: to reject them is what costs
@@ -98,6 +117,7 @@ int run(const Options& o) {
   options.model_variance = o.model_variance;
   const auto executor = make_executor(o.threads);
   std::vector<Pass> passes;
+  Widest widest;
   for (int i = 0; i < o.repeat; ++i) {
     Tracer tracer;
     StageClock clock;
@@ -105,7 +125,7 @@ int run(const Options& o) {
       return extract_exact(ccd, psf.model, with, *executor, {}, &tracer);
     };
     if (o.wings <= 0) {
-      (void)extract(frame.ccd, options);
+      widest.add(extract(frame.ccd, options));
     } else {
       Span span(&tracer, "wings and their light");
       const WinglessFrame bare =
@@ -113,6 +133,7 @@ int run(const Options& o) {
       span.stop();
       ExtractResult result = extract(bare.ccd, options);
       count_wings(bare, options, result);
+      widest.add(result);
     }
     passes.push_back({clock.lap(), tracer.sums()});
   }
@@ -125,6 +146,7 @@ int run(const Options& o) {
   const std::string isa(isa_name(active_isa()));
   std::printf("%d fibres x %zu bins, isa %s, %zu threads, %d passes\n", psf.model.nfiber(),
               options.wave.size(), isa.c_str(), o.threads, o.repeat);
+  widest.print(exact::guard_grid(psf.model, options.wave).guard);
   std::printf("%-28s %8.3f s CPU %8.3f s wall\n", "first pass (fresh memory)", passes[0].time.cpu_s,
               passes[0].time.wall_s);
   std::printf("%-28s %8.3f s CPU %8.3f s wall\n", "best of the others", cpu, wall);

@@ -74,16 +74,23 @@ inline std::shared_ptr<const SpotShape> pixels_of(const PsfModel& psf, const std
   return make_pca_pix(pca);
 }
 
-/// The PSF's own core, another one of its outermost degrees 2, `times` as wide, and tails: 16 x 10
-/// pixels.
-inline std::shared_ptr<const SpotShape> two_cores_of(const PsfModel& psf, double times) {
+/// What light of two cores differs by from that of the PSF.
+struct SecondLight {
+  double times = 1;        ///< width of the second core, of the first's
+  double terms = 0;        ///< its Hermite terms beyond the Gaussian
+  double cut_sigma = 100;  ///< where the first core ends
+};
+
+/// The PSF's own core, another one of its outermost degrees 2, and tails: 16 x 10 pixels.
+inline std::shared_ptr<const SpotShape> two_cores_of(const PsfModel& psf,
+                                                     const SecondLight& light) {
   const auto constant = [&psf](double value) {
     const auto nfiber = static_cast<std::size_t>(psf.nfiber());
     return LegendreSeries{psf.y.wave_min, psf.y.wave_max, Array2D<double>(nfiber, 1, value)};
   };
-  const auto wider = [times](LegendreSeries series) {
+  const auto wider = [&light](LegendreSeries series) {
     for (std::size_t f = 0; f < series.coef.rows(); ++f) {
-      for (std::size_t k = 0; k < series.coef.cols(); ++k) series.coef(f, k) *= times;
+      for (std::size_t k = 0; k < series.coef.cols(); ++k) series.coef(f, k) *= light.times;
     }
     return series;
   };
@@ -92,8 +99,8 @@ inline std::shared_ptr<const SpotShape> two_cores_of(const PsfModel& psf, double
   cores.hsize_y = psf.hsize_y;
   cores.first = {psf.gh_deg_x, psf.gh_deg_y, psf.sigma_x, psf.sigma_y, psf.gh};
   cores.second = {2, 2, wider(psf.sigma_x), wider(psf.sigma_y), {}};
-  for (int i = 0; i < 9; ++i) cores.second.coef.push_back(constant(i == 0 ? 0.02 : 0.001));
-  cores.cut_sigma = constant(4);
+  for (int i = 0; i < 9; ++i) cores.second.coef.push_back(constant(i == 0 ? 0.02 : light.terms));
+  cores.cut_sigma = constant(light.cut_sigma);
   cores.tails = {constant(1e-6), constant(2), constant(1), constant(1), constant(2)};
   return make_two_cores(cores);
 }
@@ -103,10 +110,10 @@ inline PsfModel with_spots_of(PsfModel psf, const std::string& kind) {
   const double wave_aa = 0.5 * (psf.y.wave_min + psf.y.wave_max);
   if (kind == "MONOSPOT" || kind == "SPOTGRID" || kind == "PCA-PIX") {
     psf.shape = pixels_of(psf, kind, psf.sigma_x(middle, wave_aa), psf.sigma_y(middle, wave_aa));
-  } else if (kind == "GAUSS-HERMITE2") {  // the light of the PSF itself, but for 2 % of it
-    psf.shape = two_cores_of(psf, 1);
+  } else if (kind == "GAUSS-HERMITE2") {  // the light of the PSF itself
+    psf.shape = two_cores_of(psf, {});
   } else if (kind == "GAUSS-HERMITE2-WIDE") {  // light that reaches second neighbours
-    psf.shape = two_cores_of(psf, 2);
+    psf.shape = two_cores_of(psf, {.times = 2, .terms = 0.001, .cut_sigma = 4});
   } else {
     throw Error(Status::kUnsupported, "no such kind of PSF: " + kind);
   }

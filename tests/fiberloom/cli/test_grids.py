@@ -132,6 +132,25 @@ class Quality(Case):
 
         self.assertLess(seam(exact, "--decorrelate-fibers"), 1.5 * seam(each))
 
+    def test_correlation_of_neighbouring_fibers(self):
+        self.extract_ok()
+        plain = fits.by_name(self.frame)
+        self.extract_ok("--fiber-correlation")
+        frame = fits.by_name(self.frame)
+        shape = plain["RESOLUTION"].shape
+        self.assertEqual(frame["FIBERCORR"].shape, shape)
+        for name, hdu in plain.items():
+            self.assertEqual(hdu.data, frame[name].data, name)
+        self.assertNotIn("FIBERCORR", plain)
+        values = numbers(frame["FIBERCORR"])
+        last = values[-shape[1] * shape[2]:]
+        self.assertEqual(set(last), {0})
+        self.assertGreater(max(map(abs, values)), 1e-5)
+        self.assertLess(max(map(abs, values)), 1e-2)
+        self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--decorrelate-fibers"), 2, "decorrelate_fibers")
+        self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--oversample", "2"), 2, "oversample")
+        self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--method", "patch"), 15, "--fiber-correlation")
+
     def test_a_finer_solution_on_the_same_bins(self):
         self.extract_ok()
         plain = fits.by_name(self.frame)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One bundle at a time: spots, normal equations, solution, Schur complements, roots, diagnostics.
+// Long: all that is asked of one dense problem.
 #include "tests/fiberloom/oracle/dense_oracle.hpp"
 
 #include <Eigen/Dense>

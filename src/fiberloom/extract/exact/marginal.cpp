@@ -241,14 +241,24 @@ class BlockSweep {
       }
       use(f, p.result.data());
     }
+    tell_coupling(block, s);
+  }
+
+  /// What is left of the coupling of a pair.
+  void tell_coupling(int block, const double* s) {
     const int first = fiber_of(block, 0);
     if (!pairs_.use || !exists(first) || !exists(first + 1)) return;
     const int reach = (band_ + 1) / 2;
-    const Band<double> coupling{p.coupling.resize(lanes * static_cast<std::size_t>(2 * reach + 1)),
-                                reach, 2 * reach + 1};
+    double* data = work_.pair.coupling.resize(static_cast<std::size_t>(w_.rows) * kLanes *
+                                              static_cast<std::size_t>(2 * reach + 1));
+    const Band<double> coupling{data, reach, 2 * reach + 1};
     for (int j = 0; j < w_.rows; ++j) {
       for (int d = -reach; d <= reach; ++d) {
-        for (int i = 0; i < kLanes; ++i) coupling.at(j, d)[i] = pair_entry(0, j, 1, j + d, i);
+        const int row = 2 * j, column = 2 * (j + d) + 1, gap = std::abs(column - row);
+        const bool there = j + d >= 0 && j + d < w_.rows && gap <= band_;
+        const double* entry =
+            s + (there ? (std::min(row, column) * (band_ + 1L) + gap) * kLanes : 0);
+        for (int i = 0; i < kLanes; ++i) coupling.at(j, d)[i] = there ? entry[i] : 0.0;
       }
     }
     pairs_.use(first, {coupling.data, coupling.width, coupling.step});
