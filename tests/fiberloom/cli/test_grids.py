@@ -147,6 +147,8 @@ class Quality(Case):
         self.assertEqual(set(last), {0})
         self.assertGreater(max(map(abs, values)), 1e-5)
         self.assertLess(max(map(abs, values)), 1e-2)
+
+    def test_correlation_of_fibers_is_refused_where_it_means_nothing(self):
         self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--decorrelate-fibers"), 2, "decorrelate_fibers")
         self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--oversample", "2"), 2, "oversample")
         self.assert_fails(self.extract("--quiet", "--fiber-correlation", "--method", "patch"), 15, "--fiber-correlation")
