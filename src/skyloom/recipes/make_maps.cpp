@@ -32,8 +32,8 @@ std::vector<Pixel> hit_pixels(const SkySums& sums) {
 class MapWriter {
  public:
   /// `prefix`: of the files' names.
-  MapWriter(const SkySums& sums, const MapJob& job, std::string prefix = {})
-      : sums_(sums), job_(job), prefix_(std::move(prefix)) {
+  MapWriter(const SkySums& sums, const MapJob& job, Executor& executor, std::string prefix = {})
+      : sums_(sums), job_(job), executor_(executor), prefix_(std::move(prefix)) {
     if (leaves_out()) hit_pixels_ = hit_pixels(sums);
   }
 
@@ -81,14 +81,13 @@ class MapWriter {
   }
 
  private:
-  void write(const std::string& path, const MapFile& file,
-             const std::function<void(Pixel, double*)>& values) const {
+  void write(const std::string& path, const MapFile& file, const MapValues& values) const {
     const SkyGrid grid = grid_of(job_);
     const WcsGrid* const wcs = grid.wcs();
     if (wcs == nullptr) {
       MapFile of = file;
       if (leaves_out()) of.part = &hit_pixels_;
-      return write_map(path, job_.overwrite, grid.healpix(), of, values);
+      return write_map(path, job_.overwrite, grid.healpix(), of, values, executor_);
     }
     const ImagePlace place{.columns = wcs->columns,
                            .rows = wcs->rows,
@@ -110,6 +109,7 @@ class MapWriter {
   }
   const SkySums& sums_;
   const MapJob& job_;
+  Executor& executor_;
   std::string prefix_;
   std::vector<Pixel> hit_pixels_;  ///< where leaves_out()
 };
@@ -147,13 +147,13 @@ void write_sums(const MapWriter& writer, const MapJob& job) {
 /// Maps of a rank's tiles become files of all, written by the first one.
 class MapFiles {
  public:
-  MapFiles(SolvedMaps& maps, const MapJob& job, RankCompany* company)
-      : maps_(maps), job_(job), company_(company) {}
+  MapFiles(SolvedMaps& maps, const MapJob& job, Executor& executor, RankCompany* company)
+      : maps_(maps), job_(job), executor_(executor), company_(company) {}
 
   [[nodiscard]] bool writes() const { return company_ == nullptr || company_->first(); }
   void write_sums(SkySums& sums, const std::string& prefix) const {
     if (company_ != nullptr) company_->gather(sums);
-    if (writes()) skyloom::write_sums(MapWriter(sums, job_, prefix), job_);
+    if (writes()) skyloom::write_sums(MapWriter(sums, job_, executor_, prefix), job_);
   }
   /// After the sums of all data.
   void write_map(const char* name, const SkySums& sums, TileMaps tiles,
@@ -162,7 +162,7 @@ class MapFiles {
     std::vector<std::int32_t> hit_tiles(own.begin(), own.end());
     if (company_ != nullptr) company_->gather(hit_tiles, tiles);
     if (writes()) {
-      MapWriter(sums, job_, prefix).stokes(name, hit_tiles, maps_.sums.whole, tiles);
+      MapWriter(sums, job_, executor_, prefix).stokes(name, hit_tiles, maps_.sums.whole, tiles);
     }
   }
   /// Pixels and samples of a part, as far as this rank tells of them, from its binned map.
@@ -186,6 +186,7 @@ class MapFiles {
  private:
   SolvedMaps& maps_;
   const MapJob& job_;
+  Executor& executor_;
   RankCompany* company_;
 };
 
@@ -236,7 +237,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
   SkySums& sums = maps->sums.whole;
-  const MapFiles files(*maps, job, company);
+  const MapFiles files(*maps, job, executor, company);
   if (files.writes()) make_folder_of(job.folder + "/map" + ending_of(job));
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});

@@ -30,12 +30,12 @@ struct MapContents {
 
 [[nodiscard]] MapContents open_fits_map(const std::string& path);
 void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-                    const MapFile& file, const std::function<void(Pixel, double*)>& values);
+                    const MapFile& file, const MapValues& values, Executor& executor);
 
 /// The data set `map`: [column][pixel], ORDERING, NSIDE, UNITS, COORDSYS as attributes. COLUMNS,
 /// their names, is ours.
 [[nodiscard]] MapContents open_hdf5_map(const std::string& path);
 void write_hdf5_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-                    const MapFile& file, const std::function<void(Pixel, double*)>& values);
+                    const MapFile& file, const MapValues& values);
 
 }  // namespace skyloom

@@ -109,9 +109,9 @@ void require_map_format(const std::string& path) {
 }
 
 void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-               const MapFile& file, const std::function<void(Pixel, double*)>& values) {
-  const auto write = path.ends_with(kHdf5Ending) ? write_hdf5_map : write_fits_map;
-  write(path, overwrite, pixels, file, values);
+               const MapFile& file, const MapValues& values, Executor& executor) {
+  if (path.ends_with(kHdf5Ending)) return write_hdf5_map(path, overwrite, pixels, file, values);
+  write_fits_map(path, overwrite, pixels, file, values, executor);
 }
 
 }  // namespace skyloom

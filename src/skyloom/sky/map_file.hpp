@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/base/executor.hpp"
 #include "loom/files/atomic_file.hpp"
 #include "skyloom/sky/sky_map.hpp"
 
@@ -65,10 +66,14 @@ inline constexpr const char *kFitsEnding = ".fits", *kHdf5Ending = ".h5";
 /// Throws kUnsupported where no such files can be written.
 void require_map_format(const std::string& path);
 
-/// Writes the values of all pixels (or of the file's part), asked for in the order of the file by
-/// their NESTED numbers: HDF5 where the name ends in .h5, else FITS. Atomic, byte for byte
-/// reproducible. Throws kOutputExists, kUnwritable, kDiskFull, kUnsupported (no HDF5 built in).
+/// All columns of a pixel, by its NESTED number; of several pixels on several threads at once.
+using MapValues = std::function<void(Pixel, double* columns)>;
+
+/// Writes the values of all pixels, or of the file's part: HDF5 where the name ends in .h5, else
+/// FITS. Atomic, byte for byte reproducible. Throws kOutputExists, kUnwritable, kDiskFull,
+/// kUnsupported (no HDF5 built in).
 void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-               const MapFile& file, const std::function<void(Pixel, double*)>& values);
+               const MapFile& file, const MapValues& values,
+               Executor& executor = serial_executor());
 
 }  // namespace skyloom

@@ -106,38 +106,43 @@ RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes
 }  // namespace
 
 void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-                    const MapFile& file, const std::function<void(Pixel, double*)>& values) {
-  const std::size_t bytes = file.type == MapType::kFloat64 ? sizeof(double) : sizeof(float);
-  const std::size_t n = file.columns.size();
-  std::vector<double> row(n);
+                    const MapFile& file, const MapValues& values, Executor& executor) {
+  constexpr std::size_t kRowsOfATask = 1024;
   const std::vector<Pixel> numbers = numbers_of(pixels, file);
-  const auto fill = [&](std::size_t first, std::size_t count, std::uint8_t* out) {
-    for (std::size_t i = first; i < first + count; ++i) {
-      const Pixel number = file.part == nullptr ? static_cast<Pixel>(i) : numbers[i];
-      if (file.part != nullptr) {
-        store_be(out, static_cast<std::int32_t>(number));
-        out += sizeof(std::int32_t);
-      }
-      values(file.ordering == Ordering::kNested ? number : pixels.to_nested(number), row.data());
-      for (const double value : row) {
-        switch (file.type) {
-          case MapType::kFloat64:
-            store_be(out, value);
-            break;
-          case MapType::kFloat32:
-            store_be(out, static_cast<float>(value));
-            break;
-          case MapType::kInt32:
-            store_be(out, static_cast<std::int32_t>(value));
-            break;
+  const auto fill_as = [&]<class Number>(Number) {
+    return [&](std::size_t first, std::size_t count, std::uint8_t* out) {
+      const std::size_t index_bytes = file.part == nullptr ? 0 : sizeof(std::int32_t);
+      const std::size_t row_bytes = index_bytes + sizeof(Number) * file.columns.size();
+      run_in_parts(executor, count, kRowsOfATask, [&](std::size_t begin, std::size_t rows) {
+        std::vector<double> row(file.columns.size());
+        std::uint8_t* to = out + begin * row_bytes;
+        for (std::size_t i = first + begin; i < first + begin + rows; ++i) {
+          const Pixel number = file.part == nullptr ? static_cast<Pixel>(i) : numbers[i];
+          if (file.part != nullptr) store_be(to, static_cast<std::int32_t>(number));
+          to += index_bytes;
+          values(file.ordering == Ordering::kNested ? number : pixels.to_nested(number),
+                 row.data());
+          for (const double value : row) {
+            store_be(to, static_cast<Number>(value));
+            to += sizeof(Number);
+          }
         }
-        out += bytes;
-      }
-    }
+      });
+    };
   };
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    writer.table("MAP", layout_of(pixels, file, bytes), fill);
-  });
+  const auto write_as = [&](auto number) {
+    fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
+      writer.table("MAP", layout_of(pixels, file, sizeof(number)), fill_as(number));
+    });
+  };
+  switch (file.type) {
+    case MapType::kFloat64:
+      return write_as(double{});
+    case MapType::kFloat32:
+      return write_as(float{});
+    case MapType::kInt32:
+      return write_as(std::int32_t{});
+  }
 }
 
 }  // namespace skyloom

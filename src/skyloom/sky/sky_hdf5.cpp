@@ -76,7 +76,7 @@ MapContents open_hdf5_map(const std::string& path) {
 }
 
 void write_hdf5_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
-                    const MapFile& file, const std::function<void(Pixel, double*)>& values) {
+                    const MapFile& file, const MapValues& values) {
   const std::size_t columns = file.columns.size();
   const auto all = static_cast<std::size_t>(pixels.pixels());
   const auto side = std::min(pixels.nside(), kChunkNside);
