@@ -97,7 +97,7 @@ FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
   if (const Hdu* fine = file.find("RESOLUTION_FINE")) {
     out.fine_resolution = read_fine_resolution(file, *fine, flux);
   }
-  if (const Hdu* next = file.find("FIBERCORR")) {
+  if (const Hdu* next = file.find("CROSSCORR")) {
     out.fiber_correlation = read_resolution(file, *next, flux);
   }
   if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {

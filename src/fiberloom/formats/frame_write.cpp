@@ -33,7 +33,7 @@ void check_shapes(const std::string& path, const FrameFile& frame) {
   const auto& fine = frame.fine_resolution;
   require(fine.empty() || (fine.planes() == n && fine.cols() % m == 0), path, "RESOLUTION_FINE");
   const auto& next = frame.fiber_correlation;
-  require(next.empty() || (next.planes() == n && next.cols() == m), path, "FIBERCORR");
+  require(next.empty() || (next.planes() == n && next.cols() == m), path, "CROSSCORR");
   require(frame.fiber_wave.empty() || same(frame.fiber_wave), path, "FIBER_WAVELENGTH");
   require(frame.fiber_heliocor.empty() || frame.fiber_heliocor.size() == n, path, "FIBER_HELIOCOR");
   require(frame.chi2pix.empty() || same(frame.chi2pix), path, "CHI2PIX");
@@ -86,7 +86,7 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   }
   const auto& next = frame.fiber_correlation;
   if (!next.empty()) {
-    writer.image("FIBERCORR", std::span<const float>(next.data(), next.size()),
+    writer.image("CROSSCORR", std::span<const float>(next.data(), next.size()),
                  {next.cols(), next.rows(), next.planes()}, PixelType::kFloat32);
   }
   if (!frame.fiber_wave.empty()) {

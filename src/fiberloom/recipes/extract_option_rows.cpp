@@ -255,7 +255,7 @@ const ExtractOptionRow kRows[] = {
      .names = "--fiber-correlation",
      .group = kMethod,
      .unit = "",
-     .text = "HDU FIBERCORR: how far the error of a bin goes together with those of the next "
+     .text = "HDU CROSSCORR: how far the error of a bin goes together with those of the next "
              "fibre",
      .field = [](ExtractJob& j) -> Field { return &j.options.fiber_correlation; },
      .only = Method::kExact,

@@ -138,11 +138,11 @@ class Quality(Case):
         self.extract_ok("--fiber-correlation")
         frame = fits.by_name(self.frame)
         shape = plain["RESOLUTION"].shape
-        self.assertEqual(frame["FIBERCORR"].shape, shape)
+        self.assertEqual(frame["CROSSCORR"].shape, shape)
         for name, hdu in plain.items():
             self.assertEqual(hdu.data, frame[name].data, name)
-        self.assertNotIn("FIBERCORR", plain)
-        values = numbers(frame["FIBERCORR"])
+        self.assertNotIn("CROSSCORR", plain)
+        values = numbers(frame["CROSSCORR"])
         last = values[-shape[1] * shape[2]:]
         self.assertEqual(set(last), {0})
         self.assertGreater(max(map(abs, values)), 1e-5)

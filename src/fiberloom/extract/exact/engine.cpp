@@ -172,7 +172,10 @@ void finish_frame(const PsfModel& psf, const ExtractOptions& options,
   settle_unsolved(options, observer, result);
   settle_missing(psf, options, observer, result);
   if (options.want_model) result.model = join_models(models, psf);
-  clear_lost_correlations(result);
+  if (const std::size_t lost = clear_lost_correlations(result); lost > 0) {
+    observer.warn(std::to_string(lost) +
+                  " correlations with the next fibre could not be computed and are 0");
+  }
   convert_resolution(options, result);
   set_spectral_mask(result, executor);
 }

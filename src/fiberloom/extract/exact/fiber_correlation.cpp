@@ -48,7 +48,14 @@ class Correlation {
     inverse_root_step_ = lane::inverse_row<ScalarLane>(width_);
   }
 
-  void run(int sweep_reach) {
+  void run(int sweep_reach, int nfiber) {
+    const float unknown = std::numeric_limits<float>::quiet_NaN();  // until it is written
+    for (int f = 0; f + 1 < nfiber; ++f) {
+      if (row_of(f) < 0 || row_of(f + 1) < 0) continue;
+      Array3D<float>& out = result_.fiber_correlation;
+      std::fill_n(&out(static_cast<std::size_t>(row_of(f)), 0, 0), out.rows() * out.cols(),
+                  unknown);
+    }
     bool next = false;  // whether the next fibre has a root
     bool here = false;  // and this one
     const auto use = [&](int f, const double* s) {
@@ -246,12 +253,13 @@ int correlation_width(int ndiag) { return std::max(kLeastWidth, ndiag / 2); }
 void correlate_fibers(const FrameContext& frame, const BundleGeometry& geometry, int band,
                       BundleWorkspace& work, ExtractResult& result) {
   if (geometry.nfiber < 2) return;
-  Correlation(frame, geometry, band, work, result).run(geometry.sweep_reach);
+  Correlation(frame, geometry, band, work, result).run(geometry.sweep_reach, geometry.nfiber);
 }
 
-void clear_lost_correlations(ExtractResult& result) {
+std::size_t clear_lost_correlations(ExtractResult& result) {
   Array3D<float>& c = result.fiber_correlation;
-  if (c.empty()) return;
+  std::size_t lost = 0;
+  if (c.empty()) return lost;
   const std::size_t ndiag = c.rows(), half = ndiag / 2, nwave = c.cols();
   for (std::size_t s = 0; s < c.planes(); ++s) {
     for (std::size_t k = 0; k < ndiag; ++k) {
@@ -259,10 +267,13 @@ void clear_lost_correlations(ExtractResult& result) {
         const std::size_t other = j + k - half;  // wraps below 0
         const bool known = s + 1 < c.planes() && other < nwave && result.ivar(s, j) > 0 &&
                            result.ivar(s + 1, other) > 0;
-        if (!known) c(s, k, j) = 0;
+        if (known && std::isfinite(c(s, k, j))) continue;
+        lost += known;
+        c(s, k, j) = 0;
       }
     }
   }
+  return lost;
 }
 
 }  // namespace fiberloom::exact

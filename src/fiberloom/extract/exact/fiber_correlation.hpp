@@ -33,7 +33,8 @@ struct FiberCorrelationWork {
 void correlate_fibers(const FrameContext& frame, const BundleGeometry& geometry, int band,
                       BundleWorkspace& work, ExtractResult& result);
 
-/// Correlations of bins without information become 0.
-void clear_lost_correlations(ExtractResult& result);
+/// Correlations of bins without information become 0, and those that could not be computed, whose
+/// number it returns.
+[[nodiscard]] std::size_t clear_lost_correlations(ExtractResult& result);
 
 }  // namespace fiberloom::exact

@@ -128,7 +128,10 @@ TEST(FiberCorrelation, IsZeroWhereABinKnowsNothing) {
   SmallFrame frame;
   ExtractResult got = frame.extract();
   got.ivar(1, 20) = 0;
-  clear_lost_correlations(got);
+  got.fiber_correlation(0, 5, 22) = NAN;  // not computed: told, and no NaN leaves
+  got.fiber_correlation(1, 5, 20) = NAN;
+  EXPECT_EQ(clear_lost_correlations(got), 1U);
+  EXPECT_EQ(got.fiber_correlation(0, 5, 22), 0);
   for (std::size_t k = 0; k < 11; ++k) {
     EXPECT_EQ(got.fiber_correlation(1, k, 20), 0);
     EXPECT_EQ(got.fiber_correlation(0, k, 25 - k), 0);
