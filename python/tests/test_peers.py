@@ -45,7 +45,7 @@ def test_the_script_tells_our_failures_from_theirs():
     assert judge("test_psf.T.test_x", good, bad) == ("FAILED", "why")
     assert judge("test_psf.T.test_x", bad, bad)[0] == "as theirs"
     assert judge("test_psf.T.test_x", none, none) == ("skipped", "no card")
-    assert judge("test_psf.TestPixPSF.test_x", good, bad)[0] == "not applicable"
+    assert judge("test_specio.T.test_x", good, bad)[0] == "not applicable"
 
 
 def test_the_page_gives_every_reason_why_a_test_is_not_applicable():
