@@ -59,6 +59,13 @@ std::int64_t fiber_min(const FrameFile& frame) {
   return frame.spec_min;
 }
 
+/// [plane][row][column], where there are any.
+void write_planes(FitsWriter& writer, const char* name, const Array3D<float>& all) {
+  if (all.empty()) return;
+  writer.image(name, std::span<const float>(all.data(), all.size()),
+               {all.cols(), all.rows(), all.planes()}, PixelType::kFloat32);
+}
+
 void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   const Spectra& r = frame;
   HeaderCards header = frame.header;
@@ -70,25 +77,13 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   const Array2D<std::uint32_t> none(r.mask.empty() ? r.nspec() : 0, r.nwave(), 0U);
   formats::write_matrix(writer, "MASK", r.mask.empty() ? none : r.mask, PixelType::kUInt32);
   formats::write_wave(writer, "WAVELENGTH", r.wave);
-  if (!r.resolution.empty()) {
-    writer.image("RESOLUTION", std::span<const float>(r.resolution.data(), r.resolution.size()),
-                 {r.resolution.cols(), r.resolution.rows(), r.resolution.planes()},
-                 PixelType::kFloat32);
-  }
+  write_planes(writer, "RESOLUTION", r.resolution);
   if (r.fibermap) writer.table("FIBERMAP", to_raw_table(*r.fibermap));
   if (!frame.chi2pix.empty())
     formats::write_matrix(writer, "CHI2PIX", frame.chi2pix, PixelType::kFloat32);
   if (r.scores) writer.table("SCORES", to_raw_table(*r.scores));
-  const auto& fine = frame.fine_resolution;
-  if (!fine.empty()) {
-    writer.image("RESOLUTION_FINE", std::span<const float>(fine.data(), fine.size()),
-                 {fine.cols(), fine.rows(), fine.planes()}, PixelType::kFloat32);
-  }
-  const auto& next = frame.fiber_correlation;
-  if (!next.empty()) {
-    writer.image("CROSSCORR", std::span<const float>(next.data(), next.size()),
-                 {next.cols(), next.rows(), next.planes()}, PixelType::kFloat32);
-  }
+  write_planes(writer, "RESOLUTION_FINE", frame.fine_resolution);
+  write_planes(writer, "CROSSCORR", frame.fiber_correlation);
   if (!frame.fiber_wave.empty()) {
     HeaderCards unit;
     unit.set("BUNIT", "Angstrom");

@@ -154,13 +154,8 @@ void check_parts(const std::vector<ExtractResult>& parts, const PreparedFrame& f
 void settle_diagonals(const ExtractJob& job, ExtractResult& result) {
   if (job.max_leak < 0) return;
   const int ndiag = diagonals_for(result, job.max_leak);
-  keep_diagonals(result, ndiag);
-  for (Array3D<float>* diagonals : {&result.fine_resolution, &result.fiber_correlation}) {
-    if (diagonals->empty()) continue;
-    Spectra as_many;
-    as_many.resolution = std::move(*diagonals);
-    keep_diagonals(as_many, ndiag);
-    *diagonals = std::move(as_many.resolution);
+  for (auto* all : {&result.resolution, &result.fine_resolution, &result.fiber_correlation}) {
+    keep_diagonals(*all, ndiag);
   }
 }
 

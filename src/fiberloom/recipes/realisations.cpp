@@ -194,9 +194,7 @@ RealisationReport realise(const ExtractJob& job, const PreparedFrame& frame,
   for (int draw = 1; draw <= job.realisations; ++draw) {
     stop_if_asked(observer);
     ExtractResult result_of_draw = extract(draw);
-    const auto ndiag = static_cast<int>(noiseless.resolution.rows());
-    if (ndiag < static_cast<int>(result_of_draw.resolution.rows()))
-      keep_diagonals(result_of_draw, ndiag);
+    keep_diagonals(result_of_draw.resolution, static_cast<int>(noiseless.resolution.rows()));
     tally.add(result_of_draw);
     if (observer.progress) {
       observer.progress("realisations", static_cast<std::size_t>(draw),

@@ -73,15 +73,14 @@ int diagonals_for(const Spectra& spectra, double bound) {
   return stored;
 }
 
-void keep_diagonals(Spectra& spectra, int ndiag) {
-  const auto& all = spectra.resolution;
+void keep_diagonals(Array3D<float>& all, int ndiag) {
   const auto n = static_cast<std::size_t>(ndiag);
   if (all.empty() || n >= all.rows()) return;
   Array3D<float> kept(all.planes(), n, all.cols());
   const std::size_t first = (all.rows() - n) / 2;
   for (std::size_t s = 0; s < all.planes(); ++s)
     std::copy_n(&all(s, first, 0), n * all.cols(), &kept(s, 0, 0));
-  spectra.resolution = std::move(kept);
+  all = std::move(kept);
 }
 
 }  // namespace fiberloom

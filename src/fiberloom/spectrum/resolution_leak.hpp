@@ -36,7 +36,7 @@ inline constexpr int kMostLeakDiagonals = 49;
 /// the rows leak more than `bound`; all that are stored where no number does.
 [[nodiscard]] int diagonals_for(const Spectra& spectra, double bound);
 
-/// Leaves the middle `ndiag` diagonals.
-void keep_diagonals(Spectra& spectra, int ndiag);
+/// Leaves the middle `ndiag` of [spectrum][diagonal][bin].
+void keep_diagonals(Array3D<float>& all, int ndiag);
 
 }  // namespace fiberloom

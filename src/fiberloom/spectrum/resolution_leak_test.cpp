@@ -39,10 +39,10 @@ TEST(ResolutionLeak, TheFewestDiagonalsThatHoldTheBound) {
   EXPECT_EQ(diagonals_for(s, 0.05), 5);
   EXPECT_EQ(diagonals_for(s, 0.001), 7);
   EXPECT_EQ(diagonals_for(s, 0), 7);  // nothing does: all
-  keep_diagonals(s, 5);
+  keep_diagonals(s.resolution, 5);
   EXPECT_EQ(s.resolution.rows(), 5U);
   EXPECT_EQ(s.resolution(0, 0, 7), 0.04F);
-  keep_diagonals(s, 9);
+  keep_diagonals(s.resolution, 9);
   EXPECT_EQ(s.resolution.rows(), 5U);
 }
 

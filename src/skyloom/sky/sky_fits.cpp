@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
+#include <span>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_order.hpp"
@@ -109,31 +110,30 @@ void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix&
                     const MapFile& file, const MapValues& values, Executor& executor) {
   constexpr std::size_t kRowsOfATask = 1024;
   const std::vector<Pixel> numbers = numbers_of(pixels, file);
-  const auto fill_as = [&]<class Number>(Number) {
-    return [&](std::size_t first, std::size_t count, std::uint8_t* out) {
-      const std::size_t index_bytes = file.part == nullptr ? 0 : sizeof(std::int32_t);
-      const std::size_t row_bytes = index_bytes + sizeof(Number) * file.columns.size();
+  const auto put_row = [&]<class Number>(std::size_t i, std::span<double> row, std::uint8_t* to,
+                                         Number) {
+    const Pixel number = file.part == nullptr ? static_cast<Pixel>(i) : numbers[i];
+    if (file.part != nullptr) {
+      store_be(to, static_cast<std::int32_t>(number));
+      to += sizeof(std::int32_t);
+    }
+    values(file.ordering == Ordering::kNested ? number : pixels.to_nested(number), row.data());
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      store_be(to + c * sizeof(Number), static_cast<Number>(row[c]));
+    }
+  };
+  const auto write_as = [&](auto number) {
+    const RawTable layout = layout_of(pixels, file, sizeof(number));
+    const auto fill = [&](std::size_t first, std::size_t count, std::uint8_t* out) {
       run_in_parts(executor, count, kRowsOfATask, [&](std::size_t begin, std::size_t rows) {
         std::vector<double> row(file.columns.size());
-        std::uint8_t* to = out + begin * row_bytes;
-        for (std::size_t i = first + begin; i < first + begin + rows; ++i) {
-          const Pixel number = file.part == nullptr ? static_cast<Pixel>(i) : numbers[i];
-          if (file.part != nullptr) store_be(to, static_cast<std::int32_t>(number));
-          to += index_bytes;
-          values(file.ordering == Ordering::kNested ? number : pixels.to_nested(number),
-                 row.data());
-          for (const double value : row) {
-            store_be(to, static_cast<Number>(value));
-            to += sizeof(Number);
-          }
+        for (std::size_t r = begin; r < begin + rows; ++r) {
+          put_row(first + r, row, out + r * layout.row_bytes, number);
         }
       });
     };
-  };
-  const auto write_as = [&](auto number) {
-    fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-      writer.table("MAP", layout_of(pixels, file, sizeof(number)), fill_as(number));
-    });
+    fits::write_fits(path, overwrite,
+                     [&](fits::FitsWriter& writer) { writer.table("MAP", layout, fill); });
   };
   switch (file.type) {
     case MapType::kFloat64:

@@ -9,6 +9,7 @@
 
 #include "loom/base/executor.hpp"
 #include "tomoloom/reconstruct/direct.hpp"
+#include "tomoloom/reconstruct/test_rays.hpp"
 #include "tomoloom/reconstruct/tilted_engine.hpp"
 #include "tomoloom/simulate/phantom.hpp"
 
@@ -97,16 +98,8 @@ TEST(PlaneSums, WithATiltedAxisArePlanesOfTheTiltedVolume) {
       projections.insert(projections.end(), line.begin(), line.end());
     }
   }
-  TiltedEngine engine(geometry, {});
-  std::vector<float> slices(kSlicesPerGroup * kLong * kLong);
-  engine.reconstruct({.data = projections.data() + kFirst * kLong,
-                      .slices = kSlicesPerGroup,
-                      .angle_stride = kDeep * kLong,
-                      .slice_stride = kLong,
-                      .before = kFirst,
-                      .after = kDeep - kFirst - kSlicesPerGroup},
-                     {.data = slices.data(), .slice_stride = kLong * kLong, .row_stride = kLong},
-                     serial);
+  const std::vector<float> slices = slices_of_rows(TiltedEngine(geometry, {}), projections, kLong,
+                                                   kDeep, kFirst, kSlicesPerGroup, serial);
   const auto apart_with = [&](double tilt) {
     PlaneSums sums(kDeep, kLong, sight.centre, {.slice = 37, .row = 24, .column = 22}, tilt);
     const std::span<const float> all(projections);

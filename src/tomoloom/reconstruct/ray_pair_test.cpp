@@ -72,9 +72,15 @@ std::vector<Real> random_numbers(std::size_t n, std::uint64_t seed) {
   return out;
 }
 
-/// |<A x, y> - <x, A^T y>| in units of |A x| |y|, the largest over the slices of a group.
+/// <A x, y>, <x, A^T y>, |A x|^2 and |y|^2.
+struct Products {
+  double left = 0, right = 0, a = 0, b = 0;
+  [[nodiscard]] double mismatch() const { return std::abs(left - right) / std::sqrt(a * b); }
+};
+
+/// Of random numbers, those of each slice of a group (of a stack, of all in the same place).
 template <class Real>
-double mismatch(const Geometry& geometry, Isa isa) {
+std::array<Products, kRaySlices<Real>> products_of(const Geometry& geometry, Isa isa) {
   constexpr std::size_t kSlices = kRaySlices<Real>;
   const RayPair<Real> pair(geometry, isa);
   const auto x = random_numbers<Real>(pair.slice_size(), 1);
@@ -83,44 +89,40 @@ double mismatch(const Geometry& geometry, Isa isa) {
   SerialExecutor serial;
   pair.project(x.data(), ax.data(), serial);
   pair.back_project(y.data(), aty.data(), serial);
-  double worst = 0;
-  for (std::size_t slice = 0; slice < kSlices; ++slice) {
-    double left = 0, right = 0, a = 0, b = 0;
-    for (std::size_t i = slice; i < y.size(); i += kSlices) {
-      const auto p = static_cast<double>(ax[i]), q = static_cast<double>(y[i]);
-      left += p * q;
-      a += p * p;
-      b += q * q;
-    }
-    for (std::size_t i = slice; i < x.size(); i += kSlices) {
-      right += static_cast<double>(x[i]) * static_cast<double>(aty[i]);
-    }
-    worst = std::max(worst, std::abs(left - right) / std::sqrt(a * b));
+  std::array<Products, kSlices> out;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto p = static_cast<double>(ax[i]), q = static_cast<double>(y[i]);
+    Products& of = out[i % kSlices];
+    of.left += p * q;
+    of.a += p * p;
+    of.b += q * q;
   }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    out[i % kSlices].right += static_cast<double>(x[i]) * static_cast<double>(aty[i]);
+  }
+  return out;
+}
+
+/// |<A x, y> - <x, A^T y>| in units of |A x| |y|, the largest over the slices of a group.
+template <class Real>
+double mismatch(const Geometry& geometry, Isa isa) {
+  double worst = 0;
+  for (const Products& each : products_of<Real>(geometry, isa))
+    worst = std::max(worst, each.mismatch());
   return worst;
 }
 
 /// The same of all slices together.
 template <class Real>
 double mismatch_of_all(const Geometry& geometry, Isa isa) {
-  const RayPair<Real> pair(geometry, isa);
-  const auto x = random_numbers<Real>(pair.slice_size(), 1);
-  const auto y = random_numbers<Real>(pair.sinogram_size(), 2);
-  std::vector<Real> ax(y.size()), aty(x.size());
-  SerialExecutor serial;
-  pair.project(x.data(), ax.data(), serial);
-  pair.back_project(y.data(), aty.data(), serial);
-  double left = 0, right = 0, a = 0, b = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const auto p = static_cast<double>(ax[i]), q = static_cast<double>(y[i]);
-    left += p * q;
-    a += p * p;
-    b += q * q;
+  Products all;
+  for (const Products& each : products_of<Real>(geometry, isa)) {
+    all.left += each.left;
+    all.right += each.right;
+    all.a += each.a;
+    all.b += each.b;
   }
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    right += static_cast<double>(x[i]) * static_cast<double>(aty[i]);
-  }
-  return std::abs(left - right) / std::sqrt(a * b);
+  return all.mismatch();
 }
 
 TEST(RayPair, ProjectsTheAreaOfEachPixelInEachBin) {

@@ -13,22 +13,13 @@
 namespace tomoloom {
 namespace {
 
-constexpr std::size_t kStackWide = 32, kStackRows = 40, kStackSlice = kStackWide * kStackWide;
+constexpr std::size_t kStackWide = 32, kStackRows = 40;
 
 std::vector<float> stack_slices(const std::vector<float>& projections, const Geometry& geometry,
                                 const RayChoice& choice, std::size_t first, std::size_t count,
                                 Executor& executor) {
-  RayEngine<float> engine(geometry, choice);
-  std::vector<float> out(count * kStackSlice, NAN);
-  engine.reconstruct({.data = projections.data() + first * kStackWide,
-                      .slices = count,
-                      .angle_stride = kStackRows * kStackWide,
-                      .slice_stride = kStackWide,
-                      .before = first,
-                      .after = kStackRows - first - count},
-                     {.data = out.data(), .slice_stride = kStackSlice, .row_stride = kStackWide},
-                     executor);
-  return out;
+  return slices_of_rows(RayEngine<float>(geometry, choice), projections, kStackWide, kStackRows,
+                        first, count, executor);
 }
 
 /// Root of the mean square over the slices.
@@ -36,14 +27,7 @@ double stack_error(const std::vector<float>& all, const Phantom& body, const Geo
                    std::size_t first, std::size_t count) {
   const Sight sight{
       .columns = kStackWide, .rows = kStackRows, .centre = geometry.centre, .tilt = geometry.tilt};
-  double sum = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(s * kStackSlice);
-    const double one = root_mean_square({begin, begin + kStackSlice},
-                                        true_slice(body, sight, first + s), kStackWide);
-    sum += one * one;
-  }
-  return std::sqrt(sum / static_cast<double>(count));
+  return std::sqrt(squares_off(all, body, sight, first) / static_cast<double>(count));
 }
 
 struct StackCase {

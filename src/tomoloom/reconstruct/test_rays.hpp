@@ -85,6 +85,23 @@ std::vector<float> slice_by(const Phantom& body, const Geometry& geometry, const
   return {out.end() - static_cast<std::ptrdiff_t>(n * n), out.end()};
 }
 
+/// Slices [first, first + count) of what a detector of so many rows saw.
+template <class Engine>
+std::vector<float> slices_of_rows(Engine&& engine, const std::vector<float>& projections,
+                                  std::size_t columns, std::size_t rows, std::size_t first,
+                                  std::size_t count, Executor& executor) {
+  const std::size_t slice = columns * columns;
+  std::vector<float> out(count * slice, NAN);
+  engine.reconstruct({.data = projections.data() + first * columns,
+                      .slices = count,
+                      .angle_stride = rows * columns,
+                      .slice_stride = columns,
+                      .before = first,
+                      .after = rows - first - count},
+                     {.data = out.data(), .slice_stride = slice, .row_stride = columns}, executor);
+  return out;
+}
+
 inline double root_mean_square(const std::vector<float>& got, const std::vector<float>& want,
                                std::size_t n) {
   double sum = 0, count = 0;
@@ -97,6 +114,20 @@ inline double root_mean_square(const std::vector<float>& got, const std::vector<
     ++count;
   }
   return std::sqrt(sum / count);
+}
+
+/// The mean squares by which slices from `first` on are off, summed; `sight`: of the scan.
+inline double squares_off(const std::vector<float>& slices, const Phantom& body, const Sight& sight,
+                          std::size_t first) {
+  const std::size_t size = sight.columns * sight.columns;
+  double sum = 0;
+  for (std::size_t s = 0; s * size < slices.size(); ++s) {
+    const auto begin = slices.begin() + static_cast<std::ptrdiff_t>(s * size);
+    const double one = root_mean_square({begin, begin + static_cast<std::ptrdiff_t>(size)},
+                                        true_slice(body, sight, first + s), sight.columns);
+    sum += one * one;
+  }
+  return sum;
 }
 
 /// min |A x - b| + nothing else, by the normal equations and Gauss with pivots.

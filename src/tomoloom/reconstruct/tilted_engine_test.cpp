@@ -25,16 +25,8 @@ std::vector<float> seen(const Phantom& body, const Geometry& geometry) {
 std::vector<float> slices(const std::vector<float>& projections, Geometry geometry, double tilt,
                           std::size_t first, std::size_t count, Executor& executor) {
   geometry.tilt = tilt;
-  TiltedEngine engine(geometry, {});
-  std::vector<float> out(count * kSlice, NAN);
-  engine.reconstruct({.data = projections.data() + first * kWide,
-                      .slices = count,
-                      .angle_stride = kRows * kWide,
-                      .slice_stride = kWide,
-                      .before = first,
-                      .after = kRows - first - count},
-                     {.data = out.data(), .slice_stride = kSlice, .row_stride = kWide}, executor);
-  return out;
+  return slices_of_rows(TiltedEngine(geometry, {}), projections, kWide, kRows, first, count,
+                        executor);
 }
 
 TEST(TiltedEngine, GivesTheTruthOfATiltedScan) {
@@ -44,14 +36,7 @@ TEST(TiltedEngine, GivesTheTruthOfATiltedScan) {
   const std::size_t first = 14, count = 11;
   const auto error = [&](const std::vector<float>& all, double tilt) {
     const Sight sight{.columns = kWide, .rows = kRows, .centre = straight.centre, .tilt = tilt};
-    double sum = 0;
-    for (std::size_t s = 0; s < count; ++s) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(s * kSlice);
-      const double one =
-          root_mean_square({begin, begin + kSlice}, true_slice(body, sight, first + s), kWide);
-      sum += one * one;
-    }
-    return sum;
+    return squares_off(all, body, sight, first);
   };
   const double plain = error(slices(seen(body, straight), straight, 0, first, count, serial), 0);
   for (const double tilt : {4.0, -8.0}) {

@@ -10,9 +10,9 @@
 
 #include "fiberloom/extract/exact/band_products.hpp"
 #include "fiberloom/extract/exact/bundle.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/linalg/banded_lane.hpp"
-#include "loom/linalg/rational_root.hpp"
 
 namespace fiberloom::exact {
 
@@ -108,8 +108,7 @@ class Correlation {
         root_bounds(windows_, task_, s, work_.solve.solution(f, n_), frame_.banded, work_.root);
     if (bounds.lost || !(bounds.low > 0)) return false;
     const double high = bounds.high + bounds.shift;
-    const RationalRoot root =
-        rational_root(bounds.low, high, pole_count(high / bounds.low, kRootError));
+    const RationalRoot root = choose_poles(bounds.low, high, 0, kRootError);
     const std::size_t size = lanes(inverse_root_step_);
     double* sum = own_.inverse_root.resize(size, 0.0);
     own_.inverse.resize(size + static_cast<std::size_t>(width_ * inverse_root_step_) * kLanes, 0.0);
