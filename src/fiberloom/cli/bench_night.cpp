@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "fiberloom/cli/bench.hpp"
+#include "fiberloom/cli/device_options.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
@@ -24,6 +25,7 @@ namespace {
 struct NightBench {
   night::BenchJob job;
   std::string where, json, trace;
+  DeviceChoice device;
   bool keep = false, gz = false, compress = false, copies = false, no_baseline = false;
   LogOptions log;
 };
@@ -49,11 +51,13 @@ class WorkFolder {
   bool keep_;
 };
 
-std::string bench_json(const night::BenchReport& r, const night::BenchJob& job) {
+std::string bench_json(const night::BenchReport& r, const night::BenchJob& job,
+                       const Engine& engine) {
   const night::NightReport& n = r.night;
   Json json = {{"program", "fiberloom bench night"},
                {"version", version()},
                {"isa", isa_name(active_isa())},
+               {"on_card", engine.device() != nullptr},
                {"frames", job.frames},
                {"nspec", job.nspec},
                {"input", job.input == night::Compress::kYes ? "fits.gz" : "fits"},
@@ -117,12 +121,13 @@ int run_night_bench(NightBench& command) {
   check_distinct(texts, {});
   check_text_outputs(texts);
   return_large_blocks();
+  const Engine engine = open_engine(command.device, Method::kExact, observer);
   const WorkFolder folder(command.where, command.keep);
   job.folder = folder.path();
   Tracer tracer(!command.trace.empty());
-  const night::BenchReport report = night::bench_night(job, observer, &tracer);
+  const night::BenchReport report = night::bench_night(job, engine, observer, &tracer);
   if (command.json != "-") print_report(report, job);
-  if (!command.json.empty()) write_text(command.json, bench_json(report, job));
+  if (!command.json.empty()) write_text(command.json, bench_json(report, job, engine));
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   return 0;
 }
@@ -160,6 +165,7 @@ Command make_bench_night() {
   options.add("--trace", &state->trace, "write a timeline for Perfetto");
   options.group("Running");
   add_thread_option(options, job.pipeline.threads);
+  add_device_options(options, state->device);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_night_bench(*state); };
   return command;

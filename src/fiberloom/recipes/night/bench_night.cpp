@@ -81,8 +81,9 @@ void make_exposures(const BenchJob& job, const std::string& tree, int frames) {
 }
 
 /// On `threads` threads and as many processors: those that read and write share them.
-NightReport run(const BenchJob& job, const std::string& tree, int frames, const std::string& output,
-                std::size_t threads, const Observer& observer, Tracer* tracer) {
+NightReport run(const BenchJob& job, const Engine& engine, const std::string& tree, int frames,
+                const std::string& output, std::size_t threads, const Observer& observer,
+                Tracer* tracer) {
   NightJob night;
   night.request.input = job.folder + "/" + tree;
   night.request.output = job.folder + "/" + output;
@@ -93,7 +94,7 @@ NightReport run(const BenchJob& job, const std::string& tree, int frames, const 
   const Confinement processors(threads);
   night.pipeline.start = std::chrono::steady_clock::now();
   const double cpu_before = cpu_seconds();
-  NightReport report = run_night(night, Engine(), observer, {}, tracer);
+  NightReport report = run_night(night, engine, observer, {}, tracer);
   report.cpu_s -= cpu_before;
   if (report.counts.done == static_cast<std::size_t>(frames)) return report;
   if (report.end.fatal) throw *report.end.fatal;
@@ -132,7 +133,8 @@ double longest_stage(const NightReport& night) {
 
 }  // namespace
 
-BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* tracer) {
+BenchReport bench_night(const BenchJob& job, const Engine& engine, const Observer& observer,
+                        Tracer* tracer) {
   std::error_code ignored;
   if (fs::exists(job.folder, ignored)) {
     throw Error(Status::kOutputExists, job.folder + ": exists; the benchmark wants its own folder");
@@ -145,9 +147,9 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   const std::size_t threads = complete(job.pipeline, Packing::kNo).threads;
   make_exposures(job, "warm-up", few);
   make_exposures(job, "preproc", job.frames);
-  static_cast<void>(run(job, "warm-up", few, "out-warm-up", threads, observer, nullptr));
+  static_cast<void>(run(job, engine, "warm-up", few, "out-warm-up", threads, observer, nullptr));
   BenchReport report;
-  report.night = run(job, "preproc", job.frames, "out", threads, observer, tracer);
+  report.night = run(job, engine, "preproc", job.frames, "out", threads, observer, tracer);
   const NightReport& night = report.night;
   add_kinds(night, report.kinds);
   const double frames = job.frames;
@@ -156,7 +158,7 @@ BenchReport bench_night(const BenchJob& job, const Observer& observer, Tracer* t
   report.overlap = night.wall_s / longest_stage(night);
   if (job.baseline == Baseline::kNone || threads < 2) return report;
   const NightReport alone =
-      run(job, "preproc", job.frames, "out-one-processor", 1, observer, nullptr);
+      run(job, engine, "preproc", job.frames, "out-one-processor", 1, observer, nullptr);
   report.baseline_wall_s = alone.wall_s;
   report.parallel_efficiency = alone.wall_s / (static_cast<double>(threads) * night.wall_s);
   report.compute_speedup =

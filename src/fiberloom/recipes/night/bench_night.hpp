@@ -52,7 +52,7 @@ struct BenchReport {
 };
 
 /// Throws what simulating and running throw, and kNumerical when a frame fails.
-[[nodiscard]] BenchReport bench_night(const BenchJob& job, const Observer& observer,
-                                      Tracer* tracer);
+[[nodiscard]] BenchReport bench_night(const BenchJob& job, const Engine& engine,
+                                      const Observer& observer, Tracer* tracer);
 
 }  // namespace fiberloom::night
