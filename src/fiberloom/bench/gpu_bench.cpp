@@ -15,6 +15,7 @@
 #include "loom/base/median.hpp"
 #include "loom/device/emulated_device.hpp"
 #include "loom/runtime/executors.hpp"
+#include "loom/trace/trace.hpp"
 
 namespace fiberloom {
 namespace {
@@ -36,6 +37,7 @@ Frame simulate(const GpuBenchOptions& o, Executor& executor) {
   Frame f{make_psf(psf), {}, {}};
   ExposureOptions exposure;
   exposure.nspec = psf.nfiber;
+  if (o.defects) exposure.defects = DefectOptions{};
   SimulatedExposure e = simulate_exposure(f.psf, exposure, executor);
   f.options.wave = camera_wave_grid('r');
   if (o.bins < f.options.wave.size()) f.options.wave.resize(o.bins);
@@ -120,9 +122,12 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int rep
   std::vector<Repeat> all;
   std::vector<double> frame_s, compute_s;
   ExtractResult result;
+  const exact::Tuning tuning = exact::tuning_of(f.options);
+  Tracer warm_up, tracer;
   for (int turn = 0; turn <= repeats; ++turn) {  // the first warms up
     const auto start = Clock::now();
-    result = engine.extract(f.ccd, f.psf, f.options, executor);
+    result = engine.extract(f.ccd, f.psf, f.options, tuning, executor, {},
+                            turn == 0 ? &warm_up : &tracer);
     Repeat one{since(start), 0, 0, std::move(result.device.stages)};
     out.cpu_bundles = result.device.cpu_bundles.size();
     if (turn == 0) continue;
@@ -134,6 +139,8 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int rep
     all.push_back(std::move(one));
   }
   if (all.empty()) return;
+  for (const auto& [name, sum] : tracer.sums())
+    out.host.emplace_back(name, sum.seconds / static_cast<double>(sum.count));
   // one repeat as a whole: the least of each stage would add up to a frame that never was
   const Repeat& best =
       *std::min_element(all.begin(), all.end(),

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fiberloom/bench/scan_bench.hpp"
@@ -18,6 +19,7 @@ struct GpuBenchOptions {
   Backend backend = Backend::kCuda;
   int fibers = 500, frames = 30, frames_in_flight = 4;
   std::size_t bins = 2326;
+  bool defects = false;  ///< dead columns and blocks, saturated rows, a bad amplifier
   std::size_t memory_bytes = 0;
   std::size_t threads = 0;      ///< of the CPU side
   int baseline_patches = 5000;  ///< 0: none
@@ -51,6 +53,9 @@ struct GpuBenchResult {
   double spots_again_s = 0;                    ///< compute_s with spots made twice, not kept
   /// One frame alone, host memory to host memory, geometry and masks too: best and median.
   double frame_s = 0, median_frame_s = 0;
+  /// What the host does for it, by the wall, means of all repeats: geometry, staging, everything on
+  /// the device, results, the finish.
+  std::vector<std::pair<std::string, double>> host;
   int frames = 0, frames_in_flight = 0;
   double overlapped_s = 0;  ///< all frames, wall, every place on the card in use before
   double cpu_frame_s = 0;   ///< CPU engine, one thread, best

@@ -165,6 +165,11 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
        r.repeats > 0 ? ", best; median " + milliseconds(r.median_frame_s) +
                            "; from host memory to host memory"
                      : "");
+  std::string host;
+  for (const auto& [name, seconds] : r.host)
+    host +=
+        (host.empty() ? "" : ", ") + name.substr(name.find('/') + 1) + " " + milliseconds(seconds);
+  if (!host.empty()) t += "its host's part, means: " + host + "\n";
   if (r.frames > 0) {
     line("a frame, overlapped", milliseconds(r.overlapped_frame_s()),
          print(", of %d, %d in flight", r.frames, r.frames_in_flight));
@@ -201,7 +206,10 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
       r.rates.double_flops);
   t += print(", \"fibers\": %d, \"bins\": %zu, \"cpu_bundles\": %zu, \"stages\": ", r.fibers,
              r.bins, r.cpu_bundles);
-  t += stages_json(r.stages);
+  t += stages_json(r.stages) + ", \"host\": {";
+  for (const auto& [name, seconds] : r.host)
+    t += (t.ends_with('{') ? "" : ", ") + quoted(name) + print(": %.6g", seconds);
+  t += "}";
   t += print(
       ", \"best_of\": %d, \"compute_s\": %.6g, \"median_compute_s\": %.6g, \"copies_s\": %.6g, "
       "\"spots_again_s\": %.6g, \"frame_s\": %.6g, \"median_frame_s\": %.6g, \"frames\": %d, "

@@ -4,8 +4,9 @@
 // anew after every step, so that a run that is cut short leaves what it found.
 //
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
-//             [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N] [--cpu-frames N]
-//             [--repeats N] [--targets N] [--redshifts N] [--threads N] [--json FILE]
+//             [--defects] [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N]
+//             [--cpu-frames N] [--repeats N] [--targets N] [--redshifts N] [--threads N]
+//             [--json FILE]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,14 +28,14 @@ constexpr int kSkipped = 77;
 
 std::map<std::string, std::string> parse(int argc, char** argv) {
   std::map<std::string, std::string> options{
-      {"--device", "cuda"},  {"--scale", "small"},    {"--bench", ""},       {"--checks", "yes"},
-      {"--fibers", "500"},   {"--bins", "2326"},      {"--frames", "30"},    {"--in-flight", "4"},
-      {"--targets", "64"},   {"--redshifts", "4088"}, {"--patches", "5000"}, {"--threads", "0"},
-      {"--cpu-frames", "1"}, {"--repeats", "5"},      {"--json", ""}};
+      {"--device", "cuda"}, {"--scale", "small"},    {"--bench", ""},       {"--checks", "yes"},
+      {"--fibers", "500"},  {"--bins", "2326"},      {"--frames", "30"},    {"--in-flight", "4"},
+      {"--targets", "64"},  {"--redshifts", "4088"}, {"--patches", "5000"}, {"--threads", "0"},
+      {"--defects", ""},    {"--cpu-frames", "1"},   {"--repeats", "5"},    {"--json", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (!options.contains(name)) throw Error(Status::kUsage, "gpu_check: " + name + "?");
-    if (name == "--bench") {
+    if (name == "--bench" || name == "--defects") {
       options[name] = "yes";
     } else if (++i < argc) {
       options[name] = argv[i];
@@ -122,6 +123,7 @@ int run_bench(std::map<std::string, std::string>& o, Record& record) {
   bench.backend = o["--device"] == "emulate" ? Backend::kEmulate : Backend::kCuda;
   bench.fibers = std::stoi(o["--fibers"]);
   bench.bins = std::stoul(o["--bins"]);
+  bench.defects = !o["--defects"].empty();
   bench.frames = std::stoi(o["--frames"]);
   bench.frames_in_flight = std::stoi(o["--in-flight"]);
   bench.baseline_patches = std::stoi(o["--patches"]);

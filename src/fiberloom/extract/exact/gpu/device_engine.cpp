@@ -60,8 +60,13 @@ class FrameRun {
  public:
   /// `result` has its sizes.
   FrameRun(const CcdFrame& ccd, const Problem& problem, Executor& executor,
-           const Observer& observer, ExtractResult& result)
-      : ccd_(ccd), p_(problem), executor_(executor), observer_(observer), result_(result) {}
+           const Observer& observer, Tracer* tracer, ExtractResult& result)
+      : ccd_(ccd),
+        p_(problem),
+        executor_(executor),
+        observer_(observer),
+        tracer_(tracer),
+        result_(result) {}
 
   /// Pixels and geometry, or results; letters behind them.
   [[nodiscard]] std::size_t staging_bytes(const FrameNeeds& needs) const {
@@ -85,8 +90,10 @@ class FrameRun {
                       observer_, memory.data(), memory.bytes(),
                       {first + staging_bytes(needs) - needs.mail, needs.mail}, shared_bytes);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
+    Span staging_time(tracer_, "compute/staging");
     stage_pixels(ccd_.image, first, double_pixels(), executor_);
     stage_pixels(ccd_.ivar, second, double_pixels(), executor_);
+    staging_time.stop();
     frame.upload(first, second, second + (second - first));
     stop_if_asked(observer_);
     frame.assemble();
@@ -125,6 +132,7 @@ class FrameRun {
       }
     }
     stream.synchronize();
+    const Span results_time(tracer_, "compute/results");
     Array2D<double>* to[] = {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix,
                              &result_.pixmask_fraction};
     for (std::size_t i = 0; i < 5; ++i) copy_array(to[i]->data(), out + i * n, n, executor_);
@@ -146,6 +154,7 @@ class FrameRun {
   const Problem& p_;
   Executor& executor_;
   const Observer& observer_;
+  Tracer* tracer_;
   ExtractResult& result_;
 };
 
@@ -222,7 +231,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   DeviceReport& r = result.device;
   try {
     if (p.nbundle() > 0) {
-      FrameRun run(ccd, p, executor, observer, result);
+      FrameRun run(ccd, p, executor, observer, tracer, result);
       const FrameNeeds needs = exact::gpu::frame_needs(p, run.double_pixels(), options.want_model);
       const std::size_t least = needs.fixed + needs.least_scratch;
       if (options_.too_large == TooLarge::kCpu && least > places_.most_bytes()) {
@@ -255,6 +264,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   }
   report_left(p, left, observer, r);
   extract_left(ccd, p, left, executor, observer, tracer, result, models);
+  const Span finish_time(tracer, "compute/finish");
   count_unconstrained(result);
   if (observer.progress) observer.progress("extract", p.bundles.size(), p.bundles.size());
   exact::finish_frame(psf, options, models, executor, observer, result);
