@@ -104,6 +104,21 @@ constexpr auto kDone = TaskState::kDone, kUpToDate = TaskState::kUpToDate,
                kFailed = TaskState::kFailed, kBlocked = TaskState::kBlocked,
                kMissing = TaskState::kMissing;
 
+TEST(Pipeline, WhereACardComputesMostProcessorsUnpackAndNoneIsAskedForMoreThanItWas) {
+  const auto readers = [](std::size_t threads, std::size_t places, std::size_t asked = 0) {
+    PipelineOptions options;
+    options.threads = threads;
+    options.device_places = places;
+    options.readers = asked;
+    return complete(options, Packing::kNo).readers;
+  };
+  EXPECT_EQ(readers(16, 0), 5U);
+  EXPECT_EQ(readers(16, 2), 13U);
+  EXPECT_EQ(readers(1, 2), 1U);
+  EXPECT_EQ(readers(256, 2), 32U);
+  EXPECT_EQ(readers(16, 2, 3), 3U);
+}
+
 TEST_F(BatchRun, ADiamondIsDoneFromItsTopAndOnce) {
   const BatchReport report = run(diamond());
   EXPECT_EQ(exit_status(report), Status::kOk);
