@@ -58,7 +58,23 @@ int most_bends(const FiberTrace& t, const LiveRange& range, int band) {
   return most;
 }
 
-void add_bundle(Problem& p, const BundleGeometry& g, std::size_t index) {
+/// What a fibre's trace says to the kernels, found for all bundles at once: it takes as long as the
+/// traces themselves.
+struct FiberExtent {
+  LiveRange range;
+  int bends = 0;
+};
+std::vector<FiberExtent> fiber_extents(const BundleGeometry& g) {
+  std::vector<FiberExtent> extents;
+  for (const FiberTrace& t : g.trace) {
+    const LiveRange range = live_range(t, g.nbin);
+    extents.push_back({range, most_bends(t, range, g.band)});
+  }
+  return extents;
+}
+
+void add_bundle(Problem& p, const BundleGeometry& g, const std::vector<FiberExtent>& extents,
+                std::size_t index) {
   p.device_bundle.push_back(index);
   p.own_band = std::max(p.own_band, g.band);
   p.band = round_up_band(p.own_band);
@@ -73,12 +89,11 @@ void add_bundle(Problem& p, const BundleGeometry& g, std::size_t index) {
   for (int f = 0; f < g.nfiber; ++f) {
     p.psf_fiber.push_back(g.first_fiber + f);
     p.bundle_of.push_back(p.nbundle() - 1);
-    const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
-    const LiveRange range = live_range(t, g.nbin);
+    const auto& [range, bends] = extents[static_cast<std::size_t>(f)];
     p.live_first.push_back(std::clamp(lit.first, range.first, range.last));
     p.live_last.push_back(std::clamp(lit.last, range.first, range.last));
     p.direction.push_back(range.direction);
-    p.light_columns = std::max(p.light_columns, p.plan.nx + most_bends(t, range, g.band));
+    p.light_columns = std::max(p.light_columns, p.plan.nx + bends);
   }
   p.bundle_first.push_back(p.nfiber());
 }
@@ -94,13 +109,14 @@ void place_rows(Problem& p) {
   p.rows = high - low;
 }
 
-void pack_traces(Problem& p) {
+void pack_traces(Problem& p, Executor& executor) {
   const auto pitch = static_cast<std::size_t>(p.bin_pitch());
   const std::size_t size = pitch * static_cast<std::size_t>(p.nfiber());
   p.trace_x0.assign(size, 0);
   p.trace_y0.assign(size, 0);
   p.live.assign(size, 0);
-  for (int b = 0; b < p.nbundle(); ++b) {
+  executor.run(p.device_bundle.size(), [&](std::size_t bundle) {
+    const int b = static_cast<int>(bundle);
     const BundleGeometry& g = p.geometry_of(b);
     for (int f = 0; f < g.nfiber; ++f) {
       const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
@@ -110,7 +126,7 @@ void pack_traces(Problem& p) {
       std::copy_n(t.y0.begin(), p.nbin, p.trace_y0.begin() + at);
       std::copy_n(t.live.begin(), p.nbin, p.live.begin() + at);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -143,23 +159,25 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.weak_prior = weak_prior(psf, options, observer);
   p.bundles = wanted_bundles(psf, options);
   p.geometry.resize(p.bundles.size());
+  std::vector<std::vector<FiberExtent>> extents(p.bundles.size());
   const auto spots = spot_kernels(isa).spots;
   executor.run(p.bundles.size(), [&](std::size_t b) {
     p.geometry[b] = bundle_geometry(p.plan, p.bundles[b], spots, tuning.coupling_floor);
+    extents[b] = fiber_extents(p.geometry[b]);
   });
   p.nbin = p.plan.nwave;
   p.bundle_first = {0};
   for (std::size_t b = 0; b < p.bundles.size(); ++b) {
     const std::string reason = why_not(p.geometry[b], options, tuning);
     if (reason.empty()) {
-      add_bundle(p, p.geometry[b], b);
+      add_bundle(p, p.geometry[b], extents[b], b);
     } else {
       p.left.push_back({b, reason});
     }
   }
   if (p.nbundle() == 0) return p;
   place_rows(p);
-  pack_traces(p);
+  pack_traces(p, executor);
   // twice the decay length: the preconditioner then is the whole fibre's, to rounding
   p.solve_cut = short_windows(p.nbin, kSolveCore, 2 * p.grid.guard);
   const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
