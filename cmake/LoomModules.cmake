@@ -100,6 +100,8 @@ endfunction()
 
 # loom_device_kernels(LIST NAME): the bodies of a table of kernels: NAME_cuda.cu where nvcc compiles it, NAME_emulated.cpp
 # where there is emulation, else stubs that say that they are not there, no_cuda_NAME.cpp and no_emulated_NAME.cpp.
+# FIBERLOOM_FUSED_EMULATION: emulated bodies fuse multiply-adds as nvcc does (not the default: tests of theirs compare bits
+# with the CPU's texts, and a processor without FMA could not run them).
 function(loom_device_kernels list name)
   if(FIBERLOOM_HAVE_CUDA)
     set(bodies ${name}_cuda.cu)
@@ -108,6 +110,9 @@ function(loom_device_kernels list name)
   endif()
   if(FIBERLOOM_EMULATION)
     list(APPEND bodies ${name}_emulated.cpp)
+    if(FIBERLOOM_FUSED_EMULATION)
+      set_source_files_properties(${name}_emulated.cpp PROPERTIES COMPILE_OPTIONS "-mfma;-ffp-contract=fast")
+    endif()
   else()
     list(APPEND bodies no_emulated_${name}.cpp)
   endif()
