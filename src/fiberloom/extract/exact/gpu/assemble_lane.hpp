@@ -14,23 +14,47 @@ struct AssembleArgs {
   NormalView n;
   int first_bundle, own_band;  ///< of the store; most bins apart that spots of a fibre meet
   int pair, offset, count;  ///< of ProductKernel: fibres f and f + pair, bin offsets from `offset`
-  int core, halo, tiles;    ///< of TileKernel: bins of a tile, those around it, tiles of a fibre
+  int tiles;                ///< of TileKernel: those of a fibre
 };
 
 /// Sum over the pixels that two stamps share of left(pixel) right(pixel); the left one's corner
-/// minus the other's is (dx, dy).
+/// minus the other's is (dx, dy). Several pixels are asked for before any is used.
 template <class Left, class Right>
 FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, Right right) {
+  constexpr int kAtOnce = 6;
   const int r0 = dy < 0 ? -dy : 0, r1 = dy > 0 ? ny - dy : ny;
   const int c0 = dx < 0 ? -dx : 0, c1 = dx > 0 ? nx - dx : nx;
   double sum = 0;
   for (int r = r0; r < r1; ++r) {
-    for (int c = c0; c < c1; ++c) sum += left(r * nx + c) * right((r + dy) * nx + dx + c);
+    const int one = r * nx, other = (r + dy) * nx + dx;
+    double l[kAtOnce], m[kAtOnce];
+    int c = c0;
+    for (; c + kAtOnce <= c1; c += kAtOnce) {
+      FL_UNROLL_ALL
+      for (int i = 0; i < kAtOnce; ++i) {
+        l[i] = left(one + c + i);
+        m[i] = right(other + c + i);
+      }
+      FL_UNROLL_ALL
+      for (int i = 0; i < kAtOnce; ++i) sum += l[i] * m[i];
+    }
+    FL_UNROLL_ALL
+    for (int i = 0; i < kAtOnce - 1; ++i) {
+      l[i] = c + i < c1 ? left(one + c + i) : 0.0;
+      m[i] = c + i < c1 ? right(other + c + i) : 0.0;
+    }
+    FL_UNROLL_ALL
+    for (int i = 0; i < kAtOnce - 1; ++i) sum += l[i] * m[i];
   }
   return sum;
 }
 
-/// y = (A^T W p) and phi = (A^T [w > 0]). Threads: store.count x store.pitch.
+/// Right sides and information are sums over so many shares of a spot's pixels, pixel p being of
+/// share p % kWeighParts: TileKernel has a thread for each.
+inline constexpr int kWeighParts = 16;
+
+/// y = (A^T W p) and phi = (A^T [w > 0]), where there are no tiles: the same sums as TileKernel's.
+/// Threads: store.count x store.pitch.
 struct WeighKernel {
   using Args = AssembleArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
@@ -38,18 +62,17 @@ struct WeighKernel {
     if (outside) return;
     const long at = a.trace.at(fiber, bin), step = a.store.step();
     double y = 0, phi = 0;
-    if (a.trace.live[at]) {
+    for (int part = 0; part < kWeighParts && a.trace.live[at] != 0; ++part) {
       const double *spot = a.store.at(0, bin, fiber), scale = *a.store.scale_at(bin, fiber);
-      for (int r = 0; r < a.store.ny; ++r) {
-        for (int c = 0; c < a.store.nx; ++c) {
-          const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
-          // all three are asked for before any is looked at
-          const double w = a.ccd.weight(px, py), p = a.ccd.pixel(px, py);
-          const double v = spot[(r * a.store.nx + c) * step] * scale;
-          y += w > 0 ? w * v * p : 0.0;
-          phi += w > 0 ? v : 0.0;
-        }
+      double part_y = 0, part_phi = 0;
+      for (int p = part; p < a.store.nx * a.store.ny; p += kWeighParts) {
+        const int px = a.trace.x0[at] + p % a.store.nx, py = a.trace.y0[at] + p / a.store.nx;
+        const double w = a.ccd.weight(px, py), v = spot[p * step] * scale;
+        part_y += w > 0 ? w * v * a.ccd.pixel(px, py) : 0.0;
+        part_phi += w > 0 ? v : 0.0;
       }
+      y += part_y;
+      phi += part_phi;
     }
     *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
     *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
@@ -88,106 +111,176 @@ struct ProductKernel {
   }
 };
 
-/// All products of a tile of bins of a fibre with itself and with the next one; a block walks over
-/// the fibres of a bundle, with the spots of two of them in its own memory. The same sums as
-/// ProductKernel's. Blocks: bundles of the store x tiles.
+/// What the threads of a block of TileKernel share.
+inline std::size_t tile_bytes(int core, int halo, int pixels) {
+  const auto all = static_cast<std::size_t>(core + 2 * halo), c = static_cast<std::size_t>(core);
+  return (static_cast<std::size_t>(pixels) * (all + c) + 2 * kWeighParts * c) * sizeof(double) +
+         2 * (all + c) * sizeof(int);
+}
+
+/// All products of a tile of bins of a fibre with itself and with the next one, right sides and
+/// information; a block walks over the fibres of a bundle, with the spots of one of them in its own
+/// memory and those of the tile's core, weighted, of that or of the one before. Small, so that
+/// several blocks share a multiprocessor: while one loads another multiplies. The same sums as
+/// ProductKernel's and WeighKernel's. kCore: bins of a tile, kHalo: those on either side that its
+/// spots may meet; constants, so that a load's address is one of few registers and an offset.
+/// Blocks: bundles of the store x tiles.
+template <int kCore, int kHalo>
 struct TileKernel {
   using Args = AssembleArgs;
-  static constexpr int kThreads = 512;
-  /// Memory of a block: spots of two fibres, weighted spots of the core, corners of both.
+  static constexpr int kWidth = kCore + 2 * kHalo;
+  static constexpr int kThreads = 256, kSteps = 4;
+  /// Memory of a block: spots of a fibre, weighted spots of the core, shares of the sums, corners.
   struct Shared {
     double* memory;  ///< offsets from it and no pointers, which would not be seen to be shared
-    int pixels, width, core;
+    int pixels;
     FL_LANE_HD Shared(double* block, const Args& a)
-        : memory(block),
-          pixels(a.store.nx * a.store.ny),
-          width(TileKernel::width(a)),
-          core(a.core) {}
-    [[nodiscard]] FL_LANE_HD double* spot(int slot) const { return memory + slot * pixels * width; }
-    [[nodiscard]] FL_LANE_HD double* weighted() const { return memory + 2 * pixels * width; }
-    [[nodiscard]] FL_LANE_HD int* x0(int slot) const {
-      return reinterpret_cast<int*>(weighted() + pixels * core) + 2 * slot * width;
+        : memory(block), pixels(a.store.nx * a.store.ny) {}
+    [[nodiscard]] FL_LANE_HD double* spot() const { return memory; }
+    [[nodiscard]] FL_LANE_HD double* weighted() const { return memory + pixels * kWidth; }
+    [[nodiscard]] FL_LANE_HD double* part_y() const { return weighted() + pixels * kCore; }
+    [[nodiscard]] FL_LANE_HD double* part_phi() const { return part_y() + kWeighParts * kCore; }
+    [[nodiscard]] FL_LANE_HD int* x0() const {
+      return reinterpret_cast<int*>(part_phi() + kWeighParts * kCore);
     }
-    [[nodiscard]] FL_LANE_HD int* y0(int slot) const { return x0(slot) + width; }
+    [[nodiscard]] FL_LANE_HD int* y0() const { return x0() + kWidth; }
+    [[nodiscard]] FL_LANE_HD int* weighted_x0() const { return y0() + kWidth; }
+    [[nodiscard]] FL_LANE_HD int* weighted_y0() const { return weighted_x0() + kCore; }
   };
-  FL_LANE_HD static int width(const Args& a) { return a.core + 2 * a.halo; }
   static std::size_t shared_bytes(const Args& a) {
-    const auto pixels = static_cast<std::size_t>(a.store.nx * a.store.ny);
-    const auto all = static_cast<std::size_t>(width(a)), core = static_cast<std::size_t>(a.core);
-    return pixels * (2 * all + core) * sizeof(double) + 4 * all * sizeof(int);
+    return tile_bytes(kCore, kHalo, a.store.nx * a.store.ny);
   }
-  /// A fibre's spots, then for each fibre: the next one's spots and its own weighted; its products.
+  /// For each fibre: its spots; the one before's products with it; weighted; its own products.
   FL_LANE_HD static int phases(const Args& a) {
     int most = 0;
     for (int b = 0; b < a.shape.nbundle; ++b) {
       const int n = a.shape.bundle_first[b + 1] - a.shape.bundle_first[b];
       most = n > most ? n : most;
     }
-    return 1 + 2 * most;
+    return kSteps * most;
   }
   FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* memory) {
     const int bundle = a.first_bundle + static_cast<int>(block / a.tiles);
-    const int first_bin = static_cast<int>(block % a.tiles) * a.core;
-    const int first = a.shape.bundle_first[bundle], last = a.shape.bundle_first[bundle + 1];
+    const int first_bin = static_cast<int>(block % a.tiles) * kCore;
+    const int first = a.shape.bundle_first[bundle], fiber = first + phase / kSteps;
+    if (fiber >= a.shape.bundle_first[bundle + 1]) return;
     const Shared s(memory, a);
-    const int fiber = first + (phase + 1) / 2 - 1;
-    if (phase % 2 == 0) {
-      if (phase == 0) load(s, 0, first, first_bin, thread, a);
-      if (phase > 0 && fiber < last) multiply(s, fiber - first, fiber, last, first_bin, thread, a);
-      return;
+    switch (phase % kSteps) {
+      case 0:
+        load(s, fiber, first_bin, thread, a);
+        break;
+      case 1:
+        if (fiber > first) multiply(s, fiber - 1, true, first_bin, thread, a);
+        break;
+      case 2:
+        a.ccd.with_pixels([&](const auto* image, const auto* ivar) {
+          weigh(s, image, ivar, fiber, first_bin, thread, a);
+        });
+        break;
+      default:
+        multiply(s, fiber, false, first_bin, thread, a);
+        add_parts(s, fiber, first_bin, kThreads - 1 - thread, a);
     }
-    if (fiber + 1 < last) load(s, (fiber + 1 - first) & 1, fiber + 1, first_bin, thread, a);
-    if (fiber < last) weigh(s, (fiber - first) & 1, fiber, first_bin, thread, a);
   }
 
  private:
-  FL_LANE_HD static void load(const Shared& s, int slot, int fiber, int first_bin, int thread,
+  /// A thread: a bin and every so many of its pixels, several of them under way.
+  FL_LANE_HD static void load(const Shared& s, int fiber, int first_bin, int thread,
                               const Args& a) {
-    const int all = width(a), begin = first_bin - a.halo, n = a.store.nx * a.store.ny * all;
-    for (int e = thread; e < n; e += kThreads) {
-      const int bin = begin + e % all;
-      s.spot(slot)[e] = bin >= 0 && bin < a.store.nbin
-                            ? *a.store.at(e / all, bin, fiber) * *a.store.scale_at(bin, fiber)
-                            : 0.0;
+    constexpr int kAtOnce = 12;
+    constexpr int kRows = kThreads / kWidth;
+    const int i = thread % kWidth, bin = first_bin - kHalo + i;
+    if (thread >= kRows * kWidth) return;
+    const bool there = bin >= 0 && bin < a.store.nbin;
+    const double scale = there ? *a.store.scale_at(bin, fiber) : 0.0;
+    const double* from = a.store.at(0, bin, fiber);
+    const long step = a.store.step();
+    for (int first = thread / kWidth; first < s.pixels; first += kAtOnce * kRows) {
+      double value[kAtOnce];
+      FL_UNROLL_ALL
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int p = first + k * kRows;
+        value[k] = there && p < s.pixels ? from[p * step] : 0.0;
+      }
+      FL_UNROLL_ALL
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int p = first + k * kRows;
+        if (p < s.pixels) s.spot()[p * kWidth + i] = value[k] * scale;
+      }
     }
-    for (int i = thread; i < all; i += kThreads) {
-      const int bin = begin + i;
-      const bool there = bin >= 0 && bin < a.store.nbin;
-      s.x0(slot)[i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
-      s.y0(slot)[i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
-    }
+    if (thread >= kWidth) return;
+    s.x0()[i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
+    s.y0()[i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
   }
-  FL_LANE_HD static void weigh(const Shared& s, int slot, int fiber, int first_bin, int thread,
-                               const Args& a) {
-    const int all = width(a), n = a.store.nx * a.store.ny * a.core;
-    for (int e = thread; e < n; e += kThreads) {
-      const int i = e % a.core + a.halo, p = e / a.core, bin = first_bin + e % a.core;
+  /// A thread: a bin of the core and a share of its pixels.
+  template <class T>
+  FL_LANE_HD static void weigh(const Shared& s, const T* image, const T* ivar, int fiber,
+                               int first_bin, int thread, const Args& a) {
+    constexpr int kAtOnce = 6;
+    const int nx = a.store.nx, across = kWeighParts % nx, down = kWeighParts / nx;
+    for (int e = thread; e < kWeighParts * kCore; e += kThreads) {
+      const int i = e % kCore, part = e / kCore, mine = i + kHalo, bin = first_bin + i;
       const bool live = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)];
-      s.weighted()[e] =
-          live ? a.ccd.weight(s.x0(slot)[i] + p % a.store.nx, s.y0(slot)[i] + p / a.store.nx) *
-                     s.spot(slot)[p * all + i]
-               : 0.0;
+      const int x0 = s.x0()[mine], y0 = s.y0()[mine];
+      int c = part % nx, r = part / nx;
+      double y = 0, phi = 0;
+      for (int first = part; first < s.pixels; first += kAtOnce * kWeighParts) {
+        T weight[kAtOnce], pixel[kAtOnce];
+        FL_UNROLL_ALL
+        for (int k = 0; k < kAtOnce; ++k) {
+          const int px = x0 + c, py = y0 + r;
+          const bool there = live && first + k * kWeighParts < s.pixels && a.ccd.inside(px, py);
+          weight[k] = there ? ivar[a.ccd.index(px, py)] : T{0};
+          pixel[k] = there ? image[a.ccd.index(px, py)] : T{0};
+          c += across;
+          r += down;
+          if (c >= nx) c -= nx, ++r;
+        }
+        FL_UNROLL_ALL
+        for (int k = 0; k < kAtOnce; ++k) {
+          const int p = first + k * kWeighParts;
+          if (p >= s.pixels) continue;
+          const double w = static_cast<double>(weight[k]), v = s.spot()[p * kWidth + mine];
+          s.weighted()[p * kCore + i] = live ? w * v : 0.0;
+          y += w > 0 ? w * v * static_cast<double>(pixel[k]) : 0.0;
+          phi += w > 0 ? v : 0.0;
+        }
+      }
+      s.part_y()[e] = y;
+      s.part_phi()[e] = phi;
+      if (part > 0) continue;
+      s.weighted_x0()[i] = x0;
+      s.weighted_y0()[i] = y0;
     }
   }
-  /// Neighbouring threads: neighbouring bins. The longest sums first.
-  FL_LANE_HD static void multiply(const Shared& s, int step, int fiber, int last, int first_bin,
+  FL_LANE_HD static void add_parts(const Shared& s, int fiber, int first_bin, int thread,
+                                   const Args& a) {
+    if (thread >= kCore || first_bin + thread >= a.store.nbin) return;
+    double y = 0, phi = 0;
+    for (int part = 0; part < kWeighParts; ++part) {
+      y += s.part_y()[part * kCore + thread];
+      phi += s.part_phi()[part * kCore + thread];
+    }
+    const long row = first_bin + thread + a.shape.margin;
+    *a.n.rhs.at(fiber, row) = y;
+    *a.n.phi.at(fiber, row) = phi;
+  }
+  /// Of the weighted spots, which are `fiber`'s, with those that are there: its own, or the next
+  /// one's. Neighbouring threads: neighbouring bins. The longest sums first.
+  FL_LANE_HD static void multiply(const Shared& s, int fiber, bool coupling, int first_bin,
                                   int thread, const Args& a) {
-    const int cross = fiber + 1 < last ? 2 * a.shape.cross_band + 1 : 0;
-    const int items = a.own_band + 1 + cross;
-    for (int task = thread; task < items * a.core; task += kThreads) {
-      const int item = task / a.core, i = task % a.core, bin = first_bin + i;
+    const int items = coupling ? 2 * a.shape.cross_band + 1 : a.own_band + 1;
+    for (int task = thread; task < items * kCore; task += kThreads) {
+      const int item = task / kCore, i = task % kCore, bin = first_bin + i;
       if (bin >= a.store.nbin) continue;
-      const int all = width(a), mine = i + a.halo, own = step & 1;
-      const int c = item - 1 - a.own_band;  // 0, 1, 2, ... of the couplings: offset 0, -1, 1, ...
-      const bool coupling = c >= 0;
-      const int offset = coupling ? ((c & 1) != 0 ? -(c + 1) / 2 : c / 2) : item;
-      const int slot = coupling ? 1 - own : own, other = mine + offset;
-      const double *left = s.weighted() + i, *right = s.spot(slot) + other;
-      const int dx = s.x0(own)[mine] - s.x0(slot)[other];
-      const int dy = s.y0(own)[mine] - s.y0(slot)[other];
+      // offset 0, -1, 1, ... of the couplings
+      const int offset = !coupling ? item : (item & 1) != 0 ? -(item + 1) / 2 : item / 2;
+      const int other = i + kHalo + offset;
+      const double *left = s.weighted() + i, *right = s.spot() + other;
       const double sum = overlap_sum(
-          a.store.nx, a.store.ny, dx, dy, [&](int p) { return left[p * a.core]; },
-          [&](int p) { return right[p * all]; });
+          a.store.nx, a.store.ny, s.weighted_x0()[i] - s.x0()[other],
+          s.weighted_y0()[i] - s.y0()[other], [&](int p) { return left[p * kCore]; },
+          [&](int p) { return right[p * kWidth]; });
       const long row = bin + a.shape.margin;
       *(coupling ? a.n.cross[0].at(fiber, row, a.shape.cross_band + offset)
                  : a.n.own.at(fiber, row, offset)) = sum;

@@ -3,6 +3,8 @@
 // each pixel's chi2, then each spot's mean (diagnostics.cpp has the rules).
 #pragma once
 
+#include <type_traits>
+
 #include "fiberloom/extract/exact/gpu/pixels_lane.hpp"
 #include "fiberloom/extract/exact/gpu/root_lane.hpp"
 
@@ -26,8 +28,9 @@ struct DiagnoseArgs {
   int bundle_first, bundles;                      ///< of the store
   const int* strip_x;  ///< [nbundle of the frame] CCD column of strip column 0
   int strip_pitch;
-  double* chi2;  ///< [bundles][strip_pitch][row_pitch]
-  float* model;  ///< [bundles][rows][strip_pitch], or null
+  float* chi2;           ///< [bundles][strip_pitch][row_pitch]
+  float* model_columns;  ///< the same of the model
+  float* model;          ///< [bundles][rows][strip_pitch], or null
   ResultView result;
 };
 
@@ -50,9 +53,18 @@ FL_LANE_HD inline int first_beyond(const DiagnoseArgs& a, int fiber, int row, bo
 /// A fibre's light on a row. Threads: store.count x row_pitch.
 struct LightKernel {
   using Args = DiagnoseArgs;
-  /// Columns that a thread adds up in memory of its own, which a card caches; traces that wander
-  /// further across the bins of a spot do it where the sums go.
-  static constexpr int kOwnColumns = 40;
+  /// Bins whose share of a column is asked for at once. (A row of DESI's CCD meets seven.) All of
+  /// them before the next column: neighbouring threads need the same sectors of memory for
+  /// neighbouring bins.
+  static constexpr int kAtOnce = 8;
+  /// What a thread keeps of some bins, in registers.
+  struct Bins {
+    const double* spot;    ///< pixel 0 of the first
+    double flux[kAtOnce];  ///< of a whole spot; 0: nothing to add
+    int begin[kAtOnce];    ///< column of the light where it begins
+    int row[kAtOnce];      ///< its first pixel on the thread's row
+    unsigned unconstrained;
+  };
   FL_LANE_HD static void run(long thread, const Args& a) {
     const int r = static_cast<int>(thread % a.row_pitch);
     const int local = static_cast<int>(thread / a.row_pitch);
@@ -64,64 +76,125 @@ struct LightKernel {
         up ? first_beyond(a, fiber, y - a.store.ny, false) : first_beyond(a, fiber, y, true);
     const int end =
         up ? first_beyond(a, fiber, y, false) : first_beyond(a, fiber, y - a.store.ny, true);
-    double own[kOwnColumns];
-    double* out = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
-    const bool here = a.columns <= kOwnColumns;
-    double* light = here ? own : out;
-    const long step = here ? 1 : a.row_pitch;
-    for (int c = 0; c < a.columns; ++c) light[c * step] = 0.0;
     int base = 1 << 24;
     for (int j = begin; j < end; ++j) {
       const int x0 = a.trace.x0[a.trace.at(fiber, j)];
       base = x0 < base ? x0 : base;
     }
     a.light_x[local * a.row_pitch + r] = base;
-    for (int j = begin; j < end; ++j) {
-      const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
-      if (!(phi > 0)) continue;
-      const double flux =
-          light_of(*a.x.at(fiber, j + a.shape.margin)) * *a.store.scale_at(j, fiber);
-      const long at = a.trace.at(fiber, j);
-      const int shift = a.trace.x0[at] - base, row = y - a.trace.y0[at];
-      for (int c = 0; c < a.store.nx; ++c) {
-        // the flux of an unconstrained bin counts where it was fitted, nowhere else
-        if (phi < kUnconstrainedBelow && !(a.ccd.weight(a.trace.x0[at] + c, y) > 0)) continue;
-        light[(shift + c) * step] += flux * *a.store.at(row * a.store.nx + c, j, fiber);
+    double* light = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
+    int j = begin;
+    do {
+      const Bins bins = some_bins(a, fiber, y, j, end, base);
+      for (int c = 0; c < a.columns; ++c) {
+        double& out = light[c * a.row_pitch];
+        out = add(bins, a, base, y, c, j == begin ? 0.0 : out);
       }
+      j += kAtOnce;
+    } while (j < end);
+  }
+
+ private:
+  FL_LANE_HD static Bins some_bins(const Args& a, int fiber, int y, int first, int end, int base) {
+    Bins bins;
+    bins.spot = a.store.at(0, first, fiber);
+    bins.unconstrained = 0;
+    FL_UNROLL_ALL
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int j = first + i < end ? first + i : first;
+      const long at = a.trace.at(fiber, j);
+      const double phi = first + i < end ? *a.n.phi.at(fiber, j + a.shape.margin) : 0.0;
+      bins.flux[i] =
+          phi > 0 ? light_of(*a.x.at(fiber, j + a.shape.margin)) * *a.store.scale_at(j, fiber)
+                  : 0.0;
+      bins.begin[i] = a.trace.x0[at] - base;
+      bins.row[i] = (y - a.trace.y0[at]) * a.store.nx;
+      bins.unconstrained |= phi > 0 && phi < kUnconstrainedBelow ? 1U << i : 0U;
     }
-    if (!here) return;
-    for (int c = 0; c < a.columns; ++c) out[c * a.row_pitch] = own[c];
+    return bins;
+  }
+  FL_LANE_HD static double add(const Bins& bins, const Args& a, int base, int y, int column,
+                               double sum) {
+    const int step = static_cast<int>(a.store.step());
+    double value[kAtOnce];
+    FL_UNROLL_ALL
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int c = column - bins.begin[i];
+      const bool there = bins.flux[i] != 0 && c >= 0 && c < a.store.nx;
+      value[i] = there ? bins.spot[static_cast<long>(bins.row[i] + c) * step + i] : 0.0;
+    }
+    // the flux of an unconstrained bin counts where it was fitted, nowhere else
+    const bool fitted = bins.unconstrained == 0 || a.ccd.weight(base + column, y) > 0;
+    FL_UNROLL_ALL
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (fitted || (bins.unconstrained >> i & 1U) == 0) sum += bins.flux[i] * value[i];
+    }
+    return sum;
   }
 };
 
-/// Model of the pixel in row r and column c of the strip of the store's bundle b.
-FL_LANE_HD inline double model_at(const DiagnoseArgs& a, int b, int r, int c) {
+/// Models of the pixels in row r and kSome columns from c on of the strip of the store's bundle b.
+template <int kSome>
+FL_LANE_HD inline void models_at(const DiagnoseArgs& a, int b, int r, int c, double* model) {
   const int bundle = a.bundle_first + b, px = a.strip_x[bundle] + c;
-  double m = 0;
+  FL_UNROLL_ALL
+  for (int i = 0; i < kSome; ++i) model[i] = 0.0;
   for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
     const int local = f - a.store.first;
     const int column = px - a.light_x[local * a.row_pitch + r];
-    if (column < 0 || column >= a.columns) continue;
-    m += a.light[(static_cast<long>(local) * a.columns + column) * a.row_pitch + r];
+    if (column <= -kSome || column >= a.columns) continue;
+    const double* light = a.light + static_cast<long>(local) * a.columns * a.row_pitch + r;
+    double value[kSome];
+    FL_UNROLL_ALL
+    for (int i = 0; i < kSome; ++i) {
+      const bool there = column + i >= 0 && column + i < a.columns;
+      value[i] = there ? light[(column + i) * a.row_pitch] : 0.0;
+    }
+    FL_UNROLL_ALL
+    for (int i = 0; i < kSome; ++i) model[i] += value[i];
   }
-  return m;
 }
 
-/// Threads: bundles x strip_pitch x row_pitch.
+/// Model and chi2 of kSome pixels of a row side by side: what fibres they may lie in is looked up
+/// once. Threads: threads().
 struct Chi2Kernel {
   using Args = DiagnoseArgs;
+  static constexpr int kSome = 4;
+  FL_LANE_HD static long threads(const Args& a) {
+    return a.bundles * ((a.strip_pitch + kSome - 1) / kSome) * a.row_pitch;
+  }
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int r = static_cast<int>(thread % a.row_pitch);
+    const int r = static_cast<int>(thread % a.row_pitch),
+              groups = (a.strip_pitch + kSome - 1) / kSome;
     const long rest = thread / a.row_pitch;
-    const int c = static_cast<int>(rest % a.strip_pitch),
-              b = static_cast<int>(rest / a.strip_pitch);
+    const int first = static_cast<int>(rest % groups) * kSome, b = static_cast<int>(rest / groups);
     if (b >= a.bundles || r >= a.rows) return;
-    const int px = a.strip_x[a.bundle_first + b] + c, py = a.row_first + r;
-    const double m = model_at(a, b, r, c);
-    a.chi2[thread] = pixel_chi2<WarpLane>(a.ccd.weight(px, py), a.ccd.pixel(px, py), m, a.psferr).v;
-    if (a.model != nullptr) {
-      a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);
-    }
+    const int x = a.strip_x[a.bundle_first + b], py = a.row_first + r;
+    double model[kSome];
+    models_at<kSome>(a, b, r, first, model);
+    a.ccd.with_pixels([&](const auto* image, const auto* ivar) {
+      std::remove_cvref_t<decltype(*image)> weight[kSome], pixel[kSome];
+      FL_UNROLL_ALL
+      for (int i = 0; i < kSome; ++i) {
+        const bool there = a.ccd.inside(x + first + i, py);
+        weight[i] = there ? ivar[a.ccd.index(x + first + i, py)] : 0;
+        pixel[i] = there ? image[a.ccd.index(x + first + i, py)] : 0;
+      }
+      FL_UNROLL_ALL
+      for (int i = 0; i < kSome; ++i) {
+        const int c = first + i;
+        if (c >= a.strip_pitch) continue;
+        const double m = model[i];
+        const long at = (static_cast<long>(b) * a.strip_pitch + c) * a.row_pitch + r;
+        a.chi2[at] =
+            static_cast<float>(pixel_chi2<WarpLane>(static_cast<double>(weight[i]),
+                                                    static_cast<double>(pixel[i]), m, a.psferr)
+                                   .v);
+        a.model_columns[at] = static_cast<float>(m);
+        if (a.model == nullptr) continue;
+        a.model[(static_cast<long>(b) * a.rows + r) * a.strip_pitch + c] = static_cast<float>(m);
+      }
+    });
   }
 };
 
@@ -141,7 +214,7 @@ struct GatherKernel {
     if (phi > 0) {
       const int bundle = a.shape.bundle_of[fiber];
       const int row = a.trace.y0[at] - a.row_first, column = a.trace.x0[at] - a.strip_x[bundle];
-      const double* chi2 =
+      const float* chi2 =
           a.chi2 +
           (static_cast<long>(bundle - a.bundle_first) * a.strip_pitch + column) * a.row_pitch + row;
       for (int r = 0; r < a.store.ny; ++r) {

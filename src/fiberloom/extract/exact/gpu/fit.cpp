@@ -8,9 +8,10 @@
 namespace fiberloom::exact::gpu {
 namespace {
 
-int row_chunks(const Problem& p) {
-  return (p.rows + FitKernel::kThreads - 1) / FitKernel::kThreads;
+int column_slabs(const Problem& p) {
+  return (p.strip_pitch + FitKernel::kSlab - 1) / FitKernel::kSlab;
 }
+int parts_of(const Problem& p) { return (p.rows + kWarp - 1) / kWarp * column_slabs(p); }
 
 }  // namespace
 
@@ -23,7 +24,7 @@ void DeviceFrame::lay_out_fits(Arena& a) {
 }
 
 std::size_t DeviceFrame::fit_parts(int bundles) const {
-  return static_cast<std::size_t>(bundles * row_chunks(p_));
+  return static_cast<std::size_t>(bundles * parts_of(p_));
 }
 
 void DeviceFrame::tally_fit(const DiagnoseArgs& d, Arena& scratch) {
@@ -31,7 +32,8 @@ void DeviceFrame::tally_fit(const DiagnoseArgs& d, Arena& scratch) {
   fit.d = d;
   fit.first_row = fit_first_;
   fit.last_row = fit_last_;
-  fit.chunks = row_chunks(p_);
+  fit.parts = parts_of(p_);
+  fit.slabs = column_slabs(p_);
   const std::size_t parts = fit_parts(d.bundles);
   fit.part_counts = scratch.take<unsigned>(parts * kFitBins);
   fit.part_sums = scratch.take<double>(parts * kFitSums);

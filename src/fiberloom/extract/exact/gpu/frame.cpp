@@ -13,10 +13,18 @@ namespace fiberloom::exact::gpu {
 
 namespace {
 
-/// Bins of a tile's core: as many as the memory of a block allows.
-constexpr int kTileCores[] = {32, 16};
-
 int chunks_of(int bins, int size) { return (bins + size - 1) / size; }
+
+/// Which tiles to take, kTileShapes: none. Spots that meet are at most `reach` bins apart.
+int tile_shape(int reach, int pixels, std::size_t shared_bytes) {
+  int i = 0;
+  while (i < kTileShapes &&
+         (kDeviceTiles[i].halo < reach ||
+          tile_bytes(kDeviceTiles[i].core, kDeviceTiles[i].halo, pixels) > shared_bytes)) {
+    ++i;
+  }
+  return i;
+}
 
 template <class T>
 T* take_copy(Arena& arena, const std::vector<T>& values) {
@@ -223,7 +231,8 @@ std::size_t DeviceFrame::group_bytes(int first, int last) const {
   const auto rows = static_cast<std::size_t>(padded(p_.rows) * store.count);
   measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
   measure.take<int>(rows);
-  measure.take<double>(chi2_values() * static_cast<std::size_t>(last - first));
+  measure.take<float>(chi2_values() * static_cast<std::size_t>(last - first));
+  measure.take<float>(chi2_values() * static_cast<std::size_t>(last - first));
   measure.take<unsigned>(fit_parts(last - first) * kFitBins);
   measure.take<double>(fit_parts(last - first) * kFitSums);
   return measure.used() + 256;
@@ -278,17 +287,15 @@ void DeviceFrame::assemble() {
 
 /// In tiles where a block's memory holds one, else product by product; second neighbours always so.
 void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
-  AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0, 0, 0, 0, 0};
-  args.halo = std::max(p_.own_band, p_.cross_band);
-  for (const int core : kTileCores) {
-    args.core = core;
-    if (TileKernel::shared_bytes(args) <= shared_bytes_) break;
-  }
-  const bool tiles = TileKernel::shared_bytes(args) <= shared_bytes_;
-  k_->weigh(*stream_, store.step(), args);
+  AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0, 0, 0};
+  const int shape =
+      tile_shape(std::max(p_.own_band, p_.cross_band), store.nx * store.ny, shared_bytes_);
+  const bool tiles = shape < kTileShapes;
   if (tiles) {
-    args.tiles = chunks_of(p_.nbin, args.core);
-    k_->tiles(*stream_, static_cast<long>(last - first) * args.tiles, args);
+    args.tiles = chunks_of(p_.nbin, kDeviceTiles[shape].core);
+    k_->tiles[shape](*stream_, static_cast<long>(last - first) * args.tiles, args);
+  } else {
+    k_->weigh(*stream_, store.step(), args);
   }
   for (args.pair = tiles ? 2 : 0; args.pair <= p_.reach; ++args.pair) {
     args.offset = args.pair == 0 ? 0 : -p_.cross_band;
@@ -337,11 +344,12 @@ void DeviceFrame::diagnose() {
     d.bundles = last - first;
     d.strip_x = strip_x_;
     d.strip_pitch = p_.strip_pitch;
-    d.chi2 = scratch.take<double>(chi2_values() * static_cast<std::size_t>(d.bundles));
+    d.chi2 = scratch.take<float>(chi2_values() * static_cast<std::size_t>(d.bundles));
+    d.model_columns = scratch.take<float>(chi2_values() * static_cast<std::size_t>(d.bundles));
     d.model = want_model_ ? model_ + strip_values() * static_cast<std::size_t>(first) : nullptr;
     d.result = result_;
     k_->light(*stream_, d.row_pitch * d.store.count, d);
-    k_->chi2(*stream_, static_cast<long>(chi2_values()) * d.bundles, d);
+    k_->chi2(*stream_, Chi2Kernel::threads(d), d);
     k_->gather(*stream_, d.store.step(), d);
     tally_fit(d, scratch);
     first = last;

@@ -2,6 +2,8 @@
 // Fills a DeviceKernels table with the launchers of one body. Seen by .cu.
 #pragma once
 
+#include <utility>
+
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -19,6 +21,13 @@ void fill_band(DeviceKernels& k) {
   k.pole[I] = &Run::template launch<PoleKernel<kB>>;
 }
 
+template <class Run, std::size_t... I>
+void fill_tiles(DeviceKernels& k, std::index_sequence<I...>) {
+  ((k.tiles[I] =
+        &Run::template launch_blocks<TileKernel<kDeviceTiles[I].core, kDeviceTiles[I].halo>>),
+   ...);
+}
+
 template <class Run>
 void fill_common(DeviceKernels& k) {
   k.spots = &Run::template launch<SpotsKernel<17, 11, 6>>;
@@ -27,7 +36,7 @@ void fill_common(DeviceKernels& k) {
   k.transpose_d = &Run::template launch_blocks<TransposeKernel<double>>;
   k.weigh = &Run::template launch<WeighKernel>;
   k.product = &Run::template launch<ProductKernel>;
-  k.tiles = &Run::template launch_blocks<TileKernel>;
+  fill_tiles<Run>(k, std::make_index_sequence<kTileShapes>());
   k.median = &Run::template launch_blocks<MedianKernel>;
   k.prior = &Run::template launch<PriorKernel>;
   k.apply = &Run::template launch<ApplyKernel>;

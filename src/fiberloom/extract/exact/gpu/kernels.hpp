@@ -24,11 +24,18 @@ inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32};
 inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16};
 inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
 
+/// Tiles of the normal equations, what is best first: bins, and those around them.
+struct TileShape {
+  int core, halo;
+};
+inline constexpr int kTileShapes = 4;
+inline constexpr TileShape kDeviceTiles[kTileShapes] = {{16, 8}, {8, 8}, {16, 16}, {16, 32}};
+
 struct DeviceKernels {
   Launch<TransposeArgs<float>> transpose_f;
   Launch<TransposeArgs<double>> transpose_d;
   Launch<SpotArgs> spots, spots_any;
-  Launch<AssembleArgs> weigh, product, tiles;
+  Launch<AssembleArgs> weigh, product, tiles[kTileShapes];
   Launch<MedianArgs> median;
   Launch<PriorArgs> prior;
   Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;

@@ -24,15 +24,20 @@ struct CcdView {
   [[nodiscard]] FL_LANE_HD bool inside(int x, int y) const {
     return x >= 0 && y >= 0 && x < nx && y < ny;
   }
+  [[nodiscard]] FL_LANE_HD long index(int x, int y) const { return static_cast<long>(x) * ny + y; }
   [[nodiscard]] FL_LANE_HD double weight(int x, int y) const {
     if (!inside(x, y)) return 0.0;
-    const long i = static_cast<long>(x) * ny + y;
-    return ivar_f != nullptr ? static_cast<double>(ivar_f[i]) : ivar_d[i];
+    return ivar_f != nullptr ? static_cast<double>(ivar_f[index(x, y)]) : ivar_d[index(x, y)];
   }
   [[nodiscard]] FL_LANE_HD double pixel(int x, int y) const {
     if (!inside(x, y)) return 0.0;
-    const long i = static_cast<long>(x) * ny + y;
-    return image_f != nullptr ? static_cast<double>(image_f[i]) : image_d[i];
+    return image_f != nullptr ? static_cast<double>(image_f[index(x, y)]) : image_d[index(x, y)];
+  }
+  /// use(image, ivar), as what they are: a number that is converted where it is asked for is waited
+  /// for before the next is.
+  template <class Use>
+  FL_LANE_HD void with_pixels(Use use) const {
+    ivar_f != nullptr ? use(image_f, ivar_f) : use(image_d, ivar_d);
   }
 };
 
