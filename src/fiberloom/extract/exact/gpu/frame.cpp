@@ -304,8 +304,24 @@ void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
   }
 }
 
+MedianArgs DeviceFrame::median_arrays(Arena& scratch) const {
+  int most = 0;
+  for (int b = 0; b < p_.nbundle(); ++b) most = std::max(most, p_.fibers_of(b));
+  const int chunks = MedianKernel::chunks(static_cast<long>(most) * p_.nbin);
+  const auto bundles = static_cast<std::size_t>(p_.nbundle()), all = 2 * bundles;
+  MedianArgs args{shape_, n_, median_, chunks, nullptr, nullptr, 0};
+  args.state = scratch.take<MedianState>(all);
+  args.count =
+      scratch.take<unsigned>(all * static_cast<std::size_t>(chunks) * MedianKernel::kCounters);
+  return args;
+}
+
 void DeviceFrame::add_prior() {
-  k_->median(*stream_, p_.nbundle(), {shape_, n_, median_});
+  Arena scratch = scratch_;
+  MedianArgs median = median_arrays(scratch);
+  for (median.digit = 0; median.digit <= MedianKernel::kDigits; ++median.digit) {
+    k_->median(*stream_, static_cast<long>(p_.nbundle()) * median.chunks, median);
+  }
   const PriorArgs prior{shape_, n_, median_, p_.options.regularize * p_.options.regularize,
                         p_.weak_prior};
   k_->prior(*stream_, shape_.rows() * padded(p_.nfiber()), prior);
@@ -376,7 +392,10 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   Arena image;
   image.take<std::byte>(frame.image_bytes());
-  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame), image.used() + 256});
+  Arena median;
+  frame.median_arrays(median);
+  needs.least_scratch = std::max(
+      {solve, one, RootStage::least_bytes(frame), image.used() + 256, median.used() + 256});
   needs.full_scratch =
       std::max({needs.least_scratch,
                 problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,

@@ -77,6 +77,7 @@ class DeviceFrame {
   [[nodiscard]] std::size_t group_bytes(int first, int last) const;
   [[nodiscard]] std::size_t solve_bytes() const;
   CgArgs solve_arrays(Arena& scratch) const;
+  MedianArgs median_arrays(Arena& scratch) const;
   void add_prior();
   void lay_out_fits(Arena& arena);
   void tally_fit(const DiagnoseArgs& args, Arena& scratch);

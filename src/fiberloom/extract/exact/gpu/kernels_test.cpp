@@ -97,7 +97,14 @@ TEST_P(SmallKernels, MedianAndPriorAreThoseOfTheCpu) {
     view.own = {card_.put(diagonal), shape.rows(), 1};
     view.phi = {card_.put(phi), shape.rows(), 1};
     double* median = card_.put(std::vector<double>{-1.0});
-    emulated_kernels().median(card_.stream(), 1, {shape, view, median});
+    constexpr int kChunks = 3;
+    MedianArgs args{shape, view, median, kChunks, nullptr, nullptr, 0};
+    args.state = card_.put(std::vector<MedianState>(2));
+    args.count =
+        card_.put(std::vector<unsigned>(std::size_t{2} * kChunks * MedianKernel::kCounters));
+    for (; args.digit <= MedianKernel::kDigits; ++args.digit) {
+      emulated_kernels().median(card_.stream(), kChunks, args);
+    }
     emulated_kernels().prior(card_.stream(), shape.rows() * padded(3),
                              {shape, view, median, 0.01, 1e-5});
     std::vector<double> got = card_.get(view.own.data, size);
