@@ -103,32 +103,31 @@ struct LightKernel {
     for (int i = 0; i < kAtOnce; ++i) {
       const int j = first + i < end ? first + i : first;
       const long at = a.trace.at(fiber, j);
-      const double phi = first + i < end ? *a.n.phi.at(fiber, j + a.shape.margin) : 0.0;
-      bins.flux[i] =
-          phi > 0 ? light_of(*a.x.at(fiber, j + a.shape.margin)) * *a.store.scale_at(j, fiber)
-                  : 0.0;
+      const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
+      const double x = *a.x.at(fiber, j + a.shape.margin), scale = *a.store.scale_at(j, fiber);
+      const bool lit = first + i < end && phi > 0;
+      bins.flux[i] = lit ? light_of(x) * scale : 0.0;
       bins.begin[i] = a.trace.x0[at] - base;
       bins.row[i] = (y - a.trace.y0[at]) * a.store.nx;
-      bins.unconstrained |= phi > 0 && phi < kUnconstrainedBelow ? 1U << i : 0U;
+      bins.unconstrained |= lit && phi < kUnconstrainedBelow ? 1U << i : 0U;
     }
     return bins;
   }
   FL_LANE_HD static double add(const Bins& bins, const Args& a, int base, int y, int column,
                                double sum) {
     const int step = static_cast<int>(a.store.step());
+    // the flux of an unconstrained bin counts where it was fitted, nowhere else
+    const bool fitted = bins.unconstrained == 0 || a.ccd.weight(base + column, y) > 0;
     double value[kAtOnce];
     FL_UNROLL_ALL
     for (int i = 0; i < kAtOnce; ++i) {
       const int c = column - bins.begin[i];
-      const bool there = bins.flux[i] != 0 && c >= 0 && c < a.store.nx;
-      value[i] = there ? bins.spot[static_cast<long>(bins.row[i] + c) * step + i] : 0.0;
+      const bool there = c >= 0 && c < a.store.nx && bins.flux[i] != 0;
+      const bool counts = there && (fitted || (bins.unconstrained >> i & 1U) == 0);
+      value[i] = counts ? bins.spot[static_cast<long>(bins.row[i] + c) * step + i] : 0.0;
     }
-    // the flux of an unconstrained bin counts where it was fitted, nowhere else
-    const bool fitted = bins.unconstrained == 0 || a.ccd.weight(base + column, y) > 0;
     FL_UNROLL_ALL
-    for (int i = 0; i < kAtOnce; ++i) {
-      if (fitted || (bins.unconstrained >> i & 1U) == 0) sum += bins.flux[i] * value[i];
-    }
+    for (int i = 0; i < kAtOnce; ++i) sum += bins.flux[i] * value[i];
     return sum;
   }
 };

@@ -228,6 +228,8 @@ SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
 std::size_t DeviceFrame::group_bytes(int first, int last) const {
   Arena measure;
   const SpotStore store = store_of(first, last, measure);
+  Arena median = measure;  // beside spots that are kept
+  median_arrays(median);
   const auto rows = static_cast<std::size_t>(padded(p_.rows) * store.count);
   measure.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
   measure.take<int>(rows);
@@ -235,7 +237,7 @@ std::size_t DeviceFrame::group_bytes(int first, int last) const {
   measure.take<float>(chi2_values() * static_cast<std::size_t>(last - first));
   measure.take<unsigned>(fit_parts(last - first) * kFitBins);
   measure.take<double>(fit_parts(last - first) * kFitSums);
-  return measure.used() + 256;
+  return std::max(measure.used(), median.used()) + 256;
 }
 
 int DeviceFrame::group_end(int first) const {
@@ -317,7 +319,7 @@ MedianArgs DeviceFrame::median_arrays(Arena& scratch) const {
 }
 
 void DeviceFrame::add_prior() {
-  Arena scratch = scratch_;
+  Arena scratch = kept_.data != nullptr ? after_spots_ : scratch_;
   MedianArgs median = median_arrays(scratch);
   for (median.digit = 0; median.digit <= MedianKernel::kDigits; ++median.digit) {
     k_->median(*stream_, static_cast<long>(p_.nbundle()) * median.chunks, median);
@@ -392,10 +394,7 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   Arena image;
   image.take<std::byte>(frame.image_bytes());
-  Arena median;
-  frame.median_arrays(median);
-  needs.least_scratch = std::max(
-      {solve, one, RootStage::least_bytes(frame), image.used() + 256, median.used() + 256});
+  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame), image.used() + 256});
   needs.full_scratch =
       std::max({needs.least_scratch,
                 problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
