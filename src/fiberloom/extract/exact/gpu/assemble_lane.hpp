@@ -193,14 +193,14 @@ struct TileKernel {
     if (thread >= kRows * kWidth) return;
     const bool there = bin >= 0 && bin < a.store.nbin;
     const double scale = there ? *a.store.scale_at(bin, fiber) : 0.0;
-    const double* from = a.store.at(0, bin, fiber);
-    const long step = a.store.step();
+    const double* from = a.store.at(thread / kWidth, bin, fiber);
+    const long stride = kRows * a.store.step();
     for (int first = thread / kWidth; first < s.pixels; first += kAtOnce * kRows) {
       double value[kAtOnce];
       FL_UNROLL_ALL
       for (int k = 0; k < kAtOnce; ++k) {
-        const int p = first + k * kRows;
-        value[k] = there && p < s.pixels ? from[p * step] : 0.0;
+        value[k] = there && first + k * kRows < s.pixels ? *from : 0.0;
+        from += stride;
       }
       FL_UNROLL_ALL
       for (int k = 0; k < kAtOnce; ++k) {

@@ -59,10 +59,10 @@ struct LightKernel {
   static constexpr int kAtOnce = 8;
   /// What a thread keeps of some bins, in registers.
   struct Bins {
-    const double* spot;    ///< pixel 0 of the first
     double flux[kAtOnce];  ///< of a whole spot; 0: nothing to add
     int begin[kAtOnce];    ///< column of the light where it begins
-    int row[kAtOnce];      ///< its first pixel on the thread's row
+    /// Where column 0 of its pixels on the thread's row would be, from the store's beginning.
+    long spot[kAtOnce];
     unsigned unconstrained;
   };
   FL_LANE_HD static void run(long thread, const Args& a) {
@@ -97,7 +97,6 @@ struct LightKernel {
  private:
   FL_LANE_HD static Bins some_bins(const Args& a, int fiber, int y, int first, int end, int base) {
     Bins bins;
-    bins.spot = a.store.at(0, first, fiber);
     bins.unconstrained = 0;
     FL_UNROLL_ALL
     for (int i = 0; i < kAtOnce; ++i) {
@@ -105,17 +104,19 @@ struct LightKernel {
       const long at = a.trace.at(fiber, j);
       const double phi = *a.n.phi.at(fiber, j + a.shape.margin);
       const double x = *a.x.at(fiber, j + a.shape.margin), scale = *a.store.scale_at(j, fiber);
+      const double light = light_of(x) * scale;  // asked for whether it counts or not: no waiting
       const bool lit = first + i < end && phi > 0;
-      bins.flux[i] = lit ? light_of(x) * scale : 0.0;
+      bins.flux[i] = lit ? light : 0.0;
       bins.begin[i] = a.trace.x0[at] - base;
-      bins.row[i] = (y - a.trace.y0[at]) * a.store.nx;
+      const long row = (y - a.trace.y0[at]) * a.store.nx - bins.begin[i];
+      bins.spot[i] = row * a.store.step() + (fiber - a.store.first) * a.store.pitch + j;
       bins.unconstrained |= lit && phi < kUnconstrainedBelow ? 1U << i : 0U;
     }
     return bins;
   }
   FL_LANE_HD static double add(const Bins& bins, const Args& a, int base, int y, int column,
                                double sum) {
-    const int step = static_cast<int>(a.store.step());
+    const double* spots = a.store.data + column * a.store.step();
     // the flux of an unconstrained bin counts where it was fitted, nowhere else
     const bool fitted = bins.unconstrained == 0 || a.ccd.weight(base + column, y) > 0;
     double value[kAtOnce];
@@ -124,7 +125,7 @@ struct LightKernel {
       const int c = column - bins.begin[i];
       const bool there = c >= 0 && c < a.store.nx && bins.flux[i] != 0;
       const bool counts = there && (fitted || (bins.unconstrained >> i & 1U) == 0);
-      value[i] = counts ? bins.spot[static_cast<long>(bins.row[i] + c) * step + i] : 0.0;
+      value[i] = counts ? spots[bins.spot[i]] : 0.0;
     }
     FL_UNROLL_ALL
     for (int i = 0; i < kAtOnce; ++i) sum += bins.flux[i] * value[i];

@@ -22,9 +22,13 @@ struct CcdView {
   const double *image_d, *ivar_d;
   int nx, ny;
   [[nodiscard]] FL_LANE_HD bool inside(int x, int y) const {
-    return x >= 0 && y >= 0 && x < nx && y < ny;
+    return static_cast<unsigned>(x) < static_cast<unsigned>(nx) &&
+           static_cast<unsigned>(y) < static_cast<unsigned>(ny);
   }
-  [[nodiscard]] FL_LANE_HD long index(int x, int y) const { return static_cast<long>(x) * ny + y; }
+  /// 32 bits, which a card multiplies at once: of 65536 x 65536 pixels.
+  [[nodiscard]] FL_LANE_HD unsigned index(int x, int y) const {
+    return static_cast<unsigned>(x) * static_cast<unsigned>(ny) + static_cast<unsigned>(y);
+  }
   [[nodiscard]] FL_LANE_HD double weight(int x, int y) const {
     if (!inside(x, y)) return 0.0;
     return ivar_f != nullptr ? static_cast<double>(ivar_f[index(x, y)]) : ivar_d[index(x, y)];
