@@ -31,6 +31,27 @@ FL_LANE_HD inline V legendre(const SpotSeries<typename V::Real>& s, int series) 
   return sum;
 }
 
+/// The same of N series from `first` on, term by term, so that N loads are under way and not one;
+/// terms that only some of them have are zero in the others.
+template <class V, int N>
+FL_LANE_HD inline void legendre_side_by_side(const SpotSeries<typename V::Real>& s, int first,
+                                             V* sum) {
+  const auto* c = s.coef + first * s.ncoef;
+  int most = 1;
+  const typename V::Real* b[N];
+  FL_UNROLL_ALL
+  for (int i = 0; i < N; ++i) {
+    most = s.used[first + i] > most ? s.used[first + i] : most;
+    b[i] = s.basis + s.domain[first + i] * s.ncoef * s.pitch;
+    sum[i] = V(c[i * s.ncoef]) * V::load(b[i]);
+  }
+  for (int k = 1; k < most; ++k) {
+    FL_UNROLL_ALL
+    for (int i = 0; i < N; ++i)
+      sum[i] = fma(V(c[i * s.ncoef + k]), V::load(b[i] + k * s.pitch), sum[i]);
+  }
+}
+
 inline constexpr double kLongestStep = 1.4;
 
 /// The integral of a normal density over a step h from its derivatives at both ends, the two-point
@@ -218,9 +239,9 @@ FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* t
 
 /// pixel_integrals() and contract() for few registers of memory and many of arithmetic (GPU
 /// threads): put(pixel, value) of each pixel of the stamp, column by column; returns their sum. The
-/// operations of the two in the same order. coef(c): coefficient c.
-template <class V, int NX, int NY, int D, class Coef, class Put>
-FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, Coef coef,
+/// operations of the two in the same order. coefs(c, out): coefficients c to c + D.
+template <class V, int NX, int NY, int D, class Coefs, class Put>
+FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, Coefs coefs,
                                     Put put) {
   V y[(D + 1) * NY];
   pixel_integrals<V, NY, D>(first_y, sigma_y, NY, D, y);
@@ -233,11 +254,12 @@ FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, 
   // fifty series one after the other would not fit a cache of instructions
   FL_NO_UNROLL
   for (int j = 0; j <= D; ++j) {
+    V c[D + 1];
+    coefs(j * (D + 1), c);
     FL_UNROLL_ALL
     for (int i = 0; i <= D; ++i) {
-      const V c = coef(j * (D + 1) + i);
       FL_UNROLL_ALL
-      for (int r = 0; r < NY; ++r) t[i][r] = fma(c, y[j * NY + r], t[i][r]);
+      for (int r = 0; r < NY; ++r) t[i][r] = fma(c[i], y[j * NY + r], t[i][r]);
     }
   }
   V x[D + 1], row[NY];

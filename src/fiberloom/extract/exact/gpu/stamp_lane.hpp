@@ -28,10 +28,12 @@ struct SpotSeriesAt {
                a.basis + bin,
                a.ncoef,
                a.basis_pitch} {
-    x = at(0);
-    y = at(1);
-    sigma_x = at(2);
-    sigma_y = at(3);
+    WarpLane first[4];
+    lane::legendre_side_by_side<WarpLane, 4>(series, 0, first);
+    x = first[0].v;
+    y = first[1].v;
+    sigma_x = first[2].v;
+    sigma_y = first[3].v;
   }
   [[nodiscard]] FL_LANE_HD double at(int i) const { return lane::legendre<WarpLane>(series, i).v; }
 };
@@ -49,11 +51,13 @@ struct SpotsKernel {
     double total = 0;
     if (a.trace.live[at]) {
       const SpotSeriesAt s(a, fiber, bin);
-      total = lane::spot_by_columns<V, NX, NY, D>(
-                  V(a.trace.x0[at] - 0.5 - s.x), V(s.sigma_x), V(a.trace.y0[at] - 0.5 - s.y),
-                  V(s.sigma_y), [&](int c) { return V(s.at(4 + c)); },
-                  [=](int p, V value) { out[p * step] = value.v; })
-                  .v;
+      total =
+          lane::spot_by_columns<V, NX, NY, D>(
+              V(a.trace.x0[at] - 0.5 - s.x), V(s.sigma_x), V(a.trace.y0[at] - 0.5 - s.y),
+              V(s.sigma_y),
+              [&](int c, V* some) { lane::legendre_side_by_side<V, D + 1>(s.series, 4 + c, some); },
+              [=](int p, V value) { out[p * step] = value.v; })
+              .v;
     } else {
       for (int p = 0; p < NX * NY; ++p) out[p * step] = 0.0;
     }
