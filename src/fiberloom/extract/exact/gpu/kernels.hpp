@@ -34,8 +34,8 @@ struct DeviceKernels {
   Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
   Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
   Launch<SweepArgs> sweep_load, sweep_merge;
-  Launch<SweepArgs> sweep_invert[kBandCount], congruence[kBandCount];
-  Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation;
+  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];
+  Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
   Launch<PoleArgs> pole[kBandCount], pole_sum;
   Launch<ScatterArgs> scatter, seam;

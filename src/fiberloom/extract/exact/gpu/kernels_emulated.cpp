@@ -17,8 +17,7 @@ constexpr bool same(const std::array<int, N>& a, const int (&b)[kBandCount]) {
 }
 static_assert(same(kBands, kDeviceBands) && same(kCouplings, kDeviceCouplings));
 static_assert(kDeviceBands[kBandCount - 1] == kWidestBand &&
-              kDeviceCouplings[kBandCount - 1] == kWidestCoupling &&
-              SweepCongruenceKernel<8>::kMostBand == kWidestBand);
+              kDeviceCouplings[kBandCount - 1] == kWidestCoupling);
 
 DeviceKernels make_table() {
   DeviceKernels k{};

@@ -41,7 +41,8 @@ struct RootArgs {
   int chunks, chunk_rows;
   int kept[kMostKept], nkept;
   double decay;
-  double* truncation;  ///< [nkept][lanes]
+  double* truncation;       ///< [nkept][lanes]
+  double* truncation_part;  ///< [nkept][parts][lanes]
 };
 
 /// S cut to the batch's band. Threads: rows by bin x padded count.
@@ -87,6 +88,7 @@ struct RootHighKernel {
     if (i >= a.count) return;
     const long pitch = padded(a.count);
     double high = 0, signal = 0;
+    FL_UNROLL
     for (long chunk = 0; chunk < a.chunks; ++chunk) {
       high = largest(high, a.partial[chunk * pitch + i]);
       signal = largest(signal, a.partial[(a.chunks + chunk) * pitch + i]);
@@ -200,19 +202,24 @@ struct RootWeightKernel {
   }
 };
 
-/// Truncation error for each band that might be kept. Threads: nkept x lanes.
+/// Truncation error for each band that might be kept, over a few rows. Threads: nkept x parts of a
+/// window x lanes.
 struct RootTruncationKernel {
   using Args = RootArgs;
+  static constexpr int kRows = 16;
+  FL_LANE_HD static int parts(const Cut& cut) { return (cut.rows + kRows - 1) / kRows; }
   FL_LANE_HD static void run(long thread, const Args& a) {
     const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes;
-    const int which = static_cast<int>(thread / lanes);
+    const int part = static_cast<int>(thread / lanes) % parts(a.cut);
+    const int which = static_cast<int>(thread / lanes) / parts(a.cut);
     const RootLane p = RootLane::of(lane, a.cut);
     if (which >= a.nkept || p.position >= a.count) return;
     const int kept = a.kept[which];
     const double tail = tail_of(a.decay);
     const long first = a.shape.margin + a.cut.first(p.window);
+    const int end = (part + 1) * kRows < a.cut.rows ? (part + 1) * kRows : a.cut.rows;
     double worst = 0;
-    for (int row = 0; row < a.cut.rows; ++row) {
+    for (int row = part * kRows; row < end; ++row) {
       double sum = 0;
       const double here = *a.weight.at(lane, row);
       for (int d = first_cut_off(kept, a.band); d <= a.band && row + d < a.cut.rows; ++d) {
@@ -221,7 +228,22 @@ struct RootTruncationKernel {
       }
       worst = largest(worst, sum);
     }
-    a.truncation[which * lanes + lane] = worst;
+    a.truncation_part[thread] = worst;
+  }
+};
+/// The worst part of each window. Threads: nkept x lanes.
+struct RootWorstKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes, which = thread / lanes;
+    if (which >= a.nkept || RootLane::of(lane, a.cut).position >= a.count) return;
+    const int parts = RootTruncationKernel::parts(a.cut);
+    double worst = 0;
+    FL_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      worst = largest(worst, a.truncation_part[(which * parts + part) * lanes + lane]);
+    }
+    a.truncation[thread] = worst;
   }
 };
 
