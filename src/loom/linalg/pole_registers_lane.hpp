@@ -16,7 +16,7 @@ inline constexpr int kMostInRegisters = 16;
 /// Rows that are asked for before they are worked on, where registers are left for them: a load
 /// from memory waits as long as three or four rows take.
 template <int B>
-inline constexpr int kRowsAhead = B <= 8 ? 4 : 1;
+inline constexpr int kRowsAhead = B <= 8 ? 4 : 2;
 template <int B>
 inline constexpr int kPoleRowsAhead = B <= 8 ? 2 : 0;  // 0: when its turn comes
 
@@ -233,34 +233,27 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
     FL_UNROLL_ALL
     for (int e = 0; e < B - i; ++e) z[i][e] = V(0.0);
   }
-  struct Back {
-    V f[B + 1], inverse, a, b;
-  } back[kSlots];
-  const auto ask = [&](Back& row, int j) {
-    row.inverse = at<V>(inv_d, j);
-    row.a = at<V>(v1, j);
-    row.b = at<V>(vx, j);
+  V ahead[kSlots][B + 1];  // rows of l
+  const auto ask = [&](V(&row)[B + 1], int j) {
     FL_UNROLL_ALL
-    for (int k = B; k >= 1; --k) row.f[k] = at<V>(l, j * B + k - 1);
+    for (int k = B; k >= 1; --k) row[k] = at<V>(l, j * B + k - 1);
   };
   const V ct = c * t;
+  V one_next = at<V>(ones, n - 1), x_next = at<V>(x, n - 1);
   FL_UNROLL_ALL
-  for (int r = 0; r < kAhead; ++r) ask(back[r], n - 1 - r > first ? n - 1 - r : first);
+  for (int r = 0; r < kAhead; ++r) ask(ahead[r], n - 1 - r > first ? n - 1 - r : first);
   for (int begin = n - 1; begin >= first; begin -= kSlots) {
     FL_UNROLL_ALL
     for (int r = 0; r < kSlots; ++r) {
       const int j = begin - r;
       if (j < first) break;
-      if constexpr (kAhead == 0) ask(back[r], j);
-      const V(&f)[B + 1] = back[r].f;
-      const V inverse = back[r].inverse;
-      V w[B + 1], a = back[r].a * inverse, b = back[r].b * inverse;
-      FL_UNROLL_ALL
-      for (int k = B; k >= 1; --k) {
-        a = fnma(f[k], a_last[k - 1], a);
-        b = fnma(f[k], b_last[k - 1], b);
-      }
-      V d = inverse, d2(0.0);
+      // what is wanted last of a row is asked for first, or a row before
+      const V inverse = at<V>(inv_d, j), one_here = one_next, x_here = x_next;
+      one_next = at<V>(ones, j > first ? j - 1 : j);
+      x_next = at<V>(x, j > first ? j - 1 : j);
+      V w[B + 1], a = at<V>(v1, j), b = at<V>(vx, j);
+      V(&f)[B + 1] = ahead[r];
+      if constexpr (kAhead == 0) ask(f, j);
       FL_UNROLL_ALL
       for (int e = B; e >= 1; --e) {
         V sum(0.0), sum2(0.0);
@@ -271,6 +264,14 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
           sum2 = fnma(f[m], m >= e ? z[e - 1][m - e] : z[m - 1][e - m], sum2);
         }
         w[e] = sum + sum2;
+      }
+      V d = inverse, d2(0.0);
+      a *= inverse;
+      b *= inverse;
+      FL_UNROLL_ALL
+      for (int k = B; k >= 1; --k) {
+        a = fnma(f[k], a_last[k - 1], a);
+        b = fnma(f[k], b_last[k - 1], b);
       }
       FL_UNROLL_ALL
       for (int k = B; k >= 2; k -= 2) {
@@ -289,15 +290,15 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
       for (int e = 0; e < B; ++e) z[0][e] = w[e];
       a_last[0] = a;
       b_last[0] = b;
-      if constexpr (kAhead > 0) ask(back[r], j - kAhead > first ? j - kAhead : first);
+      if constexpr (kAhead > 0) ask(f, j - kAhead > first ? j - kAhead : first);
       if (j >= last) continue;
       double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
       FL_UNROLL_ALL
       for (int e = 0; e <= B; ++e) {
         if (e <= nd) put(row, e, fnma(ct, w[e], e == 0 ? c : V(0.0)));
       }
-      put(row, nd + 1, fma(c, at<V>(ones, j), -(ct * a)));
-      put(row, nd + 2, fma(c, at<V>(x, j), -(ct * b)));
+      put(row, nd + 1, fma(c, one_here, -(ct * a)));
+      put(row, nd + 2, fma(c, x_here, -(ct * b)));
     }
   }
   return smallest;

@@ -312,15 +312,14 @@ struct PoleSumKernel {
     const int poles = a.poles[p.position];
     const long task = a.task[p.position - a.first] + static_cast<long>(p.window) * poles;
     double sum = 0;
-    for (int k = 0; k < poles; ++k) {
-      if (r.band <= lane::kMostInRegisters) {
-        sum += *a.out.at(task + k, row, item);
-      } else {  // [rows][nd + 1], [rows], [rows]
-        const long at = row + a.out_first;
-        const long index =
-            item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
-        sum += a.out.at(task + k, 0)[index * kWarp];
-      }
+    if (r.band <= lane::kMostInRegisters) {
+      FL_UNROLL
+      for (int k = 0; k < poles; ++k) sum += *a.out.at(task + k, row, item);
+    } else {  // [rows][nd + 1], [rows], [rows]
+      const long at = row + a.out_first;
+      const long index =
+          item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
+      for (int k = 0; k < poles; ++k) sum += a.out.at(task + k, 0)[index * kWarp];
     }
     *a.sums.at(lane, row, item) = sum;
   }

@@ -127,9 +127,9 @@ struct SweepFactorKernel {
 };
 
 /// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
-/// c_m to `tail` rows behind those of c_(m + band), then c_(m + d) . y. All columns at once: what
-/// a solve leaves out behind its last row falls twice on its way there and back. Threads: bins x
-/// problems, so that threads of a block read the same rows of l.
+/// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out
+/// behind its last row falls twice, on its way there and back. Blocks: groups of bins x groups of
+/// problems: threads of a block read the same rows of l, of which memory gives lines of 16 numbers.
 template <int B>
 struct SweepTermKernel {
   using Args = SweepArgs;
@@ -138,26 +138,36 @@ struct SweepTermKernel {
     return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
   }
   static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
-  static long blocks(const Args& a) {
-    return (static_cast<long>(a.shape.nbin) * a.problems() + kThreads - 1) / kThreads;
+  /// Problems that a block treats side by side.
+  FL_LANE_HD static int abreast(const Args& a) {
+    int n = 1;
+    while (n < 16 && n < a.problems()) n *= 2;
+    return n;
+  }
+  FL_LANE_HD static int groups(const Args& a) {
+    return (a.problems() + abreast(a) - 1) / abreast(a);
+  }
+  FL_LANE_HD static long blocks(const Args& a) {
+    const int bins = kThreads / abreast(a);
+    return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
   }
   FL_LANE_HD static int phases(const Args&) { return 1; }
   FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
-    const long index = block * kThreads + thread;
-    if (index >= static_cast<long>(a.shape.nbin) * a.problems()) return;
+    const int wide = abreast(a), in_order = static_cast<int>(block);
+    const int problem = in_order % groups(a) * wide + thread % wide;
+    const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
+    if (bin >= a.shape.nbin || problem >= a.problems()) return;
     if (a.near != 0) {
-      const long warp = thread / kWarp * static_cast<long>(a.column_rows());
-      column(index, a, shared + warp * kWarp + thread % kWarp);
+      const int warp = thread / kWarp * a.column_rows();
+      column(problem, bin, a, shared + warp * kWarp + thread % kWarp);
     } else {
-      column(index, a, a.work.at(index, 0));
+      column(problem, bin, a, a.work.at(static_cast<long>(bin) * a.problems() + problem, 0));
     }
   }
 
  private:
-  FL_LANE_HD static void column(long index, const Args& a, double* y) {
-    const auto problems = static_cast<unsigned>(a.problems());
-    const int problem = static_cast<int>(static_cast<unsigned>(index) % problems);
-    const long row = static_cast<unsigned>(index) / problems + a.shape.margin;
+  FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
+    const long row = bin + a.shape.margin;
     const SweepStep s = SweepStep::of(problem, a.step, a);
     if (s.to < 0) return;
     const int width = 2 * a.half + 1;
