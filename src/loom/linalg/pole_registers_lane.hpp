@@ -18,6 +18,8 @@ inline constexpr int kMostInRegisters = 16;
 template <int B>
 inline constexpr int kRowsAhead = B <= 8 ? 4 : 2;
 template <int B>
+inline constexpr int kSolveRowsAhead = B <= 8 ? 6 : 3;
+template <int B>
 inline constexpr int kPoleRowsAhead = B <= 8 ? 2 : 0;  // 0: when its turn comes
 
 /// Of a matrix, what row j of a factorisation is the first to touch.
@@ -84,72 +86,66 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
 }
 
 /// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
-/// gets the solution from the last row to row `end`, the last that anybody reads. A thread waits
-/// for its loads once a chunk of rows, and all of the next chunk's are under way meanwhile. Work:
-/// work[n].
+/// gets the solution from the last row to row `end`, the last that anybody reads. kAhead rows are
+/// asked for before their turn. Work: work[n].
 // Long: its rows are held in registers from end to end.
-template <class V, int B, class Rhs, class Done>
+template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
 FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
   if (n < 1) return;
-  constexpr int kRows = B <= 8 ? 4 : 2;
-  struct Chunk {
-    V f[kRows][B + 1], b[kRows];
-  } next;
+  struct Row {
+    V f[B + 1], b;
+  } ahead[kAhead];
   {
-    const auto ask = [&](int first) {
+    const auto ask = [&](Row& row, int wanted) {
+      const int j = wanted < n ? wanted : n - 1;
       FL_UNROLL_ALL
-      for (int r = 0; r < kRows; ++r) {
-        const int j = first + r < n ? first + r : n - 1;
-        FL_UNROLL_ALL
-        for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
-        next.b[r] = rhs(j + B < n ? j + B : n - 1);
-      }
+      for (int k = 1; k <= B; ++k) row.f[k] = at<V>(l, j * B + k - 1);
+      row.b = rhs(j + B < n ? j + B : n - 1);
     };
     V wait[B];  // b of row j + i, less what the rows before j take away
     FL_UNROLL_ALL
     for (int i = 0; i < B; ++i) wait[i] = rhs(i < n ? i : n - 1);
-    ask(0);
-    for (int first = 0; first < n; first += kRows) {
-      const Chunk now = next;
-      ask(first + kRows);
+    FL_UNROLL_ALL
+    for (int r = 0; r < kAhead; ++r) ask(ahead[r], r);
+    for (int begin = 0; begin < n; begin += kAhead) {
       FL_UNROLL_ALL
-      for (int r = 0; r < kRows; ++r) {
+      for (int r = 0; r < kAhead; ++r) {
         const V v = wait[0];
-        if (first + r < n) put(work, first + r, v);
         FL_UNROLL_ALL
         for (int i = 0; i < B; ++i) {
-          wait[i] = fnma(now.f[r][i + 1], v, i + 1 < B ? wait[i + 1 < B ? i + 1 : i] : now.b[r]);
+          wait[i] =
+              fnma(ahead[r].f[i + 1], v, i + 1 < B ? wait[i + 1 < B ? i + 1 : i] : ahead[r].b);
         }
+        ask(ahead[r], begin + r + kAhead);
+        if (begin + r < n) put(work, begin + r, v);
       }
     }
   }
-  const auto ask = [&](int last) {
+  const auto ask = [&](Row& row, int wanted) {
+    const int j = wanted > 0 ? wanted : 0;
     FL_UNROLL_ALL
-    for (int r = 0; r < kRows; ++r) {
-      const int j = last - r > 0 ? last - r : 0;
-      FL_UNROLL_ALL
-      for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
-      next.f[r][0] = at<V>(inv_d, j);
-      next.b[r] = at<V>(work, j);
-    }
+    for (int k = 1; k <= B; ++k) row.f[k] = at<V>(l, j * B + k - 1);
+    row.f[0] = at<V>(inv_d, j);
+    row.b = at<V>(work, j);
   };
   V after[B];  // solutions of rows j + 1, ...
   FL_UNROLL_ALL
   for (int i = 0; i < B; ++i) after[i] = V(0.0);
-  ask(n - 1);
-  for (int last = n - 1; last >= end; last -= kRows) {
-    const Chunk now = next;
-    ask(last - kRows);
+  FL_UNROLL_ALL
+  for (int r = 0; r < kAhead; ++r) ask(ahead[r], n - 1 - r);
+  for (int begin = n - 1; begin >= end; begin -= kAhead) {
     FL_UNROLL_ALL
-    for (int r = 0; r < kRows; ++r) {
-      V s = now.b[r] * now.f[r][0];
+    for (int r = 0; r < kAhead; ++r) {
+      const int j = begin - r;
+      V s = ahead[r].b * ahead[r].f[0];
       FL_UNROLL_ALL
-      for (int k = B; k >= 1; --k) s = fnma(now.f[r][k], after[k - 1], s);
+      for (int k = B; k >= 1; --k) s = fnma(ahead[r].f[k], after[k - 1], s);
       FL_UNROLL_ALL
       for (int i = B - 1; i >= 1; --i) after[i] = after[i - 1];
       after[0] = s;
-      if (last - r >= end) done(last - r, s);
+      ask(ahead[r], j - kAhead);
+      if (j >= end) done(j, s);
     }
   }
 }
@@ -315,11 +311,11 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
   }
 }
 
-template <class V, int B, class Rhs, class Done>
+template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
 FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
   if constexpr (B <= kMostInRegisters) {
-    solve_registers<V, B>(n, l, inv_d, rhs, work, done, end);
+    solve_registers<V, B, kAhead>(n, l, inv_d, rhs, work, done, end);
   } else {
     for (int j = 0; j < n; ++j) put(work, j, rhs(j));
     solve<V, B>(n, l, inv_d, work);

@@ -50,7 +50,7 @@ void fill_common(DeviceKernels& k) {
   k.truncation = &Run::template launch<RootTruncationKernel>;
   k.worst = &Run::template launch<RootWorstKernel>;
   k.pole_sum = &Run::template launch<PoleSumKernel>;
-  k.scatter = &Run::template launch<ScatterKernel>;
+  k.scatter = &Run::template launch_blocks<ScatterKernel>;
   k.seam = &Run::template launch<SeamKernel>;
   k.light = &Run::template launch<LightKernel>;
   k.chi2 = &Run::template launch<Chi2Kernel>;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long: the kernels of one stage, which share its arguments.
 // Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
 // then sums over the poles in fixed order (rules: recipe_lane.hpp). A batch is a list of
 // fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
@@ -332,91 +331,6 @@ struct ResultView {
   int spec_min, nspec, nwave, guard;
   const double* width;   ///< [nwave] Angstrom
   const int* psf_fiber;  ///< [nfiber] of the frame
-};
-
-struct ScatterArgs {
-  PoleArgs pole;
-  ResultView result;
-  Packs phi;
-  double* seam;  ///< [count]
-};
-
-struct SumReader {
-  const ScatterArgs& a;
-  int position;
-  [[nodiscard]] FL_LANE_HD int window_of(int bin) const {
-    const Cut& cut = a.pole.root.cut;
-    return exact::window_of(bin, cut.stride, cut.count);
-  }
-  [[nodiscard]] FL_LANE_HD double in(int bin, int window, int item) const {
-    const Cut& cut = a.pole.root.cut;
-    const int row = bin - cut.first(window) - a.pole.out_first;
-    return *a.pole.sums.at(root_lane(position, window, cut), row, item);
-  }
-  [[nodiscard]] FL_LANE_HD double at(int bin, int item) const {
-    return in(bin, window_of(bin), item);
-  }
-  /// Of bin j of the result. Nothing is drowned: who has a shift is left to the CPU.
-  [[nodiscard]] FL_LANE_HD BinResult result_of(int j) const {
-    const RootArgs& r = a.pole.root;
-    const int bin = j + a.result.guard, fiber = r.fiber[position];
-    const long row = bin + r.shape.margin;
-    return bin_result(*a.phi.at(fiber, row), at(bin, a.pole.nd + 1), at(bin, a.pole.nd + 2),
-                      *r.x.at(fiber, row), a.result.width[j], false);
-  }
-};
-
-/// Flux, ivar and resolution of the requested fibres. Threads: nwave x padded count.
-struct ScatterKernel {
-  using Args = ScatterArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const RootArgs& r = a.pole.root;
-    const ResultView& out = a.result;
-    const long pitch = padded(r.count);
-    const int j = static_cast<int>(thread / pitch), i = static_cast<int>(thread % pitch);
-    if (j >= out.nwave || i >= r.count || a.pole.poles[i] == 0) return;
-    const int spec = out.psf_fiber[r.fiber[i]] - out.spec_min;
-    if (spec < 0 || spec >= out.nspec) return;
-    const int nd = a.pole.nd;
-    const SumReader read{a, i};
-    const BinResult found = read.result_of(j);
-    const long at = static_cast<long>(spec) * out.nwave + j;
-    out.flux[at] = found.flux;
-    out.ivar[at] = found.ivar;
-    out.xflux[at] = found.xflux;
-    for (int k = 0; k < 2 * nd + 1; ++k) {
-      const int row = j - nd + k, gap = row < j ? j - row : row - j;
-      double value = 0.0;
-      if (row >= 0 && row < out.nwave) {
-        const double scale = read.result_of(row).inverse_sum;
-        const int low = (row < j ? row : j) + out.guard;
-        value = scale != 0.0 ? read.at(low, gap) * scale : (gap == 0 ? 1.0 : 0.0);
-      }
-      out.resolution[(static_cast<long>(spec) * (2 * nd + 1) + k) * out.nwave + j] =
-          static_cast<float>(value);
-    }
-  }
-};
-
-/// As seam_difference(). Threads: padded count.
-struct SeamKernel {
-  using Args = ScatterArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const RootArgs& r = a.pole.root;
-    const int i = static_cast<int>(thread);
-    if (i >= r.count || a.pole.poles[i] == 0) return;
-    const SumReader read{a, i};
-    const int one = a.pole.nd + 1, x = a.pole.nd + 2;
-    double worst = 0;
-    for (int w = 1; w < r.cut.count; ++w) {
-      for (int j = w * r.cut.stride - 1; j <= w * r.cut.stride; ++j) {
-        if (j < 0 || j >= r.shape.nbin) continue;
-        worst = largest(worst, seam_of(read.in(j, w - 1, x), read.in(j, w - 1, one),
-                                       read.in(j, w, x), read.in(j, w, one)));
-      }
-    }
-    a.seam[i] = worst;
-  }
 };
 
 }  // namespace fiberloom::exact::gpu

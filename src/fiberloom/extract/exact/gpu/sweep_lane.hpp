@@ -172,7 +172,8 @@ struct SweepTermKernel {
     if (s.to < 0) return;
     const int width = 2 * a.half + 1;
     const double* c = a.columns.at(a.slot(a.step, problem), row);
-    lane::solve_somewhere<WarpLane, B>(
+    constexpr int kAhead = B <= 8 ? 4 : lane::kSolveRowsAhead<B>;  // registers for 16 warps
+    lane::solve_somewhere<WarpLane, B, kAhead>(
         a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
         [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
         [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
