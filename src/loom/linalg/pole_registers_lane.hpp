@@ -16,7 +16,7 @@ inline constexpr int kMostInRegisters = 16;
 /// Rows that are asked for before they are worked on, where registers are left for them: a load
 /// from memory waits as long as three or four rows take.
 template <int B>
-inline constexpr int kRowsAhead = B <= 8 ? 4 : 2;
+inline constexpr int kRowsAhead = B <= 8 ? 4 : B <= 12 ? 2 : 1;
 template <int B>
 inline constexpr int kSolveRowsAhead = B <= 8 ? 6 : 3;
 template <int B>
