@@ -56,9 +56,9 @@ struct CudaRun {
   static void launch(Stream& stream, long threads, const typename K::Args& args) {
     if (threads <= 0) return;
     stream.count_launch();
-    // small grids in blocks of one warp, so that they spread over all multiprocessors; 128 threads
-    // of 255 registers are half of what a multiprocessor has
-    const int block = threads <= 132L * 128 ? 32 : 128;
+    // small grids in blocks of one warp, so that they spread evenly over all multiprocessors; 128
+    // threads of 255 registers are half of what a multiprocessor has
+    const int block = threads <= 132L * 256 ? 32 : 128;
     cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
                      static_cast<cudaStream_t>(stream.native())>>>(args, threads);
     check_cuda(cudaGetLastError(), "launch");

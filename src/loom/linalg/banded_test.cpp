@@ -226,16 +226,6 @@ void expect_the_register_text_to_be_the_same() {
       EXPECT_EQ(one[at], two[at]) << rows << " " << j;
     }
   }
-  for (const int width : {B, B + 3, B + 16}) {
-    std::vector<double> z(
-        static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes), 0.0);
-    lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
-    std::vector<double> z3(z.size(), 0.0),
-        ring(static_cast<std::size_t>(lane::inverse_ring(B, width) * kLanes), 1e300);
-    lane::selected_inverse_ring<ScalarLane, B>(n, l.data(), d.data(), width, ring.data(),
-                                               z3.data());
-    EXPECT_EQ(z, z3) << width;
-  }
   lane::root_pole<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd, l.data(),
                                  d.data(), v1.data(), vx.data(), q.data(), q1.data(), qx.data());
   lane::root_pole_registers<ScalarLane, B>(n, m.rows.data(), 0.3, 0.7, ones.data(), x.data(), nd,
@@ -254,18 +244,13 @@ void expect_the_register_text_to_be_the_same() {
 /// Nothing of the rows before `first` is stored, read, or visited.
 template <int B>
 void expect_the_register_text_to_stop_at(int first) {
-  const int n = 50, width = B + 8;
+  const int n = 50;
   const Batch m = random_batch(n + B, B);
   const auto size = [&](int k) { return static_cast<std::size_t>((n + B) * k * kLanes); };
   const double kNever = std::nan("");
   std::vector<double> l(size(B)), d(size(1)), x(size(1)), work(size(1)), whole(size(1));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.1 * static_cast<double>(i));
-  const auto z_size =
-      static_cast<std::size_t>((n + width) * lane::inverse_row<ScalarLane>(width) * kLanes);
-  std::vector<double> z(z_size, 0.0), z2(z_size, 0.0),
-      ring(static_cast<std::size_t>(lane::inverse_ring(B, width) * kLanes), 1e300);
   lane::factor<ScalarLane, B>(n, m.rows.data(), 0.25, l.data(), d.data());
-  lane::selected_inverse<ScalarLane, B>(n, l.data(), d.data(), width, z.data());
   const auto rhs = [&](int j) { return lane::at<ScalarLane>(x.data(), j); };
   lane::solve_registers<ScalarLane, B>(
       n, l.data(), d.data(), rhs, work.data(),
@@ -285,17 +270,6 @@ void expect_the_register_text_to_stop_at(int first) {
     const auto at = static_cast<std::size_t>(j * kLanes);
     EXPECT_EQ(std::isnan(d2[at]), j < first) << j;
     EXPECT_EQ(std::isnan(l2[at * B]), j < first) << j;
-  }
-  lane::selected_inverse_ring<ScalarLane, B>(n, l2.data(), d2.data(), width, ring.data(), z2.data(),
-                                             first);
-  const int row = lane::inverse_row<ScalarLane>(width);
-  for (int i = 0; i < n; ++i) {
-    for (int e = -width; e <= width; ++e) {
-      const int k = i + e;
-      if (k < 0 || k >= n) continue;
-      const auto at = static_cast<std::size_t>((i * row + width + e) * kLanes);
-      EXPECT_EQ(z2[at], std::min(i, k) >= first ? z[at] : 0.0) << i << " " << k;
-    }
   }
 }
 

@@ -13,11 +13,32 @@ namespace loom::lane {
 /// Bands up to this fit into a thread's registers, more or less.
 inline constexpr int kMostInRegisters = 16;
 
+/// Rows that are asked for before they are worked on, where registers are left for them: a load
+/// from memory waits as long as three or four rows take.
+template <int B>
+inline constexpr int kRowsAhead = B <= 8 ? 4 : B <= 12 ? 2 : 1;
+template <int B>
+inline constexpr int kSolveRowsAhead = B <= 8 ? 6 : 3;
+template <int B>
+inline constexpr int kPoleRowsAhead = B <= 8 ? 2 : 0;  // 0: when its turn comes
+
+/// Of a matrix, what row j of a factorisation is the first to touch.
+template <class V, int B>
+struct FreshRow {
+  V later[B], own;  ///< entry (j + 1 + i, j + B) at i; (j, j + B)
+  FL_LANE_HD void ask(const double* matrix, int j) {
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) later[i] = at<V>(matrix, (j + 1 + i) * (B + 1) + B - i - 1);
+    own = at<V>(matrix, j * (B + 1) + B);
+  }
+};
+
 /// As factor() (banded_lane.hpp), to the bit; rows before `first`, which nobody wants, are not
 /// stored. Reads up to B rows past the end, whatever is there.
 template <class V, int B>
 FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l, double* inv_d,
                                      int first = 0) {
+  constexpr int kAhead = kRowsAhead<B>;
   V smallest(1e300);
   V w[B][B];  // w[i][e]: entry (j + i, j + i + e), once a row before j + i has touched it
   FL_UNROLL_ALL
@@ -26,40 +47,38 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
     for (int e = 0; e < B - i; ++e)
       w[i][e] = at<V>(matrix, i * (B + 1) + e) + (e == 0 ? shift : V(0.0));
   }
-  // fresh[i]: the one entry of row j + 1 + i that row j is the first to touch; fresh[B]: of row j
-  V fresh[B + 1];
-  const auto ask = [&](int j) {
+  FreshRow<V, B> fresh[kAhead];
+  FL_UNROLL_ALL
+  for (int r = 0; r < kAhead; ++r) fresh[r].ask(matrix, r < n ? r : n - 1);
+  for (int begin = 0; begin < n; begin += kAhead) {
     FL_UNROLL_ALL
-    for (int i = 0; i < B; ++i) fresh[i] = at<V>(matrix, (j + 1 + i) * (B + 1) + B - i - 1);
-    fresh[B] = at<V>(matrix, j * (B + 1) + B);
-  };
-  ask(0);
-  for (int j = 0; j < n; ++j) {
-    V u[B + 1], f[B + 1], now[B + 1];
-    FL_UNROLL_ALL
-    for (int i = 0; i <= B; ++i) now[i] = fresh[i];
-    ask(j + 1 < n ? j + 1 : j);
-    FL_UNROLL_ALL
-    for (int e = 0; e < B; ++e) u[e] = w[0][e];
-    u[B] = now[B];
-    const V inverse = V(1.0) / u[0];
-    smallest = min(u[0], smallest);
-    smallest = select_positive(abs(u[0]), smallest, V(-1.0));
-    FL_UNROLL_ALL
-    for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
-    if (j >= first) {
-      put(inv_d, j, inverse);
+    for (int r = 0; r < kAhead; ++r) {
+      const int j = begin + r;
+      if (j >= n) break;
+      V u[B + 1], f[B + 1];
       FL_UNROLL_ALL
-      for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
-    }
-    FL_UNROLL_ALL
-    for (int i = 0; i < B; ++i) {
+      for (int e = 0; e < B; ++e) u[e] = w[0][e];
+      u[B] = fresh[r].own;
+      const V inverse = V(1.0) / u[0];
+      smallest = min(u[0], smallest);
+      smallest = select_positive(abs(u[0]), smallest, V(-1.0));
       FL_UNROLL_ALL
-      for (int e = 0; e < B - i; ++e) {
-        const bool first_touch = e == B - i - 1;
-        V before = first_touch ? now[i] : w[first_touch ? i : i + 1][e];
-        if (first_touch && e == 0) before += shift;
-        w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+      for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
+      FL_UNROLL_ALL
+      for (int i = 0; i < B; ++i) {
+        FL_UNROLL_ALL
+        for (int e = 0; e < B - i; ++e) {
+          const bool first_touch = e == B - i - 1;
+          V before = first_touch ? fresh[r].later[i] : w[first_touch ? i : i + 1][e];
+          if (first_touch && e == 0) before += shift;
+          w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+        }
+      }
+      fresh[r].ask(matrix, j + kAhead < n ? j + kAhead : n - 1);
+      if (j >= first) {
+        put(inv_d, j, inverse);
+        FL_UNROLL_ALL
+        for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
       }
     }
   }
@@ -67,146 +86,67 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
 }
 
 /// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
-/// gets the solution from the last row to row `end`, the last that anybody reads. A thread waits
-/// for its loads once a chunk of rows, and all of the next chunk's are under way meanwhile. Work:
-/// work[n].
+/// gets the solution from the last row to row `end`, the last that anybody reads. kAhead rows are
+/// asked for before their turn. Work: work[n].
 // Long: its rows are held in registers from end to end.
-template <class V, int B, class Rhs, class Done>
+template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
 FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
   if (n < 1) return;
-  constexpr int kRows = B <= 8 ? 4 : 2;
-  struct Chunk {
-    V f[kRows][B + 1], b[kRows];
-  } next;
+  struct Row {
+    V f[B + 1], b;
+  } ahead[kAhead];
   {
-    const auto ask = [&](int first) {
+    const auto ask = [&](Row& row, int wanted) {
+      const int j = wanted < n ? wanted : n - 1;
       FL_UNROLL_ALL
-      for (int r = 0; r < kRows; ++r) {
-        const int j = first + r < n ? first + r : n - 1;
-        FL_UNROLL_ALL
-        for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
-        next.b[r] = rhs(j + B < n ? j + B : n - 1);
-      }
+      for (int k = 1; k <= B; ++k) row.f[k] = at<V>(l, j * B + k - 1);
+      row.b = rhs(j + B < n ? j + B : n - 1);
     };
     V wait[B];  // b of row j + i, less what the rows before j take away
     FL_UNROLL_ALL
     for (int i = 0; i < B; ++i) wait[i] = rhs(i < n ? i : n - 1);
-    ask(0);
-    for (int first = 0; first < n; first += kRows) {
-      const Chunk now = next;
-      ask(first + kRows);
+    FL_UNROLL_ALL
+    for (int r = 0; r < kAhead; ++r) ask(ahead[r], r);
+    for (int begin = 0; begin < n; begin += kAhead) {
       FL_UNROLL_ALL
-      for (int r = 0; r < kRows; ++r) {
+      for (int r = 0; r < kAhead; ++r) {
         const V v = wait[0];
-        if (first + r < n) put(work, first + r, v);
         FL_UNROLL_ALL
         for (int i = 0; i < B; ++i) {
-          wait[i] = fnma(now.f[r][i + 1], v, i + 1 < B ? wait[i + 1 < B ? i + 1 : i] : now.b[r]);
+          wait[i] =
+              fnma(ahead[r].f[i + 1], v, i + 1 < B ? wait[i + 1 < B ? i + 1 : i] : ahead[r].b);
         }
+        ask(ahead[r], begin + r + kAhead);
+        if (begin + r < n) put(work, begin + r, v);
       }
     }
   }
-  const auto ask = [&](int last) {
+  const auto ask = [&](Row& row, int wanted) {
+    const int j = wanted > 0 ? wanted : 0;
     FL_UNROLL_ALL
-    for (int r = 0; r < kRows; ++r) {
-      const int j = last - r > 0 ? last - r : 0;
-      FL_UNROLL_ALL
-      for (int k = 1; k <= B; ++k) next.f[r][k] = at<V>(l, j * B + k - 1);
-      next.f[r][0] = at<V>(inv_d, j);
-      next.b[r] = at<V>(work, j);
-    }
+    for (int k = 1; k <= B; ++k) row.f[k] = at<V>(l, j * B + k - 1);
+    row.f[0] = at<V>(inv_d, j);
+    row.b = at<V>(work, j);
   };
   V after[B];  // solutions of rows j + 1, ...
   FL_UNROLL_ALL
   for (int i = 0; i < B; ++i) after[i] = V(0.0);
-  ask(n - 1);
-  for (int last = n - 1; last >= end; last -= kRows) {
-    const Chunk now = next;
-    ask(last - kRows);
+  FL_UNROLL_ALL
+  for (int r = 0; r < kAhead; ++r) ask(ahead[r], n - 1 - r);
+  for (int begin = n - 1; begin >= end; begin -= kAhead) {
     FL_UNROLL_ALL
-    for (int r = 0; r < kRows; ++r) {
-      V s = now.b[r] * now.f[r][0];
+    for (int r = 0; r < kAhead; ++r) {
+      const int j = begin - r;
+      V s = ahead[r].b * ahead[r].f[0];
       FL_UNROLL_ALL
-      for (int k = B; k >= 1; --k) s = fnma(now.f[r][k], after[k - 1], s);
+      for (int k = B; k >= 1; --k) s = fnma(ahead[r].f[k], after[k - 1], s);
       FL_UNROLL_ALL
       for (int i = B - 1; i >= 1; --i) after[i] = after[i - 1];
       after[0] = s;
-      if (last - r >= end) done(last - r, s);
+      ask(ahead[r], j - kAhead);
+      if (j >= end) done(j, s);
     }
-  }
-}
-
-/// Elements of the ring of selected_inverse_ring(), for one lane.
-FL_LANE_HD constexpr int inverse_ring(int band, int width) { return (band + 1) * (width + 1); }
-
-/// As selected_inverse(), to the bit, with what later rows need of the last B rows in memory that
-/// is near: ring[inverse_ring(B, width)], elements as far apart as those of z. z is only written.
-/// Entries whose rows and columns are `first` and later are there; that is where it stops.
-// Long: its rows are held in registers from end to end.
-template <class V, int B>
-FL_LANE_HD inline void selected_inverse_ring(int n, const double* l, const double* inv_d, int width,
-                                             double* ring, double* z, int first = 0) {
-  const int row = inverse_row<V>(width), pitch = width + 1;
-  V next[B + 1], next_d;  // of the row to come
-  const auto ask = [&](int j) {
-    FL_UNROLL_ALL
-    for (int k = 1; k <= B; ++k) next[k] = at<V>(l, j * B + k - 1);
-    next_d = at<V>(inv_d, j);
-  };
-  // the slot of row j + k holds its entries (j + k, j + k + e) at e; rows past the end are zero
-  for (int i = 0; i < inverse_ring(B, width); ++i) put(ring, i, V(0.0));
-  ask(n - 1);
-  int slot = 0;  // of row j
-  for (int j = n - 1; j >= first; --j) {
-    V f[B + 1], own[B + 1];
-    const double* after[B + 1];
-    FL_UNROLL_ALL
-    for (int k = 1; k <= B; ++k) {
-      f[k] = next[k];
-      const int other = slot + k <= B ? slot + k : slot + k - B - 1;
-      after[k] = ring + static_cast<long>(other * pitch) * lane_stride<V>;
-    }
-    V d = next_d, d2(0.0);
-    ask(j > 0 ? j - 1 : 0);
-    const int most = width < n - 1 - j ? width : n - 1 - j;
-    double* mine = ring + static_cast<long>(slot * pitch) * lane_stride<V>;
-    const auto keep = [&](int e, V s) {
-      put(mine, e, s);
-      put(z, j * row + width + e, s);
-      put(z, (j + e) * row + width - e, s);
-    };
-    FL_UNROLL
-    for (int e = most; e > B; --e) {
-      V s(0.0), s2(0.0);
-      FL_UNROLL_ALL
-      for (int k = B; k >= 2; k -= 2) {
-        s = fnma(f[k], at<V>(after[k], e - k), s);
-        s2 = fnma(f[k - 1], at<V>(after[k - 1], e - k + 1), s2);
-      }
-      keep(e, s + s2);
-    }
-    for (int e = most + 1; e <= width; ++e) put(mine, e, V(0.0));
-    FL_UNROLL_ALL
-    for (int e = B; e >= 1; --e) {
-      V s(0.0), s2(0.0);
-      FL_UNROLL_ALL
-      for (int k = B; k >= 2; k -= 2) {
-        s = fnma(f[k], k >= e ? at<V>(after[e], k - e) : at<V>(after[k], e - k), s);
-        const int i = k - 1;
-        s2 = fnma(f[i], i >= e ? at<V>(after[e], i - e) : at<V>(after[i], e - i), s2);
-      }
-      own[e] = e <= most ? s + s2 : V(0.0);
-      if (e <= most) keep(e, own[e]);
-    }
-    FL_UNROLL_ALL
-    for (int k = B; k >= 2; k -= 2) {
-      d = fnma(f[k], own[k], d);
-      d2 = fnma(f[k - 1], own[k - 1], d2);
-    }
-    put(mine, 0, d + d2);
-    put(z, j * row + width, d + d2);
-    slot = slot > 0 ? slot - 1 : B;
   }
 }
 
@@ -219,6 +159,7 @@ template <class V, int B>
 FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const double* ones,
                                         const double* x, int nd, int first, int last, double* l,
                                         double* inv_d, double* v1, double* vx, double* out) {
+  constexpr int kAhead = kPoleRowsAhead<B>, kSlots = kAhead > 0 ? kAhead : 1;
   V smallest(1e300);
   {
     // w[i][e]: entry (j + i, j + i + e) of what is left to factor, once a row before j + i has
@@ -231,36 +172,52 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
       FL_UNROLL_ALL
       for (int e = 0; e < B - i; ++e) w[i][e] = at<V>(s, i * (B + 1) + e) + (e == 0 ? t : V(0.0));
     }
-    for (int j = 0; j < n; ++j) {
-      V u[B + 1], f[B + 1];
+    struct Fresh {
+      FreshRow<V, B> s;
+      V one, x;
+    } fresh[kSlots];
+    const auto ask = [&](Fresh& row, int j) {
+      row.s.ask(s, j);
+      row.one = at<V>(ones, j + B);
+      row.x = at<V>(x, j + B);
+    };
+    FL_UNROLL_ALL
+    for (int r = 0; r < kAhead; ++r) ask(fresh[r], r < n ? r : n - 1);
+    for (int begin = 0; begin < n; begin += kSlots) {
       FL_UNROLL_ALL
-      for (int e = 0; e < B; ++e) u[e] = w[0][e];
-      u[B] = at<V>(s, j * (B + 1) + B);
-      const V a = a_wait[0], b = b_wait[0];
-      const V inverse = V(1.0) / u[0];
-      smallest = min(u[0], smallest);
-      FL_UNROLL_ALL
-      for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
-      if (j >= first) {
+      for (int r = 0; r < kSlots; ++r) {
+        const int j = begin + r;
+        if (j >= n) break;
+        if constexpr (kAhead == 0) ask(fresh[r], j);
+        V u[B + 1], f[B + 1];
+        FL_UNROLL_ALL
+        for (int e = 0; e < B; ++e) u[e] = w[0][e];
+        u[B] = fresh[r].s.own;
+        const V a = a_wait[0], b = b_wait[0];
+        const V inverse = V(1.0) / u[0];
+        smallest = min(u[0], smallest);
+        FL_UNROLL_ALL
+        for (int e = 1; e <= B; ++e) f[e] = u[e] * inverse;
+        FL_UNROLL_ALL
+        for (int i = 0; i < B; ++i) {
+          const bool last_one = i + 1 == B;
+          a_wait[i] = fnma(f[i + 1], a, last_one ? fresh[r].one : a_wait[last_one ? i : i + 1]);
+          b_wait[i] = fnma(f[i + 1], b, last_one ? fresh[r].x : b_wait[last_one ? i : i + 1]);
+          FL_UNROLL_ALL
+          for (int e = 0; e < B - i; ++e) {
+            const bool first_touch = e == B - i - 1;
+            V before = first_touch ? fresh[r].s.later[i] : w[first_touch ? i : i + 1][e];
+            if (first_touch && e == 0) before += t;
+            w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
+          }
+        }
+        if constexpr (kAhead > 0) ask(fresh[r], j + kAhead < n ? j + kAhead : n - 1);
+        if (j < first) continue;
         put(inv_d, j, inverse);
         put(v1, j, a);
         put(vx, j, b);
         FL_UNROLL_ALL
         for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
-      }
-      FL_UNROLL_ALL
-      for (int i = 0; i < B; ++i) {
-        const bool fresh = i + 1 == B;
-        a_wait[i] = fnma(f[i + 1], a, fresh ? at<V>(ones, j + B) : a_wait[fresh ? i : i + 1]);
-        b_wait[i] = fnma(f[i + 1], b, fresh ? at<V>(x, j + B) : b_wait[fresh ? i : i + 1]);
-        FL_UNROLL_ALL
-        for (int e = 0; e < B - i; ++e) {
-          const bool first_touch = e == B - i - 1;
-          V before =
-              first_touch ? at<V>(s, (j + 1 + i) * (B + 1) + e) : w[first_touch ? i : i + 1][e];
-          if (first_touch && e == 0) before += t;
-          w[i][e] = fnma(f[i + 1], u[i + 1 + e], before);
-        }
       }
     }
   }
@@ -272,54 +229,73 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
     FL_UNROLL_ALL
     for (int e = 0; e < B - i; ++e) z[i][e] = V(0.0);
   }
+  V ahead[kSlots][B + 1];  // rows of l
+  const auto ask = [&](V(&row)[B + 1], int j) {
+    FL_UNROLL_ALL
+    for (int k = B; k >= 1; --k) row[k] = at<V>(l, j * B + k - 1);
+  };
   const V ct = c * t;
-  for (int j = n - 1; j >= first; --j) {
-    const V inverse = at<V>(inv_d, j);
-    V f[B + 1], w[B + 1];
-    V a = at<V>(v1, j) * inverse, b = at<V>(vx, j) * inverse;
+  V one_next = at<V>(ones, n - 1), x_next = at<V>(x, n - 1);
+  FL_UNROLL_ALL
+  for (int r = 0; r < kAhead; ++r) ask(ahead[r], n - 1 - r > first ? n - 1 - r : first);
+  for (int begin = n - 1; begin >= first; begin -= kSlots) {
     FL_UNROLL_ALL
-    for (int k = B; k >= 1; --k) {
-      f[k] = at<V>(l, j * B + k - 1);
-      a = fnma(f[k], a_last[k - 1], a);
-      b = fnma(f[k], b_last[k - 1], b);
-    }
-    V d = inverse, d2(0.0);
-    FL_UNROLL_ALL
-    for (int e = B; e >= 1; --e) {
-      V sum(0.0), sum2(0.0);
+    for (int r = 0; r < kSlots; ++r) {
+      const int j = begin - r;
+      if (j < first) break;
+      // what is wanted last of a row is asked for first, or a row before
+      const V inverse = at<V>(inv_d, j), one_here = one_next, x_here = x_next;
+      one_next = at<V>(ones, j > first ? j - 1 : j);
+      x_next = at<V>(x, j > first ? j - 1 : j);
+      V w[B + 1], a = at<V>(v1, j), b = at<V>(vx, j);
+      V(&f)[B + 1] = ahead[r];
+      if constexpr (kAhead == 0) ask(f, j);
+      FL_UNROLL_ALL
+      for (int e = B; e >= 1; --e) {
+        V sum(0.0), sum2(0.0);
+        FL_UNROLL_ALL
+        for (int k = B; k >= 2; k -= 2) {
+          sum = fnma(f[k], k >= e ? z[e - 1][k - e] : z[k - 1][e - k], sum);
+          const int m = k - 1;
+          sum2 = fnma(f[m], m >= e ? z[e - 1][m - e] : z[m - 1][e - m], sum2);
+        }
+        w[e] = sum + sum2;
+      }
+      V d = inverse, d2(0.0);
+      a *= inverse;
+      b *= inverse;
+      FL_UNROLL_ALL
+      for (int k = B; k >= 1; --k) {
+        a = fnma(f[k], a_last[k - 1], a);
+        b = fnma(f[k], b_last[k - 1], b);
+      }
       FL_UNROLL_ALL
       for (int k = B; k >= 2; k -= 2) {
-        sum = fnma(f[k], k >= e ? z[e - 1][k - e] : z[k - 1][e - k], sum);
-        const int m = k - 1;
-        sum2 = fnma(f[m], m >= e ? z[e - 1][m - e] : z[m - 1][e - m], sum2);
+        d = fnma(f[k], w[k], d);
+        d2 = fnma(f[k - 1], w[k - 1], d2);
       }
-      w[e] = sum + sum2;
-    }
-    FL_UNROLL_ALL
-    for (int k = B; k >= 2; k -= 2) {
-      d = fnma(f[k], w[k], d);
-      d2 = fnma(f[k - 1], w[k - 1], d2);
-    }
-    w[0] = d + d2;
-    FL_UNROLL_ALL
-    for (int i = B - 1; i >= 1; --i) {
-      a_last[i] = a_last[i - 1];
-      b_last[i] = b_last[i - 1];
+      w[0] = d + d2;
       FL_UNROLL_ALL
-      for (int e = 0; e < B - i; ++e) z[i][e] = z[i - 1][e];
+      for (int i = B - 1; i >= 1; --i) {
+        a_last[i] = a_last[i - 1];
+        b_last[i] = b_last[i - 1];
+        FL_UNROLL_ALL
+        for (int e = 0; e < B - i; ++e) z[i][e] = z[i - 1][e];
+      }
+      FL_UNROLL_ALL
+      for (int e = 0; e < B; ++e) z[0][e] = w[e];
+      a_last[0] = a;
+      b_last[0] = b;
+      if constexpr (kAhead > 0) ask(f, j - kAhead > first ? j - kAhead : first);
+      if (j >= last) continue;
+      double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
+      FL_UNROLL_ALL
+      for (int e = 0; e <= B; ++e) {
+        if (e <= nd) put(row, e, fnma(ct, w[e], e == 0 ? c : V(0.0)));
+      }
+      put(row, nd + 1, fma(c, one_here, -(ct * a)));
+      put(row, nd + 2, fma(c, x_here, -(ct * b)));
     }
-    FL_UNROLL_ALL
-    for (int e = 0; e < B; ++e) z[0][e] = w[e];
-    a_last[0] = a;
-    b_last[0] = b;
-    if (j >= last) continue;
-    double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
-    FL_UNROLL_ALL
-    for (int e = 0; e <= B; ++e) {
-      if (e <= nd) put(row, e, fnma(ct, w[e], e == 0 ? c : V(0.0)));
-    }
-    put(row, nd + 1, fma(c, at<V>(ones, j), -(ct * a)));
-    put(row, nd + 2, fma(c, at<V>(x, j), -(ct * b)));
   }
   return smallest;
 }
@@ -335,11 +311,11 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
   }
 }
 
-template <class V, int B, class Rhs, class Done>
+template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
 FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
   if constexpr (B <= kMostInRegisters) {
-    solve_registers<V, B>(n, l, inv_d, rhs, work, done, end);
+    solve_registers<V, B, kAhead>(n, l, inv_d, rhs, work, done, end);
   } else {
     for (int j = 0; j < n; ++j) put(work, j, rhs(j));
     solve<V, B>(n, l, inv_d, work);

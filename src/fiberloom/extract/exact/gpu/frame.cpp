@@ -38,11 +38,6 @@ int band_index(int band) {
   while (i + 1 < kBandCount && kDeviceBands[i] < band) ++i;
   return i;
 }
-int coupling_index(int half_width) {
-  int i = 0;
-  while (i + 1 < kBandCount && kDeviceCouplings[i] < half_width) ++i;
-  return i;
-}
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model)
     : p_(problem), double_pixels_(pixels_are_double), want_model_(want_model) {

@@ -120,8 +120,7 @@ class DeviceFrame {
   return {arena.take<double>(static_cast<std::size_t>(Packs::size(lanes, rows, width))), rows,
           width};
 }
-/// Index into the tables of bands and couplings.
+/// Index into the tables of bands.
 [[nodiscard]] int band_index(int band);
-[[nodiscard]] int coupling_index(int half_width);
 
 }  // namespace fiberloom::exact::gpu

@@ -11,11 +11,11 @@ namespace fiberloom::exact::gpu {
 /// Kernels with a band, one band after the other: bodies may instantiate them in several files.
 template <class Run, int I>
 void fill_band(DeviceKernels& k) {
-  constexpr int kB = kDeviceBands[I], kH = kDeviceCouplings[I];
+  constexpr int kB = kDeviceBands[I];
   k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
   k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
-  k.sweep_invert[I] = &Run::template launch_blocks<SweepInvertKernel<kB>>;
-  k.congruence[I] = &Run::template launch<SweepCongruenceKernel<kH>>;
+  k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
+  k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
   k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
   k.pole[I] = &Run::template launch<PoleKernel<kB>>;
@@ -43,10 +43,10 @@ void fill_common(DeviceKernels& k) {
   k.dot = &Run::template launch<DotKernel>;
   k.activate = &Run::template launch<CgActivateKernel>;
   k.residual = &Run::template launch<CgResidualKernel>;
-  k.begin = &Run::template launch<CgBeginKernel>;
-  k.step = &Run::template launch<CgStepKernel>;
+  k.begin = &Run::template launch_blocks<CgSumKernel<CgBegin>>;
+  k.step = &Run::template launch_blocks<CgSumKernel<CgStep>>;
   k.update = &Run::template launch<CgUpdateKernel>;
-  k.next = &Run::template launch<CgNextKernel>;
+  k.next = &Run::template launch_blocks<CgSumKernel<CgNext>>;
   k.direction = &Run::template launch<CgDirectionKernel>;
   k.sweep_load = &Run::template launch<SweepLoadKernel>;
   k.sweep_merge = &Run::template launch<SweepMergeKernel>;
@@ -57,8 +57,9 @@ void fill_common(DeviceKernels& k) {
   k.prove = &Run::template launch<RootProveKernel>;
   k.weight = &Run::template launch<RootWeightKernel>;
   k.truncation = &Run::template launch<RootTruncationKernel>;
+  k.worst = &Run::template launch<RootWorstKernel>;
   k.pole_sum = &Run::template launch<PoleSumKernel>;
-  k.scatter = &Run::template launch<ScatterKernel>;
+  k.scatter = &Run::template launch_blocks<ScatterKernel>;
   k.seam = &Run::template launch<SeamKernel>;
   k.light = &Run::template launch<LightKernel>;
   k.chi2 = &Run::template launch<Chi2Kernel>;

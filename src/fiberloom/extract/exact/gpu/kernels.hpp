@@ -5,6 +5,7 @@
 #include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
 #include "fiberloom/extract/exact/gpu/fit_lane.hpp"
 #include "fiberloom/extract/exact/gpu/prior_lane.hpp"
+#include "fiberloom/extract/exact/gpu/scatter_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
@@ -16,12 +17,11 @@ namespace fiberloom::exact::gpu {
 template <class Args>
 using Launch = void (*)(Stream&, long threads, const Args&);
 
-/// The first of the bands and couplings of linalg/banded.hpp (kernels_emulated.cpp checks it). What
-/// needs wider ones goes to the CPU: a thread's working set would be 130 KB at band 64, which CUDA
-/// reserves for every thread that the card could hold.
+/// The first of the bands, and as many couplings, of linalg/banded.hpp (kernels_emulated.cpp checks
+/// it). What needs wider ones goes to the CPU: a thread's working set would be 130 KB at band 64,
+/// which CUDA reserves for every thread that the card could hold.
 inline constexpr int kBandCount = 5;
 inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32};
-inline constexpr int kDeviceCouplings[kBandCount] = {4, 6, 8, 12, 16};
 inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
 
 /// Tiles of the normal equations, what is best first: bins, and those around them.
@@ -41,8 +41,8 @@ struct DeviceKernels {
   Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
   Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
   Launch<SweepArgs> sweep_load, sweep_merge;
-  Launch<SweepArgs> sweep_invert[kBandCount], congruence[kBandCount];
-  Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation;
+  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];
+  Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
   Launch<PoleArgs> pole[kBandCount], pole_sum;
   Launch<ScatterArgs> scatter, seam;

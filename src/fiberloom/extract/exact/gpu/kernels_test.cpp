@@ -185,7 +185,7 @@ TEST_P(SmallKernels, ABinWithoutAResultHasARowOfTheIdentityWhateverItLacks) {
   a.result.psf_fiber = card_.put(std::vector<int>{0});
   for (double** out : {&a.result.flux, &a.result.ivar, &a.result.xflux}) *out = card_.put(nothing);
   a.result.resolution = card_.put(std::vector<float>((2 * kNd + 1) * kWave, -1.0F));
-  emulated_kernels().scatter(card_.stream(), kWave * padded(1), a);
+  emulated_kernels().scatter(card_.stream(), ScatterKernel::blocks(a), a);
   const std::vector<double> flux = card_.get(a.result.flux, kWave),
                             ivar = card_.get(a.result.ivar, kWave);
   const std::vector<float> resolution = card_.get(a.result.resolution, (2 * kNd + 1) * kWave);

@@ -12,7 +12,7 @@ namespace fiberloom::exact::gpu {
 namespace {
 
 /// Bins of a core: short windows are free while threads are what is missing.
-constexpr int kSweepCore = 32, kSolveCore = 96;
+constexpr int kSweepCore = 32, kSolveCore = 128;
 
 /// Live bins in one piece, their rows going one way: what LightKernel searches in.
 struct LiveRange {
@@ -142,9 +142,13 @@ Cut short_windows(int nbin, int core, int skirt) {
 }
 
 int Problem::half_of(int bundle) const { return round_up_coupling(geometry_of(bundle).cross_band); }
-Cut Problem::sweep_cut(int half) const {
-  // a step leaves Schur terms up to a band beyond a core
-  return short_windows(nbin, kSweepCore, std::max(grid.guard + half, kWidestBand));
+/// What is left out at both ends of a solve has fallen on its way there and on its way back: to
+/// 1e-13 over two thirds of the guard.
+int Problem::sweep_skirt() const { return (2 * grid.guard + 2) / 3; }
+Cut Problem::sweep_cut() const {
+  Cut cut = short_windows(nbin, kSweepCore, sweep_skirt());
+  cut.rows = cut.skirt + cut.stride;  // a factor comes from above
+  return cut;
 }
 
 Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
@@ -178,13 +182,14 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   if (p.nbundle() == 0) return p;
   place_rows(p);
   pack_traces(p, executor);
-  // twice the decay length: the preconditioner then is the whole fibre's, to rounding
-  p.solve_cut = short_windows(p.nbin, kSolveCore, 2 * p.grid.guard);
+  // the preconditioner is the whole fibre's to what the guard leaves, 1e-10: far less than costs an
+  // iteration
+  p.solve_cut = short_windows(p.nbin, kSolveCore, p.grid.guard);
   const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
   // windows are read up to kMostInRegisters rows past their ends
   static_assert(lane::kMostInRegisters <= 2 * kLanes);
-  p.margin = std::max({over(p.sweep_cut(round_up_coupling(p.cross_band))), over(p.solve_cut),
-                       2 * p.grid.guard + kLanes}) +
+  p.margin = std::max({over(p.sweep_cut()), over(p.solve_cut), 2 * p.grid.guard + kLanes,
+                       p.grid.guard + kWidestBand + kWidestCoupling}) +
              2 * kLanes;
   return p;
 }

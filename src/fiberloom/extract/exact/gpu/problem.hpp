@@ -48,10 +48,12 @@ struct Problem {
     return bundle_first[static_cast<std::size_t>(bundle) + 1] -
            bundle_first[static_cast<std::size_t>(bundle)];
   }
-  /// Half-width of a bundle's couplings in the sweeps, and their windows: its own, whatever other
-  /// bundles are there, since results depend on it.
+  /// Half-width of a bundle's couplings in the sweeps: its own, whatever other bundles are there,
+  /// since results depend on it.
   [[nodiscard]] int half_of(int bundle) const;
-  [[nodiscard]] Cut sweep_cut(int half) const;
+  /// Bins around a row that a step of a sweep looks at.
+  [[nodiscard]] int sweep_skirt() const;
+  [[nodiscard]] Cut sweep_cut() const;
   [[nodiscard]] const BundleGeometry& geometry_of(int bundle) const {
     return geometry[device_bundle[static_cast<std::size_t>(bundle)]];
   }

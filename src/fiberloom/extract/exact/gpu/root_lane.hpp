@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long: the kernels of one stage, which share its arguments.
 // Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
 // then sums over the poles in fixed order (rules: recipe_lane.hpp). A batch is a list of
 // fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
@@ -41,7 +40,8 @@ struct RootArgs {
   int chunks, chunk_rows;
   int kept[kMostKept], nkept;
   double decay;
-  double* truncation;  ///< [nkept][lanes]
+  double* truncation;       ///< [nkept][lanes]
+  double* truncation_part;  ///< [nkept][parts][lanes]
 };
 
 /// S cut to the batch's band. Threads: rows by bin x padded count.
@@ -87,6 +87,7 @@ struct RootHighKernel {
     if (i >= a.count) return;
     const long pitch = padded(a.count);
     double high = 0, signal = 0;
+    FL_UNROLL
     for (long chunk = 0; chunk < a.chunks; ++chunk) {
       high = largest(high, a.partial[chunk * pitch + i]);
       signal = largest(signal, a.partial[(a.chunks + chunk) * pitch + i]);
@@ -200,19 +201,24 @@ struct RootWeightKernel {
   }
 };
 
-/// Truncation error for each band that might be kept. Threads: nkept x lanes.
+/// Truncation error for each band that might be kept, over a few rows. Threads: nkept x parts of a
+/// window x lanes.
 struct RootTruncationKernel {
   using Args = RootArgs;
+  static constexpr int kRows = 16;
+  FL_LANE_HD static int parts(const Cut& cut) { return (cut.rows + kRows - 1) / kRows; }
   FL_LANE_HD static void run(long thread, const Args& a) {
     const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes;
-    const int which = static_cast<int>(thread / lanes);
+    const int part = static_cast<int>(thread / lanes) % parts(a.cut);
+    const int which = static_cast<int>(thread / lanes) / parts(a.cut);
     const RootLane p = RootLane::of(lane, a.cut);
     if (which >= a.nkept || p.position >= a.count) return;
     const int kept = a.kept[which];
     const double tail = tail_of(a.decay);
     const long first = a.shape.margin + a.cut.first(p.window);
+    const int end = (part + 1) * kRows < a.cut.rows ? (part + 1) * kRows : a.cut.rows;
     double worst = 0;
-    for (int row = 0; row < a.cut.rows; ++row) {
+    for (int row = part * kRows; row < end; ++row) {
       double sum = 0;
       const double here = *a.weight.at(lane, row);
       for (int d = first_cut_off(kept, a.band); d <= a.band && row + d < a.cut.rows; ++d) {
@@ -221,7 +227,22 @@ struct RootTruncationKernel {
       }
       worst = largest(worst, sum);
     }
-    a.truncation[which * lanes + lane] = worst;
+    a.truncation_part[thread] = worst;
+  }
+};
+/// The worst part of each window. Threads: nkept x lanes.
+struct RootWorstKernel {
+  using Args = RootArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const long lanes = padded(a.count) * a.cut.count, lane = thread % lanes, which = thread / lanes;
+    if (which >= a.nkept || RootLane::of(lane, a.cut).position >= a.count) return;
+    const int parts = RootTruncationKernel::parts(a.cut);
+    double worst = 0;
+    FL_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      worst = largest(worst, a.truncation_part[(which * parts + part) * lanes + lane]);
+    }
+    a.truncation[thread] = worst;
   }
 };
 
@@ -290,15 +311,14 @@ struct PoleSumKernel {
     const int poles = a.poles[p.position];
     const long task = a.task[p.position - a.first] + static_cast<long>(p.window) * poles;
     double sum = 0;
-    for (int k = 0; k < poles; ++k) {
-      if (r.band <= lane::kMostInRegisters) {
-        sum += *a.out.at(task + k, row, item);
-      } else {  // [rows][nd + 1], [rows], [rows]
-        const long at = row + a.out_first;
-        const long index =
-            item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
-        sum += a.out.at(task + k, 0)[index * kWarp];
-      }
+    if (r.band <= lane::kMostInRegisters) {
+      FL_UNROLL
+      for (int k = 0; k < poles; ++k) sum += *a.out.at(task + k, row, item);
+    } else {  // [rows][nd + 1], [rows], [rows]
+      const long at = row + a.out_first;
+      const long index =
+          item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
+      for (int k = 0; k < poles; ++k) sum += a.out.at(task + k, 0)[index * kWarp];
     }
     *a.sums.at(lane, row, item) = sum;
   }
@@ -311,91 +331,6 @@ struct ResultView {
   int spec_min, nspec, nwave, guard;
   const double* width;   ///< [nwave] Angstrom
   const int* psf_fiber;  ///< [nfiber] of the frame
-};
-
-struct ScatterArgs {
-  PoleArgs pole;
-  ResultView result;
-  Packs phi;
-  double* seam;  ///< [count]
-};
-
-struct SumReader {
-  const ScatterArgs& a;
-  int position;
-  [[nodiscard]] FL_LANE_HD int window_of(int bin) const {
-    const Cut& cut = a.pole.root.cut;
-    return exact::window_of(bin, cut.stride, cut.count);
-  }
-  [[nodiscard]] FL_LANE_HD double in(int bin, int window, int item) const {
-    const Cut& cut = a.pole.root.cut;
-    const int row = bin - cut.first(window) - a.pole.out_first;
-    return *a.pole.sums.at(root_lane(position, window, cut), row, item);
-  }
-  [[nodiscard]] FL_LANE_HD double at(int bin, int item) const {
-    return in(bin, window_of(bin), item);
-  }
-  /// Of bin j of the result. Nothing is drowned: who has a shift is left to the CPU.
-  [[nodiscard]] FL_LANE_HD BinResult result_of(int j) const {
-    const RootArgs& r = a.pole.root;
-    const int bin = j + a.result.guard, fiber = r.fiber[position];
-    const long row = bin + r.shape.margin;
-    return bin_result(*a.phi.at(fiber, row), at(bin, a.pole.nd + 1), at(bin, a.pole.nd + 2),
-                      *r.x.at(fiber, row), a.result.width[j], false);
-  }
-};
-
-/// Flux, ivar and resolution of the requested fibres. Threads: nwave x padded count.
-struct ScatterKernel {
-  using Args = ScatterArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const RootArgs& r = a.pole.root;
-    const ResultView& out = a.result;
-    const long pitch = padded(r.count);
-    const int j = static_cast<int>(thread / pitch), i = static_cast<int>(thread % pitch);
-    if (j >= out.nwave || i >= r.count || a.pole.poles[i] == 0) return;
-    const int spec = out.psf_fiber[r.fiber[i]] - out.spec_min;
-    if (spec < 0 || spec >= out.nspec) return;
-    const int nd = a.pole.nd;
-    const SumReader read{a, i};
-    const BinResult found = read.result_of(j);
-    const long at = static_cast<long>(spec) * out.nwave + j;
-    out.flux[at] = found.flux;
-    out.ivar[at] = found.ivar;
-    out.xflux[at] = found.xflux;
-    for (int k = 0; k < 2 * nd + 1; ++k) {
-      const int row = j - nd + k, gap = row < j ? j - row : row - j;
-      double value = 0.0;
-      if (row >= 0 && row < out.nwave) {
-        const double scale = read.result_of(row).inverse_sum;
-        const int low = (row < j ? row : j) + out.guard;
-        value = scale != 0.0 ? read.at(low, gap) * scale : (gap == 0 ? 1.0 : 0.0);
-      }
-      out.resolution[(static_cast<long>(spec) * (2 * nd + 1) + k) * out.nwave + j] =
-          static_cast<float>(value);
-    }
-  }
-};
-
-/// As seam_difference(). Threads: padded count.
-struct SeamKernel {
-  using Args = ScatterArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const RootArgs& r = a.pole.root;
-    const int i = static_cast<int>(thread);
-    if (i >= r.count || a.pole.poles[i] == 0) return;
-    const SumReader read{a, i};
-    const int one = a.pole.nd + 1, x = a.pole.nd + 2;
-    double worst = 0;
-    for (int w = 1; w < r.cut.count; ++w) {
-      for (int j = w * r.cut.stride - 1; j <= w * r.cut.stride; ++j) {
-        if (j < 0 || j >= r.shape.nbin) continue;
-        worst = largest(worst, seam_of(read.in(j, w - 1, x), read.in(j, w - 1, one),
-                                       read.in(j, w, x), read.in(j, w, one)));
-      }
-    }
-    a.seam[i] = worst;
-  }
 };
 
 }  // namespace fiberloom::exact::gpu

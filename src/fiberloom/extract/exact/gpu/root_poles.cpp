@@ -172,7 +172,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
     first = last;
   }
   const ScatterArgs scatter{fixed, f_.result_, f_.n_.phi, seam};
-  k_.scatter(stream_, f_.result_.nwave * padded(root.count), scatter);
+  k_.scatter(stream_, ScatterKernel::blocks(scatter), scatter);
   k_.seam(stream_, root.count, scatter);
   std::vector<double> seams(n);
   f_.mail_.receive(seam, seams);

@@ -15,7 +15,7 @@ namespace fiberloom::exact::gpu {
 
 namespace {
 
-constexpr int kRowChunk = 64;
+constexpr int kRowChunk = 16;
 static_assert(kBands.size() <= kMostKept);
 
 int least_band_of(const Problem& p, int bundle) {
@@ -44,8 +44,8 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.n = frame.n_;
   s.band = band;
   for (const int b : bundles) s.half = std::max(s.half, frame.p_.half_of(b));  // all have the same
-  s.cut = frame.p_.sweep_cut(s.half);
-  s.ring = band <= lane::kMostInRegisters && ring_bytes(band, s.half) <= frame.shared_bytes_;
+  s.cut = frame.p_.sweep_cut();
+  s.tail = frame.p_.sweep_skirt();
   int places = 0;
   for (const int b : bundles) places += frame.p_.fibers_of(b);
   s.places.nbundle = static_cast<int>(bundles.size());
@@ -55,13 +55,18 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.left = take_packs(a, places, frame.shape_.rows(), band + 1);
   *after_s = a;
   s.right = take_packs(a, places, frame.shape_.rows(), band + 1);
-  const long lanes = s.lanes();
-  const int width = band + 2 * s.half;
-  s.matrix = take_packs(a, s.problems(), frame.shape_.rows(), band + 1);
-  s.columns = take_packs(a, s.problems(), frame.shape_.rows(), 2 * s.half + 1);
-  s.l = take_packs(a, lanes, s.cut.rows, band);
-  s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
-  s.inverse = take_packs(a, lanes, s.cut.rows + width, lane::inverse_row<WarpLane>(width));
+  const long loaded = static_cast<long>(kSweepGroup) * s.problems(), rows = frame.shape_.rows();
+  s.matrix = take_packs(a, loaded, rows, band + 1);
+  s.columns = take_packs(a, loaded, rows, 2 * s.half + 1);
+  s.l = take_packs(a, s.problems(), rows, band);
+  s.inv_d = take_packs(a, s.problems(), rows, 1);
+  if (band > lane::kMostInRegisters) {
+    s.wide_l = take_packs(a, s.lanes(), s.cut.rows, band);
+    s.wide_d = take_packs(a, s.lanes(), s.cut.rows, 1);
+  }
+  s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
+  const long columns = static_cast<long>(frame.shape_.nbin) * s.problems();
+  if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
   return s;
 }
 
@@ -87,6 +92,8 @@ RootArgs RootStage::root_arrays(const DeviceFrame& frame, int count, int band, c
   r.pivot = a.take<double>(static_cast<std::size_t>(lanes));
   r.norm = a.take<double>(static_cast<std::size_t>(lanes));
   r.truncation = a.take<double>(static_cast<std::size_t>(lanes * kMostKept));
+  r.truncation_part = a.take<double>(
+      static_cast<std::size_t>(lanes * kMostKept * RootTruncationKernel::parts(cut)));
   r.chunk_rows = kRowChunk;
   r.chunks = (cut.count * cut.stride + 2 * cut.skirt + kRowChunk - 1) / kRowChunk;
   r.partial = a.take<double>(2 * static_cast<std::size_t>(r.chunks * padded(count)));
@@ -186,14 +193,17 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   f_.mail_.send(s.places.fiber, fibers);
   f_.clear(s.left, s.places.nplace);
   f_.clear(s.right, s.places.nplace);
-  f_.clear(s.inverse, s.lanes());  // what lies outside a matrix must be zero, and stays so
-  const int band = band_index(batch.band), half = coupling_index(s.half);
+  f_.clear(s.l, s.problems());  // nothing couples outside the grid
+  f_.clear(s.inv_d, s.problems());
+  const int band = band_index(batch.band);
   const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
     stop_if_asked(f_.observer_);
-    k_.sweep_load(stream_, f_.shape_.rows() * padded(s.problems()), s);
-    k_.sweep_invert[band](stream_, s.lanes() / kWarp, s);
-    k_.congruence[half](stream_, (s.cut.stride + s.band) * s.lanes(), s);
+    if (s.step % kSweepGroup == 0) {
+      k_.sweep_load(stream_, f_.shape_.rows() * kSweepGroup * s.problems(), s);
+    }
+    k_.sweep_factor[band](stream_, s.lanes(), s);
+    k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
   }
   if (left_only) f_.clear(s.right, s.places.nplace);
   k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);
@@ -272,7 +282,8 @@ void RootStage::judge(Batch& batch, const RootArgs& start, std::vector<Attempt>&
   std::copy(batch.kept.begin(), batch.kept.end(), root.kept);
   const long lanes = padded(root.count) * root.cut.count;
   k_.weight(stream_, root.cut.rows * lanes, root);
-  k_.truncation(stream_, root.nkept * lanes, root);
+  k_.truncation(stream_, root.nkept * RootTruncationKernel::parts(root.cut) * lanes, root);
+  k_.worst(stream_, root.nkept * lanes, root);
   std::vector<double> truncation(static_cast<std::size_t>(root.nkept * lanes));
   f_.mail_.receive(root.truncation, truncation);
   const bool widest = batch.band >= p_.tuning.most_band;

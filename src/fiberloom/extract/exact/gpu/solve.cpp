@@ -7,12 +7,6 @@
 #include "loom/base/stop.hpp"
 
 namespace fiberloom::exact::gpu {
-namespace {
-
-/// Bins of a chunk of a sum: enough chunks to fill the card, few enough to add up in one thread.
-constexpr int kSumBins = 16;
-
-}  // namespace
 
 CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   CgArgs s{};
@@ -28,11 +22,9 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.z = take_packs(a, f, shape_.rows(), 1);
   s.p = take_packs(a, f, shape_.rows(), 1);
   s.q = take_packs(a, f, shape_.rows(), 1);
-  s.chunk_bins = kSumBins;
-  s.chunks = (p_.nbin + kSumBins - 1) / kSumBins;
   s.state = a.take<CgState>(static_cast<std::size_t>(p_.nbundle()));
   s.partial =
-      a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(s.chunks));
+      a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(p_.nbin));
   s.tolerance = kSolveShare * p_.tuning.tolerance_sigma;
   s.most_iterations = p_.tuning.most_iterations;
   return s;
@@ -53,7 +45,7 @@ void DeviceFrame::precondition(CgArgs& s, const Packs& from, const Packs& to) {
 void DeviceFrame::dot(CgArgs& s, const Packs& a, const Packs& b) {
   s.from = a;
   s.to = b;
-  k_->dot(*stream_, static_cast<long>(p_.nbundle()) * s.chunks, s);
+  k_->dot(*stream_, static_cast<long>(p_.nbundle()) * p_.nbin, s);
 }
 
 bool DeviceFrame::any_active(const CgArgs& s, std::vector<CgState>& states) {

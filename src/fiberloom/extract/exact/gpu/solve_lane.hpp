@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients on N x = y, all bundles at once, each with its own scalars: a bundle that has
 // converged stands still. Preconditioner: each fibre's banded factor, cut into windows whose skirts
-// make them agree to rounding.
+// make them agree to 1e-10.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
@@ -23,8 +23,7 @@ struct CgArgs {
   Packs x, r, z, p, q;   ///< by bin
   Packs from, to;        ///< what ApplyKernel and PreconditionKernel read and write
   CgState* state;        ///< [nbundle]
-  double* partial;       ///< [nbundle][chunks]
-  int chunks, chunk_bins;
+  double* partial;       ///< [nbundle][nbin]
   double tolerance;
   int most_iterations;
 };
@@ -100,28 +99,45 @@ struct ApplyKernel {
   }
 };
 
-/// partial[bundle][chunk] of from . to, in fixed order. Threads: nbundle x chunks.
+/// partial[bundle][bin] of from . to. Threads: nbin x nbundle.
 struct DotKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int bundle = static_cast<int>(thread / a.chunks);
-    const int first = static_cast<int>(thread % a.chunks) * a.chunk_bins;
-    if (bundle >= a.shape.nbundle) return;
+    const int bundle = static_cast<int>(thread % a.shape.nbundle);
+    const long bin = thread / a.shape.nbundle, j = bin + a.shape.margin;
+    if (bin >= a.shape.nbin) return;
     double sum = 0;
-    for (int j = first; j < a.shape.nbin && j < first + a.chunk_bins; ++j) {
-      for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
-        sum += *a.from.at(f, j + a.shape.margin) * *a.to.at(f, j + a.shape.margin);
-      }
+    FL_UNROLL
+    for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
+      sum += *a.from.at(f, j) * *a.to.at(f, j);
     }
-    a.partial[thread] = sum;
+    a.partial[static_cast<long>(bundle) * a.shape.nbin + bin] = sum;
   }
 };
 
-FL_LANE_HD inline double sum_partials(long bundle, const CgArgs& a) {
-  double sum = 0;
-  for (int c = 0; c < a.chunks; ++c) sum += a.partial[bundle * a.chunks + c];
-  return sum;
-}
+/// What follows from the sum of a bundle's partials, which is always added up in the same order.
+/// Blocks: nbundle.
+template <class Then>
+struct CgSumKernel {
+  using Args = CgArgs;
+  static constexpr int kThreads = 128;
+  static std::size_t shared_bytes(const Args&) { return kThreads * sizeof(double); }
+  FL_LANE_HD static int phases(const Args&) { return 2; }
+  FL_LANE_HD static void run(int phase, long bundle, int thread, const Args& a, double* shared) {
+    if (phase == 0) {
+      const double* partial = a.partial + bundle * a.shape.nbin;
+      double sum = 0;
+      FL_UNROLL
+      for (int bin = thread; bin < a.shape.nbin; bin += kThreads) sum += partial[bin];
+      shared[thread] = sum;
+    } else if (thread == 0) {
+      double sum = 0;
+      FL_UNROLL
+      for (int t = 0; t < kThreads; ++t) sum += shared[t];
+      Then::run(a.state[bundle], sum, a);
+    }
+  }
+};
 
 /// All bundles active, before anything. Threads: nbundle.
 struct CgActivateKernel {
@@ -142,26 +158,19 @@ struct CgResidualKernel {
   }
 };
 
-/// After the first z: rz, and who needs no iteration. Threads: nbundle.
-struct CgBeginKernel {
-  using Args = CgArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    if (thread >= a.shape.nbundle) return;
-    CgState& s = a.state[thread];
-    s.progress = begin_solve(sum_partials(thread, a));
+/// After the first z: rz, and who needs no iteration.
+struct CgBegin {
+  FL_LANE_HD static void run(CgState& s, double rz, const CgArgs& a) {
+    s.progress = begin_solve(rz);
     s.beta = 0;
     s.active = goes_on(s.progress, a.tolerance, a.most_iterations);
   }
 };
 
-/// After q = N p: the step. Threads: nbundle.
-struct CgStepKernel {
-  using Args = CgArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    if (thread >= a.shape.nbundle) return;
-    CgState& s = a.state[thread];
+/// After q = N p: the step.
+struct CgStep {
+  FL_LANE_HD static void run(CgState& s, double pq, const CgArgs&) {
     if (!s.active) return;
-    const double pq = sum_partials(thread, a);
     if (pq > 0) {
       s.step = s.progress.rz / pq;
     } else {
@@ -184,14 +193,11 @@ struct CgUpdateKernel {
   }
 };
 
-/// After z = M^-1 r: beta, and whether to go on. Threads: nbundle.
-struct CgNextKernel {
-  using Args = CgArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    if (thread >= a.shape.nbundle) return;
-    CgState& s = a.state[thread];
+/// After z = M^-1 r: beta, and whether to go on.
+struct CgNext {
+  FL_LANE_HD static void run(CgState& s, double rz, const CgArgs& a) {
     if (!s.active) return;
-    s.beta = note_iteration(s.progress, sum_partials(thread, a));
+    s.beta = note_iteration(s.progress, rz);
     s.active = goes_on(s.progress, a.tolerance, a.most_iterations);
   }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The two sweeps over the fibres of a bundle (marginal.cpp has the formulas): one step of both
-// sweeps of all bundles and windows is one launch. What a step leaves to the next fibre is kept by
-// bin, so that windows meet again after every step. Problems of a step are (sweep, bundle); lanes
-// are the problems of a window, then those of the next.
+// sweeps of all bundles and windows is two launches. Problems of a step are (sweep, bundle). Only
+// the factor of a fibre goes from row to row; it and what a step leaves to the next fibre are kept
+// by bin, so that windows meet again. The columns of a Schur term are computed one a thread.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
@@ -17,20 +17,34 @@ struct PlaceView {
   const int* fiber;         ///< [nplace] fibre of the frame
 };
 
+/// Steps whose matrices and couplings are loaded at once: neighbouring fibres share what a load
+/// fetches from memory.
+inline constexpr int kSweepGroup = 4;
+
 struct SweepArgs {
   Shape shape;
   NormalView n;
   PlaceView places;
-  Cut cut;
-  int band, half;           ///< of S; half-width of a coupling's columns
-  int step;                 ///< from fibre `step` of a sweep to the next
-  int ring;                 ///< of SweepInvertKernel: in the block's own memory
-  Packs left, right;        ///< by place and bin, width band + 1: Schur terms
-  Packs matrix, columns;    ///< by problem and bin
-  Packs l, inv_d, inverse;  ///< by lane and row of a window
+  Cut cut;                ///< rows: skirt and core
+  int band, half;         ///< of S; half-width of a coupling's columns
+  int tail;               ///< rows of M^-1 c behind those that are wanted
+  int step;               ///< from fibre `step` of a sweep to the next
+  int near;               ///< SweepTermKernel works in the block's own memory
+  Packs left, right;      ///< by place and bin, width band + 1: Schur terms
+  Packs matrix, columns;  ///< by problem of a group of steps, and bin
+  Packs l, inv_d;         ///< by problem and bin
+  Packs wide_l, wide_d;   ///< by lane and row of a window: of bands that registers do not hold
+  Packs work;             ///< by thread of SweepTermKernel, where its blocks have too little memory
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
-  [[nodiscard]] FL_LANE_HD long lanes() const {
-    return padded(static_cast<long>(problems()) * cut.count);
+  /// Windows of all problems, as many together as a step has threads for its factors.
+  [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
+  /// Rows of a column of M^-1 C, as far as it is computed.
+  [[nodiscard]] FL_LANE_HD int column_rows() const {
+    return 2 * half + 1 + (tail > band ? tail : band);
+  }
+  /// Where `matrix` and `columns` have a problem of this or another step of the group.
+  [[nodiscard]] FL_LANE_HD long slot(int of_step, int problem) const {
+    return static_cast<long>(of_step % kSweepGroup) * problems() + problem;
   }
 };
 
@@ -38,44 +52,42 @@ struct SweepArgs {
 struct SweepStep {
   int from, to;
   Packs terms;
-  FL_LANE_HD static SweepStep of(long problem, const SweepArgs& a) {
+  FL_LANE_HD static SweepStep of(int problem, int step, const SweepArgs& a) {
     SweepStep s{-1, -1, a.left};
-    if (problem >= a.problems()) return s;
-    const int bundle = static_cast<int>(problem % a.places.nbundle);
+    const int bundle = problem % a.places.nbundle;
     const int first = a.places.bundle_place[bundle], last = a.places.bundle_place[bundle + 1] - 1;
-    if (first + a.step >= last) return s;
+    if (first + step >= last) return s;
     if (problem < a.places.nbundle) {
-      s.from = first + a.step;
+      s.from = first + step;
       s.to = s.from + 1;
     } else {
       s.terms = a.right;
-      s.from = last - a.step;
+      s.from = last - step;
       s.to = s.from - 1;
     }
     return s;
   }
 };
-/// Problem and window of a lane; the last lanes may have a window that is none.
-struct SweepLane {
-  int problem, window;
-  FL_LANE_HD static SweepLane of(long lane, const SweepArgs& a) {
-    return {static_cast<int>(lane % a.problems()), static_cast<int>(lane / a.problems())};
-  }
-};
 
-/// Precision of the fibre that is eliminated, and its coupling by columns. Threads: rows by bin x
-/// padded problems.
+/// Of the steps of a group: precision of the fibre that is eliminated, and its coupling by columns.
+/// What the first step takes away is there already; SweepTermKernel does it for the others.
+/// Threads: rows by bin x steps x problems.
 struct SweepLoadKernel {
   using Args = SweepArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.problems()), row = thread / pitch, problem = thread % pitch;
+    const auto index = static_cast<unsigned>(thread),
+               problems = static_cast<unsigned>(a.problems());
+    const int problem = static_cast<int>(index % problems);
+    const int later = static_cast<int>(index / problems % kSweepGroup);
+    const long row = index / problems / kSweepGroup;
     if (row >= a.shape.rows()) return;
-    const SweepStep s = SweepStep::of(problem, a);
+    const SweepStep s = SweepStep::of(problem, a.step + later, a);
     if (s.to < 0) return;
     const int f = a.places.fiber[s.from], to = a.places.fiber[s.to];
+    const long slot = a.slot(a.step + later, problem);
     for (int d = 0; d <= a.band; ++d) {
       const double own = d <= a.shape.band ? *a.n.own.at(f, row, d) : 0.0;
-      *a.matrix.at(problem, row, d) = own - *s.terms.at(s.from, row, d);
+      *a.matrix.at(slot, row, d) = later == 0 ? own - *s.terms.at(s.from, row, d) : own;
     }
     const int cb = a.shape.cross_band;
     for (int g = -a.half; g <= a.half; ++g) {  // C[row + g, row] = N[(from, row + g), (to, row)]
@@ -83,96 +95,113 @@ struct SweepLoadKernel {
       if (g >= -cb && g <= cb && row + g >= 0 && row + g < a.shape.rows()) {
         value = f < to ? *a.n.cross[0].at(f, row + g, cb - g) : *a.n.cross[0].at(to, row, cb + g);
       }
-      *a.columns.at(problem, row, a.half + g) = value;
+      *a.columns.at(slot, row, a.half + g) = value;
     }
   }
 };
 
-/// Memory that the lanes of a block need for the rows of the inverse that are still wanted.
-inline std::size_t ring_bytes(int band, int half) {
-  return static_cast<std::size_t>(lane::inverse_ring(band, band + 2 * half)) * kWarp *
-         sizeof(double);
-}
-
-/// Factor and selected inverse of width band + 2 half. Blocks: lanes / 32.
+/// Factor of each window, of which the core's rows are kept: by bin, since the skirt before makes
+/// windows agree. Threads: windows x problems.
 template <int B>
-struct SweepInvertKernel {
+struct SweepFactorKernel {
   using Args = SweepArgs;
-  static constexpr int kThreads = kWarp;
-  static std::size_t shared_bytes(const Args& a) { return a.ring != 0 ? ring_bytes(B, a.half) : 0; }
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const int problem = static_cast<int>(thread % a.problems());
+    const int window = static_cast<int>(thread / a.problems());
+    if (window >= a.cut.count || SweepStep::of(problem, a.step, a).to < 0) return;
+    const long row = a.shape.margin + a.cut.first(window);
+    const double* matrix = a.matrix.at(a.slot(a.step, problem), row);
+    double *l = a.l.at(problem, row), *inv_d = a.inv_d.at(problem, row);
+    if constexpr (B <= lane::kMostInRegisters) {
+      lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
+    } else {
+      const double *wide_l = a.wide_l.at(thread, 0), *wide_d = a.wide_d.at(thread, 0);
+      lane::factor<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), a.wide_l.at(thread, 0),
+                                a.wide_d.at(thread, 0));
+      for (long i = a.cut.skirt; i < a.cut.rows; ++i) inv_d[i * kWarp] = wide_d[i * kWarp];
+      for (long i = a.cut.skirt * long{B}; i < a.cut.rows * long{B}; ++i) {
+        l[i * kWarp] = wide_l[i * kWarp];
+      }
+    }
+  }
+};
+
+/// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
+/// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out
+/// behind its last row falls twice, on its way there and back. Blocks: groups of bins x groups of
+/// problems: threads of a block read the same rows of l, of which memory gives lines of 16 numbers.
+template <int B>
+struct SweepTermKernel {
+  using Args = SweepArgs;
+  static constexpr int kThreads = 128;
+  static std::size_t column_bytes(const Args& a) {
+    return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
+  }
+  static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
+  /// Problems that a block treats side by side.
+  FL_LANE_HD static int abreast(const Args& a) {
+    int n = 1;
+    while (n < 16 && n < a.problems()) n *= 2;
+    return n;
+  }
+  FL_LANE_HD static int groups(const Args& a) {
+    return (a.problems() + abreast(a) - 1) / abreast(a);
+  }
+  FL_LANE_HD static long blocks(const Args& a) {
+    const int bins = kThreads / abreast(a);
+    return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
+  }
   FL_LANE_HD static int phases(const Args&) { return 1; }
   FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
-    const long lane = block * kWarp + thread;
-    const SweepLane p = SweepLane::of(lane, a);
-    if (p.window >= a.cut.count || SweepStep::of(p.problem, a).to < 0) return;
-    const double* matrix = a.matrix.at(p.problem, a.shape.margin + a.cut.first(p.window));
-    double *l = a.l.at(lane, 0), *inv_d = a.inv_d.at(lane, 0), *inverse = a.inverse.at(lane, 0);
-    if constexpr (B <= lane::kMostInRegisters) {
-      if (a.ring != 0) {
-        const int first = a.cut.skirt > a.half ? a.cut.skirt - a.half : 0;  // that columns meet
-        lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, first);
-        lane::selected_inverse_ring<WarpLane, B>(a.cut.rows, l, inv_d, B + 2 * a.half,
-                                                 shared + thread, inverse, first);
-        return;
-      }
+    const int wide = abreast(a), in_order = static_cast<int>(block);
+    const int problem = in_order % groups(a) * wide + thread % wide;
+    const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
+    if (bin >= a.shape.nbin || problem >= a.problems()) return;
+    if (a.near != 0) {
+      const int warp = thread / kWarp * a.column_rows();
+      column(problem, bin, a, shared + warp * kWarp + thread % kWarp);
+    } else {
+      column(problem, bin, a, a.work.at(static_cast<long>(bin) * a.problems() + problem, 0));
     }
-    lane::factor_somewhere<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d);
-    lane::selected_inverse<WarpLane, B>(a.cut.rows, l, inv_d, B + 2 * a.half, inverse);
   }
-};
 
-/// One column of E = C^T Z C: the Schur term of the next fibre. Threads: lanes x (stride + band); a
-/// block has the columns beside each other of the same lanes, which share most of what they read.
-template <int H>
-struct SweepCongruenceKernel {
-  using Args = SweepArgs;
-  static constexpr int kMostBand = 32;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pack = thread / kWarp / (a.cut.stride + a.band);
-    const long lane = pack * kWarp + thread % kWarp;
-    const int m = static_cast<int>(thread / kWarp % (a.cut.stride + a.band)) + a.cut.skirt;
-    const SweepLane p = SweepLane::of(lane, a);
-    if (p.window >= a.cut.count || m >= a.cut.rows) return;
-    const SweepStep s = SweepStep::of(p.problem, a);
+ private:
+  FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
+    const long row = bin + a.shape.margin;
+    const SweepStep s = SweepStep::of(problem, a.step, a);
     if (s.to < 0) return;
-    const int first_bin = a.cut.first(p.window);
-    const double* columns = a.columns.at(p.problem, a.shape.margin + first_bin);
-    const long column = static_cast<long>(a.columns.width) * kWarp;
-    const int low = m - a.band > a.cut.skirt ? m - a.band : a.cut.skirt;
-    const int core_end = a.cut.skirt + a.cut.stride;
-    const int high = m < core_end - 1 ? m : core_end - 1;
-    if (low > high) return;
-    const int width = a.band + 2 * H;
-    double c[2 * H + 1], t[kMostBand + 2 * H + 1];
+    const int width = 2 * a.half + 1;
+    const double* c = a.columns.at(a.slot(a.step, problem), row);
+    constexpr int kAhead = B <= 8 ? 4 : lane::kSolveRowsAhead<B>;  // registers for 16 warps
+    lane::solve_somewhere<WarpLane, B, kAhead>(
+        a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
+        [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
+        [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
+    double e[B + 1];  // c_(m + d) . y, from the middle of c outwards
+    c += a.half * kWarp;
+    y += a.half * kWarp;
+    const int down = width * kWarp;
     FL_UNROLL_ALL
-    for (int g = 0; g <= 2 * H; ++g) c[g] = columns[m * column + g * kWarp];
-    for (int row = low - H; row <= high + H; ++row) {
-      double sum = 0.0, sum2 = 0.0;
-      if (row >= 0 && row < a.cut.rows) {
-        const double* z = a.inverse.at(lane, row, width + m - H - row);
-        sum2 = c[2 * H] * z[2 * H * kWarp];
-        FL_UNROLL_ALL
-        for (int g = 0; g < 2 * H; g += 2) {
-          sum += c[g] * z[g * kWarp];
-          sum2 += c[g + 1] * z[(g + 1) * kWarp];
-        }
-      }
-      t[row - low + H] = sum + sum2;
-    }
-    for (int k = low; k <= high; ++k) {
-      const double* ck = columns + k * column;
-      const double* tk = t + (k - low);
-      double sum = 0.0, sum2 = ck[2 * H * kWarp] * tk[2 * H];
+    for (int d = 0; d <= B; ++d) e[d] = c[d * down] * y[d * kWarp];
+    FL_NO_UNROLL
+    for (int g = kWarp; g <= a.half * kWarp; g += kWarp) {
       FL_UNROLL_ALL
-      for (int g = 0; g < 2 * H; g += 2) {
-        sum += ck[g * kWarp] * tk[g];
-        sum2 += ck[(g + 1) * kWarp] * tk[g + 1];
-      }
-      const int bin = first_bin + k;
-      if (bin >= 0 && bin < a.shape.nbin) {
-        *s.terms.at(s.to, bin + a.shape.margin, m - k) = sum + sum2;
+      for (int d = 0; d <= B; ++d) {
+        e[d] += c[d * down - g] * y[d * kWarp - g];
+        e[d] += c[d * down + g] * y[d * kWarp + g];
       }
     }
+    if ((a.step + 1) % kSweepGroup != 0) {  // the next step's matrix is loaded
+      double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
+      double m[B + 1];
+      FL_UNROLL_ALL
+      for (int d = 0; d <= B; ++d) m[d] = next[d * kWarp];
+      FL_UNROLL_ALL
+      for (int d = 0; d <= B; ++d) next[d * kWarp] = m[d] - e[d];
+    }
+    double* terms = s.terms.at(s.to, row);
+    FL_UNROLL_ALL
+    for (int d = 0; d <= B; ++d) terms[d * kWarp] = e[d];
   }
 };
 

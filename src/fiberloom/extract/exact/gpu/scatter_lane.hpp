@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What leaves of the sums over the poles: spectra, resolution, differences at the seams.
+#pragma once
+
+#include "fiberloom/extract/exact/gpu/root_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+
+struct ScatterArgs {
+  PoleArgs pole;
+  ResultView result;
+  Packs phi;
+  double* seam;  ///< [count]
+};
+
+struct SumReader {
+  const ScatterArgs& a;
+  int position;
+  [[nodiscard]] FL_LANE_HD int window_of(int bin) const {
+    const Cut& cut = a.pole.root.cut;
+    return exact::window_of(bin, cut.stride, cut.count);
+  }
+  [[nodiscard]] FL_LANE_HD double in(int bin, int window, int item) const {
+    const Cut& cut = a.pole.root.cut;
+    const int row = bin - cut.first(window) - a.pole.out_first;
+    return *a.pole.sums.at(root_lane(position, window, cut), row, item);
+  }
+  [[nodiscard]] FL_LANE_HD double at(int bin, int item) const {
+    return in(bin, window_of(bin), item);
+  }
+  /// Of bin j of the result. Nothing is drowned: who has a shift is left to the CPU.
+  [[nodiscard]] FL_LANE_HD BinResult result_of(int j) const {
+    const RootArgs& r = a.pole.root;
+    const int bin = j + a.result.guard, fiber = r.fiber[position];
+    const long row = bin + r.shape.margin;
+    return bin_result(*a.phi.at(fiber, row), at(bin, a.pole.nd + 1), at(bin, a.pole.nd + 2),
+                      *r.x.at(fiber, row), a.result.width[j], false);
+  }
+};
+
+/// Flux, ivar and resolution of the requested fibres. Blocks: packs of positions x groups of bins.
+/// Neighbouring threads read neighbouring positions and write neighbouring bins: each diagonal goes
+/// through the block's memory.
+struct ScatterKernel {
+  using Args = ScatterArgs;
+  static constexpr int kThreads = 256, kBins = 32, kPitch = kBins + 1;
+  static std::size_t shared_bytes(const Args& a) {
+    return static_cast<std::size_t>(kBins + 2 * a.pole.nd) * kWarp * sizeof(double) +
+           kWarp * kPitch * sizeof(float);
+  }
+  FL_LANE_HD static int groups(const Args& a) { return (a.result.nwave + kBins - 1) / kBins; }
+  FL_LANE_HD static long blocks(const Args& a) {
+    return padded(a.pole.root.count) / kWarp * groups(a);
+  }
+  FL_LANE_HD static int phases(const Args& a) { return 1 + 2 * (2 * a.pole.nd + 1); }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
+    const int first_position = static_cast<int>(block / groups(a)) * kWarp;
+    const int first_bin = static_cast<int>(block % groups(a)) * kBins;
+    const int rows = kBins + 2 * a.pole.nd;
+    auto* tile = reinterpret_cast<float*>(shared + rows * kWarp);
+    if (phase == 0) {
+      for (int e = thread; e < rows * kWarp; e += kThreads) {
+        const int bin = first_bin - a.pole.nd + e / kWarp;
+        const bool mine = bin >= first_bin && bin < first_bin + kBins;
+        shared[e] = take_bin(first_position + e % kWarp, bin, mine, a);
+      }
+      return;
+    }
+    const int k = (phase - 1) / 2;
+    for (int e = thread; e < kBins * kWarp; e += kThreads) {
+      if (phase % 2 != 0) {
+        const int lane = e % kWarp, bin = e / kWarp;
+        tile[lane * kPitch + bin] =
+            entry(first_position + lane, first_bin + bin, k, shared[(bin + k) * kWarp + lane], a);
+      } else {
+        const int lane = e / kBins, bin = first_bin + e % kBins;
+        const int spec = spec_of(first_position + lane, a);
+        if (spec < 0 || bin >= a.result.nwave) continue;
+        const long row = static_cast<long>(spec) * (2 * a.pole.nd + 1) + k;
+        a.result.resolution[row * a.result.nwave + bin] = tile[lane * kPitch + e % kBins];
+      }
+    }
+  }
+
+ private:
+  /// Negative where a position has no spectrum to be given.
+  FL_LANE_HD static int spec_of(int position, const Args& a) {
+    const RootArgs& r = a.pole.root;
+    if (position >= r.count || a.pole.poles[position] == 0) return -1;
+    const int spec = a.result.psf_fiber[r.fiber[position]] - a.result.spec_min;
+    return spec < a.result.nspec ? spec : -1;
+  }
+  /// Writes what leaves of a bin, if it is the block's, and returns what scales its row of R.
+  FL_LANE_HD static double take_bin(int position, int bin, bool mine, const Args& a) {
+    const ResultView& out = a.result;
+    const int spec = spec_of(position, a);
+    if (spec < 0 || bin < 0 || bin >= out.nwave) return 0.0;
+    const BinResult found = SumReader{a, position}.result_of(bin);
+    if (mine) {
+      const long at = static_cast<long>(spec) * out.nwave + bin;
+      out.flux[at] = found.flux;
+      out.ivar[at] = found.ivar;
+      out.xflux[at] = found.xflux;
+    }
+    return found.inverse_sum;
+  }
+  /// Entry k of column `bin` of the resolution; `scale` is of its row.
+  FL_LANE_HD static float entry(int position, int bin, int k, double scale, const Args& a) {
+    const int nd = a.pole.nd, row = bin - nd + k, gap = row < bin ? bin - row : row - bin;
+    if (row < 0 || row >= a.result.nwave || bin >= a.result.nwave || spec_of(position, a) < 0) {
+      return 0.0F;
+    }
+    if (scale == 0.0) return gap == 0 ? 1.0F : 0.0F;
+    const int low = (row < bin ? row : bin) + a.result.guard;
+    return static_cast<float>(SumReader{a, position}.at(low, gap) * scale);
+  }
+};
+
+/// As seam_difference(). Threads: padded count.
+struct SeamKernel {
+  using Args = ScatterArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const RootArgs& r = a.pole.root;
+    const int i = static_cast<int>(thread);
+    if (i >= r.count || a.pole.poles[i] == 0) return;
+    const SumReader read{a, i};
+    const int one = a.pole.nd + 1, x = a.pole.nd + 2;
+    double worst = 0;
+    for (int w = 1; w < r.cut.count; ++w) {
+      for (int j = w * r.cut.stride - 1; j <= w * r.cut.stride; ++j) {
+        if (j < 0 || j >= r.shape.nbin) continue;
+        worst = largest(worst, seam_of(read.in(j, w - 1, x), read.in(j, w - 1, one),
+                                       read.in(j, w, x), read.in(j, w, one)));
+      }
+    }
+    a.seam[i] = worst;
+  }
+};
+
+}  // namespace fiberloom::exact::gpu
