@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "fiberloom/redshift/gpu/scan_device_lane.hpp"
 
@@ -30,11 +31,29 @@ class Mixed {
 
 std::size_t doubles_of(long count) { return static_cast<std::size_t>(count); }
 
+bool is_solved(const Curve& curve) { return curve.fitter->source().method != Method::kNmf; }
+
+int components_of(const Curve& curve) {
+  return is_solved(curve) && curve.fitter->has_evidence() ? curve.fitter->evidence().components : 0;
+}
+
 }  // namespace
 
 ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves) : set_(set), fast_(set) {
   cut_pixels();
-  for (Curve& curve : curves) plan_curve(curve);
+  std::vector<Curve*> order;
+  for (Curve& curve : curves) order.push_back(&curve);
+  const auto kind = [](const Curve* c) {
+    return std::tuple(is_solved(*c), components_of(*c), c->fitter->nbasis());
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Curve* a, const Curve* b) { return kind(a) < kind(b); });
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    while (end < order.size() && kind(order[end]) == kind(order[i])) ++end;
+    plan_group(std::span(order).subspan(i, end - i));
+    i = end;
+  }
 }
 
 std::size_t ScanProblem::targets() const noexcept {
@@ -57,7 +76,16 @@ void ScanProblem::cut_pixels() {
   }
 }
 
-void ScanProblem::plan_curve(Curve& curve) {
+void ScanProblem::plan_group(std::span<Curve*> curves) {
+  CurveGroup group{.first_plan = plans_.size(), .plans = curves.size()};
+  for (Curve* curve : curves) {
+    plans_.push_back(plan_curve(*curve));
+    group.packs += plans_.back().packs;
+  }
+  groups_.push_back(group);
+}
+
+CurvePlan ScanProblem::plan_curve(Curve& curve) {
   const Fitter& fitter = *curve.fitter;
   CurvePlan p;
   p.curve = &curve;
@@ -65,26 +93,26 @@ void ScanProblem::plan_curve(Curve& curve) {
   p.packs = (curve.z.size() + kLanes - 1) / kLanes;
   p.pack_doubles = fitter.sampler().pack_size();
   p.first_pack = tiles() == 0 ? 0 : reached_.size() / tiles();
-  p.solved = fitter.source().method != Method::kNmf;
-  p.components = p.solved && fitter.has_evidence() ? fitter.evidence().components : 0;
+  p.solved = is_solved(curve);
+  p.components = components_of(curve);
   p.sampled_at = sampled_;
   p.result_at = results_;
   p.result_doubles = doubles_of((p.solved ? 2 + p.nb : normal_size(p.nb)) * kLanes);
   sampled_ += p.packs * p.pack_doubles;
   results_ += p.packs * targets() * p.result_doubles;
-  p.table_at = tables_.size();
-  p.constant_at = p.table_at;
+  p.tables_at = tables_.size();
   if (p.components > 0) {
     const EvidenceTable& table = fitter.evidence();
     tables_.insert(tables_.end(), table.numbers.begin(), table.numbers.end());
-    p.constant_at = tables_.size();
+    p.constant_at = tables_.size() - p.tables_at;
     tables_.insert(tables_.end(), table.constant.begin(), table.constant.end());
   }
   const FastScan::Scales scales = FastScan::scales(fitter.source());
-  p.scale_at = tables_.size();
+  p.scale_at = tables_.size() - p.tables_at;
   tables_.insert(tables_.end(), scales.of_vector.begin(), scales.of_vector.end());
-  p.unit_at = tables_.size();
+  p.unit_at = tables_.size() - p.tables_at;
   tables_.insert(tables_.end(), scales.unit.begin(), scales.unit.end());
+  pack_tables_.insert(pack_tables_.end(), p.packs, static_cast<int>(p.tables_at));
   for (std::size_t pack = 0; pack < p.packs; ++pack) {
     const std::vector<Sampler::Reach> reach = fitter.reach(redshifts(p, pack));
     for (std::size_t g = 0; g < reach.size(); ++g) {
@@ -94,7 +122,7 @@ void ScanProblem::plan_curve(Curve& curve) {
       }
     }
   }
-  plans_.push_back(p);
+  return p;
 }
 
 ZPack ScanProblem::redshifts(const CurvePlan& plan, std::size_t pack) noexcept {
