@@ -130,7 +130,7 @@ class ScanRun {
   /// True when the templates had to go to the card.
   bool run() {
     upload();
-    const std::uint64_t content = resident_ > 0 ? p_.content() : 0;
+    const std::uint64_t content = resident_ > 0 ? p_.content(executor_) : 0;
     const bool fill = resident_ > 0 && place_->content != content;
     if (resident_ == 0) place_->content = 0;
     if (fill) {
@@ -371,7 +371,7 @@ void DeviceScan::leave_to_cpu(const std::string& failure) {
 }
 
 bool DeviceScan::scan_there(const TargetSet& set, std::span<Curve> curves, Executor& executor) {
-  const ScanProblem problem(set, curves);
+  const ScanProblem problem(set, curves, executor);
   const ScanNeeds needs(problem);
   if (options_.too_large == TooLarge::kCpu && any_left() && needs.least > places_.most_bytes()) {
     observer_.info("the scan needs more memory than the device has; the CPU makes it");

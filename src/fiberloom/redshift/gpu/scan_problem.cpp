@@ -37,9 +37,17 @@ int components_of(const Curve& curve) {
   return is_solved(curve) && curve.fitter->has_evidence() ? curve.fitter->evidence().components : 0;
 }
 
+void put_scales(const CurvePlan& plan, std::vector<double>& tables) {
+  const FastScan::Scales scales = FastScan::scales(plan.curve->fitter->source());
+  double* const own = tables.data() + plan.tables_at;
+  std::copy(scales.of_vector.begin(), scales.of_vector.end(), own + plan.scale_at);
+  std::copy(scales.unit.begin(), scales.unit.end(), own + plan.unit_at);
+}
+
 }  // namespace
 
-ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves) : set_(set), fast_(set) {
+ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor& executor)
+    : set_(set), fast_(set, executor) {
   cut_pixels();
   std::vector<Curve*> order;
   for (Curve& curve : curves) order.push_back(&curve);
@@ -54,6 +62,11 @@ ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves) : set_(s
     plan_group(std::span(order).subspan(i, end - i));
     i = end;
   }
+  reached_.resize(pack_tables_.size() * tiles());
+  executor.run(plans_.size(), [&](std::size_t k) {
+    put_scales(plans_[k], tables_);
+    find_reach(plans_[k]);
+  });
 }
 
 std::size_t ScanProblem::targets() const noexcept {
@@ -92,7 +105,7 @@ CurvePlan ScanProblem::plan_curve(Curve& curve) {
   p.nb = static_cast<int>(fitter.nbasis());
   p.packs = (curve.z.size() + kLanes - 1) / kLanes;
   p.pack_doubles = fitter.sampler().pack_size();
-  p.first_pack = tiles() == 0 ? 0 : reached_.size() / tiles();
+  p.first_pack = pack_tables_.size();
   p.solved = is_solved(curve);
   p.components = components_of(curve);
   p.sampled_at = sampled_;
@@ -107,41 +120,48 @@ CurvePlan ScanProblem::plan_curve(Curve& curve) {
     p.constant_at = tables_.size() - p.tables_at;
     tables_.insert(tables_.end(), table.constant.begin(), table.constant.end());
   }
-  const FastScan::Scales scales = FastScan::scales(fitter.source());
+  const std::size_t nb = fitter.nbasis();
   p.scale_at = tables_.size() - p.tables_at;
-  tables_.insert(tables_.end(), scales.of_vector.begin(), scales.of_vector.end());
-  p.unit_at = tables_.size() - p.tables_at;
-  tables_.insert(tables_.end(), scales.unit.begin(), scales.unit.end());
+  p.unit_at = p.scale_at + nb;
+  tables_.resize(tables_.size() + nb + doubles_of(normal_size(p.nb)));
   pack_tables_.insert(pack_tables_.end(), p.packs, static_cast<int>(p.tables_at));
-  for (std::size_t pack = 0; pack < p.packs; ++pack) {
-    const std::vector<Sampler::Reach> reach = fitter.reach(redshifts(p, pack));
+  return p;
+}
+
+void ScanProblem::find_reach(const CurvePlan& plan) {
+  int* to = reached_.data() + plan.first_pack * tiles();
+  for (std::size_t pack = 0; pack < plan.packs; ++pack) {
+    const std::vector<Sampler::Reach> reach = plan.curve->fitter->reach(redshifts(plan, pack));
     for (std::size_t g = 0; g < reach.size(); ++g) {
       for (std::size_t i = 0; i < fast_.grids()[g].padded; i += kReachTile) {
         const bool in = i >= reach[g].first && i < reach[g].last;
-        reached_.push_back(in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0);
+        *to++ = in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0;
       }
     }
   }
-  return p;
 }
 
 ZPack ScanProblem::redshifts(const CurvePlan& plan, std::size_t pack) noexcept {
   return pack_of(std::span(plan.curve->z).subspan(pack * kLanes));
 }
 
-std::uint64_t ScanProblem::content() const {
+std::uint64_t ScanProblem::content(Executor& executor) const {
   Mixed mixed;
   mixed.add(set_.halo());
   for (const WaveGrid& grid : set_.grids) mixed.add(grid.wave);
-  for (const CurvePlan& p : plans_) {
-    const Fitter& fitter = *p.curve->fitter;
+  std::vector<std::uint64_t> each(plans_.size());
+  executor.run(plans_.size(), [&](std::size_t k) {
+    const Fitter& fitter = *plans_[k].curve->fitter;
     const Template& t = fitter.source();
-    mixed.add(static_cast<std::uint64_t>(t.igm));
-    mixed.add(static_cast<std::uint64_t>(fitter.options().igm_edge));
-    mixed.add(p.curve->z);
-    mixed.add(t.wave);
-    mixed.add({t.flux.data(), t.flux.size()});
-  }
+    Mixed own;
+    own.add(static_cast<std::uint64_t>(t.igm));
+    own.add(static_cast<std::uint64_t>(fitter.options().igm_edge));
+    own.add(plans_[k].curve->z);
+    own.add(t.wave);
+    own.add({t.flux.data(), t.flux.size()});
+    each[k] = own.state();
+  });
+  for (const std::uint64_t state : each) mixed.add(state);
   return std::max<std::uint64_t>(mixed.state(), 1);
 }
 

@@ -37,7 +37,7 @@ struct CurveGroup {
 class ScanProblem {
  public:
   /// `set` and `curves` must outlive it.
-  ScanProblem(const TargetSet& set, std::span<Curve> curves);
+  ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor& executor);
 
   [[nodiscard]] const TargetSet& set() const noexcept { return set_; }
   [[nodiscard]] const FastScan& fast() const noexcept { return fast_; }
@@ -63,11 +63,12 @@ class ScanProblem {
   [[nodiscard]] static ZPack redshifts(const CurvePlan& plan, std::size_t pack) noexcept;
   /// A number that says what the templates on the pixels are: of templates, redshifts, wavelengths
   /// and hydrogen. Never 0.
-  [[nodiscard]] std::uint64_t content() const;
+  [[nodiscard]] std::uint64_t content(Executor& executor) const;
 
  private:
   void cut_pixels();
   void plan_group(std::span<Curve*> curves);
+  void find_reach(const CurvePlan& plan);
   [[nodiscard]] CurvePlan plan_curve(Curve& curve);
 
   const TargetSet& set_;
