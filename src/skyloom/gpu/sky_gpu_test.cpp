@@ -122,9 +122,9 @@ TEST(DeviceOffsets, AreTheCpusToTheLastBit) {
 
 TEST(DeviceOffsets, IterateAsTheCpuToTheLastBit) {
   SerialExecutor one;
-  auto plain = test::scan({.nside = 8, .samples = 3000, .noise = 1});
-  for (PlainStream& stream : plain) stream.step = 1;
-  plain[1].flags.assign(3000, 0);
+  auto plain = test::scan({.nside = 8, .samples = 20000, .noise = 1});
+  for (PlainStream& stream : plain) stream.step = 7;
+  plain[1].flags.assign(20000, 0);
   for (std::size_t i = 300; i < 1500; ++i) plain[1].flags[i] = 1;
   const SystemCase of(Healpix(8), plain, one);
   ASSERT_GT(of.system.size(), std::size_t{kSumBlock});  // sums of several blocks
