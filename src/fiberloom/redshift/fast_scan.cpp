@@ -2,6 +2,7 @@
 #include "fiberloom/redshift/fast_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fiberloom::redshift {
@@ -20,14 +21,14 @@ double power_of_two(double value) { return value > 0 ? std::exp2(std::ilogb(valu
 
 }  // namespace
 
-FastScan::FastScan(const TargetSet& set)
+FastScan::FastScan(const TargetSet& set, Executor& executor)
     : groups_((set.targets.size() + kGatherTargets - 1) / kGatherTargets),
       ndiag_(2 * set.halo() + 1),
       with_sky_(set.sky_terms > 0),
       weight_unit_(groups_ * kGatherTargets, 1.0),
       flux_unit_(groups_ * kGatherTargets, 1.0) {
-  for (std::size_t t = 0; t < set.targets.size(); ++t) find_units(set.targets[t], t);
-  for (std::size_t g = 0; g < set.grids.size(); ++g) grids_.push_back(grid_of(set, g));
+  executor.run(set.targets.size(), [&](std::size_t t) { find_units(set.targets[t], t); });
+  for (std::size_t g = 0; g < set.grids.size(); ++g) grids_.push_back(grid_of(set, g, executor));
 }
 
 void FastScan::find_units(const PreparedTarget& target, std::size_t t) {
@@ -42,7 +43,7 @@ void FastScan::find_units(const PreparedTarget& target, std::size_t t) {
   flux_unit_[t] = power_of_two(weighted_flux);
 }
 
-FastScan::Grid FastScan::grid_of(const TargetSet& set, std::size_t g) const {
+FastScan::Grid FastScan::grid_of(const TargetSet& set, std::size_t g, Executor& executor) const {
   Grid grid;
   grid.padded = (set.grids[g].wave.size() + kTile - 1) / kTile * kTile;
   grid.rows = Buffer<double>(grid.padded * ndiag_, 0.0);
@@ -50,33 +51,37 @@ FastScan::Grid FastScan::grid_of(const TargetSet& set, std::size_t g) const {
   const std::size_t size = tiles * groups_ * kFastTile * kGatherTargets;
   grid.weight = Buffer<float>(size, 0.0F);
   grid.weighted_flux = Buffer<float>(size, 0.0F);
-  std::vector<double> count(grid.padded, 0.0);
+  executor.run(tiles, [&](std::size_t tile) { fill_tile(set, g, tile, grid); });
+  return grid;
+}
+
+void FastScan::fill_tile(const TargetSet& set, std::size_t g, std::size_t tile, Grid& grid) const {
+  const std::size_t first = tile * kFastTile, end = std::min(first + kFastTile, grid.padded);
+  std::array<double, kFastTile> count{};
   for (std::size_t t = 0; t < set.targets.size(); ++t) {
+    const std::size_t group = t / kGatherTargets;
     for (const Block& block : set.targets[t].blocks) {
       if (block.grid != g) continue;
       const std::size_t shift = ndiag_ / 2 - block.ndiag / 2;
-      for (std::size_t i = 0; i < block.pixels; ++i) {
+      for (std::size_t i = first; i < std::min(end, block.pixels); ++i) {
         if (block.weight[i] == 0) continue;
-        const std::size_t tile = i / kFastTile, group = t / kGatherTargets;
-        const std::size_t at =
-            ((tile * groups_ + group) * kFastTile + i % kFastTile) * kGatherTargets +
-            t % kGatherTargets;
+        const std::size_t at = ((tile * groups_ + group) * kFastTile + i - first) * kGatherTargets +
+                               t % kGatherTargets;
         grid.weight[at] += static_cast<float>(block.weight[i] / weight_unit_[t]);
         grid.weighted_flux[at] +=
             static_cast<float>(block.weight[i] * block.flux[i] / flux_unit_[t]);
-        count[i] += 1;
+        count[i - first] += 1;
         for (std::size_t m = 0; m < block.ndiag; ++m) {
           grid.rows[i * ndiag_ + m + shift] += block.rows[i * block.ndiag + m];
         }
       }
     }
   }
-  for (std::size_t i = 0; i < grid.padded; ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     for (std::size_t m = 0; m < ndiag_; ++m) {
-      grid.rows[i * ndiag_ + m] /= std::max(count[i], 1.0);
+      grid.rows[i * ndiag_ + m] /= std::max(count[i - first], 1.0);
     }
   }
-  return grid;
 }
 
 FastScan::Scales FastScan::scales(const Template& t) {

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "fiberloom/redshift/fitter.hpp"
+#include "loom/base/executor.hpp"
 
 namespace fiberloom::redshift {
 
 class FastScan {
  public:
   FastScan() = default;
-  explicit FastScan(const TargetSet& set);
+  FastScan(const TargetSet& set, Executor& executor);
 
   /// Powers of two that bring a template's vectors to where floats have room, whatever their units.
   struct Scales {
@@ -54,7 +55,9 @@ class FastScan {
 
  private:
   void find_units(const PreparedTarget& target, std::size_t t);
-  [[nodiscard]] Grid grid_of(const TargetSet& set, std::size_t g) const;
+  [[nodiscard]] Grid grid_of(const TargetSet& set, std::size_t g, Executor& executor) const;
+  /// A tile of it.
+  void fill_tile(const TargetSet& set, std::size_t g, std::size_t tile, Grid& grid) const;
   /// Adds the sums over `count` pixels of a tile, in the units of scales.
   void gather_tile(const Fitter& fitter, std::size_t grid, std::size_t tile, std::size_t count,
                    Scratch& scratch) const;

@@ -4,6 +4,7 @@
 #include "fiberloom/redshift/scan.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "fiberloom/redshift/fast_scan.hpp"
 #include "fiberloom/status.hpp"
@@ -156,14 +157,20 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
 }
 
 std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,
-                                const ScanOptions& options) {
+                                const ScanOptions& options, Executor& executor) {
   const ScanKernels& kernels = scan_kernels(active_isa());
-  std::vector<Curve> curves;
-  for (const Template& t : templates) {
-    Curve curve;
-    curve.fitter = std::make_unique<Fitter>(set, t, kernels, options.fit);
-    curve.z = covered(curve.fitter->sampler(), t, set, options);
-    curves.push_back(std::move(curve));
+  std::vector<Curve> curves(templates.size());
+  std::vector<std::exception_ptr> failures(templates.size());  // the first template's is told
+  executor.run(templates.size(), [&](std::size_t k) {
+    try {
+      curves[k].fitter = std::make_unique<Fitter>(set, templates[k], kernels, options.fit);
+      curves[k].z = covered(curves[k].fitter->sampler(), templates[k], set, options);
+    } catch (const Error&) {
+      failures[k] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
   }
   if (std::all_of(curves.begin(), curves.end(), [](const Curve& c) { return c.z.empty(); })) {
     throw Error(kTemplateRange,
@@ -175,7 +182,7 @@ std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templat
 
 std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
                         const ScanOptions& options, Executor& executor, FastScanner* scanner) {
-  std::vector<Curve> curves = empty_curves(set, templates, options);
+  std::vector<Curve> curves = empty_curves(set, templates, options, executor);
   for (Curve& curve : curves) {
     curve.chi2 = Array2D<double>(set.targets.size(), curve.z.size());
     curve.penalty = Array2D<double>(set.targets.size(), curve.z.size());
@@ -190,7 +197,7 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
   const ScanMode mode = mode_of(set, options);
   const bool by_device = mode == ScanMode::kFast && scanner != nullptr && set.sky_terms == 0;
   if (by_device && scanner->scan(set, curves, executor)) return curves;
-  const FastScan fast = mode == ScanMode::kFast ? FastScan(set) : FastScan();
+  const FastScan fast = mode == ScanMode::kFast ? FastScan(set, executor) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);
   WorkPool<ScanWork> works;
   executor.run(tasks.size(), [&](std::size_t index) {

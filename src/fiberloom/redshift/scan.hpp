@@ -74,6 +74,6 @@ void store(const PackFit& fit, std::size_t target, std::size_t first, Curve& cur
 
 /// Fitters and grids without values: where chi2 comes from elsewhere.
 [[nodiscard]] std::vector<Curve> empty_curves(const TargetSet& set, const TemplateSet& templates,
-                                              const ScanOptions& options);
+                                              const ScanOptions& options, Executor& executor);
 
 }  // namespace fiberloom::redshift

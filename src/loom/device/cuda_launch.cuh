@@ -4,6 +4,7 @@
 
 #include "loom/device/gpu_runtime.hpp"
 
+#include "loom/device/copy_16.hpp"
 #include "loom/device/device.hpp"
 
 namespace loom {
@@ -31,6 +32,22 @@ __global__ void __launch_bounds__(K::kThreads) cuda_block_kernel(const typename 
   }
 }
 
+/// The same for a K whose threads keep a State from phase to phase, in registers: phase 0 finds
+/// zeros in it. What a phase began to copy by copy_16() is there when the next one begins. K
+/// says how many of its blocks a multiprocessor is to have room for.
+template <class K>
+__global__ void __launch_bounds__(K::kThreads, K::kBlocks)
+    cuda_state_kernel(const typename K::Args args) {
+  extern __shared__ double shared[];
+  typename K::State state{};
+  const int phases = K::phases(args);
+  for (int phase = 0; phase < phases; ++phase) {
+    K::run(phase, blockIdx.x, static_cast<int>(threadIdx.x), args, shared, state);
+    wait_for_copies();
+    __syncthreads();
+  }
+}
+
 struct CudaRun {
   template <class K>
   static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
@@ -50,6 +67,15 @@ struct CudaRun {
     }
     cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
                            static_cast<cudaStream_t>(stream.native())>>>(args);
+    check_cuda(cudaGetLastError(), "launch");
+  }
+  template <class K>
+  static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
+    if (blocks <= 0) return;
+    stream.count_launch();
+    cuda_state_kernel<K>
+        <<<static_cast<unsigned>(blocks), K::kThreads, static_cast<int>(K::shared_bytes(args)),
+           static_cast<cudaStream_t>(stream.native())>>>(args);
     check_cuda(cudaGetLastError(), "launch");
   }
   template <class K>

@@ -189,8 +189,9 @@ class EmulatedStream final : public Stream {
     later([this, n, kernel = std::move(kernel)] {
       const int phases = kernel.phases();
       grid(n, [&](long block) {
-        const auto shared = std::make_unique<double[]>((kernel.shared_bytes + 7) / 8);
-        std::memset(shared.get(), card_.options().rubbish, kernel.shared_bytes);
+        const std::size_t bytes = kernel.shared_bytes + kernel.state_bytes;
+        const auto shared = std::make_unique<double[]>((bytes + 7) / 8);
+        std::memset(shared.get(), card_.options().rubbish, bytes);
         const std::uint64_t step = far_step(static_cast<std::uint64_t>(kernel.threads));
         for (int phase = 0; phase < phases; ++phase) {
           for (int i = 0; i < kernel.threads; ++i) {

@@ -47,6 +47,7 @@ void run_emulated(Stream& stream, long threads, std::function<void(long)> kernel
 struct EmulatedBlocks {
   int threads = 1;
   std::size_t shared_bytes = 0;
+  std::size_t state_bytes = 0;  ///< of all threads, behind what they share; no memory of the card's
   std::function<int()> phases;  ///< asked when the kernel runs
   std::function<void(int phase, long block, int thread, double* shared)> run;
 };

@@ -17,9 +17,23 @@ struct EmulatedRun {
   static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
     refuse_host_pointers(stream, &args, sizeof args);
     run_emulated_blocks(stream, blocks,
-                        {K::kThreads, K::shared_bytes(args), [args] { return K::phases(args); },
+                        {K::kThreads, K::shared_bytes(args), 0, [args] { return K::phases(args); },
                          [args](int phase, long block, int thread, double* shared) {
                            K::run(phase, block, thread, args, shared);
+                         }});
+  }
+  template <class K>
+  static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
+    refuse_host_pointers(stream, &args, sizeof args);
+    const std::size_t shared_doubles = (K::shared_bytes(args) + 7) / 8;
+    run_emulated_blocks(stream, blocks,
+                        {K::kThreads, 8 * shared_doubles, K::kThreads * sizeof(typename K::State),
+                         [args] { return K::phases(args); },
+                         [args, shared_doubles](int phase, long block, int thread, double* shared) {
+                           auto* const states =
+                               reinterpret_cast<typename K::State*>(shared + shared_doubles);
+                           if (phase == 0) states[thread] = {};
+                           K::run(phase, block, thread, args, shared, states[thread]);
                          }});
   }
 };

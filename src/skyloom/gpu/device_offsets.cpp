@@ -21,6 +21,11 @@ std::size_t pixels_of(const OffsetSystem& system) {
   return sum;
 }
 
+std::size_t sum_blocks(std::size_t unknowns) {
+  constexpr auto kBlock = static_cast<std::size_t>(kSumBlock);
+  return (unknowns + kBlock - 1) / kBlock;
+}
+
 }  // namespace
 
 struct DeviceOffsets::Arrays {
@@ -30,7 +35,8 @@ struct DeviceOffsets::Arrays {
   RunPart* parts;
   Symmetric3* inverses;
   Stokes* pixels;
-  double *seen, *weights, *diagonal, *offsets, *out;
+  double *seen, *weights, *diagonal, *offsets, *out;  ///< offsets: p of an iteration; out: q
+  double *values, *x, *r, *z, *sums;
 
   Arrays(const OffsetView& view, std::size_t pixel_count, Arena& arena)
       : runs(arena.take<Run>(view.runs.size())),
@@ -47,7 +53,12 @@ struct DeviceOffsets::Arrays {
         weights(arena.take<double>(view.weights.size())),
         diagonal(arena.take<double>(view.weights.size())),
         offsets(arena.take<double>(view.weights.size())),
-        out(arena.take<double>(view.weights.size())) {}
+        out(arena.take<double>(view.weights.size())),
+        values(arena.take<double>(view.weights.size())),
+        x(arena.take<double>(view.weights.size())),
+        r(arena.take<double>(view.weights.size())),
+        z(arena.take<double>(view.weights.size())),
+        sums(arena.take<double>(2 * sum_blocks(view.weights.size()))) {}
 };
 
 DeviceOffsets::~DeviceOffsets() = default;
@@ -156,40 +167,98 @@ void DeviceOffsets::sum_shared() {
 }
 
 void DeviceOffsets::apply(std::span<const double> a, std::span<double> out) {
+  send(*stream_, arrays_->offsets, a, staging_);
+  apply_there();
+  fetch(*stream_, out, arrays_->out, staging_);
+}
+
+void DeviceOffsets::apply_there() {
   const Arrays& at = *arrays_;
-  const auto pixels = static_cast<long>(pixels_);
-  send(*stream_, at.offsets, a, staging_);
+  const auto pixels = static_cast<long>(pixels_), baselines = static_cast<long>(system_.size());
   {
     const DeviceStage stage(*stream_, "accumulate");
+    kernels_.value(*stream_, baselines,
+                   {.weights = at.weights, .offsets = at.offsets, .values = at.values});
     kernels_.accumulate(*stream_, pixels,
                         {.runs = at.runs,
                          .starts = at.pixel_starts,
                          .pixel_runs = at.pixel_runs,
                          .pixel_baselines = at.pixel_baselines,
-                         .weights = at.weights,
-                         .offsets = at.offsets,
+                         .values = at.values,
                          .sums = at.pixels});
   }
   sum_shared();
-  {
-    const DeviceStage stage(*stream_, "project");
-    kernels_.weigh(*stream_, pixels, {.inverses = at.inverses, .pixels = at.pixels});
-    kernels_.project(*stream_, static_cast<long>(system_.view().parts.size()),
-                     {.runs = at.runs,
-                      .parts = at.parts,
-                      .first_pixels = at.first_pixels,
-                      .pixels = at.pixels,
-                      .seen = at.seen});
-    kernels_.collect(*stream_, static_cast<long>(a.size()),
-                     {.seen = at.seen,
-                      .starts = at.baseline_starts,
-                      .places = at.places,
-                      .weights = at.weights,
-                      .diagonal = at.diagonal,
-                      .offsets = at.offsets,
-                      .out = at.out});
+  const DeviceStage stage(*stream_, "project");
+  kernels_.weigh(*stream_, pixels, {.inverses = at.inverses, .pixels = at.pixels});
+  kernels_.project(*stream_, static_cast<long>(system_.view().parts.size()),
+                   {.runs = at.runs,
+                    .parts = at.parts,
+                    .first_pixels = at.first_pixels,
+                    .pixels = at.pixels,
+                    .seen = at.seen});
+  kernels_.collect(*stream_, baselines,
+                   {.seen = at.seen,
+                    .starts = at.baseline_starts,
+                    .places = at.places,
+                    .weights = at.weights,
+                    .diagonal = at.diagonal,
+                    .offsets = at.offsets,
+                    .out = at.out});
+}
+
+void DeviceOffsets::put(SolverState& state) {
+  send(*stream_, arrays_->x, state.x, staging_);
+  send(*stream_, arrays_->r, state.r, staging_);
+  send(*stream_, arrays_->offsets, state.p, staging_);
+}
+
+void DeviceOffsets::get(SolverState& state) {
+  for (auto* to : {&state.x, &state.r, &state.p}) to->resize(system_.size());
+  fetch(*stream_, state.x, arrays_->x, staging_);
+  fetch(*stream_, state.r, arrays_->r, staging_);
+  fetch(*stream_, state.p, arrays_->offsets, staging_);
+}
+
+SolverVectors::Moved DeviceOffsets::fetch_sums() {
+  std::vector<double> sums(2 * sum_blocks(system_.size()));
+  fetch(*stream_, sums, arrays_->sums, staging_);
+  Moved out;
+  for (std::size_t k = 0; k < sums.size(); k += 2) {
+    out.residual += sums[k];
+    out.rho += sums[k + 1];
   }
-  fetch(*stream_, out, at.out, staging_);
+  out.residual = sum_of(system_.company(), out.residual);
+  out.rho = sum_of(system_.company(), out.rho);
+  return out;
+}
+
+double DeviceOffsets::apply() {
+  const Arrays& at = *arrays_;
+  apply_there();
+  kernels_.curve(
+      *stream_, static_cast<long>(sum_blocks(system_.size())),
+      {.count = static_cast<long>(system_.size()), .p = at.offsets, .q = at.out, .sums = at.sums});
+  return fetch_sums().residual;
+}
+
+SolverVectors::Moved DeviceOffsets::move(double step) {
+  const Arrays& at = *arrays_;
+  kernels_.move(*stream_, static_cast<long>(sum_blocks(system_.size())),
+                {.count = static_cast<long>(system_.size()),
+                 .step = step,
+                 .p = at.offsets,
+                 .q = at.out,
+                 .diagonal = at.diagonal,
+                 .x = at.x,
+                 .r = at.r,
+                 .z = at.z,
+                 .sums = at.sums});
+  return fetch_sums();
+}
+
+void DeviceOffsets::turn(double factor) {
+  kernels_.turn(*stream_, static_cast<long>(system_.size()),
+                {.factor = factor, .z = arrays_->z, .p = arrays_->offsets});
 }
 
 }  // namespace skyloom

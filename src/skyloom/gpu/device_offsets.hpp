@@ -10,6 +10,7 @@
 
 #include "loom/device/device.hpp"
 #include "skyloom/mapping/offset_system.hpp"
+#include "skyloom/mapping/solve.hpp"
 
 namespace skyloom {
 
@@ -19,12 +20,15 @@ struct SkyKernels;
 
 /// Runs and pixels of a system on a device. One thread. On a card its results differ from the CPU's
 /// by rounding (it has fused multiply-adds), emulated they are the same bytes.
-class DeviceOffsets {
+///
+/// As SolverVectors it makes whole iterations there: nothing but sums of blocks of unknowns comes
+/// back, which are added up in the CPU's order.
+class DeviceOffsets final : public SolverVectors {
  public:
   /// The system outlives it; the device is taken over. Throws kDevice: no memory for the system, or
   /// the device fails, apply() too.
   DeviceOffsets(const OffsetSystem& system, std::unique_ptr<Device> device);
-  ~DeviceOffsets();
+  ~DeviceOffsets() override;
 
   /// Device memory of a system.
   [[nodiscard]] static std::size_t device_bytes(const OffsetSystem& system);
@@ -33,8 +37,16 @@ class DeviceOffsets {
   /// of the host.
   void apply(std::span<const double> a, std::span<double> out);
 
+  void put(SolverState& state) override;
+  void get(SolverState& state) override;
+  double apply() override;
+  Moved move(double step) override;
+  void turn(double factor) override;
+
  private:
   struct Arrays;
+  void apply_there();
+  [[nodiscard]] Moved fetch_sums();
   void number_pixels();
   void send_runs();
   void sum_shared();

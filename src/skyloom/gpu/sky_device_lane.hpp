@@ -69,6 +69,18 @@ struct CompressKernel {
   }
 };
 
+/// Offsets times the weights of their samples. Threads: baselines.
+struct ValueArgs {
+  const double *weights = nullptr, *offsets = nullptr;
+  double* values = nullptr;
+};
+struct ValueKernel {
+  using Args = ValueArgs;
+  FL_LANE_HD static void run(long baseline, const Args& a) {
+    a.values[baseline] = a.weights[baseline] * a.offsets[baseline];
+  }
+};
+
 /// Offsets to P^T N^-1 M a of each pixel: the runs of a pixel stand together, in the CPU's order.
 /// Threads: pixels.
 struct AccumulateArgs {
@@ -76,7 +88,7 @@ struct AccumulateArgs {
   const std::uint64_t* starts = nullptr;      ///< of each pixel's places, and an end
   const std::uint32_t* pixel_runs = nullptr;  ///< at each place: a run, and its baseline
   const std::uint32_t* pixel_baselines = nullptr;
-  const double *weights = nullptr, *offsets = nullptr;  ///< of baselines
+  const double* values = nullptr;  ///< of baselines: weights times offsets
   Stokes* sums = nullptr;
 };
 struct AccumulateKernel {
@@ -84,8 +96,7 @@ struct AccumulateKernel {
   FL_LANE_HD static void run(long pixel, const Args& a) {
     Stokes sum;
     for (std::uint64_t k = a.starts[pixel]; k < a.starts[pixel + 1]; ++k) {
-      const std::uint32_t baseline = a.pixel_baselines[k];
-      lane::add_run(a.runs[a.pixel_runs[k]], a.weights[baseline] * a.offsets[baseline], sum);
+      lane::add_run(a.runs[a.pixel_runs[k]], a.values[a.pixel_baselines[k]], sum);
     }
     a.sums[pixel] = sum;
   }
@@ -138,6 +149,92 @@ struct CollectKernel {
     a.out[baseline] = lane::collect(a.diagonal[baseline] * a.offsets[baseline], a.weights[baseline],
                                     a.seen, a.places, a.starts[baseline], a.starts[baseline + 1]);
   }
+};
+
+/// Two sums over a block of kSumBlock unknowns, in their order: all threads make the products of a
+/// piece side by side, then one thread for each sum adds them up one after the other.
+struct BlockSums {
+  static constexpr int kThreads = 256, kPiece = 1024;
+  static constexpr int kPhases = 2 * kSumBlock / kPiece;
+  static constexpr std::size_t kBytes = (2 * kPiece + 2) * sizeof(double);
+  double* shared;  ///< the products of either, then what was summed so far
+  /// product(i, to): unknown i's two, which go to to[0] and to[kPiece].
+  template <class Product>
+  FL_LANE_HD void add(int phase, long block, int thread, long count, double* out,
+                      const Product& product) const {
+    const long first = block * kSumBlock + phase / 2 * kPiece, left = count - first;
+    const int n = left < 0 ? 0 : left < kPiece ? static_cast<int>(left) : kPiece;
+    if (phase % 2 == 0) {
+      for (int i = thread; i < n; i += kThreads) product(first + i, shared + i);
+      return;
+    }
+    constexpr int kWarp = 32;  // neither waits for the other
+    const int which = thread / kWarp;
+    if (which > 1 || thread % kWarp != 0) return;
+    double& so_far = shared[2 * kPiece + which];
+    const double* const from = shared + which * kPiece;
+    double sum = phase == 1 ? 0 : so_far;
+    FL_UNROLL
+    for (int i = 0; i < n; ++i) sum += from[i];
+    so_far = sum;
+    if (phase + 1 == kPhases) out[2 * block + which] = sum;
+  }
+};
+
+/// p q of each block of unknowns. Blocks: of kSumBlock unknowns.
+struct CurveArgs {
+  long count = 0;
+  const double *p = nullptr, *q = nullptr;
+  double* sums = nullptr;  ///< [block][2]; the second is 0
+};
+struct CurveKernel {
+  using Args = CurveArgs;
+  static constexpr int kThreads = BlockSums::kThreads;
+  static std::size_t shared_bytes(const Args&) { return BlockSums::kBytes; }
+  FL_LANE_HD static int phases(const Args&) { return BlockSums::kPhases; }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
+    BlockSums{shared}.add(phase, block, thread, a.count, a.sums, [&](long i, double* to) {
+      to[0] = a.p[i] * a.q[i];
+      to[BlockSums::kPiece] = 0;
+    });
+  }
+};
+
+/// x += step p, r -= step q, z = r through the diagonal; r r and r z of each block of unknowns.
+struct MoveArgs {
+  long count = 0;
+  double step = 0;
+  const double *p = nullptr, *q = nullptr, *diagonal = nullptr;
+  double *x = nullptr, *r = nullptr, *z = nullptr;
+  double* sums = nullptr;  ///< [block][2]
+};
+struct MoveKernel {
+  using Args = MoveArgs;
+  static constexpr int kThreads = BlockSums::kThreads;
+  static std::size_t shared_bytes(const Args&) { return BlockSums::kBytes; }
+  FL_LANE_HD static int phases(const Args&) { return BlockSums::kPhases; }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
+    BlockSums{shared}.add(phase, block, thread, a.count, a.sums, [&](long i, double* to) {
+      a.x[i] += a.step * a.p[i];
+      const double r = a.r[i] + -a.step * a.q[i];
+      const double z = lane::over_diagonal(r, a.diagonal[i]);
+      a.r[i] = r;
+      a.z[i] = z;
+      to[0] = r * r;
+      to[BlockSums::kPiece] = r * z;
+    });
+  }
+};
+
+/// p = z + factor p. Threads: unknowns.
+struct TurnArgs {
+  double factor = 0;
+  const double* z = nullptr;
+  double* p = nullptr;
+};
+struct TurnKernel {
+  using Args = TurnArgs;
+  FL_LANE_HD static void run(long i, const Args& a) { a.p[i] = a.z[i] + a.factor * a.p[i]; }
 };
 
 }  // namespace skyloom::gpu

@@ -13,6 +13,7 @@
 #include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/gpu/device_pointing.hpp"
 #include "skyloom/gpu/device_runs.hpp"
+#include "skyloom/mapping/destripe.hpp"
 #include "skyloom/mapping/test_scan.hpp"
 
 namespace skyloom {
@@ -115,6 +116,28 @@ TEST(DeviceOffsets, AreTheCpusToTheLastBit) {
           EXPECT_EQ(found, want) << step << " " << nside;
         }
       }
+    }
+  }
+}
+
+TEST(DeviceOffsets, IterateAsTheCpuToTheLastBit) {
+  SerialExecutor one;
+  auto plain = test::scan({.nside = 8, .samples = 20000, .noise = 1});
+  for (PlainStream& stream : plain) stream.step = 7;
+  plain[1].flags.assign(20000, 0);
+  for (std::size_t i = 300; i < 1500; ++i) plain[1].flags[i] = 1;
+  const SystemCase of(Healpix(8), plain, one);
+  ASSERT_GT(of.system.size(), std::size_t{kSumBlock});  // sums of several blocks
+  const SolveLimits limits{.tolerance = 1e-12, .iterations = 7};
+  const Solution want = destripe(of.system, {}, limits, one);
+  ASSERT_EQ(want.residuals.size(), 7U);
+  for (const GridOrder order : kOrders) {
+    DeviceOffsets on_device(of.system, device_of(order));
+    for (int time = 0; time < 2; ++time) {
+      const Solution found = destripe(of.system, {}, limits, one, {}, nullptr,
+                                      Preconditioner::kBanded, {{}, &on_device});
+      EXPECT_EQ(found.residuals, want.residuals);
+      EXPECT_EQ(found.x, want.x);
     }
   }
 }

@@ -17,20 +17,28 @@ using Launch = void (*)(loom::Stream&, long threads, const Args&);
 struct SkyKernels {
   Launch<ExpandView> expand;
   Launch<CompressArgs> compress;
+  Launch<ValueArgs> value;
   Launch<AccumulateArgs> accumulate;
   Launch<WeighArgs> weigh;
   Launch<ProjectArgs> project;
   Launch<CollectArgs> collect;
+  Launch<CurveArgs> curve;  ///< of blocks
+  Launch<MoveArgs> move;    ///< of blocks
+  Launch<TurnArgs> turn;
 };
 
 template <class Run>
 [[nodiscard]] SkyKernels sky_kernels_of() {
   return {.expand = &Run::template launch<ExpandKernel>,
           .compress = &Run::template launch<CompressKernel>,
+          .value = &Run::template launch<ValueKernel>,
           .accumulate = &Run::template launch<AccumulateKernel>,
           .weigh = &Run::template launch<WeighKernel>,
           .project = &Run::template launch<ProjectKernel>,
-          .collect = &Run::template launch<CollectKernel>};
+          .collect = &Run::template launch<CollectKernel>,
+          .curve = &Run::template launch_blocks<CurveKernel>,
+          .move = &Run::template launch_blocks<MoveKernel>,
+          .turn = &Run::template launch<TurnKernel>};
 }
 
 /// Throws kUnsupported where emulation is not built in.

@@ -10,7 +10,8 @@
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kBand = 20;  // of the preconditioner, at first; doubled where a pivot fails
+constexpr std::size_t kPart = 4096;  // of what all threads share
+constexpr std::size_t kBand = 20;    // of the preconditioner, at first; doubled where a pivot fails
 
 /// A system with its prior: what the two verbs of the solver do, stream by stream.
 class PriorSystem {
@@ -123,27 +124,29 @@ void take_off_mean(const OffsetSystem& system, std::vector<double>& x) {
 
 Solution destripe(const OffsetSystem& system, const OffsetPrior& prior, const SolveLimits& limits,
                   Executor& executor, const Observer& observer, SolverMemory* memory,
-                  Preconditioner preconditioner, const OffsetVerb& elsewhere) {
+                  Preconditioner preconditioner, const Elsewhere& elsewhere) {
   const auto total = [&](double sum) { return sum_of(system.company(), sum); };
   const OffsetVerb here = [&](std::span<const double> x, std::span<double> out) {
     system.apply(x, out, executor);
   };
-  const OffsetVerb& apply = elsewhere ? elsewhere : here;
+  const OffsetVerb& apply = elsewhere.apply ? elsewhere.apply : here;
   // a process without streams has no filters, whatever the others have
   const bool has_prior = sum_of(system.company(), prior.empty() ? 0 : 1) > 0;
   if (!has_prior) {
     const std::span<const double> diagonal = system.diagonal();
     const auto by_diagonal = [&](std::span<const double> r, std::span<double> out) {
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
-      }
+      run_in_parts(executor, out.size(), kPart, [&](std::size_t first, std::size_t count) {
+        for (std::size_t i = first; i < first + count; ++i) {
+          out[i] = lane::over_diagonal(r[i], diagonal[i]);
+        }
+      });
     };
     Solution solution = conjugate_gradients({.right_side = system.right_side(),
                                              .rounding = system.rounding(),
                                              .apply = apply,
                                              .precondition = by_diagonal,
                                              .total = total},
-                                            limits, executor, observer, memory);
+                                            limits, executor, observer, memory, elsewhere.vectors);
     if (!system.knows_constant()) take_off_mean(system, solution.x);
     return solution;
   }

@@ -23,13 +23,20 @@ enum class Preconditioner { kBanded, kDiagonal };
 /// A a elsewhere than on the CPU: as OffsetSystem::apply().
 using OffsetVerb = std::function<void(std::span<const double> a, std::span<double> out)>;
 
+/// Who takes the steps instead of the CPU; empty: nobody.
+struct Elsewhere {
+  OffsetVerb apply;
+  /// All of an iteration, with the diagonal of A as its preconditioner: used where there is no
+  /// prior.
+  SolverVectors* vectors = nullptr;
+};
+
 /// Offsets of all baselines; left-out ones are 0, without a prior their weighted mean is. Solves (A
 /// + C_a^-1) a = b: `prior` has a filter for each stream, or there is none.
-/// `elsewhere`: makes A a; none: the system does.
 [[nodiscard]] Solution destripe(const OffsetSystem& system, const OffsetPrior& prior,
                                 const SolveLimits& limits, Executor& executor,
                                 const Observer& observer = {}, SolverMemory* memory = nullptr,
                                 Preconditioner preconditioner = Preconditioner::kBanded,
-                                const OffsetVerb& elsewhere = {});
+                                const Elsewhere& elsewhere = {});
 
 }  // namespace skyloom

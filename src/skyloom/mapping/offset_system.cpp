@@ -275,7 +275,9 @@ void OffsetSystem::apply(std::span<const double> a, std::span<double> out,
   });
   executor.run(away.size(),
                [&](std::size_t k) { apply_tile(shared_[k], away[k].data(), parts.data()); });
-  for (std::size_t b = 0; b < out.size(); ++b) out[b] = diagonal_[b] * a[b];
+  run_in_parts(executor, out.size(), kBaselinesOfTask, [&](std::size_t first, std::size_t count) {
+    for (std::size_t b = first; b < first + count; ++b) out[b] = diagonal_[b] * a[b];
+  });
   collect(parts.data(), out, out, executor);
 }
 

@@ -30,6 +30,9 @@ struct RunSums {
   double n = 0, q = 0, u = 0;
   RunProducts products;
 };
+/// Sums over unknowns go by blocks of so many, whoever makes them: their order is that of blocks,
+/// not of threads.
+inline constexpr int kSumBlock = 1 << 13;
 inline constexpr double kMostSamples = 1 << 24;  ///< of a run: counted exactly in float
 
 /// Runs of one baseline in one tile.
@@ -63,6 +66,11 @@ FL_LANE_HD inline void add_run(const Run& run, double value, Stokes& to) noexcep
 /// What its samples see of its pixel, summed.
 FL_LANE_HD inline double take_run(const Run& run, const Stokes& from) noexcept {
   return static_cast<double>(run.n) * from.i + run.q * from.q + run.u * from.u;
+}
+
+/// A residual through the diagonal preconditioner; a baseline that is left out stays 0.
+FL_LANE_HD inline double over_diagonal(double r, double diagonal) noexcept {
+  return diagonal > 0 ? r / diagonal : 0;
 }
 
 /// `from` less the weight times the sum of a baseline's parts, which stand at `places`.

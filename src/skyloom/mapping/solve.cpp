@@ -7,11 +7,12 @@
 
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
+#include "skyloom/mapping/run_lane.hpp"
 
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 13;  // of sums: their order is that of blocks, not of threads
+constexpr auto kBlock = static_cast<std::size_t>(kSumBlock);
 
 double dot(const LinearSystem& system, std::span<const double> a, std::span<const double> b,
            Executor& executor) {
@@ -30,9 +31,69 @@ double dot(const LinearSystem& system, std::span<const double> a, std::span<cons
   return system.total ? system.total(all) : all;
 }
 
-/// to += factor * from
-void add_scaled(double factor, std::span<const double> from, std::span<double> to) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * from[i];
+/// For each i of [0, n): change(i), which writes what is i's own.
+template <class Change>
+void over_all(std::size_t n, Executor& executor, const Change& change) {
+  executor.run((n + kBlock - 1) / kBlock, [&](std::size_t k) {
+    const std::size_t end = std::min(n, (k + 1) * kBlock);
+    for (std::size_t i = k * kBlock; i < end; ++i) change(i);
+  });
+}
+
+/// Here, with the system's verbs.
+class OwnVectors final : public SolverVectors {
+ public:
+  OwnVectors(const LinearSystem& system, Executor& executor)
+      : system_(system),
+        executor_(executor),
+        z_(system.right_side.size()),
+        q_(system.right_side.size()) {}
+  void put(SolverState& state) override {
+    at_.x = std::move(state.x);
+    at_.r = std::move(state.r);
+    at_.p = std::move(state.p);
+  }
+  void get(SolverState& state) override {
+    state.x = at_.x;
+    state.r = at_.r;
+    state.p = at_.p;
+  }
+  double apply() override {
+    system_.apply(at_.p, q_);
+    return dot(system_, at_.p, q_, executor_);
+  }
+  Moved move(double step) override {
+    over_all(z_.size(), executor_, [&](std::size_t i) {
+      at_.x[i] += step * at_.p[i];
+      at_.r[i] += -step * q_[i];
+    });
+    system_.precondition(at_.r, z_);
+    return {dot(system_, at_.r, at_.r, executor_), dot(system_, at_.r, z_, executor_)};
+  }
+  void turn(double factor) override {
+    over_all(z_.size(), executor_, [&](std::size_t i) { at_.p[i] = z_[i] + factor * at_.p[i]; });
+  }
+
+ private:
+  const LinearSystem& system_;
+  Executor& executor_;
+  SolverState at_;
+  std::vector<double> z_, q_;
+};
+
+/// x = 0, or where another run ended.
+SolverState first_state(const LinearSystem& system, Executor& executor, SolverMemory* memory) {
+  if (auto recalled = memory != nullptr ? memory->recall() : std::nullopt) {
+    return std::move(*recalled);
+  }
+  const std::size_t n = system.right_side.size();
+  SolverState at;
+  at.x.assign(n, 0.0);
+  at.r.assign(system.right_side.begin(), system.right_side.end());
+  at.p.resize(n);
+  system.precondition(at.r, at.p);
+  at.rho = dot(system, at.r, at.p, executor);
+  return at;
 }
 
 /// How far it is: the residual, and how many iterations there will be if it goes on to fall as it
@@ -53,47 +114,40 @@ void tell(const Observer& observer, const std::vector<double>& residuals,
 }  // namespace
 
 Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
-                             Executor& executor, const Observer& observer, SolverMemory* memory) {
+                             Executor& executor, const Observer& observer, SolverMemory* memory,
+                             SolverVectors* elsewhere) {
   const std::size_t n = system.right_side.size();
   const double first = std::sqrt(dot(system, system.right_side, system.right_side, executor));
   if (!(first > system.rounding))
     return {.x = std::vector<double>(n), .residuals = {}, .converged = true};
-  std::vector<double> z(n), q(n);
-  SolverState at;
-  if (auto recalled = memory != nullptr ? memory->recall() : std::nullopt) {
-    at = std::move(*recalled);
-  } else {
-    at.x.assign(n, 0.0);
-    at.r.assign(system.right_side.begin(), system.right_side.end());
-    system.precondition(at.r, z);
-    at.p = z;
-    at.rho = dot(system, at.r, z, executor);
-  }
+  SolverState at = first_state(system, executor, memory);
+  std::optional<OwnVectors> own;
+  SolverVectors& vectors = elsewhere != nullptr ? *elsewhere : own.emplace(system, executor);
+  vectors.put(at);
   bool converged = false;
   while (at.residuals.size() < limits.iterations) {
     if (memory != nullptr && observer.stop_requested && observer.stop_requested()) {
+      vectors.get(at);
       memory->save_at_stop(at);
     }
     stop_if_asked(observer);
-    system.apply(at.p, q);
-    const double curvature = dot(system, at.p, q, executor);
+    const double curvature = vectors.apply();
     if (!(curvature > 0)) break;  // nothing left but directions that no data tell of
-    const double step = at.rho / curvature;
-    add_scaled(step, at.p, at.x);
-    add_scaled(-step, q, at.r);
-    at.residuals.push_back(std::sqrt(dot(system, at.r, at.r, executor)) / first);
+    const SolverVectors::Moved moved = vectors.move(at.rho / curvature);
+    at.residuals.push_back(std::sqrt(moved.residual) / first);
     tell(observer, at.residuals, limits);
     if (at.residuals.back() <= std::max(limits.tolerance, system.rounding / first)) {
       converged = true;
       break;
     }
-    system.precondition(at.r, z);
-    const double next = dot(system, at.r, z, executor);
-    const double turn = next / at.rho;
-    at.rho = next;
-    for (std::size_t k = 0; k < n; ++k) at.p[k] = z[k] + turn * at.p[k];
-    if (memory != nullptr && memory->due()) memory->save(at);
+    vectors.turn(moved.rho / at.rho);
+    at.rho = moved.rho;
+    if (memory != nullptr && memory->due()) {
+      vectors.get(at);
+      memory->save(at);
+    }
   }
+  vectors.get(at);
   return {.x = std::move(at.x), .residuals = std::move(at.residuals), .converged = converged};
 }
 

@@ -44,6 +44,26 @@ struct SolverState {
   std::vector<double> residuals;
 };
 
+/// The vectors of an iteration, wherever they are, and what an iteration does to them.
+class SolverVectors {
+ public:
+  /// Sums over all unknowns, of all processes.
+  struct Moved {
+    double residual = 0;  ///< r r
+    double rho = 0;       ///< r z
+  };
+  virtual ~SolverVectors() = default;
+  /// x, r and p of a state, which it may be left without; get() gives them back.
+  virtual void put(SolverState& state) = 0;
+  virtual void get(SolverState& state) = 0;
+  /// q = A p; p q.
+  [[nodiscard]] virtual double apply() = 0;
+  /// x += step p, r -= step q, z = M r, M being the preconditioner.
+  [[nodiscard]] virtual Moved move(double step) = 0;
+  /// p = z + factor p.
+  virtual void turn(double factor) = 0;
+};
+
 /// Keeps states elsewhere, so that a run that ended can be gone on with. Of several processes all
 /// call the same verbs in the same order.
 class SolverMemory {
@@ -61,9 +81,11 @@ class SolverMemory {
 /// Starts from 0, or from what `memory` recalls: the same bytes at the end either way. 0 is the
 /// answer where |b| is rounding. Of directions in which A is 0 the answer has anything. Sums have a
 /// fixed order. Observer: progress "iterations, residual R" of as many
-/// as there will be if it goes on to fall as it did, stop.
+/// as there will be if it goes on to fall as it did, stop. `elsewhere`: where the iterations are
+/// made, with the same verbs; none: here.
 [[nodiscard]] Solution conjugate_gradients(const LinearSystem& system, const SolveLimits& limits,
                                            Executor& executor, const Observer& observer = {},
-                                           SolverMemory* memory = nullptr);
+                                           SolverMemory* memory = nullptr,
+                                           SolverVectors* elsewhere = nullptr);
 
 }  // namespace skyloom

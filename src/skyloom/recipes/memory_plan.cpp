@@ -92,7 +92,7 @@ double gls_bytes(const Amounts& data, double pixels, const TodSource& source, co
 double device_bytes(const Amounts& data, double pixels, Backend backend) {
   if (backend == Backend::kCpu) return 0;
   const double made = 12 * data.runs + 64 * pixels;
-  return backend == Backend::kEmulate ? made + 64 * data.runs + 80 * pixels + 40 * data.baselines
+  return backend == Backend::kEmulate ? made + 64 * data.runs + 80 * pixels + 72 * data.baselines
                                       : made;
 }
 

@@ -236,13 +236,15 @@ void solve_offsets(const TodSource& source, const MapJob& job, SolvedMaps& to,
   const OffsetPrior prior = priors(source, job);
   int kind = 0;
   std::unique_ptr<DeviceOffsets> steps;
-  OffsetVerb elsewhere;
+  Elsewhere elsewhere;
   if (device) {
     const DeviceInfo info = device->info();
     steps = on_device(*to.system, job.backend, std::move(device), observer);
     if (steps) {
       kind = device_kind(&info);
-      elsewhere = [&](std::span<const double> a, std::span<double> out) { steps->apply(a, out); };
+      elsewhere = {
+          .apply = [&](std::span<const double> a, std::span<double> out) { steps->apply(a, out); },
+          .vectors = steps.get()};
     }
   }
   std::optional<Checkpoint> checkpoint;

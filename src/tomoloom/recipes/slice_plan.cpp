@@ -166,7 +166,7 @@ SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer&
 
 void SliceEngine::reconstruct(const StackView& projections, const VolumeView& slices,
                               Executor& executor, const std::function<void(std::size_t)>& before) {
-  if (device_) return device_->reconstruct(projections, slices);
+  if (device_) return device_->reconstruct(projections, slices, executor);
   if (direct_) return direct_->reconstruct(projections, slices, executor);
   if (tilted_) return tilted_->reconstruct(projections, slices, executor);
   if (convolved_) return convolved_->reconstruct(projections, slices, executor, before);

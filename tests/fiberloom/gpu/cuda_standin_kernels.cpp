@@ -56,6 +56,26 @@ struct RegisteredBlocks {
   static inline const bool done =
       put(typeid(K), {&run, sizeof(typename K::Args), true, &shared_bytes});
 };
+template <class K>
+struct RegisteredStates {
+  static void run(const void* args, long n) {
+    const auto& a = *static_cast<const typename K::Args*>(args);
+    std::vector<double> shared((K::shared_bytes(a) + 7) / 8);
+    for (long block = 0; block < n; ++block) {
+      std::vector<typename K::State> states(K::kThreads);
+      for (int phase = 0; phase < K::phases(a); ++phase) {
+        for (int t = 0; t < K::kThreads; ++t) {
+          K::run(phase, block, t, a, shared.data(), states[static_cast<std::size_t>(t)]);
+        }
+      }
+    }
+  }
+  static std::size_t shared_bytes(const void* args) {
+    return K::shared_bytes(*static_cast<const typename K::Args*>(args));
+  }
+  static inline const bool done =
+      put(typeid(K), {&run, sizeof(typename K::Args), true, &shared_bytes});
+};
 /// Stands where a body's launcher stands, and gives each kernel's name away.
 struct Collect {
   template <class K>
@@ -65,6 +85,10 @@ struct Collect {
   template <class K>
   static void launch_blocks(Stream&, long, const typename K::Args&) {
     (void)RegisteredBlocks<K>::done;
+  }
+  template <class K>
+  static void launch_states(Stream&, long, const typename K::Args&) {
+    (void)RegisteredStates<K>::done;
   }
 };
 const exact::gpu::DeviceKernels kCollected = [] {

@@ -128,8 +128,9 @@ void measure_lines(TargetFits& fits, Executor& executor) {
 
 /// Values of an earlier scan instead of a new one.
 std::vector<Curve> given_curves(const TargetSet& set, const RedshiftModels& models,
-                                const ScanOptions& how, std::span<const GivenCurve> given) {
-  std::vector<Curve> curves = empty_curves(set, models.templates, how);
+                                const ScanOptions& how, std::span<const GivenCurve> given,
+                                Executor& executor) {
+  std::vector<Curve> curves = empty_curves(set, models.templates, how, executor);
   for (std::size_t k = 0; k < curves.size(); ++k) {
     const GivenCurve& from = given[k];
     Curve& to = curves[k];
@@ -196,7 +197,7 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
   if (has_sky_continuum(options)) add_sky_continuum(*out.set, sky);
   const std::size_t minima = minima_of(options, models);
   out.curves = given.empty() ? scan(*out.set, models.templates, how, executor, scanner)
-                             : given_curves(*out.set, models, how, given);
+                             : given_curves(*out.set, models, how, given, executor);
   if (options.method == RedshiftMethod::kRedrock) {
     RedrockOptions rules;
     rules.minima = minima;
@@ -257,7 +258,7 @@ TargetFits ready_spectra(std::span<const TargetView> targets, const RedshiftOpti
 TargetFits ready_targets(std::span<const TargetView> targets, const RedshiftModels& models,
                          const RedshiftOptions& options, Executor& executor) {
   TargetFits out = ready_spectra(targets, options, executor);
-  out.curves = empty_curves(*out.set, models.templates, scan_options(options));
+  out.curves = empty_curves(*out.set, models.templates, scan_options(options), executor);
   return out;
 }
 

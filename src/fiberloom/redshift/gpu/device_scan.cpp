@@ -15,11 +15,12 @@
 namespace fiberloom::redshift {
 namespace {
 
+using gpu::CurveGroup;
 using gpu::CurvePlan;
 using gpu::ScanProblem;
 
 /// Products and sums of one launch: more would not keep a card busier.
-constexpr std::size_t kMostScratch = std::size_t{2} << 30;
+constexpr std::size_t kMostScratch = std::size_t{3} << 30;
 /// Templates that wait in page-locked memory for their copy.
 constexpr std::size_t kMostStaged = std::size_t{64} << 20;
 constexpr std::size_t kAlign = 256;
@@ -28,7 +29,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * 
 
 /// What stays on the card for the whole scan, beside the templates.
 struct Arrays {
-  const int *first, *pixels, *reached;
+  const int *first, *pixels, *reached, *pack_tables;
   const double *rows, *weight_unit, *flux_unit, *tables;
   const float *weight, *weighted_flux;
   double* results;
@@ -37,6 +38,7 @@ struct Arrays {
       : first(arena.take<int>(p.tiles())),
         pixels(arena.take<int>(p.tiles())),
         reached(arena.take<int>(p.reached().size())),
+        pack_tables(arena.take<int>(p.pack_tables().size())),
         rows(arena.take<double>(p.rows().size())),
         weight_unit(arena.take<double>(p.targets())),
         flux_unit(arena.take<double>(p.targets())),
@@ -81,22 +83,23 @@ struct ScanNeeds {
     const Arrays unused(p, measure);
     const std::size_t fixed = measure.used() + kAlign;
     std::size_t least_scratch = 0, most_scratch = 0;
-    for (const CurvePlan& plan : p.plans()) {
-      if (plan.packs == 0) continue;
+    for (const CurveGroup& group : p.groups()) {
+      if (group.packs == 0) continue;
+      const CurvePlan& plan = p.plans()[group.first_plan];
       const std::size_t one = Scratch::bytes(p, plan, 1, true);
-      const std::size_t packs = std::clamp<std::size_t>(kMostScratch / one, 1, plan.packs);
+      const std::size_t packs = std::clamp<std::size_t>(kMostScratch / one, 1, group.packs);
       least_scratch = std::max(least_scratch, one);
       most_scratch = std::max(most_scratch, Scratch::bytes(p, plan, packs, false));
       const std::size_t pack = plan.pack_doubles * sizeof(double);
       sampled =
-          std::max(sampled, pack * std::clamp<std::size_t>(kMostStaged / pack, 1, plan.packs));
+          std::max(sampled, pack * std::clamp<std::size_t>(kMostStaged / pack, 1, group.packs));
     }
     resident = aligned(p.sampled_doubles() * sizeof(double));
     least = fixed + least_scratch;
     most = resident + fixed + std::max(least_scratch, most_scratch);
-    upload = 2 * p.weights() * sizeof(float) + (10 + 2 * p.fast().grids().size()) * kAlign +
+    upload = 2 * p.weights() * sizeof(float) + (11 + 2 * p.fast().grids().size()) * kAlign +
              (p.rows().size() + p.tables().size() + 2 * p.targets()) * sizeof(double) +
-             (2 * p.tiles() + p.reached().size()) * sizeof(int);
+             (2 * p.tiles() + p.reached().size() + p.pack_tables().size()) * sizeof(int);
     results = p.result_doubles() * sizeof(double);
     sampled = aligned(sampled);
     upload = aligned(upload);
@@ -127,7 +130,7 @@ class ScanRun {
   /// True when the templates had to go to the card.
   bool run() {
     upload();
-    const std::uint64_t content = resident_ > 0 ? p_.content() : 0;
+    const std::uint64_t content = resident_ > 0 ? p_.content(executor_) : 0;
     const bool fill = resident_ > 0 && place_->content != content;
     if (resident_ == 0) place_->content = 0;
     if (fill) {
@@ -138,7 +141,7 @@ class ScanRun {
       }
       place_->content = content;
     }
-    for (const CurvePlan& plan : p_.plans()) scan_template(plan);
+    for (const CurveGroup& group : p_.groups()) scan_group(group);
     {
       const DeviceStage stage(stream_, "copy out");
       stream_.copy_out(results_, arrays_.results, p_.result_doubles() * sizeof(double));
@@ -162,6 +165,7 @@ class ScanRun {
     send(arrays_.first, p_.tile_first());
     send(arrays_.pixels, p_.tile_pixels());
     send(arrays_.reached, p_.reached());
+    send(arrays_.pack_tables, p_.pack_tables());
     send(arrays_.rows, p_.rows());
     send(arrays_.tables, p_.tables());
     send(arrays_.weight_unit, std::span<const double>(p_.fast().weight_unit()));
@@ -196,27 +200,51 @@ class ScanRun {
     }
   }
 
-  void scan_template(const CurvePlan& plan) {
+  /// As few launches as the memory allows, of as many packs each.
+  void scan_group(const CurveGroup& group) {
+    if (group.packs == 0) return;
     const bool streamed = resident_ == 0;
-    std::size_t packs = std::max<std::size_t>(plan.packs, 1);
+    const CurvePlan& plan = p_.plans()[group.first_plan];
+    std::size_t launches = 1, packs = group.packs;
     while (packs > 1 && Scratch::bytes(p_, plan, packs, streamed) > arena_.left()) {
-      packs = (packs + 1) / 2;
+      packs = (group.packs + launches) / (launches + 1);
+      ++launches;
     }
-    for (std::size_t first = 0; first < plan.packs; first += packs) {
-      const std::size_t count = std::min(packs, plan.packs - first);
+    for (std::size_t first = 0; first < group.packs; first += packs) {
+      const std::size_t count = std::min(packs, group.packs - first);
       Arena arena = arena_;
       const Scratch scratch(p_, plan, count, streamed, arena);
-      if (streamed) send_templates(plan, first, first + count, scratch.sampled);
+      if (streamed) send_packs(group, first, first + count, scratch.sampled);
       launch(plan, first, count, streamed ? scratch.sampled : resident_at(plan, first), scratch);
     }
   }
 
+  /// Packs [first, last) of a group, from the templates that have a share in them.
+  void send_packs(const CurveGroup& group, std::size_t first, std::size_t last, double* to) {
+    std::size_t before = 0;  // packs of the templates so far
+    for (std::size_t k = group.first_plan; k < group.first_plan + group.plans; ++k) {
+      const CurvePlan& plan = p_.plans()[k];
+      const std::size_t from = std::max(first, before), end = std::min(last, before + plan.packs);
+      if (from < end) {
+        send_templates(plan, from - before, end - before, to + (from - first) * plan.pack_doubles);
+      }
+      before += plan.packs;
+    }
+  }
+
+  /// Numbers behind those tables of each pack from `pack` on.
+  [[nodiscard]] gpu::OwnNumbers own(std::size_t pack, std::size_t at) const {
+    return {arrays_.tables, arrays_.pack_tables + pack, static_cast<int>(at)};
+  }
+
+  /// `count` packs from `first` on of those of a group, whose first template's plan this is.
   void launch(const CurvePlan& plan, std::size_t first, std::size_t count, const double* sampled,
               const Scratch& scratch) {
     const auto packs = static_cast<long>(count);
     const auto tiles = static_cast<int>(p_.tiles());
     const auto targets = static_cast<long>(p_.targets());
     const auto kind = static_cast<std::size_t>(gpu::basis_kind(plan.nb));
+    const std::size_t pack = plan.first_pack + first;
     double* const results =
         arrays_.results + plan.result_at + first * p_.targets() * plan.result_doubles;
     double* const normal = plan.solved ? scratch.normal : results;
@@ -227,7 +255,7 @@ class ScanRun {
           plan.nb,
           static_cast<long>(plan.pack_doubles),
           sampled,
-          arrays_.tables + plan.scale_at,
+          own(pack, plan.scale_at),
           scratch.columns};
       kernels_.product[kind](stream_, packs * tiles * gpu::kTileRows * kLanes, args);
     }
@@ -240,22 +268,17 @@ class ScanRun {
                                  arrays_.weighted_flux,
                                  arrays_.weight_unit,
                                  arrays_.flux_unit,
-                                 arrays_.tables + plan.unit_at,
+                                 own(pack, plan.unit_at),
                                  scratch.columns,
-                                 arrays_.reached + (plan.first_pack + first) * p_.tiles(),
+                                 arrays_.reached + pack * p_.tiles(),
                                  normal};
-      kernels_.gather(stream_, packs * gpu::ScanSumKernel::elements(args) * kLanes, args);
+      kernels_.sum(stream_, packs * gpu::ScanSumKernel::blocks(args), args);
     }
     if (!plan.solved) return;
     const DeviceStage stage(stream_, "solve");
-    const gpu::SolveArgs args{plan.nb,
-                              plan.components,
-                              targets,
-                              normal,
-                              arrays_.tables + plan.table_at,
-                              arrays_.tables + plan.constant_at,
-                              scratch.parts,
-                              results};
+    const gpu::SolveArgs args{plan.nb,       plan.components, targets,
+                              normal,        own(pack, 0),    own(pack, plan.constant_at),
+                              scratch.parts, results};
     kernels_.solve[kind](stream_, packs * targets * kLanes, args);
   }
 
@@ -348,7 +371,7 @@ void DeviceScan::leave_to_cpu(const std::string& failure) {
 }
 
 bool DeviceScan::scan_there(const TargetSet& set, std::span<Curve> curves, Executor& executor) {
-  const ScanProblem problem(set, curves);
+  const ScanProblem problem(set, curves, executor);
   const ScanNeeds needs(problem);
   if (options_.too_large == TooLarge::kCpu && any_left() && needs.least > places_.most_bytes()) {
     observer_.info("the scan needs more memory than the device has; the CPU makes it");

@@ -46,7 +46,8 @@ std::vector<Target> some_targets(std::size_t n, double stretch = 1) {
 }
 
 /// As many vectors as kernels know as constants, and as they do not; one that is not negative; of
-/// galaxies, which are punished for [OII] below zero; with hydrogen; with training.
+/// galaxies, which are punished for [OII] below zero; with hydrogen; with training; two that others
+/// have as many vectors as, but other units.
 TemplateSet some_templates() {
   TemplateSet set{test::line_template(3)};
   for (const std::size_t nb : {1U, 2U, 4U, 5U, 7U, 10U}) {
@@ -56,6 +57,13 @@ TemplateSet some_templates() {
     t.redshifts.resize(37 + nb);
     if (nb == 5) t.igm = Igm::kInoue14;
     if (nb == 2) t.method = Method::kNmf;
+    set.push_back(std::move(t));
+  }
+  for (const std::size_t nb : {3U, 5U}) {
+    Template t = test::line_template(nb, 40 + nb);
+    t.spectype = "STAR";
+    t.redshifts.resize(11 + nb);
+    for (std::size_t k = 0; k < t.flux.size(); ++k) t.flux.data()[k] *= 3000;
     set.push_back(std::move(t));
   }
   Template& trained = set[3];
@@ -153,6 +161,16 @@ INSTANTIATE_TEST_SUITE_P(Orders, DeviceScanTest,
 
 using DeviceScanOnce = DeviceScanTest;
 INSTANTIATE_TEST_SUITE_P(One, DeviceScanOnce, testing::Values(GridOrder::kForward));
+
+TEST_P(DeviceScanOnce, TakesMoreTargetsThanABlockOfThreads) {
+  templates_.resize(1);
+  templates_[0].redshifts.resize(21);
+  const std::vector<Target> many = some_targets(71);
+  const TargetSet set = test::prepared(many);
+  const auto cpu = scan(set, templates_, with_all(), executor_);
+  const auto card = device_scan({}, {.order = GridOrder::kScattered});
+  expect_near(set, cpu, scan(set, templates_, with_all(), executor_, card.get()));
+}
 
 TEST_P(DeviceScanOnce, KnowsTemplatesThatReachOverAPartOfThePixels) {
   add_smooth_reference(set_);

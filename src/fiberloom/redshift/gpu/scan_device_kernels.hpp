@@ -23,7 +23,7 @@ inline constexpr int kBasisOfKind[kBasisKinds] = {1, 3, 4, 5, 7, 10, 0};
 
 struct ScanDeviceKernels {
   Launch<ProductArgs> product[kBasisKinds];
-  Launch<GatherArgs> gather;
+  Launch<GatherArgs> sum;  ///< of blocks
   Launch<SolveArgs> solve[kBasisKinds];
 };
 
@@ -34,7 +34,7 @@ void fill_kernels(ScanDeviceKernels& k) {
     k.solve[Kind] = &Run::template launch<ScanSolveKernel<kBasisOfKind[Kind]>>;
     fill_kernels<Run, Kind + 1>(k);
   } else {
-    k.gather = &Run::template launch<ScanSumKernel>;
+    k.sum = &Run::template launch_states<ScanSumKernel>;
   }
 }
 

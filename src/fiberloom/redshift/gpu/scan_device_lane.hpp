@@ -7,6 +7,7 @@
 #include "fiberloom/redshift/evidence_lane.hpp"
 #include "fiberloom/redshift/products_lane.hpp"
 #include "fiberloom/redshift/solve_lane.hpp"
+#include "loom/device/copy_16.hpp"
 
 namespace fiberloom::redshift::gpu {
 
@@ -31,12 +32,21 @@ struct PackThread {
   }
 };
 
+/// Numbers that a template has for itself; all packs of a launch have them at the same place behind
+/// the first of their template.
+struct OwnNumbers {
+  const double* all = nullptr;
+  const int* first = nullptr;  ///< [pack]
+  int at = 0;
+  [[nodiscard]] FL_LANE_HD const double* of(long pack) const { return all + first[pack] + at; }
+};
+
 struct ProductArgs {
   Tiles tiles;
   int nb = 0;
   long pack_doubles = 0;
   const double* sampled = nullptr;  ///< the template on the pixels, [pack][pack_doubles]
-  const double* scale = nullptr;    ///< [nb]: FastScan::Scales::of_vector
+  OwnNumbers scale;                 ///< [nb]: FastScan::Scales::of_vector
   float* columns = nullptr;         ///< [pack][tile][groups of columns][kTileRows][6][kLanes]
 };
 
@@ -67,8 +77,9 @@ struct ScanProductKernel {
     float* const out = a.columns + (pack * a.tiles.count + tile) * columns_of_tile(nb) + l;
     float* const of_b =
         out + static_cast<long>(column_groups(triangle(nb))) * kTileRows * kGatherColumns * kLanes;
+    const double* const scale = a.scale.of(pack);
     lane::product_pixel<V>(
-        nb, [&](int k) { return b[k] * V(a.scale[k]); },
+        nb, [&](int k) { return b[k] * V(scale[k]); },
         [&](int column) { return out + lane::column_at(column, i, kTileRows); },
         [&](int column) { return of_b + lane::column_at(column, i, kTileRows); });
   }
@@ -81,91 +92,204 @@ struct GatherArgs {
   const float* weighted_flux = nullptr;  ///< likewise
   const double* weight_unit = nullptr;   ///< [target]: FastScan::weight_unit()
   const double* flux_unit = nullptr;     ///< likewise
-  const double* column_unit = nullptr;   ///< [normal_size]: FastScan::Scales::unit
+  OwnNumbers column_unit;                ///< [normal_size]: FastScan::Scales::unit
   const float* columns = nullptr;
   const int* reached = nullptr;  ///< [pack][tile]: pixels that count
   double* normal = nullptr;      ///< [pack][target][normal_size][kLanes]
 };
 
-/// Sums over all pixels: four targets by six columns of products a thread. Threads: packs x groups
-/// of columns x groups of targets x kLanes; neighbours have the same columns, which they read once.
+/// Four numbers that are loaded as one.
+struct alignas(16) Four {
+  float v[4];
+  [[nodiscard]] FL_LANE_HD static Four load(const float* p) {
+#if defined(__CUDA_ARCH__)
+    const float4 four = *reinterpret_cast<const float4*>(p);
+    return {{four.x, four.y, four.z, four.w}};
+#else
+    return {{p[0], p[1], p[2], p[3]}};
+#endif
+  }
+};
+
+/// Sums over all pixels: a product of matrices, weights of targets times columns of products. A
+/// block has a group of columns of a pack and kTargets targets. Half a tile of both goes to shared
+/// memory while the half before is summed, so that nobody waits for the card's memory, and a thread
+/// has eight targets by four redshifts of a column: three loads of 16 bytes for 32 fmas. The sums
+/// of a tile are floats, those of tiles doubles, in the CPU's order.
 struct ScanSumKernel {
   using Args = GatherArgs;
-  FL_LANE_HD static long elements(const Args& a) {
-    return static_cast<long>(column_groups(triangle(a.nb)) + column_groups(a.nb)) * a.target_groups;
+  static constexpr int kGroups = 16;  ///< of targets, in a block
+  static constexpr int kRows = kTileRows / 2;
+  static constexpr int kHalves = 2, kOctets = kGroups / 2, kQuad = 4, kTogether = 4;
+  static constexpr int kThreads = kGatherColumns * kHalves * kOctets;
+  static constexpr int kBlocks = 5;  ///< on a multiprocessor: 136 registers a thread
+  static constexpr int kColumnFloats = kRows * kGatherColumns * kLanes;
+  /// A group's weights, and 16 bytes, so that groups side by side lie in banks of their own.
+  static constexpr int kGroupFloats = kRows * kGatherTargets + 4;
+  static constexpr int kSideFloats = kColumnFloats + kGroups * kGroupFloats;
+  static_assert(kLanes == kHalves * kQuad && kGatherTargets == kQuad);
+
+  struct State {
+    float part[2 * kGatherTargets * kQuad];
+    double sum[2 * kGatherTargets * kQuad];
+    int rows, rows_before;  ///< pixels of half a tile that count: of the next one and of this one
+  };
+  static std::size_t shared_bytes(const Args&) { return 2 * kSideFloats * sizeof(float); }
+  FL_LANE_HD static int phases(const Args& a) { return a.tiles * (kTileRows / kRows) + 1; }
+  FL_LANE_HD static int target_blocks(const Args& a) {
+    return (a.target_groups + kGroups - 1) / kGroups;
   }
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const auto [pack, element, l] = PackThread::of(thread, elements(a));
-    const int group = static_cast<int>(element % a.target_groups);
-    const int c = static_cast<int>(element / a.target_groups);
-    const int pairs = triangle(a.nb), pair_groups = column_groups(pairs);
-    const bool is_pair = c < pair_groups;
-    const int first = kGatherColumns * (is_pair ? c : c - pair_groups);
-    const int left = (is_pair ? pairs : a.nb) - first;
-    const int columns = left < kGatherColumns ? left : kGatherColumns;
-    const Sums sums{a,
-                    is_pair ? a.weight : a.weighted_flux,
-                    is_pair ? a.weight_unit : a.flux_unit,
-                    pack,
-                    group,
-                    c,
-                    l,
-                    first + (is_pair ? 0 : pairs)};
-    lane::with_columns(columns, [&]<int N>() { sums.template run<N>(); });
+  FL_LANE_HD static int groups_of_columns(const Args& a) {
+    return column_groups(triangle(a.nb)) + column_groups(a.nb);
+  }
+  /// Blocks of a pack.
+  FL_LANE_HD static long blocks(const Args& a) {
+    return static_cast<long>(groups_of_columns(a)) * target_blocks(a);
+  }
+
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared,
+                             State& s) {
+    const Place place(block, a);
+    auto* const sides = reinterpret_cast<float*>(shared);
+    const int last = phases(a) - 1;
+    if (phase == 0) s.rows = rows_of(0, a, place);
+    // asked for a phase before it is used, so that nobody waits
+    const int next = phase + 1 < last ? rows_of(phase + 1, a, place) : 0;
+    if (phase < last) copy(phase, s.rows, thread, a, place, sides + phase % 2 * kSideFloats);
+    if (phase > 0) {
+      add(phase - 1, s.rows_before, thread, place, sides + (phase - 1) % 2 * kSideFloats, s);
+    }
+    s.rows_before = s.rows;
+    s.rows = next;
+    if (phase == last) write(thread, a, place, s);
   }
 
  private:
-  struct Sums {
-    const Args& a;
-    const float* value;
-    const double* unit;
+  /// What a block does.
+  struct Place {
     long pack;
-    int group, c, l, to;
-    template <int columns>
-    FL_LANE_HD void run() const {
-      using V = FloatLane;
-      double sum[kGatherTargets * columns];
-      FL_UNROLL_ALL
-      for (double& s : sum) s = 0;
-      constexpr long kValues = kTileRows * kGatherTargets;
-      constexpr long kColumns = static_cast<long>(kTileRows) * kGatherColumns * kLanes;
-      const long tile_columns = columns_of_tile(a.nb);
-      const float* from = a.columns + pack * a.tiles * tile_columns + c * kColumns + l;
-      const float* v = value + group * kValues;
-      for (int tile = 0; tile < a.tiles; ++tile) {
-        V part[kGatherTargets * columns];
-        FL_UNROLL_ALL
-        for (V& s : part) s = V(0.0);
-        lane::gather_tile<V, columns, kGatherTargets>(a.reached[pack * a.tiles + tile], v, from,
-                                                      part);
-        FL_UNROLL_ALL
-        for (int k = 0; k < kGatherTargets * columns; ++k) sum[k] += static_cast<double>(part[k].v);
-        from += tile_columns;
-        v += a.target_groups * kValues;
-      }
-      const long doubles = static_cast<long>(normal_size(a.nb)) * kLanes;
-      const long target = (pack * a.target_groups + group) * kGatherTargets;
-      double* const out = a.normal + target * doubles + static_cast<long>(to) * kLanes + l;
-      FL_UNROLL
-      for (int t = 0; t < kGatherTargets; ++t) {
-        FL_UNROLL
-        for (int k = 0; k < columns; ++k) {
-          out[t * doubles + k * kLanes] =
-              sum[t * columns + k] * (a.column_unit[to + k] * unit[group * kGatherTargets + t]);
-        }
-      }
+    int c, targets, first, columns;  ///< group of columns; first group of targets; columns
+    bool is_pair;
+    FL_LANE_HD Place(long block, const Args& a) {
+      const int pairs = triangle(a.nb), pair_groups = column_groups(pairs);
+      targets = static_cast<int>(block % target_blocks(a)) * kGroups;
+      block /= target_blocks(a);
+      c = static_cast<int>(block % groups_of_columns(a));
+      pack = block / groups_of_columns(a);
+      is_pair = c < pair_groups;
+      first = kGatherColumns * (is_pair ? c : c - pair_groups);
+      const int left = (is_pair ? pairs : a.nb) - first;
+      columns = left < kGatherColumns ? left : kGatherColumns;
     }
   };
+  /// Pixels of half a tile that count.
+  FL_LANE_HD static int rows_of(int half, const Args& a, const Place& place) {
+    const int left = a.reached[place.pack * a.tiles + half / 2] - half % 2 * kRows;
+    return left < 0 ? 0 : left < kRows ? left : kRows;
+  }
+
+  FL_LANE_HD static void copy(int half, int rows, int thread, const Args& a, const Place& place,
+                              float* side) {
+    const int tile = half / 2, from_row = half % 2 * kRows;
+    constexpr int kPieces = kGatherColumns * kLanes / kQuad;  // of a pixel
+    const float* const columns =
+        a.columns + (place.pack * a.tiles + tile) * columns_of_tile(a.nb) +
+        (static_cast<long>(place.c) * kTileRows + from_row) * kGatherColumns * kLanes;
+    const int pieces = thread % kPieces < place.columns * kHalves ? rows * kPieces : 0;
+    FL_UNROLL_ALL
+    for (int m = 0; m < kRows * kPieces / kThreads; ++m) {
+      const int k = thread + m * kThreads;
+      if (k < pieces) copy_16(side + k * kQuad, columns + k * kQuad);
+    }
+    constexpr int kAtOnce = kThreads / kRows;  // groups of targets
+    const int row = thread % kRows, group = thread / kRows;
+    const long at = static_cast<long>(tile) * a.target_groups + place.targets + group;
+    const float* const weights = (place.is_pair ? a.weight : a.weighted_flux) +
+                                 (at * kTileRows + from_row + row) * kGatherTargets;
+    float* const to = side + kColumnFloats + group * kGroupFloats + row * kGatherTargets;
+    const int left = a.target_groups - place.targets, most = left < kGroups ? left : kGroups;
+    const int groups = row < rows ? most - group : 0;
+    FL_UNROLL_ALL
+    for (int m = 0; m < kGroups; m += kAtOnce) {
+      if (m < groups) copy_16(to + m * kGroupFloats, weights + m * kTileRows * kGatherTargets);
+    }
+  }
+
+  FL_LANE_HD static int column_of(int thread) { return thread / (kHalves * kOctets); }
+  FL_LANE_HD static int octet_of(int thread) { return thread / kHalves % kOctets; }
+
+  FL_LANE_HD static void add(int half, int rows, int thread, const Place& place, const float* side,
+                             State& s) {
+    const int column = column_of(thread), octet = octet_of(thread);
+    if (column >= place.columns) return;
+    const float* const x = side + column * kLanes + thread % kHalves * kQuad;
+    const float* const low = side + kColumnFloats + octet * kGroupFloats;
+    const float* const high = low + kOctets * kGroupFloats;
+    const int together = rows / kTogether * kTogether;
+    add_rows<kTogether>(0, together, x, low, high, s.part);
+    add_rows<1>(together, rows, x, low, high, s.part);
+    if (half % 2 == 0) return;
+    FL_UNROLL_ALL
+    for (int k = 0; k < 2 * kGatherTargets * kQuad; ++k) {
+      s.sum[k] += static_cast<double>(s.part[k]);
+      s.part[k] = 0;
+    }
+  }
+
+  template <int Step>
+  FL_LANE_HD static void add_rows(int first, int end, const float* x, const float* low,
+                                  const float* high, float* part) {
+    FL_NO_UNROLL
+    for (int i = first; i < end; i += Step) {
+      FL_UNROLL_ALL
+      for (int j = i; j < i + Step; ++j) {
+        add_row(Four::load(x + j * kGatherColumns * kLanes), Four::load(low + j * kGatherTargets),
+                part);
+        add_row(Four::load(x + j * kGatherColumns * kLanes), Four::load(high + j * kGatherTargets),
+                part + kGatherTargets * kQuad);
+      }
+    }
+  }
+  FL_LANE_HD static void add_row(const Four& column, const Four& weights, float* part) {
+    FL_UNROLL_ALL
+    for (int t = 0; t < kGatherTargets; ++t) {
+      FL_UNROLL_ALL
+      for (int l = 0; l < kQuad; ++l) {
+        float& to = part[t * kQuad + l];
+        to = weights.v[t] * column.v[l] + to;
+      }
+    }
+  }
+
+  FL_LANE_HD static void write(int thread, const Args& a, const Place& place, const State& s) {
+    const int column = column_of(thread);
+    if (column >= place.columns) return;
+    const int to = place.first + (place.is_pair ? 0 : triangle(a.nb)) + column;
+    const double column_unit = a.column_unit.of(place.pack)[to];
+    const double* const unit = place.is_pair ? a.weight_unit : a.flux_unit;
+    const long doubles = static_cast<long>(normal_size(a.nb)) * kLanes;
+    FL_UNROLL_ALL
+    for (int t = 0; t < 2 * kGatherTargets; ++t) {
+      const int group = place.targets + octet_of(thread) + t / kGatherTargets * kOctets;
+      if (group >= a.target_groups) continue;
+      const int target = group * kGatherTargets + t % kGatherTargets;
+      double* const out = a.normal +
+                          (place.pack * a.target_groups * kGatherTargets + target) * doubles +
+                          static_cast<long>(to) * kLanes + thread % kHalves * kQuad;
+      FL_UNROLL_ALL
+      for (int l = 0; l < kQuad; ++l) out[l] = s.sum[t * kQuad + l] * (column_unit * unit[target]);
+    }
+  }
 };
 
 struct SolveArgs {
   int nb = 0, components = 0;
-  long targets = 0;                  ///< with those that fill the last group up
-  const double* normal = nullptr;    ///< [pack][target][normal_size][kLanes]
-  const double* table = nullptr;     ///< EvidenceTable::numbers
-  const double* constant = nullptr;  ///< EvidenceTable::constant
-  double* parts = nullptr;           ///< [pack][target][components][kBrightnesses][3][kLanes]
-  double* out = nullptr;  ///< [pack][target][2 + nb][kLanes]: gain, evidence, coefficients
+  long targets = 0;                ///< with those that fill the last group up
+  const double* normal = nullptr;  ///< [pack][target][normal_size][kLanes]
+  OwnNumbers table;                ///< EvidenceTable::numbers
+  OwnNumbers constant;             ///< EvidenceTable::constant
+  double* parts = nullptr;         ///< [pack][target][components][kBrightnesses][3][kLanes]
+  double* out = nullptr;           ///< [pack][target][2 + nb][kLanes]: gain, evidence, coefficients
 };
 
 /// Coefficients, what they explain, and evidence. Threads: packs x targets x kLanes.
@@ -182,8 +306,8 @@ struct ScanSolveKernel {
     double rank = 0, evidence = 0;
     if (a.components > 0) {
       double* const parts = a.parts + element * a.components * kBrightnesses * 3 * kLanes + l;
-      lane::evidence<V, NB>(nb, normal, a.components, a.table, parts);
-      evidence = lane::evidence_sum(a.components, a.constant, parts);
+      lane::evidence<V, NB>(nb, normal, a.components, a.table.of(pack), parts);
+      evidence = lane::evidence_sum(a.components, a.constant.of(pack), parts);
     }
     lane::solve<V, NB>(nb, normal, kLeastGatheredPivot, out, out + 2 * kLanes, &rank);
     out[kLanes] = evidence;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "fiberloom/redshift/gpu/scan_device_lane.hpp"
 
@@ -30,11 +31,42 @@ class Mixed {
 
 std::size_t doubles_of(long count) { return static_cast<std::size_t>(count); }
 
+bool is_solved(const Curve& curve) { return curve.fitter->source().method != Method::kNmf; }
+
+int components_of(const Curve& curve) {
+  return is_solved(curve) && curve.fitter->has_evidence() ? curve.fitter->evidence().components : 0;
+}
+
+void put_scales(const CurvePlan& plan, std::vector<double>& tables) {
+  const FastScan::Scales scales = FastScan::scales(plan.curve->fitter->source());
+  double* const own = tables.data() + plan.tables_at;
+  std::copy(scales.of_vector.begin(), scales.of_vector.end(), own + plan.scale_at);
+  std::copy(scales.unit.begin(), scales.unit.end(), own + plan.unit_at);
+}
+
 }  // namespace
 
-ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves) : set_(set), fast_(set) {
+ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor& executor)
+    : set_(set), fast_(set, executor) {
   cut_pixels();
-  for (Curve& curve : curves) plan_curve(curve);
+  std::vector<Curve*> order;
+  for (Curve& curve : curves) order.push_back(&curve);
+  const auto kind = [](const Curve* c) {
+    return std::tuple(is_solved(*c), components_of(*c), c->fitter->nbasis());
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Curve* a, const Curve* b) { return kind(a) < kind(b); });
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    while (end < order.size() && kind(order[end]) == kind(order[i])) ++end;
+    plan_group(std::span(order).subspan(i, end - i));
+    i = end;
+  }
+  reached_.resize(pack_tables_.size() * tiles());
+  executor.run(plans_.size(), [&](std::size_t k) {
+    put_scales(plans_[k], tables_);
+    find_reach(plans_[k]);
+  });
 }
 
 std::size_t ScanProblem::targets() const noexcept {
@@ -57,63 +89,79 @@ void ScanProblem::cut_pixels() {
   }
 }
 
-void ScanProblem::plan_curve(Curve& curve) {
+void ScanProblem::plan_group(std::span<Curve*> curves) {
+  CurveGroup group{.first_plan = plans_.size(), .plans = curves.size()};
+  for (Curve* curve : curves) {
+    plans_.push_back(plan_curve(*curve));
+    group.packs += plans_.back().packs;
+  }
+  groups_.push_back(group);
+}
+
+CurvePlan ScanProblem::plan_curve(Curve& curve) {
   const Fitter& fitter = *curve.fitter;
   CurvePlan p;
   p.curve = &curve;
   p.nb = static_cast<int>(fitter.nbasis());
   p.packs = (curve.z.size() + kLanes - 1) / kLanes;
   p.pack_doubles = fitter.sampler().pack_size();
-  p.first_pack = tiles() == 0 ? 0 : reached_.size() / tiles();
-  p.solved = fitter.source().method != Method::kNmf;
-  p.components = p.solved && fitter.has_evidence() ? fitter.evidence().components : 0;
+  p.first_pack = pack_tables_.size();
+  p.solved = is_solved(curve);
+  p.components = components_of(curve);
   p.sampled_at = sampled_;
   p.result_at = results_;
   p.result_doubles = doubles_of((p.solved ? 2 + p.nb : normal_size(p.nb)) * kLanes);
   sampled_ += p.packs * p.pack_doubles;
   results_ += p.packs * targets() * p.result_doubles;
-  p.table_at = tables_.size();
-  p.constant_at = p.table_at;
+  p.tables_at = tables_.size();
   if (p.components > 0) {
     const EvidenceTable& table = fitter.evidence();
     tables_.insert(tables_.end(), table.numbers.begin(), table.numbers.end());
-    p.constant_at = tables_.size();
+    p.constant_at = tables_.size() - p.tables_at;
     tables_.insert(tables_.end(), table.constant.begin(), table.constant.end());
   }
-  const FastScan::Scales scales = FastScan::scales(fitter.source());
-  p.scale_at = tables_.size();
-  tables_.insert(tables_.end(), scales.of_vector.begin(), scales.of_vector.end());
-  p.unit_at = tables_.size();
-  tables_.insert(tables_.end(), scales.unit.begin(), scales.unit.end());
-  for (std::size_t pack = 0; pack < p.packs; ++pack) {
-    const std::vector<Sampler::Reach> reach = fitter.reach(redshifts(p, pack));
+  const std::size_t nb = fitter.nbasis();
+  p.scale_at = tables_.size() - p.tables_at;
+  p.unit_at = p.scale_at + nb;
+  tables_.resize(tables_.size() + nb + doubles_of(normal_size(p.nb)));
+  pack_tables_.insert(pack_tables_.end(), p.packs, static_cast<int>(p.tables_at));
+  return p;
+}
+
+void ScanProblem::find_reach(const CurvePlan& plan) {
+  int* to = reached_.data() + plan.first_pack * tiles();
+  for (std::size_t pack = 0; pack < plan.packs; ++pack) {
+    const std::vector<Sampler::Reach> reach = plan.curve->fitter->reach(redshifts(plan, pack));
     for (std::size_t g = 0; g < reach.size(); ++g) {
       for (std::size_t i = 0; i < fast_.grids()[g].padded; i += kReachTile) {
         const bool in = i >= reach[g].first && i < reach[g].last;
-        reached_.push_back(in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0);
+        *to++ = in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0;
       }
     }
   }
-  plans_.push_back(p);
 }
 
 ZPack ScanProblem::redshifts(const CurvePlan& plan, std::size_t pack) noexcept {
   return pack_of(std::span(plan.curve->z).subspan(pack * kLanes));
 }
 
-std::uint64_t ScanProblem::content() const {
+std::uint64_t ScanProblem::content(Executor& executor) const {
   Mixed mixed;
   mixed.add(set_.halo());
   for (const WaveGrid& grid : set_.grids) mixed.add(grid.wave);
-  for (const CurvePlan& p : plans_) {
-    const Fitter& fitter = *p.curve->fitter;
+  std::vector<std::uint64_t> each(plans_.size());
+  executor.run(plans_.size(), [&](std::size_t k) {
+    const Fitter& fitter = *plans_[k].curve->fitter;
     const Template& t = fitter.source();
-    mixed.add(static_cast<std::uint64_t>(t.igm));
-    mixed.add(static_cast<std::uint64_t>(fitter.options().igm_edge));
-    mixed.add(p.curve->z);
-    mixed.add(t.wave);
-    mixed.add({t.flux.data(), t.flux.size()});
-  }
+    Mixed own;
+    own.add(static_cast<std::uint64_t>(t.igm));
+    own.add(static_cast<std::uint64_t>(fitter.options().igm_edge));
+    own.add(plans_[k].curve->z);
+    own.add(t.wave);
+    own.add({t.flux.data(), t.flux.size()});
+    each[k] = own.state();
+  });
+  for (const std::uint64_t state : each) mixed.add(state);
   return std::max<std::uint64_t>(mixed.state(), 1);
 }
 

@@ -18,23 +18,31 @@ struct CurvePlan {
   Curve* curve = nullptr;
   int nb = 0, components = 0;
   bool solved = true;  ///< on the device; else (NMF) its normal equations come back
-  std::size_t packs = 0, first_pack = 0;      ///< of all packs of the scan
-  std::size_t pack_doubles = 0;               ///< of the template on the pixels
-  std::size_t sampled_at = 0;                 ///< among all templates on the pixels
-  std::size_t result_at = 0;                  ///< among all results
-  std::size_t result_doubles = 0;             ///< of a pack and a target
-  std::size_t table_at = 0, constant_at = 0;  ///< of evidence, among all tables
-  std::size_t scale_at = 0, unit_at = 0;      ///< of FastScan::Scales, likewise
+  std::size_t packs = 0, first_pack = 0;  ///< of all packs of the scan
+  std::size_t pack_doubles = 0;           ///< of the template on the pixels
+  std::size_t sampled_at = 0;             ///< among all templates on the pixels
+  std::size_t result_at = 0;              ///< among all results
+  std::size_t result_doubles = 0;         ///< of a pack and a target
+  std::size_t tables_at = 0;  ///< among all tables: of evidence, then of FastScan::Scales
+  std::size_t constant_at = 0, scale_at = 0, unit_at = 0;  ///< behind that
+};
+
+/// Templates that go through the kernels together: as many vectors, as much evidence. Their packs,
+/// templates on the pixels and results follow one another, and each one's tables have one order.
+struct CurveGroup {
+  std::size_t first_plan = 0, plans = 0;
+  std::size_t packs = 0;
 };
 
 class ScanProblem {
  public:
   /// `set` and `curves` must outlive it.
-  ScanProblem(const TargetSet& set, std::span<Curve> curves);
+  ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor& executor);
 
   [[nodiscard]] const TargetSet& set() const noexcept { return set_; }
   [[nodiscard]] const FastScan& fast() const noexcept { return fast_; }
   [[nodiscard]] const std::vector<CurvePlan>& plans() const noexcept { return plans_; }
+  [[nodiscard]] const std::vector<CurveGroup>& groups() const noexcept { return groups_; }
   [[nodiscard]] std::size_t tiles() const noexcept { return tile_first_.size(); }
   /// With those of weight 0 that fill the last group up.
   [[nodiscard]] std::size_t targets() const noexcept;
@@ -42,6 +50,8 @@ class ScanProblem {
   [[nodiscard]] std::span<const int> tile_pixels() const noexcept { return tile_pixels_; }
   [[nodiscard]] std::span<const double> rows() const noexcept { return rows_; }
   [[nodiscard]] std::span<const int> reached() const noexcept { return reached_; }
+  /// Of each pack of the scan: where its template's tables begin.
+  [[nodiscard]] std::span<const int> pack_tables() const noexcept { return pack_tables_; }
   /// Of evidence and scales.
   [[nodiscard]] std::span<const double> tables() const noexcept { return tables_; }
   /// Weights, or weighted fluxes, of all pixels and targets.
@@ -53,15 +63,19 @@ class ScanProblem {
   [[nodiscard]] static ZPack redshifts(const CurvePlan& plan, std::size_t pack) noexcept;
   /// A number that says what the templates on the pixels are: of templates, redshifts, wavelengths
   /// and hydrogen. Never 0.
-  [[nodiscard]] std::uint64_t content() const;
+  [[nodiscard]] std::uint64_t content(Executor& executor) const;
 
  private:
   void cut_pixels();
-  void plan_curve(Curve& curve);
+  void plan_group(std::span<Curve*> curves);
+  void find_reach(const CurvePlan& plan);
+  [[nodiscard]] CurvePlan plan_curve(Curve& curve);
 
   const TargetSet& set_;
   FastScan fast_;
   std::vector<CurvePlan> plans_;
+  std::vector<CurveGroup> groups_;
+  std::vector<int> pack_tables_;
   std::vector<int> tile_first_, tile_pixels_;
   std::vector<double> rows_;    ///< [tile][kTileRows][ndiag]
   std::vector<int> reached_;    ///< [pack][tile]

@@ -19,14 +19,19 @@ using gpu::kHalfElement;
 
 namespace {
 
-/// Lines, rows, columns whose transforms go on at the same time.
-constexpr std::size_t kBatch = 128;
+/// Lines, rows, columns whose transforms go on at the same time. A row of the grid is filled by 64
+/// threads, one sample after the other: of 128 rows they keep a tenth of a large card busy.
+constexpr std::size_t kLeastBatch = 128, kMostBatch = 512;
+/// Angles whose line integrals are copied before the card begins with them.
+constexpr std::size_t kAngles = 128;
+/// Slices that come back together, while the host copies those before.
+constexpr std::size_t kSlices = 8;
 
 std::size_t margin_of(const GridPlan& plan) { return static_cast<std::size_t>(plan.width) + 1; }
 std::size_t row_elements_of(const GridPlan& plan) { return plan.grid + 2 * margin_of(plan); }
 
-const gpu::SliceKernels& kernels_of(Device& device) {
-  return device.info().emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
+const gpu::SliceKernels& kernels_of(const DeviceInfo& info) {
+  return info.emulated ? gpu::emulated_slice_kernels() : gpu::cuda_slice_kernels();
 }
 
 }  // namespace
@@ -37,8 +42,8 @@ struct DeviceSlices::Arrays {
   float *weight, *coef, *scale_u, *scale_v, *line_twiddles, *grid_twiddles;
   float *projections, *lines, *samples, *rows, *half, *work[2], *out;
 
-  Arrays(const GridPlan& p, std::size_t line_twiddle_count, std::size_t grid_twiddle_count,
-         Arena& arena)
+  Arrays(const GridPlan& p, std::size_t batch, std::size_t line_twiddle_count,
+         std::size_t grid_twiddle_count, Arena& arena)
       : slope(arena.take<double>(p.slope.size())),
         corner(arena.take<std::int32_t>(p.corner.size())),
         weight(arena.take<float>(p.weight.size())),
@@ -48,24 +53,38 @@ struct DeviceSlices::Arrays {
         line_twiddles(arena.take<float>(line_twiddle_count)),
         grid_twiddles(arena.take<float>(grid_twiddle_count)),
         projections(arena.take<float>(p.angles * kSlicesPerGroup * p.columns)),
-        lines(arena.take<float>(kBatch * p.columns * kElementFloats)),
+        lines(arena.take<float>(kAngles * p.columns * kElementFloats)),
         samples(arena.take<float>(2 * p.angles * p.radii * kElementFloats)),
-        rows(arena.take<float>(kBatch * row_elements_of(p) * kElementFloats)),
+        rows(arena.take<float>(batch * row_elements_of(p) * kElementFloats)),
         half(arena.take<float>(p.grid * p.image * kElementFloats)),
         out(arena.take<float>(kSlicesPerGroup * p.image * p.image)) {
-    const std::size_t longest = std::max(p.padded, p.grid);
-    for (float*& one : work) one = arena.take<float>(kBatch * longest * kElementFloats);
+    const std::size_t elements = std::max(kAngles * p.padded, batch * p.grid);
+    for (float*& one : work) one = arena.take<float>(elements * kElementFloats);
   }
 };
 
 DeviceSlices::~DeviceSlices() = default;
 
-std::size_t DeviceSlices::device_bytes(const GridPlan& plan) {
+namespace {
+
+/// Of arrays over batches of so many.
+template <class Arrays>
+std::size_t bytes_with(const GridPlan& plan, std::size_t batch) {
   Arena measure;
   const fft::Plan<float> line(plan.padded, fft::Sign::kPlus), grid(plan.grid, fft::Sign::kMinus);
-  const Arrays unused(plan, line.twiddle_count(), grid.twiddle_count(), measure);
+  const Arrays unused(plan, batch, line.twiddle_count(), grid.twiddle_count(), measure);
   constexpr std::size_t kRest = 4096;  // its pieces begin at multiples of 256
   return measure.used() + kRest;
+}
+
+}  // namespace
+
+std::size_t DeviceSlices::least_bytes(const GridPlan& plan) {
+  return bytes_with<Arrays>(plan, kLeastBatch);
+}
+
+std::size_t DeviceSlices::device_bytes(const GridPlan& plan) {
+  return bytes_with<Arrays>(plan, kMostBatch);
 }
 
 std::size_t DeviceSlices::host_bytes(const GridPlan& plan) noexcept {
@@ -76,14 +95,17 @@ std::size_t DeviceSlices::host_bytes(const GridPlan& plan) noexcept {
 DeviceSlices::DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device)
     : plan_(plan),
       device_(std::move(device)),
-      kernels_(kernels_of(*device_)),
+      info_(device_->info()),
+      batch_(device_bytes(plan) <= info_.free_bytes ? kMostBatch : kLeastBatch),
+      kernels_(kernels_of(info_)),
       stream_(device_->make_stream()),
       line_(plan.padded, fft::Sign::kPlus),
       grid_(plan.grid, fft::Sign::kMinus),
-      memory_(*device_, device_bytes(plan)),
+      memory_(*device_, bytes_with<Arrays>(plan, batch_)),
       staging_(*device_, host_bytes(plan)) {
   Arena arena(memory_.data(), memory_.bytes(), stream_.get());
-  arrays_ = std::make_unique<Arrays>(plan, line_.twiddle_count(), grid_.twiddle_count(), arena);
+  arrays_ =
+      std::make_unique<Arrays>(plan, batch_, line_.twiddle_count(), grid_.twiddle_count(), arena);
   send_plan();
 }
 
@@ -101,7 +123,7 @@ void DeviceSlices::send_plan() {
   }
 }
 
-/// Transforms of up to kBatch lines; where they lie, [line][length] elements.
+/// Transforms of up to batch_ lines; where they lie, [line][length] elements.
 const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* twiddles,
                                      long lines, const float* in, long in_line, long step,
                                      long count) {
@@ -131,26 +153,29 @@ const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* 
   return in;
 }
 
-void DeviceSlices::make_samples(const StackView& projections) {
+void DeviceSlices::make_samples(const StackView& projections, Executor& executor) {
   const DeviceStage stage(*stream_, "projections");
   const Arrays& a = *arrays_;
   const std::size_t columns = plan_.columns, slices = projections.slices;
   auto* const host = static_cast<float*>(staging_.data());
-  for (std::size_t angle = 0; angle < plan_.angles; ++angle) {
-    for (std::size_t s = 0; s < slices; ++s) {
-      std::copy_n(
-          projections.data + angle * projections.angle_stride + s * projections.slice_stride,
-          columns, host + (angle * slices + s) * columns);
-    }
-  }
-  stream_->copy_in(a.projections, host, plan_.angles * slices * columns * sizeof(float));
-  for (std::size_t first = 0; first < plan_.angles; first += kBatch) {
-    const auto count = static_cast<long>(std::min(kBatch, plan_.angles - first));
+  for (std::size_t first = 0; first < plan_.angles; first += kAngles) {
+    const std::size_t angles = std::min(kAngles, plan_.angles - first);
+    executor.run(angles, [&](std::size_t k) {
+      const std::size_t angle = first + k;
+      for (std::size_t s = 0; s < slices; ++s) {
+        std::copy_n(
+            projections.data + angle * projections.angle_stride + s * projections.slice_stride,
+            columns, host + (angle * slices + s) * columns);
+      }
+    });
+    const std::size_t from = first * slices * columns;
+    stream_->copy_in(a.projections + from, host + from, angles * slices * columns * sizeof(float));
+    const auto count = static_cast<long>(angles);
     const auto n = static_cast<long>(columns), radii = static_cast<long>(plan_.radii);
     kernels_.gather(*stream_, count * n * kElement,
                     {.columns = n,
                      .slices = static_cast<long>(slices),
-                     .projections = a.projections + first * slices * columns,
+                     .projections = a.projections + from,
                      .lines = a.lines});
     const float* const spectra =
         transform(line_, a.line_twiddles, count, a.lines, n * kElement, 1, n);
@@ -168,8 +193,8 @@ void DeviceSlices::make_half() {
   const Arrays& a = *arrays_;
   const std::size_t pad = margin_of(plan_), stride = row_elements_of(plan_) * kElementFloats;
   const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
-  for (std::size_t first = 0; first < plan_.grid; first += kBatch) {
-    const auto count = static_cast<long>(std::min(kBatch, plan_.grid - first));
+  for (std::size_t first = 0; first < plan_.grid; first += batch_) {
+    const auto count = static_cast<long>(std::min(batch_, plan_.grid - first));
     const long from = static_cast<long>(first) - grid / 2;
     kernels_.spread(*stream_, count * kElement,
                     {.view = {.angles = plan_.angles,
@@ -203,8 +228,8 @@ void DeviceSlices::make_slices(std::size_t slices) {
   const DeviceStage stage(*stream_, "slices");
   const Arrays& a = *arrays_;
   const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
-  for (std::size_t first = 0; first < plan_.image; first += kBatch) {
-    const auto count = static_cast<long>(std::min(kBatch, plan_.image - first));
+  for (std::size_t first = 0; first < plan_.image; first += batch_) {
+    const auto count = static_cast<long>(std::min(batch_, plan_.image - first));
     const float* const columns = transform(grid_, a.grid_twiddles, count,
                                            a.half + first * kElementFloats, kElement, image, grid);
     kernels_.scatter(*stream_, count * static_cast<long>(slices) * image,
@@ -219,21 +244,35 @@ void DeviceSlices::make_slices(std::size_t slices) {
   }
 }
 
-void DeviceSlices::reconstruct(const StackView& projections, const VolumeView& slices) {
-  make_samples(projections);
-  stream_->synchronize();  // the staging memory is used again
-  make_half();
-  make_slices(projections.slices);
+void DeviceSlices::fetch_slices(std::size_t count, const VolumeView& slices, Executor& executor) {
   const std::size_t n = plan_.image, slice = n * n;
   auto* const host = static_cast<float*>(staging_.data());
-  stream_->copy_out(host, arrays_->out, projections.slices * slice * sizeof(float));
-  stream_->synchronize();
-  for (std::size_t s = 0; s < projections.slices; ++s) {
-    for (std::size_t row = 0; row < n; ++row) {
-      std::copy_n(host + s * slice + row * n, n,
-                  slices.data + s * slices.slice_stride + row * slices.row_stride);
-    }
+  const auto ask = [&](std::size_t first) {
+    if (first >= count) return;
+    stream_->copy_out(host + first * slice, arrays_->out + first * slice,
+                      std::min(kSlices, count - first) * slice * sizeof(float));
+  };
+  ask(0);
+  for (std::size_t first = 0; first < count; first += kSlices) {
+    stream_->synchronize();
+    ask(first + kSlices);
+    const std::size_t rows = std::min(kSlices, count - first) * n;
+    run_in_parts(executor, rows, 1, [&](std::size_t begin, std::size_t part) {
+      for (std::size_t k = first * n + begin; k < first * n + begin + part; ++k) {
+        std::copy_n(host + k * n, n,
+                    slices.data + k / n * slices.slice_stride + k % n * slices.row_stride);
+      }
+    });
   }
+}
+
+void DeviceSlices::reconstruct(const StackView& projections, const VolumeView& slices,
+                               Executor& executor) {
+  make_samples(projections, executor);
+  make_half();
+  make_slices(projections.slices);
+  // the staging memory is written by the host again when all of it has come back
+  fetch_slices(projections.slices, slices, executor);
 }
 
 }  // namespace tomoloom

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "loom/base/executor.hpp"
 #include "loom/device/device.hpp"
 #include "loom/fft/fft.hpp"
 #include "tomoloom/reconstruct/grid_plan.hpp"
@@ -24,13 +25,15 @@ class DeviceSlices {
   DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device);
   ~DeviceSlices();
 
-  /// Device memory of a plan's group.
+  /// Device memory of a plan's group: the least, and what it takes where there is enough.
+  [[nodiscard]] static std::size_t least_bytes(const GridPlan& plan);
   [[nodiscard]] static std::size_t device_bytes(const GridPlan& plan);
   /// Page-locked memory of the host that it takes.
   [[nodiscard]] static std::size_t host_bytes(const GridPlan& plan) noexcept;
 
-  /// Up to kSlicesPerGroup slices, as DirectEngine::reconstruct().
-  void reconstruct(const StackView& projections, const VolumeView& slices);
+  /// Up to kSlicesPerGroup slices, as DirectEngine::reconstruct(). The executor's threads copy what
+  /// goes there and what comes back, while the card works.
+  void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor);
 
  private:
   struct Arrays;
@@ -38,14 +41,16 @@ class DeviceSlices {
   [[nodiscard]] const float* transform(const fft::Plan<float>& plan, const float* twiddles,
                                        long lines, const float* in, long in_line, long step,
                                        long count);
-  void make_samples(const StackView& projections);
+  void make_samples(const StackView& projections, Executor& executor);
+  void fetch_slices(std::size_t count, const VolumeView& slices, Executor& executor);
   void make_half();
   void make_slices(std::size_t slices);
 
   const GridPlan& plan_;
   std::unique_ptr<Device> device_;
-  const gpu::SliceKernels&
-      kernels_;  ///< found once: asking a card what it is takes as long as a launch
+  DeviceInfo info_;    ///< as it was found: asking a card what it is takes as long as a launch
+  std::size_t batch_;  ///< lines, rows, columns whose transforms go on at the same time
+  const gpu::SliceKernels& kernels_;
   std::unique_ptr<Stream> stream_;
   fft::Plan<float> line_, grid_;
   DeviceMemory memory_;

@@ -10,6 +10,7 @@
 
 #include "loom/base/executor.hpp"
 #include "loom/device/emulated_device.hpp"
+#include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
 #include "tomoloom/reconstruct/direct.hpp"
 
@@ -59,7 +60,7 @@ class DeviceCase : public testing::TestWithParam<Case> {
     DeviceSlices device(plan, make_emulated_device());
     for (int time = 0; time < 2; ++time) {  // what the first group left does not matter
       const auto got = slices_of(of, data, [&](const StackView& in, const VolumeView& out) {
-        device.reconstruct(in, out);
+        device.reconstruct(in, out, serial);
       });
       double apart = 0, size = 0;
       for (std::size_t i = 0; i < want.size(); ++i) {
@@ -82,6 +83,33 @@ TEST_P(DeviceCase, GridrecIsThatOfTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceCase,
                          testing::Values(Case{24, 20, 32}, Case{33, 140, 5}, Case{90, 16, 17}));
+
+TEST(DeviceSlices, AreTheSameBytesInLittleMemoryAndForAnyThreads) {
+  const Geometry of{.columns = 110, .theta = {0, 0.3, 0.7, 1.2, 1.9, 2.6}, .centre = 53.2};
+  const GridPlan plan = plan_exact(of, {});
+  ASSERT_GT(plan.grid, 128U);  // rows of the grid go through in two batches
+  constexpr std::size_t kCount = 19;
+  std::vector<float> data(of.theta.size() * kCount * of.columns);
+  std::mt19937 random(9);
+  for (float& value : data) value = static_cast<float>(random() % 1000) / 1000;
+  const auto made = [&](std::size_t memory_bytes, Executor& executor) {
+    std::vector<float> out(kCount * of.columns * of.columns);
+    DeviceSlices device(plan, make_emulated_device({.memory_bytes = memory_bytes}));
+    device.reconstruct({.data = data.data(),
+                        .slices = kCount,
+                        .angle_stride = kCount * of.columns,
+                        .slice_stride = of.columns},
+                       {.data = out.data(),
+                        .slice_stride = of.columns * of.columns,
+                        .row_stride = of.columns},
+                       executor);
+    return out;
+  };
+  loom::TestThreads threads(3);
+  const auto want = made(std::size_t{1} << 32, serial_executor());
+  EXPECT_EQ(made(DeviceSlices::least_bytes(plan), threads), want);
+  EXPECT_EQ(made(DeviceSlices::device_bytes(plan), threads), want);
+}
 
 /// A device in place of another, which counts how often it is asked what it is.
 class AskedDevice final : public Device {
@@ -110,7 +138,8 @@ TEST(DeviceSlices, ACardIsAskedOnceWhatItIs) {
   int asked = 0;
   DeviceSlices device(plan, std::make_unique<AskedDevice>(asked));
   device.reconstruct({.data = data.data(), .slices = 1, .angle_stride = 24, .slice_stride = 24},
-                     {.data = slice.data(), .slice_stride = 24 * 24, .row_stride = 24});
+                     {.data = slice.data(), .slice_stride = 24 * 24, .row_stride = 24},
+                     serial_executor());
   EXPECT_EQ(asked, 1);
 }
 
