@@ -122,7 +122,7 @@ struct ScanSumKernel {
   static constexpr int kRows = kTileRows / 2;
   static constexpr int kHalves = 2, kOctets = kGroups / 2, kQuad = 4, kTogether = 4;
   static constexpr int kThreads = kGatherColumns * kHalves * kOctets;
-  static constexpr int kBlocks = 5;  ///< on a multiprocessor: 136 registers a thread
+  static constexpr int kBlocks = 4;  ///< on a multiprocessor: up to 168 registers a thread
   static constexpr int kColumnFloats = kRows * kGatherColumns * kLanes;
   /// A group's weights, and 16 bytes, so that groups side by side lie in banks of their own.
   static constexpr int kGroupFloats = kRows * kGatherTargets + 4;

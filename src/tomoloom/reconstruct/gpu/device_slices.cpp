@@ -19,9 +19,9 @@ using gpu::kHalfElement;
 
 namespace {
 
-/// Lines, rows, columns whose transforms go on at the same time. A row of the grid is filled by 64
-/// threads, one sample after the other: of 128 rows they keep a tenth of a large card busy.
-constexpr std::size_t kLeastBatch = 128, kMostBatch = 512;
+/// Lines, rows, columns whose transforms go on at the same time. A row of the grid is filled by 32
+/// threads, one sample after the other: those of 128 rows leave a large card idle.
+constexpr std::size_t kLeastBatch = 128, kMostBatch = 2048;
 /// Angles whose line integrals are copied before the card begins with them.
 constexpr std::size_t kAngles = 128;
 /// Slices that come back together, while the host copies those before.
@@ -79,12 +79,17 @@ std::size_t bytes_with(const GridPlan& plan, std::size_t batch) {
 
 }  // namespace
 
-std::size_t DeviceSlices::least_bytes(const GridPlan& plan) {
-  return bytes_with<Arrays>(plan, kLeastBatch);
+/// The most that half of what is free has room for.
+std::size_t DeviceSlices::batch_for(const GridPlan& plan, std::size_t free_bytes) {
+  std::size_t batch = std::min(kMostBatch, std::max(plan.grid, kLeastBatch));
+  while (batch > kLeastBatch && bytes_with<Arrays>(plan, batch) > free_bytes / 2) {
+    batch = std::max(batch / 2, kLeastBatch);
+  }
+  return batch;
 }
 
-std::size_t DeviceSlices::device_bytes(const GridPlan& plan) {
-  return bytes_with<Arrays>(plan, kMostBatch);
+std::size_t DeviceSlices::least_bytes(const GridPlan& plan) {
+  return bytes_with<Arrays>(plan, kLeastBatch);
 }
 
 std::size_t DeviceSlices::host_bytes(const GridPlan& plan) noexcept {
@@ -96,7 +101,7 @@ DeviceSlices::DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device)
     : plan_(plan),
       device_(std::move(device)),
       info_(device_->info()),
-      batch_(device_bytes(plan) <= info_.free_bytes ? kMostBatch : kLeastBatch),
+      batch_(batch_for(plan, info_.free_bytes)),
       kernels_(kernels_of(info_)),
       stream_(device_->make_stream()),
       line_(plan.padded, fft::Sign::kPlus),

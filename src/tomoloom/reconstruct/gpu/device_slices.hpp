@@ -25,9 +25,8 @@ class DeviceSlices {
   DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device);
   ~DeviceSlices();
 
-  /// Device memory of a plan's group: the least, and what it takes where there is enough.
+  /// Device memory of a plan's group, at least; more makes it faster.
   [[nodiscard]] static std::size_t least_bytes(const GridPlan& plan);
-  [[nodiscard]] static std::size_t device_bytes(const GridPlan& plan);
   /// Page-locked memory of the host that it takes.
   [[nodiscard]] static std::size_t host_bytes(const GridPlan& plan) noexcept;
 
@@ -37,6 +36,7 @@ class DeviceSlices {
 
  private:
   struct Arrays;
+  [[nodiscard]] static std::size_t batch_for(const GridPlan& plan, std::size_t free_bytes);
   void send_plan();
   [[nodiscard]] const float* transform(const fft::Plan<float>& plan, const float* twiddles,
                                        long lines, const float* in, long in_line, long step,
