@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fiberloom/redshift/gpu/scan_device_kernels.hpp"
+#include "fiberloom/redshift/gpu/scan_memory.hpp"
 #include "fiberloom/redshift/gpu/scan_problem.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/device/device_stage.hpp"
@@ -17,96 +18,10 @@ namespace {
 
 using gpu::CurveGroup;
 using gpu::CurvePlan;
+using gpu::ScanArrays;
+using gpu::ScanNeeds;
 using gpu::ScanProblem;
-
-/// Products and sums of one launch: more would not keep a card busier.
-constexpr std::size_t kMostScratch = std::size_t{3} << 30;
-/// Templates that wait in page-locked memory for their copy.
-constexpr std::size_t kMostStaged = std::size_t{64} << 20;
-constexpr std::size_t kAlign = 256;
-
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-/// What stays on the card for the whole scan, beside the templates.
-struct Arrays {
-  const int *first, *pixels, *reached, *pack_tables;
-  const double *rows, *weight_unit, *flux_unit, *tables;
-  const float *weight, *weighted_flux;
-  double* results;
-
-  Arrays(const ScanProblem& p, Arena& arena)
-      : first(arena.take<int>(p.tiles())),
-        pixels(arena.take<int>(p.tiles())),
-        reached(arena.take<int>(p.reached().size())),
-        pack_tables(arena.take<int>(p.pack_tables().size())),
-        rows(arena.take<double>(p.rows().size())),
-        weight_unit(arena.take<double>(p.targets())),
-        flux_unit(arena.take<double>(p.targets())),
-        tables(arena.take<double>(p.tables().size())),
-        weight(arena.take<float>(p.weights())),
-        weighted_flux(arena.take<float>(p.weights())),
-        results(arena.take<double>(p.result_doubles())) {}
-};
-
-/// What the launches of some packs of a template use.
-struct Scratch {
-  double *sampled = nullptr, *normal, *parts;
-  float* columns;
-
-  Scratch(const ScanProblem& p, const CurvePlan& plan, std::size_t packs, bool streamed,
-          Arena& arena) {
-    if (streamed) sampled = arena.take<double>(packs * plan.pack_doubles);
-    columns = arena.take<float>(packs * p.tiles() *
-                                static_cast<std::size_t>(gpu::columns_of_tile(plan.nb)));
-    const std::size_t lanes = plan.solved ? packs * p.targets() * kLanes : 0;
-    normal = arena.take<double>(lanes * static_cast<std::size_t>(normal_size(plan.nb)));
-    parts =
-        arena.take<double>(lanes * static_cast<std::size_t>(3 * kBrightnesses * plan.components));
-  }
-  [[nodiscard]] static std::size_t bytes(const ScanProblem& p, const CurvePlan& plan,
-                                         std::size_t packs, bool streamed) {
-    Arena measure;
-    const Scratch unused(p, plan, packs, streamed, measure);
-    return measure.used() + kAlign;
-  }
-};
-
-/// Bytes of device memory and of page-locked memory that a scan needs.
-struct ScanNeeds {
-  std::size_t resident = 0;  ///< the templates on the pixels
-  std::size_t least = 0;     ///< without them: each pack goes there and is used once
-  std::size_t most = 0;
-  std::size_t upload = 0, results = 0, sampled = 0;
-
-  explicit ScanNeeds(const ScanProblem& p) {
-    Arena measure;
-    const Arrays unused(p, measure);
-    const std::size_t fixed = measure.used() + kAlign;
-    std::size_t least_scratch = 0, most_scratch = 0;
-    for (const CurveGroup& group : p.groups()) {
-      if (group.packs == 0) continue;
-      const CurvePlan& plan = p.plans()[group.first_plan];
-      const std::size_t one = Scratch::bytes(p, plan, 1, true);
-      const std::size_t packs = std::clamp<std::size_t>(kMostScratch / one, 1, group.packs);
-      least_scratch = std::max(least_scratch, one);
-      most_scratch = std::max(most_scratch, Scratch::bytes(p, plan, packs, false));
-      const std::size_t pack = plan.pack_doubles * sizeof(double);
-      sampled =
-          std::max(sampled, pack * std::clamp<std::size_t>(kMostStaged / pack, 1, group.packs));
-    }
-    resident = aligned(p.sampled_doubles() * sizeof(double));
-    least = fixed + least_scratch;
-    most = resident + fixed + std::max(least_scratch, most_scratch);
-    upload = 2 * p.weights() * sizeof(float) + (11 + 2 * p.fast().grids().size()) * kAlign +
-             (p.rows().size() + p.tables().size() + 2 * p.targets()) * sizeof(double) +
-             (2 * p.tiles() + p.reached().size() + p.pack_tables().size()) * sizeof(int);
-    results = p.result_doubles() * sizeof(double);
-    sampled = aligned(sampled);
-    upload = aligned(upload);
-    results = aligned(results);
-  }
-  [[nodiscard]] std::size_t staging() const { return upload + results + sampled; }
-};
+using gpu::ScanScratch;
 
 class ScanRun {
  public:
@@ -157,7 +72,7 @@ class ScanRun {
     if (values.empty()) return;
     std::memcpy(uploads_, values.data(), values.size_bytes());
     stream_.copy_in(const_cast<T*>(device), uploads_, values.size_bytes());
-    uploads_ += aligned(values.size_bytes());
+    uploads_ += gpu::aligned(values.size_bytes());
   }
 
   void upload() {
@@ -206,14 +121,14 @@ class ScanRun {
     const bool streamed = resident_ == 0;
     const CurvePlan& plan = p_.plans()[group.first_plan];
     std::size_t launches = 1, packs = group.packs;
-    while (packs > 1 && Scratch::bytes(p_, plan, packs, streamed) > arena_.left()) {
+    while (packs > 1 && ScanScratch::bytes(p_, plan, packs, streamed) > arena_.left()) {
       packs = (group.packs + launches) / (launches + 1);
       ++launches;
     }
     for (std::size_t first = 0; first < group.packs; first += packs) {
       const std::size_t count = std::min(packs, group.packs - first);
       Arena arena = arena_;
-      const Scratch scratch(p_, plan, count, streamed, arena);
+      const ScanScratch scratch(p_, plan, count, streamed, arena);
       if (streamed) send_packs(group, first, first + count, scratch.sampled);
       launch(plan, first, count, streamed ? scratch.sampled : resident_at(plan, first), scratch);
     }
@@ -239,7 +154,7 @@ class ScanRun {
 
   /// `count` packs from `first` on of those of a group, whose first template's plan this is.
   void launch(const CurvePlan& plan, std::size_t first, std::size_t count, const double* sampled,
-              const Scratch& scratch) {
+              const ScanScratch& scratch) {
     const auto packs = static_cast<long>(count);
     const auto tiles = static_cast<int>(p_.tiles());
     const auto targets = static_cast<long>(p_.targets());
@@ -326,7 +241,7 @@ class ScanRun {
   double* results_;
   std::byte* staged_;
   Arena arena_;
-  Arrays arrays_;
+  ScanArrays arrays_;
 };
 
 void add_stages(const std::vector<DeviceStageTime>& from, std::vector<DeviceStageTime>& to) {
