@@ -16,7 +16,9 @@ inline constexpr int kMostInRegisters = 16;
 /// Rows that are asked for before they are worked on, where registers are left for them: a load
 /// from memory waits as long as three or four rows take.
 template <int B>
-inline constexpr int kRowsAhead = B <= 8 ? 4 : B <= 12 ? 2 : 1;
+inline constexpr int kRowsAhead = B <= 8    ? 4
+                                  : B <= 12 ? 2
+                                            : 1;
 template <int B>
 inline constexpr int kSolveRowsAhead = B <= 8 ? 6 : 3;
 template <int B>
@@ -86,12 +88,12 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
 }
 
 /// Solves L D L^T x = b, the operations of solve() to the bit: b of a row is rhs(row), done(row, x)
-/// gets the solution from the last row to row `end`, the last that anybody reads. kAhead rows are
-/// asked for before their turn. Work: work[n].
+/// gets the solution from the last row to row `end`, the last that anybody reads. Work: work[n].
 // Long: its rows are held in registers from end to end.
-template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
+template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
+  constexpr int kAhead = kSolveRowsAhead<B>;
   if (n < 1) return;
   struct Row {
     V f[B + 1], b;
@@ -311,11 +313,11 @@ FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, doubl
   }
 }
 
-template <class V, int B, int kAhead = kSolveRowsAhead<B>, class Rhs, class Done>
+template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {
   if constexpr (B <= kMostInRegisters) {
-    solve_registers<V, B, kAhead>(n, l, inv_d, rhs, work, done, end);
+    solve_registers<V, B>(n, l, inv_d, rhs, work, done, end);
   } else {
     for (int j = 0; j < n; ++j) put(work, j, rhs(j));
     solve<V, B>(n, l, inv_d, work);

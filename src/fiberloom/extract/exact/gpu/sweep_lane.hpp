@@ -133,6 +133,8 @@ struct SweepFactorKernel {
 template <int B>
 struct SweepTermKernel {
   using Args = SweepArgs;
+  /// With 168 registers three blocks are on a multiprocessor: their memory leaves a cache that
+  /// holds the rows that they work on.
   static constexpr int kThreads = 128;
   static std::size_t column_bytes(const Args& a) {
     return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
@@ -172,8 +174,7 @@ struct SweepTermKernel {
     if (s.to < 0) return;
     const int width = 2 * a.half + 1;
     const double* c = a.columns.at(a.slot(a.step, problem), row);
-    constexpr int kAhead = B <= 8 ? 4 : lane::kSolveRowsAhead<B>;  // registers for 16 warps
-    lane::solve_somewhere<WarpLane, B, kAhead>(
+    lane::solve_somewhere<WarpLane, B>(
         a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
         [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
         [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
