@@ -119,6 +119,7 @@ struct BundleReport {
 /// Fibres [first, last) of a bundle.
 struct BundleRange {
   int first = 0, last = 0;
+  [[nodiscard]] bool operator==(const BundleRange&) const = default;
 };
 
 /// A bundle of a device's frame that the CPU took, and why.

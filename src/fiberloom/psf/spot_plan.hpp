@@ -40,6 +40,7 @@ struct SpotPlan {
   Buffer<double> basis;   ///< [nbases][ndomain][ncoef][nwave_padded]: P_k(u(lambda))
   Buffer<float> float_coef, float_basis;  ///< the same, rounded
 
+  [[nodiscard]] bool operator==(const SpotPlan&) const = default;
   [[nodiscard]] std::size_t coef_of(int fiber) const noexcept {
     return static_cast<std::size_t>(fiber) * static_cast<std::size_t>(nseries * ncoef);
   }

@@ -2,6 +2,7 @@
 // Owning aligned arrays and row-major views. Nothing here knows what the numbers mean.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdlib>
@@ -78,6 +79,9 @@ class Buffer {
   const T* end() const noexcept { return data_ + size_; }
   void fill(T value) noexcept {
     for (std::size_t i = 0; i < size_; ++i) data_[i] = value;
+  }
+  [[nodiscard]] bool operator==(const Buffer& o) const noexcept {
+    return std::equal(begin(), end(), o.begin(), o.end());
   }
 
  private:

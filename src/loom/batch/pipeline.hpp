@@ -35,6 +35,7 @@ struct PipelineOptions {
   std::size_t readers = 0;         ///< that read and unpack
   std::size_t writers = 0;         ///< that pack and write
   std::size_t device_places = 0;   ///< tasks on all cards together; 0: the CPU computes
+  std::uint64_t kept_bytes = 0;    ///< what computing keeps from task to task, beside them
   std::uint64_t memory_bytes = 0;  ///< for tasks in flight
   int retry = 0;                   ///< further attempts at a task that fails, or has failed before
   int rank = 0;                    ///< of a job over several, for the reader

@@ -113,7 +113,7 @@ TEST(Pipeline, WhereACardComputesMostProcessorsUnpackAndNoneIsAskedForMoreThanIt
     return complete(options, Packing::kNo).readers;
   };
   EXPECT_EQ(readers(16, 0), 5U);
-  EXPECT_EQ(readers(16, 2), 13U);
+  EXPECT_EQ(readers(16, 2), 16U);
   EXPECT_EQ(readers(1, 2), 1U);
   EXPECT_EQ(readers(256, 2), 32U);
   EXPECT_EQ(readers(16, 2, 3), 3U);

@@ -61,6 +61,9 @@ int kind_of(const DeviceEngine* device) {
 std::size_t places_of(const Engine& engine) {
   return engine.device() != nullptr ? engine.device()->places() : 0;
 }
+std::uint64_t kept_of(const Engine& engine) {
+  return engine.device() != nullptr ? DeviceEngine::kKeptBytes : 0;
+}
 
 Packing packing_of(const FrameRequest& request) {
   return request.compress == Compress::kYes ? Packing::kYes : Packing::kNo;
@@ -68,6 +71,7 @@ Packing packing_of(const FrameRequest& request) {
 
 BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
                    const Observer& observer) {
+  const std::uint64_t kept_bytes = kept_of(kind->engine());
   BatchJob batch{.folder = run_folder(job.request.output), .kinds = kinds_of(job, std::move(kind))};
   batch.plan = [&job] { return plan_night(job); };
   batch.watch = job.watch;
@@ -90,6 +94,7 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
     return run_title(job.request, frames_of(tasks));
   };
   batch.pipeline = job.pipeline;
+  batch.pipeline.kept_bytes = kept_bytes;
   batch.packing = packing_of(job.request);
   batch.claims = job.claims;
   if (!job.beyond) batch.monitor.order = {"expid", "camera"};
@@ -203,6 +208,7 @@ NightReport run_night(const NightJob& job, const Engine& engine, const Observer&
   if (job.watch) check_files(job, {});
   BatchJob batch = batch_job(job, std::make_shared<ExtractKind>(engine), observer);
   batch.pipeline.device_places = places_of(engine);
+  batch.pipeline.kept_bytes = kept_of(engine);
   return {run_batch(batch, observer, progress, tracer), engine};
 }
 

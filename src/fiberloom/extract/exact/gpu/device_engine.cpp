@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
@@ -27,29 +28,41 @@ bool DeviceEngine::any_left() const { return places_.any_left(); }
 
 namespace {
 
-/// Copies a host array piece by piece, on all threads.
-template <class To, class From>
-void copy_array(To* to, const From* from, std::size_t n, Executor& executor) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  executor.run((n + kPiece - 1) / kPiece, [&](std::size_t i) {
-    const std::size_t first = i * kPiece, last = std::min(n, first + kPiece);
-    if constexpr (std::is_same_v<To, From>) {
-      std::memcpy(to + first, from + first, (last - first) * sizeof(To));
-    } else {
-      for (std::size_t k = first; k < last; ++k) to[k] = static_cast<To>(from[k]);
+/// Host arrays that are copied all at once, piece by piece on all threads: what they are copied to
+/// is fresh memory, which takes longer to be given than to be written.
+class Copies {
+ public:
+  template <class To, class From>
+  void add(To* to, const From* from, std::size_t n) {
+    constexpr std::size_t kPiece = std::size_t{1} << 17;
+    for (std::size_t first = 0; first < n; first += kPiece) {
+      const std::size_t count = std::min(n - first, kPiece);
+      pieces_.emplace_back([to = to + first, from = from + first, count] {
+        if constexpr (std::is_same_v<To, From>) {
+          std::memcpy(to, from, count * sizeof(To));
+        } else {
+          for (std::size_t k = 0; k < count; ++k) to[k] = static_cast<To>(from[k]);
+        }
+      });
     }
-  });
-}
+  }
+  void run(Executor& executor) {
+    executor.run(pieces_.size(), [&](std::size_t i) { pieces_[i](); });
+  }
+
+ private:
+  std::vector<std::function<void()>> pieces_;
+};
 
 bool is_double(const PixelArray& a) { return std::holds_alternative<Array2D<double>>(a.data()); }
 
-void stage_pixels(const PixelArray& a, void* to, bool as_double, Executor& executor) {
+void add_pixels(const PixelArray& a, void* to, bool as_double, Copies& copies) {
   std::visit(
       [&](const auto& array) {
         if (as_double) {
-          copy_array(static_cast<double*>(to), array.data(), array.size(), executor);
+          copies.add(static_cast<double*>(to), array.data(), array.size());
         } else {
-          copy_array(static_cast<float*>(to), array.data(), array.size(), executor);
+          copies.add(static_cast<float*>(to), array.data(), array.size());
         }
       },
       a.data());
@@ -91,8 +104,10 @@ class FrameRun {
                       {first + staging_bytes(needs) - needs.mail, needs.mail}, shared_bytes);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);
     Span staging_time(tracer_, "compute/staging");
-    stage_pixels(ccd_.image, first, double_pixels(), executor_);
-    stage_pixels(ccd_.ivar, second, double_pixels(), executor_);
+    Copies pixels;
+    add_pixels(ccd_.image, first, double_pixels(), pixels);
+    add_pixels(ccd_.ivar, second, double_pixels(), pixels);
+    pixels.run(executor_);
     staging_time.stop();
     frame.upload(first, second, second + (second - first));
     stop_if_asked(observer_);
@@ -135,18 +150,19 @@ class FrameRun {
     const Span results_time(tracer_, "compute/results");
     Array2D<double>* to[] = {&result_.flux, &result_.ivar, &result_.xflux, &result_.chi2pix,
                              &result_.pixmask_fraction};
-    for (std::size_t i = 0; i < 5; ++i) copy_array(to[i]->data(), out + i * n, n, executor_);
-    copy_array(result_.resolution.data(), resolution, result_.resolution.size(), executor_);
-    if (frame.model() == nullptr) return;
-    for (int b = 0; b < p_.nbundle(); ++b) {
+    Copies results;
+    for (std::size_t i = 0; i < 5; ++i) results.add(to[i]->data(), out + i * n, n);
+    results.add(result_.resolution.data(), resolution, result_.resolution.size());
+    for (int b = 0; frame.model() != nullptr && b < p_.nbundle(); ++b) {
       exact::ModelStrip& strip = models[p_.device_bundle[static_cast<std::size_t>(b)]];
       strip.x0 = p_.strip_x[static_cast<std::size_t>(b)];
       strip.y0 = p_.row_first;
       strip.value = Array2D<float>(static_cast<std::size_t>(p_.rows),
                                    static_cast<std::size_t>(p_.strip_pitch));
-      copy_array(strip.value.data(), strips + static_cast<std::size_t>(b) * frame.strip_values(),
-                 strip.value.size(), executor_);
+      results.add(strip.value.data(), strips + static_cast<std::size_t>(b) * frame.strip_values(),
+                  strip.value.size());
     }
+    results.run(executor_);
   }
 
   static constexpr std::size_t kAlign = 256;
@@ -222,7 +238,7 @@ ExtractResult DeviceEngine::extract(const CcdFrame& ccd, const PsfModel& psf,
   validate(ccd, psf, options);
   Span setup(tracer, "compute/geometry");
   const Problem p =
-      exact::gpu::make_problem(psf, options, tuning, active_isa(), executor, observer);
+      exact::gpu::make_problem(psf, options, tuning, active_isa(), geometry_, executor, observer);
   setup.stop();
   ExtractResult result = exact::empty_result(psf, options);
   result.bundles.resize(p.bundles.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/extract/exact/bundle.hpp"
+#include "fiberloom/extract/exact/gpu/camera_geometry.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "loom/device/backend.hpp"
 #include "loom/device/device_places.hpp"
@@ -16,7 +17,7 @@ namespace fiberloom {
 
 struct DeviceEngineOptions {
   std::size_t memory_bytes = 0;  ///< of each device; 0: most of what is free
-  int frames_in_flight = 2;      ///< on each device; fewer where the memory does not suffice
+  int frames_in_flight = 3;      ///< on each device; fewer where the memory does not suffice
   OnDeviceError on_error = OnDeviceError::kFail;
   TooLarge too_large = TooLarge::kFail;
 };
@@ -43,6 +44,9 @@ class DeviceEngine {
   [[nodiscard]] std::size_t device_count() const noexcept;
   /// Frames that may be on all devices together, where their memory suffices.
   [[nodiscard]] std::size_t places() const noexcept;
+  /// What it keeps from frame to frame on the host, page-locked memory aside: at most.
+  static constexpr std::size_t kKeptBytes =
+      exact::gpu::GeometryStore::kMost * exact::gpu::GeometryStore::kCameraBytes;
   /// Is there a device that was not lost?
   [[nodiscard]] bool any_left() const;
 
@@ -50,6 +54,7 @@ class DeviceEngine {
   void note_failure(const Error& e, const Observer& observer);
   DeviceEngineOptions options_;
   DevicePlaces places_;
+  exact::gpu::GeometryStore geometry_;
 };
 
 /// The engine that `backend` asks for, null for the CPU. Cards that are too old or cannot be opened

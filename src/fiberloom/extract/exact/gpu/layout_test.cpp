@@ -62,6 +62,7 @@ struct Made {
   PsfModel psf;
   ExtractOptions options;
   SerialExecutor serial;
+  GeometryStore store;
   explicit Made(double pitch = 8) {
     test::SmallPsf o;
     o.nfiber = 5;
@@ -70,7 +71,7 @@ struct Made {
     options.wave = test::make_grid(30);
     options.bundle_size = 2;
   }
-  Problem problem() { return make_problem(psf, options, {}, active_isa(), serial, {}); }
+  Problem problem() { return make_problem(psf, options, {}, active_isa(), store, serial, {}); }
 };
 
 TEST(MakeProblem, PacksTheTracesOfAllBundlesThatAreAskedFor) {
@@ -100,8 +101,34 @@ TEST(MakeProblem, PacksTheTracesOfAllBundlesThatAreAskedFor) {
     }
     EXPECT_EQ(p.direction[fiber], 1);
     EXPECT_TRUE(t.live[static_cast<std::size_t>(p.live_first[fiber])]);
-    EXPECT_LE(p.live_last[fiber], model_bins(p.geometry_of(0), p.grid.guard).last);
+    EXPECT_LE(p.live_last[fiber], (*p.camera)[p.device_bundle[0]].lit.last);
   }
+}
+
+TEST(GeometryStore, KeepsACameraForItsNextFramesAndMakesAnyOtherAnew) {
+  Made m;
+  const Problem first = m.problem();
+  m.options.want_model = !m.options.want_model;  // nothing of the geometry
+  EXPECT_EQ(m.problem().camera, first.camera);
+  Made other;
+  other.psf.x.coef(3, 1) += 1e-9;
+  const Problem fresh = other.problem();
+  std::swap(m.psf, other.psf);
+  const Problem moved = m.problem();
+  EXPECT_NE(moved.camera, first.camera);
+  EXPECT_EQ(moved.trace_x0, fresh.trace_x0);
+  m.options.bundle_size = 3;
+  EXPECT_NE(m.problem().camera, moved.camera);
+  m.options.bundle_size = 2;
+  m.options.wave.pop_back();
+  EXPECT_NE(m.problem().camera, moved.camera);
+  EXPECT_EQ(m.store.count(), 4U);
+  std::swap(m.psf, other.psf);
+  for (std::size_t i = 0; i < GeometryStore::kMost; ++i) {
+    m.psf.y.coef(0, 0) += 1e-9;
+    static_cast<void>(m.problem());
+  }
+  EXPECT_EQ(m.store.count(), GeometryStore::kMost);
 }
 
 TEST(MakeProblem, LeavesWhatTheDeviceHasNoKernelsForToTheCpuAndSaysWhy) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Geometry of all bundles, side by side, and what of it the device cannot treat.
+// A camera's bundles beside each other, and what of them the device cannot treat.
 #include "fiberloom/extract/exact/gpu/problem.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
@@ -14,67 +15,21 @@ namespace {
 /// Bins of a core: short windows are free while threads are what is missing.
 constexpr int kSweepCore = 32, kSolveCore = 128;
 
-/// Live bins in one piece, their rows going one way: what LightKernel searches in.
-struct LiveRange {
-  int first = 0, last = 0, direction = 1;
-  bool plain = true;
-};
-LiveRange live_range(const FiberTrace& t, int nbin) {
-  LiveRange range;
-  const auto is_live = [&](int j) { return t.live[static_cast<std::size_t>(j)] != 0; };
-  while (range.first < nbin && !is_live(range.first)) ++range.first;
-  range.last = nbin;
-  while (range.last > range.first && !is_live(range.last - 1)) --range.last;
-  if (range.first == range.last) return {0, 0, 1, true};
-  const auto y0 = [&](int j) { return t.y0[static_cast<std::size_t>(j)]; };
-  range.direction = y0(range.last - 1) >= y0(range.first) ? 1 : -1;
-  for (int j = range.first; j < range.last; ++j) {
-    if (!is_live(j)) range.plain = false;
-    if (j > range.first && range.direction * (y0(j) - y0(j - 1)) < 0) range.plain = false;
-  }
-  return range;
-}
-
-std::string why_not(const BundleGeometry& g, const ExtractOptions& options, const Tuning& tuning) {
+std::string why_not(const CameraBundle& b, const ExtractOptions& options, const Tuning& tuning) {
+  const BundleGeometry& g = b.geometry;
   if (g.sweep_reach > 1) return "second neighbours matter";
   if (g.reach > 2) return "spots of third neighbours meet";
   if (least_band(g, options, tuning) > kWidestBand || g.cross_band > kWidestCoupling) {
     return "spots of bins far apart share rows";
   }
-  for (const FiberTrace& t : g.trace) {
-    if (!live_range(t, g.nbin).plain) return "a trace turns back";
-  }
+  if (!std::all_of(b.extents.begin(), b.extents.end(),
+                   [](const FiberExtent& e) { return e.plain; }))
+    return "a trace turns back";
   return {};
 }
 
-int most_bends(const FiberTrace& t, const LiveRange& range, int band) {
-  int most = 0;
-  for (int j = range.first; j < range.last; ++j) {
-    for (int k = j + 1; k < std::min(range.last, j + band + 1); ++k) {
-      most = std::max(
-          most, std::abs(t.x0[static_cast<std::size_t>(k)] - t.x0[static_cast<std::size_t>(j)]));
-    }
-  }
-  return most;
-}
-
-/// What a fibre's trace says to the kernels, found for all bundles at once: it takes as long as the
-/// traces themselves.
-struct FiberExtent {
-  LiveRange range;
-  int bends = 0;
-};
-std::vector<FiberExtent> fiber_extents(const BundleGeometry& g) {
-  std::vector<FiberExtent> extents;
-  for (const FiberTrace& t : g.trace) {
-    const LiveRange range = live_range(t, g.nbin);
-    extents.push_back({range, most_bends(t, range, g.band)});
-  }
-  return extents;
-}
-
-void add_bundle(Problem& p, const BundleGeometry& g, const std::vector<FiberExtent>& extents,
-                std::size_t index) {
+void add_bundle(Problem& p, const CameraBundle& bundle, std::size_t index) {
+  const BundleGeometry& g = bundle.geometry;
   p.device_bundle.push_back(index);
   p.own_band = std::max(p.own_band, g.band);
   p.band = round_up_band(p.own_band);
@@ -82,18 +37,16 @@ void add_bundle(Problem& p, const BundleGeometry& g, const std::vector<FiberExte
   p.reach = std::max(p.reach, g.reach);
   p.strip_x.push_back(g.x0);
   p.strip_pitch = std::max(p.strip_pitch, g.columns + kLanes);
-  const BinRange rows = fit_rows(g, p.plan, p.grid.guard);
-  p.fit_first.push_back(rows.first);
-  p.fit_last.push_back(rows.last);
-  const BinRange lit = model_bins(g, p.grid.guard);
+  p.fit_first.push_back(bundle.fit.first);
+  p.fit_last.push_back(bundle.fit.last);
   for (int f = 0; f < g.nfiber; ++f) {
     p.psf_fiber.push_back(g.first_fiber + f);
     p.bundle_of.push_back(p.nbundle() - 1);
-    const auto& [range, bends] = extents[static_cast<std::size_t>(f)];
-    p.live_first.push_back(std::clamp(lit.first, range.first, range.last));
-    p.live_last.push_back(std::clamp(lit.last, range.first, range.last));
-    p.direction.push_back(range.direction);
-    p.light_columns = std::max(p.light_columns, p.plan.nx + bends);
+    const FiberExtent& e = bundle.extents[static_cast<std::size_t>(f)];
+    p.live_first.push_back(std::clamp(bundle.lit.first, e.first, e.last));
+    p.live_last.push_back(std::clamp(bundle.lit.last, e.first, e.last));
+    p.direction.push_back(e.direction);
+    p.light_columns = std::max(p.light_columns, p.plan.nx + e.bends);
   }
   p.bundle_first.push_back(p.nfiber());
 }
@@ -117,14 +70,13 @@ void pack_traces(Problem& p, Executor& executor) {
   p.live.assign(size, 0);
   executor.run(p.device_bundle.size(), [&](std::size_t bundle) {
     const int b = static_cast<int>(bundle);
-    const BundleGeometry& g = p.geometry_of(b);
-    for (int f = 0; f < g.nfiber; ++f) {
-      const FiberTrace& t = g.trace[static_cast<std::size_t>(f)];
+    const CameraBundle& from = (*p.camera)[p.device_bundle[bundle]];
+    for (int f = 0; f < from.geometry.nfiber; ++f) {
       const auto fiber = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
-      const auto at = static_cast<long>(fiber * pitch);
-      std::copy_n(t.x0.begin(), p.nbin, p.trace_x0.begin() + at);
-      std::copy_n(t.y0.begin(), p.nbin, p.trace_y0.begin() + at);
-      std::copy_n(t.live.begin(), p.nbin, p.live.begin() + at);
+      const auto at = static_cast<long>(fiber * pitch), first = static_cast<long>(f) * p.nbin;
+      std::copy_n(from.x0.begin() + first, p.nbin, p.trace_x0.begin() + at);
+      std::copy_n(from.y0.begin() + first, p.nbin, p.trace_y0.begin() + at);
+      std::copy_n(from.live.begin() + first, p.nbin, p.live.begin() + at);
     }
   });
 }
@@ -152,7 +104,7 @@ Cut Problem::sweep_cut() const {
 }
 
 Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
-                     Isa isa, Executor& executor, const Observer& observer) {
+                     Isa isa, GeometryStore& store, Executor& executor, const Observer& observer) {
   require_step(psf, options, grid_size(options.wave));
   Problem p;
   p.options = options;
@@ -162,19 +114,15 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.psferr = psferr_of(psf, options);
   p.weak_prior = weak_prior(psf, options, observer);
   p.bundles = wanted_bundles(psf, options);
-  p.geometry.resize(p.bundles.size());
-  std::vector<std::vector<FiberExtent>> extents(p.bundles.size());
-  const auto spots = spot_kernels(isa).spots;
-  executor.run(p.bundles.size(), [&](std::size_t b) {
-    p.geometry[b] = bundle_geometry(p.plan, p.bundles[b], spots, tuning.coupling_floor);
-    extents[b] = fiber_extents(p.geometry[b]);
-  });
+  CameraKey key{std::move(p.plan), p.bundles, p.grid.guard, tuning.coupling_floor, isa};
+  p.camera = store.get(key, executor);
+  p.plan = std::move(key.plan);
   p.nbin = p.plan.nwave;
   p.bundle_first = {0};
   for (std::size_t b = 0; b < p.bundles.size(); ++b) {
-    const std::string reason = why_not(p.geometry[b], options, tuning);
+    const std::string reason = why_not((*p.camera)[b], options, tuning);
     if (reason.empty()) {
-      add_bundle(p, p.geometry[b], extents[b], b);
+      add_bundle(p, (*p.camera)[b], b);
     } else {
       p.left.push_back({b, reason});
     }

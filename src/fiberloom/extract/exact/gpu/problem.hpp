@@ -2,10 +2,12 @@
 // One frame as the device gets it: geometry of its bundles in plain arrays. Host memory only.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fiberloom/extract/exact/engine.hpp"
+#include "fiberloom/extract/exact/gpu/camera_geometry.hpp"
 #include "fiberloom/extract/exact/gpu/layout.hpp"
 #include "loom/base/executor.hpp"
 
@@ -24,9 +26,9 @@ struct Problem {
   GuardedGrid grid;
   SpotPlan plan;
   double psferr = 0.01, weak_prior = 0;
-  std::vector<BundleRange> bundles;      ///< all that are wanted
-  std::vector<BundleGeometry> geometry;  ///< of each
-  std::vector<LeftToCpu> left;           ///< known beforehand
+  std::vector<BundleRange> bundles;              ///< all that are wanted
+  std::shared_ptr<const CameraGeometry> camera;  ///< of each
+  std::vector<LeftToCpu> left;                   ///< known beforehand
 
   // the device's own bundles and fibres
   std::vector<std::size_t> device_bundle;  ///< index into `bundles`
@@ -55,13 +57,13 @@ struct Problem {
   [[nodiscard]] int sweep_skirt() const;
   [[nodiscard]] Cut sweep_cut() const;
   [[nodiscard]] const BundleGeometry& geometry_of(int bundle) const {
-    return geometry[device_bundle[static_cast<std::size_t>(bundle)]];
+    return (*camera)[device_bundle[static_cast<std::size_t>(bundle)]].geometry;
   }
 };
 
 [[nodiscard]] Problem make_problem(const PsfModel& psf, const ExtractOptions& options,
-                                   const Tuning& tuning, Isa isa, Executor& executor,
-                                   const Observer& observer);
+                                   const Tuning& tuning, Isa isa, GeometryStore& store,
+                                   Executor& executor, const Observer& observer);
 
 /// Windows of about `core` bins with skirts, the same for every device.
 [[nodiscard]] Cut short_windows(int nbin, int core, int skirt);
