@@ -10,7 +10,6 @@
 
 #include "fiberloom/extract/exact/geometry.hpp"
 #include "loom/base/executor.hpp"
-#include "loom/simd/isa.hpp"
 
 namespace fiberloom::exact::gpu {
 
