@@ -49,22 +49,24 @@ __global__ void __launch_bounds__(K::kThreads, K::kBlocks)
 }
 
 struct CudaRun {
+  /// Lets a block of `kernel` have as many bytes to share.
+  static void allow(const void* kernel, int bytes) {
+    constexpr int kWithoutAsking = 48 << 10;
+    if (bytes <= kWithoutAsking) return;
+    // always all that the card has: another thread may launch the kernel with another size
+    int card = 0, most = 0;
+    check_cuda(cudaGetDevice(&card), "device");
+    check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, card),
+               "memory of a block");
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+               "memory of a block");
+  }
   template <class K>
   static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
     if (blocks <= 0) return;
     stream.count_launch();
     const auto bytes = static_cast<int>(K::shared_bytes(args));
-    constexpr int kWithoutAsking = 48 << 10;
-    if (bytes > kWithoutAsking) {
-      // always all that the card has: another thread may launch the kernel with another size
-      int card = 0, most = 0;
-      check_cuda(cudaGetDevice(&card), "device");
-      check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, card),
-                 "memory of a block");
-      check_cuda(cudaFuncSetAttribute(cuda_block_kernel<K>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-                 "memory of a block");
-    }
+    allow(reinterpret_cast<const void*>(&cuda_block_kernel<K>), bytes);
     cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
                            static_cast<cudaStream_t>(stream.native())>>>(args);
     check_cuda(cudaGetLastError(), "launch");
@@ -73,9 +75,10 @@ struct CudaRun {
   static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
     if (blocks <= 0) return;
     stream.count_launch();
-    cuda_state_kernel<K>
-        <<<static_cast<unsigned>(blocks), K::kThreads, static_cast<int>(K::shared_bytes(args)),
-           static_cast<cudaStream_t>(stream.native())>>>(args);
+    const auto bytes = static_cast<int>(K::shared_bytes(args));
+    allow(reinterpret_cast<const void*>(&cuda_state_kernel<K>), bytes);
+    cuda_state_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
+                           static_cast<cudaStream_t>(stream.native())>>>(args);
     check_cuda(cudaGetLastError(), "launch");
   }
   template <class K>

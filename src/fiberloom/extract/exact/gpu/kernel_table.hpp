@@ -15,7 +15,7 @@ void fill_band(DeviceKernels& k) {
   k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
   k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
   k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
-  k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
+  k.sweep_terms[I] = &Run::template launch_states<SweepTermKernel<kB>>;
   k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
   k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
   k.pole[I] = &Run::template launch<PoleKernel<kB>>;
@@ -58,7 +58,7 @@ void fill_common(DeviceKernels& k) {
   k.weight = &Run::template launch<RootWeightKernel>;
   k.truncation = &Run::template launch<RootTruncationKernel>;
   k.worst = &Run::template launch<RootWorstKernel>;
-  k.pole_sum = &Run::template launch<PoleSumKernel>;
+  k.pole_sum = &Run::template launch_blocks<PoleSumKernel>;
   k.scatter = &Run::template launch_blocks<ScatterKernel>;
   k.seam = &Run::template launch<SeamKernel>;
   k.light = &Run::template launch<LightKernel>;

@@ -298,29 +298,59 @@ struct PoleKernel {
   }
 };
 
-/// Sums over the poles in their order. Threads: out_rows x (nd + 3) x lanes of the positions.
+/// Sums over the poles in their order. The threads of a warp read neighbouring poles; then a thread
+/// adds up those of an item in the block's memory. Blocks: positions of the launch x windows x
+/// groups of items.
 struct PoleSumKernel {
   using Args = PoleArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
+  static constexpr int kThreads = 128, kItems = 64, kPitch = kMostPoles + 1 + kMostPoles % 2;
+  static std::size_t shared_bytes(const Args&) { return kItems * kPitch * sizeof(double); }
+  FL_LANE_HD static int items(const Args& a) { return a.out_rows * (a.nd + 3); }
+  FL_LANE_HD static long blocks(const Args& a) {
+    return static_cast<long>(a.last - a.first) * a.root.cut.count *
+           ((items(a) + kItems - 1) / kItems);
+  }
+  FL_LANE_HD static int phases(const Args&) { return 2; }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
     const RootArgs& r = a.root;
-    const long lanes = padded(r.count) * r.cut.count, lane = thread % lanes;
-    const int item = static_cast<int>(thread / lanes % (a.nd + 3));
-    const int row = static_cast<int>(thread / lanes / (a.nd + 3));
-    const RootLane p = RootLane::of(lane, r.cut);
-    if (row >= a.out_rows || p.position < a.first || p.position >= a.last) return;
-    const int poles = a.poles[p.position];
-    const long task = a.task[p.position - a.first] + static_cast<long>(p.window) * poles;
-    double sum = 0;
-    if (r.band <= lane::kMostInRegisters) {
+    const int places = a.last - a.first, in_order = static_cast<int>(block);
+    const int window = in_order % r.cut.count, place = in_order / r.cut.count % places;
+    const int begin = in_order / r.cut.count / places * kItems;
+    const int n = begin + kItems < items(a) ? kItems : items(a) - begin;
+    const int poles = a.poles[a.first + place];
+    if (phase == 0) {
+      const long task = a.task[place] + static_cast<long>(window) * poles;
+      for (int k = thread % kWarp; k < poles; k += kWarp) {
+        const double* from = a.out.at(task + k, 0);
+        double* to = shared + k;
+        if (r.band <= lane::kMostInRegisters) {
+          FL_UNROLL
+          for (int i = thread / kWarp; i < kItems; i += kThreads / kWarp) {
+            if (i < n) to[i * kPitch] = from[static_cast<long>(begin + i) * kWarp];
+          }
+        } else {
+          for (int i = thread / kWarp; i < n; i += kThreads / kWarp) {
+            to[i * kPitch] = from[wide_index(begin + i, a) * kWarp];
+          }
+        }
+      }
+    } else if (thread < n) {
+      double sum = 0;
       FL_UNROLL
-      for (int k = 0; k < poles; ++k) sum += *a.out.at(task + k, row, item);
-    } else {  // [rows][nd + 1], [rows], [rows]
-      const long at = row + a.out_first;
-      const long index =
-          item <= a.nd ? at * (a.nd + 1) + item : static_cast<long>(r.cut.rows) * item + at;
-      for (int k = 0; k < poles; ++k) sum += a.out.at(task + k, 0)[index * kWarp];
+      for (int k = 0; k < poles; ++k) sum += shared[thread * kPitch + k];
+      const long lane = root_lane(a.first + place, window, r.cut);
+      a.sums.at(lane, 0)[static_cast<long>(begin + thread) * kWarp] = sum;
     }
-    *a.sums.at(lane, row, item) = sum;
+  }
+
+ private:
+  /// Of an item, counted over the rows, in what a pole of a wide band left: [rows][nd + 1], [rows],
+  /// [rows].
+  FL_LANE_HD static long wide_index(int item, const Args& a) {
+    const int which = item % (a.nd + 3);
+    const long row = item / (a.nd + 3) + a.out_first;
+    return which <= a.nd ? row * (a.nd + 1) + which
+                         : static_cast<long>(a.root.cut.rows) * which + row;
   }
 };
 

@@ -167,7 +167,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
       args.task = memory.take<long>(task.size());
       f_.mail_.send(args.task, task);
       k_.pole[band_index(root.band)](stream_, task.back(), args);
-      k_.pole_sum(stream_, args.out_rows * (args.nd + 3L) * lanes, args);
+      k_.pole_sum(stream_, PoleSumKernel::blocks(args), args);
     }
     first = last;
   }

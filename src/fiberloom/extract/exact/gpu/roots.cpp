@@ -64,9 +64,10 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
     s.wide_l = take_packs(a, s.lanes(), s.cut.rows, band);
     s.wide_d = take_packs(a, s.lanes(), s.cut.rows, 1);
   }
-  s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
-  const long columns = static_cast<long>(frame.shape_.nbin) * s.problems();
-  if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
+  const SweepTile tile = SweepTile::of(s);
+  s.near = tile.bytes() <= frame.shared_bytes_;
+  const auto blocks = static_cast<std::size_t>(tile.blocks(s.shape.nbin, s.problems()));
+  if (!s.near) s.work = a.take<double>(blocks * static_cast<std::size_t>(tile.doubles()));
   return s;
 }
 
@@ -200,10 +201,10 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
     stop_if_asked(f_.observer_);
     if (s.step % kSweepGroup == 0) {
-      k_.sweep_load(stream_, f_.shape_.rows() * kSweepGroup * s.problems(), s);
+      k_.sweep_load(stream_, f_.shape_.rows() * s.problems(), s);
     }
     k_.sweep_factor[band](stream_, s.lanes(), s);
-    k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
+    k_.sweep_terms[band](stream_, SweepTile::of(s).blocks(s.shape.nbin, s.problems()), s);
   }
   if (left_only) f_.clear(s.right, s.places.nplace);
   k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);

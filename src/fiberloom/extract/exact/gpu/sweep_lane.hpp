@@ -27,18 +27,18 @@ struct SweepArgs {
   PlaceView places;
   Cut cut;                ///< rows: skirt and core
   int band, half;         ///< of S; half-width of a coupling's columns
-  int tail;               ///< rows of M^-1 c behind those that are wanted
+  int tail;               ///< rows of L^-1 c behind those of c
   int step;               ///< from fibre `step` of a sweep to the next
   int near;               ///< SweepTermKernel works in the block's own memory
   Packs left, right;      ///< by place and bin, width band + 1: Schur terms
   Packs matrix, columns;  ///< by problem of a group of steps, and bin
   Packs l, inv_d;         ///< by problem and bin
   Packs wide_l, wide_d;   ///< by lane and row of a window: of bands that registers do not hold
-  Packs work;             ///< by thread of SweepTermKernel, where its blocks have too little memory
+  double* work;           ///< of SweepTermKernel's blocks, where they have too little of their own
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
   /// Windows of all problems, as many together as a step has threads for its factors.
   [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
-  /// Rows of a column of M^-1 C, as far as it is computed.
+  /// Rows of a column of L^-1 C, as far as it is computed.
   [[nodiscard]] FL_LANE_HD int column_rows() const {
     return 2 * half + 1 + (tail > band ? tail : band);
   }
@@ -70,32 +70,61 @@ struct SweepStep {
 };
 
 /// Of the steps of a group: precision of the fibre that is eliminated, and its coupling by columns.
-/// What the first step takes away is there already; SweepTermKernel does it for the others.
-/// Threads: rows by bin x steps x problems.
+/// What the first step takes away is there already; SweepTermKernel does it for the others. A
+/// thread takes all steps: their fibres are neighbours, of which memory gives four numbers at once.
+/// Threads: rows by bin x problems.
 struct SweepLoadKernel {
   using Args = SweepArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const auto index = static_cast<unsigned>(thread),
-               problems = static_cast<unsigned>(a.problems());
-    const int problem = static_cast<int>(index % problems);
-    const int later = static_cast<int>(index / problems % kSweepGroup);
-    const long row = index / problems / kSweepGroup;
+    const int problem = static_cast<int>(thread % a.problems());
+    const long row = thread / a.problems();
     if (row >= a.shape.rows()) return;
-    const SweepStep s = SweepStep::of(problem, a.step + later, a);
+    const SweepStep s = SweepStep::of(problem, a.step, a);
     if (s.to < 0) return;
-    const int f = a.places.fiber[s.from], to = a.places.fiber[s.to];
-    const long slot = a.slot(a.step + later, problem);
-    for (int d = 0; d <= a.band; ++d) {
-      const double own = d <= a.shape.band ? *a.n.own.at(f, row, d) : 0.0;
-      *a.matrix.at(slot, row, d) = later == 0 ? own - *s.terms.at(s.from, row, d) : own;
+    const double *own[kSweepGroup], *cross[kSweepGroup];
+    double *matrix[kSweepGroup], *columns[kSweepGroup];
+    const int cb = a.shape.cross_band, width = 2 * cb + 1;
+    bool there[kSweepGroup];
+    int along = 0;  // C[row + g, row] = N[(from, row + g), (to, row)]
+    FL_UNROLL_ALL
+    for (int k = 0; k < kSweepGroup; ++k) {
+      const SweepStep later = SweepStep::of(problem, a.step + k, a);
+      there[k] = later.to >= 0;
+      const int f = a.places.fiber[there[k] ? later.from : s.from];
+      const int to = a.places.fiber[there[k] ? later.to : s.to];
+      own[k] = a.n.own.at(f, row);
+      cross[k] = a.n.cross[0].at(f < to ? f : to, row, cb);
+      along = (f < to ? width - 1 : 1) * kWarp;
+      const long slot = a.slot(a.step + k, problem);
+      matrix[k] = a.matrix.at(slot, row);
+      columns[k] = a.columns.at(slot, row);
     }
-    const int cb = a.shape.cross_band;
-    for (int g = -a.half; g <= a.half; ++g) {  // C[row + g, row] = N[(from, row + g), (to, row)]
-      double value = 0.0;
-      if (g >= -cb && g <= cb && row + g >= 0 && row + g < a.shape.rows()) {
-        value = f < to ? *a.n.cross[0].at(f, row + g, cb - g) : *a.n.cross[0].at(to, row, cb + g);
+    const double* terms = s.terms.at(s.from, row);
+    FL_NO_UNROLL
+    for (int d = 0; d <= a.band; ++d) {
+      double value[kSweepGroup];
+      FL_UNROLL_ALL
+      for (int k = 0; k < kSweepGroup; ++k) {
+        value[k] = d <= a.shape.band && there[k] ? own[k][d * kWarp] : 0.0;
       }
-      *a.columns.at(slot, row, a.half + g) = value;
+      value[0] -= terms[d * kWarp];
+      FL_UNROLL_ALL
+      for (int k = 0; k < kSweepGroup; ++k) {
+        if (there[k]) matrix[k][d * kWarp] = value[k];
+      }
+    }
+    FL_NO_UNROLL
+    for (int g = -a.half; g <= a.half; ++g) {
+      const bool met = g >= -cb && g <= cb && row + g >= 0 && row + g < a.shape.rows();
+      double value[kSweepGroup];
+      FL_UNROLL_ALL
+      for (int k = 0; k < kSweepGroup; ++k) {
+        value[k] = met && there[k] ? cross[k][static_cast<long>(g) * along] : 0.0;
+      }
+      FL_UNROLL_ALL
+      for (int k = 0; k < kSweepGroup; ++k) {
+        if (there[k]) columns[k][(a.half + g) * kWarp] = value[k];
+      }
     }
   }
 };
@@ -123,86 +152,6 @@ struct SweepFactorKernel {
         l[i * kWarp] = wide_l[i * kWarp];
       }
     }
-  }
-};
-
-/// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
-/// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out
-/// behind its last row falls twice, on its way there and back. Blocks: groups of bins x groups of
-/// problems: threads of a block read the same rows of l, of which memory gives lines of 16 numbers.
-template <int B>
-struct SweepTermKernel {
-  using Args = SweepArgs;
-  /// With 168 registers three blocks are on a multiprocessor: their memory leaves a cache that
-  /// holds the rows that they work on.
-  static constexpr int kThreads = 128;
-  static std::size_t column_bytes(const Args& a) {
-    return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
-  }
-  static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
-  /// Problems that a block treats side by side.
-  FL_LANE_HD static int abreast(const Args& a) {
-    int n = 1;
-    while (n < 16 && n < a.problems()) n *= 2;
-    return n;
-  }
-  FL_LANE_HD static int groups(const Args& a) {
-    return (a.problems() + abreast(a) - 1) / abreast(a);
-  }
-  FL_LANE_HD static long blocks(const Args& a) {
-    const int bins = kThreads / abreast(a);
-    return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
-  }
-  FL_LANE_HD static int phases(const Args&) { return 1; }
-  FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
-    const int wide = abreast(a), in_order = static_cast<int>(block);
-    const int problem = in_order % groups(a) * wide + thread % wide;
-    const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
-    if (bin >= a.shape.nbin || problem >= a.problems()) return;
-    if (a.near != 0) {
-      const int warp = thread / kWarp * a.column_rows();
-      column(problem, bin, a, shared + warp * kWarp + thread % kWarp);
-    } else {
-      column(problem, bin, a, a.work.at(static_cast<long>(bin) * a.problems() + problem, 0));
-    }
-  }
-
- private:
-  FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
-    const long row = bin + a.shape.margin;
-    const SweepStep s = SweepStep::of(problem, a.step, a);
-    if (s.to < 0) return;
-    const int width = 2 * a.half + 1;
-    const double* c = a.columns.at(a.slot(a.step, problem), row);
-    lane::solve_somewhere<WarpLane, B>(
-        a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
-        [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
-        [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
-    double e[B + 1];  // c_(m + d) . y, from the middle of c outwards
-    c += a.half * kWarp;
-    y += a.half * kWarp;
-    const int down = width * kWarp;
-    FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) e[d] = c[d * down] * y[d * kWarp];
-    FL_NO_UNROLL
-    for (int g = kWarp; g <= a.half * kWarp; g += kWarp) {
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) {
-        e[d] += c[d * down - g] * y[d * kWarp - g];
-        e[d] += c[d * down + g] * y[d * kWarp + g];
-      }
-    }
-    if ((a.step + 1) % kSweepGroup != 0) {  // the next step's matrix is loaded
-      double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
-      double m[B + 1];
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) m[d] = next[d * kWarp];
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) next[d * kWarp] = m[d] - e[d];
-    }
-    double* terms = s.terms.at(s.to, row);
-    FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) terms[d * kWarp] = e[d];
   }
 };
 
