@@ -13,7 +13,7 @@ namespace fiberloom::exact::gpu {
 namespace {
 
 /// Bins of a core: short windows are free while threads are what is missing.
-constexpr int kSweepCore = 32, kSolveCore = 128;
+constexpr int kSweepCore = 16, kSolveCore = 128;
 
 std::string why_not(const CameraBundle& b, const ExtractOptions& options, const Tuning& tuning) {
   const BundleGeometry& g = b.geometry;

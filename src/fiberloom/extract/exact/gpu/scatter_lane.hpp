@@ -39,20 +39,23 @@ struct SumReader {
 };
 
 /// Flux, ivar and resolution of the requested fibres. Blocks: packs of positions x groups of bins.
-/// Neighbouring threads read neighbouring positions and write neighbouring bins: each diagonal goes
-/// through the block's memory.
+/// Neighbouring threads read neighbouring positions and write neighbouring bins: a few diagonals at
+/// a time go through the block's memory.
 struct ScatterKernel {
   using Args = ScatterArgs;
-  static constexpr int kThreads = 256, kBins = 32, kPitch = kBins + 1;
+  static constexpr int kThreads = 256, kBins = 32, kPitch = kBins + 1, kTogether = 4;
   static std::size_t shared_bytes(const Args& a) {
     return static_cast<std::size_t>(kBins + 2 * a.pole.nd) * kWarp * sizeof(double) +
-           kWarp * kPitch * sizeof(float);
+           kTogether * kWarp * kPitch * sizeof(float);
   }
   FL_LANE_HD static int groups(const Args& a) { return (a.result.nwave + kBins - 1) / kBins; }
   FL_LANE_HD static long blocks(const Args& a) {
     return padded(a.pole.root.count) / kWarp * groups(a);
   }
-  FL_LANE_HD static int phases(const Args& a) { return 1 + 2 * (2 * a.pole.nd + 1); }
+  FL_LANE_HD static int diagonals(const Args& a) { return 2 * a.pole.nd + 1; }
+  FL_LANE_HD static int phases(const Args& a) {
+    return 1 + 2 * ((diagonals(a) + kTogether - 1) / kTogether);
+  }
   FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
     const int first_position = static_cast<int>(block / groups(a)) * kWarp;
     const int first_bin = static_cast<int>(block % groups(a)) * kBins;
@@ -66,18 +69,22 @@ struct ScatterKernel {
       }
       return;
     }
-    const int k = (phase - 1) / 2;
-    for (int e = thread; e < kBins * kWarp; e += kThreads) {
-      if (phase % 2 != 0) {
-        const int lane = e % kWarp, bin = e / kWarp;
-        tile[lane * kPitch + bin] =
-            entry(first_position + lane, first_bin + bin, k, shared[(bin + k) * kWarp + lane], a);
-      } else {
-        const int lane = e / kBins, bin = first_bin + e % kBins;
-        const int spec = spec_of(first_position + lane, a);
-        if (spec < 0 || bin >= a.result.nwave) continue;
-        const long row = static_cast<long>(spec) * (2 * a.pole.nd + 1) + k;
-        a.result.resolution[row * a.result.nwave + bin] = tile[lane * kPitch + e % kBins];
+    const int first = (phase - 1) / 2 * kTogether, left = diagonals(a) - first;
+    const int together = left < kTogether ? left : kTogether;
+    if (phase % 2 != 0) {
+      take_entries(first_position, first_bin, first, together, thread, a, shared, tile);
+      return;
+    }
+    const int bin = first_bin + thread % kBins;
+    for (int lane = thread / kBins; lane < kWarp && bin < a.result.nwave;
+         lane += kThreads / kBins) {
+      const int spec = spec_of(first_position + lane, a);
+      if (spec < 0) continue;
+      const long row = static_cast<long>(spec) * diagonals(a) + first;
+      float* to = a.result.resolution + row * a.result.nwave + bin;
+      for (int k = 0; k < together; ++k) {
+        to[static_cast<long>(k) * a.result.nwave] =
+            tile[(k * kWarp + lane) * kPitch + thread % kBins];
       }
     }
   }
@@ -104,15 +111,37 @@ struct ScatterKernel {
     }
     return found.inverse_sum;
   }
-  /// Entry k of column `bin` of the resolution; `scale` is of its row.
-  FL_LANE_HD static float entry(int position, int bin, int k, double scale, const Args& a) {
-    const int nd = a.pole.nd, row = bin - nd + k, gap = row < bin ? bin - row : row - bin;
-    if (row < 0 || row >= a.result.nwave || bin >= a.result.nwave || spec_of(position, a) < 0) {
-      return 0.0F;
+  /// Diagonals [first, first + together) of the block's bins, one position a thread; all that a bin
+  /// reads is asked for before any is used.
+  FL_LANE_HD static void take_entries(int first_position, int first_bin, int first, int together,
+                                      int thread, const Args& a, const double* scales,
+                                      float* tile) {
+    const int lane = thread % kWarp, position = first_position + lane;
+    const bool live = spec_of(position, a) >= 0;
+    for (int i = thread / kWarp; i < kBins; i += kThreads / kWarp) {
+      double value[kTogether];
+      FL_UNROLL_ALL
+      for (int k = 0; k < kTogether; ++k) {
+        value[k] = live && k < together ? root_entry(position, first_bin + i, first + k, a) : 0.0;
+      }
+      FL_UNROLL_ALL
+      for (int k = 0; k < kTogether; ++k) {
+        if (k >= together) continue;
+        const int row = first_bin + i - a.pole.nd + first + k;
+        const double scale = scales[(i + first + k) * kWarp + lane];
+        const bool one = live && scale == 0.0 && row == first_bin + i;
+        tile[(k * kWarp + lane) * kPitch + i] = one ? 1.0F
+                                                : scale == 0.0
+                                                    ? 0.0F
+                                                    : static_cast<float>(value[k] * scale);
+      }
     }
-    if (scale == 0.0) return gap == 0 ? 1.0F : 0.0F;
-    const int low = (row < bin ? row : bin) + a.result.guard;
-    return static_cast<float>(SumReader{a, position}.at(low, gap) * scale);
+  }
+  /// Entry k of column `bin` of the root; the other diagonal's, which is the same.
+  FL_LANE_HD static double root_entry(int position, int bin, int k, const Args& a) {
+    const int row = bin - a.pole.nd + k, gap = row < bin ? bin - row : row - bin;
+    if (row < 0 || row >= a.result.nwave || bin >= a.result.nwave) return 0.0;
+    return SumReader{a, position}.at((row < bin ? row : bin) + a.result.guard, gap);
   }
 };
 
