@@ -31,34 +31,39 @@ struct WideFactor {
   /// One phase. matrix(row, d) and side(row, i) give what is loaded, entry(j, k, f) takes L[j + k,
   /// j], whole(j, row, inverse) the row itself: its right sides lie at B + 1.
   template <class Matrix, class Side, class Entry, class Whole>
-  FL_LANE_HD static void run(int phase, int n, int thread, double* shared, Matrix matrix, Side side,
-                             Entry entry, Whole whole) {
+  FL_LANE_HD static void run(int phase, int n, int thread, double* shared, double shift,
+                             Matrix matrix, Side side, Entry entry, Whole whole) {
     const int begin = phase / (kChunk + 1) * kChunk, step = phase % (kChunk + 1);
     if (step > 0) return eliminate(begin + step - 1, n, thread, shared, entry, whole);
     if (phase == 0 && thread == 0) shared[kSlots * kRow] = 1e300;
     const int end = begin + B + kChunk < n ? begin + B + kChunk : n;
     for (int first = begin == 0 ? 0 : begin + B; first < end; first += kChunk) {
-      load(first, end, thread, shared, matrix, side);
+      load(first, end, thread, shared, shift, matrix, side);
     }
   }
 
  private:
+  /// Past the last that is wanted, the last again: no branch, so that all are asked for at once.
   template <class Matrix, class Side>
-  FL_LANE_HD static void load(int first, int end, int thread, double* shared, Matrix matrix,
-                              Side side) {
-    constexpr int kWidth = B + 1 + Sides, kEach = (kChunk * kWidth + kThreads - 1) / kThreads;
-    double value[kEach];
+  FL_LANE_HD static void load(int first, int end, int thread, double* shared, double shift,
+                              Matrix matrix, Side side) {
+    constexpr int kCount = kChunk * (B + 1), kEach = (kCount + kThreads - 1) / kThreads;
+    const int count = (end - first < kChunk ? end - first : kChunk) * (B + 1);
+    double value[kEach], of_side = 0.0;
     FL_UNROLL_ALL
     for (int i = 0; i < kEach; ++i) {
-      const int at = thread + i * kThreads, r = first + at / kWidth, e = at % kWidth;
-      const bool there = at < kChunk * kWidth && r < end;
-      value[i] = !there ? 0.0 : e <= B ? matrix(r, e) : side(r, e - B - 1);
+      const int i_at = thread + i * kThreads, at = i_at < count ? i_at : count - 1;
+      value[i] = matrix(first + at / (B + 1), at % (B + 1));
     }
+    const int side_row = thread % kChunk + first, which = thread / kChunk;
+    const bool has_side = which < Sides && side_row < end;
+    if (has_side) of_side = side(side_row, which);
     FL_UNROLL_ALL
     for (int i = 0; i < kEach; ++i) {
-      const int at = thread + i * kThreads, r = first + at / kWidth, e = at % kWidth;
-      if (at < kChunk * kWidth && r < end) row(shared, r)[e] = value[i];
+      const int at = thread + i * kThreads, e = at % (B + 1);
+      if (at < count) row(shared, first + at / (B + 1))[e] = e == 0 ? value[i] + shift : value[i];
     }
+    if (has_side) row(shared, side_row)[B + 1 + which] = of_side;
   }
 
   /// Of row j + k four threads take every fourth entry, read before any is written: a compiler
@@ -89,7 +94,7 @@ struct WideFactor {
         const int e = part + 4 * m;
         if (e <= B - k) to[e] = before[m] - f * from[m];
       }
-      if (part < Sides) to[B + 1 + part] -= f * u[B + 1 + part];
+      if (Sides > 0 && part < Sides) to[B + 1 + part] -= f * u[B + 1 + part];
     }
     if (thread > 0) return;
     whole(j, u, inverse);
@@ -106,22 +111,24 @@ template <int B, int Sides, bool Inverse>
 struct WideBack {
   static constexpr int kThreads = 32, kChunk = 8, kRow = wide_row(B), kSlots = B + 1,
                        kWidth = kSlots + 2, kStep = Inverse ? 2 : 1;
-  // chunk of rows, entries by slot and slot with solutions behind them, products of a row
-  static constexpr int kShared = kChunk * kRow + kSlots * kWidth + B;
+  // chunk of rows, entries by slot and slot with solutions behind them, products of a row, sides
+  static constexpr int kFound = kChunk * kRow, kProduct = kFound + kSlots * kWidth,
+                       kSide = kProduct + B, kShared = kSide + kChunk * Sides;
   FL_LANE_HD static int phases(int n) { return (n + kChunk - 1) / kChunk * (kStep * kChunk + 1); }
 
   /// One phase. done(j, value), of every thread: value(e) is entry (j, j + e), e > 0, of the
-  /// inverse; diagonal(j, d) gets entry (j, j); solved(j, i, x) the solution of side i.
-  template <class Done, class Diagonal, class Solved>
+  /// inverse; diagonal(j, d) gets entry (j, j); solved(j, i, x, given) the solution of side i and
+  /// what given(j, i) was.
+  template <class Given, class Done, class Diagonal, class Solved>
   FL_LANE_HD static void run(int phase, int n, int thread, double* shared, const double* rows,
-                             Done done, Diagonal diagonal, Solved solved) {
+                             Given given, Done done, Diagonal diagonal, Solved solved) {
     constexpr int kPhases = kStep * kChunk + 1;
     const int last = n - 1 - phase / kPhases * kChunk, step = phase % kPhases - 1;
-    if (step < 0) return load(phase, last, thread, shared, rows);
+    if (step < 0) return load(phase, last, thread, shared, rows, given);
     const int j = last - step / kStep;
     if (j < 0) return;
     const double* f = shared + (last - j) * kRow;
-    double *found = shared + kChunk * kRow, *product = found + kSlots * kWidth;
+    double *found = shared + kFound, *product = shared + kProduct;
     const int here = j % kSlots;
     if (step % kStep == 0) {
       for (int i = thread; i < (Inverse ? B : 0) + Sides; i += kThreads) {
@@ -134,7 +141,7 @@ struct WideBack {
         } else {
           const double x = f[e] * f[B] - sum;
           found[here * kWidth + column] = x;
-          solved(j, e - B - 1, x);
+          solved(j, e - B - 1, x, shared[kSide + (last - j) * Sides + e - B - 1]);
         }
       }
       return;
@@ -160,23 +167,29 @@ struct WideBack {
     for (int k = 1; k <= B; ++k) part[k % 4] += f[k - 1] * column[slot(here, k) * kWidth];
     return (part[0] + part[1]) + (part[2] + part[3]);
   }
-  FL_LANE_HD static void load(int phase, int last, int thread, double* shared, const double* rows) {
+  template <class Given>
+  FL_LANE_HD static void load(int phase, int last, int thread, double* shared, const double* rows,
+                              Given given) {
     if (phase == 0) {  // rows past the end
-      for (int i = thread; i < kSlots * kWidth; i += kThreads) shared[kChunk * kRow + i] = 0.0;
+      for (int i = thread; i < kSlots * kWidth; i += kThreads) shared[kFound + i] = 0.0;
     }
     constexpr int kEach = (kChunk * kRow + kThreads - 1) / kThreads;
     double value[kEach];
     FL_UNROLL_ALL
-    for (int i = 0; i < kEach; ++i) {
-      const int at = thread + i * kThreads, j = last - at / kRow, e = at % kRow;
-      const bool there = at < kChunk * kRow && j >= 0 && e <= B + Sides;
-      value[i] = there ? rows[static_cast<long>(j) * kRow + e] : 0.0;
+    for (int i = 0; i < kEach; ++i) {  // what is not there is read from its neighbour, as above
+      const int at = thread + i * kThreads, e = at % kRow < B + Sides ? at % kRow : B + Sides;
+      const int j = last - at / kRow > 0 ? last - at / kRow : 0;
+      value[i] = rows[static_cast<long>(j) * kRow + e];
     }
+    const int side_row = last - thread / Sides;
+    const bool has_side = thread < kChunk * Sides && side_row >= 0;
+    const double of_side = has_side ? given(side_row, thread % Sides) : 0.0;
     FL_UNROLL_ALL
     for (int i = 0; i < kEach; ++i) {
       const int at = thread + i * kThreads;
       if (at < kChunk * kRow) shared[at] = value[i];
     }
+    if (has_side) shared[kSide + thread] = of_side;
   }
 };
 

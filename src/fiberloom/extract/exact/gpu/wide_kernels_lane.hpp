@@ -23,6 +23,13 @@ FL_LANE_HD inline WideTask& wide_task(double* shared) {
   return *reinterpret_cast<WideTask*>(shared);
 }
 
+/// A symmetric matrix as lanes have it.
+template <int B>
+struct WideMatrix {
+  const double* data;
+  FL_LANE_HD double operator()(int row, int d) const { return data[(row * (B + 1L) + d) * kWarp]; }
+};
+
 /// As SweepFactorKernel. Blocks: windows x problems.
 template <int B>
 struct WideSweepFactorKernel {
@@ -40,12 +47,10 @@ struct WideSweepFactorKernel {
       return;
     }
     if (task.matrix == nullptr) return;
-    const double* matrix = task.matrix;
     double *l = task.l, *inv_d = task.inv_d;
     const int skirt = a.cut.skirt;
     Factor::run(
-        phase - 1, a.cut.rows, thread, shared + WideTask::kDoubles,
-        [=](int r, int d) { return matrix[(r * (B + 1L) + d) * kWarp]; },
+        phase - 1, a.cut.rows, thread, shared + WideTask::kDoubles, 0.0, WideMatrix<B>{task.matrix},
         [](int, int) { return 0.0; },
         [=](int j, int k, double f) {
           if (j >= skirt) l[(j * long{B} + k - 1) * kWarp] = f;
@@ -79,12 +84,6 @@ FL_LANE_HD inline WideTask wide_task_of(long lane, const RootArgs& a) {
   t.shift = a.state[p.position].shift;
   return t;
 }
-/// Of S + shift I, row by row.
-template <int B>
-FL_LANE_HD inline double wide_entry(const WideTask& t, int row, int d) {
-  return t.matrix[(row * (B + 1L) + d) * kWarp] + (d == 0 ? t.shift : 0.0);
-}
-
 /// As RootFactorKernel, but of the factor nothing is kept. Blocks: lanes.
 template <int B>
 struct WideProofKernel {
@@ -105,9 +104,8 @@ struct WideProofKernel {
     if (task.matrix == nullptr) return;
     if (phase <= Factor::phases(a.cut.rows)) {
       Factor::run(
-          phase - 1, a.cut.rows, thread, memory,
-          [&](int r, int d) { return wide_entry<B>(task, r, d); }, [](int, int) { return 0.0; },
-          [](int, int, double) {}, [](int, const double*, double) {});
+          phase - 1, a.cut.rows, thread, memory, task.shift, WideMatrix<B>{task.matrix},
+          [](int, int) { return 0.0; }, [](int, int, double) {}, [](int, const double*, double) {});
     } else if (thread == 0) {
       a.pivot[lane] = Factor::smallest(memory);
     }
@@ -142,7 +140,7 @@ struct WideAlternateKernel {
     if (phase <= there) {
       const int first = task.first;
       Factor::run(
-          phase - 1, n, thread, memory, [&](int r, int d) { return wide_entry<B>(task, r, d); },
+          phase - 1, n, thread, memory, task.shift, WideMatrix<B>{task.matrix},
           [=](int r, int) { return ((first + r) & 1) != 0 ? -1.0 : 1.0; },
           [=](int j, int k, double f) { l[j * long{Factor::kRow} + k - 1] = f; },
           [=](int j, const double* u, double inverse) {
@@ -153,8 +151,9 @@ struct WideAlternateKernel {
     } else if (phase <= there + Back::phases(n)) {
       double* solution = a.solution.at(lane, 0);
       Back::run(
-          phase - there - 1, n, thread, memory, l, [](int, auto) {}, [](int, double) {},
-          [&](int j, int, double x) {
+          phase - there - 1, n, thread, memory, l, [](int, int) { return 0.0; }, [](int, auto) {},
+          [](int, double) {},
+          [&](int j, int, double x, double) {
             const int bin = task.first + j;
             solution[j * long{kWarp}] = x;
             if (bin >= 0 && bin < a.shape.nbin) task.norm = largest(task.norm, absolute(x));
@@ -177,7 +176,8 @@ struct WidePoleKernel {
     return (WideTask::kDoubles + kShared) * sizeof(double);
   }
   FL_LANE_HD static int phases(const Args& a) {
-    return 1 + Factor::phases(a.root.cut.rows) + Back::phases(a.root.cut.rows);
+    const int n = a.root.cut.rows;  // of the way back, down to the first row that somebody reads
+    return 1 + Factor::phases(n) + Back::phases(n - a.out_first);
   }
   FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
     WideTask& task = wide_task(shared);
@@ -188,10 +188,10 @@ struct WidePoleKernel {
     }
     const int n = a.root.cut.rows, there = Factor::phases(n);
     double* l = task.l;
+    const double *x = task.x, *ones = task.ones;
     if (phase <= there) {
-      const double *x = task.x, *ones = task.ones;
       Factor::run(
-          phase - 1, n, thread, memory, [&](int r, int d) { return wide_entry<B>(task, r, d); },
+          phase - 1, n, thread, memory, task.shift, WideMatrix<B>{task.matrix},
           [=](int r, int i) { return (i == 0 ? ones : x)[r * long{kWarp}]; },
           [=](int j, int k, double f) { l[j * long{Factor::kRow} + k - 1] = f; },
           [=](int j, const double* u, double inverse) {
@@ -211,16 +211,15 @@ struct WidePoleKernel {
     };
     Back::run(
         phase - there - 1, n, thread, memory, l,
+        [&](int j, int i) { return (i == 0 ? ones : x)[j * long{kWarp}]; },
         [&](int j, auto entry) {
           if (is_wanted(j) && thread >= 1 && thread <= nd) place(j, thread) = -ct * entry(thread);
         },
         [&](int j, double own) {
           if (is_wanted(j)) place(j, 0) = c - ct * own;
         },
-        [&](int j, int i, double x) {
-          if (!is_wanted(j)) return;
-          const double side = (i == 0 ? task.ones : task.x)[j * long{kWarp}];
-          place(j, nd + 1 + i) = c * side - ct * x;
+        [&](int j, int i, double found, double given) {
+          if (is_wanted(j)) place(j, nd + 1 + i) = c * given - ct * found;
         });
   }
 
