@@ -14,11 +14,18 @@ void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I];
   k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
   k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
-  k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
   k.sweep_terms[I] = &Run::template launch_states<SweepTermKernel<kB>>;
-  k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
-  k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
-  k.pole[I] = &Run::template launch<PoleKernel<kB>>;
+  if constexpr (is_wide(kB)) {
+    k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
+    k.factor[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
+    k.alternate[I] = &Run::template launch_blocks<WideAlternateKernel<kB>>;
+    k.pole[I] = &Run::template launch_blocks<WidePoleKernel<kB>>;
+  } else {
+    k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
+    k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
+    k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
+    k.pole[I] = &Run::template launch<PoleKernel<kB>>;
+  }
 }
 
 template <class Run, std::size_t... I>

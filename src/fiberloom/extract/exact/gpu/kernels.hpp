@@ -9,6 +9,7 @@
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_terms_lane.hpp"
+#include "fiberloom/extract/exact/gpu/wide_kernels_lane.hpp"
 #include "loom/device/device.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -41,6 +42,7 @@ struct DeviceKernels {
   Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
   Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
   Launch<SweepArgs> sweep_load, sweep_merge;
+  // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
   Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];
   Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];

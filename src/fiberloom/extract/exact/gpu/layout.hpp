@@ -21,6 +21,8 @@ struct Packs {
   [[nodiscard]] FL_LANE_HD double* at(long lane, long row, int k = 0) const {
     return data + (((lane / kWarp) * rows + row) * width + k) * kWarp + lane % kWarp;
   }
+  /// The same memory where each lane has a piece of its own: [rows][width].
+  [[nodiscard]] FL_LANE_HD double* alone(long lane) const { return data + lane * rows * width; }
   [[nodiscard]] FL_LANE_HD static long size(long lanes, long rows, int width) {
     return padded(lanes) * rows * width;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
-// then sums over the poles in fixed order (rules: recipe_lane.hpp). A batch is a list of
-// fibres whose roots are taken with one band; the windows are those of the CPU engine, so that both
-// decide alike.
+// then sums over the poles in fixed order (rules: recipe_lane.hpp; wide bands:
+// wide_kernels_lane.hpp). A batch is a list of fibres whose roots are taken with one band; the
+// windows are those of the CPU engine, so that both decide alike.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
@@ -113,7 +113,7 @@ struct RootFactorKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (p.position >= a.count || !a.state[p.position].trying) return;
     const long row = a.shape.margin + a.cut.first(p.window);
-    a.pivot[lane] = lane::factor_somewhere<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
+    a.pivot[lane] = lane::factor_registers<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
                                                         WarpLane(a.state[p.position].shift),
                                                         a.l.at(lane, 0), a.inv_d.at(lane, 0))
                         .v;
@@ -130,7 +130,7 @@ struct RootAlternateKernel {
     double* v = a.solution.at(lane, 0);
     const int first = a.cut.first(p.window), nbin = a.shape.nbin;
     double norm = 0;
-    lane::solve_somewhere<WarpLane, B>(
+    lane::solve_registers<WarpLane, B>(
         a.cut.rows, a.l.at(lane, 0), a.inv_d.at(lane, 0),
         [=](int row) { return WarpLane(((first + row) & 1) != 0 ? -1.0 : 1.0); }, v,
         [&](int row, WarpLane x) {
@@ -254,9 +254,25 @@ struct PoleArgs {
   const int* poles;     ///< [count], 0: not taken here
   const double *t, *c;  ///< [count][kMostPoles]
   // lanes: tasks, rows of a window
-  Packs l, inv_d, v1, vx, out;  ///< out: rows [skirt - 1, skirt + stride] of a window, nd + 3 wide
-  Packs sums;                   ///< lanes of root, rows as out
-  int out_first, out_rows;      ///< those rows, as far as they are there
+  Packs l, inv_d, v1, vx;   ///< of wide bands `l` alone, as WidePoleKernel has it
+  Packs out;                ///< rows [skirt - 1, skirt + stride] of a window, nd + 3 wide
+  Packs sums;               ///< lanes of root, rows as out
+  int out_first, out_rows;  ///< those rows, as far as they are there
+};
+
+/// Whose pole a task is.
+struct PolePlace {
+  int position, window, pole;
+  FL_LANE_HD static PolePlace of(long task, const PoleArgs& a) {
+    int low = 0, high = a.last - a.first;  // position whose tasks hold this one
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (a.task[middle] <= task ? low : high) = middle;
+    }
+    const int position = a.first + low, poles = a.poles[position];
+    const int rest = static_cast<int>(task - a.task[low]);
+    return {position, rest / poles, rest % poles};
+  }
 };
 
 /// One pole of one window. Threads: tasks.
@@ -264,37 +280,18 @@ template <int B>
 struct PoleKernel {
   using Args = PoleArgs;
   FL_LANE_HD static void run(long task, const Args& a) {
-    const int n = a.last - a.first;
-    if (task >= a.task[n]) return;
-    int low = 0, high = n;  // position whose tasks hold this one
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (a.task[middle] <= task ? low : high) = middle;
-    }
-    const int position = a.first + low, poles = a.poles[position];
-    const int rest = static_cast<int>(task - a.task[low]);
-    const int window = rest / poles, k = rest % poles;
+    if (task >= a.task[a.last - a.first]) return;
+    const PolePlace p = PolePlace::of(task, a);
     const RootArgs& r = a.root;
-    const long row = r.shape.margin + r.cut.first(window);
-    const double* s = r.s.at(position, row);
-    const double* x = r.x.at(r.fiber[position], row);
-    const double* ones = r.ones + row * kWarp + position % kWarp;
-    const WarpLane t(a.t[position * kMostPoles + k]), c(a.c[position * kMostPoles + k]);
-    if constexpr (B <= lane::kMostInRegisters) {
-      lane::root_pole_registers<WarpLane, B>(r.cut.rows, s, t, c, ones, x, a.nd, a.out_first,
-                                             a.out_first + a.out_rows, a.l.at(task, 0),
-                                             a.inv_d.at(task, 0), a.v1.at(task, 0),
-                                             a.vx.at(task, 0), a.out.at(task, 0));
-    } else {
-      // wide bands: the shared text with its work in local memory; it adds to whole windows
-      double* q = a.out.at(task, 0);
-      double* q1 = q + static_cast<long>(r.cut.rows) * (a.nd + 1) * kWarp;
-      double* qx = q1 + static_cast<long>(r.cut.rows) * kWarp;
-      for (int i = 0; i < r.cut.rows * (a.nd + 3); ++i) q[static_cast<long>(i) * kWarp] = 0.0;
-      lane::root_pole<WarpLane, B>(r.cut.rows, s, t, c, ones, x, a.nd, a.l.at(task, 0),
-                                   a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0), q, q1,
-                                   qx);
-    }
+    const long row = r.shape.margin + r.cut.first(p.window);
+    const double* s = r.s.at(p.position, row);
+    const double* x = r.x.at(r.fiber[p.position], row);
+    const double* ones = r.ones + row * kWarp + p.position % kWarp;
+    const WarpLane t(a.t[p.position * kMostPoles + p.pole]),
+        c(a.c[p.position * kMostPoles + p.pole]);
+    lane::root_pole_registers<WarpLane, B>(
+        r.cut.rows, s, t, c, ones, x, a.nd, a.out_first, a.out_first + a.out_rows, a.l.at(task, 0),
+        a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0), a.out.at(task, 0));
   }
 };
 
@@ -323,15 +320,9 @@ struct PoleSumKernel {
       for (int k = thread % kWarp; k < poles; k += kWarp) {
         const double* from = a.out.at(task + k, 0);
         double* to = shared + k;
-        if (r.band <= lane::kMostInRegisters) {
-          FL_UNROLL
-          for (int i = thread / kWarp; i < kItems; i += kThreads / kWarp) {
-            if (i < n) to[i * kPitch] = from[static_cast<long>(begin + i) * kWarp];
-          }
-        } else {
-          for (int i = thread / kWarp; i < n; i += kThreads / kWarp) {
-            to[i * kPitch] = from[wide_index(begin + i, a) * kWarp];
-          }
+        FL_UNROLL
+        for (int i = thread / kWarp; i < kItems; i += kThreads / kWarp) {
+          if (i < n) to[i * kPitch] = from[static_cast<long>(begin + i) * kWarp];
         }
       }
     } else if (thread < n) {
@@ -341,16 +332,6 @@ struct PoleSumKernel {
       const long lane = root_lane(a.first + place, window, r.cut);
       a.sums.at(lane, 0)[static_cast<long>(begin + thread) * kWarp] = sum;
     }
-  }
-
- private:
-  /// Of an item, counted over the rows, in what a pole of a wide band left: [rows][nd + 1], [rows],
-  /// [rows].
-  FL_LANE_HD static long wide_index(int item, const Args& a) {
-    const int which = item % (a.nd + 3);
-    const long row = item / (a.nd + 3) + a.out_first;
-    return which <= a.nd ? row * (a.nd + 1) + which
-                         : static_cast<long>(a.root.cut.rows) * which + row;
   }
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 PoleArgs pole_work(int band, const Cut& cut, int nd, long tasks, int out_rows, Arena& a) {
   PoleArgs p{};
-  p.l = take_packs(a, tasks, cut.rows, band);
-  p.inv_d = take_packs(a, tasks, cut.rows, 1);
-  p.v1 = take_packs(a, tasks, cut.rows, 1);
-  p.vx = take_packs(a, tasks, cut.rows, 1);
-  p.out = take_packs(a, tasks, band <= lane::kMostInRegisters ? out_rows : cut.rows, nd + 3);
+  p.l = take_packs(a, tasks, cut.rows, is_wide(band) ? wide_row(band) : band);
+  if (!is_wide(band)) {
+    for (Packs* each : {&p.inv_d, &p.v1, &p.vx}) *each = take_packs(a, tasks, cut.rows, 1);
+  }
+  p.out = take_packs(a, tasks, out_rows, nd + 3);
   return p;
 }
 

@@ -60,10 +60,6 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.columns = take_packs(a, loaded, rows, 2 * s.half + 1);
   s.l = take_packs(a, s.problems(), rows, band);
   s.inv_d = take_packs(a, s.problems(), rows, 1);
-  if (band > lane::kMostInRegisters) {
-    s.wide_l = take_packs(a, s.lanes(), s.cut.rows, band);
-    s.wide_d = take_packs(a, s.lanes(), s.cut.rows, 1);
-  }
   const SweepTile tile = SweepTile::of(s);
   s.near = tile.bytes() <= frame.shared_bytes_;
   const auto blocks = static_cast<std::size_t>(tile.blocks(s.shape.nbin, s.problems()));
@@ -86,7 +82,7 @@ RootArgs RootStage::root_arrays(const DeviceFrame& frame, int count, int band, c
   r.fiber = a.take<int>(n);
   r.place = a.take<int>(n);
   r.state = a.take<RootState>(n);
-  r.l = take_packs(a, lanes, cut.rows, band);
+  r.l = take_packs(a, lanes, cut.rows, is_wide(band) ? wide_row(band) : band);
   r.inv_d = take_packs(a, lanes, cut.rows, 1);
   r.solution = take_packs(a, lanes, cut.rows, 1);
   r.weight = take_packs(a, lanes, cut.rows, 1);
@@ -216,7 +212,7 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
 std::vector<RootState> RootStage::prove(const RootArgs& root) {
   const int band = band_index(root.band);
   const long lanes = padded(root.count) * root.cut.count;
-  k_.factor[band](stream_, lanes, root);
+  if (!is_wide(root.band)) k_.factor[band](stream_, lanes, root);  // the other does both
   k_.alternate[band](stream_, lanes, root);
   k_.guess(stream_, root.count, root);
   std::vector<RootState> states(static_cast<std::size_t>(root.count));

@@ -33,7 +33,6 @@ struct SweepArgs {
   Packs left, right;      ///< by place and bin, width band + 1: Schur terms
   Packs matrix, columns;  ///< by problem of a group of steps, and bin
   Packs l, inv_d;         ///< by problem and bin
-  Packs wide_l, wide_d;   ///< by lane and row of a window: of bands that registers do not hold
   double* work;           ///< of SweepTermKernel's blocks, where they have too little of their own
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
   /// Windows of all problems, as many together as a step has threads for its factors.
@@ -141,17 +140,7 @@ struct SweepFactorKernel {
     const long row = a.shape.margin + a.cut.first(window);
     const double* matrix = a.matrix.at(a.slot(a.step, problem), row);
     double *l = a.l.at(problem, row), *inv_d = a.inv_d.at(problem, row);
-    if constexpr (B <= lane::kMostInRegisters) {
-      lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
-    } else {
-      const double *wide_l = a.wide_l.at(thread, 0), *wide_d = a.wide_d.at(thread, 0);
-      lane::factor<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), a.wide_l.at(thread, 0),
-                                a.wide_d.at(thread, 0));
-      for (long i = a.cut.skirt; i < a.cut.rows; ++i) inv_d[i * kWarp] = wide_d[i * kWarp];
-      for (long i = a.cut.skirt * long{B}; i < a.cut.rows * long{B}; ++i) {
-        l[i * kWarp] = wide_l[i * kWarp];
-      }
-    }
+    lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
   }
 };
 
