@@ -73,8 +73,8 @@ void count_work(const ExtractResult& r, std::size_t pixels, std::vector<GpuBench
     } else if (s.name == "diagnostics") {
       s.flops = bins * 2 * 2 * 187;
       s.bytes = bins * 187 * 8 * 2 + image * 16;
-    } else if (s.name == "sweeps") {  // two sweeps: factors, columns of 76 rows, products
-      s.flops = bins * 2 * 2 * (2 * 44 + 76 * (8 + 9));
+    } else if (s.name == "sweeps") {  // two sweeps: factors of windows, solves of columns, products
+      s.flops = bins * 2 * 2 * (2 * 44 + 2 * 49 * 8 + 153);
       s.bytes = bins * 8 * 2 * (2 * 26 + 2 * 9 + 9 + 3 * 9);
     } else if (s.name == "bounds") {
       s.flops = bins * wide * 2 * (3 * 40 + 16);

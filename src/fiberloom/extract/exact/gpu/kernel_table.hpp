@@ -14,7 +14,7 @@ void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I];
   k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
   k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
-  k.sweep_terms[I] = &Run::template launch_states<SweepTermKernel<kB>>;
+  k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   if constexpr (is_wide(kB)) {
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
     k.factor[I] = &Run::template launch_blocks<WideProofKernel<kB>>;

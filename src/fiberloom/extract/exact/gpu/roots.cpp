@@ -60,10 +60,9 @@ SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const std::vector<in
   s.columns = take_packs(a, loaded, rows, 2 * s.half + 1);
   s.l = take_packs(a, s.problems(), rows, band);
   s.inv_d = take_packs(a, s.problems(), rows, 1);
-  const SweepTile tile = SweepTile::of(s);
-  s.near = tile.bytes() <= frame.shared_bytes_;
-  const auto blocks = static_cast<std::size_t>(tile.blocks(s.shape.nbin, s.problems()));
-  if (!s.near) s.work = a.take<double>(blocks * static_cast<std::size_t>(tile.doubles()));
+  s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
+  const long columns = static_cast<long>(frame.shape_.nbin) * s.problems();
+  if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
   return s;
 }
 
@@ -200,7 +199,7 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
       k_.sweep_load(stream_, f_.shape_.rows() * s.problems(), s);
     }
     k_.sweep_factor[band](stream_, s.lanes(), s);
-    k_.sweep_terms[band](stream_, SweepTile::of(s).blocks(s.shape.nbin, s.problems()), s);
+    k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
   }
   if (left_only) f_.clear(s.right, s.places.nplace);
   k_.sweep_merge(stream_, f_.shape_.rows() * padded(s.places.nplace), s);

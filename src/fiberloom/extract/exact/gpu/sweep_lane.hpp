@@ -27,17 +27,17 @@ struct SweepArgs {
   PlaceView places;
   Cut cut;                ///< rows: skirt and core
   int band, half;         ///< of S; half-width of a coupling's columns
-  int tail;               ///< rows of L^-1 c behind those of c
+  int tail;               ///< rows of M^-1 c behind those that are wanted
   int step;               ///< from fibre `step` of a sweep to the next
   int near;               ///< SweepTermKernel works in the block's own memory
   Packs left, right;      ///< by place and bin, width band + 1: Schur terms
   Packs matrix, columns;  ///< by problem of a group of steps, and bin
   Packs l, inv_d;         ///< by problem and bin
-  double* work;           ///< of SweepTermKernel's blocks, where they have too little of their own
+  Packs work;             ///< by thread of SweepTermKernel, where its blocks have too little memory
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
   /// Windows of all problems, as many together as a step has threads for its factors.
   [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
-  /// Rows of a column of L^-1 C, as far as it is computed.
+  /// Rows of a column of M^-1 C, as far as it is computed.
   [[nodiscard]] FL_LANE_HD int column_rows() const {
     return 2 * half + 1 + (tail > band ? tail : band);
   }
@@ -141,6 +141,86 @@ struct SweepFactorKernel {
     const double* matrix = a.matrix.at(a.slot(a.step, problem), row);
     double *l = a.l.at(problem, row), *inv_d = a.inv_d.at(problem, row);
     lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
+  }
+};
+
+/// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
+/// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out
+/// behind its last row falls twice, on its way there and back. Blocks: groups of bins x groups of
+/// problems: threads of a block read the same rows of l, of which memory gives lines of 16 numbers.
+template <int B>
+struct SweepTermKernel {
+  using Args = SweepArgs;
+  /// With 168 registers three blocks are on a multiprocessor: their memory leaves a cache that
+  /// holds the rows that they work on.
+  static constexpr int kThreads = 128;
+  static std::size_t column_bytes(const Args& a) {
+    return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
+  }
+  static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
+  /// Problems that a block treats side by side.
+  FL_LANE_HD static int abreast(const Args& a) {
+    int n = 1;
+    while (n < 16 && n < a.problems()) n *= 2;
+    return n;
+  }
+  FL_LANE_HD static int groups(const Args& a) {
+    return (a.problems() + abreast(a) - 1) / abreast(a);
+  }
+  FL_LANE_HD static long blocks(const Args& a) {
+    const int bins = kThreads / abreast(a);
+    return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
+  }
+  FL_LANE_HD static int phases(const Args&) { return 1; }
+  FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
+    const int wide = abreast(a), in_order = static_cast<int>(block);
+    const int problem = in_order % groups(a) * wide + thread % wide;
+    const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
+    if (bin >= a.shape.nbin || problem >= a.problems()) return;
+    if (a.near != 0) {
+      const int warp = thread / kWarp * a.column_rows();
+      column(problem, bin, a, shared + warp * kWarp + thread % kWarp);
+    } else {
+      column(problem, bin, a, a.work.at(static_cast<long>(bin) * a.problems() + problem, 0));
+    }
+  }
+
+ private:
+  FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
+    const long row = bin + a.shape.margin;
+    const SweepStep s = SweepStep::of(problem, a.step, a);
+    if (s.to < 0) return;
+    const int width = 2 * a.half + 1;
+    const double* c = a.columns.at(a.slot(a.step, problem), row);
+    lane::solve_somewhere<WarpLane, B>(
+        a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
+        [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
+        [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
+    double e[B + 1];  // c_(m + d) . y, from the middle of c outwards
+    c += a.half * kWarp;
+    y += a.half * kWarp;
+    const int down = width * kWarp;
+    FL_UNROLL_ALL
+    for (int d = 0; d <= B; ++d) e[d] = c[d * down] * y[d * kWarp];
+    FL_NO_UNROLL
+    for (int g = kWarp; g <= a.half * kWarp; g += kWarp) {
+      FL_UNROLL_ALL
+      for (int d = 0; d <= B; ++d) {
+        e[d] += c[d * down - g] * y[d * kWarp - g];
+        e[d] += c[d * down + g] * y[d * kWarp + g];
+      }
+    }
+    if ((a.step + 1) % kSweepGroup != 0) {  // the next step's matrix is loaded
+      double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
+      double m[B + 1];
+      FL_UNROLL_ALL
+      for (int d = 0; d <= B; ++d) m[d] = next[d * kWarp];
+      FL_UNROLL_ALL
+      for (int d = 0; d <= B; ++d) next[d * kWarp] = m[d] - e[d];
+    }
+    double* terms = s.terms.at(s.to, row);
+    FL_UNROLL_ALL
+    for (int d = 0; d <= B; ++d) terms[d * kWarp] = e[d];
   }
 };
 
