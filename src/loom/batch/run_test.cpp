@@ -117,6 +117,11 @@ TEST(Pipeline, WhereACardComputesMostProcessorsUnpackAndNoneIsAskedForMoreThanIt
   EXPECT_EQ(readers(1, 2), 1U);
   EXPECT_EQ(readers(256, 2), 32U);
   EXPECT_EQ(readers(16, 2, 3), 3U);
+  PipelineOptions options;
+  options.threads = 16;
+  EXPECT_EQ(complete(options, Packing::kNo).writers, 3U);
+  options.device_places = 2;
+  EXPECT_EQ(complete(options, Packing::kNo).writers, 9U);
 }
 
 TEST_F(BatchRun, ADiamondIsDoneFromItsTopAndOnce) {

@@ -210,7 +210,8 @@ struct SweepTermKernel {
         e[d] += c[d * down + g] * y[d * kWarp + g];
       }
     }
-    if ((a.step + 1) % kSweepGroup != 0) {  // the next step's matrix is loaded
+    // the next step's matrix is loaded, where there is one
+    if ((a.step + 1) % kSweepGroup != 0 && SweepStep::of(problem, a.step + 1, a).to >= 0) {
       double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
       double m[B + 1];
       FL_UNROLL_ALL
