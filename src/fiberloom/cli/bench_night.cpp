@@ -145,7 +145,7 @@ Command make_bench_night() {
           "choose\n"
           "others with taskset.\n\nExample:\n  fiberloom bench night --frames 30 --json "
           "bench.json\n\n" +
-          exit_codes_of({.writes = true, .more = {Status::kInterrupted}})};
+          exit_codes_of({.writes = true, .more = {Status::kInterrupted, Status::kDevice}})};
   const auto state = std::make_shared<NightBench>();
   night::BenchJob& job = state->job;
   Options& options = command.options;

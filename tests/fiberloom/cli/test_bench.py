@@ -16,11 +16,12 @@ class BenchNight(unittest.TestCase):
         work = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-bench-test-"))
         self.addCleanup(shutil.rmtree, work)
         result = subprocess.run([PROGRAM, "bench", "night", "--frames", "3", "--nspec", "10", "--threads", "2",
-                                 "--folder", work, "--json", "-", "-q"],
+                                 "--folder", work, "--backend", "cpu", "--json", "-", "-q"],
                                 capture_output=True, text=True, timeout=200)
         self.assertEqual(result.returncode, 0, result.stderr)
         report = json.loads(result.stdout)
         self.assertEqual(sorted(report["kinds"]), ["b", "r", "z"])
+        self.assertIs(report["on_card"], False)
         for kind in report["kinds"].values():
             self.assertEqual(kind["frames"], 1)
             self.assertGreater(kind["compute_core_s"], 0)
@@ -30,6 +31,14 @@ class BenchNight(unittest.TestCase):
         self.assertGreater(report["one_processor_wall_s"], 0)
         self.assertGreater(report["compute_speedup"], 0)
         self.assertEqual(list(work.iterdir()), [])
+
+    def test_wants_the_card_that_was_asked_for(self):
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("there is a card")
+        result = subprocess.run([PROGRAM, "bench", "night", "--frames", "3", "--backend", "cuda"],
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stdout), (60, ""))
+        self.assertEqual(len(result.stderr.splitlines()), 1)
 
 
 if __name__ == "__main__":
