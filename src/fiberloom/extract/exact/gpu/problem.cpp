@@ -69,10 +69,9 @@ void pack_traces(Problem& p, Executor& executor) {
   p.trace_y0.assign(size, 0);
   p.live.assign(size, 0);
   executor.run(p.device_bundle.size(), [&](std::size_t bundle) {
-    const int b = static_cast<int>(bundle);
     const CameraBundle& from = (*p.camera)[p.device_bundle[bundle]];
     for (int f = 0; f < from.geometry.nfiber; ++f) {
-      const auto fiber = static_cast<std::size_t>(p.bundle_first[static_cast<std::size_t>(b)] + f);
+      const auto fiber = static_cast<std::size_t>(p.bundle_first[bundle] + f);
       const auto at = static_cast<long>(fiber * pitch), first = static_cast<long>(f) * p.nbin;
       std::copy_n(from.x0.begin() + first, p.nbin, p.trace_x0.begin() + at);
       std::copy_n(from.y0.begin() + first, p.nbin, p.trace_y0.begin() + at);
