@@ -49,6 +49,27 @@ __global__ void __launch_bounds__(K::kThreads, K::kBlocks)
 }
 
 struct CudaRun {
+  template <class K>
+  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
+    start<K>(stream, blocks, args, &cuda_block_kernel<K>);
+  }
+  template <class K>
+  static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
+    start<K>(stream, blocks, args, &cuda_state_kernel<K>);
+  }
+  template <class K>
+  static void launch(Stream& stream, long threads, const typename K::Args& args) {
+    if (threads <= 0) return;
+    stream.count_launch();
+    // small grids in blocks of one warp, so that they spread evenly over all multiprocessors; 128
+    // threads of 255 registers are half of what a multiprocessor has
+    const int block = threads <= 132L * 256 ? 32 : 128;
+    cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
+                     static_cast<cudaStream_t>(stream.native())>>>(args, threads);
+    check_cuda(cudaGetLastError(), "launch");
+  }
+
+ private:
   /// Lets a block of `kernel` have as many bytes to share.
   static void allow(const void* kernel, int bytes) {
     constexpr int kWithoutAsking = 48 << 10;
@@ -62,34 +83,14 @@ struct CudaRun {
                "memory of a block");
   }
   template <class K>
-  static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
+  static void start(Stream& stream, long blocks, const typename K::Args& args,
+                    void (*kernel)(const typename K::Args)) {
     if (blocks <= 0) return;
     stream.count_launch();
     const auto bytes = static_cast<int>(K::shared_bytes(args));
-    allow(reinterpret_cast<const void*>(&cuda_block_kernel<K>), bytes);
-    cuda_block_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
-                           static_cast<cudaStream_t>(stream.native())>>>(args);
-    check_cuda(cudaGetLastError(), "launch");
-  }
-  template <class K>
-  static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
-    if (blocks <= 0) return;
-    stream.count_launch();
-    const auto bytes = static_cast<int>(K::shared_bytes(args));
-    allow(reinterpret_cast<const void*>(&cuda_state_kernel<K>), bytes);
-    cuda_state_kernel<K><<<static_cast<unsigned>(blocks), K::kThreads, bytes,
-                           static_cast<cudaStream_t>(stream.native())>>>(args);
-    check_cuda(cudaGetLastError(), "launch");
-  }
-  template <class K>
-  static void launch(Stream& stream, long threads, const typename K::Args& args) {
-    if (threads <= 0) return;
-    stream.count_launch();
-    // small grids in blocks of one warp, so that they spread evenly over all multiprocessors; 128
-    // threads of 255 registers are half of what a multiprocessor has
-    const int block = threads <= 132L * 256 ? 32 : 128;
-    cuda_kernel<K><<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
-                     static_cast<cudaStream_t>(stream.native())>>>(args, threads);
+    allow(reinterpret_cast<const void*>(kernel), bytes);
+    kernel<<<static_cast<unsigned>(blocks), K::kThreads, bytes,
+             static_cast<cudaStream_t>(stream.native())>>>(args);
     check_cuda(cudaGetLastError(), "launch");
   }
 };
