@@ -29,7 +29,7 @@ constexpr Ignored kIgnoredValues[] = {
 
 /// What has no effect beside other options, and is said to have none.
 constexpr const char* kOfRedrock[] = {"--zminfit-npoints", "--cosmics-nsig"};
-constexpr const char* kOfOurMethods[] = {"--sky-continuum", "--least-coverage", "--type-shares",
+constexpr const char* kOfOurMethods[] = {"--no-sky-continuum", "--least-coverage", "--type-shares",
                                          "--candidates"};
 constexpr const char* kOfEvidence[] = {"--type-shares", "--candidates"};
 constexpr const char* kOfArchetypes[] = {

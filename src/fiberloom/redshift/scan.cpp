@@ -195,7 +195,7 @@ std::vector<Curve> scan(const TargetSet& set, const TemplateSet& templates,
     }
   }
   const ScanMode mode = mode_of(set, options);
-  const bool by_device = mode == ScanMode::kFast && scanner != nullptr && set.sky_terms == 0;
+  const bool by_device = mode == ScanMode::kFast && scanner != nullptr;
   if (by_device && scanner->scan(set, curves, executor)) return curves;
   const FastScan fast = mode == ScanMode::kFast ? FastScan(set, executor) : FastScan();
   const std::vector<Task> tasks = tasks_of(curves);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sky's continuum in normal equations (sky_continuum.hpp), a redshift a lane.
+// The sky's continuum in normal equations (sky_continuum.hpp), a redshift a lane. Seen by .cu.
 #pragma once
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/redshift/scan_kernels.hpp"
 #include "loom/linalg/lane_loops.hpp"
 
@@ -23,7 +24,8 @@ void project(int nb_runtime, long count, const double* pull, const double* t, do
 }
 
 template <class V>
-void take_out(int nb, const double* u, double beta, double weighted_flux, double* normal) {
+FL_LANE_HD inline void take_out(int nb, const double* u, double beta, double weighted_flux,
+                                double* normal) {
   int column = 0;
   for (int a = 0; a < nb; ++a) {
     const V scaled = V(beta) * loom::lane::at<V>(u, a);

@@ -325,7 +325,7 @@ class Files(Case):
         many = ("--retry", "1", "--verify", "--readers", "1", "--writers", "1", "--memory", "1G", "--part-overhead", "1",
                 "--claim-timeout", "9")
         shares = ("--type-shares", "5,2,2", "--candidates", "3")
-        for options in (many, ("--method", "redrock", "--sky-continuum", *shares),
+        for options in (many, ("--method", "redrock", "--no-sky-continuum", *shares),
                         ("--method", "redrock", "--least-coverage", "0.9", *shares), ("--no-evidence", *shares),
                         ("--archetypes-no-legendre", "--archetype-nnearest", "2", "--archetype-legendre-prior", "1",
                          "--archetype-legendre-degree", "1"), ("--cosmics-nsig", "4", "--zminfit-npoints", "9")):

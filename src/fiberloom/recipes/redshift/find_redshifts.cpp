@@ -172,17 +172,11 @@ void RedshiftSearch::keep_extras(std::size_t group, const TargetFits& fits,
   }
 }
 
-std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky() const {
-  if (!has_sky_continuum(job_.options)) return {};
+std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky(Executor& executor) const {
+  if (scan_ || !has_sky_continuum(job_.options, models_)) return {};
   redshift::SkyMeans means;
-  SerialExecutor executor;
-  std::vector<std::size_t> skies;
-  for (std::size_t t = 0; t < inputs_.zwarn.size(); ++t) {
-    if ((inputs_.zwarn[t] & redshift::zwarn::kSky) != 0) skies.push_back(t);
-  }
-  for (std::size_t i = 0; i < skies.size(); i += kTargetsOfGroup) {
-    const std::size_t count = std::min(kTargetsOfGroup, skies.size() - i);
-    const TargetGroup group = inputs_.read_targets(std::span(skies).subspan(i, count));
+  for (std::size_t i = 0; i < inputs_.skies(); i += kTargetsOfGroup) {
+    const TargetGroup group = inputs_.read_skies(i, kTargetsOfGroup);
     means.add(*ready_spectra(group.targets, job_.options, executor).set);
   }
   return means.widths();
@@ -204,7 +198,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     const Span span(tracer, "verify");
     inputs_.verify();
   }
-  std::call_once(sky_known_, [&] { sky_ = measure_sky(); });
+  std::call_once(sky_known_, [&] { sky_ = measure_sky(executor); });
   std::future<TargetGroup> next = read(first);
   for (std::size_t g = first; g < last; ++g) {
     if (observer.stop_requested && observer.stop_requested()) {

@@ -65,7 +65,7 @@ class RedshiftSearch {
  private:
   struct Extras;
   /// What the fibres on the sky say of its continuum.
-  [[nodiscard]] std::vector<redshift::SkyWidth> measure_sky() const;
+  [[nodiscard]] std::vector<redshift::SkyWidth> measure_sky(Executor& executor) const;
   void keep_extras(std::size_t group, const TargetFits& fits, std::span<const RedshiftRow> rows);
 
   RedshiftJob job_;

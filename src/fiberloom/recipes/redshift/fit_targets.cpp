@@ -164,16 +164,14 @@ void check(const RedshiftOptions& options) {
   if (!std::isfinite(options.negflux_nsig)) fail("negflux_nsig", options.negflux_nsig, "a number");
   const bool share = options.least_coverage > 0 && options.least_coverage <= 1;
   if (!share) fail("least_coverage", options.least_coverage, "above 0, at most 1");
-  if (options.sky_continuum && options.least_coverage < 1) {
-    fail("sky_continuum with least_coverage", options.least_coverage, "1");
-  }
   if (!(options.cosmics_nsig >= 0)) fail("cosmics_nsig", options.cosmics_nsig, "0 or more");
 }
 
 }  // namespace
 
-bool has_sky_continuum(const RedshiftOptions& options) {
-  return options.sky_continuum && options.method != RedshiftMethod::kRedrock;
+bool has_sky_continuum(const RedshiftOptions& options, const RedshiftModels& models) {
+  return options.sky_continuum && options.method != RedshiftMethod::kRedrock &&
+         models.archetypes.empty() && options.least_coverage >= 1;
 }
 
 std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models) {
@@ -186,15 +184,12 @@ TargetFits fit_targets(std::span<const TargetView> targets, const RedshiftModels
                        std::span<const GivenCurve> given, KeepScan keep, Executor& executor,
                        FastScanner* scanner, std::span<const SkyWidth> sky) {
   check(options);
-  if (options.sky_continuum && !models.archetypes.empty()) {
-    throw Error(Status::kUsage, "sky_continuum: archetypes are fitted without it");
-  }
   ScanOptions how = scan_options(options);
   how.keep_coefficients = keep == KeepScan::kCoefficients;
   if (!given.empty()) how.fit.evidence = WithEvidence::kNo;  // that scan has none
   TargetFits out;
   out = ready_spectra(targets, options, executor);
-  if (has_sky_continuum(options)) add_sky_continuum(*out.set, sky);
+  if (given.empty() && has_sky_continuum(options, models)) add_sky_continuum(*out.set, sky);
   const std::size_t minima = minima_of(options, models);
   out.curves = given.empty() ? scan(*out.set, models.templates, how, executor, scanner)
                              : given_curves(*out.set, models, how, given, executor);

@@ -40,8 +40,8 @@ enum class KeepScan { kNo, kCoefficients };
 
 /// Throws kUsage where an option is out of its range; kTemplateRange, kUnsupported, kWrongShape as
 /// its steps do. `priors`: one a target, or none. `given`: one a template, or none. `scanner`: who
-/// scans instead of the CPU, or null. `sky`: what may be left of the sky's continuum, of
-/// RedshiftOptions::sky_continuum.
+/// scans instead of the CPU, or null. `sky`: what may be left of the sky's continuum; not taken
+/// where has_sky_continuum() says no, nor with `given`.
 [[nodiscard]] TargetFits fit_targets(std::span<const redshift::TargetView> targets,
                                      const RedshiftModels& models, const RedshiftOptions& options,
                                      std::span<const redshift::Prior> priors,
@@ -58,9 +58,8 @@ enum class KeepScan { kNo, kCoefficients };
 [[nodiscard]] TargetFits ready_spectra(std::span<const redshift::TargetView> targets,
                                        const RedshiftOptions& options, Executor& executor);
 
-/// Is the sky's continuum in the likelihood? Archetypes, and templates that reach over a part of
-/// the pixels, go without.
-[[nodiscard]] bool has_sky_continuum(const RedshiftOptions& options);
+/// Is the sky's continuum in the likelihood, where its width is known?
+[[nodiscard]] bool has_sky_continuum(const RedshiftOptions& options, const RedshiftModels& models);
 
 /// How many minima of each spectral type are kept.
 [[nodiscard]] std::size_t minima_of(const RedshiftOptions& options, const RedshiftModels& models);

@@ -96,6 +96,7 @@ RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
     : sigma_aa_(job.options.sigma_aa) {
   open_files(job, observer);
   index_targets(job, observer);
+  find_skies();
   find_grids();
   make_tables();
 }
@@ -146,6 +147,33 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
   }
 }
 
+void RedshiftInputs::find_skies() {
+  std::unordered_map<std::int64_t, std::size_t> place;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const auto ids = own_ids_of(files_[f]);
+    if (!ids) continue;
+    const std::vector<std::uint32_t> bits = zwarn_of(*files_[f].fibermap);
+    for (std::size_t r = 0; r < bits.size(); ++r) {
+      if ((bits[r] & redshift::zwarn::kSky) == 0) continue;
+      const auto [at, is_new] = place.emplace((*ids)[r], skies_.size());
+      if (is_new) {
+        sky_ids_.push_back((*ids)[r]);
+        skies_.emplace_back();
+      }
+      skies_[at->second].push_back({f, r});
+    }
+  }
+  if (skies_.size() <= kMostSkies) return;
+  for (std::size_t k = 0; k < kMostSkies; ++k) {
+    const std::size_t from = k * skies_.size() / kMostSkies;
+    if (from == k) continue;
+    sky_ids_[k] = sky_ids_[from];
+    skies_[k] = std::move(skies_[from]);
+  }
+  sky_ids_.resize(kMostSkies);
+  skies_.resize(kMostSkies);
+}
+
 void RedshiftInputs::find_grids() {
   std::map<std::string, int> used;
   for (const SpectraReader& file : files_) {
@@ -170,16 +198,22 @@ void RedshiftInputs::verify() const {
 
 TargetGroup RedshiftInputs::read(std::size_t group) const {
   const auto [first, last] = targets_of(group);
-  std::vector<std::size_t> targets;
-  for (std::size_t t = first; t < last; ++t) targets.push_back(t);
-  return read_targets(targets);
+  return read_rows(std::span(ids_).subspan(first, last - first),
+                   std::span(rows_of_).subspan(first, last - first));
 }
 
-TargetGroup RedshiftInputs::read_targets(std::span<const std::size_t> targets) const {
+TargetGroup RedshiftInputs::read_skies(std::size_t first, std::size_t most) const {
+  const std::size_t count = std::min(most, skies_.size() - first);
+  return read_rows(std::span(sky_ids_).subspan(first, count),
+                   std::span(skies_).subspan(first, count));
+}
+
+TargetGroup RedshiftInputs::read_rows(std::span<const std::int64_t> ids,
+                                      std::span<const Rows> of_target) const {
   TargetGroup out;
   std::vector<std::vector<std::size_t>> rows(files_.size());
-  for (const std::size_t t : targets) {
-    for (const At& at : rows_of_[t]) rows[at.file].push_back(at.row);
+  for (const Rows& some : of_target) {
+    for (const At& at : some) rows[at.file].push_back(at.row);
   }
   std::vector<std::vector<const Spectra*>> cameras(files_.size());
   for (std::size_t f = 0; f < files_.size(); ++f) {
@@ -198,10 +232,10 @@ TargetGroup RedshiftInputs::read_targets(std::span<const std::size_t> targets) c
       }
     }
   }
-  for (const std::size_t t : targets) {
+  for (std::size_t t = 0; t < ids.size(); ++t) {
     redshift::TargetView& view = out.targets.emplace_back();
-    view.id = ids_[t];
-    for (const At& at : rows_of_[t]) {
+    view.id = ids[t];
+    for (const At& at : of_target[t]) {
       const std::vector<std::size_t>& of_file = rows[at.file];
       const auto place = static_cast<std::size_t>(
           std::lower_bound(of_file.begin(), of_file.end(), at.row) - of_file.begin());

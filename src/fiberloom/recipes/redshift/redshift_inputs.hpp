@@ -24,6 +24,9 @@ inline constexpr std::int64_t kNoTarget = -1;  ///< TARGETID of a row without on
 /// mean resolution of its targets. 64 share the templates while these are in cache.
 inline constexpr std::size_t kTargetsOfGroup = 64;
 
+/// More fibres on the sky than these say nothing new of it.
+inline constexpr std::size_t kMostSkies = 512;
+
 /// Spectra of some targets, and views of them.
 struct TargetGroup {
   std::deque<Spectra> spectra;  ///< what the views look at
@@ -45,8 +48,11 @@ class RedshiftInputs {
   void verify() const;
   /// Thread-safe.
   [[nodiscard]] TargetGroup read(std::size_t group) const;
-  /// The same of any targets, by their place among ids().
-  [[nodiscard]] TargetGroup read_targets(std::span<const std::size_t> targets) const;
+  /// Fibres on the sky of all files, whichever targets are asked for; of more than kMostSkies, so
+  /// many from first to last.
+  [[nodiscard]] std::size_t skies() const noexcept { return skies_.size(); }
+  /// Up to `most` of them from `first` on.
+  [[nodiscard]] TargetGroup read_skies(std::size_t first, std::size_t most) const;
 
   /// Cameras with different wavelengths, by name; two of one name get a number.
   struct Grid {
@@ -65,18 +71,26 @@ class RedshiftInputs {
   struct At {
     std::size_t file, row;
   };
+  /// Where the spectra of a target are.
+  using Rows = std::vector<At>;
   void open_files(const RedshiftJob& job, const Observer& observer);
   void index_targets(const RedshiftJob& job, const Observer& observer);
+  void find_skies();
   void find_grids();
   void make_tables();
   void coadd_tables();
   void stack_tables();
+  /// ids: of each of them.
+  [[nodiscard]] TargetGroup read_rows(std::span<const std::int64_t> ids,
+                                      std::span<const Rows> rows) const;
 
   std::size_t group_ = kTargetsOfGroup;  ///< 1 where each spectrum has wavelengths of its own
   double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
   std::vector<std::int64_t> ids_;
-  std::vector<std::vector<At>> rows_of_;
+  std::vector<Rows> rows_of_;
+  std::vector<std::int64_t> sky_ids_;
+  std::vector<Rows> skies_;
   std::vector<Grid> grids_;
 };
 

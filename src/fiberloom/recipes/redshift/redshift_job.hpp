@@ -36,8 +36,9 @@ struct RedshiftOptions {
   bool mask_sky = true;      ///< 5572-5582 and 9792-9795 Angstrom are dropped
   bool subtract_sky = true;  ///< what is left of the sky's lines; kRedrock never does
   /// The likelihood gives the sky's continuum an amplitude a camera, as wide as fibres on the sky
-  /// show it (redshift/sky_continuum.hpp); kRedrock never does.
-  bool sky_continuum = false;
+  /// show it (redshift/sky_continuum.hpp). kRedrock never does, nor do archetypes, templates that
+  /// reach over a part of the pixels and scans that were made before.
+  bool sky_continuum = true;
   bool use_and_mask = false;  ///< of SDSS's spectra: pixels with a bit in ANDMASK are dropped
   bool use_frames = false;    ///< the spCFrame files that spPlates were made of, in place of these
   bool use_thing_id = true;   ///< of several spPlates: targets by THING_ID where all know it

@@ -206,11 +206,13 @@ const RedshiftOptionRow kRows[] = {
      .field = [](RedshiftJob& j) -> Field { return &j.options.subtract_sky; },
      .flag_clears = true},
     {.key = "sky_continuum",
-     .names = "--sky-continuum",
+     .names = "--no-sky-continuum",
      .group = kTargets,
-     .text = "the likelihood gives what is left of the sky's continuum an amplitude a camera, as "
-             "wide as OBJTYPE SKY of the same files shows",
-     .field = [](RedshiftJob& j) -> Field { return &j.options.sky_continuum; }},
+     .text = "the likelihood gives what is left of the sky's continuum no amplitude a camera; by "
+             "default it has one, as wide as OBJTYPE SKY of the same files shows, but with "
+             "--archetypes, --chi2-scan and --least-coverage",
+     .field = [](RedshiftJob& j) -> Field { return &j.options.sky_continuum; },
+     .flag_clears = true},
     {.key = "use_andmask",
      .names = "--use-andmask",
      .group = kTargets,
@@ -384,11 +386,6 @@ void validate(const RedshiftJob& job) {
   }
   if (job.options.archetypes_everywhere && job.options.method == RedshiftMethod::kRedrock) {
     usage("--archetypes-everywhere: --method redrock looks at minima of templates alone");
-  }
-  const RedshiftOptions& o = job.options;
-  if (o.sky_continuum &&
-      (!job.archetypes.empty() || !job.chi2_scan.empty() || o.least_coverage < 1)) {
-    usage("--sky-continuum: --archetypes, --chi2-scan and --least-coverage go without");
   }
   if (job.options.use_frames && !job.model.empty()) {
     usage("--use-frames: no --model, since each fibre has wavelengths of its own");

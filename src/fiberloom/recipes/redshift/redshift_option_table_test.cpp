@@ -49,7 +49,7 @@ TEST(RedshiftOptions, EveryNumberOfAReceiptChangesItsText) {
                                                  {"negflux_nsig", "4"},
                                                  {"skymask", "false"},
                                                  {"subtract_sky", "false"},
-                                                 {"sky_continuum", "true"},
+                                                 {"sky_continuum", "false"},
                                                  {"use_andmask", "true"},
                                                  {"use_frames", "true"},
                                                  {"thing_id", "false"},

@@ -83,6 +83,7 @@ class ScanRun {
     send(arrays_.pack_tables, p_.pack_tables());
     send(arrays_.rows, p_.rows());
     send(arrays_.tables, p_.tables());
+    send(arrays_.sky, p_.sky());
     send(arrays_.weight_unit, std::span<const double>(p_.fast().weight_unit()));
     send(arrays_.flux_unit, std::span<const double>(p_.fast().flux_unit()));
     const float *weight = arrays_.weight, *weighted_flux = arrays_.weighted_flux;
@@ -178,6 +179,7 @@ class ScanRun {
       const DeviceStage stage(stream_, "sums");
       const gpu::GatherArgs args{tiles,
                                  plan.nb,
+                                 p_.sky_terms(),
                                  static_cast<int>(p_.fast().groups()),
                                  arrays_.weight,
                                  arrays_.weighted_flux,
@@ -185,15 +187,16 @@ class ScanRun {
                                  arrays_.flux_unit,
                                  own(pack, plan.unit_at),
                                  scratch.columns,
-                                 arrays_.reached + pack * p_.tiles(),
+                                 arrays_.reached + pack * (1 + p_.set().sky_terms) * p_.tiles(),
                                  normal};
       kernels_.sum(stream_, packs * gpu::ScanSumKernel::blocks(args), args);
     }
     if (!plan.solved) return;
     const DeviceStage stage(stream_, "solve");
-    const gpu::SolveArgs args{plan.nb,       plan.components, targets,
-                              normal,        own(pack, 0),    own(pack, plan.constant_at),
-                              scratch.parts, results};
+    const gpu::SolveArgs args{
+        plan.nb,       plan.components, p_.sky_terms(), targets,
+        normal,        arrays_.sky,     own(pack, 0),   own(pack, plan.constant_at),
+        scratch.parts, results};
     kernels_.solve[kind](stream_, packs * targets * kLanes, args);
   }
 
@@ -217,14 +220,15 @@ class ScanRun {
     const std::vector<Sampler::Reach> reach = fitter.reach(z);
     const double* from = results_ + plan.result_at + pack * p_.targets() * plan.result_doubles;
     for (std::size_t t = 0; t < p_.set().targets.size(); ++t, from += plan.result_doubles) {
+      const PreparedTarget& target = p_.set().targets[t];
       if (plan.solved) {
         std::copy_n(from, kLanes, fit.chi2.begin());
         std::copy_n(from + kLanes, kLanes, fit.evidence.begin());
         fit.coefficients.assign(from + 2 * kLanes, from + plan.result_doubles);
+        fitter.settle(target, z, reach, fit);
       } else {
-        fitter.solve(from, kLeastGatheredPivot, fit);
+        fitter.finish(target, z, reach, from, kLeastGatheredPivot, fit);
       }
-      fitter.settle(p_.set().targets[t], z, reach, fit);
       store(fit, t, pack * kLanes, *plan.curve);
     }
   }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fiberloom/redshift/refine.hpp"
+#include "fiberloom/redshift/sky_continuum.hpp"
 #include "fiberloom/redshift/smooth_reference.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
 #include "loom/base/print.hpp"
@@ -170,6 +171,22 @@ TEST_P(DeviceScanOnce, TakesMoreTargetsThanABlockOfThreads) {
   const auto cpu = scan(set, templates_, with_all(), executor_);
   const auto card = device_scan({}, {.order = GridOrder::kScattered});
   expect_near(set, cpu, scan(set, templates_, with_all(), executor_, card.get()));
+}
+
+TEST_P(DeviceScanOnce, GivesTheSkysContinuumItsAmplitudes) {
+  const auto plain = scan(set_, templates_, with_all(), executor_);
+  add_sky_continuum(set_, std::vector<SkyWidth>{{set_.grids[0].wave, 0.4}});
+  ASSERT_EQ(set_.sky_terms, set_.grids.size());  // one of them of width 0
+  const auto card = device_scan({}, {.order = GridOrder::kScattered});
+  const auto curves = on(*card);
+  EXPECT_EQ(card->report().scans, 1U);
+  expect_near(set_, scan(set_, templates_, with_all(), executor_), curves);
+  const auto changed = [&](std::size_t t) {
+    return std::abs(curves[0].chi2(t, 0) - plain[0].chi2(t, 0)) > 1;
+  };
+  EXPECT_TRUE(changed(0));
+  const auto again = device_scan({.in_flight = 1});
+  EXPECT_TRUE(same_bytes(curves, on(*again)));
 }
 
 TEST_P(DeviceScanOnce, KnowsTemplatesThatReachOverAPartOfThePixels) {

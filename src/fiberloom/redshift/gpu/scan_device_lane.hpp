@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fast scan on a device: the CPU's texts (products_lane.hpp, solve_lane.hpp, evidence_lane.hpp)
-// with a redshift a thread, and the CPU's layouts, in which kLanes redshifts lie side by side.
-// Seen by host code and by .cu: plain data only.
+// A fast scan on a device: the CPU's texts (products_lane.hpp, sky_lane.hpp, solve_lane.hpp,
+// evidence_lane.hpp) with a redshift a thread, and the CPU's layouts, in which kLanes redshifts lie
+// side by side. Seen by host code and by .cu: plain data only.
 #pragma once
 
 #include "fiberloom/redshift/evidence_lane.hpp"
 #include "fiberloom/redshift/products_lane.hpp"
+#include "fiberloom/redshift/sky_lane.hpp"
 #include "fiberloom/redshift/solve_lane.hpp"
 #include "loom/device/copy_16.hpp"
 
@@ -85,8 +86,14 @@ struct ScanProductKernel {
   }
 };
 
+/// Columns of sums of a fit: its normal equations, then u of each term of the sky's continuum, as
+/// Fitter::normal_doubles() has them.
+[[nodiscard]] FL_LANE_HD constexpr int sum_columns(int nb, int sky_terms) noexcept {
+  return normal_size(nb) + sky_terms * nb;
+}
+
 struct GatherArgs {
-  int tiles = 0, nb = 0;
+  int tiles = 0, nb = 0, sky_terms = 0;
   int target_groups = 0;                 ///< of kGatherTargets
   const float* weight = nullptr;         ///< [tile][group][kTileRows][kGatherTargets]
   const float* weighted_flux = nullptr;  ///< likewise
@@ -94,8 +101,9 @@ struct GatherArgs {
   const double* flux_unit = nullptr;     ///< likewise
   OwnNumbers column_unit;                ///< [normal_size]: FastScan::Scales::unit
   const float* columns = nullptr;
-  const int* reached = nullptr;  ///< [pack][tile]: pixels that count
-  double* normal = nullptr;      ///< [pack][target][normal_size][kLanes]
+  /// [pack][1 + sky_terms][tile]: pixels that count, of all grids and of each term's alone.
+  const unsigned char* reached = nullptr;
+  double* normal = nullptr;  ///< [pack][target][sum_columns][kLanes]
 };
 
 /// Four numbers that are loaded as one.
@@ -140,7 +148,7 @@ struct ScanSumKernel {
     return (a.target_groups + kGroups - 1) / kGroups;
   }
   FL_LANE_HD static int groups_of_columns(const Args& a) {
-    return column_groups(triangle(a.nb)) + column_groups(a.nb);
+    return column_groups(triangle(a.nb)) + (1 + a.sky_terms) * column_groups(a.nb);
   }
   /// Blocks of a pack.
   FL_LANE_HD static long blocks(const Args& a) {
@@ -165,26 +173,36 @@ struct ScanSumKernel {
   }
 
  private:
-  /// What a block does.
+  /// What a block sums: weight x products (kPairs), weight x flux x B (kFlux), or, of a term of the
+  /// sky's continuum (from 1 on), weight x B of the pixels of a grid.
+  static constexpr int kPairs = -1, kFlux = 0;
   struct Place {
-    long pack;
-    int c, targets, first, columns;  ///< group of columns; first group of targets; columns
-    bool is_pair;
+    int pack, c, targets, columns, what;  ///< group of columns; first group of targets; columns
     FL_LANE_HD Place(long block, const Args& a) {
-      const int pairs = triangle(a.nb), pair_groups = column_groups(pairs);
       targets = static_cast<int>(block % target_blocks(a)) * kGroups;
       block /= target_blocks(a);
       c = static_cast<int>(block % groups_of_columns(a));
-      pack = block / groups_of_columns(a);
-      is_pair = c < pair_groups;
-      first = kGatherColumns * (is_pair ? c : c - pair_groups);
-      const int left = (is_pair ? pairs : a.nb) - first;
+      pack = static_cast<int>(block / groups_of_columns(a));
+      const int pair_groups = column_groups(triangle(a.nb)), of_b = column_groups(a.nb);
+      what = c < pair_groups ? kPairs : (c - pair_groups) / of_b;
+      c -= term() * of_b;
+      const int left = what == kPairs ? triangle(a.nb) - kGatherColumns * c
+                                      : a.nb - kGatherColumns * (c - pair_groups);
       columns = left < kGatherColumns ? left : kGatherColumns;
+    }
+    /// 0: of no term, but of all pixels.
+    [[nodiscard]] FL_LANE_HD int term() const { return what > 0 ? what : 0; }
+    /// Its first column among those of Args::column_unit.
+    [[nodiscard]] FL_LANE_HD int first(const Args& a) const {
+      const int pairs = triangle(a.nb);
+      return kGatherColumns * c +
+             (what == kPairs ? 0 : pairs - kGatherColumns * column_groups(pairs));
     }
   };
   /// Pixels of half a tile that count.
   FL_LANE_HD static int rows_of(int half, const Args& a, const Place& place) {
-    const int left = a.reached[place.pack * a.tiles + half / 2] - half % 2 * kRows;
+    const int row = place.pack * (1 + a.sky_terms) + place.term();
+    const int left = a.reached[row * a.tiles + half / 2] - half % 2 * kRows;
     return left < 0 ? 0 : left < kRows ? left : kRows;
   }
 
@@ -193,7 +211,7 @@ struct ScanSumKernel {
     const int tile = half / 2, from_row = half % 2 * kRows;
     constexpr int kPieces = kGatherColumns * kLanes / kQuad;  // of a pixel
     const float* const columns =
-        a.columns + (place.pack * a.tiles + tile) * columns_of_tile(a.nb) +
+        a.columns + static_cast<long>(place.pack * a.tiles + tile) * columns_of_tile(a.nb) +
         (static_cast<long>(place.c) * kTileRows + from_row) * kGatherColumns * kLanes;
     const int pieces = thread % kPieces < place.columns * kHalves ? rows * kPieces : 0;
     FL_UNROLL_ALL
@@ -204,7 +222,7 @@ struct ScanSumKernel {
     constexpr int kAtOnce = kThreads / kRows;  // groups of targets
     const int row = thread % kRows, group = thread / kRows;
     const long at = static_cast<long>(tile) * a.target_groups + place.targets + group;
-    const float* const weights = (place.is_pair ? a.weight : a.weighted_flux) +
+    const float* const weights = (place.what == kFlux ? a.weighted_flux : a.weight) +
                                  (at * kTileRows + from_row + row) * kGatherTargets;
     float* const to = side + kColumnFloats + group * kGroupFloats + row * kGatherTargets;
     const int left = a.target_groups - place.targets, most = left < kGroups ? left : kGroups;
@@ -264,18 +282,20 @@ struct ScanSumKernel {
   FL_LANE_HD static void write(int thread, const Args& a, const Place& place, const State& s) {
     const int column = column_of(thread);
     if (column >= place.columns) return;
-    const int to = place.first + (place.is_pair ? 0 : triangle(a.nb)) + column;
-    const double column_unit = a.column_unit.of(place.pack)[to];
-    const double* const unit = place.is_pair ? a.weight_unit : a.flux_unit;
-    const long doubles = static_cast<long>(normal_size(a.nb)) * kLanes;
+    const int first = place.first(a) + column;
+    const int to = first + place.term() * a.nb;
+    const double column_unit = a.column_unit.of(place.pack)[first];
+    const double* const unit = place.what == kFlux ? a.flux_unit : a.weight_unit;
+    const long doubles = static_cast<long>(sum_columns(a.nb, a.sky_terms)) * kLanes;
     FL_UNROLL_ALL
     for (int t = 0; t < 2 * kGatherTargets; ++t) {
       const int group = place.targets + octet_of(thread) + t / kGatherTargets * kOctets;
       if (group >= a.target_groups) continue;
       const int target = group * kGatherTargets + t % kGatherTargets;
-      double* const out = a.normal +
-                          (place.pack * a.target_groups * kGatherTargets + target) * doubles +
-                          static_cast<long>(to) * kLanes + thread % kHalves * kQuad;
+      double* const out =
+          a.normal +
+          static_cast<long>(place.pack * a.target_groups * kGatherTargets + target) * doubles +
+          static_cast<long>(to) * kLanes + thread % kHalves * kQuad;
       FL_UNROLL_ALL
       for (int l = 0; l < kQuad; ++l) out[l] = s.sum[t * kQuad + l] * (column_unit * unit[target]);
     }
@@ -283,13 +303,14 @@ struct ScanSumKernel {
 };
 
 struct SolveArgs {
-  int nb = 0, components = 0;
-  long targets = 0;                ///< with those that fill the last group up
-  const double* normal = nullptr;  ///< [pack][target][normal_size][kLanes]
-  OwnNumbers table;                ///< EvidenceTable::numbers
-  OwnNumbers constant;             ///< EvidenceTable::constant
-  double* parts = nullptr;         ///< [pack][target][components][kBrightnesses][3][kLanes]
-  double* out = nullptr;           ///< [pack][target][2 + nb][kLanes]: gain, evidence, coefficients
+  int nb = 0, components = 0, sky_terms = 0;
+  long targets = 0;          ///< with those that fill the last group up
+  double* normal = nullptr;  ///< [pack][target][sum_columns][kLanes]; the sky is taken out in place
+  const double* sky = nullptr;  ///< [target][sky_terms][2]: SkyTerm
+  OwnNumbers table;             ///< EvidenceTable::numbers
+  OwnNumbers constant;          ///< EvidenceTable::constant
+  double* parts = nullptr;      ///< [pack][target][components][kBrightnesses][3][kLanes]
+  double* out = nullptr;        ///< [pack][target][2 + nb][kLanes]: gain, evidence, coefficients
 };
 
 /// Coefficients, what they explain, and evidence. Threads: packs x targets x kLanes.
@@ -301,7 +322,12 @@ struct ScanSolveKernel {
     const auto [pack, target, l] = PackThread::of(thread, a.targets);
     const int nb = NB > 0 ? NB : a.nb;
     const long element = pack * a.targets + target;
-    const double* const normal = a.normal + element * normal_size(nb) * kLanes + l;
+    double* const normal = a.normal + element * sum_columns(nb, a.sky_terms) * kLanes + l;
+    for (int term = 0; term < a.sky_terms; ++term) {
+      const double* const sky = a.sky + (target * a.sky_terms + term) * 2;
+      lane::take_out<V>(nb, normal + static_cast<long>(normal_size(nb) + term * nb) * kLanes,
+                        sky[0], sky[1], normal);
+    }
     double* const out = a.out + element * (2 + nb) * kLanes + l;
     double rank = 0, evidence = 0;
     if (a.components > 0) {

@@ -21,20 +21,22 @@ inline std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kA
 
 /// What stays on the card for the whole scan, beside the templates.
 struct ScanArrays {
-  const int *first, *pixels, *reached, *pack_tables;
-  const double *rows, *weight_unit, *flux_unit, *tables;
+  const int *first, *pixels, *pack_tables;
+  const unsigned char* reached;
+  const double *rows, *weight_unit, *flux_unit, *tables, *sky;
   const float *weight, *weighted_flux;
   double* results;
 
   ScanArrays(const ScanProblem& p, Arena& arena)
       : first(arena.take<int>(p.tiles())),
         pixels(arena.take<int>(p.tiles())),
-        reached(arena.take<int>(p.reached().size())),
         pack_tables(arena.take<int>(p.pack_tables().size())),
+        reached(arena.take<unsigned char>(p.reached().size())),
         rows(arena.take<double>(p.rows().size())),
         weight_unit(arena.take<double>(p.targets())),
         flux_unit(arena.take<double>(p.targets())),
         tables(arena.take<double>(p.tables().size())),
+        sky(arena.take<double>(p.sky().size())),
         weight(arena.take<float>(p.weights())),
         weighted_flux(arena.take<float>(p.weights())),
         results(arena.take<double>(p.result_doubles())) {}
@@ -51,7 +53,8 @@ struct ScanScratch {
     columns = arena.take<float>(packs * p.tiles() *
                                 static_cast<std::size_t>(gpu::columns_of_tile(plan.nb)));
     const std::size_t lanes = plan.solved ? packs * p.targets() * kLanes : 0;
-    normal = arena.take<double>(lanes * static_cast<std::size_t>(normal_size(plan.nb)));
+    normal = arena.take<double>(lanes *
+                                static_cast<std::size_t>(gpu::sum_columns(plan.nb, p.sky_terms())));
     parts =
         arena.take<double>(lanes * static_cast<std::size_t>(3 * kBrightnesses * plan.components));
   }
@@ -89,9 +92,10 @@ struct ScanNeeds {
     resident = aligned(p.sampled_doubles() * sizeof(double));
     least = fixed + least_scratch;
     most = resident + fixed + std::max(least_scratch, most_scratch);
-    upload = 2 * p.weights() * sizeof(float) + (11 + 2 * p.fast().grids().size()) * kAlign +
-             (p.rows().size() + p.tables().size() + 2 * p.targets()) * sizeof(double) +
-             (2 * p.tiles() + p.reached().size() + p.pack_tables().size()) * sizeof(int);
+    upload =
+        2 * p.weights() * sizeof(float) + (12 + 2 * p.fast().grids().size()) * kAlign +
+        (p.rows().size() + p.tables().size() + p.sky().size() + 2 * p.targets()) * sizeof(double) +
+        (2 * p.tiles() + p.pack_tables().size()) * sizeof(int) + p.reached().size();
     results = p.result_doubles() * sizeof(double);
     sampled = aligned(sampled);
     upload = aligned(upload);

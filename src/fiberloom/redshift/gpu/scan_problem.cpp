@@ -49,6 +49,7 @@ void put_scales(const CurvePlan& plan, std::vector<double>& tables) {
 ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor& executor)
     : set_(set), fast_(set, executor) {
   cut_pixels();
+  lay_sky();
   std::vector<Curve*> order;
   for (Curve& curve : curves) order.push_back(&curve);
   const auto kind = [](const Curve* c) {
@@ -62,7 +63,7 @@ ScanProblem::ScanProblem(const TargetSet& set, std::span<Curve> curves, Executor
     plan_group(std::span(order).subspan(i, end - i));
     i = end;
   }
-  reached_.resize(pack_tables_.size() * tiles());
+  reached_.resize(pack_tables_.size() * (1 + set.sky_terms) * tiles());
   executor.run(plans_.size(), [&](std::size_t k) {
     put_scales(plans_[k], tables_);
     find_reach(plans_[k]);
@@ -89,6 +90,17 @@ void ScanProblem::cut_pixels() {
   }
 }
 
+void ScanProblem::lay_sky() {
+  sky_.assign(2 * targets() * set_.sky_terms, 0.0);
+  double* to = sky_.data();
+  for (const PreparedTarget& target : set_.targets) {
+    for (std::size_t k = 0; k < set_.sky_terms; ++k) {
+      *to++ = target.sky[k].beta;
+      *to++ = target.sky[k].weighted_flux;
+    }
+  }
+}
+
 void ScanProblem::plan_group(std::span<Curve*> curves) {
   CurveGroup group{.first_plan = plans_.size(), .plans = curves.size()};
   for (Curve* curve : curves) {
@@ -110,7 +122,7 @@ CurvePlan ScanProblem::plan_curve(Curve& curve) {
   p.components = components_of(curve);
   p.sampled_at = sampled_;
   p.result_at = results_;
-  p.result_doubles = doubles_of((p.solved ? 2 + p.nb : normal_size(p.nb)) * kLanes);
+  p.result_doubles = p.solved ? doubles_of((2 + p.nb) * kLanes) : fitter.normal_doubles();
   sampled_ += p.packs * p.pack_doubles;
   results_ += p.packs * targets() * p.result_doubles;
   p.tables_at = tables_.size();
@@ -129,13 +141,17 @@ CurvePlan ScanProblem::plan_curve(Curve& curve) {
 }
 
 void ScanProblem::find_reach(const CurvePlan& plan) {
-  int* to = reached_.data() + plan.first_pack * tiles();
-  for (std::size_t pack = 0; pack < plan.packs; ++pack) {
+  const std::size_t rows = 1 + set_.sky_terms;
+  unsigned char* row = reached_.data() + plan.first_pack * rows * tiles();
+  for (std::size_t pack = 0; pack < plan.packs; ++pack, row += rows * tiles()) {
     const std::vector<Sampler::Reach> reach = plan.curve->fitter->reach(redshifts(plan, pack));
+    std::size_t tile = 0;
     for (std::size_t g = 0; g < reach.size(); ++g) {
-      for (std::size_t i = 0; i < fast_.grids()[g].padded; i += kReachTile) {
-        const bool in = i >= reach[g].first && i < reach[g].last;
-        *to++ = in ? static_cast<int>(std::min(kReachTile, reach[g].last - i)) : 0;
+      for (std::size_t i = 0; i < fast_.grids()[g].padded; i += kReachTile, ++tile) {
+        if (i < reach[g].first || i >= reach[g].last) continue;
+        const std::size_t pixels = std::min(kReachTile, reach[g].last - i);
+        row[tile] = static_cast<unsigned char>(pixels);
+        if (set_.sky_terms > 0) row[(1 + g) * tiles() + tile] = row[tile];
       }
     }
   }

@@ -49,11 +49,14 @@ class ScanProblem {
   [[nodiscard]] std::span<const int> tile_first() const noexcept { return tile_first_; }
   [[nodiscard]] std::span<const int> tile_pixels() const noexcept { return tile_pixels_; }
   [[nodiscard]] std::span<const double> rows() const noexcept { return rows_; }
-  [[nodiscard]] std::span<const int> reached() const noexcept { return reached_; }
+  [[nodiscard]] std::span<const unsigned char> reached() const noexcept { return reached_; }
   /// Of each pack of the scan: where its template's tables begin.
   [[nodiscard]] std::span<const int> pack_tables() const noexcept { return pack_tables_; }
   /// Of evidence and scales.
   [[nodiscard]] std::span<const double> tables() const noexcept { return tables_; }
+  /// Terms of the sky's continuum that each target has, and their numbers, [target][term][2].
+  [[nodiscard]] int sky_terms() const noexcept { return static_cast<int>(set_.sky_terms); }
+  [[nodiscard]] std::span<const double> sky() const noexcept { return sky_; }
   /// Weights, or weighted fluxes, of all pixels and targets.
   [[nodiscard]] std::size_t weights() const noexcept;
   /// Of all templates on the pixels, at all redshifts.
@@ -67,6 +70,7 @@ class ScanProblem {
 
  private:
   void cut_pixels();
+  void lay_sky();
   void plan_group(std::span<Curve*> curves);
   void find_reach(const CurvePlan& plan);
   [[nodiscard]] CurvePlan plan_curve(Curve& curve);
@@ -78,8 +82,9 @@ class ScanProblem {
   std::vector<int> pack_tables_;
   std::vector<int> tile_first_, tile_pixels_;
   std::vector<double> rows_;    ///< [tile][kTileRows][ndiag]
-  std::vector<int> reached_;    ///< [pack][tile]
   std::vector<double> tables_;  ///< of evidence and scales, all templates
+  std::vector<double> sky_;
+  std::vector<unsigned char> reached_;  ///< [pack][1 + sky_terms][tile]
   std::size_t sampled_ = 0, results_ = 0;
 };
 
