@@ -212,9 +212,9 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
                   targetid: Optional[npt.ArrayLike] = None, archetypes: Optional[PathLike] = None,
                   method: Literal["fast", "exact", "redrock"] = "fast", nminima: Optional[int] = None,
                   evidence: bool = True, type_shares: Optional[Sequence[float]] = None,
-                  subtract_sky_residual: bool = True, scan: bool = False, models: bool = False,
-                  backend: Backend = "auto", gpu_memory: Optional[float] = None, on_device_error: OnDeviceError = "fail",
-                  threads: Optional[int] = None, progress: Progress = None) -> Redshifts:
+                  subtract_sky_residual: bool = True, sky: Optional[npt.ArrayLike] = None, scan: bool = False,
+                  models: bool = False, backend: Backend = "auto", gpu_memory: Optional[float] = None,
+                  on_device_error: OnDeviceError = "fail", threads: Optional[int] = None, progress: Progress = None) -> Redshifts:
     """Finds what each target is, and its redshift.
 
     Parameters
@@ -244,6 +244,9 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         How common galaxies, quasars and stars are among the targets, before a spectrum is seen; default alike.
     subtract_sky_residual : bool
         Fit and subtract what is left of the sky's lines, all too strong or all shifted; never of "redrock".
+    sky : array of bool, optional
+        Which targets are fibres on the sky (OBJTYPE SKY). Eight or more say how far the sky's continuum is off, and the
+        likelihood gives it an amplitude a camera; not with archetypes, never of "redrock". Their zwarn has bit 0.
     scan, models : bool
         Keep chi2 at every redshift, and the best models.
     backend : {"auto", "cpu", "cuda"}
@@ -287,6 +290,12 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         ids = np.asarray(targetid)
         if ids.dtype.kind not in "iu" or ids.shape != (count,):
             raise ValueError(f"targetid: expected {count} integers, got {ids.dtype} {ids.shape}")
+    skies: List[int] = []
+    if sky is not None:
+        of_sky = np.asarray(sky)
+        if of_sky.dtype != bool or of_sky.shape != (count,):
+            raise ValueError(f"sky: expected {count} of bool, got {of_sky.dtype} {of_sky.shape}")
+        skies = [int(i) for i in np.flatnonzero(of_sky)]
     options: Dict[str, List[str]] = {"method": [check.choice("method", method, _METHODS)]}
     options["templates"] = _paths("templates", templates)
     if archetypes is not None:
@@ -307,8 +316,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
     want_scan, want_models = check.flag("scan", scan), check.flag("models", models)
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: expected a callable, got {type(progress).__name__}")
-    got = _core.fit_redshifts(list(cameras.values()), [int(i) for i in ids], options, given, want_scan, want_models,
-                              check.threads(threads), progress)
+    got = _core.fit_redshifts(list(cameras.values()), [int(i) for i in ids], skies, options, given, want_scan,
+                              want_models, check.threads(threads), progress)
     best = [found[0] for found in got["candidates"]]
 
     def column(key: str, kind: Any) -> Array:

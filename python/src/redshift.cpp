@@ -2,6 +2,9 @@
 // Redshifts of arrays, and files of spectra and redshifts.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fiberloom/formats/redshift_file.hpp"
@@ -48,6 +51,27 @@ redshift::TargetView view_of(const std::vector<Camera>& cameras, std::int64_t id
   return view;
 }
 
+std::vector<redshift::TargetView> views_of(const std::vector<Camera>& cameras,
+                                           const std::vector<std::int64_t>& ids,
+                                           std::span<const std::size_t> targets) {
+  std::vector<redshift::TargetView> out;
+  for (const std::size_t t : targets) out.push_back(view_of(cameras, ids[t], t));
+  return out;
+}
+
+/// What those of the targets that are nothing but sky say of its continuum.
+std::vector<redshift::SkyWidth> sky_widths(const std::vector<Camera>& cameras,
+                                           const std::vector<std::int64_t>& ids,
+                                           const std::vector<std::size_t>& skies,
+                                           const RedshiftOptions& options, Executor& executor) {
+  redshift::SkyMeans means;
+  for (std::size_t i = 0; i < skies.size(); i += kTargetsOfGroup) {
+    const auto some = std::span(skies).subspan(i, std::min(kTargetsOfGroup, skies.size() - i));
+    means.add(*ready_spectra(views_of(cameras, ids, some), options, executor).set);
+  }
+  return means.widths();
+}
+
 /// What comes out, target by target.
 struct Fits {
   std::vector<std::vector<redshift::Candidate>> candidates;
@@ -58,7 +82,7 @@ struct Fits {
 };
 
 Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& ids,
-         const RedshiftJob& job, bool scan, bool models, Executor& executor,
+         const std::vector<std::size_t>& skies, const RedshiftJob& job, bool scan, bool models, Executor& executor,
          const Observer& observer, redshift::FastScanner* scanner) {
   warn_of_fallback(job, observer);
   const RedshiftModels loaded = load_models(job);
@@ -71,15 +95,19 @@ Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& id
   for (const Camera& c : cameras) {
     if (models) out.models.emplace_back(ids.size(), c.wave.size(), 0.0F);
   }
+  std::vector<redshift::SkyWidth> sky;
+  if (has_sky_continuum(job.options, loaded)) {
+    sky = sky_widths(cameras, ids, skies, job.options, executor);
+  }
   for (std::size_t first = 0; first < ids.size(); first += kTargetsOfGroup) {
     if (observer.stop_requested && observer.stop_requested()) {
       throw Error(Status::kInterrupted, "interrupted");
     }
     const std::size_t last = std::min(first + kTargetsOfGroup, ids.size());
-    std::vector<redshift::TargetView> views;
-    for (std::size_t t = first; t < last; ++t) views.push_back(view_of(cameras, ids[t], t));
-    TargetFits fits =
-        fit_targets(views, loaded, job.options, {}, {}, KeepScan::kNo, executor, scanner);
+    std::vector<std::size_t> targets(last - first);
+    std::iota(targets.begin(), targets.end(), first);
+    TargetFits fits = fit_targets(views_of(cameras, ids, targets), loaded, job.options, {}, {},
+                                  KeepScan::kNo, executor, scanner, sky);
     if (first == 0) warn_of_unused(fits, observer);
     for (std::size_t k = 0; scan && k < fits.curves.size(); ++k) {
       const redshift::Curve& curve = fits.curves[k];
@@ -94,7 +122,8 @@ Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& id
     }
     for (std::size_t t = first; t < last; ++t) {
       std::vector<redshift::Candidate>& found = fits.candidates[t - first];
-      for (redshift::Candidate& c : found) apply_verdict(0, c);
+      const bool is_sky = std::binary_search(skies.begin(), skies.end(), t);
+      for (redshift::Candidate& c : found) apply_verdict(is_sky ? redshift::zwarn::kSky : 0U, c);
       if (models && (found.front().zwarn & redshift::zwarn::kNoData) == 0) {
         const auto of_grids = model_of(fits, t - first, found.front(), loaded, job.options);
         for (std::size_t c = 0; c < cameras.size(); ++c) {
@@ -142,7 +171,9 @@ py::dict candidate_dict(const redshift::Candidate& c) {
   return out;
 }
 
+/// skies: places of fibres on the sky, in order.
 py::dict fit_redshifts(const py::list& cameras, const std::vector<std::int64_t>& ids,
+                       const std::vector<std::size_t>& skies,
                        const std::map<std::string, std::vector<std::string>>& options,
                        const py::dict& given, bool scan, bool models, std::size_t threads,
                        const py::object& progress) {
@@ -161,7 +192,7 @@ py::dict fit_redshifts(const py::list& cameras, const std::vector<std::int64_t>&
     const auto executor = make_executor(threads);
     // Opened for one call: what a card's memory holds is nobody's when the call is over.
     const auto scanner = open_scan_device(choice, job.options.method, observer);
-    Fits found = fit(arrays, ids, job, scan, models, *executor, observer, scanner.get());
+    Fits found = fit(arrays, ids, skies, job, scan, models, *executor, observer, scanner.get());
     if (scanner != nullptr && scanner->report().scans > 0) device = scanner->info().name;
     return found;
   });

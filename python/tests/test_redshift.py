@@ -58,20 +58,22 @@ def templates(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def coadd(tmp_path_factory):
-    flux, ivar, resolution = spectra()
-    path = tmp_path_factory.mktemp("coadd") / "coadd.fits"
+def write_coadd(path, flux, ivar, resolution, ids, kinds):
     hdus = fits.HDUList([fits.PrimaryHDU()])
-    table = Table({"TARGETID": np.array([5, 7, -9]), "COADD_FIBERSTATUS": np.zeros(3, "i4"), "OBJTYPE": ["TGT"] * 3})
+    table = Table({"TARGETID": np.array(ids), "COADD_FIBERSTATUS": np.zeros(len(ids), "i4"), "OBJTYPE": kinds})
     hdus.append(fits.BinTableHDU(table, name="FIBERMAP"))
-    hdus.append(fits.BinTableHDU(Table({"TARGETID": np.array([5, 7, -9])}), name="EXP_FIBERMAP"))
+    hdus.append(fits.BinTableHDU(Table({"TARGETID": np.array(ids)}), name="EXP_FIBERMAP"))
     for name, wave in CAMERAS.items():
         for kind, data in (("WAVELENGTH", wave), ("FLUX", flux[name].astype("f4")), ("IVAR", ivar[name].astype("f4")),
                            ("RESOLUTION", resolution[name].astype("f4"))):
             hdus.append(fits.ImageHDU(data, name=f"{name}_{kind}"))
     hdus.writeto(path, checksum=True)
     return path
+
+
+@pytest.fixture(scope="module")
+def coadd(tmp_path_factory):
+    return write_coadd(tmp_path_factory.mktemp("coadd") / "coadd.fits", *spectra(), [5, 7, -9], ["TGT"] * 3)
 
 
 def check_truth(found):
@@ -156,6 +158,32 @@ def test_what_cannot_be_told_is_of_the_type_that_is_common(templates):
     for wrong in ([1, 1], [1, 0, 1], [1, np.nan, 1], 3):
         with pytest.raises(ValueError, match="type_shares: expected"):
             fl.fit_redshifts(dark, ivar, CAMERAS, resolution, templates, type_shares=wrong)
+
+
+def test_fibres_on_the_sky_say_how_much_of_it_is_left(templates, tmp_path):
+    rng = np.random.default_rng(5)
+    flux, ivar, resolution = ({name: np.concatenate([a, a, a, a]) for name, a in of.items()} for of in spectra())
+    sky = np.arange(12) >= 3
+    for name in CAMERAS:
+        flux[name][sky] = rng.normal(0, 0.1, flux[name][sky].shape)
+    flux["B"][sky] += np.linspace(-0.4, 0.4, 9)[:, None]
+    flux["B"][0] += 0.4
+    how = {"templates": templates, "backend": "cpu"}
+    plain = fl.fit_redshifts(flux, ivar, CAMERAS, resolution, **how)
+    known = fl.fit_redshifts(flux, ivar, CAMERAS, resolution, sky=sky, **how)
+    assert known.chi2[0] < plain.chi2[0] - 100 and np.abs(known.z[:3] - plain.z[:3]).max() < 1e-4
+    assert ((known.zwarn & 1) == sky).all() and not (plain.zwarn & 1).any()
+    assert np.array_equal(fl.fit_redshifts(flux, ivar, CAMERAS, resolution, sky=~sky & False, **how).chi2, plain.chi2)
+    ids, out = list(range(12)), tmp_path / "redrock.fits"
+    floats = [{name: of[name].astype("f4") for name in CAMERAS} for of in (flux, ivar)]  # as files have them
+    arrays = fl.fit_redshifts(*floats, CAMERAS, resolution, sky=sky, **how)
+    path = write_coadd(tmp_path / "coadd.fits", flux, ivar, resolution, ids, np.where(sky, "SKY", "TGT"))
+    rrdesi(["-i", str(path), "-o", str(out), "-t", str(templates), "--backend", "cpu"])
+    table = fl.read_redshifts(out).redshifts
+    assert np.array_equal(table["CHI2"], arrays.chi2.astype(table["CHI2"].dtype)) and np.array_equal(table["ZWARN"], arrays.zwarn)
+    for wrong in ([True], np.zeros(12), "yes"):
+        with pytest.raises(ValueError, match="sky: expected 12 of bool"):
+            fl.fit_redshifts(flux, ivar, CAMERAS, resolution, templates, sky=wrong)
 
 
 def test_arguments_are_checked(templates):
