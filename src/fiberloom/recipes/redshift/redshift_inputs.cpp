@@ -148,6 +148,7 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
 }
 
 void RedshiftInputs::find_skies() {
+  if (group_ == 1) return;  // wavelengths that no other spectrum has tell nothing of a camera
   std::unordered_map<std::int64_t, std::size_t> place;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const auto ids = own_ids_of(files_[f]);

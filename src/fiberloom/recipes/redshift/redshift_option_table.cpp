@@ -208,8 +208,8 @@ const RedshiftOptionRow kRows[] = {
     {.key = "sky_continuum",
      .names = "--no-sky-continuum",
      .group = kTargets,
-     .text = "the likelihood gives what is left of the sky's continuum no amplitude a camera; by "
-             "default it has one, as wide as OBJTYPE SKY of the same files shows, but with "
+     .text = "give what is left of the sky's continuum no amplitude a camera in the likelihood; "
+             "it has one, as wide as OBJTYPE SKY of the same files shows, but never with "
              "--archetypes, --chi2-scan and --least-coverage",
      .field = [](RedshiftJob& j) -> Field { return &j.options.sky_continuum; },
      .flag_clears = true},
