@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "fiberloom/redshift/prepare.hpp"
+#include "fiberloom/redshift/sky_continuum.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/rng.hpp"
 
@@ -69,6 +70,7 @@ struct Camera {
 };
 
 constexpr std::size_t kDiagonals = 11;
+constexpr double kSkyLeft = 0.1;  ///< of the sky's continuum, noise of a pixel being 1
 
 Camera make_camera(double first, int pixels, const CounterRng& rng, std::uint64_t number) {
   Camera c;
@@ -118,6 +120,9 @@ std::unique_ptr<ScanCase> make_scan_case(const ScanCaseOptions& o) {
   auto out = std::make_unique<ScanCase>();
   out->templates = make_templates(o.redshifts);
   out->set = redshift::prepare(views, {}, serial);
+  std::vector<redshift::SkyWidth> sky;
+  for (const redshift::WaveGrid& grid : out->set.grids) sky.push_back({grid.wave, kSkyLeft});
+  redshift::add_sky_continuum(out->set, sky);
   out->options.fit.evidence = redshift::WithEvidence::kYes;
   out->options.keep_coefficients = true;
   return out;

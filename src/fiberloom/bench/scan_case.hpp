@@ -19,7 +19,7 @@ struct ScanCaseOptions {
 
 struct ScanCase {
   redshift::TemplateSet templates;  ///< a galaxy's, two of quasars, eight of stars
-  redshift::TargetSet set;          ///< resolutions of 11 diagonals
+  redshift::TargetSet set;          ///< resolutions of 11 diagonals, the sky's continuum
   redshift::ScanOptions options;    ///< with evidence and coefficients
 };
 [[nodiscard]] std::unique_ptr<ScanCase> make_scan_case(const ScanCaseOptions& options);
