@@ -82,8 +82,8 @@ struct Fits {
 };
 
 Fits fit(const std::vector<Camera>& cameras, const std::vector<std::int64_t>& ids,
-         const std::vector<std::size_t>& skies, const RedshiftJob& job, bool scan, bool models, Executor& executor,
-         const Observer& observer, redshift::FastScanner* scanner) {
+         const std::vector<std::size_t>& skies, const RedshiftJob& job, bool scan, bool models,
+         Executor& executor, const Observer& observer, redshift::FastScanner* scanner) {
   warn_of_fallback(job, observer);
   const RedshiftModels loaded = load_models(job);
   Fits out;
