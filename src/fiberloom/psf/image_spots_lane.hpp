@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spots that are sums of images, moved by parts of a pixel: a bin a lane. Sums run along pixels,
-// then all else goes pixel by pixel, each in its own order of pixels.
+// Spots that are sums of images. Those that stay where they are go one after the other, along
+// pixels; those that are moved by parts of a pixel a bin a lane, pixel by pixel.
 #pragma once
 
 #include <algorithm>
@@ -15,60 +15,117 @@
 
 namespace fiberloom::lane {
 
-/// A stamp of V::width bins, and what it is shifted from.
+/// Stamps of V::width bins, and what they are made from.
 template <class V>
-struct MovedSpots {
+struct ImageSpots {
   using Real = typename V::Real;
   static constexpr std::size_t kPixels = in_float_packs(kMaxShapeStamp * kMaxShapeStamp);
+  ImageSum of[V::width];
   V value[kPixels];
   V padded[kPixels + 2 * kSincRadius], turned[kPixels + 2 * kSincRadius];
   V weight[kSincTaps];
-  alignas(64) Real image[V::width * kPixels];  ///< one bin behind the other
-  alignas(64) double sum[kPixels];
+  alignas(64) Real sum[V::width * kPixels];  ///< one bin behind the other
 };
 
-/// out[i] = sum over k of weight[k] image[k][i], less a factor that makes the largest 1: only
-/// shares count, and a float holds them. in_float_packs(n) long, zero beyond n; `sum` is scratch.
-template <class Pack, class Real>
-inline void add_images(const ImageSum& of, std::size_t n, double* sum, Real* out) {
-  constexpr std::size_t w = Pack::width, kAtOnce = kLanes / w;
-  Pack largest(0.0);
-  for (std::size_t i = 0; i < n; i += kAtOnce * w) {
-    Pack part[kAtOnce];
-    for (std::size_t p = 0; p < kAtOnce; ++p) part[p] = Pack(0.0);
-    for (std::size_t k = 0; k < of.count; ++k) {
-      const Pack weight(of.weight[k]);
-      for (std::size_t p = 0; p < kAtOnce; ++p)
-        part[p] = fma(weight, Pack::load(of.image[k] + i + p * w), part[p]);
-    }
-    for (std::size_t p = 0; p < kAtOnce; ++p) {
-      largest = max(abs(part[p]), largest);
-      part[p].store(sum + i + p * w);
-    }
+/// kAtOnce packs of a spot from pixel i on, what is negative cut.
+template <class V, std::size_t kAtOnce>
+inline void add_block(const ImageSum& of, std::size_t i, typename V::Real* out) {
+  V part[kAtOnce];
+  FL_UNROLL_ALL
+  for (std::size_t p = 0; p < kAtOnce; ++p) part[p] = V(0.0);
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const V weight(of.weight[k]);
+    const auto* image = of.image_of<typename V::Real>(k) + i;
+    FL_UNROLL_ALL
+    for (std::size_t p = 0; p < kAtOnce; ++p)
+      part[p] = fma(weight, V::load(image + p * V::width), part[p]);
   }
-  double top = 0;
-  for (int l = 0; l < Pack::width; ++l) top = std::max(top, lane_value(largest, l));
-  const Pack scale(top > 1e-300 && top < 1e300 ? 1 / top : 0.0);
-  for (std::size_t i = 0; i < in_packs(n); i += w) {
-    const Pack share = Pack::load(sum + i) * scale;
-    if constexpr (sizeof(Real) == sizeof(double)) {
-      share.store(out + i);
-    } else {
-      share.store_floats(out + i);
-    }
-  }
-  std::fill(out + in_packs(n), out + in_float_packs(n), Real(0));
+  FL_UNROLL_ALL
+  for (std::size_t p = 0; p < kAtOnce; ++p) max(part[p], V(0.0)).store(out + i + p * V::width);
 }
 
-/// image[V::width][in_float_packs(n)] to a pixel a pack.
+/// Sums of V::width bins into s.sum. Block by block: neighbours along a fibre sum many of the same
+/// images, which a first-level cache then keeps.
 template <class V>
-inline void turn_to_lanes(const typename V::Real* image, std::size_t n, V* out) {
+inline void add_images(std::size_t n, ImageSpots<V>& s) {
+  constexpr std::size_t kAtOnce = 8, w = V::width;
+  const std::size_t pitch = in_float_packs(n);
+  std::size_t i = 0;
+  for (; i + kAtOnce * w <= pitch; i += kAtOnce * w) {
+    for (std::size_t l = 0; l < w; ++l) add_block<V, kAtOnce>(s.of[l], i, s.sum + l * pitch);
+  }
+  for (; i < pitch; i += w) {
+    for (std::size_t l = 0; l < w; ++l) add_block<V, 1>(s.of[l], i, s.sum + l * pitch);
+  }
+}
+
+/// A sum of unit light to its place in a stored spot of `stride` columns, which begins `shift`
+/// columns before it.
+template <class V>
+inline void place_sum(const typename V::Real* sum, std::size_t ny, std::size_t nx,
+                      std::size_t stride, std::size_t shift, typename V::Real* out) {
+  using Real = typename V::Real;
   constexpr std::size_t w = V::width;
+  V part[2] = {V(0.0), V(0.0)};
+  for (std::size_t i = 0; i < in_float_packs(ny * nx); i += w) part[i / w % 2] += V::load(sum + i);
+  part[0] += part[1];
+  Real total = 0;
+  for (int l = 0; l < V::width; ++l) total += lane_value(part[0], l);
+  const V scale(total > Real(0) && total < Real(1e30) ? 1.0 / static_cast<double>(total) : 0.0);
+  for (std::size_t i = 0; i < ny * stride; i += w) V(0.0).store(out + i);
+  for (std::size_t r = 0; r < ny; ++r) {
+    const Real* in = sum + r * nx;
+    Real* row = out + r * stride + shift;
+    if (nx < w) {
+      for (std::size_t c = 0; c < nx; ++c) row[c] = in[c] * lane_value(scale, 0);
+      continue;
+    }
+    for (std::size_t c = 0; c + w < nx; c += w) (V::load(in + c) * scale).store(row + c);
+    (V::load(in + nx - w) * scale).store(row + nx - w);  // overlaps the one before
+  }
+}
+
+/// The one image of each bin to a pixel a pack; zeros of a bin that has none.
+template <class V>
+inline void turn_to_lanes(std::size_t n, ImageSpots<V>& s, V* out) {
+  using Real = typename V::Real;
+  constexpr std::size_t w = V::width;
+  const Real* image[w];
+  for (std::size_t l = 0; l < w; ++l) {
+    image[l] = s.of[l].count > 0 ? s.of[l].template image_of<Real>(0) : s.sum;
+    if (s.of[l].count == 0) std::fill_n(s.sum, in_float_packs(n), Real(0));
+  }
   for (std::size_t i = 0; i < n; i += w) {
     V block[w];
-    for (std::size_t l = 0; l < w; ++l) block[l] = V::load(image + l * in_float_packs(n) + i);
+    for (std::size_t l = 0; l < w; ++l) block[l] = V::load(image[l] + i);
     transpose(block);
     for (std::size_t p = 0; p < w && i + p < n; ++p) out[i + p] = block[p];
+  }
+}
+
+/// Sums of the images that all bins share, to a pixel a pack: no bin by itself.
+template <class V>
+inline void add_shared(std::size_t n, const ImageSum& shared, const ImageSum* of, V* out) {
+  using Real = typename V::Real;
+  constexpr std::size_t kAtOnce = 8;
+  V weight[ImageSum::kMost];
+  for (int l = 0; l < V::width; ++l) {
+    double top = 1e-300;  // only shares count, and a float holds them
+    for (std::size_t k = 0; k < of[l].count; ++k) top = std::max(top, std::abs(of[l].weight[k]));
+    for (std::size_t k = 0; k < shared.count; ++k)
+      weight[k].v[l] = static_cast<Real>(of[l].count == 0 ? 0.0 : of[l].weight[k] / top);
+  }
+  for (std::size_t i = 0; i < n; i += kAtOnce) {
+    V part[kAtOnce];
+    FL_UNROLL_ALL
+    for (std::size_t p = 0; p < kAtOnce; ++p) part[p] = V(0.0);
+    for (std::size_t k = 0; k < shared.count; ++k) {
+      const Real* from = shared.image_of<Real>(k) + i;
+      FL_UNROLL_ALL
+      for (std::size_t p = 0; p < kAtOnce; ++p) part[p] = fma(weight[k], V(from[p]), part[p]);
+    }
+    FL_UNROLL_ALL
+    for (std::size_t p = 0; p < kAtOnce; ++p) out[i + p] = part[p];
   }
 }
 
@@ -79,11 +136,15 @@ inline void slide(const V* run, const V* weight, std::size_t n, const Put& put) 
   std::size_t i = 0;
   for (; i + kAtOnce <= n; i += kAtOnce) {
     V sum[kAtOnce];
+    FL_UNROLL_ALL
     for (std::size_t p = 0; p < kAtOnce; ++p) sum[p] = weight[0] * run[i + p];
+    FL_UNROLL_ALL
     for (std::size_t k = 1; k < kSincTaps; ++k) {
       const V w = weight[k];
+      FL_UNROLL_ALL
       for (std::size_t p = 0; p < kAtOnce; ++p) sum[p] = fma(w, run[i + k + p], sum[p]);
     }
+    FL_UNROLL_ALL
     for (std::size_t p = 0; p < kAtOnce; ++p) put(i + p, sum[p]);
   }
   for (; i < n; ++i) {
@@ -141,80 +202,82 @@ inline void sinc_weights(const double* d, V* weight) {
   }
 }
 
-/// padded + kSincRadius -> value, by way of columns that follow each other.
+/// padded -> turned, column after column.
 template <class V>
-inline void move_by_sinc(std::size_t ny, std::size_t nx, const double* dx, const double* dy,
-                         MovedSpots<V>& s) {
-  const std::size_t n = ny * nx;
+inline void move_along_rows(std::size_t ny, std::size_t nx, const double* dx, ImageSpots<V>& s) {
   V* turned = s.turned + kSincRadius;
-  for (V* run : {s.padded, s.turned}) {
-    for (std::size_t i = 0; i < kSincRadius; ++i) run[i] = run[kSincRadius + n + i] = V(0.0);
-  }
   sinc_weights(dx, s.weight);
   std::size_t row = 0, column = 0;
-  slide(s.padded, s.weight, n, [&](std::size_t, V v) {
+  slide(s.padded, s.weight, ny * nx, [&](std::size_t, V v) {
     turned[column * ny + row] = v;
     if (++column == nx) {
       column = 0;
       ++row;
     }
   });
+}
+
+/// turned -> value, what is negative cut; returns one over the sum, zero where that is not
+/// positive.
+template <class V>
+inline V move_along_columns(std::size_t ny, std::size_t nx, const double* dy, ImageSpots<V>& s) {
   sinc_weights(dy, s.weight);
-  row = column = 0;
-  slide(s.turned, s.weight, n, [&](std::size_t, V v) {
+  std::size_t row = 0, column = 0;
+  V total(0.0);
+  slide(s.turned, s.weight, ny * nx, [&](std::size_t, V v) {
+    v = max(v, V(0.0));
+    total += v;
     s.value[row * nx + column] = v;
     if (++row == ny) {
       row = 0;
       ++column;
     }
   });
-}
-
-/// What is negative cut; returns one over the sum, zero where that is not positive.
-template <class V>
-inline V cut_and_scale(std::size_t n, V* value) {
-  V part[4] = {V(0.0), V(0.0), V(0.0), V(0.0)};
-  for (std::size_t i = 0; i < n; ++i) {
-    value[i] = max(value[i], V(0.0));
-    part[i % 4] += value[i];
-  }
-  const V total = (part[0] + part[1]) + (part[2] + part[3]);
   return select_positive(total, V(1.0) / total, V(0.0));
 }
 
-/// Spots of V::width bins of a fibre from bin j on into s.value [ny][nx], not negative. Returns
-/// what they are to be multiplied with; zero where a bin has no spot. Pack: of double.
-template <class V, class Pack>
-inline V image_spots(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace,
-                     MovedSpots<V>& s) {
-  const auto ny = static_cast<std::size_t>(plan.ny), nx = static_cast<std::size_t>(plan.nx);
+/// Spots of V::width bins into s.value [ny][nx], not negative, from the sums s.of. Returns what
+/// they are to be multiplied with; zero where a bin has no spot.
+template <class V>
+inline V moved_spots(std::size_t ny, std::size_t nx, ImageSpots<V>& s) {
   const std::size_t n = ny * nx;
   double dx[V::width], dy[V::width];
+  const auto shift = [](double d) { return std::abs(d) <= kLeastSincShift ? 0.0 : d; };
+  const ImageSum* lit = s.of;
+  for (int l = 0; l < V::width; ++l) {
+    dx[l] = shift(s.of[l].dx);
+    dy[l] = shift(s.of[l].dy);
+    if (lit->count == 0) lit = s.of + l;
+  }
+  if (lit->count > 0 && lit->shared) {
+    add_shared(n, *lit, s.of, s.padded + kSincRadius);
+  } else {
+    turn_to_lanes(n, s, s.padded + kSincRadius);
+  }
+  for (V* run : {s.padded, s.turned}) {
+    for (std::size_t i = 0; i < kSincRadius; ++i) run[i] = run[kSincRadius + n + i] = V(0.0);
+  }
+  move_along_rows(ny, nx, dx, s);
+  return move_along_columns(ny, nx, dy, s);
+}
+
+/// Which images V::width bins of a fibre from bin j on sum; true where they are of a kind that is
+/// moved.
+template <class V>
+inline bool sums_of(const SpotPlan& plan, int fiber, int j, const FiberTrace& trace,
+                    ImageSum* sum) {
   bool moved = false;
-  const auto shift = [&moved](double d) {
-    if (std::abs(d) <= kLeastSincShift) return 0.0;
-    moved = true;
-    return d;
-  };
   for (int l = 0; l < V::width; ++l) {
     const auto bin = static_cast<std::size_t>(j + l);
-    ImageSum sum;
+    sum[l].clear();
     if (trace.live[bin]) {
       (void)plan.shape->sum_of(
           {static_cast<std::size_t>(fiber), plan.wave_of(fiber, bin), trace.x[bin], trace.y[bin]},
-          sum);
+          sum[l]);
     }
-    dx[l] = shift(sum.dx);
-    dy[l] = shift(sum.dy);
-    add_images<Pack>(sum, n, s.sum, s.image + static_cast<std::size_t>(l) * in_float_packs(n));
+    moved = moved || sum[l].dx != 0 || sum[l].dy != 0;
   }
-  if (moved) {
-    turn_to_lanes(s.image, n, s.padded + kSincRadius);
-    move_by_sinc(ny, nx, dx, dy, s);
-  } else {
-    turn_to_lanes(s.image, n, s.value);
-  }
-  return cut_and_scale(n, s.value);
+  return moved;
 }
 
 }  // namespace fiberloom::lane

@@ -40,8 +40,6 @@ void shift_run(double d, long n, const double* run, double* out) {
   }
 }
 
-int floor_of(double x) { return static_cast<int>(std::floor(x)); }
-
 }  // namespace
 
 bool SpotShape::sum_of(const SpotPlace& /*place*/, ImageSum& /*sum*/) const noexcept {
@@ -119,11 +117,16 @@ void FineSpot::add_binned(double x, double y, int fine, double weight, int nx, i
 
 namespace {
 
+int floor_of(double x) { return static_cast<int>(std::floor(x)); }
+
 /// The cell of an increasing axis in which a number lies, or the nearest: index of its end, and how
 /// far into it.
 struct Cell {
   std::size_t end;
   double share;
+  [[nodiscard]] std::array<std::pair<std::size_t, double>, 2> ends() const {
+    return {{{end - 1, 1 - share}, {end, share}}};
+  }
 };
 Cell cell_of(const std::vector<double>& axis, double at) {
   const auto found = std::lower_bound(axis.begin(), axis.end(), at);
@@ -131,6 +134,14 @@ Cell cell_of(const std::vector<double>& axis, double at) {
                                               static_cast<std::ptrdiff_t>(axis.size()) - 1);
   const auto i = static_cast<std::size_t>(end);
   return {i, (at - axis[i - 1]) / (axis[i] - axis[i - 1])};
+}
+
+/// Divides by the largest absolute value: only shares count, and a float then holds them.
+void make_largest_one(std::vector<double>& images) {
+  double top = 0;
+  for (const double v : images) top = std::max(top, std::abs(v));
+  if (!(top > 1e-300 && top < 1e300)) return;
+  for (double& v : images) v /= top;
 }
 
 int binned(std::size_t fine_pixels, int fine) {
@@ -144,7 +155,8 @@ class BinnedSpots {
   BinnedSpots(int nx, int ny, int fine, int last)
       : nx_(nx), ny_(ny), fine_(fine), places_(static_cast<std::size_t>(last) + 1) {}
   void add(const FineSpot& spot) {
-    const std::size_t n = in_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
+    const std::size_t n =
+        in_float_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
     for (std::size_t y = 0; y < places_; ++y) {
       for (std::size_t x = 0; x < places_; ++x) {
         const std::size_t end = images_.size();
@@ -154,9 +166,19 @@ class BinnedSpots {
       }
     }
   }
+  /// After the last: divides all by the largest.
+  void finish() {
+    make_largest_one(images_);
+    narrow_.assign(images_.begin(), images_.end());
+  }
+  /// An image as floats.
+  [[nodiscard]] const float* narrow(const double* image) const {
+    return narrow_.data() + (image - images_.data());
+  }
   /// [ny][nx] in whole packs.
   [[nodiscard]] const double* operator()(std::size_t spot, std::size_t y, std::size_t x) const {
-    const std::size_t n = in_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
+    const std::size_t n =
+        in_float_packs(static_cast<std::size_t>(nx_) * static_cast<std::size_t>(ny_));
     return images_.data() + ((spot * places_ + y) * places_ + x) * n;
   }
 
@@ -164,6 +186,7 @@ class BinnedSpots {
   int nx_, ny_, fine_;
   std::size_t places_;
   std::vector<double> images_;  ///< [spot][y][x][ny * nx]
+  std::vector<float> narrow_;   ///< the same
 };
 
 /// Kinds whose spots are sums of images.
@@ -197,6 +220,7 @@ class SpotGridShape final : public ImageShape {
     const std::size_t size = g.spot_ny * g.spot_nx;
     for (std::size_t i = 0; i < position_.size() * wave_aa_.size(); ++i)
       spots_.add({g.spots.data() + i * size, g.spot_ny, g.spot_nx});
+    spots_.finish();
   }
   [[nodiscard]] const char* kind() const noexcept override { return "SPOTGRID"; }
   [[nodiscard]] int corner_x(double x) const noexcept override {
@@ -209,18 +233,17 @@ class SpotGridShape final : public ImageShape {
     const Cell p = cell_of(position_, fiber_position_[place.fiber]);
     const Cell w = cell_of(wave_aa_, place.wave_aa);
     const Cell x = fine_cell(place.x), y = fine_cell(place.y);
-    for (unsigned k = 0; k < 16; ++k) {
-      const auto of = [k](const Cell& cell, unsigned bit) {
-        return (k >> bit & 1) != 0 ? std::pair{cell.end, cell.share}
-                                   : std::pair{cell.end - 1, 1 - cell.share};
-      };
-      const auto [i, in_p] = of(p, 0);
-      const auto [j, in_w] = of(w, 1);
-      const auto [r, in_y] = of(y, 2);
-      const auto [c, in_x] = of(x, 3);
-      const double weight = in_p * in_w * (in_y * in_x);
-      if (weight != 0) sum.add(spots_(i * wave_aa_.size() + j, r, c), weight);
+    for (const auto& [i, in_p] : p.ends()) {
+      for (const auto& [j, in_w] : w.ends()) {
+        for (const auto& [r, in_y] : y.ends()) {
+          for (const auto& [c, in_x] : x.ends()) {
+            const double weight = in_p * in_w * (in_y * in_x);
+            if (weight != 0) sum.add(spots_(i * wave_aa_.size() + j, r, c), weight);
+          }
+        }
+      }
     }
+    sum.narrow = spots_.narrow(sum.image[0]);
     return true;
   }
 
@@ -244,6 +267,7 @@ class MonoSpotShape final : public ImageShape {
         fine_(m.fine),
         spot_(nx(), ny(), m.fine, m.fine - 1) {
     spot_.add({m.spot.data(), m.ny, m.nx});
+    spot_.finish();
   }
   [[nodiscard]] const char* kind() const noexcept override { return "MONOSPOT"; }
   [[nodiscard]] int corner_x(double x) const noexcept override {
@@ -253,18 +277,28 @@ class MonoSpotShape final : public ImageShape {
     return floor_of(y - ny() / 2 + 1);
   }
   [[nodiscard]] bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept override {
-    const double x = place.x * fine_, y = place.y * fine_;
-    const double in_x = x - std::floor(x / fine_) * fine_, in_y = y - std::floor(y / fine_) * fine_;
-    // rounding may say that a spot begins with the next pixel
-    const auto whole = [this](double in) { return std::clamp(floor_of(in), 0, fine_ - 1); };
-    const int c = whole(in_x), r = whole(in_y);
-    sum.add(spot_(0, static_cast<std::size_t>(r), static_cast<std::size_t>(c)), 1);
-    sum.dx = (in_x - c) / fine_;
-    sum.dy = (in_y - r) / fine_;
+    const auto [r, dy] = begin_of(place.y);
+    const auto [c, dx] = begin_of(place.x);
+    sum.add(spot_(0, r, c), 1);
+    sum.narrow = spot_.narrow(sum.image[0]);
+    sum.dx = dx;
+    sum.dy = dy;
     return true;
   }
 
  private:
+  /// The fine pixel of its CCD pixel in which a spot begins, and how far in it, CCD pixels.
+  struct Begin {
+    std::size_t pixel;
+    double rest;
+  };
+  [[nodiscard]] Begin begin_of(double center) const noexcept {
+    const double fine = center * fine_, within = fine - std::floor(fine / fine_) * fine_;
+    // rounding may say that a spot begins with the next pixel
+    const int pixel = std::clamp(floor_of(within), 0, fine_ - 1);
+    return {static_cast<std::size_t>(pixel), (within - pixel) / fine_};
+  }
+
   int fine_;
   BinnedSpots spot_;
 };
@@ -280,11 +314,13 @@ class PcaPixShape final : public ImageShape {
   explicit PcaPixShape(const PcaPix& pca)
       : ImageShape(static_cast<int>(pca.nx), static_cast<int>(pca.ny)),
         pca_(pca),
-        pitch_(in_packs(pca.nx * pca.ny)) {
+        pitch_(in_float_packs(pca.nx * pca.ny)) {
     const std::size_t n = pca.nx * pca.ny, images = pca.images.size() / n;
     pca_.images.assign(images * pitch_, 0.0);
     for (std::size_t i = 0; i < images; ++i)
       std::copy_n(pca.images.data() + i * n, n, pca_.images.data() + i * pitch_);
+    make_largest_one(pca_.images);
+    narrow_.assign(pca_.images.begin(), pca_.images.end());
   }
   [[nodiscard]] const char* kind() const noexcept override { return "PCA-PIX"; }
   // halves go to the even pixel, as Python rounds
@@ -298,17 +334,20 @@ class PcaPixShape final : public ImageShape {
     const std::size_t f = place.fiber, images = pca_.x_power.size();
     const double x = pca_.x_scale[f] * (place.x - pca_.x0[f]);
     const double y = pca_.y_scale[f] * (place.y - pca_.y0[f]);
-    const double* image =
-        pca_.images.data() + static_cast<std::size_t>(pca_.group[f]) * images * pitch_;
+    const std::size_t first = static_cast<std::size_t>(pca_.group[f]) * images * pitch_;
+    const double* image = pca_.images.data() + first;
     for (std::size_t i = 0; i < images; ++i, image += pitch_)
       sum.add(image, power(x, pca_.x_power[i]) * power(y, pca_.y_power[i]));
+    sum.narrow = narrow_.data() + first;
+    sum.shared = true;
     sum.dx = place.x - std::nearbyint(place.x);
     sum.dy = place.y - std::nearbyint(place.y);
     return true;
   }
 
  private:
-  PcaPix pca_;  ///< its images in whole packs
+  PcaPix pca_;                 ///< its images in whole packs
+  std::vector<float> narrow_;  ///< the same
   std::size_t pitch_;
 };
 

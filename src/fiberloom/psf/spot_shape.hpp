@@ -28,16 +28,31 @@ struct SpotPlace {
 }
 
 /// A spot as a sum of images [ny][nx], moved by parts of a pixel with a damped sinc, negative
-/// values cut, divided by its light. Images are in_packs(ny nx) long and stay the shape's.
+/// values cut, divided by its light. Images are in_float_packs(ny nx) long, zeros at the end, about
+/// 1 at most, and stay the shape's. What is moved is one image, or `shared`.
 struct ImageSum {
   static constexpr std::size_t kMost = 64;
   std::size_t count = 0;
   std::array<const double*, kMost> image;
   std::array<double, kMost> weight;
-  double dx = 0, dy = 0;  ///< at most 1 either way
+  double dx = 0, dy = 0;          ///< at most 1 either way
+  bool shared = false;            ///< all spots of a fibre sum the same images
+  const float* narrow = nullptr;  ///< image 0 as floats; the others as far from it as its doubles
   void add(const double* one, double times) {
     image[count] = one;
     weight[count++] = times;
+  }
+  void clear() {
+    count = 0;
+    dx = dy = 0;
+  }
+  template <class Real>
+  [[nodiscard]] const Real* image_of(std::size_t k) const {
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      return image[k];
+    } else {
+      return narrow + (image[k] - image[0]);
+    }
   }
 };
 

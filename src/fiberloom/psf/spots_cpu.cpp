@@ -63,9 +63,21 @@ bool usual(const SpotPlan& plan) {
 template <class P>
 [[gnu::noinline]] void pack_of_images(const SpotPlan& plan, int fiber, int j,
                                       const FiberTrace& trace, typename P::Real* const* out) {
-  lane::MovedSpots<P> s;
-  const P scale = lane::image_spots<P, Pack>(plan, fiber, j, trace, s);
-  transpose_out<P, 0, 0>(plan, s.value, scale, trace.x0.data() + j, out);
+  lane::ImageSpots<P> s;
+  const auto ny = static_cast<std::size_t>(plan.ny), nx = static_cast<std::size_t>(plan.nx);
+  const int* x0 = trace.x0.data() + j;
+  if (lane::sums_of<P>(plan, fiber, j, trace, s.of)) {
+    const P scale = lane::moved_spots<P>(ny, nx, s);
+    transpose_out<P, 0, 0>(plan, s.value, scale, x0, out);
+    return;
+  }
+  constexpr bool kDouble = sizeof(typename P::Real) == sizeof(double);
+  const auto stride = static_cast<std::size_t>(kDouble ? plan.stride : plan.float_stride);
+  lane::add_images(ny * nx, s);
+  for (std::size_t l = 0; l < P::width; ++l) {
+    const auto shift = static_cast<std::size_t>(x0[l] & (kAligned<P> - 1));
+    lane::place_sum<P>(s.sum + l * in_float_packs(ny * nx), ny, nx, stride, shift, out[l]);
+  }
 }
 
 void spots(const SpotPlan& plan, int fiber, int j0, const FiberTrace& trace, double* const* out) {
