@@ -27,9 +27,9 @@ struct ImageSpots {
   alignas(64) Real sum[V::width * kPixels];  ///< one bin behind the other
 };
 
-/// kAtOnce packs of a spot from pixel i on, what is negative cut.
+/// kAtOnce packs of a spot from pixel i on, what is negative cut; returns their sum.
 template <class V, std::size_t kAtOnce>
-inline void add_block(const ImageSum& of, std::size_t i, typename V::Real* out) {
+inline V add_block(const ImageSum& of, std::size_t i, typename V::Real* out) {
   V part[kAtOnce];
   FL_UNROLL_ALL
   for (std::size_t p = 0; p < kAtOnce; ++p) part[p] = V(0.0);
@@ -40,42 +40,53 @@ inline void add_block(const ImageSum& of, std::size_t i, typename V::Real* out) 
     for (std::size_t p = 0; p < kAtOnce; ++p)
       part[p] = fma(weight, V::load(image + p * V::width), part[p]);
   }
+  V total(0.0);
   FL_UNROLL_ALL
-  for (std::size_t p = 0; p < kAtOnce; ++p) max(part[p], V(0.0)).store(out + i + p * V::width);
+  for (std::size_t p = 0; p < kAtOnce; ++p) {
+    part[p] = max(part[p], V(0.0));
+    part[p].store(out + i + p * V::width);
+    total += part[p];
+  }
+  return total;
 }
 
-/// Sums of V::width bins into s.sum. Block by block: neighbours along a fibre sum many of the same
-/// images, which a first-level cache then keeps.
+/// Sums of V::width bins into s.sum, and what their light is into `total`, its packs' lanes not
+/// added. Block by block: neighbours along a fibre sum many of the same images, which a first-level
+/// cache then keeps.
 template <class V>
-inline void add_images(std::size_t n, ImageSpots<V>& s) {
+inline void add_images(std::size_t n, ImageSpots<V>& s, V* total) {
   constexpr std::size_t kAtOnce = 8, w = V::width;
   const std::size_t pitch = in_float_packs(n);
+  for (std::size_t l = 0; l < w; ++l) total[l] = V(0.0);
   std::size_t i = 0;
   for (; i + kAtOnce * w <= pitch; i += kAtOnce * w) {
-    for (std::size_t l = 0; l < w; ++l) add_block<V, kAtOnce>(s.of[l], i, s.sum + l * pitch);
+    for (std::size_t l = 0; l < w; ++l)
+      total[l] += add_block<V, kAtOnce>(s.of[l], i, s.sum + l * pitch);
   }
   for (; i < pitch; i += w) {
-    for (std::size_t l = 0; l < w; ++l) add_block<V, 1>(s.of[l], i, s.sum + l * pitch);
+    for (std::size_t l = 0; l < w; ++l) total[l] += add_block<V, 1>(s.of[l], i, s.sum + l * pitch);
   }
 }
 
-/// A sum of unit light to its place in a stored spot of `stride` columns, which begins `shift`
-/// columns before it.
+/// A sum of the light `in_lanes`, as unit light, to its place in a stored spot of `stride` columns,
+/// which begins `shift` columns before it.
 template <class V>
-inline void place_sum(const typename V::Real* sum, std::size_t ny, std::size_t nx,
+inline void place_sum(const typename V::Real* sum, V in_lanes, std::size_t ny, std::size_t nx,
                       std::size_t stride, std::size_t shift, typename V::Real* out) {
   using Real = typename V::Real;
   constexpr std::size_t w = V::width;
-  V part[2] = {V(0.0), V(0.0)};
-  for (std::size_t i = 0; i < in_float_packs(ny * nx); i += w) part[i / w % 2] += V::load(sum + i);
-  part[0] += part[1];
+  constexpr std::size_t kAligned = sizeof(Real) == sizeof(double) ? kLanes : kFloatLanes;
   Real total = 0;
-  for (int l = 0; l < V::width; ++l) total += lane_value(part[0], l);
+  for (int l = 0; l < V::width; ++l) total += lane_value(in_lanes, l);
   const V scale(total > Real(0) && total < Real(1e30) ? 1.0 / static_cast<double>(total) : 0.0);
-  for (std::size_t i = 0; i < ny * stride; i += w) V(0.0).store(out + i);
+  // not a constant, or the compiler calls a function to clear each row's end
+  const V none = scale * V(0.0);
   for (std::size_t r = 0; r < ny; ++r) {
     const Real* in = sum + r * nx;
-    Real* row = out + r * stride + shift;
+    Real* row = out + r * stride;
+    for (std::size_t c = 0; c < kAligned; c += w) none.store(row + c);
+    for (std::size_t c = std::max(nx / w * w, kAligned); c < stride; c += w) none.store(row + c);
+    row += shift;
     if (nx < w) {
       for (std::size_t c = 0; c < nx; ++c) row[c] = in[c] * lane_value(scale, 0);
       continue;

@@ -212,13 +212,13 @@ class SpotGridShape final : public ImageShape {
  public:
   explicit SpotGridShape(const SpotGrid& g)
       : ImageShape(binned(g.spot_nx, g.fine), binned(g.spot_ny, g.fine)),
-        fiber_position_(g.fiber_position),
-        position_(g.position),
         wave_aa_(g.wave_aa),
         fine_(g.fine),
         spots_(nx(), ny(), g.fine, g.fine) {
     const std::size_t size = g.spot_ny * g.spot_nx;
-    for (std::size_t i = 0; i < position_.size() * wave_aa_.size(); ++i)
+    for (const double position : g.fiber_position)
+      of_fiber_.push_back(cell_of(g.position, position));
+    for (std::size_t i = 0; i < g.position.size() * wave_aa_.size(); ++i)
       spots_.add({g.spots.data() + i * size, g.spot_ny, g.spot_nx});
     spots_.finish();
   }
@@ -230,7 +230,7 @@ class SpotGridShape final : public ImageShape {
     return floor_of(y) - ny() / 2 + 1;
   }
   [[nodiscard]] bool sum_of(const SpotPlace& place, ImageSum& sum) const noexcept override {
-    const Cell p = cell_of(position_, fiber_position_[place.fiber]);
+    const Cell& p = of_fiber_[place.fiber];
     const Cell w = cell_of(wave_aa_, place.wave_aa);
     const Cell x = fine_cell(place.x), y = fine_cell(place.y);
     for (const auto& [i, in_p] : p.ends()) {
@@ -255,7 +255,8 @@ class SpotGridShape final : public ImageShape {
     return {end, at - static_cast<double>(end - 1)};
   }
 
-  std::vector<double> fiber_position_, position_, wave_aa_;
+  std::vector<Cell> of_fiber_;  ///< along the slit
+  std::vector<double> wave_aa_;
   int fine_;
   BinnedSpots spots_;  ///< [position][wave]
 };

@@ -73,10 +73,12 @@ template <class P>
   }
   constexpr bool kDouble = sizeof(typename P::Real) == sizeof(double);
   const auto stride = static_cast<std::size_t>(kDouble ? plan.stride : plan.float_stride);
-  lane::add_images(ny * nx, s);
+  P total[P::width];
+  lane::add_images(ny * nx, s, total);
   for (std::size_t l = 0; l < P::width; ++l) {
     const auto shift = static_cast<std::size_t>(x0[l] & (kAligned<P> - 1));
-    lane::place_sum<P>(s.sum + l * in_float_packs(ny * nx), ny, nx, stride, shift, out[l]);
+    lane::place_sum<P>(s.sum + l * in_float_packs(ny * nx), total[l], ny, nx, stride, shift,
+                       out[l]);
   }
 }
 
