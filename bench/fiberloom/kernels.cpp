@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nanoseconds of each kernel on every ISA level, for one bin (pixel kernels) or one row of eight
 // problems (banded kernels): bench_kernels. The smallest of many repetitions; DESI-like r camera,
-// step 0.8 A.
+// step 0.8 A. bench_kernels --spots: only spots, of every kind of PSF, over a whole fibre.
 #include "fiberloom/extract/exact/kernels.hpp"
 
 #include <time.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/fiberloom/psf/kinds.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
@@ -90,6 +91,34 @@ void bench_pixels(Isa isa, const SpotPlan& plan) {
               std::string(isa_name(isa)).c_str(), spot, weighing, own, cross);
 }
 
+void bench_spots(Isa isa, const char* kind, const SpotPlan& plan) {
+  constexpr int kFiber = 100;
+  const SpotKernels& k = spot_kernels(isa);
+  const FiberTrace trace = trace_fiber(plan, kFiber);
+  Buffer<double> spots(kLanes * plan.spot_size());
+  Buffer<float> narrow(kFloatLanes * plan.float_spot_size());
+  const double exact = best_ns(10, plan.nwave_padded, [&] {
+    for (int j = 0; j < plan.nwave_padded; j += kLanes)
+      make_spots(k.spots, plan, kFiber, j, trace, spots.data());
+  });
+  const double floats = best_ns(10, plan.nwave_padded, [&] {
+    for (int j = 0; j < plan.nwave_padded; j += kFloatLanes)
+      k.float_spots(plan, kFiber, j, trace, narrow.data());
+  });
+  std::printf("%-8s %-20s %2d x %2d pixels  float64 %7.1f  float32 %7.1f   ns a spot\n",
+              std::string(isa_name(isa)).c_str(), kind, plan.nx, plan.ny, exact, floats);
+}
+
+void bench_kinds(const PsfModel& psf, const std::vector<double>& wave_aa) {
+  for (const char* kind :
+       {"GAUSS-HERMITE", "GAUSS-HERMITE2", "MONOSPOT", "SPOTGRID", "PCA-PIX", "MONOSPOT-WIDE",
+        "SPOTGRID-WIDE", "PCA-PIX-WIDE", "GAUSS-HERMITE2-WIDE"}) {
+    const bool own = std::string(kind) == "GAUSS-HERMITE";
+    const SpotPlan plan = make_spot_plan(own ? psf : bench::with_spots_of(psf, kind), wave_aa);
+    for (const Isa isa : available_isas()) bench_spots(isa, kind, plan);
+  }
+}
+
 void bench_banded(Isa isa, int band) {
   constexpr int kRows = 400, kNd = 5;
   const int kHalf = band == 8 ? 8 : 12;  // as cameras r, or b and z, have it
@@ -135,9 +164,14 @@ void bench_banded(Isa isa, int band) {
 
 }  // namespace
 
-int main() {
-  const SpotPlan plan =
-      make_spot_plan(make_psf(camera_psf_options('r')), linear_wave_grid(5720, 7660, 0.8));
+int main(int argc, char** argv) {
+  const PsfModel psf = make_psf(camera_psf_options('r'));
+  const std::vector<double> wave_aa = linear_wave_grid(5720, 7660, 0.8);
+  if (argc > 1 && std::string(argv[1]) == "--spots") {
+    bench_kinds(psf, wave_aa);
+    return 0;
+  }
+  const SpotPlan plan = make_spot_plan(psf, wave_aa);
   for (const Isa isa : available_isas()) bench_pixels(isa, plan);
   for (const Isa isa : available_isas()) {
     for (const int band : {8, 12, 16}) bench_banded(isa, band);
