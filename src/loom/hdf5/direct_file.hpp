@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole chunks written past the page cache, into a file that a library has made and laid out. Knows
-// no library.
+// Whole chunks, one or many side by side, written past the page cache, into a file that a library
+// has made and laid out. Knows no library.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,13 @@ class DirectFile {
   DirectFile(const DirectFile&) = delete;
   DirectFile& operator=(const DirectFile&) = delete;
 
-  /// false: nothing of it, or not all, is there. Then it must be written in another way.
-  [[nodiscard]] bool write(std::uint64_t offset, std::span<const std::byte> chunk);
+  /// In one piece where it begins at a multiple of kDirectAlign in memory too, else copied by
+  /// pieces. false: nothing of it, or not all, is there. Then it must be written in another way.
+  [[nodiscard]] bool write(std::uint64_t offset, std::span<const std::byte> chunks);
 
  private:
+  [[nodiscard]] bool put(std::uint64_t offset, const void* data, std::size_t size);
+
   std::string path_;
   int fd_ = -1;
   bool refused_ = false;

@@ -14,30 +14,33 @@ namespace tomoloom {
 
 class BlockRun {
  public:
-  /// All outlive it; `setup` has its plan.
-  BlockRun(ReconSetup& setup, std::vector<SliceBlock> blocks, SliceSink& writer,
-           const Observer& observer);
+  /// Both outlive it; `setup` has its rows and its axis.
+  BlockRun(ReconSetup& setup, const Observer& observer);
 
+  /// Begins to read run()'s first block, while the plan is made and the volume opened. Not where
+  /// rows go through a spool, which others fill with the executor's threads.
+  void read_ahead(const SliceBlock& block);
   /// The next block is read and the last one written while one is worked on, where memory allows.
-  /// Adds to the summary what it took, and the flaws that it met.
-  void run(Executor& executor);
+  /// Adds to the summary what it took, and the flaws that it met. `setup` has its plan.
+  void run(std::vector<SliceBlock> blocks, SliceSink& writer, Executor& executor);
   /// Of the blocks of this run.
   [[nodiscard]] std::size_t pixels() const;
 
  private:
-  void begin_read(std::size_t i);
-  void begin_write(std::size_t first, LargeVector<float> slices);
-  void finish_write();
+  /// Slices on their way to the disk, which then are free for the next ones.
+  using Written = std::future<std::pair<LargeVector<float>, StageTime>>;
 
-  const ReconSetup& setup_;
+  void begin_read(const SliceBlock& block);
+  [[nodiscard]] static Written begin_write(SliceSink& writer, std::size_t first,
+                                           LargeVector<float> slices);
+  void finish_write(Written& written);
+
+  ReconSetup& setup_;
   BlockSource& source_;
-  SliceSink& writer_;
   ReconSummary& summary_;
   const Observer& observer_;
-  BlockReconstruction work_;
   std::vector<SliceBlock> blocks_;
   std::future<std::pair<RawBlock, StageTime>> next_;
-  std::future<std::pair<LargeVector<float>, StageTime>> written_;
   // what a block has taken is the next one's: fresh pages would be cleared twice
   RawBlock free_block_;
   LargeVector<float> free_slices_;

@@ -66,7 +66,8 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
     std::size_t end = row + 1;
     while (end < integrals.slices && centre(end) == centre(row)) ++end;
     const SlicePlan plan = plan_slices(
-        how, {.columns = columns, .theta = {theta.begin(), theta.end()}, .centre = centre(row)});
+        how, {.columns = columns, .theta = {theta.begin(), theta.end()}, .centre = centre(row)},
+        executor);
     SliceEngine engine(plan);
     for (; row < end; row += kSlicesPerGroup) {
       if (before) before();

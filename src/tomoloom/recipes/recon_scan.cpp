@@ -58,12 +58,13 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   setup.open_rows(setup.blocks());
   make_folder_of(job.output);
   setup.find_axis();
+  BlockRun run(setup, observer);
+  if (!job.resume) run.read_ahead(setup.blocks().front());  // else it may be there already
   setup.make_plan(executor.concurrency());
   const std::unique_ptr<SliceSink> writer =
       open_volume(job, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on());
   try {
-    BlockRun run(setup, blocks_left(setup, *writer, observer), *writer, observer);
-    run.run(executor);
+    run.run(blocks_left(setup, *writer, observer), *writer, executor);
     const std::size_t pixels = setup.settle_flaws(run.pixels());
     check_flaws(job, setup.summary().flaws, pixels, observer);
     writer->commit();

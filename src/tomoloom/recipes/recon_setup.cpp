@@ -46,7 +46,7 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.centre = (above + below) / 2;  // where a leaning axis is brought to
 }
 
-SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
+SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary, Executor& executor) {
   Geometry geometry{.columns = summary.layout.columns,
                     .theta = radians(summary.layout),
                     .centre = summary.centre,
@@ -56,7 +56,7 @@ SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary) {
     geometry.columns = half.width;
     geometry.centre = half.centre;
   }
-  return plan_slices(job, std::move(geometry));
+  return plan_slices(job, std::move(geometry), executor);
 }
 
 /// Half acquisition wants a column, a direct method and angles over the whole turn. Throws
@@ -208,7 +208,7 @@ void ReconSetup::set_axis(const Axis& axis) {
 }
 
 void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
-  plan_ = plan_of(job_, summary_);
+  plan_ = plan_of(job_, summary_, executor_);
   summary_.width = plan_.image();
   summary_.grid = plan_.grid ? plan_.grid->grid : plan_.image();
   const MemoryPlan memory =

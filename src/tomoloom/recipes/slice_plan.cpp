@@ -116,7 +116,7 @@ bool on_card(Backend backend) noexcept {
          (backend == Backend::kAuto && cuda_device_count() > 0);
 }
 
-SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
+SlicePlan plan_slices(const ReconJob& job, Geometry geometry, Executor& executor) {
   check_tilt(job);
   geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
   SlicePlan plan{.geometry = std::move(geometry), .grid = {}};
@@ -127,9 +127,9 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
                .edge = job.reg_edge,
                .gram = job.gram};
   if (job.method == Method::kExact && job.tilt_deg == 0) {
-    plan.grid = plan_exact(plan.geometry, job.filter);
+    plan.grid = plan_exact(plan.geometry, job.filter, {}, executor);
   } else if (job.method == Method::kGridrec) {
-    plan.grid = plan_gridrec(plan.geometry, job.filter);
+    plan.grid = plan_gridrec(plan.geometry, job.filter, executor);
   } else {
     plan.rays.method = ray_method(job.method);
   }
@@ -138,7 +138,7 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry) {
       throw Error(Status::kUnsupported,
                   "--gram fft: goes with --method sirt, cgls, tikh, grad or tv");
     }
-    plan.seen = plan_seen(plan.geometry);
+    plan.seen = plan_seen(plan.geometry, executor);
   }
   return plan;
 }

@@ -40,7 +40,8 @@ struct SlicePlan {
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
 /// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
-[[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry);
+[[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry,
+                                    Executor& executor = serial_executor());
 
 /// One group of slices after the other, after a plan that outlives it.
 class SliceEngine {

@@ -21,7 +21,8 @@ void place(double at, const SpreadKernel& kernel, int width, std::int32_t* corne
 }  // namespace
 
 GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
-                     const std::function<double(std::size_t, std::size_t)>& size) {
+                     const std::function<double(std::size_t, std::size_t)>& size,
+                     Executor& executor) {
   const std::size_t n = geometry.columns;
   const std::size_t padded = padded_line(n);
   const std::size_t grid = fft::good_length(static_cast<std::size_t>(
@@ -32,7 +33,7 @@ GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
   const double step = static_cast<double>(grid) / static_cast<double>(padded);
   const double half_pixel = n % 2 == 0 ? 0.5 : 0;  // of the slice's middle beside the origin
   const auto p = static_cast<double>(padded);
-  for (std::size_t a = 0; a < plan.angles; ++a) {
+  executor.run(plan.angles, [&](std::size_t a) {
     const double c = std::cos(geometry.theta[a]), s = std::sin(geometry.theta[a]);
     plan.slope[a] = step * c;
     const double centre = geometry.centre + half_pixel * (c + s);
@@ -48,7 +49,7 @@ GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
       plan.coef[2 * i] = static_cast<float>(times * std::cos(phase));
       plan.coef[2 * i + 1] = static_cast<float>(times * std::sin(phase));
     }
-  }
+  });
   for (std::size_t k = 0; k < n; ++k) {
     const long at = static_cast<long>(k) - static_cast<long>(plan.first);
     const double scale = 1 / kernel.transform(static_cast<double>(at) / static_cast<double>(grid));
@@ -60,15 +61,17 @@ GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
 /// Twice the line: the ramp's kernel then never reaches around the end of it.
 std::size_t padded_line(std::size_t columns) { return fft::good_length(2 * columns); }
 
-GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter,
-                    const ExactChoice& choice) {
+GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter, const ExactChoice& choice,
+                    Executor& executor) {
   const std::size_t padded = padded_line(geometry.columns);
-  const std::vector<double> ramp = bandlimited_ramp(padded);
+  std::vector<double> size = bandlimited_ramp(padded);
+  for (std::size_t j = 0; j < size.size(); ++j) {
+    if (filter.filter == Filter::kNone) size[j] = 1;
+    size[j] *= filter_window(filter, static_cast<double>(j) / static_cast<double>(padded));
+  }
   const std::vector<double> share = angle_shares(geometry);
-  return plan_radial(geometry, choice, [&](std::size_t a, std::size_t j) {
-    const double x = static_cast<double>(j) / static_cast<double>(padded);
-    return (filter.filter == Filter::kNone ? 1 : ramp[j]) * filter_window(filter, x) * share[a];
-  });
+  return plan_radial(
+      geometry, choice, [&](std::size_t a, std::size_t j) { return size[j] * share[a]; }, executor);
 }
 
 }  // namespace tomoloom

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "loom/base/executor.hpp"
 #include "tomoloom/reconstruct/filter.hpp"
 #include "tomoloom/reconstruct/geometry.hpp"
 
@@ -49,7 +50,8 @@ struct GridPlan {
 /// row N/2 - 1 of the slice. Its arrays are met to 1e-5 in relative L2, rounding alone differs; the
 /// outermost row and column of a slice as wide as the grid are TomoPy's read beyond an array, ours
 /// repeats the last value of the table.
-[[nodiscard]] GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter);
+[[nodiscard]] GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter,
+                                    Executor& executor = serial_executor());
 
 /// How exact: the kernel's width, and how much finer than the image the grid is.
 struct ExactChoice {
@@ -64,11 +66,13 @@ struct ExactChoice {
 /// projections whose frequency `radius` is multiplied by size(angle, radius). The axis is at the
 /// middle of the slice, (N - 1)/2 in both directions.
 [[nodiscard]] GridPlan plan_radial(const Geometry& geometry, const ExactChoice& choice,
-                                   const std::function<double(std::size_t, std::size_t)>& size);
+                                   const std::function<double(std::size_t, std::size_t)>& size,
+                                   Executor& executor = serial_executor());
 
 /// plan_radial() with the band-limited ramp, a window, and each angle weighted by what it stands
 /// for.
 [[nodiscard]] GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter,
-                                  const ExactChoice& choice = {});
+                                  const ExactChoice& choice = {},
+                                  Executor& executor = serial_executor());
 
 }  // namespace tomoloom

@@ -43,6 +43,12 @@ std::vector<float> prolate_table() {
   return table;
 }
 
+/// std::round() of what is not negative, without a call: halves go up.
+std::size_t nearest(float x) {
+  const auto below = static_cast<std::size_t>(x);
+  return below + (x - static_cast<float>(below) >= 0.5F ? 1 : 0);
+}
+
 /// Corner and weights along one axis for a point at `at` (0 is the grid's first line, whose content
 /// the peer leaves out).
 void place(float at, int grid, const std::vector<float>& table, std::int32_t* corner, float* w) {
@@ -52,13 +58,34 @@ void place(float at, int grid, const std::vector<float>& table, std::int32_t* co
   for (int k = 0; k < 2 * kReach + 1; ++k) {
     const int i = from + k;
     const float distance = std::fabs(at - static_cast<float>(i));
-    w[k] = i < 1 || i > to ? 0 : table[static_cast<std::size_t>(std::round(distance * kSteps))];
+    w[k] = i < 1 || i > to ? 0 : table[nearest(distance * kSteps)];
   }
+}
+
+/// What a frequency is multiplied by, but for the angle's share, and how it is turned.
+struct Radial {
+  std::vector<double> size;
+  std::vector<float> cosine, sine;
+};
+
+Radial radial_part(std::size_t radii, double centre, double n, const FilterChoice& filter) {
+  const auto turn = static_cast<float>(2 * std::numbers::pi *
+                                       static_cast<double>(static_cast<float>(centre)) / n);
+  Radial part{std::vector<double>(radii), std::vector<float>(radii), std::vector<float>(radii)};
+  for (std::size_t j = 1; j < radii; ++j) {
+    const double x = static_cast<double>(j) / n;
+    const double ramp = filter.filter == Filter::kNone ? 1 : 2 * x;
+    part.size[j] = ramp * filter_window(filter, x) * std::numbers::pi / n;
+    const float phase = static_cast<float>(j) * turn;  // its rounding is the peer's
+    part.cosine[j] = std::cos(phase);
+    part.sine[j] = std::sin(phase);
+  }
+  return part;
 }
 
 }  // namespace
 
-GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter) {
+GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter, Executor& executor) {
   std::size_t grid = 16;
   while (grid < geometry.columns) grid *= 2;
   GridPlan plan = sized_plan(geometry.theta.size(), geometry.columns, grid, grid, 2 * kReach + 1);
@@ -67,11 +94,10 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter) {
   plan.first = half - pad;
   const std::vector<float> table = prolate_table();
   const auto n = static_cast<double>(grid);
-  const auto turn = static_cast<float>(
-      2 * std::numbers::pi * static_cast<double>(static_cast<float>(geometry.centre)) / n);
+  const Radial radial = radial_part(plan.radii, geometry.centre, n, filter);
   double weights = 0;
   for (const double w : geometry.weight) weights += w;
-  for (std::size_t a = 0; a < plan.angles; ++a) {
+  executor.run(plan.angles, [&](std::size_t a) {
     const double share = geometry.weight.empty() ? 1 / static_cast<double>(plan.angles)
                                                  : geometry.weight[a] / weights;
     const auto theta = static_cast<float>(geometry.theta[a]);
@@ -83,14 +109,11 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter) {
       const auto r = static_cast<float>(j), origin = static_cast<float>(half);
       place(r * c + origin, static_cast<int>(grid), table, &plan.corner[2 * i], w);
       place(r * s + origin, static_cast<int>(grid), table, &plan.corner[2 * i + 1], w + plan.width);
-      const double x = static_cast<double>(j) / n;
-      const double ramp = filter.filter == Filter::kNone ? 1 : 2 * x;
-      const double size = ramp * filter_window(filter, x) * std::numbers::pi / n * share;
-      const float phase = static_cast<float>(j) * turn;  // its rounding is the peer's
-      plan.coef[2 * i] = static_cast<float>(size * static_cast<double>(std::cos(phase)));
-      plan.coef[2 * i + 1] = static_cast<float>(size * static_cast<double>(-std::sin(phase)));
+      const double size = radial.size[j] * share;
+      plan.coef[2 * i] = static_cast<float>(size * static_cast<double>(radial.cosine[j]));
+      plan.coef[2 * i + 1] = static_cast<float>(size * static_cast<double>(-radial.sine[j]));
     }
-  }
+  });
   // The peer's correction begins a point late; signs undo that the grid's origin is in its middle.
   const float steps = static_cast<float>(kTable) / (static_cast<float>(half - 1) + 0.5F);
   const double norm = std::sqrt(std::numbers::pi / 2 / kBand / kEigenvalue) / kFudge;

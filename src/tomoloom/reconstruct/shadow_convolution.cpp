@@ -135,12 +135,13 @@ double shadow_response(double x, double theta) {
   return sinc(x) * sinc(x * std::cos(theta)) * sinc(x * std::sin(theta));
 }
 
-GridPlan plan_seen(const Geometry& geometry) {
+GridPlan plan_seen(const Geometry& geometry, Executor& executor) {
   const auto padded = static_cast<double>(padded_line(geometry.columns));
-  return plan_radial(geometry, {.width = 8, .oversampling = 2}, [&](std::size_t a, std::size_t j) {
+  const auto size = [&](std::size_t a, std::size_t j) {
     const double weight = geometry.weight.empty() ? 1 : geometry.weight[a];
     return weight * shadow_response(static_cast<double>(j) / padded, geometry.theta[a]);
-  });
+  };
+  return plan_radial(geometry, {.width = 8, .oversampling = 2}, size, executor);
 }
 
 std::vector<double> shadow_overlaps(const Geometry& geometry, Isa isa) {

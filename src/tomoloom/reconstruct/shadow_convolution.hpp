@@ -32,7 +32,7 @@ namespace tomoloom {
 [[nodiscard]] std::vector<double> shadow_overlaps(const Geometry& geometry, Isa isa = active_isa());
 
 /// For B^T b with weights of angles, to 3e-6.
-[[nodiscard]] GridPlan plan_seen(const Geometry& geometry);
+[[nodiscard]] GridPlan plan_seen(const Geometry& geometry, Executor& executor = serial_executor());
 
 /// B^T B of slices as RayPair has them, by transforms of twice the size, exactly. Results do not
 /// depend on the executor. O(columns^2 log columns) for all slices of the group together.

@@ -226,8 +226,7 @@ class RankScan {
       setup.open_rows(work.blocks);
       setup.set_axis(work.axis);
       setup.make_plan(executor_.concurrency(), 2 * kPieceBytes);
-      BlockRun run(setup, work.blocks, post_, own);
-      run.run(executor_);
+      BlockRun(setup, own).run(work.blocks, post_, executor_);
       const ReconSummary& s = setup.summary();
       done = {s.flaws, s.read, s.compute, s.write, done.threads, s.memory, s.overlap, s.spooled};
     }
@@ -310,8 +309,7 @@ class RankScan {
       for (const SliceBlock& block : share) pixels += block.count * summary.layout.columns;
     }
     try {
-      BlockRun run(setup, shares[0], volume, counting);
-      run.run(executor_);
+      BlockRun(setup, counting).run(shares[0], volume, executor_);
       desk_.wait([&] { return done_.size() + 1 == shares.size(); });
       arrivals_.close();
     } catch (...) {
