@@ -133,6 +133,14 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
     observer.warn(layout.path + ": " + none +
                   ": angles taken to be 0 to 180 degrees, both included");
   }
+  const auto& theta = layout.theta_deg;
+  const auto first = [&](double degrees) { return degrees == theta.front(); };
+  if (theta.size() > 1 && std::all_of(theta.begin(), theta.end(), first)) {
+    throw Error(kScanMismatch,
+                print("%s: all of %zu projections have the angle %g: expected a scan that "
+                      "turns (--theta)",
+                      layout.path.c_str(), theta.size(), theta.front()));
+  }
   if (job.air > 0 && job.input == InputKind::kIntegrals) {
     throw Error(Status::kUnsupported,
                 layout.path + ": --air wants counts or transmissions (--input)");

@@ -47,9 +47,10 @@ TEST_F(ReconFiles, AScanInChunksOfFramesIsUnpackedOnceAndGivesTheSameVolume) {
     writer.write("exchange/theta", 0, std::span<const double>(layout.theta_deg));
     writer.commit();
   }
-  for (const bool find : {false, true}) {
+  for (const auto& [find, tilt] : {std::pair(false, 0.0), {true, 0.0}, {false, 7.0}}) {
     ReconJob job = recon(scan);
     job.search = find ? AxisSearch::kTurn : AxisSearch::kNone;
+    job.tilt_deg = tilt;  // rows of the blocks beside are read too
     EXPECT_FALSE(run(job).spooled);
     job.first_row = 5;  // blocks begin within chunks
     job.end_row = 69;

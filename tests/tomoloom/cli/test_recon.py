@@ -198,10 +198,7 @@ class Recon(Case):
             self.assertLessEqual(memory["peak_bytes"], memory["estimate_bytes"], more)
             self.assertGreater(memory["peak_bytes"], 0.5 * memory["estimate_bytes"], more)
 
-    def test_a_run_that_was_killed_is_gone_on_with(self):
-        big = self.out / "big.h5"
-        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 128, "--angles", 30, "--photons", 0, "--quiet")
-        command = ("recon", big, "-o", self.volume, "--quiet", "--resume", "--threads", "1")
+    def kill_after_a_block(self, command):
         run = subprocess.Popen([PROGRAM, *map(str, command)], stderr=subprocess.DEVNULL)
         done = self.out / "volume.h5.part.done"
         while run.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") >= 2):
@@ -210,12 +207,32 @@ class Recon(Case):
         run.wait()
         if self.volume.exists():
             self.skipTest("done before it was killed")
+
+    def test_a_run_that_was_killed_is_gone_on_with(self):
+        big = self.out / "big.h5"
+        self.ok("simulate", "-o", big, "--columns", 384, "--rows", 128, "--angles", 30, "--photons", 0, "--quiet")
+        command = ("recon", big, "-o", self.volume, "--quiet", "--resume", "--threads", "1")
+        self.kill_after_a_block(command)
         self.ok(*command, "--json", self.out / "s.json")
         self.assertGreater(json.loads((self.out / "s.json").read_text())["volume"]["resumed_slices"], 0)
         resumed = self.volume.read_bytes()
         self.ok("recon", big, "-o", self.volume, "--quiet")
         self.assertEqual(self.volume.read_bytes(), resumed)
         self.assertEqual([p.name for p in self.out.glob("*.part*")], [])
+
+    def test_a_tilted_axis_is_gone_on_with_too(self):
+        # blocks need rows beside their own, of what is there already as well
+        scan = self.out / "tilted.h5"
+        self.ok("simulate", "-o", scan, "--columns", 96, "--rows", 128, "--angles", 90, "--arc", 360, "--tilt", 6, "--quiet")
+        for words in (("exact",), ("cgls", "--iterations", 4)):
+            self.volume.unlink(missing_ok=True)
+            command = ("recon", scan, "-o", self.volume, "--quiet", "--tilt", 6, "--center", 47, "--threads", 1, "--method", *words)
+            self.kill_after_a_block((*command, "--resume"))
+            self.ok(*command, "--resume", "--json", self.out / "s.json")
+            self.assertGreater(json.loads((self.out / "s.json").read_text())["volume"]["resumed_slices"], 0)
+            resumed = self.volume.read_bytes()
+            self.ok(*command)
+            self.assertEqual(self.volume.read_bytes(), resumed, words)
 
     def test_a_folder_of_images_is_a_volume_too(self):
         slices = self.out / "slices"
@@ -233,6 +250,7 @@ class Recon(Case):
         self.fails(2, "--flats", "recon", self.scan, "-o", self.volume, "--flats", self.out)
         self.fails(10, "no images", "recon", self.out, "-o", self.volume)
         self.fails(20, "expected 90", "recon", self.scan, "-o", self.volume, "--theta", self.angles(3))
+        self.fails(20, "all of 90 projections have the angle 7", "recon", self.scan, "-o", self.volume, "--theta", "7:7")
         self.recon("--theta", self.angles(90))
 
     def angles(self, count):

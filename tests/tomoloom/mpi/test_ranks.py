@@ -51,6 +51,18 @@ class Ranks(InputCase):
         self.run_ranks(2, "recon", self.scan, "-o", folder, "--format", "tiff", "--rows", "3:80", "--threads", 1)
         self.assertEqual(len(list(folder.iterdir())), 77)
 
+    def test_a_tilted_axis_has_its_rows_on_every_rank(self):
+        scan, volume = self.out / "tilted.h5", self.out / "v.h5"
+        self.ok("simulate", "-o", scan, "--columns", 64, "--rows", 100, "--angles", 60, "--arc", 360, "--tilt", 6)
+        for words in (("exact",), ("cgls", "--iterations", 4), ("tv", "--iterations", 4, "--reg-par", 0.001)):
+            command = ("recon", scan, "-o", volume, "--tilt", 6, "--threads", 1, "--center", 31, "--method", *words)
+            self.ok(*command)
+            alone = volume.read_bytes()
+            for ranks in (2, 3, 5):
+                volume.unlink()
+                self.run_ranks(ranks, *command)
+                self.assertEqual(volume.read_bytes(), alone, (words, ranks))
+
     def test_scans_are_shared_out_among_ranks(self):
         alone, volumes = self.out / "alone", self.out / "volumes"
         self.ok("recon", self.scan.parent, "-o", alone)

@@ -92,6 +92,39 @@ TEST_F(ReconOnRanks, WhatIsFoundInTheScanIsFoundOnce) {
   EXPECT_EQ(read_bytes(job.output), bytes);
 }
 
+TEST_F(ReconOnRanks, ATiltedAxisHasTheRowsBesideEachShare) {
+  SimulateJob scan = small();
+  scan.rows = 100;
+  simulate(scan);
+  ReconJob job = recon(scan);
+  job.tilt_deg = 6;
+  job.iterations = 3;
+  for (const Method method : {Method::kExact, Method::kCgls}) {
+    for (const Phase phase : {Phase::kNone, Phase::kPaganin}) {  // phase goes by way of a spool
+      job.method = method;
+      job.phase.method = phase;
+      job.resume = false;
+      std::filesystem::remove(job.output);
+      run(job);
+      const auto bytes = read_bytes(job.output);
+      for (const int ranks : {2, 3}) {
+        std::filesystem::remove(job.output);
+        ASSERT_EQ(on(ranks, job).message, "");
+        ASSERT_EQ(read_bytes(job.output), bytes) << ranks;
+      }
+      std::filesystem::remove(job.output);
+      job.resume = true;
+      std::atomic<int> asked = 0;
+      on(2, job, [&](int rank) {
+        return rank == 0 && std::filesystem::exists(job.output + ".part") && ++asked > 1;
+      });
+      ASSERT_TRUE(std::filesystem::exists(job.output + ".part"));
+      ASSERT_EQ(on(3, job).message, "");
+      ASSERT_EQ(read_bytes(job.output), bytes);
+    }
+  }
+}
+
 TEST_F(ReconOnRanks, OneThatFailsEndsAllAndLeavesNothing) {
   SimulateJob scan = small();
   scan.rows = 100;
