@@ -2,7 +2,7 @@
 """Arguments of calls become arrays and numbers that the library takes, or an error that names them."""
 import math
 import operator
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -79,11 +79,16 @@ def threads(value: Optional[int]) -> int:
     return 0 if value is None else integer("threads", value, 1, 4096)
 
 
-def texts(options: Dict[str, Any]) -> Dict[str, str]:
-    """Options as on the command line; None: its default."""
+def texts(options: Dict[str, Any]) -> Dict[str, List[str]]:
+    """Options as on the command line, each as often as a list of texts has it; numbers of a list are one text. None: its default."""
     def text(value: Any) -> str:
         if isinstance(value, (bool, np.bool_)):
             return "true" if value else "false"
         return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
-    return {key: text(value) for key, value in options.items() if value is not None}
+    def times(value: Any) -> List[str]:
+        if not isinstance(value, (list, tuple, np.ndarray)):
+            return [text(value)]
+        return [text(v) for v in value] if all(isinstance(v, str) for v in value) else [",".join(text(v) for v in value)]
+
+    return {key: times(value) for key, value in options.items() if value is not None}

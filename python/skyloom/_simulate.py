@@ -95,6 +95,7 @@ def simulate(sky: Any = None, *, nest: bool = True, threads: Optional[int] = Non
     pixels, width, rate, leakage, observations, minutes, spin_minutes, spin_angle, precession_minutes, precession_angle,
     year, hwp_rpm, net, fknee, fmin, slope, no_noise, realization : optional
     common_net, common_fknee, common_fmin, common_slope, common_by, common_coupling, common_spread, common_fixed : optional
+    common_also : list of str, optional
         What the command line calls --pixels and so on.
     """
     values = np.zeros((0, 3), dtype=np.float32)

@@ -24,7 +24,10 @@ template <class Job>
 Job job_of(std::span<const OptionRow<Job>> rows, const py::dict& options) {
   Job job;
   for (const auto& [key, value] : options) {
-    set_option(rows, job, py::cast<std::string>(key), py::cast<std::string>(value));
+    const auto name = py::cast<std::string>(key);
+    for (const std::string& text : py::cast<std::vector<std::string>>(value)) {
+      set_option(rows, job, name, text);
+    }
   }
   return job;
 }

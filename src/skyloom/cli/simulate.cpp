@@ -72,8 +72,10 @@ int run_simulate(SimulateCommand& command) {
         std::make_shared<const GroundSchedule>(read_schedule(command.job.schedule));
   }
   if (!command.job.focal_plane.empty()) {
+    std::vector<CommonOptions> modes = commons_of(simulation);
+    modes.insert(modes.begin(), simulation.common);
     simulation.given = std::make_shared<const FocalPlane>(
-        read_focal_plane(command.job.focal_plane, simulation.plane, simulation.common.by));
+        read_focal_plane(command.job.focal_plane, simulation.plane, common_columns(modes)));
   }
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
   command.maps.coordinates = ecliptic ? "E" : "C";

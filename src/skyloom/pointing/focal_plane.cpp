@@ -81,7 +81,7 @@ FocalPlane hexagon(const HexagonOptions& options) {
   const double step =
       rings > 1 ? options.width_deg * pi / 180 / static_cast<double>(2 * rings - 2) : 0;
   const int digits = static_cast<int>(std::to_string(options.pixels).size());
-  FocalPlane plane{.detectors = {}, .rate_hz = options.rate_hz, .groups = kPixelGroups};
+  FocalPlane plane{.detectors = {}, .rate_hz = options.rate_hz, .groups = {kPixelGroups}};
   for (std::size_t pixel = 0; pixel < options.pixels; ++pixel) {
     const std::string name = print("D%0*zu", digits, pixel);
     const double column_angle = column_of(pixel, rings) % 2 == 0 ? 0 : pi / 4;
@@ -93,7 +93,7 @@ FocalPlane hexagon(const HexagonOptions& options) {
                         .leakage = options.leakage,
                         .uid = 0,
                         .noise = options.noise,
-                        .group = name};
+                        .groups = {name}};
       detector.uid = name_uid(detector.name);
       plane.detectors.push_back(std::move(detector));
     }

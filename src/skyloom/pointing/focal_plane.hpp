@@ -27,8 +27,9 @@ struct Detector {
   double leakage = 0;  ///< cross-polar leakage eps: polarisation efficiency (1 - eps) / (1 + eps)
   std::uint32_t uid = 0;  ///< of its noise stream
   DetectorNoise noise = {};
-  double common_psd = 0;   ///< K^2 s: white noise of common modes, beside NET^2
-  std::string group = {};  ///< detectors of one group can have noise in common; empty: none
+  double common_psd = 0;  ///< K^2 s: white noise of common modes, beside NET^2
+  /// What it has in FocalPlane::groups: detectors that are alike can have noise in common.
+  std::vector<std::string> groups = {};
 
   [[nodiscard]] double efficiency() const noexcept { return (1 - leakage) / (1 + leakage); }
 };
@@ -36,7 +37,7 @@ struct Detector {
 struct FocalPlane {
   std::vector<Detector> detectors;
   double rate_hz = 1;
-  std::string groups = {};  ///< what Detector::group is, a column of files; empty: nothing
+  std::vector<std::string> groups = {};  ///< columns of files, of Detector::groups
 };
 
 struct HexagonOptions {

@@ -66,7 +66,7 @@ TEST(CommonNoise, IsThePeersForEqualNames) {
     options.common.same_every = each.fixed;
     const SimulatedTod source(options, nullptr);
     for (const GoldenCommon& expected : each.golden) {
-      const double coupling = source.observation(1).commons->parts[expected.detector].coupling;
+      const double coupling = source.observation(1).commons->parts[expected.detector][0].coupling;
       EXPECT_NEAR(coupling, expected.coupling, 1e-15);
       const std::vector<double> found = samples_of(source, 1, expected.detector);
       for (std::size_t i = 0; i < 4; ++i) {
@@ -74,6 +74,86 @@ TEST(CommonNoise, IsThePeersForEqualNames) {
       }
     }
   }
+}
+
+/// A mode of all detectors, one of a stream for each pixel, one that a pixel has alone.
+SimulationOptions golden_modes() {
+  SimulationOptions options = golden_simulation();
+  options.more_commons = {"net=30e-6,fknee=0.3,fmin=1e-4,slope=1.5,spread=0.1,fixed,by=pixel",
+                          "net=20e-6,fknee=0.1,fmin=1e-3,slope=1,coupling=-0.5,spread=0.3,"
+                          "in=pixel:D3,name=Half,component=0"};
+  return options;
+}
+
+TEST(CommonNoise, OfSeveralModesIsThePeers) {
+  const SimulatedTod source(golden_modes(), nullptr);
+  const CommonModes& modes = *source.observation(1).commons;
+  EXPECT_EQ(modes.streams.size(), 9U);
+  for (const GoldenModes& expected : kGoldenModes) {
+    const auto& parts = modes.parts[expected.detector];
+    ASSERT_EQ(parts.size(), expected.parts);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      EXPECT_NEAR(parts[k].coupling, expected.couplings[k], 1e-15);
+    }
+    const std::vector<double> found = samples_of(source, 1, expected.detector);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_NEAR(found[60 * i], expected.noise[i], 1e-13 * 1e-3) << expected.detector << " " << i;
+    }
+  }
+}
+
+// C diag(NET^2) C^T rate, C the mixing matrix as it is written down here.
+TEST(CommonNoise, OfSeveralModesHasTheCovarianceOfItsMixingMatrix) {
+  SimulationOptions options = golden_simulation();
+  options.plane.noise.net = 1e-12;
+  options.observations = 30;
+  options.observation_minutes = 1;
+  options.common = {.noise = {.net = 50e-6}, .coupling = 0.6};
+  options.more_commons = {"net=30e-6,fknee=0,by=pixel,coupling=-1.5",
+                          "net=90e-6,fknee=0,in=pixel:D1"};
+  const SimulatedTod source(options, nullptr);
+  const auto expected = [&](std::size_t a, std::size_t b) {
+    const bool same = a / 2 == b / 2, both = a / 2 == 1 && b / 2 == 1;
+    return 8 * (0.36 * 25e-10 + (same ? 2.25 * 9e-10 : 0) + (both ? 81e-10 : 0));
+  };
+  const double most = expected(2, 2);
+  double sums[6][6] = {};
+  for (std::size_t number = 0; number < options.observations; ++number) {
+    std::vector<std::vector<double>> of;
+    for (std::size_t d = 0; d < 6; ++d) of.push_back(samples_of(source, number, d));
+    for (std::size_t a = 0; a < 6; ++a) {
+      for (std::size_t b = 0; b < 6; ++b) {
+        for (std::size_t i = 0; i < 480; ++i) sums[a][b] += of[a][i] * of[b][i];
+      }
+    }
+  }
+  for (std::size_t a = 0; a < 6; ++a) {
+    for (std::size_t b = 0; b < 6; ++b) {
+      EXPECT_NEAR(sums[a][b] / (480 * 30), expected(a, b), 0.04 * most) << a << " " << b;
+    }
+  }
+}
+
+TEST(CommonNoise, SaysWhatNoModeIs) {
+  const auto says = [](const char* mode, const char* what) {
+    SimulationOptions options = golden_simulation();
+    options.more_commons = {mode};
+    const auto thrown = thrown_by([&] { (void)SimulatedTod(options, nullptr); });
+    EXPECT_TRUE(thrown.says(what)) << mode << ": " << thrown.message;
+    return thrown.status;
+  };
+  for (const char* mode :
+       {"", "net", "net=", "net=x", "net=0", "net=-1", "net=nan", "fknee=1", "net=1,net=2",
+        "net=1,fixed=1", "net=1,by=", "net=1,in=pixel", "net=1,in=:D1",
+        "net=1,in=pixel:", "net=1,by=pixel,in=pixel:D1", "net=1,spread=-1", "net=1,component=-1",
+        "net=1,what=2", "net=1,,fixed"}) {
+    EXPECT_EQ(says(mode, "--common-also '"), Status::kUsage) << mode;
+  }
+  EXPECT_EQ(says("net=1,by=wafer", "no such column"), Status::kUsage);
+  EXPECT_EQ(says("net=1,in=pixel:D9", "no detector has D9"), Status::kUsage);
+  EXPECT_EQ(says("net=1,component=0", "two streams called CommonModeNoise_0"), Status::kUsage);
+  EXPECT_EQ(says("net=1,fknee=1e-3,fmin=1", "CommonModeNoise_1"), kNoiseModel);
+  EXPECT_EQ(says("net=1,name=D0A-150,component=0", ""), Status::kOk);
 }
 
 /// sum of F_a conj(F_b) over some frequencies of a stream, in units of a spectrum.
@@ -122,7 +202,7 @@ TEST(CommonNoise, HasTheCrossSpectrumThatWasAskedFor) {
       const NoisePsd all = source.noise(number, 0);
       for (std::size_t k = first; k < end; ++k) {
         const double f = static_cast<double>(k) * 8 / 480;
-        cross_asked += parts[0].coupling * parts[1].coupling * at(common, f) / 30;
+        cross_asked += parts[0][0].coupling * parts[1][0].coupling * at(common, f) / 30;
         own_asked += at(all, f) / 30;
       }
     }
@@ -151,11 +231,17 @@ TEST(CommonNoise, IsWhatFilesSayAndMapsWeighBy) {
   const TempFolder folder;
   SerialExecutor one;
   TestThreads three(3);
-  for (const char* by : {"", "pixel"}) {
+  const std::vector<std::string> more = golden_modes().more_commons;
+  for (const char* by : {"", "pixel", "several"}) {
     SimulationOptions options = small_simulation();
+    const bool several = std::string(by) == "several";
     options.common.noise = {.net = 60e-6, .fmin_hz = 1e-5, .fknee_hz = 0.3, .slope = 2};
     options.common.spread = 0.3;
-    options.common.by = by;
+    if (several) {
+      options.more_commons = more;
+    } else {
+      options.common.by = by;
+    }
     const SimulatedTod source(options, nullptr);
     const std::string name = std::string("data") + by;
     const auto paths = write_observations(source, folder.file(name), Overwrite::kYes, three);
@@ -163,8 +249,14 @@ TEST(CommonNoise, IsWhatFilesSayAndMapsWeighBy) {
     for (std::size_t d = 0; d < 14; ++d) {
       const Detector &made = source.observation(1).plane.detectors[d],
                      &read = stored.observation(1).plane.detectors[d];
-      const double coupling = source.observation(1).commons->parts[d].coupling;
-      EXPECT_DOUBLE_EQ(made.common_psd, coupling * coupling * 60e-6 * 60e-6);
+      const double nets[] = {60e-6, 30e-6, 20e-6};
+      const auto& parts = source.observation(1).commons->parts[d];
+      ASSERT_EQ(parts.size(), !several ? 1U : d / 2 == 3 ? 3U : 2U);
+      double white = 0;
+      for (std::size_t k = 0; k < parts.size(); ++k) {
+        white += std::pow(parts[k].coupling * nets[k], 2);
+      }
+      EXPECT_DOUBLE_EQ(made.common_psd, white);
       EXPECT_EQ(read.common_psd, made.common_psd);
       EXPECT_EQ(stored.noise(1, d), source.noise(1, d));
     }
@@ -178,6 +270,7 @@ TEST(CommonNoise, IsWhatFilesSayAndMapsWeighBy) {
     }
     // weights are not those of detectors by themselves
     options.common.noise.net = 0;
+    options.more_commons = {};
     job.folder = folder.file("own");
     make_maps(SimulatedTod(options, nullptr), job, one);
     EXPECT_NE(read_bytes(folder.file("own/cov.fits")), read_bytes(folder.file("direct/cov.fits")));
@@ -195,6 +288,10 @@ TEST(CommonNoise, IsPlannedForWhereItIsKept) {
   EXPECT_EQ(all.work_bytes(), none.work_bytes());
   EXPECT_EQ(pairs.shared_bytes(), none.shared_bytes());
   EXPECT_EQ(pairs.work_bytes(), none.work_bytes() + 8 * 3000);
+  options.more_commons = {"net=1e-6", "net=1e-6"};
+  const SimulatedTod more(options, nullptr);
+  EXPECT_EQ(more.shared_bytes(), none.shared_bytes() + 2 * 8 * 3000);
+  EXPECT_EQ(more.work_bytes(), pairs.work_bytes());
 }
 
 /// A noise model as the peer's CommonModeNoise leaves it: no analytic table, sets of spectra.
@@ -236,14 +333,14 @@ TEST(FocalPlaneFile, HasTheGroupsThatAreAskedFor) {
   SerialExecutor one;
   const auto paths = write_observations(SimulatedTod(small_simulation(), nullptr),
                                         folder.file("data"), Overwrite::kNo, one);
-  const FocalPlane plane = read_focal_plane(paths[0], {}, "pixel");
-  EXPECT_EQ(plane.groups, "pixel");
-  EXPECT_EQ(plane.detectors[5].group, "D2");
-  EXPECT_EQ(read_focal_plane(paths[0], {}, "uid").detectors[0].group,
+  const FocalPlane plane = read_focal_plane(paths[0], {}, {"pixel"});
+  EXPECT_EQ(plane.groups, std::vector<std::string>{"pixel"});
+  EXPECT_EQ(plane.detectors[5].groups[0], "D2");
+  EXPECT_EQ(read_focal_plane(paths[0], {}, {"uid"}).detectors[0].groups[0],
             std::to_string(plane.detectors[0].uid));
   EXPECT_TRUE(
-      thrown_by([&] { (void)read_focal_plane(paths[0], {}, "wafer"); }).says("no column wafer"));
-  EXPECT_EQ(thrown_by([&] { (void)read_focal_plane(paths[0], {}, "psd_net"); }).status,
+      thrown_by([&] { (void)read_focal_plane(paths[0], {}, {"wafer"}); }).says("no column wafer"));
+  EXPECT_EQ(thrown_by([&] { (void)read_focal_plane(paths[0], {}, {"psd_net"}); }).status,
             Status::kWrongShape);
   SimulationOptions options = small_simulation();
   options.common.noise.net = 1e-6;

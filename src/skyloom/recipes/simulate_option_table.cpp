@@ -299,6 +299,14 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
              "have one",
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.common.by; },
      .value = "COLUMN"},
+    {.key = "common_also",
+     .names = "--common-also",
+     .group = kSkyOptions,
+     .text = "one more such noise, of its own spectrum: net=NET, and of fknee=, fmin=, slope=, "
+             "coupling=, spread=, fixed, by=COLUMN or in=COLUMN:VALUE (those alone) what is "
+             "wanted, between commas; again for more",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.more_commons; },
+     .value = "MODE"},
     {.key = "dipole",
      .names = "--dipole",
      .group = kSkyOptions,

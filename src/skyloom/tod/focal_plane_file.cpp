@@ -120,7 +120,7 @@ std::vector<std::string> groups_of(const Reader& file, const char* table, const 
 }  // namespace
 
 FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise,
-                            const std::string& groups) {
+                            const std::vector<std::string>& groups) {
   const Reader file(path);
   const char* const table = table_of(file);
   const std::vector<std::string> names = file.read_text_field(table, "name");
@@ -128,9 +128,9 @@ FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& other
   FocalPlane plane{.detectors = read_detectors(file, names, table),
                    .rate_hz = otherwise.rate_hz,
                    .groups = groups};
-  if (!groups.empty()) {
-    const std::vector<std::string> each = groups_of(file, table, groups);
-    for (std::size_t i = 0; i < each.size(); ++i) plane.detectors[i].group = each[i];
+  for (const std::string& column : groups) {
+    const std::vector<std::string> each = groups_of(file, table, column);
+    for (std::size_t i = 0; i < each.size(); ++i) plane.detectors[i].groups.push_back(each[i]);
   }
   const Columns columns(file, table);
   const std::vector<double> gamma = columns.read("gamma", "rad");

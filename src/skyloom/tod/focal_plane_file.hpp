@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "skyloom/pointing/focal_plane.hpp"
 
@@ -14,8 +15,8 @@ namespace skyloom {
 /// that of the name. Units are those that astropy noted beside the table, without a note K s(1/2),
 /// Hz and rad. Throws kMissingHdu (no such table), kMissingKeyword, kUnsupported (a unit), kCorrupt
 /// (two detectors of one name, a place that is no rotation), and what reading throws.
-/// `groups`: a column of texts or whole numbers, each detector's group; empty: none.
+/// `groups`: columns of texts or whole numbers, what each detector has in them.
 [[nodiscard]] FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& otherwise,
-                                          const std::string& groups = {});
+                                          const std::vector<std::string>& groups = {});
 
 }  // namespace skyloom

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <set>
 #include <vector>
 
 #include "loom/base/print.hpp"
@@ -55,7 +56,8 @@ double sample_time(const Observation& observation, std::size_t sample) {
 std::size_t name_width(const Observation& observation) {
   std::size_t width = 1;
   for (const Detector& detector : observation.plane.detectors) {
-    width = std::max({width, detector.name.size() + 1, detector.group.size() + 1});
+    width = std::max(width, detector.name.size() + 1);
+    for (const std::string& group : detector.groups) width = std::max(width, group.size() + 1);
   }
   if (observation.commons) {
     for (const CommonStream& stream : observation.commons->streams) {
@@ -63,6 +65,18 @@ std::size_t name_width(const Observation& observation) {
     }
   }
   return width;
+}
+
+/// Columns of groups that the table does not have anyway.
+std::vector<std::size_t> own_groups(const FocalPlane& plane) {
+  static const std::set<std::string> kThere{"name",      "quat",     "pol_leakage",
+                                            "gamma",     "psd_fmin", "psd_fknee",
+                                            "psd_alpha", "psd_net",  "uid"};
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < plane.groups.size(); ++k) {
+    if (!kThere.contains(plane.groups[k])) out.push_back(k);
+  }
+  return out;
 }
 
 /// Across all detectors, degrees: twice the largest distance from the boresight.
@@ -98,8 +112,9 @@ std::vector<std::string> table_notes(const Observation& observation) {
     lines.push_back(std::string("- {name: ") + column.name + ", " + unit + "datatype: float64}");
   }
   lines.emplace_back("- {name: uid, datatype: uint32}");
-  const std::string& groups = observation.plane.groups;
-  if (!groups.empty()) lines.push_back("- {name: " + groups + ", datatype: string}");
+  for (const std::size_t k : own_groups(observation.plane)) {
+    lines.push_back("- {name: " + observation.plane.groups[k] + ", datatype: string}");
+  }
   lines.emplace_back("meta: !!omap");
   note_quantity("sample_rate", "Hz", observation.plane.rate_hz, lines);
   note_quantity("field_of_view", "deg", field_of_view_deg(observation.plane), lines);
@@ -293,8 +308,10 @@ void ObservationWriter::write_instrument(const Observation& observation) {
                             {"psd_fmin", Type::kFloat64},    {"psd_fknee", Type::kFloat64},
                             {"psd_alpha", Type::kFloat64},   {"psd_net", Type::kFloat64},
                             {"uid", Type::kUint32}};
-  const std::string& groups = observation.plane.groups;
-  if (!groups.empty()) fields.push_back({groups, Type::kText, width});
+  const std::vector<std::size_t> groups = own_groups(observation.plane);
+  for (const std::size_t k : groups) {
+    fields.push_back({observation.plane.groups[k], Type::kText, width});
+  }
   Rows rows;
   for (const Detector& detector : observation.plane.detectors) {
     rows.put_text(detector.name, width);
@@ -305,7 +322,7 @@ void ObservationWriter::write_instrument(const Observation& observation) {
       rows.put(part);
     }
     rows.put(detector.uid);
-    if (!groups.empty()) rows.put_text(detector.group, width);
+    for (const std::size_t k : groups) rows.put_text(detector.groups[k], width);
   }
   to.table(kFocalPlaneTable, fields, observation.plane.detectors.size(), rows.bytes());
   to.texts(std::string(kFocalPlaneTable) + ".__table_column_meta__", table_notes(observation));
@@ -322,12 +339,13 @@ void ObservationWriter::write_noise(const Observation& observation) {
     rows.weights.put(static_cast<float>(sample_weight(detector, rate)));
     rows.mix(detector.name, detector.name, 1);
     if (commons == nullptr) continue;
-    const auto [stream, coupling] = commons->parts[d];
-    rows.mix(detector.name, commons->streams[stream].name, coupling);
+    for (const auto& [stream, coupling] : commons->parts[d]) {
+      rows.mix(detector.name, commons->streams[stream].name, coupling);
+    }
   }
   if (commons != nullptr) {
     for (const CommonStream& stream : commons->streams) {
-      rows.stream(stream.name, stream.uid, commons->noise, rate);
+      rows.stream(stream.name, stream.uid, stream.noise, rate);
     }
   }
   write_noise_tables(*writer_, rows, observation.plane.detectors.size(),

@@ -2,6 +2,7 @@
 #include "skyloom/tod/simulated_noise.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace skyloom {
@@ -35,20 +36,19 @@ struct SimulatedNoise::Work {
   std::vector<double> common;
 };
 
-SimulatedNoise::SimulatedNoise(std::uint64_t realization, const CommonOptions& common)
-    : realization_(realization), common_(common) {}
+SimulatedNoise::SimulatedNoise(std::uint64_t realization, std::vector<CommonOptions> commons)
+    : realization_(realization), commons_(std::move(commons)) {}
 
 SimulatedNoise::~SimulatedNoise() = default;
 
 void SimulatedNoise::expect(Observation& observation) {
   FocalPlane& plane = observation.plane;
   const std::size_t samples = observation.samples;
-  if (common_.any()) {
+  if (!commons_.empty()) {
     auto modes = std::make_shared<const CommonModes>(
-        common_modes(common_, plane, {realization_, observation.telescope_uid, observation.uid}));
+        common_modes(commons_, plane, {realization_, observation.telescope_uid, observation.uid}));
     for (std::size_t d = 0; d < plane.detectors.size(); ++d) {
-      const double net = modes->parts[d].coupling * common_.noise.net;
-      plane.detectors[d].common_psd = net * net;
+      plane.detectors[d].common_psd = modes->white_psd(d);
     }
     const auto pairs = static_cast<std::size_t>(
         std::count_if(modes->streams.begin(), modes->streams.end(),
@@ -68,8 +68,9 @@ void SimulatedNoise::expect(Observation& observation) {
       (void)analytic_psd(each.noise, plane.rate_hz, each.name);
     }
   }
-  if (common_.any()) {
-    to.common = amplitudes_of(common_.noise, plane.rate_hz, to.maker.length(), "common modes");
+  for (const CommonOptions& mode : commons_) {
+    to.commons.push_back(
+        amplitudes_of(mode.noise, plane.rate_hz, to.maker.length(), mode.stream_name()));
   }
   makers_.emplace(samples, std::move(to));
 }
@@ -91,8 +92,9 @@ void SimulatedNoise::make_common(const Observation& observation, std::size_t str
                                  std::vector<double>& out) const {
   out.resize(observation.samples);
   const Maker& from = makers_.at(observation.samples);
-  const std::uint32_t uid = observation.commons->streams[stream].uid;
-  const NoiseStream one{stream_name(observation, realization_, uid), from.common, out};
+  const CommonStream& about = observation.commons->streams[stream];
+  const NoiseStream one{stream_name(observation, realization_, about.uid), from.commons[about.mode],
+                        out};
   from.maker.make({&one, 1}, work.noise);
 }
 
@@ -120,13 +122,20 @@ void SimulatedNoise::add_common(const Observation& observation, std::size_t numb
                                 std::span<const Signal> signals) const {
   const CommonModes& modes = *observation.commons;
   const auto kept = common_samples(observation, number, serial_executor());
-  std::size_t made = modes.streams.size();
+  std::set<std::size_t> streams;  // growing, as those of a detector: sums have one order
   for (std::size_t i = 0; i < signals.size(); ++i) {
-    const auto [stream, coupling] = modes.parts[first + i];
+    for (const CommonModes::Part& part : modes.parts[first + i]) streams.insert(part.stream);
+  }
+  for (const std::size_t stream : streams) {
     const bool own = modes.streams[stream].of_one_pair;
-    if (own && made != stream) make_common(observation, made = stream, work, work.common);
+    if (own) make_common(observation, stream, work, work.common);
     const std::vector<double>& from = own ? work.common : (*kept)[stream];
-    for (std::size_t k = 0; k < from.size(); ++k) signals[i].values[k] += coupling * from[k];
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      for (const auto& [its, coupling] : modes.parts[first + i]) {
+        if (its != stream) continue;
+        for (std::size_t k = 0; k < from.size(); ++k) signals[i].values[k] += coupling * from[k];
+      }
+    }
   }
 }
 

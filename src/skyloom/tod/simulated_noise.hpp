@@ -24,7 +24,7 @@ namespace skyloom {
 
 class SimulatedNoise {
  public:
-  SimulatedNoise(std::uint64_t realization, const CommonOptions& common);
+  SimulatedNoise(std::uint64_t realization, std::vector<CommonOptions> commons);
   ~SimulatedNoise();
 
   /// Observations that will be asked for, with their uids: adds what their detectors have in
@@ -46,8 +46,8 @@ class SimulatedNoise {
   /// Of observations of one length.
   struct Maker {
     NoiseMaker maker;
-    std::vector<double> amplitudes;  ///< of all detectors; empty: each has its own
-    std::vector<double> common;      ///< of streams that are in common; empty: there are none
+    std::vector<double> amplitudes;            ///< of all detectors; empty: each has its own
+    std::vector<std::vector<double>> commons;  ///< of the streams of modes, mode by mode
   };
   /// Streams that are kept for all threads, the others empty.
   using CommonSamples = std::vector<std::vector<double>>;
@@ -60,7 +60,7 @@ class SimulatedNoise {
                   std::span<const Signal> signals) const;
 
   std::uint64_t realization_;
-  CommonOptions common_;
+  std::vector<CommonOptions> commons_;
   std::map<std::size_t, Maker> makers_;  ///< by samples
   std::size_t shared_bytes_ = 0, pair_bytes_ = 0;
   mutable WorkPool<Work> works_;

@@ -22,10 +22,14 @@ constexpr std::size_t kChunk = 4096;  // samples whose pointing is at hand
 constexpr double kMostSamples = 1e9;
 
 FocalPlane plane_of(const SimulationOptions& options) {
-  const std::string& by = options.common.by;
   const FocalPlane* const given = options.given.get();
-  if (options.common.any() && !by.empty() && by != (given ? given->groups : kPixelGroups)) {
-    throw Error(Status::kUsage, "--common-by " + by + ": the focal plane has no such column" +
+  const std::vector<std::string> here =
+      given ? given->groups : std::vector<std::string>{kPixelGroups};
+  for (const std::string& by : common_columns(commons_of(options))) {
+    if (std::find(here.begin(), here.end(), by) != here.end()) continue;
+    const bool first = options.common.any() && by == options.common.by;
+    throw Error(Status::kUsage, (first ? "--common-by " : "--common-also: ") + by +
+                                    ": the focal plane has no such column" +
                                     (given ? "" : ": expected " + std::string(kPixelGroups)));
   }
   if (given == nullptr) return hexagon(options.plane);
@@ -36,6 +40,19 @@ FocalPlane plane_of(const SimulationOptions& options) {
 
 }  // namespace
 
+std::vector<CommonOptions> commons_of(const SimulationOptions& options) {
+  std::vector<CommonOptions> out;
+  if (options.common.any()) out.push_back(options.common);
+  for (std::size_t i = 0; i < options.more_commons.size(); ++i) {
+    try {
+      out.push_back(common_of(options.more_commons[i], i + 1));
+    } catch (const Error& error) {
+      throw Error(error.status(), std::string("--common-also ") + error.what());
+    }
+  }
+  return out;
+}
+
 struct SimulatedTod::Work {
   std::vector<Pixel> pixels = std::vector<Pixel>(kChunk);
   std::vector<double> q = std::vector<double>(kChunk), u = std::vector<double>(kChunk);
@@ -43,9 +60,10 @@ struct SimulatedTod::Work {
 };
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
-    : options_(options), sky_(std::move(sky)), noise_(options.realization, options.common) {
-  if (options.common.any() && !options.noise) {
-    throw Error(Status::kUsage, "--common-net with --no-noise: expected one of them");
+    : options_(options), sky_(std::move(sky)), noise_(options.realization, commons_of(options)) {
+  if (!commons_of(options).empty() && !options.noise) {
+    throw Error(Status::kUsage,
+                "--common-net or --common-also with --no-noise: expected one of them");
   }
   if (options.schedule) {
     add_ground();

@@ -38,13 +38,17 @@ struct SimulationOptions {
   double start_s = 1767225600;  ///< of a satellite: 2026-01-01 UTC
   std::uint64_t realization = 0;
   bool noise = true;
-  CommonOptions common = {};  ///< beside each detector's own noise
+  CommonOptions common = {};                   ///< beside each detector's own noise
+  std::vector<std::string> more_commons = {};  ///< further modes: common_of(), components 1, 2 ...
   Dipole dipole = Dipole::kNone;
   GainOptions gain = {};
   GlitchOptions glitches = {};
   AtmosphereOptions atmosphere = {};  ///< from the ground
   GroundOptions ground = {};          ///< from the ground
 };
+
+/// All modes of noise in common that are asked for. Throws kUsage.
+[[nodiscard]] std::vector<CommonOptions> commons_of(const SimulationOptions& options);
 
 class SimulatedTod final : public TodSource {
  public:
