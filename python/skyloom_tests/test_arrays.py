@@ -210,6 +210,26 @@ def test_noise_in_common_is_in_the_spectra_and_the_weights():
         skyloom.simulate(**{**options, "common_by": "wafer"})
 
 
+def test_several_modes_are_a_mixing_matrix():
+    rate, net, modes = 5.0, 1e-12, ["net=30e-6,fknee=0,by=pixel,coupling=-1.5", "net=90e-6,fknee=0,in=pixel:D1"]
+    found = skyloom.simulate(pixels=7, width=20, minutes=10, rate=rate, observations=8, net=net, fknee=0.0,
+                             common_net=50e-6, common_fknee=0.0, common_coupling=0.6, common_also=modes)
+    mixing = np.zeros((14, 1 + 7 + 1))  # the streams of all, of pixels, of D1
+    mixing[:, 0] = 0.6
+    mixing[np.arange(14), 1 + np.arange(14) // 2] = -1.5
+    mixing[2:4, 8] = 1
+    nets = np.array([50e-6] + 7 * [30e-6] + [90e-6])
+    expected = (mixing * nets**2) @ mixing.T * rate
+    signal = np.concatenate([np.array(one.signal) for one in found], axis=1)
+    assert np.abs(signal @ signal.T / signal.shape[1] - expected).max() < 0.04 * expected.max()
+    np.testing.assert_allclose(found[0].weights, 1 / (net**2 * rate + np.diag(expected)), rtol=1e-12)
+    for d in (0, 2, 13):
+        np.testing.assert_allclose(found[1].noise[d][1], (net**2 * rate + expected[d, d]) / rate, rtol=1e-12)
+    for wrong in (["net=1,by=wafer"], ["by=pixel"], ["net=1", "net=1,component=1"]):
+        with pytest.raises(skyloom.ArgumentError):
+            skyloom.simulate(pixels=7, width=20, minutes=1, rate=5, common_also=wrong)
+
+
 def test_threads_change_nothing_and_too_few_iterations_warn():
     data = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
     one, three = (skyloom.make_maps(data, 16, step=10, rcond=1e-3, threads=n) for n in (1, 3))

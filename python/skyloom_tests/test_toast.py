@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Beside TOAST: what its operators and those of skyloom.compat.toast make of the same data. Skipped where TOAST is not installed."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,10 +12,12 @@ from datetime import datetime  # noqa: E402
 
 import astropy.units as u  # noqa: E402
 import toast.instrument_sim  # noqa: E402
+import toast.io  # noqa: E402
 import toast.ops  # noqa: E402
 import toast.schedule_sim_satellite  # noqa: E402
 import toast.templates  # noqa: E402
 
+import skyloom  # noqa: E402
 import skyloom.compat.toast as fast  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning",
@@ -70,12 +75,75 @@ def test_quaternions_pixels_and_weights(coords):
     assert np.array_equal(data["adist"].local_submaps, data["bdist"].local_submaps)
 
 
-@pytest.mark.parametrize("common", [False, True])
+def add_modes(data, modes):
+    """The first: of pixels; the second: of all; the third: of two detectors."""
+    net = u.K * np.sqrt(1 * u.s)
+    common = toast.ops.CommonModeNoise
+    for mode in [common(fmin=1e-5 * u.Hz, fknee=1 * u.Hz, alpha=2, NET=60e-6 * net, focalplane_key="pixel", coupling_strength_width=0.2),
+                 common(component=1, fmin=1e-4 * u.Hz, fknee=0.3 * u.Hz, alpha=1.5, NET=30e-6 * net, coupling_strength_center=-0.5),
+                 common(name="Half", detset=["D3A-150", "D3B-150"], fmin=1e-3 * u.Hz, fknee=0.1 * u.Hz, alpha=1, NET=20e-6 * net)][:modes]:
+        mode.apply(data)
+
+
+MODES = ("--common-net", "60e-6", "--common-by", "pixel", "--common-spread", "0.2",
+         "--common-also", "net=30e-6,fknee=0.3,fmin=1e-4,slope=1.5,coupling=-0.5",
+         "--common-also", "net=20e-6,fknee=0.1,fmin=1e-3,slope=1,in=pixel:D3,name=Half,component=0")
+
+
+def skyloom_program(*arguments):
+    subprocess.run([sys.executable, "-m", "skyloom", *map(str, arguments)], check=True)
+
+
+def test_files_have_the_mixing_matrix_that_toast_makes_and_reads(tmp_path):
+    skyloom_program("simulate", "-o", tmp_path, "--pixels", 7, "--width", 20, "--rate", 10, "--minutes", 5, *MODES)
+    ob = toast.io.load_hdf5(str(tmp_path / "satellite_000000.h5"), toast.Comm())
+    ours, signal = ob["noise_model"], np.array(ob.detdata["signal"].data)
+    data = toast.Data(toast.Comm())
+    data.obs.append(ob)
+    toast.ops.SimNoise(det_data="again").apply(data)  # the peer's streams, by our matrix
+    assert np.abs(ob.detdata["again"].data - signal).max() < 1e-5 * signal.std()  # rates are those of timestamps there
+    del ob["noise_model"]
+    toast.ops.DefaultNoiseModel().apply(data)
+    add_modes(data, 3)
+    assert set(ours.keys) == set(ob["noise_model"].keys) and len(ours.keys) == 14 + 7 + 1 + 1
+    for det in ob.all_detectors:
+        for key in ours.keys:
+            assert abs(ours.weight(det, key) - ob["noise_model"].weight(det, key)) < 1e-14, (det, key)
+    for key in ours.keys:
+        assert np.allclose(ours.psd(key).value, ob["noise_model"].psd(key).value, rtol=1e-6), key  # float32 in files
+
+
+def test_spectra_of_a_prior_are_sums_of_the_peers_streams(tmp_path):
+    data = observed(noise=False, minutes=5, longest=30)
+    add_modes(data, 3)
+    toast.ops.Reset(detdata=["signal"]).apply(data)
+    toast.ops.SimNoise().apply(data)
+    observations = []
+    for ob in data.obs:
+        toast.io.save_hdf5(ob, str(tmp_path))
+        model, dets = ob["noise_model"], ob.local_detectors
+        noise = [(model.freq(det).to_value(u.Hz), sum(model.weight(det, key)**2 * model.psd(key).to_value(u.K**2 * u.s)
+                                                      for key in model.keys)) for det in dets]
+        plane = ob.telescope.focalplane
+        flags = (ob.shared["flags"].data | ob.detdata["flags"].data) & 1
+        observations.append(skyloom.Observation(
+            ob.shared["boresight_radec"].data, [plane[det]["quat"] for det in dets], ob.detdata["signal"].data, rate=10.0, flags=flags,
+            weights=[model.detector_weight(det).to_value(1 / u.K**2) for det in dets], noise=noise))
+    given = dict(nside=16, step=5, prior=True, rcond=1e-3, iterations=1000)
+    maps = skyloom.make_maps(observations, **given)
+    skyloom_program("map", *sorted(tmp_path.glob("*.h5")), "-o", tmp_path / "maps", "--nside", 16, "--step", 5, "--prior", "--rcond", 1e-3,
+                    "--iterations", 1000, "--type", "float64")
+    healpy = pytest.importorskip("healpy")
+    stored = healpy.read_map(str(tmp_path / "maps/map.fits"), field=None, nest=True, dtype=np.float64)
+    seen = ~np.isnan(maps.destriped[0])
+    assert np.abs(stored[:, maps.pixels[seen]] - maps.destriped[:, seen]).max() < 1e-3 * np.nanstd(maps.destriped[1])
+
+
+@pytest.mark.parametrize("common", [0, 1, 3])
 def test_noise_is_the_same(common):
     data = observed()
     if common:
-        toast.ops.CommonModeNoise(fmin=1e-5 * u.Hz, fknee=1 * u.Hz, alpha=2, NET=60e-6 * u.K * np.sqrt(1 * u.s),
-                                  focalplane_key="pixel", coupling_strength_width=0.2).apply(data)
+        add_modes(data, common)
         toast.ops.Reset(detdata=["signal"]).apply(data)
         toast.ops.SimNoise().apply(data)
     fast.SimNoise(det_data="ours").apply(data)

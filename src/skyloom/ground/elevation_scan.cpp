@@ -121,16 +121,48 @@ void add_sweeps(const SweepPair& sweeps, double rate_hz, std::size_t samples, Gr
       {"throw_rightleft", std::move(throw_left)}};
 }
 
+/// What was at the scan's samples moves behind the nods before it.
+void add_nods(const GroundScan& scan, const SweepPair& sweeps, const MountOptions& mount,
+              double rate_hz, GroundMotion& to) {
+  check_nods(mount.nods, scan.elevation_deg);
+  const double elevation = scan.elevation_deg * kDegree;
+  const AxisSpeed turn{mount.rate_deg_s * kDegree, mount.acceleration_deg_s2 * kDegree};
+  const auto path = [&](double azimuth) {
+    return nod_path(mount.nods, azimuth, elevation, sweeps.low, elevation, turn, rate_hz);
+  };
+  std::vector<Stretch> nods;
+  if (mount.nods.before()) {
+    const NodPath first = path(sweeps.low);
+    to.before = first.azimuth.size();
+    to.azimuth.insert(to.azimuth.begin(), first.azimuth.begin(), first.azimuth.end());
+    to.elevation.insert(to.elevation.begin(), first.elevation.begin(), first.elevation.end());
+    to.flags.insert(to.flags.begin(), to.before, kNodFlag);
+    for (auto& [name, stretches] : to.intervals) {
+      for (Stretch& stretch : stretches) stretch.first += to.before, stretch.end += to.before;
+    }
+    if (to.before > 0) nods.push_back({0, to.before});
+  }
+  if (mount.nods.behind()) {
+    const std::size_t end = to.azimuth.size();
+    const NodPath last = path(to.azimuth.back());
+    to.azimuth.insert(to.azimuth.end(), last.azimuth.begin(), last.azimuth.end());
+    to.elevation.insert(to.elevation.end(), last.elevation.begin(), last.elevation.end());
+    to.flags.insert(to.flags.end(), last.azimuth.size(), kNodFlag);
+    if (end < to.azimuth.size()) nods.push_back({end, to.azimuth.size()});
+  }
+  to.intervals.emplace_back("elnod", std::move(nods));
+}
+
 /// Where the Sun is up, and where it is near.
 void add_sun(const GroundScan& scan, const Site& site, const MountOptions& mount, double rate_hz,
              GroundMotion& to) {
   const std::size_t samples = to.azimuth.size();
   const double last = static_cast<double>(samples - 1) / rate_hz;
-  const Horizon sky(site, scan.start_s, scan.start_s + last);
+  const double start = to.start_s(scan, rate_hz);
+  const Horizon sky(site, start, start + last);
   const std::size_t steps = static_cast<std::size_t>(std::ceil(last / kSunStep)) + 1;
-  const DirectionTable way(last, steps, [&](double seconds) {
-    return horizon_direction(sky.sun(scan.start_s + seconds));
-  });
+  const DirectionTable way(
+      last, steps, [&](double seconds) { return horizon_direction(sky.sun(start + seconds)); });
   const double near = std::cos(mount.sun_close_deg * kDegree);
   std::vector<Stretch> up, close;
   const auto note = [&](std::vector<Stretch>& into, std::size_t i, std::uint8_t flag) {
@@ -190,6 +222,7 @@ GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount, doub
       out.intervals.emplace_back(name, none);
     }
   }
+  if (!mount.nods.steps_deg.empty()) add_nods(scan, sweeps, mount, rate_hz, out);
   return out;
 }
 
@@ -211,12 +244,13 @@ Boresight ground_boresight(const GroundScan& scan, const Site& site, const Groun
   const bool plate = plate_rpm != 0;
   Boresight out(plate ? kPlateRows : kBoresightRows, samples);
   if (samples == 0) return out;
-  const Horizon sky(site, scan.start_s, scan.start_s + static_cast<double>(samples - 1) / rate_hz);
+  const double start = motion.start_s(scan, rate_hz);
+  const Horizon sky(site, start, start + static_cast<double>(samples - 1) / rate_hz);
   for (std::size_t i = 0; i < samples; ++i) {
     const double t = static_cast<double>(i) / rate_hz;
     const Quaternion look =
         mount_quaternion(motion.azimuth[i], motion.elevation[i], scan.boresight_angle_deg);
-    const Quaternion q = sky.to_sky(scan.start_s + t, look);
+    const Quaternion q = sky.to_sky(start + t, look);
     set_quaternion(out, i, q);
     if (plate) {
       const double turns = plate_rpm / 60 * t;

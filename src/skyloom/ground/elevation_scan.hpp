@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "skyloom/ground/elevation_nod.hpp"
 #include "skyloom/ground/schedule.hpp"
 #include "skyloom/pointing/satellite.hpp"
 #include "skyloom/pointing/stretch.hpp"
@@ -19,33 +20,41 @@ struct MountOptions {
   bool rate_on_sky = true;         ///< the rate is that on the sky, not that of the mount
   double acceleration_deg_s2 = 1;  ///< of the mount in its turnarounds
   double sun_close_deg = 45;       ///< nearer than that is flagged
+  NodOptions nods = {};            ///< before and after each scan
 };
 
 /// Bits of shared flags, the peer's.
-inline constexpr std::uint8_t kTurnaroundFlag = 4, kSunUpFlag = 16, kSunCloseFlag = 32;
+inline constexpr std::uint8_t kTurnaroundFlag = 4, kNodFlag = 8, kSunUpFlag = 16,
+                              kSunCloseFlag = 32;
 /// Of them what is left out of maps, where nobody says otherwise: the peer's default.
 inline constexpr std::uint8_t kSharedMask = 15;
 
-/// How many samples a scan has, and where its first one lies in time: as the peer counts them.
+/// How many samples a scan has without nods, as the peer counts them.
 [[nodiscard]] std::size_t scan_samples(const GroundScan& scan, double rate_hz) noexcept;
 
-/// The mount's motion: sweeps of constant rate with turnarounds of constant acceleration between.
+/// The mount's motion: sweeps of constant rate with turnarounds of constant acceleration between,
+/// nods before and behind them.
 struct GroundMotion {
+  std::size_t before = 0;                  ///< samples of nods before the scan begins
   std::vector<double> azimuth, elevation;  ///< rad, each sample
   std::vector<std::uint8_t> flags;         ///< shared flags of each sample
   /// Names of intervals, the peer's, and what lies in them.
   std::vector<std::pair<std::string, std::vector<Stretch>>> intervals;
 
+  /// Unix time of its first sample.
+  [[nodiscard]] double start_s(const GroundScan& scan, double rate_hz) const noexcept {
+    return scan.start_s - static_cast<double>(before) / rate_hz;
+  }
   /// nullptr: no interval is called that.
   [[nodiscard]] const std::vector<Stretch>* interval(const std::string& name) const noexcept;
 };
 
-/// Sweeps alone, without the Sun's flags and intervals.
+/// Sweeps and nods, without the Sun's flags and intervals. Throws as move_mount().
 [[nodiscard]] GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount,
                                        double rate_hz);
 
-/// Sweeps and the Sun. Begins at the least azimuth. Throws kUsage where rate or acceleration are
-/// not above 0.
+/// Sweeps, nods and the Sun. Begins at the least azimuth. Throws kUsage where rate or acceleration
+/// are not above 0, and as check_nods().
 [[nodiscard]] GroundMotion move_mount(const GroundScan& scan, const Site& site,
                                       const MountOptions& mount, double rate_hz);
 

@@ -134,6 +134,127 @@ TEST(ElevationScan, HasThePeersIntervalsAndFlags) {
   EXPECT_EQ((*north.interval("scan_rightleft"))[2], (Stretch{1488, 1756}));
 }
 
+/// Two minutes of the deep scan with nods; TOAST 3.0.6: SimGround(elnods, elnod_start, elnod_end).
+GroundScan nodding_scan() {
+  GroundScan scan = deep_scan();
+  scan.stop_s = scan.start_s + 120;
+  return scan;
+}
+struct PeerPlace {
+  std::size_t sample;
+  double azimuth, elevation;
+};
+void expect_places(const GroundMotion& motion, std::span<const PeerPlace> places) {
+  for (const PeerPlace& peer : places) {
+    // the peer goes through tables of 10,000 points
+    EXPECT_NEAR(motion.azimuth[peer.sample], peer.azimuth, 1e-8) << peer.sample;
+    EXPECT_NEAR(motion.elevation[peer.sample], peer.elevation, 1e-8) << peer.sample;
+  }
+}
+
+TEST(ElevationNods, GoUpAndDownAsThePeersDo) {
+  // elnods [1.5, -1.5, 0] at start and end
+  constexpr PeerPlace kBoth[] = {{0, 2.6179938779914944, 0.91629785729702307},
+                                 {9, 2.6179938779914944, 0.92336644329715378},
+                                 {17, 2.6179938779914944, 0.93689274340974105},
+                                 {30, 2.6179938779914944, 0.94029613487915653},
+                                 {55, 2.6179938779914944, 0.89884456601420049},
+                                 {70, 2.6179938779914944, 0.89229957975782337},
+                                 {88, 2.6179938779914944, 0.91594879147124997},
+                                 {89, 2.6179938779914944, 0.91621059084587353},
+                                 {90, 2.6179938779914944, 0.91629785729702307},
+                                 {500, 3.2820380371189013, 0.91629785729702307},
+                                 {1289, 2.9536746285660533, 0.91629785729702307},
+                                 {1290, 2.9536746285660533, 0.91629785729702307},
+                                 {1407, 2.7581977521448704, 0.94247779607693793},
+                                 {1485, 2.6226837710533228, 0.94247779607693793},
+                                 {1507, 2.6179938779914944, 0.92560203334457469},
+                                 {1547, 2.6179938779914944, 0.90699367829256161},
+                                 {1556, 2.6179938779914944, 0.91614328187486105}};
+  MountOptions mount;
+  mount.nods = {.steps_deg = {1.5, -1.5, 0}, .at = NodsAt::kBoth};
+  const GroundScan scan = nodding_scan();
+  const GroundMotion both = move_mount(scan, atacama(), mount, 10);
+  ASSERT_EQ(both.azimuth.size(), 1557U);
+  EXPECT_EQ(both.start_s(scan, 10), 1740801591);
+  expect_places(both, kBoth);
+  EXPECT_EQ(*both.interval("elnod"), (std::vector<Stretch>{{0, 90}, {1290, 1557}}));
+  EXPECT_EQ((*both.interval("scanning"))[1], (Stretch{428, 732}));
+  EXPECT_EQ((*both.interval("scan_leftright"))[1], (Stretch{765, 1069}));
+  EXPECT_EQ((*both.interval("throw"))[2], (Stretch{749, 1086}));
+  for (std::size_t i = 0; i < 1557; ++i) {
+    EXPECT_EQ((both.flags[i] & kNodFlag) != 0, i < 90 || i >= 1290) << i;
+  }
+  // elnods [0.4, 0] at the end, 0.5 degrees/s, 2 degrees/s^2
+  constexpr PeerPlace kEnd[] = {
+      {1199, 2.9536746285660533, 0.91629785729702307},
+      {1200, 2.9536746285660533, 0.91629785729702307},
+      {1203, 2.9528892239398226, 0.91782501975485453},
+      {1211, 2.9432026547179868, 0.92327917430500028},
+      {1262, 2.8541908612042501, 0.92327917430500028},
+      {1402, 2.618003441540937, 0.92327917430500028},
+      {1404, 2.6179938779914944, 0.92279294449441551},
+      {1406, 2.6179938779914944, 0.9211681131738616},
+      {1411, 2.6179938779914944, 0.91688292707927244},
+  };
+  mount.nods = {
+      .steps_deg = {0.4, 0}, .at = NodsAt::kEnd, .rate_deg_s = 0.5, .acceleration_deg_s2 = 2};
+  const GroundMotion end = move_mount(scan, atacama(), mount, 10);
+  ASSERT_EQ(end.azimuth.size(), 1412U);
+  EXPECT_EQ(end.before, 0U);
+  expect_places(end, kEnd);
+}
+
+TEST(ElevationNods, LeaveTheScanAsItIs) {
+  const GroundScan scan = nodding_scan();
+  MountOptions mount;
+  const GroundMotion plain = move_mount(scan, atacama(), mount, 10);
+  const Boresight of_plain = ground_boresight(scan, atacama(), plain, 10, 0);
+  mount.nods = {.steps_deg = {2, 0}, .at = NodsAt::kBoth};
+  const GroundMotion nods = move_mount(scan, atacama(), mount, 10);
+  const Boresight of_nods = ground_boresight(scan, atacama(), nods, 10, 0);
+  ASSERT_GT(nods.before, 0U);
+  for (std::size_t i = 0; i < plain.azimuth.size(); ++i) {
+    const std::size_t at = i + nods.before;
+    EXPECT_EQ(nods.azimuth[at], plain.azimuth[i]);
+    EXPECT_EQ(nods.elevation[at], plain.elevation[i]);
+    EXPECT_EQ(nods.flags[at], plain.flags[i]);
+    // nodes of the horizon lie elsewhere in time
+    EXPECT_LT(angle_between(rotated(quaternion_at(of_nods, at), {0, 0, 1}),
+                            rotated(quaternion_at(of_plain, i), {0, 0, 1})),
+              0.003 * kArcsec);
+  }
+  // in the nods the boresight is where the horizon says
+  const Horizon sky(atacama(), scan.start_s - 60, scan.stop_s + 60);
+  for (const std::size_t i : {std::size_t{0}, nods.before / 3, nods.azimuth.size() - 3}) {
+    const double t = nods.start_s(scan, 10) + 0.1 * static_cast<double>(i);
+    const Quaternion look =
+        mount_quaternion(nods.azimuth[i], nods.elevation[i], scan.boresight_angle_deg);
+    EXPECT_LT(angle_between(rotated(sky.to_sky(t, look), {0, 0, 1}),
+                            rotated(quaternion_at(of_nods, i), {0, 0, 1})),
+              0.003 * kArcsec);
+  }
+}
+
+TEST(ElevationNods, ThatCannotBeAreRefused) {
+  const auto says = [](const NodOptions& nods, const char* what) {
+    MountOptions mount;
+    mount.nods = nods;
+    try {
+      (void)sweep_mount(nodding_scan(), mount, 10);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kUsage);
+      return std::string(error.what()).find(what) != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_TRUE(says({.steps_deg = {1, -1}}, "expected 0 at last"));
+  EXPECT_TRUE(says({.steps_deg = {40, 0}}, "elevation of 52.5"));
+  EXPECT_TRUE(says({.steps_deg = {-53, 0}, .at = NodsAt::kEnd}, "elevation of 52.5"));
+  EXPECT_TRUE(says({.steps_deg = {1, 0}, .rate_deg_s = 0}, "above 0"));
+  EXPECT_FALSE(says({.steps_deg = {1, -1}, .at = NodsAt::kEnd}, ""));  // nothing comes behind them
+}
+
 TEST(ElevationScan, IsAtRestNowhereAndJumpsNowhere) {
   const GroundScan scan = deep_scan();
   const MountOptions mount{.rate_deg_s = 0.5, .rate_on_sky = false, .acceleration_deg_s2 = 2};

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Long: one table, a row an option.
 #include "skyloom/recipes/simulate_option_table.hpp"
 
+#include <cmath>
+#include <string>
+#include <utility>
+
 #include "loom/base/error.hpp"
+#include "loom/base/number_text.hpp"
+#include "loom/base/print.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -13,6 +20,38 @@ constexpr Word<Dipole> kDipoles[] = {{"none", Dipole::kNone},
                                      {"total", Dipole::kTotal}};
 constexpr Word<Frame> kFrames[] = {{"ecliptic", Frame::kEcliptic},
                                    {"equatorial", Frame::kEquatorial}};
+
+constexpr Word<NodsAt> kNodPlaces[] = {
+    {"start", NodsAt::kStart}, {"end", NodsAt::kEnd}, {"both", NodsAt::kBoth}};
+
+/// 1,-1,0: degrees of an angle, with digits behind the point or without.
+TextField degrees_field(std::vector<double>* member) {
+  TextField field;
+  field.set = [member](const std::string& text) {
+    std::vector<double> found;
+    for (std::size_t from = 0; !text.empty();) {
+      const std::size_t to = text.find(',', from);
+      const auto value = number_in(text.substr(from, to - from));
+      if (!value || !(std::fabs(*value) < 90)) {
+        throw Error(Status::kUsage,
+                    "'" + text + "': expected degrees below 90, between commas: 1,-1,0");
+      }
+      found.push_back(*value);
+      if (to == std::string::npos) break;
+      from = to + 1;
+    }
+    *member = std::move(found);
+  };
+  field.get = [member] {
+    std::string text;
+    for (const double value : *member) {
+      if (!text.empty()) text += ',';
+      text += print("%.17g", value);
+    }
+    return text;
+  };
+  return field;
+}
 
 const OptionRow<SimulateJob> kSimulateRows[] = {
     {.key = "pixels",
@@ -139,6 +178,38 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.mount.acceleration_deg_s2; },
      .interval = between(1e-4, 1000),
      .shows_default = true},
+    {.key = "elnod",
+     .names = "--elnod",
+     .group = kGroundOptions,
+     .text = "elevation nods: degrees from the scan's elevation, one after the other: 1,-1,0; "
+             "flagged (bit 8 of shared flags), an interval elnod",
+     .field = [](SimulateJob& j) -> OptionField {
+       return degrees_field(&j.simulation.mount.nods.steps_deg);
+     },
+     .value = "LIST"},
+    {.key = "elnod_at",
+     .names = "--elnod-at",
+     .group = kGroundOptions,
+     .text = "before each scan, behind it, or both",
+     .field = [](SimulateJob& j) -> OptionField {
+       return word_field(&j.simulation.mount.nods.at, kNodPlaces);
+     }},
+    {.key = "elevation_rate",
+     .names = "--elevation-rate",
+     .group = kGroundOptions,
+     .text = "of nods, degrees a second",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.mount.nods.rate_deg_s; },
+     .interval = between(1e-4, 360),
+     .shows_default = true},
+    {.key = "elevation_acceleration",
+     .names = "--elevation-acceleration",
+     .group = kGroundOptions,
+     .text = "of nods, degrees a second squared",
+     .field = [](SimulateJob& j) -> OptionField {
+       return &j.simulation.mount.nods.acceleration_deg_s2;
+     },
+     .interval = between(1e-4, 1000),
+     .shows_default = true},
     {.key = "sun_close",
      .names = "--sun-close",
      .group = kGroundOptions,
@@ -164,6 +235,13 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
      .group = kGroundOptions,
      .text = "rms of its fluctuations at the zenith, K; 0: there is none",
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.atmosphere.rms_k; },
+     .interval = between(0, 1e6),
+     .shows_default = true},
+    {.key = "atmosphere_load",
+     .names = "--atmosphere-load",
+     .group = kGroundOptions,
+     .text = "what it adds by itself, K at the zenith, times 1 / sin(elevation); 0: nothing",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.atmosphere.load_k; },
      .interval = between(0, 1e6),
      .shows_default = true},
     {.key = "atmosphere_height",
@@ -373,7 +451,10 @@ void check_ground(const SimulateJob& job) {
     refuse("--intervals: expected --schedule, whose scans have them");
   }
   if (job.simulation.atmosphere.any()) {
-    refuse("--atmosphere: expected --schedule, a telescope on the ground");
+    refuse("--atmosphere, --atmosphere-load: expected --schedule, a telescope on the ground");
+  }
+  if (!job.simulation.mount.nods.steps_deg.empty()) {
+    refuse("--elnod: expected --schedule, a telescope on the ground");
   }
   if (job.simulation.ground.any() || !job.ground_map.empty()) {
     refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");

@@ -52,6 +52,7 @@ Atmosphere::Area Atmosphere::area_of(const AtmosphereOptions& options, const Gro
                 print("--atmosphere: %s looks down to %g degrees: expected 5 and more",
                       scan.session().c_str(), (lowest - radius) / kDegree));
   }
+  if (!(options.rms_k > 0)) return {};
   double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
   for (std::size_t i = 0; i < motion.azimuth.size(); ++i) {
     const Place at = place(
@@ -98,7 +99,8 @@ Atmosphere::Atmosphere(const AtmosphereOptions& options, const GroundScan& scan,
       rate_hz_(rate_hz),
       first_along_(area.first_along),
       first_across_(area.first_across),
-      screen_(area.shape, name, executor) {
+      screen_() {
+  if (options.rms_k > 0) screen_.emplace(area.shape, name, executor);
   looks_.reserve(motion.azimuth.size());
   for (std::size_t i = 0; i < motion.azimuth.size(); ++i) {
     looks_.push_back(
@@ -109,8 +111,11 @@ Atmosphere::Atmosphere(const AtmosphereOptions& options, const GroundScan& scan,
 void Atmosphere::add(const Detector& detector, std::span<double> signal) const {
   for (std::size_t i = 0; i < signal.size(); ++i) {
     const Place at = place(options_, looks_[i] * detector.place, static_cast<double>(i) / rate_hz_);
-    signal[i] += options_.rms_k * at.airmass *
-                 screen_.at(at.along - first_along_, at.across - first_across_);
+    if (screen_) {
+      signal[i] += options_.rms_k * at.airmass *
+                   screen_->at(at.along - first_along_, at.across - first_across_);
+    }
+    if (options_.load_k > 0) signal[i] += options_.load_k * at.airmass;
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,18 +16,19 @@
 namespace skyloom {
 
 struct AtmosphereOptions {
-  double rms_k = 0;                         ///< at the zenith; 0: there is none
+  double rms_k = 0;                         ///< at the zenith; 0: no turbulence
+  double load_k = 0;                        ///< at the zenith, as even as the air is
   double height_m = 1000;                   ///< of the layer above the telescope
   double outer_m = 300;                     ///< outer scale of the turbulence
   double cell_m = 2;                        ///< of the grid
   double wind_m_s = 10, wind_from_deg = 0;  ///< azimuth, from north by east
-  [[nodiscard]] bool any() const noexcept { return rms_k > 0; }
+  [[nodiscard]] bool any() const noexcept { return rms_k > 0 || load_k > 0; }
 };
 
 class Atmosphere {
  public:
-  /// The part of the layer that a scan looks at. Throws kUsage where that is lower than 5 degrees,
-  /// or more nodes than 2^26.
+  /// The part of the layer that a scan looks at, where there is turbulence. Throws kUsage where
+  /// that is lower than 5 degrees, or more nodes than 2^26.
   Atmosphere(const AtmosphereOptions& options, const GroundScan& scan, const GroundMotion& motion,
              double rate_hz, const FocalPlane& plane, StreamName name, Executor& executor);
   /// Bytes while one is made.
@@ -34,7 +36,8 @@ class Atmosphere {
                                          const GroundMotion& motion, double rate_hz,
                                          const FocalPlane& plane);
 
-  /// Adds rms F(x - wind t) / sin(elevation) of where the detector's line of sight meets the layer.
+  /// Adds rms F(x - wind t) / sin(elevation) of where the detector's line of sight meets the layer,
+  /// and load / sin(elevation).
   void add(const Detector& detector, std::span<double> signal) const;
 
  private:
@@ -52,8 +55,8 @@ class Atmosphere {
 
   AtmosphereOptions options_;
   double rate_hz_, first_along_, first_across_;
-  std::vector<Quaternion> looks_;  ///< from the focal plane to the horizon
-  TurbulentScreen screen_;
+  std::vector<Quaternion> looks_;          ///< from the focal plane to the horizon
+  std::optional<TurbulentScreen> screen_;  ///< none: nothing but load
 };
 
 }  // namespace skyloom

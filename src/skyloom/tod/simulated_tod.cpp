@@ -38,6 +38,23 @@ FocalPlane plane_of(const SimulationOptions& options) {
   return plane;
 }
 
+/// What an observation of a scan has in time.
+struct ScanSpan {
+  std::size_t samples = 0;
+  double start_s = 0;
+};
+
+ScanSpan span_of(const GroundScan& scan, const MountOptions& mount, double rate_hz) {
+  ScanSpan out{scan_samples(scan, rate_hz), scan.start_s};
+  if (out.samples < 2 || static_cast<double>(out.samples) >= kMostSamples) {
+    throw Error(Status::kUsage, print("%s: %zu samples an observation: expected 2 to %g",
+                                      scan.session().c_str(), out.samples, kMostSamples));
+  }
+  if (mount.nods.steps_deg.empty()) return out;
+  const GroundMotion moved = sweep_mount(scan, mount, rate_hz);
+  return {moved.azimuth.size(), moved.start_s(scan, rate_hz)};
+}
+
 }  // namespace
 
 std::vector<CommonOptions> commons_of(const SimulationOptions& options) {
@@ -99,23 +116,26 @@ void SimulatedTod::add_ground() {
   Site site = schedule.site;
   site.ut1_minus_utc_s = options_.ut1_minus_utc_s;
   std::set<std::string> names;
+  double free = -INFINITY;  // Unix time at which the last observation has ended
   if (options_.ground.any()) {
     const std::uint32_t uid = name_uid(schedule.telescope_name);
     ground_.emplace(options_.ground,
                     StreamName{.realization = options_.realization, .telescope = uid});
   }
   for (const GroundScan& scan : schedule.scans) {
-    const std::size_t samples = scan_samples(scan, plane.rate_hz);
-    if (samples < 2 || static_cast<double>(samples) >= kMostSamples) {
-      throw Error(Status::kUsage, print("%s: %zu samples an observation: expected 2 to %g",
-                                        scan.session().c_str(), samples, kMostSamples));
+    const ScanSpan span = span_of(scan, options_.mount, plane.rate_hz);
+    if (span.start_s < scan.start_s && span.start_s < free) {
+      throw Error(Status::kUsage, "--elnod: " + scan.session() +
+                                      " would begin before the one before it has ended: expected "
+                                      "more time between scans");
     }
+    free = span.start_s + static_cast<double>(span.samples) / plane.rate_hz;
     Observation observation{.name = scan.session(),
                             .session = scan.session(),
                             .telescope = schedule.telescope_name,
                             .plane = plane,
-                            .samples = samples,
-                            .start_s = scan.start_s,
+                            .samples = span.samples,
+                            .start_s = span.start_s,
                             .ground = GroundPlan{schedule.site_name, site, scan}};
     if (!names.insert(observation.name).second) {
       throw Error(Status::kUsage, "two scans called " + observation.name +

@@ -57,6 +57,27 @@ class Ground(InputCase):
         self.assertLess(hits[15], 0.95 * hits[0])
         self.assertGreater(hits[15], 0.5 * hits[0])
 
+    def test_nods_are_flagged_and_not_in_the_maps(self):
+        nods = ("--elnod", "1.5,-1.5,0", "--elnod-at", "both", "--atmosphere-load", 3)
+        scan = ("--schedule", self.schedule, "-o", self.out / "nods", *DATA, "--maps", self.out / "direct", *MAPS[:-1])
+        self.ok("simulate", *scan, *nods)
+        data = sorted((self.out / "nods").glob("*.h5"))
+        for mask in (15, 7):
+            self.ok("map", *data, "-o", self.out / str(mask), *MAPS, "--shared-mask", mask)
+        self.ok("map", *self.data, "-o", self.out / "none", *MAPS)
+        hits = {name: sum(row[0] for row in read_map(self.out / name / "hits.fits", "i", 1)[0]) for name in ("15", "7", "none")}
+        self.assertEqual(hits["15"], hits["none"])
+        self.assertGreater(hits["7"], hits["15"] + 14 * len(data) * 2 * 40)
+        for name in NAMES:
+            self.assertEqual((self.out / f"15/{name}.fits").read_bytes(), (self.out / f"direct/{name}.fits").read_bytes(), name)
+        only = self.ok("map", *data, "-o", self.out / "only", *MAPS, "--binned-only", "--shared-mask", 0, "--intervals", "elnod").stderr
+        self.assertNotIn("error", only)
+        maps = ("--maps", self.out / "m")
+        for bad, what in (("1,-1", "0 at last"), ("1,x,0", "'1,x,0'"), ("100,0", "degrees below 90"), ("60,0", "a nod by 60")):
+            self.fails(2, what, "simulate", "--schedule", self.schedule, *maps, "--elnod", bad)
+        self.fails(2, "--elnod: expected --schedule", "simulate", *maps, "--elnod", "1,0")
+        self.fails(2, "--atmosphere-load", "simulate", *maps, "--atmosphere-load", 1)
+
     def test_faults_have_their_codes_and_one_line(self):
         out = ("--maps", self.out / "m")
         self.fails(10, "none.txt", "simulate", "--schedule", self.out / "none.txt", *out)

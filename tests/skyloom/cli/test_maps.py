@@ -48,6 +48,8 @@ class Maps(Case):
         self.fails(2, "--partial", "map", *data, "-o", self.out / "m", "--format", "hdf5", "--partial")
         self.fails(2, "--wcs", "map", *data, "-o", self.out / "m", "--format", "hdf5", "--wcs", "car:0,0,10,10,1")
         self.fails(2, "wafer", "simulate", "--maps", self.out / "m", *SMALL, "--common-net", 1e-6, "--common-by", "wafer")
+        self.fails(2, "--common-also: wafer", "simulate", "--maps", self.out / "m", *SMALL, "--common-also", "net=1e-6,by=wafer")
+        self.fails(2, "'net=1e-6,what=3'", "simulate", "--maps", self.out / "m", *SMALL, "--common-also", "net=1e-6,what=3")
         self.fails(2, "--schedule", "simulate", "--maps", self.out / "m", *SMALL, "--ground-signal", 1)
         self.fails(2, "--noise", "view", data[0], "-o", self.out / "m.html", "--noise", data[0])
         self.fails(12, "toast_format_version", "view", self.out / "hdf5", "-o", self.out / "m.html", "--noise", self.out / "hdf5/hits.h5")
