@@ -10,6 +10,7 @@
 #include "loom/testing/test_files.hpp"
 #include "skyloom/ground/scheduler.hpp"
 #include "skyloom/pointing/angle.hpp"
+#include "skyloom/pointing/sky_place.hpp"
 
 namespace skyloom {
 namespace {
@@ -214,6 +215,113 @@ TEST(Scheduler, KeepsTheSunDown) {
     EXPECT_LE(sky.sun(scan.start_s).elevation, -0.08);
     EXPECT_LE(sky.sun(scan.stop_s).elevation, -0.08);
   }
+}
+
+ScheduleOptions south_pole(const char* patch) {
+  ScheduleOptions options;
+  options.site = {.latitude_deg = -89.991, .longitude_deg = -44.65, .height_m = 2843};
+  options.patches = {patch};
+  options.start = "2026-06-01 00:00:00";  // night
+  options.stop = "2026-06-02 00:00:00";
+  options.pole = true;
+  options.pole_step_deg = 1;
+  options.pole_minutes = 30;
+  options.gap_s = 30;
+  options.moon_angle_deg = 0;
+  return options;
+}
+
+/// Within a scan, to a thousandth of a degree.
+bool is_between(double azimuth, const GroundScan& scan) {
+  double high = scan.azimuth_max_deg;
+  if (high < scan.azimuth_min_deg) high += 360;
+  const double middle = (scan.azimuth_min_deg + high) / 2;
+  const double half = (high - scan.azimuth_min_deg) / 2 + 1e-3;
+  return std::fabs(std::remainder(azimuth - middle, 360)) <= half;
+}
+
+TEST(Scheduler, ScansAPatchRowByRowAtAPole) {
+  for (const char* patch : {"p,1,0,-52,30,-60", "p,1,-150,-52,150,-60"}) {
+    const ScheduleOptions options = south_pole(patch);
+    const GroundSchedule found = make_schedule(options);
+    ASSERT_GT(found.scans.size(), 16U);
+    const Horizon sky(options.site, unix_time_of(options.start), unix_time_of(options.stop), 600);
+    const bool wide = patch[4] == '-';
+    for (std::size_t i = 0; i < found.scans.size(); ++i) {
+      const GroundScan& scan = found.scans[i];
+      const long pass = scan.scan, sub = scan.subscan;
+      EXPECT_EQ(scan.stop_s - scan.start_s, 1800);
+      if (i > 0) {
+        const GroundScan& before = found.scans[i - 1];
+        EXPECT_EQ(scan.start_s, before.stop_s + 30);
+        EXPECT_TRUE((pass == before.scan && sub == before.subscan + 1) ||
+                    (pass == before.scan + 1 && sub == 0));
+        if (sub > 0) {
+          EXPECT_GT(scan.elevation_deg, before.elevation_deg + 0.8);
+          EXPECT_LT(scan.elevation_deg, before.elevation_deg + 1.001);
+        }
+      }
+      // at the pole the elevation is -declination, but for 26 years of precession
+      EXPECT_NEAR(scan.elevation_deg, 56, 4);
+      if (sub == 0) {
+        EXPECT_NEAR(scan.elevation_deg, 52.5, 0.3);
+      }
+      if (sub == 0 && i > 0) {
+        EXPECT_NEAR(found.scans[i - 1].elevation_deg, 59.5, 0.3);
+      }
+      // the throw is the patch, and what the sky turns meanwhile
+      double high = scan.azimuth_max_deg;
+      if (high < scan.azimuth_min_deg) high += 360;
+      EXPECT_NEAR(high - scan.azimuth_min_deg, (wide ? 300 : 30) + 7.5, 1);
+      // all that has this elevation is swept, all the time
+      for (double ra = wide ? -150 : 0; ra <= (wide ? 150 : 30); ra += 5) {
+        for (const double t : {scan.start_s, scan.start_s + 870, scan.stop_s}) {
+          double least = 1, azimuth = 0;
+          for (double dec = -59.9; dec <= -52.1; dec += 0.05) {
+            const HorizonPlace at = sky.place(t, direction_of({ra, dec}));
+            const double off = std::fabs(at.elevation - scan.elevation_deg * kDegree);
+            if (off >= least) continue;
+            least = off;
+            azimuth = at.azimuth / kDegree;
+          }
+          if (least > 0.03 * kDegree) continue;
+          EXPECT_TRUE(is_between(azimuth, scan)) << ra << " " << i;
+        }
+      }
+      EXPECT_LE(sub, 8);  // rows of a degree, and what precession tilts them by
+    }
+    EXPECT_GE(found.scans.back().scan, 4);
+    EXPECT_EQ(schedule_text(parse_schedule(schedule_text(found), "s")), schedule_text(found));
+  }
+}
+
+TEST(Scheduler, AtAPoleLetsNothingInTheWay) {
+  ScheduleOptions options = south_pole("p,1,0,-52,30,-60");
+  options.elevation_max_deg = 59;  // the patch ends higher
+  EXPECT_EQ(thrown_by([&] { (void)make_schedule(options); }).status, Status::kUsage);
+  options = south_pole("p,1,0,-52,30,-60");
+  options.start = "2026-12-21 00:00:00";  // the Sun is up, 23 degrees high
+  options.stop = "2026-12-23 00:00:00";
+  options.sun_angle_deg = 60;
+  const GroundSchedule found = make_schedule(options);
+  const Horizon sky(options.site, unix_time_of(options.start), unix_time_of(options.stop), 600);
+  for (const GroundScan& scan : found.scans) {
+    double high = scan.azimuth_max_deg;
+    if (high < scan.azimuth_min_deg) high += 360;
+    for (double azimuth = scan.azimuth_min_deg; azimuth <= high; azimuth += 1) {
+      for (const double t : {scan.start_s, scan.stop_s}) {
+        EXPECT_GT(
+            angle_between(horizon_direction({azimuth * kDegree, scan.elevation_deg * kDegree}),
+                          horizon_direction(sky.sun(t))),
+            59.5 * kDegree);
+      }
+    }
+  }
+  options.sun_elevation_max_deg = 0;
+  EXPECT_EQ(thrown_by([&] { (void)make_schedule(options); }).status, Status::kUsage);
+  options = south_pole("p,1,0,-52,30,-60");
+  options.pole_step_deg = 0;
+  EXPECT_TRUE(thrown_by([&] { (void)make_schedule(options); }).says("steps of 0"));
 }
 
 TEST(Scheduler, SaysWhatCannotBe) {

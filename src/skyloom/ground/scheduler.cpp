@@ -22,9 +22,9 @@ constexpr double kAngleStep = 5 * kDegree;  // along a scan, where Sun and Moon 
 constexpr double kNarrowest = 0.5 * kDegree;
 constexpr double kLeastScan = 180;  // seconds: shorter scans are not worth a turn of the mount
 
-/// A scan that is possible, of a patch.
+/// Scans that are possible, of a patch.
 struct Choice {
-  GroundScan scan;
+  std::vector<GroundScan> scans;
   std::size_t patch = 0;
 };
 
@@ -51,16 +51,22 @@ class Scheduler {
         t += kLookStep;
         continue;
       }
-      GroundScan scan = choice->scan;
-      scan.scan = passes_[choice->patch]++;
-      spent_[choice->patch] += scan.stop_s - scan.start_s;
-      out.push_back(scan);
-      t = scan.stop_s + std::max(options_.gap_s, 1.0);
+      const long pass = passes_[choice->patch]++;
+      for (GroundScan scan : choice->scans) {
+        scan.scan = pass;
+        spent_[choice->patch] += scan.stop_s - scan.start_s;
+        out.push_back(scan);
+        t = after(scan);
+      }
     }
     return out;
   }
 
  private:
+  [[nodiscard]] double after(const GroundScan& scan) const {
+    return scan.stop_s + std::max(options_.gap_s, 1.0);
+  }
+
   std::optional<Choice> best(double t) {
     if (sky_.sun(t).elevation > options_.sun_elevation_max_deg * kDegree) return {};
     std::optional<Choice> out;
@@ -68,9 +74,14 @@ class Scheduler {
     for (std::size_t p = 0; p < patches_.size(); ++p) {
       const double share = spent_[p] / patches_[p].weight;
       if (out && share >= least) continue;
-      const auto scan = possible(t, patches_[p]);
-      if (!scan) continue;
-      out = Choice{*scan, p};
+      std::vector<GroundScan> scans;
+      if (options_.pole) {
+        scans = raster(t, patches_[p]);
+      } else if (const auto scan = possible(t, patches_[p])) {
+        scans.push_back(*scan);
+      }
+      if (scans.empty()) continue;
+      out = Choice{std::move(scans), p};
       least = share;
     }
     return out;
@@ -119,6 +130,67 @@ class Scheduler {
                       .azimuth_min_deg = std::floor(first / kDegree * 100) / 100,
                       .azimuth_max_deg = std::ceil(last / kDegree * 100) / 100,
                       .elevation_deg = std::round(elevation / kDegree * 100) / 100};
+  }
+
+  /// The outline with azimuths that go on over north, from point to point and from `before` on.
+  [[nodiscard]] std::vector<HorizonPlace> turned(double t, const Patch& patch,
+                                                 double before) const {
+    std::vector<HorizonPlace> out = outline(t, patch);
+    for (HorizonPlace& at : out) {
+      before = at.azimuth = before + std::remainder(at.azimuth - before, kTurn);
+    }
+    return out;
+  }
+
+  /// One row of a raster, beginning now; none where Sun, Moon or the end are in the way.
+  [[nodiscard]] std::optional<GroundScan> row(double t, const Patch& patch,
+                                              double elevation) const {
+    const double stop = t + options_.pole_minutes * 60;
+    if (stop > stop_) return {};
+    double first = 100, last = -100, before = std::numbers::pi;
+    for (double at = t;; at = std::min(at + kLookStep, stop)) {
+      const std::vector<HorizonPlace> points = turned(at, patch, before);
+      before = points.front().azimuth;
+      (void)cross(points, elevation, first, last);
+      if (at >= stop) break;
+    }
+    if (!(last - first >= kNarrowest && last - first < kTurn)) return {};
+    for (double at = t; at <= stop; at += kLookStep) {
+      if (!is_free(at, elevation, first, last)) return {};
+    }
+    const double from = std::floor(first / kDegree * 100) / 100,
+                 to = std::ceil(last / kDegree * 100) / 100;
+    const double turns = std::floor(from / 360), back = std::floor(to / 360);
+    return GroundScan{.name = patch.name,
+                      .start_s = t,
+                      .stop_s = stop,
+                      .azimuth_min_deg = from - 360 * turns,
+                      .azimuth_max_deg = to - 360 * back,
+                      .elevation_deg = std::round(elevation / kDegree * 1e4) / 1e4};
+  }
+
+  [[nodiscard]] std::vector<GroundScan> raster(double t, const Patch& patch) const {
+    double low = 10, high = -10;
+    for (const HorizonPlace& at : outline(t, patch)) {
+      low = std::min(low, at.elevation);
+      high = std::max(high, at.elevation);
+    }
+    if (low < options_.elevation_min_deg * kDegree || high > options_.elevation_max_deg * kDegree) {
+      return {};
+    }
+    std::vector<GroundScan> out;
+    const double step = options_.pole_step_deg * kDegree;
+    const auto rows = static_cast<std::size_t>(std::ceil((high - low) / step));
+    for (std::size_t k = 0; k < rows; ++k) {
+      const double elevation =
+          low + (static_cast<double>(k) + 0.5) * (high - low) / static_cast<double>(rows);
+      std::optional<GroundScan> scan = row(t, patch, elevation);
+      if (!scan) break;
+      scan->subscan = static_cast<long>(k);
+      out.push_back(*scan);
+      t = after(*scan);
+    }
+    return out;
   }
 
   /// Widens [first, last] by the azimuths at which the outline has this elevation; false where the
@@ -174,6 +246,11 @@ void check(const ScheduleOptions& o) {
     throw Error(Status::kUsage, print("elevations from %g to %g: expected growing ones above 0 and "
                                       "below 90 degrees",
                                       o.elevation_min_deg, o.elevation_max_deg));
+  }
+  if (!(o.pole_step_deg > 0 && o.pole_minutes * 60 >= kLeastScan)) {
+    throw Error(Status::kUsage, print("rasters with steps of %g degrees, %g minutes each: expected "
+                                      "steps above 0, and %g minutes or more",
+                                      o.pole_step_deg, o.pole_minutes, kLeastScan / 60));
   }
   if (o.patches.empty()) throw Error(Status::kUsage, "no --patch: nothing to be scanned");
 }

@@ -31,11 +31,17 @@ struct ScheduleOptions {
   double sun_elevation_max_deg = 90;               ///< nothing is scanned while it is higher
   double scan_minutes = 60;                        ///< at most, of a scan at one elevation
   double gap_s = 60;                               ///< between scans
+  bool pole = false;                               ///< rasters instead of drifts
+  double pole_step_deg = 0.25;                     ///< between the elevations of a raster
+  double pole_minutes = 50;                        ///< of a scan of one
 };
 
 /// While a patch rises it is scanned at the elevation of its highest point, until all of it has
 /// passed that elevation; while it sets, at that of its lowest. Of the patches that may be scanned
-/// the one comes next that had the least time for its weight. Throws kUsage for options that make
+/// the one comes next that had the least time for its weight. At a pole, where nothing rises, a
+/// patch that is high enough as a whole is scanned row by row from below, at elevations in the
+/// middle of equal steps: one pass, as many subscans as rows; it ends where Sun, Moon or --stop are
+/// in the way. Throws kUsage for options that make
 /// no sense, and where no scan is possible. Observer: progress "days", stop.
 [[nodiscard]] GroundSchedule make_schedule(const ScheduleOptions& options,
                                            const Observer& observer = {});

@@ -48,6 +48,17 @@ class Ground(InputCase):
         self.fails(2, "--wcs 'sin:", "map", *self.data, "-o", self.out / "m", "--wcs", "sin:0,0,1,1,0.1")
         self.fails(22, "outside of --wcs", "map", *self.data, "-o", self.out / "m", "--wcs", "tan:0,80,3,3,0.1", "--quiet")
 
+    def test_a_patch_is_scanned_row_by_row_at_a_pole(self):
+        plan, site = self.out / "pole.txt", ("--latitude", -89.991, "--longitude", -44.65)
+        patch = ("--patch", "p,1,0,-52,30,-56", "--start", "2026-06-01 00:00:00", "--stop", "2026-06-01 06:00:00", "--moon-angle", 0)
+        self.ok("schedule", "-o", plan, "--pole", "--pole-step", 1, "--pole-minutes", 20, *site, *patch)
+        lines = [line.split("|") for line in plan.read_text().splitlines() if not line.startswith("#")][1:]
+        rows = [(int(line[7]), int(line[8]), float(line[6])) for line in lines]
+        self.assertEqual([sub for _, sub, _ in rows[:6]], [0, 1, 2, 3, 4, 0])
+        self.assertTrue(all(52 < el < 56.2 for _, _, el in rows))
+        self.ok("simulate", "--schedule", plan, "--maps", self.out / "maps", *DATA, *MAPS)
+        self.fails(2, "--pole-step", "schedule", "-o", self.out / "s", "--pole", "--pole-step", 0, *site, *patch)
+
     def test_turnarounds_are_not_in_the_maps(self):
         hits = {}
         for mask in (15, 0):
