@@ -59,10 +59,10 @@ void add_row(Options& options, const OptionRow<Job>& row, Job& job) {
              row.field(job));
 }
 
-/// Declares the rows under this heading, and begins it.
+/// Declares the rows under this heading, and begins it; "": rows without one, under that which is.
 template <class Job>
 void add_rows(Options& options, std::span<const OptionRow<Job>> rows, const char* group, Job& job) {
-  options.group(group);
+  if (*group != 0) options.group(group);
   for (const OptionRow<Job>& row : rows) {
     if (std::string_view(row.group) == group) add_row(options, row, job);
   }

@@ -2,6 +2,7 @@
 #include "skyloom/tod/observation_file.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
@@ -85,6 +86,17 @@ std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::
     }
     detector.uid = static_cast<std::uint32_t>(number);
     out.push_back(std::move(detector));
+  }
+  return out;
+}
+
+std::vector<std::size_t> own_groups(const FocalPlane& plane) {
+  static const std::set<std::string> kThere{"name",      "quat",     "pol_leakage",
+                                            "gamma",     "psd_fmin", "psd_fknee",
+                                            "psd_alpha", "psd_net",  "uid"};
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < plane.groups.size(); ++k) {
+    if (!kThere.contains(plane.groups[k])) out.push_back(k);
   }
   return out;
 }

@@ -45,4 +45,7 @@ inline constexpr const char *kAnalyticNoise = "toast.noise_sim.AnalyticNoise",
                                                    const std::vector<std::string>& names,
                                                    const std::string& table = kFocalPlaneTable);
 
+/// Which of FocalPlane::groups the table of a focal plane does not have anyway.
+[[nodiscard]] std::vector<std::size_t> own_groups(const FocalPlane& plane);
+
 }  // namespace skyloom

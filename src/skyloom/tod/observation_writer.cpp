@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
-#include <set>
 #include <vector>
 
 #include "loom/base/print.hpp"
@@ -65,18 +64,6 @@ std::size_t name_width(const Observation& observation) {
     }
   }
   return width;
-}
-
-/// Columns of groups that the table does not have anyway.
-std::vector<std::size_t> own_groups(const FocalPlane& plane) {
-  static const std::set<std::string> kThere{"name",      "quat",     "pol_leakage",
-                                            "gamma",     "psd_fmin", "psd_fknee",
-                                            "psd_alpha", "psd_net",  "uid"};
-  std::vector<std::size_t> out;
-  for (std::size_t k = 0; k < plane.groups.size(); ++k) {
-    if (!kThere.contains(plane.groups[k])) out.push_back(k);
-  }
-  return out;
 }
 
 /// Across all detectors, degrees: twice the largest distance from the boresight.

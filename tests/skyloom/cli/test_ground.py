@@ -59,6 +59,11 @@ class Ground(InputCase):
         self.ok("simulate", "--schedule", plan, "--maps", self.out / "maps", *DATA, *MAPS)
         self.fails(2, "--pole-step", "schedule", "-o", self.out / "s", "--pole", "--pole-step", 0, *site, *patch)
 
+    def test_help_has_all_options_of_a_schedule(self):
+        said = self.ok("schedule", "--help").stdout
+        for name in ("--patch", "--latitude", "--sun-angle", "--scan-minutes", "--pole-step"):
+            self.assertIn(name, said)
+
     def test_turnarounds_are_not_in_the_maps(self):
         hits = {}
         for mask in (15, 0):
