@@ -236,8 +236,12 @@ void prune(std::vector<Basin>& basins, std::span<const Curve> curves, std::size_
   basins = std::move(kept);
 }
 
+/// chi2 of a fast scan is off by so much of what it is without any model: floats are summed.
+constexpr double kScanRounding = 3e-7;
+
+/// `rounding`: of chi2. Where a neighbour's is no higher than that, the valley may be behind it.
 std::vector<Basin> basins_of(std::size_t target, std::size_t index, const Curve& curve,
-                             const Prior& prior) {
+                             const Prior& prior, double rounding) {
   std::vector<double> values(curve.z.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = curve.chi2(target, i) + curve.penalty(target, i) + prior_chi2(prior, curve.z[i]);
@@ -246,9 +250,13 @@ std::vector<Basin> basins_of(std::size_t target, std::size_t index, const Curve&
   for (const std::size_t at : find_minima(values)) {
     if (!std::isfinite(values[at])) continue;
     Basin b{.curve = index, .at = at, .z = curve.z[at], .value = values[at]};
-    b.low = curve.z[at == 0 ? 0 : at - 1];
-    b.high = curve.z[std::min(at + 1, curve.z.size() - 1)];
-    if (at > 0 && at + 1 < values.size()) {  // between the points it may be deeper
+    const std::size_t last = values.size() - 1;
+    std::size_t low = at == 0 ? 0 : at - 1, high = std::min(at + 1, last);
+    if (low > 0 && values[low] < values[at] + rounding) --low;
+    if (high < last && values[high] < values[at] + rounding) ++high;
+    b.low = curve.z[low];
+    b.high = curve.z[high];
+    if (at > 0 && at < last) {  // between the points it may be deeper
       const Parabola p = parabola(std::span<const double, 3>(curve.z.data() + at - 1, 3),
                                   std::span<const double, 3>(values.data() + at - 1, 3));
       if (p.good) b.value = std::min(b.value, p.y0);
@@ -301,9 +309,10 @@ void drop_doubles(std::span<const Curve> curves, std::vector<Candidate>& candida
 std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<const Curve> curves,
                                  const Prior& prior, const RefineOptions& options) {
   const PreparedTarget& target = set.targets[t];
+  const double rounding = kScanRounding * target.weight_flux2;
   std::vector<Basin> basins;
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    const std::vector<Basin> more = basins_of(t, k, curves[k], prior);
+    const std::vector<Basin> more = basins_of(t, k, curves[k], prior, rounding);
     basins.insert(basins.end(), more.begin(), more.end());
   }
   prune(basins, curves, std::max(options.first_look, options.minima));
