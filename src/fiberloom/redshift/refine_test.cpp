@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fiberloom/redshift/redrock.hpp"
 #include "fiberloom/redshift/test_spectra.hpp"
 
@@ -71,6 +73,29 @@ TEST(Refine, FastNamesWhatExactNamesToTheLastDigits) {
     EXPECT_LT(std::abs(velocity_kms(a.z, b.z)), 0.1);
     EXPECT_NEAR(a.chi2, b.chi2, 1e-3);
   }
+}
+
+TEST(Refine, FindsTheValleyBesideTheLowestPointOfARoundedScan) {
+  TemplateSet templates{test::line_template()};
+  templates[0].spectype = "STAR";
+  templates[0].redshifts.clear();
+  for (int i = -20; i <= 20; ++i) templates[0].redshifts.push_back(kTrueZ + 2e-7 * i);
+  const std::vector<Target> targets = sample(templates[0], 1, 4e4);
+  const TargetSet set = test::prepared(targets);
+  SerialExecutor executor;
+  std::vector<Curve> curves = scan(set, templates, {.mode = ScanMode::kExact}, executor);
+  const Candidate expected = refine(set, curves, {}, {}, executor)[0][0];
+  ASSERT_EQ(expected.zwarn, 0U);
+  const std::vector<double>& z = curves[0].z;
+  double* const chi2 = curves[0].chi2.row(0);
+  const auto at = std::min_element(chi2, chi2 + z.size()) - chi2;
+  const std::ptrdiff_t beside = expected.z < z[static_cast<std::size_t>(at)] ? at + 1 : at - 1;
+  const double rounding = 1e-7 * set.targets[0].weight_flux2;
+  ASSERT_LT(chi2[beside] - chi2[at], rounding);
+  chi2[beside] = chi2[at] - 0.1 * rounding;
+  const Candidate found = refine(set, curves, {}, {}, executor)[0][0];
+  EXPECT_EQ(found.zwarn, 0U);
+  EXPECT_NEAR(found.z, expected.z, 0.01 * expected.zerr);
 }
 
 TEST(Refine, RedshiftChi2CoefficientsAndErrorBelongTogether) {
