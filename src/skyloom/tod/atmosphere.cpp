@@ -98,8 +98,7 @@ Atmosphere::Atmosphere(const AtmosphereOptions& options, const GroundScan& scan,
     : options_(options),
       rate_hz_(rate_hz),
       first_along_(area.first_along),
-      first_across_(area.first_across),
-      screen_() {
+      first_across_(area.first_across) {
   if (options.rms_k > 0) screen_.emplace(area.shape, name, executor);
   looks_.reserve(motion.azimuth.size());
   for (std::size_t i = 0; i < motion.azimuth.size(); ++i) {
