@@ -51,10 +51,15 @@ void set_delta_chi2(std::vector<Candidate>& candidates) {
 }
 
 /// Ordered by probability the best one may have another of lower chi2, by more than the margin
-/// above, or of hardly less probability.
-void doubt_best(Candidate& best) {
+/// above, or of hardly less probability. One without a valley counts too: it comes after all that
+/// have one, but what fits so much better says that the best is not known.
+void doubt_best(std::span<Candidate> candidates) {
+  Candidate& best = candidates.front();
   if (!is_good(best) || best.good_pixels == 0) return;
-  if (best.delta_chi2 < 0 || best.probability < kLeastProbability) {
+  const bool outdone = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return !is_good(c) && c.chi2 < best.chi2 - kLeastDeltaChi2;
+  });
+  if (outdone || best.delta_chi2 < 0 || best.probability < kLeastProbability) {
     best.zwarn |= zwarn::kSmallDeltaChi2;
   }
 }
@@ -79,7 +84,7 @@ void rank(std::vector<Candidate>& candidates, std::size_t most, RankBy by) {
                      });
   }
   set_delta_chi2(candidates);
-  if (by == RankBy::kProbability && !candidates.empty()) doubt_best(candidates.front());
+  if (by == RankBy::kProbability && !candidates.empty()) doubt_best(candidates);
 }
 
 void set_quality(Candidate& c) {

@@ -106,6 +106,17 @@ TEST(Rank, DoubtsTheLikeliestWhereAnotherFitsBetterOrItIsNotLikely) {
   EXPECT_TRUE(ambiguous(150, 0.9));  // likelier, though its chi2 is higher
 }
 
+TEST(Rank, DoubtsTheLikeliestWhereOneWithoutAValleyFitsMuchBetter) {
+  for (const double chi2 : {99.0, 50.0}) {
+    std::vector<Candidate> c{make("GALAXY", 0.5, chi2), make("QSO", 1.5, 100)};
+    c[0].zwarn = zwarn::kBadMinimum;
+    c[0].probability = c[1].probability = 0.9;
+    rank(c, 3, RankBy::kProbability);
+    EXPECT_EQ(c.front().spectype, "QSO");  // the one with a valley comes first
+    EXPECT_EQ(c.front().zwarn, chi2 < 91 ? zwarn::kSmallDeltaChi2 : 0U);
+  }
+}
+
 TEST(Rank, CountsPixels) {
   std::vector<Candidate> c{make("GALAXY", 1, 10), make("QSO", 2, 100)};
   c[0].good_pixels = 39;
