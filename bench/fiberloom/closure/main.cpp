@@ -46,7 +46,7 @@ struct Choices {
               constrained = "chi2";
   std::size_t targets = 500, group = 500, threads = 1, first = 0;
   double fine_step = 0, sure = 0.99;
-  bool no_defects = false, shares_known = false, no_sky_amplitude = false;
+  bool no_defects = false, shares_known = false, sky_amplitude = true;
   truth::SurveyOptions survey;
   ScanOptions scan;
   RefineOptions refine;
@@ -95,7 +95,7 @@ class Work {
         prepare(views_of(survey), peer ? redrock_rules() : choices_.prepare, *executor_);
     const double start = cpu_now();
     if (choices_.scan.coverage == Coverage::kPartial) add_smooth_reference(set);
-    if (!choices_.no_sky_amplitude && !peer && choices_.scan.coverage != Coverage::kPartial)
+    if (choices_.sky_amplitude && !peer && choices_.scan.coverage != Coverage::kPartial)
       add_sky_continuum(set, widths_of(set, survey));
     ScanOptions options = peer ? redrock_scan() : choices_.scan;
     options.mode = mode == "fast" ? ScanMode::kFast : ScanMode::kExact;
@@ -188,7 +188,8 @@ void add_fit(Options& options, Choices& c) {
   c.prepare.sky_residual = SkyResidual::kSubtract;
   const auto keep = [&c] { c.prepare.sky_residual = SkyResidual::kKeep; };
   options.flag("--keep-sky-residual", keep, "what the sky's lines left is not subtracted");
-  options.flag("--no-sky-amplitude", &c.no_sky_amplitude,
+  const auto without = [&c] { c.sky_amplitude = false; };
+  options.flag("--no-sky-amplitude", without,
                "the sky's continuum has no amplitude a camera in the likelihood");
   options.flag("--shares-known", &c.shares_known, "the fit is told the shares of types");
   add("--fine-step", &c.fine_step, "of targets that are not sure, km/s; 0: none");

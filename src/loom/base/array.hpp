@@ -31,6 +31,23 @@ struct View2D {
   }
 };
 
+/// Memory that begins at a cache line; large ones at a huge page, and ask for such pages.
+inline constexpr std::size_t kCacheLine = 64, kHugePage = std::size_t{2} << 20;
+[[nodiscard]] constexpr std::align_val_t memory_alignment(std::size_t bytes) noexcept {
+  return std::align_val_t{bytes >= 2 * kHugePage ? kHugePage : kCacheLine};
+}
+[[nodiscard]] inline void* new_memory(std::size_t bytes) {
+  void* const data = ::operator new(bytes, memory_alignment(bytes));
+#if defined(__linux__)
+  if (bytes >= 2 * kHugePage)
+    ::madvise(data, bytes, MADV_HUGEPAGE);  // a wish; failure changes nothing
+#endif
+  return data;
+}
+inline void delete_memory(void* data, std::size_t bytes) noexcept {
+  ::operator delete(data, memory_alignment(bytes));
+}
+
 /// A heap buffer of trivially copyable elements, aligned to a cache line, zeroed on request only.
 /// Large ones ask for huge pages: the engine walks hundreds of rows side by side, which small
 /// pages' TLB entries do not cover (8 % of the compute time).
@@ -39,17 +56,11 @@ class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  static constexpr std::size_t kAlign = 64, kHugePage = std::size_t{2} << 20;
+  static constexpr std::size_t kAlign = kCacheLine, kHugePage = loom::kHugePage;
   Buffer() = default;
   /// Uninitialised storage for n elements.
   explicit Buffer(std::size_t n) : size_(n) {
-    if (n == 0) return;
-    const std::size_t bytes = n * sizeof(T);
-    data_ = static_cast<T*>(::operator new (bytes, std::align_val_t{alignment()}));
-#if defined(__linux__)
-    if (bytes >= 2 * kHugePage)
-      ::madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; failure changes nothing
-#endif
+    if (n > 0) data_ = static_cast<T*>(new_memory(n * sizeof(T)));
   }
   Buffer(std::size_t n, T value) : Buffer(n) {
     for (std::size_t i = 0; i < n; ++i) data_[i] = value;
@@ -65,7 +76,7 @@ class Buffer {
     return *this;
   }
   ~Buffer() {
-    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{alignment()});
+    if (data_ != nullptr) delete_memory(data_, size_ * sizeof(T));
   }
   T& operator[](std::size_t i) noexcept { return data_[i]; }
   const T& operator[](std::size_t i) const noexcept { return data_[i]; }
@@ -85,9 +96,6 @@ class Buffer {
   }
 
  private:
-  [[nodiscard]] std::size_t alignment() const noexcept {
-    return size_ * sizeof(T) >= 2 * kHugePage ? kHugePage : kAlign;
-  }
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

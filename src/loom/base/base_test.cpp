@@ -10,6 +10,7 @@
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/rng.hpp"
+#include "loom/base/split.hpp"
 
 namespace loom {
 namespace {
@@ -94,6 +95,14 @@ TEST(Error, CarriesItsExitCode) {
 TEST(Error, IsOneLineWhateverTheNameOfAFile) {
   const Error e(Status::kNotFound, "a\nb\x1b[31m\x7f/\xc3\xa5.fits: no such file");
   EXPECT_STREQ(e.what(), "a\\nb\\x1b[31m\\x7f/\xc3\xa5.fits: no such file");
+}
+
+TEST(Split, KeepsWhatStandsBetween) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(parts_of("a,b c"), (Parts{"a", "b c"}));
+  EXPECT_EQ(parts_of(""), Parts{""});
+  EXPECT_EQ(parts_of(",1,"), (Parts{"", "1", ""}));
+  EXPECT_EQ(parts_of("1:2,3", ':'), (Parts{"1", "2,3"}));
 }
 
 }  // namespace

@@ -33,12 +33,13 @@ bool DirectFile::write(std::uint64_t offset, std::span<const std::byte> chunks) 
   if (reinterpret_cast<std::uintptr_t>(chunks.data()) % kDirectAlign == 0) {
     return put(offset, chunks.data(), chunks.size());
   }
-  while (!chunks.empty()) {  // by way of memory that begins where a disk wants it
+  // by way of memory that begins where a disk wants it
+  room_.resize(kPiece + kDirectAlign);
+  void* aligned = room_.data();
+  std::size_t space = room_.size();
+  if (std::align(kDirectAlign, kPiece, aligned, space) == nullptr) return false;
+  while (!chunks.empty()) {
     const std::size_t size = std::min(chunks.size(), kPiece);
-    room_.resize(kPiece + kDirectAlign);
-    void* aligned = room_.data();
-    std::size_t space = room_.size();
-    if (std::align(kDirectAlign, size, aligned, space) == nullptr) return false;
     std::memcpy(aligned, chunks.data(), size);
     if (!put(offset, aligned, size)) return false;
     offset += size;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "loom/base/print.hpp"
+#include "loom/base/split.hpp"
 
 namespace loom {
 namespace {
@@ -47,11 +48,8 @@ struct Setter {
   void operator()(std::vector<std::string>* to) const { to->push_back(text); }
   void operator()(std::vector<long>* to) const {
     std::vector<long> all;
-    for (std::size_t start = 0; start <= text.size();) {
-      const std::size_t end = std::min(text.find(',', start), text.size());
-      all.push_back(number<long>(std::string_view(text).substr(start, end - start),
-                                 "integers with commas between them"));
-      start = end + 1;
+    for (const std::string_view part : parts_of(text)) {
+      all.push_back(number<long>(part, "integers with commas between them"));
     }
     *to = std::move(all);
   }

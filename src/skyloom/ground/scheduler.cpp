@@ -9,6 +9,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
+#include "loom/base/split.hpp"
 #include "loom/base/stop.hpp"
 #include "skyloom/pointing/sky_place.hpp"
 
@@ -258,18 +259,12 @@ void check(const ScheduleOptions& o) {
 }  // namespace
 
 Patch patch_of(const std::string& text) {
-  std::vector<std::string> fields;
-  for (std::size_t from = 0;;) {
-    const std::size_t to = text.find(',', from);
-    fields.push_back(text.substr(from, to - from));
-    if (to == std::string::npos) break;
-    from = to + 1;
-  }
+  const std::vector<std::string_view> fields = loom::parts_of(text);
   const Error error(Status::kUsage, "--patch '" + text +
                                         "': expected NAME,WEIGHT,LON,LAT,WIDTH or "
                                         "NAME,WEIGHT,LON1,LAT1,LON2,LAT2 in degrees");
   if ((fields.size() != 5 && fields.size() != 6) || fields[0].empty() ||
-      fields[0].find_first_of("/|# \t") != std::string::npos) {
+      fields[0].find_first_of("/|# \t") != std::string_view::npos) {
     throw error;
   }
   std::vector<double> numbers;
@@ -278,7 +273,7 @@ Patch patch_of(const std::string& text) {
     if (!value) throw error;
     numbers.push_back(*value);
   }
-  Patch out{.name = fields[0], .weight = numbers[0], .outline = {}};
+  Patch out{.name = std::string(fields[0]), .weight = numbers[0], .outline = {}};
   double lon1 = numbers[1], lat1 = numbers[2], lon2 = 0, lat2 = 0;
   if (numbers.size() == 4) {
     const double half = numbers[3] / 2, wide = half / std::max(std::cos(lat1 * kDegree), 1e-3);

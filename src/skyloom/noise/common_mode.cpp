@@ -7,6 +7,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
+#include "loom/base/split.hpp"
 #include "skyloom/random/gaussian.hpp"
 #include "skyloom/random/name_uid.hpp"
 
@@ -128,12 +129,7 @@ CommonOptions common_of(const std::string& text, std::size_t component) {
   CommonOptions out;
   out.component = component;
   ModeText reader(text, out);
-  for (std::size_t from = 0;;) {
-    const std::size_t to = text.find(',', from);
-    reader.take(text.substr(from, to - from));
-    if (to == std::string::npos) break;
-    from = to + 1;
-  }
+  for (const std::string_view part : loom::parts_of(text)) reader.take(std::string(part));
   if (!(out.noise.net > 0)) reader.refuse("no NET above 0");
   if (!(out.spread >= 0)) reader.refuse("a spread below 0");
   if (!out.by.empty() && !out.only_in.empty()) reader.refuse("by= and in=");

@@ -6,6 +6,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
+#include "loom/base/split.hpp"
 
 namespace skyloom {
 namespace {
@@ -47,13 +48,10 @@ WcsGrid wcs_grid_of(const std::string& text) {
   if (kind != "car:" && kind != "tan:") throw error;
   out.projection = kind == "tan:" ? Projection::kTan : Projection::kCar;
   std::vector<double> numbers;
-  for (std::size_t from = 4;;) {
-    const std::size_t to = text.find(',', from);
-    const auto value = number_in(std::string_view(text).substr(from, to - from));
+  for (const std::string_view part : loom::parts_of(std::string_view(text).substr(4))) {
+    const auto value = number_in(part);
     if (!value) throw error;
     numbers.push_back(*value);
-    if (to == std::string::npos) break;
-    from = to + 1;
   }
   if (numbers.size() != 5) throw error;
   const double width = numbers[2], height = numbers[3], cell = numbers[4];

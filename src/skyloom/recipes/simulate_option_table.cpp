@@ -9,6 +9,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
+#include "loom/base/split.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -29,16 +30,14 @@ TextField degrees_field(std::vector<double>* member) {
   TextField field;
   field.set = [member](const std::string& text) {
     std::vector<double> found;
-    for (std::size_t from = 0; !text.empty();) {
-      const std::size_t to = text.find(',', from);
-      const auto value = number_in(text.substr(from, to - from));
+    for (const std::string_view part : loom::parts_of(text)) {
+      if (text.empty()) break;
+      const auto value = number_in(part);
       if (!value || !(std::fabs(*value) < 90)) {
         throw Error(Status::kUsage,
                     "'" + text + "': expected degrees below 90, between commas: 1,-1,0");
       }
       found.push_back(*value);
-      if (to == std::string::npos) break;
-      from = to + 1;
     }
     *member = std::move(found);
   };

@@ -78,7 +78,7 @@ struct SimulatedTod::Work {
 
 SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<const SkyMap> sky)
     : options_(options), sky_(std::move(sky)), noise_(options.realization, commons_of(options)) {
-  if (!commons_of(options).empty() && !options.noise) {
+  if ((options.common.any() || !options.more_commons.empty()) && !options.noise) {
     throw Error(Status::kUsage,
                 "--common-net or --common-also with --no-noise: expected one of them");
   }

@@ -116,7 +116,6 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
 
 void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {
   const std::unordered_set<std::int64_t> wanted(job.target_ids.begin(), job.target_ids.end());
-  std::unordered_map<std::int64_t, std::size_t> place;
   std::size_t repeated = 0;
   require_comparable_ids(files_);
   for (std::size_t f = 0; f < files_.size(); ++f) {
@@ -126,13 +125,8 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
     std::unordered_set<std::int64_t> in_file;
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (!here.contains(all[r]) || (!wanted.empty() && !wanted.contains(all[r]))) continue;
-      const auto [at, is_new] = place.emplace(all[r], ids_.size());
-      if (is_new) {
-        ids_.push_back(all[r]);
-        rows_of_.emplace_back();
-      }
       if (!in_file.insert(all[r]).second && files_[f].exp_fibermap) ++repeated;
-      rows_of_[at->second].push_back({f, r});
+      asked_.add(all[r], {f, r});
     }
   }
   if (repeated > 0) {
@@ -141,38 +135,37 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
               "target",
               repeated));
   }
-  warn_of_missing(job.target_ids, place, observer);
-  if (ids_.empty()) {
+  warn_of_missing(job.target_ids, asked_.place, observer);
+  if (asked_.ids.empty()) {
     throw Error(kFiberRange, files_.front().path() + ": none of the targets asked for");
   }
 }
 
+void RedshiftInputs::Targets::add(std::int64_t id, At at) {
+  const auto [found, is_new] = place.emplace(id, ids.size());
+  if (is_new) {
+    ids.push_back(id);
+    rows.emplace_back();
+  }
+  rows[found->second].push_back(at);
+}
+
 void RedshiftInputs::find_skies() {
   if (group_ == 1) return;  // wavelengths that no other spectrum has tell nothing of a camera
-  std::unordered_map<std::int64_t, std::size_t> place;
+  Targets all;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const auto ids = own_ids_of(files_[f]);
     if (!ids) continue;
     const std::vector<std::uint32_t> bits = zwarn_of(*files_[f].fibermap);
     for (std::size_t r = 0; r < bits.size(); ++r) {
-      if ((bits[r] & redshift::zwarn::kSky) == 0) continue;
-      const auto [at, is_new] = place.emplace((*ids)[r], skies_.size());
-      if (is_new) {
-        sky_ids_.push_back((*ids)[r]);
-        skies_.emplace_back();
-      }
-      skies_[at->second].push_back({f, r});
+      if ((bits[r] & redshift::zwarn::kSky) != 0) all.add((*ids)[r], {f, r});
     }
   }
-  if (skies_.size() <= kMostSkies) return;
-  for (std::size_t k = 0; k < kMostSkies; ++k) {
-    const std::size_t from = k * skies_.size() / kMostSkies;
-    if (from == k) continue;
-    sky_ids_[k] = sky_ids_[from];
-    skies_[k] = std::move(skies_[from]);
+  const std::size_t count = std::min(all.ids.size(), kMostSkies);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t from = k * all.ids.size() / count;
+    for (const At& at : all.rows[from]) skies_.add(all.ids[from], at);
   }
-  sky_ids_.resize(kMostSkies);
-  skies_.resize(kMostSkies);
 }
 
 void RedshiftInputs::find_grids() {
@@ -190,7 +183,7 @@ void RedshiftInputs::find_grids() {
 }
 
 std::pair<std::size_t, std::size_t> RedshiftInputs::targets_of(std::size_t g) const noexcept {
-  return {g * group_, std::min((g + 1) * group_, ids_.size())};
+  return {g * group_, std::min((g + 1) * group_, asked_.ids.size())};
 }
 
 void RedshiftInputs::verify() const {
@@ -199,18 +192,17 @@ void RedshiftInputs::verify() const {
 
 TargetGroup RedshiftInputs::read(std::size_t group) const {
   const auto [first, last] = targets_of(group);
-  return read_rows(std::span(ids_).subspan(first, last - first),
-                   std::span(rows_of_).subspan(first, last - first));
+  return read_some(asked_, first, last - first);
 }
 
 TargetGroup RedshiftInputs::read_skies(std::size_t first, std::size_t most) const {
-  const std::size_t count = std::min(most, skies_.size() - first);
-  return read_rows(std::span(sky_ids_).subspan(first, count),
-                   std::span(skies_).subspan(first, count));
+  return read_some(skies_, first, std::min(most, skies() - first));
 }
 
-TargetGroup RedshiftInputs::read_rows(std::span<const std::int64_t> ids,
-                                      std::span<const Rows> of_target) const {
+TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
+                                      std::size_t count) const {
+  const auto ids = std::span(targets.ids).subspan(first, count);
+  const auto of_target = std::span(targets.rows).subspan(first, count);
   TargetGroup out;
   std::vector<std::vector<std::size_t>> rows(files_.size());
   for (const Rows& some : of_target) {
@@ -269,35 +261,36 @@ void RedshiftInputs::make_tables() {
   const bool maps = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
     return f.fibermap && f.fibermap->find("TARGETID") != nullptr;
   });
-  zwarn.assign(ids_.size(), 0U);
+  zwarn.assign(asked_.ids.size(), 0U);
   if (maps && coadds) stack_tables();
   if (maps && !coadds) coadd_tables();
   std::vector<const Table*> scores;
-  std::vector<std::vector<ScoreRow>> rows(ids_.size());
+  std::vector<std::vector<ScoreRow>> rows(asked_.ids.size());
   for (const SpectraReader& file : files_) scores.push_back(file.scores ? &*file.scores : nullptr);
-  for (std::size_t t = 0; t < ids_.size(); ++t) {
-    for (const At& at : rows_of_[t]) rows[t].push_back({at.file, at.row});
+  for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
+    for (const At& at : asked_.rows[t]) rows[t].push_back({at.file, at.row});
   }
-  tsnr2 = sum_tsnr2(scores, ids_, rows);
+  tsnr2 = sum_tsnr2(scores, asked_.ids, rows);
 }
 
 /// Of coadds: the first row of each target, all exposures of all files.
 void RedshiftInputs::stack_tables() {
   std::vector<std::vector<std::size_t>> first(files_.size());
-  std::vector<std::pair<std::size_t, std::size_t>> place(ids_.size());  // file, row of its part
-  for (std::size_t t = 0; t < ids_.size(); ++t) {
-    for (const At& at : rows_of_[t]) {
+  std::vector<std::pair<std::size_t, std::size_t>> place(
+      asked_.ids.size());  // file, row of its part
+  for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
+    for (const At& at : asked_.rows[t]) {
       const std::vector<std::size_t> row{at.row};
       zwarn[t] |= zwarn_of(files_[at.file].fibermap->take(row)).front();
     }
-    const At& at = rows_of_[t].front();
+    const At& at = asked_.rows[t].front();
     place[t] = {at.file, first[at.file].size()};
     first[at.file].push_back(at.row);
   }
   std::vector<Table> maps, exposures;
   std::vector<std::size_t> offset;
   std::size_t rows = 0;
-  const std::unordered_set<std::int64_t> wanted(ids_.begin(), ids_.end());
+  const std::unordered_set<std::int64_t> wanted(asked_.ids.begin(), asked_.ids.end());
   for (std::size_t f = 0; f < files_.size(); ++f) {
     offset.push_back(rows);
     rows += first[f].size();
@@ -319,7 +312,7 @@ void RedshiftInputs::stack_tables() {
 /// Of exposures: one row a target, as a coadd of them has it.
 void RedshiftInputs::coadd_tables() {
   std::vector<std::vector<std::size_t>> rows(files_.size());
-  std::vector<std::vector<At>> used(ids_.size());
+  std::vector<std::vector<At>> used(asked_.ids.size());
   std::set<Exposure> seen;
   std::vector<Table> maps;
   for (const SpectraReader& file : files_) {
@@ -335,17 +328,17 @@ void RedshiftInputs::coadd_tables() {
     };
     keys.push_back({key("EXPID"), key("TILEID"), key("FIBER")});
   }
-  for (std::size_t t = 0; t < ids_.size(); ++t) {
-    for (const At& at : rows_of_[t]) {
+  for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
+    for (const At& at : asked_.rows[t]) {
       const auto& key = keys[at.file];
-      const Exposure exposure{ids_[t], key[0][at.row], key[1][at.row], key[2][at.row]};
+      const Exposure exposure{asked_.ids[t], key[0][at.row], key[1][at.row], key[2][at.row]};
       const bool known = key[0][at.row] >= 0 && !seen.insert(exposure).second;
       if (known && files_.size() > 1) continue;  // another camera's file
       used[t].push_back({at.file, at.row});
     }
   }
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> place;
-  for (std::size_t t = 0; t < ids_.size(); ++t) {
+  for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : used[t]) rows[at.file].push_back(at.row);
   }
   std::size_t n = 0;
@@ -355,8 +348,8 @@ void RedshiftInputs::coadd_tables() {
     for (const std::size_t r : rows[f]) place[{f, r}] = n++;
     parts.push_back(maps[f].take(rows[f]));
   }
-  std::vector<std::vector<std::size_t>> rows_of(ids_.size());
-  for (std::size_t t = 0; t < ids_.size(); ++t) {
+  std::vector<std::vector<std::size_t>> rows_of(asked_.ids.size());
+  for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : used[t]) rows_of[t].push_back(place.at({at.file, at.row}));
   }
   CoaddedFibermap coadded = coadd_fibermap(stack(parts), rows_of);

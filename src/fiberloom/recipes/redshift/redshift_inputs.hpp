@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fiberloom/formats/spectra_reader.hpp"
@@ -40,8 +41,8 @@ class RedshiftInputs {
   RedshiftInputs(const RedshiftJob& job, const Observer& observer);
 
   /// In the order in which they first appear.
-  [[nodiscard]] const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
-  [[nodiscard]] std::size_t groups() const noexcept { return (ids_.size() + group_ - 1) / group_; }
+  [[nodiscard]] const std::vector<std::int64_t>& ids() const noexcept { return asked_.ids; }
+  [[nodiscard]] std::size_t groups() const noexcept { return (ids().size() + group_ - 1) / group_; }
   /// Targets of group g: [first, last).
   [[nodiscard]] std::pair<std::size_t, std::size_t> targets_of(std::size_t g) const noexcept;
   /// Compares the checksums of all spectra. Throws kCorrupt.
@@ -50,7 +51,7 @@ class RedshiftInputs {
   [[nodiscard]] TargetGroup read(std::size_t group) const;
   /// Fibres on the sky of all files, whichever targets are asked for; of more than kMostSkies, so
   /// many from first to last.
-  [[nodiscard]] std::size_t skies() const noexcept { return skies_.size(); }
+  [[nodiscard]] std::size_t skies() const noexcept { return skies_.ids.size(); }
   /// Up to `most` of them from `first` on.
   [[nodiscard]] TargetGroup read_skies(std::size_t first, std::size_t most) const;
 
@@ -73,6 +74,13 @@ class RedshiftInputs {
   };
   /// Where the spectra of a target are.
   using Rows = std::vector<At>;
+  /// Targets in the order in which they first appear.
+  struct Targets {
+    std::vector<std::int64_t> ids;
+    std::vector<Rows> rows;
+    std::unordered_map<std::int64_t, std::size_t> place;  ///< of an id among them
+    void add(std::int64_t id, At at);
+  };
   void open_files(const RedshiftJob& job, const Observer& observer);
   void index_targets(const RedshiftJob& job, const Observer& observer);
   void find_skies();
@@ -80,17 +88,14 @@ class RedshiftInputs {
   void make_tables();
   void coadd_tables();
   void stack_tables();
-  /// ids: of each of them.
-  [[nodiscard]] TargetGroup read_rows(std::span<const std::int64_t> ids,
-                                      std::span<const Rows> rows) const;
+  /// `count` of them from `first` on.
+  [[nodiscard]] TargetGroup read_some(const Targets& targets, std::size_t first,
+                                      std::size_t count) const;
 
   std::size_t group_ = kTargetsOfGroup;  ///< 1 where each spectrum has wavelengths of its own
   double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
-  std::vector<std::int64_t> ids_;
-  std::vector<Rows> rows_of_;
-  std::vector<std::int64_t> sky_ids_;
-  std::vector<Rows> skies_;
+  Targets asked_, skies_;
   std::vector<Grid> grids_;
 };
 
