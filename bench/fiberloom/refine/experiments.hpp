@@ -54,4 +54,22 @@ struct NeighbourExperiment {
 };
 void run(const NeighbourExperiment& experiment);
 
+/// Two slits of 40 fibres; and a slit of which one fibre has no fit in the PSF.
+struct SlitExperiment {
+  int frames = 10;
+  std::size_t nwave = 200;
+  double crosstalk = 0.01;  ///< overlap of the profiles of two neighbours
+  std::uint64_t seed = 1;
+};
+void run(const SlitExperiment& experiment);
+
+/// One spectrum on grids of several kinds; fibres that each move at a speed of their own.
+struct GridExperiment {
+  int frames = 10, nfiber = 25;
+  std::size_t nwave = 400;
+  double most_kms = 0.8;  ///< of the outermost fibres
+  std::uint64_t seed = 1;
+};
+void run(const GridExperiment& experiment);
+
 }  // namespace fiberloom::bench

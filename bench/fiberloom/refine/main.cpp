@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --model-variance, --reject, --trace-shifts, --wings and --fiber-correlation bring, against
-// the truth: bench_refine variance|cosmics|traces|wings|neighbours [options]. Frames of a DESI-like
-// camera of one bundle; truth, noise and hits are known.
+// What options of `fiberloom extract` bring, against the truth:
+// bench_refine variance|cosmics|traces|wings|neighbours|slits|grids [options]. Frames of a
+// DESI-like camera of a bundle or two; truth, noise and hits are known.
 #include <CLI/CLI.hpp>
 
 #include "bench/fiberloom/refine/experiments.hpp"
@@ -9,9 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace fiberloom::bench;
-  CLI::App app{
-      "What --model-variance, --reject, --trace-shifts, --wings and --fiber-correlation bring, "
-      "against the truth"};
+  CLI::App app{"What options of fiberloom extract bring, against the truth"};
   app.require_subcommand(1);
   VarianceExperiment variance;
   CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
@@ -47,6 +45,19 @@ int main(int argc, char** argv) {
   fifth->add_option("--bins", neighbours.nwave)->capture_default_str();
   fifth->add_option("--crosstalk", neighbours.crosstalk)->capture_default_str();
   fifth->add_option("--seed", neighbours.seed)->capture_default_str();
+  SlitExperiment slits;
+  CLI::App* sixth = app.add_subcommand("slits", "bundles of 40 fibres, a fibre without a fit");
+  sixth->add_option("--frames", slits.frames)->capture_default_str();
+  sixth->add_option("--bins", slits.nwave)->capture_default_str();
+  sixth->add_option("--crosstalk", slits.crosstalk)->capture_default_str();
+  sixth->add_option("--seed", slits.seed)->capture_default_str();
+  GridExperiment grids;
+  CLI::App* seventh = app.add_subcommand("grids", "kinds of grids, fibres' own velocities");
+  seventh->add_option("--frames", grids.frames)->capture_default_str();
+  seventh->add_option("--nspec", grids.nfiber)->capture_default_str();
+  seventh->add_option("--bins", grids.nwave)->capture_default_str();
+  seventh->add_option("--km-s", grids.most_kms)->capture_default_str();
+  seventh->add_option("--seed", grids.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     if (*first) run(variance);
@@ -54,6 +65,8 @@ int main(int argc, char** argv) {
     if (*third) run(traces);
     if (*fourth) run(wings);
     if (*fifth) run(neighbours);
+    if (*sixth) run(slits);
+    if (*seventh) run(grids);
   } catch (const loom::Error& error) {
     std::fprintf(stderr, "bench_refine: %s\n", error.what());
     return error.exit_code();

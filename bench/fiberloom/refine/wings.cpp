@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/fiberloom/refine/experiments.hpp"
+#include "bench/fiberloom/refine/pulls.hpp"
 #include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
@@ -22,22 +23,6 @@ namespace {
 constexpr int kFibers = 50;
 constexpr double kStep = 0.8, kFirst = 6000;
 constexpr std::size_t kStar = 24;  // the last of the first bundle
-
-/// Of (flux - R truth) / sigma, and of the difference itself relative to the truth.
-struct Pulls {
-  double n = 0, sum = 0, sum2 = 0, off = 0, light = 0;
-  void add(double flux, double expected, double ivar) {
-    const double pull = (flux - expected) * std::sqrt(ivar);
-    n += 1;
-    sum += pull;
-    sum2 += pull * pull;
-    off += flux - expected;
-    light += expected;
-  }
-  void print() const {
-    std::printf(" %+8.3f %7.3f %+9.3f %% |", sum / n, std::sqrt(sum2 / n), 100 * off / light);
-  }
-};
 
 struct Way {
   const char* name;
