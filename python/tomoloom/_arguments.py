@@ -53,6 +53,17 @@ def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
     return array
 
 
+def filter_weights(name: str, filter: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
+    """What the frequencies of a filter of one's own are multiplied by: of "custom2d" those of each of `count` angles."""
+    if (value is None) == (filter in ("custom", "custom2d")):
+        raise ValueError(f"{name}: goes with filter 'custom' and 'custom2d', which want it, got filter {filter!r}")
+    array = np.asarray(() if value is None else value, dtype=np.float64)
+    if array.ndim > (2 if filter == "custom2d" else 1) or array.ndim == 2 and array.shape[0] != count:
+        expected = f"[{count} angles][frequencies]" if filter == "custom2d" else "[frequencies]"
+        raise ValueError(f"{name}: expected an array {expected}, got shape {array.shape}")
+    return array.ravel()
+
+
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number in [low, high]."""
     try:

@@ -103,7 +103,8 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
 
 
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
-          filter_cutoff: float = 0.5, filter_order: float = 8.0, iterations: int = 100, blocks: int = 1, reg_par: float = 0.0,
+          filter_cutoff: float = 0.5, filter_order: float = 8.0, filter_weights: Any = None, iterations: int = 100,
+          blocks: int = 1, reg_par: float = 0.0,
           reg_edge: float = 1.0, gram: str = "rays", tilt: float = 0.0, sinograms: bool = False,
           threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
@@ -119,6 +120,10 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
     method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge, gram
         As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
         "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art".
+    filter_weights : array, optional
+        Of filter "custom" what each frequency of a padded line is multiplied by, ramp included, from 0 to below half a
+        cycle a pixel; of "custom2d" [angle][frequency]. The line has next_power_of_2(columns) points with "gridrec",
+        at least twice as many as columns with the others (an error says how many).
     tilt : float, optional
         Degrees that the axis is tilted along the beam; `center` is one for all rows then.
     """
@@ -133,7 +138,8 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "reg_par": arguments.number("reg_par", reg_par, 0),
                                "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram,
                                "tilt": arguments.number("tilt", tilt, -45, 45)})
-    return _core.recon(data, angles, centers.ravel(), bool(sinograms), options, arguments.threads(threads))
+    weights = arguments.filter_weights("filter_weights", filter, filter_weights, angles.size)
+    return _core.recon(data, angles, centers.ravel(), weights, bool(sinograms), options, arguments.threads(threads))
 
 
 def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Optional[Tuple[float, float]] = None,

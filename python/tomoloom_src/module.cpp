@@ -156,11 +156,12 @@ void require_angles(const Stack& stack, const std::vector<double>& theta) {
 }
 
 py::array recon(const Floats& data, const std::vector<double>& theta,
-                const std::vector<double>& centres, bool sinograms, const py::dict& options,
-                std::size_t threads) {
+                const std::vector<double>& centres, const std::vector<double>& filter_weights,
+                bool sinograms, const py::dict& options, std::size_t threads) {
   const Stack stack(data, sinograms);
   require_angles(stack, theta);
-  const ReconJob job = job_of(options);
+  ReconJob job = job_of(options);
+  job.filter.weights = filter_weights;
   const auto n = static_cast<py::ssize_t>(stack.columns);
   Floats out({static_cast<py::ssize_t>(stack.view.slices), n, n});
   const std::span<float> slices(out.mutable_data(), static_cast<std::size_t>(out.size()));

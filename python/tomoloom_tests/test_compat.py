@@ -44,10 +44,31 @@ def test_recon_takes_the_peers_arguments(integrals, theta):
     assert np.array_equal(middle, tomopy.recon(integrals, theta, np.full(3, 32.0), algorithm="gridrec"))
 
 
+def test_filters_of_ones_own(integrals, theta):
+    ones, rng = np.ones(64, dtype=np.float32), np.random.default_rng(3)
+    none = tomopy.recon(integrals, theta, 33.25, algorithm="gridrec", filter_name="none")
+    own = tomopy.recon(integrals, theta, 33.25, algorithm="gridrec", filter_name="custom", filter_par=ones)
+    assert np.array_equal(own, none)  # TomoPy's next power of two needs 32, and it does not look at more
+    sets = rng.uniform(0, 1, (120, 32)).astype(np.float32)
+    each = tomopy.recon(integrals, theta, 33.25, algorithm="gridrec", filter_name="custom2d", filter_par=sets)
+    same = tomopy.recon(integrals, theta, 33.25, algorithm="gridrec", filter_name="custom2d", filter_par=sets.ravel())
+    assert np.array_equal(each, same) and not np.array_equal(each, none)
+    line = tomoloom.recon(integrals, theta, 33.25, filter="custom", filter_weights=np.ones(64))
+    assert np.array_equal(line, tomoloom.recon(integrals, theta, 33.25, filter="none"))
+    for arguments in ({"filter": "custom"}, {"filter_weights": ones}, {"filter": "custom", "filter_weights": ones[:9]},
+                      {"filter": "custom", "filter_weights": sets}, {"filter": "custom2d", "filter_weights": sets[:9]},
+                      {"filter": "custom", "filter_weights": ones * np.nan}):
+        with pytest.raises(ValueError):
+            tomoloom.recon(integrals, theta, 33.25, **arguments)
+
+
 @pytest.mark.parametrize("kind, arguments", [
     (ValueError, {"algorithm": "gridcrec"}), (ValueError, {"algorithm": None}),
     (ValueError, {"algorithm": "gridrec", "num_iter": 3}), (ValueError, {"algorithm": "arts"}),
-    (NotImplementedError, {"algorithm": "gridrec", "filter_name": "custom"}),
+    (ValueError, {"algorithm": "gridrec", "filter_name": "custom"}),
+    (ValueError, {"algorithm": "gridrec", "filter_name": "customs"}),
+    (ValueError, {"algorithm": "gridrec", "filter_name": "custom", "filter_par": np.full(32, np.nan)}),
+    (ValueError, {"algorithm": "gridrec", "filter_name": "custom2d", "filter_par": np.ones((32, 33))}),
     (NotImplementedError, {"algorithm": "gridrec", "num_gridx": 20}),
 ])
 def test_what_is_not_there_says_so(integrals, theta, kind, arguments):

@@ -30,6 +30,23 @@ def _regularisation(algorithm: str, reg_par: Any, rays: int) -> Tuple[float, flo
     return max(first, 0.0), second
 
 
+def _filter(kwargs: Any, algorithm: str, angles: int, columns: int) -> Any:
+    """Name, cutoff, order and weights of TomoPy's filter_name and filter_par."""
+    name, given = kwargs.get("filter_name", "shepp"), np.asarray(kwargs.get("filter_par", (0.5, 8)), dtype=np.float32)
+    if name not in _core.filters:
+        raise ValueError(f"filter_name={name!r}: only {', '.join(_core.filters)} are there")
+    if name not in ("custom", "custom2d"):
+        cutoff, order = [float(value) for value in given.ravel()[:2]] + [0.5, 8.0][given.size:]
+        return name, cutoff, order, None
+    if algorithm == "gridrec":  # reads so many from the front, and what else there is not at all
+        half = max(16, 1 << (columns - 1).bit_length()) // 2
+        wanted = half * (angles if name == "custom2d" else 1)
+        if given.size < wanted or (given.ndim > 1 and given.shape != (angles, half)):
+            raise ValueError(f"filter_par: expected {wanted} weights of filter {name!r}, got an array of {given.shape}")
+        given = given.ravel()[:wanted]
+    return name, 0.5, 8.0, given
+
+
 def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = False, algorithm: Any = None,
           init_recon: Any = None, ncore: Optional[int] = None, nchunk: Any = None, **kwargs: Any) -> Floats:
     """Slices by algorithm "gridrec" (TomoPy's arrays), any other of TomoPy's, or tomoloom's own "exact" and "cgls".
@@ -47,14 +64,11 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
         raise NotImplementedError(f"num_gridx, num_gridy: only {columns}, the columns of tomo, is there")
     if init_recon is not None and "num_iter" in _TAKES[algorithm]:
         raise NotImplementedError("init_recon: iterations begin at 0, of mlem and osem at 1")
-    name = kwargs.get("filter_name", "shepp")
-    if name not in _core.filters:
-        raise NotImplementedError(f"filter_name={name!r}: only {', '.join(_core.filters)} are there")
-    given = [float(value) for value in np.ravel(kwargs.get("filter_par", (0.5, 8)))[:2]]
-    cutoff, order = given + [0.5, 8.0][len(given):]
+    name, cutoff, order, weights = _filter(kwargs, algorithm, np.size(theta), columns)
     weight, edge = _regularisation(algorithm, kwargs.get("reg_par"), columns * np.size(theta))
     return _recon(data, np.asarray(theta, dtype=np.float32), columns / 2 if center is None else center,
                   method=algorithm, filter=name, filter_cutoff=cutoff, filter_order=order,
+                  filter_weights=weights,
                   iterations=int(np.squeeze(kwargs.get("num_iter", 1))),
                   blocks=int(np.squeeze(kwargs.get("num_block", 1))), reg_par=weight, reg_edge=edge,
                   sinograms=bool(sinogram_order), threads=ncore)

@@ -57,6 +57,18 @@ void FrameSource::give_weights(std::vector<double> weights) {
   layout_.weight = of_those_there(std::move(weights));
 }
 
+void FrameSource::give_filter(std::vector<double> weights, bool each) {
+  const std::size_t sets = each ? projections() : 1;
+  if (weights.empty() || weights.size() % sets != 0) {
+    throw Error(kScanMismatch,
+                print("%s: --filter-weights: found %zu numbers, expected %s", layout_.path.c_str(),
+                      weights.size(),
+                      each ? print("as many for each of %zu projections", sets).c_str() : "some"));
+  }
+  layout_.filter = std::move(weights);
+  layout_.filter_sets = sets;
+}
+
 void FrameSource::give_flat_places(const std::vector<std::size_t>& places) {
   const std::size_t sets = places.size();
   const bool rises = std::is_sorted(places.begin(), places.end(), std::less_equal<>());

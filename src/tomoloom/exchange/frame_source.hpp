@@ -26,6 +26,8 @@ struct ScanLayout {
   std::vector<double> shift;            ///< columns that it is moved to the right first
   std::vector<double> weight;           ///< what it counts beside the others
   std::vector<std::uint32_t> flat_set;  ///< which of the flats' sets is its own
+  std::vector<double> filter;           ///< weights of a filter, of all projections or of each
+  std::size_t filter_sets = 1;          ///< of as many weights each: 1 or one a projection
   std::size_t flat_sets = 1;            ///< of as many frames each, one after the other
   AngleSource source = AngleSource::kTheta;
   bool counts = false;                    ///< 16-bit counts: read as they are, without a conversion
@@ -77,6 +79,8 @@ class FrameSource {
   void give_angles(std::vector<double> theta_deg);
   void give_shifts(std::vector<double> columns);
   void give_weights(std::vector<double> weights);
+  /// Of a filter, one set for all projections or one for each.
+  void give_filter(std::vector<double> weights, bool each);
   /// The axis' column, one a row. Throws kScanMismatch where they are not.
   void give_axis(std::vector<double> columns);
   /// The projections before which the sets of flats were taken, rising: each projection has the

@@ -86,12 +86,25 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
   keep(layout_.shift);
   keep(layout_.weight);
   keep(layout_.flat_set);
+  keep_filter();
   for (double& shift : layout_.shift) shift /= static_cast<double>(bin);
   if (whole.axis.empty()) return;
   layout_.axis.assign(layout_.rows, 0);
   for (std::size_t row = 0; row < layout_.rows * bin; ++row) {
     layout_.axis[row / bin] += choice.to_window(whole.axis[row]) / static_cast<double>(bin);
   }
+}
+
+/// Where each projection has a set of weights, those of the projections that are left.
+void ScanWindow::keep_filter() {
+  if (layout_.filter_sets == 1) return;
+  const std::vector<double> all = std::exchange(layout_.filter, {});
+  const std::size_t set = all.size() / layout_.filter_sets;
+  for (const std::size_t a : kept_) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(a * set);
+    layout_.filter.insert(layout_.filter.end(), from, from + static_cast<std::ptrdiff_t>(set));
+  }
+  layout_.filter_sets = kept_.size();
 }
 
 std::vector<std::size_t> ScanWindow::chunk(const std::string& name) const {

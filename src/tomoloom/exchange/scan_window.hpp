@@ -51,6 +51,7 @@ class ScanWindow final : public FrameSource {
   [[nodiscard]] std::uint64_t buffer_bytes() const noexcept override;
 
  private:
+  void keep_filter();
   /// Of neighbouring frames of the scan, to frame `at` of the block.
   void read_run(const std::string& name, std::size_t frame, std::size_t frames, std::size_t first,
                 std::size_t at, FrameBlock& out) const;

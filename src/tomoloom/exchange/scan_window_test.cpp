@@ -56,6 +56,19 @@ TEST(ScanWindow, LeavesOutColumnsAndProjections) {
   EXPECT_EQ(block.counts, (LargeVector<std::uint16_t>{1101, 1102, 1103}));
 }
 
+TEST(ScanWindow, WeightsOfAFilterGoWithTheirProjections) {
+  const auto left = [](std::vector<double> weights, bool each) {
+    auto scan = std::make_unique<Numbered>();
+    scan->give_filter(std::move(weights), each);
+    return ScanWindow(std::move(scan), {.skipped = {{1, 2}, {3, 4}}}).layout().filter;
+  };
+  EXPECT_EQ(left({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, true), (std::vector<double>{1, 2, 5, 6, 9, 10}));
+  EXPECT_EQ(left({1, 2, 3, 4}, false), (std::vector<double>{1, 2, 3, 4}));
+  Numbered scan;
+  EXPECT_EQ(thrown_by([&] { scan.give_filter({1, 2, 3, 4}, true); }).status, kScanMismatch);
+  EXPECT_EQ(thrown_by([&] { scan.give_filter({}, false); }).status, kScanMismatch);
+}
+
 TEST(ScanWindow, AveragesPixels) {
   const ScanWindow window(std::make_unique<Numbered>(), {.first_column = 1, .bin = 2});
   EXPECT_FALSE(window.layout().counts);

@@ -80,6 +80,7 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
   add(job.shifts, scan.layout().shift);
   add(job.weights, scan.layout().weight);
   add(job.centres, scan.layout().axis);
+  add(job.filter_weights, scan.layout().filter);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -94,10 +95,17 @@ GivenNumbers read_numbers(const ReconJob& job) {
   return {.theta = read(file ? job.theta : "", "an angle in degrees"),
           .shifts = read(job.shifts, "a number of columns"),
           .weights = read(job.weights, "a weight"),
-          .centres = read(job.centres, "a column")};
+          .centres = read(job.centres, "a column"),
+          .filter = read(job.filter_weights, "a weight of a frequency")};
 }
 
 void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan) {
+  if (takes_weights(job.filter.filter) == job.filter_weights.empty()) {
+    throw Error(Status::kUsage,
+                job.scan +
+                    ": --filter custom and custom2d go with --filter-weights FILE, others "
+                    "without");
+  }
   if (!job.theta.empty()) {
     const auto range = angles_of_range(job.theta, scan.projections());
     scan.give_angles(range ? *range : given.theta);
@@ -106,6 +114,9 @@ void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan
   if (!job.weights.empty()) scan.give_weights(given.weights);
   if (!job.centres.empty()) scan.give_axis(given.centres);
   if (!job.flats_at.empty()) scan.give_flat_places(job.flats_at);
+  if (!job.filter_weights.empty()) {
+    scan.give_filter(given.filter, job.filter.filter == Filter::kCustom2d);
+  }
 }
 
 std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {

@@ -20,12 +20,13 @@ namespace tomoloom {
 
 /// What the files of numbers hold that a job names; empty where it names none.
 struct GivenNumbers {
-  std::vector<double> theta, shifts, weights, centres;
+  std::vector<double> theta, shifts, weights, centres, filter;
 };
 /// Throws what reading texts throws.
 [[nodiscard]] GivenNumbers read_numbers(const ReconJob& job);
 
-/// The angles, shifts, weights and places of flats that the job gives. Throws kScanMismatch.
+/// The angles, shifts, weights, places of flats and weights of a filter that the job gives. Throws
+/// kScanMismatch; kUsage where the filter has weights and should have none, or none.
 void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan);
 
 /// Throws kScanMismatch where flats are wanted and there are none; warns of what is assumed.

@@ -97,7 +97,7 @@ const ReconRow kMethodRows[] = {
     {.key = "filter",
      .names = "--filter",
      .group = kReconstructionOptions,
-     .text = "as TomoPy names them",
+     .text = "as TomoPy names them; custom: --filter-weights; custom2d: the same for each angle",
      .field = filter_field},
     {.key = "filter_cutoff",
      .names = "--filter-cutoff",
@@ -113,6 +113,15 @@ const ReconRow kMethodRows[] = {
      .field = [](ReconJob& j) -> Field { return &j.filter.order; },
      .interval = between(0.1, 100),
      .shows_default = true},
+    {.key = "filter_weights",
+     .names = "--filter-weights",
+     .group = kReconstructionOptions,
+     .text =
+         "a text file with what each frequency of a padded line is multiplied by, ramp included, "
+         "from 0 to below half a cycle a pixel; of custom2d one set after the other, in the "
+         "order of the projections",
+     .field = [](ReconJob& j) -> Field { return &j.filter_weights; },
+     .value = "FILE"},
     {.key = "iterations",
      .names = "--iterations",
      .group = kReconstructionOptions,

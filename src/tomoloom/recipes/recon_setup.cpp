@@ -56,7 +56,9 @@ SlicePlan plan_of(const ReconJob& job, const ReconSummary& summary, Executor& ex
     geometry.columns = half.width;
     geometry.centre = half.centre;
   }
-  return plan_slices(job, std::move(geometry), executor);
+  ReconJob how = job;
+  if (takes_weights(how.filter.filter)) how.filter.weights = summary.layout.filter;
+  return plan_slices(how, std::move(geometry), executor);
 }
 
 /// Half acquisition wants a column, a direct method and angles over the whole turn. Throws

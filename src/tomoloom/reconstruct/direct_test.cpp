@@ -116,6 +116,31 @@ TEST(Direct, ExactIsTheBackProjectionThatItApproximates) {
   }
 }
 
+/// A set of weights for each angle is that angle's line multiplied by as much.
+TEST(Direct, WeightsOfAnAngleAreThoseOfItsLine) {
+  const Geometry geometry = half_turn(20, 9, 10.3);
+  const auto sinogram = phantom_sinogram(phantom("discs"), geometry);
+  const auto times = [](std::size_t a) { return static_cast<double>(1 << (a % 3)); };
+  auto scaled = sinogram;
+  for (std::size_t i = 0; i < scaled.size(); ++i) {
+    scaled[i] *= static_cast<float>(times(i / geometry.columns));
+  }
+  for (const bool exact : {true, false}) {
+    FilterChoice one{.filter = Filter::kCustom}, each{.filter = Filter::kCustom2d};
+    const std::size_t radii = (exact ? padded_line(geometry.columns) : 32) / 2;
+    for (std::size_t j = 0; j < radii; ++j)
+      one.weights.push_back(std::sin(1.0 + 0.2 * static_cast<double>(j)));
+    for (std::size_t a = 0; a < geometry.theta.size(); ++a) {
+      for (const double w : one.weights) each.weights.push_back(w * times(a));
+    }
+    const auto plan = [&](const FilterChoice& filter) {
+      return exact ? plan_exact(geometry, filter) : plan_gridrec(geometry, filter);
+    };
+    EXPECT_EQ(run(plan(each), sinogram), run(plan(one), scaled));
+    EXPECT_NE(run(plan(one), sinogram), run(plan(one), scaled));
+  }
+}
+
 TEST(Direct, UnevenAnglesAndOddWidthsAreWhatTheSumsSay) {
   Geometry geometry = half_turn(33, 40, 17.2);
   for (std::size_t a = 0; a < geometry.theta.size(); ++a) {

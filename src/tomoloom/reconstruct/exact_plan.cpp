@@ -63,15 +63,12 @@ std::size_t padded_line(std::size_t columns) { return fft::good_length(2 * colum
 
 GridPlan plan_exact(const Geometry& geometry, const FilterChoice& filter, const ExactChoice& choice,
                     Executor& executor) {
-  const std::size_t padded = padded_line(geometry.columns);
-  std::vector<double> size = bandlimited_ramp(padded);
-  for (std::size_t j = 0; j < size.size(); ++j) {
-    if (filter.filter == Filter::kNone) size[j] = 1;
-    size[j] *= filter_window(filter, static_cast<double>(j) / static_cast<double>(padded));
-  }
+  const FilterResponse size(filter, bandlimited_ramp(padded_line(geometry.columns)),
+                            geometry.theta.size());
   const std::vector<double> share = angle_shares(geometry);
   return plan_radial(
-      geometry, choice, [&](std::size_t a, std::size_t j) { return size[j] * share[a]; }, executor);
+      geometry, choice, [&](std::size_t a, std::size_t j) { return size.at(a, j) * share[a]; },
+      executor);
 }
 
 }  // namespace tomoloom

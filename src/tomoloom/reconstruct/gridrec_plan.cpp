@@ -64,18 +64,16 @@ void place(float at, int grid, const std::vector<float>& table, std::int32_t* co
 
 /// What a frequency is multiplied by, but for the angle's share, and how it is turned.
 struct Radial {
-  std::vector<double> size;
+  std::vector<double> ramp;
   std::vector<float> cosine, sine;
 };
 
-Radial radial_part(std::size_t radii, double centre, double n, const FilterChoice& filter) {
+Radial radial_part(std::size_t radii, double centre, double n) {
   const auto turn = static_cast<float>(2 * std::numbers::pi *
                                        static_cast<double>(static_cast<float>(centre)) / n);
   Radial part{std::vector<double>(radii), std::vector<float>(radii), std::vector<float>(radii)};
   for (std::size_t j = 1; j < radii; ++j) {
-    const double x = static_cast<double>(j) / n;
-    const double ramp = filter.filter == Filter::kNone ? 1 : 2 * x;
-    part.size[j] = ramp * filter_window(filter, x) * std::numbers::pi / n;
+    part.ramp[j] = 2 * (static_cast<double>(j) / n);
     const float phase = static_cast<float>(j) * turn;  // its rounding is the peer's
     part.cosine[j] = std::cos(phase);
     part.sine[j] = std::sin(phase);
@@ -94,7 +92,8 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter, Exec
   plan.first = half - pad;
   const std::vector<float> table = prolate_table();
   const auto n = static_cast<double>(grid);
-  const Radial radial = radial_part(plan.radii, geometry.centre, n, filter);
+  const Radial radial = radial_part(plan.radii, geometry.centre, n);
+  const FilterResponse response(filter, radial.ramp, plan.angles);
   double weights = 0;
   for (const double w : geometry.weight) weights += w;
   executor.run(plan.angles, [&](std::size_t a) {
@@ -109,7 +108,7 @@ GridPlan plan_gridrec(const Geometry& geometry, const FilterChoice& filter, Exec
       const auto r = static_cast<float>(j), origin = static_cast<float>(half);
       place(r * c + origin, static_cast<int>(grid), table, &plan.corner[2 * i], w);
       place(r * s + origin, static_cast<int>(grid), table, &plan.corner[2 * i + 1], w + plan.width);
-      const double size = radial.size[j] * share;
+      const double size = response.at(a, j) * std::numbers::pi / n * share;
       plan.coef[2 * i] = static_cast<float>(size * static_cast<double>(radial.cosine[j]));
       plan.coef[2 * i + 1] = static_cast<float>(size * static_cast<double>(-radial.sine[j]));
     }

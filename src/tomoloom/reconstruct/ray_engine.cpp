@@ -153,14 +153,9 @@ RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
       first += count;
     }
   }
-  const std::size_t n = forward_.length();
-  const std::vector<double> ramp = bandlimited_ramp(n);
-  for (std::size_t j = 0; j < n / 2; ++j) {
-    const double x = static_cast<double>(j) / static_cast<double>(n);
-    response_.push_back((choice.filter.filter == Filter::kNone ? 1 : ramp[j]) *
-                        filter_window(choice.filter, x) / static_cast<double>(n));
+  if (choice.method == RayMethod::kFbp) {
+    response_.emplace(choice.filter, bandlimited_ramp(forward_.length()), geometry.theta.size());
   }
-  response_.push_back(0);  // the highest frequency
 }
 
 template <class Real>
@@ -205,7 +200,9 @@ void RayEngine<Real>::filter(Real* sinogram, Executor& executor) const {
     Real* const line = sinogram + a * columns * kSlices;
     Real* const spectrum = forward_.run(line, 1, columns, work.data());
     for (std::size_t j = 0; j < n; ++j) {
-      const auto w = static_cast<Real>(share_[a] * response_[std::min(j, n - j)]);
+      const std::size_t k = std::min(j, n - j);  // nothing is left of the highest frequency
+      const double size = 2 * k == n ? 0 : response_->at(a, k) / static_cast<double>(n);
+      const auto w = static_cast<Real>(share_[a] * size);
       for (std::size_t l = 0; l < kSlices; ++l) spectrum[j * kSlices + l] *= w;
     }
     std::copy_n(back_.run(spectrum, 1, n, more.data()), columns * kSlices, line);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "loom/base/array.hpp"
@@ -96,7 +97,7 @@ class RayEngine {
   std::vector<RayPair<Real>> parts_;  ///< of each block
   std::vector<double> scale_;         ///< of each angle as they lie: sinograms are multiplied by it
   std::vector<double> share_;         ///< of each angle: of the half turn (kFbp), of a step (kArt)
-  std::vector<double> response_;      ///< of each frequency of a filtered line
+  std::optional<FilterResponse> response_;  ///< of kFbp
   const RayKernels<Real>& kernels_;
   fft::Plan<Real> forward_, back_;
   std::size_t seen_begin_ = 0, seen_end_;       ///< places in the stack, of rows solved for

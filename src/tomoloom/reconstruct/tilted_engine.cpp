@@ -33,15 +33,11 @@ TiltedEngine::TiltedEngine(const Geometry& geometry, const FilterChoice& filter,
       forward_(padded_line(geometry.columns), fft::Sign::kMinus, isa),
       back_(kPointsOfPixel * forward_.length(), fft::Sign::kPlus, isa),
       kernels_(ray_kernels<float>(isa)),
+      response_(filter, bandlimited_ramp(forward_.length()), geometry.theta.size()),
       lines_(geometry.theta.size() * points(geometry) * rows_),
       slice_(geometry.columns * geometry.columns * kRaySlices<float>) {
-  const std::size_t n = forward_.length();
-  const std::vector<double> ramp = bandlimited_ramp(n);
-  for (std::size_t j = 0; j < n / 2; ++j) {
-    const double x = static_cast<double>(j) / static_cast<double>(n);
-    response_.push_back(std::cos(geometry.tilt) * (filter.filter == Filter::kNone ? 1 : ramp[j]) *
-                        filter_window(filter, x) / static_cast<double>(n));
-  }
+  const double scale = std::cos(geometry.tilt) / static_cast<double>(forward_.length());
+  for (double& share : share_) share *= scale;
 }
 
 std::size_t TiltedEngine::group_bytes(const Geometry& geometry) noexcept {
@@ -76,7 +72,7 @@ void TiltedEngine::filter(const StackView& projections, std::size_t angle) {
     const float* const spectrum = forward_.run(line.data(), 1, columns, work.data());
     std::fill_n(fine.data(), fine.size(), 0.0F);
     for (std::size_t j = 0; j < n / 2; ++j) {
-      const auto w = static_cast<float>(share_[angle] * response_[j]);
+      const auto w = static_cast<float>(share_[angle] * response_.at(angle, j));
       const std::size_t below = (n - j) % n, to = (m - j) % m;
       for (std::size_t l = 0; l < kRows; ++l) {
         fine[j * kRows + l] = w * spectrum[j * kRows + l];

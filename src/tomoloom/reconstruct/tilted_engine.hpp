@@ -34,12 +34,12 @@ class TiltedEngine {
   void filter(const StackView& projections, std::size_t angle);
 
   Geometry geometry_;
-  std::size_t beside_;  ///< rows before the first slice's in lines_
-  std::size_t rows_;    ///< of lines_: a multiple of a group's
-  std::vector<double> share_;
-  std::vector<double> response_;  ///< of each frequency
+  std::size_t beside_;         ///< rows before the first slice's in lines_
+  std::size_t rows_;           ///< of lines_: a multiple of a group's
+  std::vector<double> share_;  ///< of each angle, with what all frequencies are multiplied by
   fft::Plan<float> forward_, back_;
   const RayKernels<float>& kernels_;
+  FilterResponse response_;
   Buffer<float> lines_;  ///< [angle][point][row]
   Buffer<float> slice_;  ///< [row][column] elements
 };

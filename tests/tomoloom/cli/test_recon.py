@@ -46,6 +46,26 @@ class Recon(Case):
                 seen.add(self.volume.read_bytes())
         self.assertEqual(len(seen), 16)
 
+    def test_a_filter_of_ones_own(self):
+        weights = self.out / "weights.txt"
+        def written(numbers):
+            weights.write_text("# a remark\n" + "\n".join(map(str, numbers)))
+            return "--filter-weights", weights
+        for method, frequencies in (("gridrec", 32), ("exact", 64), ("fbp", 64)):
+            shown = "--method", method, "--rows", "30:34"
+            self.recon(*shown, "--filter", "custom", *written([1] * frequencies), output=self.out / "own.h5")
+            self.recon(*shown, "--filter", "custom2d", *written([1] * 90 * frequencies), output=self.out / "each.h5")
+            self.recon(*shown, "--filter", "none")
+            for own in ("own.h5", "each.h5"):
+                self.ok("compare", self.out / own, self.volume, "--max-rms", 0)
+        for status, word, name, numbers in (
+                (20, "expected 64", "custom", [1] * 63), (20, "64 for each of 90 angles", "custom2d", [1] * 90),
+                (20, "90 projections", "custom2d", [1] * 64), (13, "line 3: found nan", "custom", [1, "nan"]),
+                (13, "line 2: found x", "custom", ["x"]), (20, "1e+20", "custom", [1e30] * 64),
+                (20, "expected some", "custom", []), (2, "--filter-weights", "shepp", [1] * 64)):
+            self.fails(status, word, "recon", self.scan, "-o", self.volume, "--filter", name, *written(numbers))
+        self.fails(2, "--filter-weights", "recon", self.scan, "-o", self.volume, "--filter", "custom2d")
+
     def test_iterations_of_every_kind(self):
         for words in (("mlem",), ("osem", "--blocks", 6), ("tv", "--reg-par", 0.001), ("sirt",), ("cgls",),
                       ("cgls", "--gram", "fft"), ("tv", "--reg-par", 0.001, "--gram", "fft"),

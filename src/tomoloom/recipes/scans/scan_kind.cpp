@@ -48,7 +48,8 @@ std::vector<std::string> input_files(const ReconJob& job) {
   add(job.flats);
   add(job.darks);
   std::error_code ignored;
-  for (const std::string& file : {job.theta, job.shifts, job.weights, job.centres}) {
+  for (const std::string& file :
+       {job.theta, job.shifts, job.weights, job.centres, job.filter_weights}) {
     if (fs::is_regular_file(file, ignored)) files.push_back(file);
   }
   return files;

@@ -100,7 +100,8 @@ TEST(ScanList, AFolderIsOneOfScansWhereItHasNoImages) {
 TEST(ScanKind, FilesOfNumbersAreInputs) {
   const loom::test::TempFolder folder;
   ReconJob job{.scan = folder.file("a.h5"), .output = folder.file("a_rec.h5")};
-  for (std::string* path : {&job.theta, &job.shifts, &job.weights, &job.centres}) {
+  for (std::string* path :
+       {&job.theta, &job.shifts, &job.weights, &job.centres, &job.filter_weights}) {
     *path = folder.file("numbers");
     std::ofstream(*path) << "1\n";
     const Task task = to_task("a", job, 1);
