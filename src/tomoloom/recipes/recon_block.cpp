@@ -196,20 +196,38 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
   return flaws;
 }
 
+PixelFlaws prepare_lines(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                         Executor& executor, LargeVector<float>& integrals) {
+  const PixelFlaws flaws = prepare_block(job, layout, block, executor, integrals);
+  if (job.acquisition == Acquisition::kHalf) {
+    widen(half_acquisition(layout.columns, *job.centre), integrals);
+  }
+  return flaws;
+}
+
+void finish_slices(const ReconJob& job, std::size_t image, std::span<float> slices,
+                   Executor& executor) {
+  const auto half = static_cast<double>(image / 2), middle = (static_cast<double>(image) - 1) / 2;
+  const bool peers = job.method == Method::kGridrec;  // whose axis is not in the middle
+  const std::size_t size = image * image;
+  executor.run(slices.size() / size, [&](std::size_t s) {
+    const std::span<float> slice = slices.subspan(s * size, size);
+    if (job.rings.width > 0) {
+      remove_rings(slice, image, peers ? half - 1 : middle, peers ? half : middle, job.rings);
+    }
+    if (job.mask > 0) mask_circle(slice, image, job.mask);
+  });
+}
+
 BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
                                          std::size_t image, SliceEngine& engine)
-    : job_(job), layout_(layout), engine_(engine), image_(image) {
-  if (job.acquisition == Acquisition::kHalf) {
-    half_ = half_acquisition(layout.columns, *job.centre);
-  }
-}
+    : job_(job), layout_(layout), engine_(engine), image_(image) {}
 
 void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
                               PixelFlaws& flaws, LargeVector<float>& out) {
-  const PixelFlaws own = prepare_block(job_, layout_, block, executor, integrals_);
+  const PixelFlaws own = prepare_lines(job_, layout_, block, executor, integrals_);
   flaws.blind += own.blind;
   flaws.saturated += own.saturated;
-  if (half_.width > 0) widen(half_, integrals_);
   const std::size_t slice = image_ * image_;
   out.resize(block.slices * slice);
   engine_.reconstruct({.data = integrals_.data() + block.before * image_,
@@ -220,15 +238,7 @@ void BlockReconstruction::run(const RawBlock& block, Executor& executor, const O
                        .after = block.rows - block.before - block.slices},
                       {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
                       [&](std::size_t) { stop_if_asked(observer); });
-  const auto half = static_cast<double>(image_ / 2), middle = (static_cast<double>(image_) - 1) / 2;
-  const bool peers = job_.method == Method::kGridrec;  // whose axis is not in the middle
-  executor.run(block.slices, [&](std::size_t s) {
-    const std::span<float> image = std::span<float>(out).subspan(s * slice, slice);
-    if (job_.rings.width > 0) {
-      remove_rings(image, image_, peers ? half - 1 : middle, peers ? half : middle, job_.rings);
-    }
-    if (job_.mask > 0) mask_circle(image, image_, job_.mask);
-  });
+  finish_slices(job_, image_, out, executor);
 }
 
 }  // namespace tomoloom

@@ -54,6 +54,14 @@ void straighten(std::span<float> integrals, const ScanLayout& layout, double lea
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, LargeVector<float>& integrals);
 
+/// The same as wide as slices are: half acquisition widens them.
+PixelFlaws prepare_lines(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                         Executor& executor, LargeVector<float>& integrals);
+
+/// Rings and what is outside the circle, of slices [slice][row][column], `image` wide.
+void finish_slices(const ReconJob& job, std::size_t image, std::span<float> slices,
+                   Executor& executor);
+
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
@@ -71,7 +79,6 @@ class BlockReconstruction {
   SliceEngine& engine_;
   LargeVector<float> integrals_;  ///< [angle][row][column]
   std::size_t image_;
-  HalfAcquisition half_;  ///< of width 0: projections are whole
 };
 
 }  // namespace tomoloom

@@ -14,6 +14,7 @@
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
+#include "tomoloom/reconstruct/shared_direct.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
@@ -209,16 +210,17 @@ void ReconSetup::set_axis(const Axis& axis) {
   rest_.centre_last = axis.last;
 }
 
-void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside) {
+void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside, std::size_t team) {
   plan_ = plan_of(job_, summary_, executor_);
   summary_.width = plan_.image();
   summary_.grid = plan_.grid ? plan_.grid->grid : plan_.image();
-  const MemoryPlan memory =
-      plan_memory(rest_, frames().layout(), plan_, std::min(kSlicesPerGroup, summary_.slices),
-                  {.beside = 2 * plan_.beside(),
-                   .buffers = source_->buffer_bytes() + beside,
-                   .before = phase_ ? phase_->bytes() : 0},
-                  threads, granted_);
+  const std::size_t slices = std::min(kSlicesPerGroup, summary_.slices);
+  if (team > 1 && plan_.grid) beside += SharedDirect::bytes(*plan_.grid, slices, team);
+  const MemoryPlan memory = plan_memory(rest_, frames().layout(), plan_, slices,
+                                        {.beside = 2 * plan_.beside(),
+                                         .buffers = source_->buffer_bytes() + beside,
+                                         .before = phase_ ? phase_->bytes() : 0},
+                                        threads, granted_);
   summary_.memory = memory.bytes;
   summary_.overlap = memory.overlap;
   summary_.spooled = source_->spools();

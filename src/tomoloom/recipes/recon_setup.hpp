@@ -50,9 +50,9 @@ class ReconSetup {
   /// Where it is, in the window; in place of find_axis(): who has looked found it here.
   [[nodiscard]] Axis axis() const noexcept;
   void set_axis(const Axis& axis);
-  /// Tables, and the memory of a run on so many threads that takes `beside` bytes more. Throws
-  /// kMemory.
-  void make_plan(std::size_t threads, std::uint64_t beside = 0);
+  /// Tables, and the memory of a run on so many threads that takes `beside` bytes more; `team`:
+  /// processes that share a block. Throws kMemory.
+  void make_plan(std::size_t threads, std::uint64_t beside = 0, std::size_t team = 1);
 
   [[nodiscard]] const ReconJob& job() const noexcept { return job_; }
   /// The same in rows and columns of the window, and what is left to do after the phase is

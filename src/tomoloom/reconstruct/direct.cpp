@@ -17,9 +17,6 @@ const GridKernels& grid_kernels(Isa isa) { return grid_kernels_of(isa); }
 namespace {
 
 constexpr std::size_t kAnglesPerTask = 4, kSliceRowsPerTask = 4;
-/// Grid rows that are filled side by side: each sample is read (rows + width - 1)/rows times, and
-/// the rows should stay in the second-level cache (8 of 1536 elements are 1.6 MB).
-constexpr std::size_t kRowsPerTask = 8;
 
 std::size_t margin(const GridPlan& plan) { return static_cast<std::size_t>(plan.width) + 1; }
 std::size_t row_elements(const GridPlan& plan) { return plan.grid + 2 * margin(plan); }
@@ -58,22 +55,24 @@ std::size_t DirectEngine::thread_bytes(const GridPlan& plan) noexcept {
 
 void DirectEngine::reconstruct(const StackView& projections, const VolumeView& slices,
                                Executor& executor) {
-  transform_projections(projections, executor);
-  fill_grid(executor);
-  transform_columns(slices, projections.slices, executor);
+  transform_projections(projections, {0, plan_.angles}, executor);
+  fill_grid({0, plan_.grid}, executor);
+  transform_columns(slices, projections.slices, {0, plan_.image}, executor);
 }
 
-void DirectEngine::transform_projections(const StackView& projections, Executor& executor) {
-  const std::size_t tasks = (plan_.angles + kAnglesPerTask - 1) / kAnglesPerTask;
+void DirectEngine::transform_projections(const StackView& projections, const Stretch& angles,
+                                         Executor& executor) {
+  const std::size_t tasks = (angles.size() + kAnglesPerTask - 1) / kAnglesPerTask;
   executor.run(tasks, [&](std::size_t task) {
     line_work_.with([&](float* work) {
       float* const line = work;
       work += plan_.columns * kElementFloats;
-      const std::size_t end = std::min(plan_.angles, (task + 1) * kAnglesPerTask);
-      for (std::size_t a = task * kAnglesPerTask; a < end; ++a) {
+      const std::size_t end = std::min(angles.end, angles.first + (task + 1) * kAnglesPerTask);
+      for (std::size_t a = angles.first + task * kAnglesPerTask; a < end; ++a) {
         std::array<const float*, kSlicesPerGroup> rows{};
         for (std::size_t s = 0; s < projections.slices; ++s) {
-          rows[s] = projections.data + a * projections.angle_stride + s * projections.slice_stride;
+          rows[s] = projections.data + (a - angles.first) * projections.angle_stride +
+                    s * projections.slice_stride;
         }
         kernels_.gather(rows.data(), projections.slices, plan_.columns, line);
         const float* const spectrum = line_.run(line, 1, plan_.columns, work);
@@ -84,13 +83,18 @@ void DirectEngine::transform_projections(const StackView& projections, Executor&
   });
 }
 
-void DirectEngine::fill_grid(Executor& executor) {
-  const std::size_t blocks = (plan_.grid + kRowsPerTask - 1) / kRowsPerTask;
-  executor.run(blocks, [&](std::size_t task) {
+void DirectEngine::fill_grid(const Stretch& rows, Executor& executor) {
+  const std::size_t all = (plan_.grid + kRowsPerTask - 1) / kRowsPerTask;
+  std::vector<std::size_t> blocks;
+  for (std::size_t task = 0; task < all; ++task) {
     // from the middle outward: the middle has most of the samples, and late tasks should be short
-    const std::size_t away = (task + 1) / 2, middle = blocks / 2;
-    const std::size_t block = task % 2 == 0 ? middle + away : middle - away;
-    row_work_.with([&](float* work) { fill_rows(block % blocks, work); });
+    const std::size_t away = (task + 1) / 2, middle = all / 2;
+    const std::size_t block = (task % 2 == 0 ? middle + away : middle - away) % all;
+    const std::size_t row = block * kRowsPerTask;
+    if (row >= rows.first && row < rows.end) blocks.push_back(block);
+  }
+  executor.run(blocks.size(), [&](std::size_t task) {
+    row_work_.with([&](float* work) { fill_rows(blocks[task], work); });
   });
 }
 
@@ -134,18 +138,17 @@ void DirectEngine::fill_rows(std::size_t block, float* work) {
 }
 
 void DirectEngine::transform_columns(const VolumeView& slices, std::size_t count,
-                                     Executor& executor) {
-  const std::size_t tasks = (plan_.image + kSliceRowsPerTask - 1) / kSliceRowsPerTask;
+                                     const Stretch& cut, Executor& executor) {
+  const std::size_t tasks = (cut.size() + kSliceRowsPerTask - 1) / kSliceRowsPerTask;
   executor.run(tasks, [&](std::size_t task) {
     column_work_.with([&](float* work) {
-      const std::size_t end = std::min(plan_.image, (task + 1) * kSliceRowsPerTask);
-      for (std::size_t k = task * kSliceRowsPerTask; k < end; ++k) {
+      const std::size_t end = std::min(cut.end, cut.first + (task + 1) * kSliceRowsPerTask);
+      for (std::size_t k = cut.first + task * kSliceRowsPerTask; k < end; ++k) {
         const float* const line =
             grid_.run(half_.data() + k * kElementFloats, plan_.image, plan_.grid, work);
         std::array<float*, kSlicesPerGroup> rows{};
         for (std::size_t s = 0; s < count; ++s) {
-          rows[s] =
-              slices.data + s * slices.slice_stride + (plan_.image - 1 - k) * slices.row_stride;
+          rows[s] = slices.data + s * slices.slice_stride + (cut.end - 1 - k) * slices.row_stride;
         }
         kernels_.scatter(line, plan_.grid, plan_.first, plan_.scale_u.data(), plan_.image,
                          rows.data(), count);

@@ -74,31 +74,41 @@ FL_LANE_HD void add_point(const float* sample, const std::int32_t* corner, const
   }
 }
 
-/// What falls on these rows of an angle.
-template <class V, int W, bool Mirror, class Lanes>
-FL_LANE_HD void add_angle(const SpreadView& view, std::size_t angle, const GridRows& rows,
-                          long turn, const Lanes& lanes) {
-  constexpr double sign = Mirror ? -1 : 1;
-  const double slope = sign * view.slope[angle];
-  // radii whose rows can meet ours: slope j within the rows and a kernel's width
-  const double low = static_cast<double>(rows.first + turn - W - 1);
-  const double high = static_cast<double>(rows.end + turn + W + 1);
-  double from = Mirror ? 1 : 0, to = static_cast<double>(view.radii) - 1;
+/// Frequencies [first, end) of an angle.
+struct Radii {
+  std::size_t first = 0, end = 0;
+};
+
+/// Those whose rows can meet rows [first, end): `slope` j, with the sign of Mirror, within them and
+/// a kernel's width.
+FL_LANE_HD static inline Radii radii_on_rows(double slope, long first, long end, long width,
+                                             std::size_t radii, bool mirror) {
+  const double low = static_cast<double>(first - width - 1);
+  const double high = static_cast<double>(end + width + 1);
+  double from = mirror ? 1 : 0, to = static_cast<double>(radii) - 1;
   if (slope > 1e-9 || slope < -1e-9) {
     const double a = low / slope, b = high / slope;
     const double least = a < b ? a : b, most = a < b ? b : a;
     from = from < least ? least : from;
     to = most < to ? most : to;
   } else if (low > 0 || high < 0) {
-    return;
+    return {};
   }
-  if (from > to) return;
-  auto j = static_cast<std::size_t>(from);
-  const auto end = static_cast<std::size_t>(to) + 1;
-  if (Mirror && j < 1) j = 1;
+  if (from > to) return {};
+  const auto j = static_cast<std::size_t>(from);
+  return {mirror && j < 1 ? 1 : j, static_cast<std::size_t>(to) + 1};
+}
+
+/// What falls on these rows of an angle.
+template <class V, int W, bool Mirror, class Lanes>
+FL_LANE_HD void add_angle(const SpreadView& view, std::size_t angle, const GridRows& rows,
+                          long turn, const Lanes& lanes) {
+  constexpr double sign = Mirror ? -1 : 1;
+  const Radii radii = radii_on_rows(sign * view.slope[angle], rows.first + turn, rows.end + turn, W,
+                                    view.radii, Mirror);
   const float* const samples =
       view.samples + (2 * angle + (Mirror ? 1 : 0)) * view.radii * kElementFloats;
-  for (; j < end; ++j) {
+  for (std::size_t j = radii.first; j < radii.end; ++j) {
     const std::size_t i = angle * view.radii + j;
     add_point<V, W, Mirror>(samples + j * kElementFloats, view.corner + 2 * i,
                             view.weight + 2 * W * i, rows, turn, lanes);

@@ -46,10 +46,26 @@ class Ranks(InputCase):
             summary = json.loads((self.out / "s.json").read_text())
             self.assertEqual((summary["ranks"], summary["threads"]), (ranks, ranks))
             self.assertLessEqual(summary["memory"]["peak_bytes"], summary["memory"]["estimate_bytes"])  # of rank 0, MPI included
-            self.assertEqual("2 of 7 ranks have nothing to do" in said, ranks == 7, said)
+            self.assertEqual("made by up to 2 ranks together" in said, ranks == 7, said)
         folder = self.out / "slices"
         self.run_ranks(2, "recon", self.scan, "-o", folder, "--format", "tiff", "--rows", "3:80", "--threads", 1)
         self.assertEqual(len(list(folder.iterdir())), 77)
+
+    def test_more_ranks_than_slices_share_them(self):
+        volume = self.out / "v.h5"
+        for rows, method, counts in ((1, "exact", (2, 6)), (3, "gridrec", (4,)), (3, "exact", (5,))):
+            words = ("--rows", f"40:{40 + rows}", "--method", method, "--stripe", "sf", "--threads", 1)
+            self.ok("recon", self.scan, "-o", volume, *words)
+            alone = volume.read_bytes()
+            for ranks in counts:
+                volume.unlink()
+                said = self.run_ranks(ranks, "recon", self.scan, "-o", volume, "--json", self.out / "s.json", *words)
+                self.assertEqual(volume.read_bytes(), alone, (rows, method, ranks))
+                self.assertIn(f"made by up to {ranks} ranks together", said)
+                summary = json.loads((self.out / "s.json").read_text())
+                self.assertLessEqual(summary["memory"]["peak_bytes"], summary["memory"]["estimate_bytes"])
+        said = self.run_ranks(3, "recon", self.scan, "-o", volume, "--rows", "40:41", "--method", "cgls", "--iterations", 2)
+        self.assertIn("2 of 3 ranks have nothing to do", said)
 
     def test_a_tilted_axis_has_its_rows_on_every_rank(self):
         scan, volume = self.out / "tilted.h5", self.out / "v.h5"

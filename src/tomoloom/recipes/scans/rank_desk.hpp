@@ -32,6 +32,7 @@ enum Tag : int {
   kTagDone,       ///< to it: RankDone
   kTagFailed,     ///< to it: status, errno, message
   kTagAlive,      ///< both ways
+  kTagTeam,       ///< between ranks that share a block: numbers
   kTagEnd         ///< from rank 0: the volume is there
 };
 
@@ -49,6 +50,7 @@ struct RankWork {
   int isa = 0;  ///< the lowest of all
   Axis axis;
   std::vector<SliceBlock> blocks;
+  int team_first = 0, team_size = 1;  ///< ranks that have the same block
 };
 
 struct RankDone {

@@ -18,7 +18,9 @@
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_scan.hpp"
 #include "tomoloom/recipes/scans/rank_desk.hpp"
+#include "tomoloom/recipes/scans/rank_shares.hpp"
 #include "tomoloom/recipes/scans/rank_volume.hpp"
+#include "tomoloom/recipes/scans/team_block.hpp"
 
 namespace tomoloom::scans {
 namespace {
@@ -26,22 +28,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// The blocks of each rank: parts of the list as long as each other, so that what a rank reads lies
-/// together.
-std::vector<std::vector<SliceBlock>> share_out(const std::vector<SliceBlock>& blocks,
-                                               std::size_t ranks) {
-  std::vector<std::vector<SliceBlock>> shares(ranks);
-  const std::size_t busy = std::min(ranks, blocks.size());
-  for (std::size_t r = 0; r < busy; ++r) {
-    shares[r].assign(blocks.begin() + static_cast<std::ptrdiff_t>(r * blocks.size() / busy),
-                     blocks.begin() + static_cast<std::ptrdiff_t>((r + 1) * blocks.size() / busy));
-  }
-  return shares;
-}
-
 Bytes work_bytes(const RankWork& work) {
   WireWriter writer;
-  writer(work.isa, work.axis.first, work.axis.last, work.blocks);
+  writer(work.isa, work.axis.first, work.axis.last, work.blocks, work.team_first, work.team_size);
   return writer.take();
 }
 
@@ -57,6 +46,7 @@ class RankScan {
         silence_s_(silence_s),
         post_(desk_),
         arrivals_(desk_),
+        mail_(desk_, ranks.size()),
         heard_(static_cast<std::size_t>(ranks.size()), Clock::now()),
         isa_(static_cast<int>(active_isa())) {}
 
@@ -106,7 +96,7 @@ class RankScan {
       ranks_.send(letter->to, letter->tag, std::move(letter->bytes));
       moved = true;
     }
-    while (const auto message = ranks_.receive()) {
+    while (auto message = ranks_.receive()) {
       hear(*message);
       moved = true;
     }
@@ -123,7 +113,7 @@ class RankScan {
     if (!moved && ranks_.unsent() == 0) std::this_thread::sleep_for(1ms);
   }
 
-  void hear(const RankMessage& message) {
+  void hear(RankMessage& message) {
     heard_[static_cast<std::size_t>(message.from)] = Clock::now();
     switch (message.tag) {
       case kTagHello:
@@ -142,6 +132,8 @@ class RankScan {
         return hear_done(from_bytes<RankDone>(message.bytes));
       case kTagFailed:
         return hear_failed(message);
+      case kTagTeam:
+        return mail_.arrive(message.from, std::move(message.bytes));
       case kTagEnd:
         return desk_.change([&] { ended_ = true; });
       default:
@@ -157,7 +149,7 @@ class RankScan {
   void hear_work(std::span<const std::byte> bytes) {
     RankWork work;
     WireReader reader(bytes);
-    reader(work.isa, work.axis.first, work.axis.last, work.blocks);
+    reader(work.isa, work.axis.first, work.axis.last, work.blocks, work.team_first, work.team_size);
     reader.finish();
     desk_.change([&] { work_ = std::move(work); });
   }
@@ -223,10 +215,16 @@ class RankScan {
     if (!work.blocks.empty()) {
       const Observer own = own_observer();
       ReconSetup setup(job_, executor_, own);
-      setup.open_rows(work.blocks);
+      RankLink link(mail_, {work.team_first, work.team_size}, ranks_.rank());
+      const bool alone = link.members() == 1;
+      alone ? setup.open_rows(work.blocks) : open_lines(setup, work.blocks.front(), link);
       setup.set_axis(work.axis);
-      setup.make_plan(executor_.concurrency(), 2 * kPieceBytes);
-      BlockRun(setup, own).run(work.blocks, post_, executor_);
+      setup.make_plan(executor_.concurrency(), 2 * kPieceBytes, link.members());
+      if (alone) {
+        BlockRun(setup, own).run(work.blocks, post_, executor_);
+      } else {
+        make_block_together(setup, work.blocks.front(), link, post_, executor_, own);
+      }
       const ReconSummary& s = setup.summary();
       done = {s.flaws, s.read, s.compute, s.write, done.threads, s.memory, s.overlap, s.spooled};
     }
@@ -243,12 +241,15 @@ class RankScan {
     setup.open_rows(setup.blocks());
     make_folder_of(job_.output);
     setup.find_axis();
-    setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0);
+    setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0,
+                    largest_team(job_, setup.blocks().size(), others + 1));
     SharedVolume volume(
         open_volume(job_, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on()));
     try {
-      const auto shares = share_out(blocks_left(setup, volume, own), others + 1);
-      if (job_.search == AxisSearch::kNone && !shares[0].empty()) setup.open_rows(shares[0]);
+      const auto shares = share_out(blocks_left(setup, volume, own), others + 1, takes_teams(job_));
+      if (job_.search == AxisSearch::kNone && !shares[0].blocks.empty()) {
+        setup.open_rows(shares[0].blocks);
+      }
       hand_out(shares, setup.axis());
       make_volume(setup, shares, volume, own);
     } catch (const Error& error) {
@@ -264,12 +265,23 @@ class RankScan {
     return 2 * setup.blocks().front().count * width * width * wide * wide * sizeof(float) +
            2 * kPieceBytes;
   }
-  void hand_out(const std::vector<std::vector<SliceBlock>>& shares, const Axis& axis) {
+  void hand_out(const std::vector<Share>& shares, const Axis& axis) {
+    int most = 1;
     for (std::size_t r = 0; r < shares.size(); ++r) {
-      result_.idle += shares[r].empty() ? 1 : 0;
+      const Share& share = shares[r];
+      result_.idle += share.blocks.empty() ? 1 : 0;
+      most = std::max(most, share.team.size);
       if (r == 0) continue;
-      const RankWork work{.isa = static_cast<int>(active_isa()), .axis = axis, .blocks = shares[r]};
+      const RankWork work{.isa = static_cast<int>(active_isa()),
+                          .axis = axis,
+                          .blocks = share.blocks,
+                          .team_first = share.team.first,
+                          .team_size = share.team.size};
       desk_.post({static_cast<int>(r), kTagWork, work_bytes(work)});
+    }
+    if (most > 1) {
+      observer_.info(
+          print("a block of %zu slices is made by up to %d ranks together", kSlicesPerGroup, most));
     }
     if (result_.idle > 0) {
       observer_.info(
@@ -278,8 +290,8 @@ class RankScan {
                 result_.idle, shares.size(), kSlicesPerGroup));
     }
   }
-  void make_volume(ReconSetup& setup, const std::vector<std::vector<SliceBlock>>& shares,
-                   SharedVolume& volume, const Observer& own) {
+  void make_volume(ReconSetup& setup, const std::vector<Share>& shares, SharedVolume& volume,
+                   const Observer& own) {
     ReconSummary& summary = setup.summary();
     const std::size_t slice = summary.width * summary.width;
     std::atomic<std::size_t> slices = summary.resumed;
@@ -305,11 +317,13 @@ class RankScan {
       wrote(done - std::exchange(before, done));
     };
     std::size_t pixels = 0;
-    for (const auto& share : shares) {
-      for (const SliceBlock& block : share) pixels += block.count * summary.layout.columns;
+    for (int r = 0; r < ranks_.size(); ++r) {
+      const Share& share = shares[static_cast<std::size_t>(r)];
+      if (!share.heads(r)) continue;
+      for (const SliceBlock& block : share.blocks) pixels += block.count * summary.layout.columns;
     }
     try {
-      BlockRun(setup, counting).run(shares[0], volume, executor_);
+      run_own(setup, shares[0], volume, counting);
       desk_.wait([&] { return done_.size() + 1 == shares.size(); });
       arrivals_.close();
     } catch (...) {
@@ -327,6 +341,16 @@ class RankScan {
     check_flaws(job_, summary.flaws, setup.settle_flaws(pixels), own);
     volume.commit();
     result_.recon = summary;
+  }
+  /// Rank 0's part, which it writes itself.
+  void run_own(ReconSetup& setup, const Share& share, SliceSink& volume, const Observer& own) {
+    if (share.team.size == 1) {
+      BlockRun(setup, own).run(share.blocks, volume, executor_);
+      return;
+    }
+    RankLink link(mail_, share.team, 0);
+    open_lines(setup, share.blocks.front(), link);
+    make_block_together(setup, share.blocks.front(), link, volume, executor_, own);
   }
   void add_up(ReconSummary& summary) {
     result_.threads = executor_.concurrency();
@@ -351,6 +375,7 @@ class RankScan {
   RankDesk desk_;
   BlockPost post_;
   Arrivals arrivals_;
+  TeamMail mail_;
   std::vector<Clock::time_point> heard_;
   Clock::time_point told_ = Clock::now();
   RanksRecon result_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One scan by all ranks of a job: each reads and reconstructs blocks of rows that lie together,
-// rank 0 alone writes. The bytes are those of one process, since the blocks are.
+// rank 0 alone writes; of more ranks than blocks several share one. The bytes are those of one
+// process, since the blocks are.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace tomoloom::scans {
 struct RanksRecon {
   ReconSummary recon;  ///< times and flaws of all ranks together, memory of the one that takes most
   std::size_t threads = 0;  ///< of all ranks
-  int idle = 0;             ///< ranks beyond the number of blocks
+  int idle = 0;             ///< ranks beyond the number of blocks, where those are not shared
 };
 
 /// All ranks call it, with the same job. Rank 0 returns what became of it, or throws what
