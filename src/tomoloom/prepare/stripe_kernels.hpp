@@ -44,8 +44,9 @@ struct StripeKernels {
   /// `panel` holds k * kPanel numbers.
   void (*multiply)(const Product& product, float* panel);
   void (*fit)(const ColumnFit& fit);
-  /// out[x] = sum over kTaps lines of tap * line[x].
-  void (*filter)(const float* const* lines, const float* taps, std::size_t n, float* out);
+  /// out[x] = sum over kTaps lines of tap * line[x], with two sets of taps.
+  void (*filter_pair)(const float* const* lines, const float* first_taps, const float* second_taps,
+                      std::size_t n, float* first, float* second);
   /// values[x] = (values[x] + first[x]) (values[x] + second[x]), sums and factors rounded once;
   /// least[x] the least of them so far.
   void (*corrected_product)(float* values, const double* first, const double* second, std::size_t n,

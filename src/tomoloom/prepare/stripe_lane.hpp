@@ -138,18 +138,43 @@ struct StripeTable {
     }
   }
 
-  static void filter(const float* const* lines, const float* taps, std::size_t n, float* out) {
+  /// `Packs` packs from x on, side by side: each sum waits for the one before.
+  template <std::size_t Packs>
+  static void filter_packs(const float* const* lines, const float* first_taps,
+                           const float* second_taps, std::size_t x, float* first, float* second) {
+    V a[Packs], b[Packs];
+    for (std::size_t i = 0; i < Packs; ++i) a[i] = b[i] = V(0);
+    FL_UNROLL
+    for (std::size_t t = 0; t < kTaps; ++t) {
+      const V smooth(first_taps[t]), rough(second_taps[t]);
+      for (std::size_t i = 0; i < Packs; ++i) {
+        const V value = V::load(lines[t] + x + i * width);
+        a[i] = fma(smooth, value, a[i]);
+        b[i] = fma(rough, value, b[i]);
+      }
+    }
+    for (std::size_t i = 0; i < Packs; ++i) {
+      a[i].store(first + x + i * width);
+      b[i].store(second + x + i * width);
+    }
+  }
+  static void filter_pair(const float* const* lines, const float* first_taps,
+                          const float* second_taps, std::size_t n, float* first, float* second) {
     std::size_t x = 0;
+    for (; x + 2 * width <= n; x += 2 * width) {
+      filter_packs<2>(lines, first_taps, second_taps, x, first, second);
+    }
     for (; x + width <= n; x += width) {
-      V sum(0);
-      FL_UNROLL
-      for (std::size_t t = 0; t < kTaps; ++t) sum = fma(V(taps[t]), V::load(lines[t] + x), sum);
-      sum.store(out + x);
+      filter_packs<1>(lines, first_taps, second_taps, x, first, second);
     }
     for (; x < n; ++x) {
-      float sum = 0;
-      for (std::size_t t = 0; t < kTaps; ++t) sum += taps[t] * lines[t][x];
-      out[x] = sum;
+      float a = 0, b = 0;
+      for (std::size_t t = 0; t < kTaps; ++t) {
+        a += first_taps[t] * lines[t][x];
+        b += second_taps[t] * lines[t][x];
+      }
+      first[x] = a;
+      second[x] = b;
     }
   }
 
@@ -183,7 +208,7 @@ struct StripeTable {
   }
 
   static constexpr StripeKernels table() {
-    return {running_medians, multiply, fit, filter, corrected_product, add_line};
+    return {running_medians, multiply, fit, filter_pair, corrected_product, add_line};
   }
 };
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <functional>
+#include <span>
+#include <vector>
 
+#include "loom/base/array.hpp"
 #include "tomoloom/prepare/stripe_kinds.hpp"
 
 namespace tomoloom {
@@ -44,121 +47,177 @@ Taps synthesis(std::size_t phase) {
   return taps;
 }
 
-struct Plane {
-  std::size_t rows = 0, columns = 0;
-  std::vector<float> v;
-  [[nodiscard]] const float* row(std::size_t r) const { return &v[r * columns]; }
-  [[nodiscard]] float* row(std::size_t r) { return &v[r * columns]; }
-};
-
-Plane plane_of(std::size_t rows, std::size_t columns) {
-  return {rows, columns, std::vector<float>(rows * columns)};
-}
-
 std::size_t mirrored(std::ptrdiff_t i, std::size_t n) {
   const auto period = static_cast<std::ptrdiff_t>(2 * n);
   i = ((i % period) + period) % period;
   return static_cast<std::size_t>(i < static_cast<std::ptrdiff_t>(n) ? i : period - 1 - i);
 }
 
-/// Along columns, so from row to row: smooth and rough.
-std::array<Plane, 2> analyse_down(const Plane& in) {
-  static const Analysis kFilters;
-  const StripeKernels& kernels = stripe_kernels();
-  const std::size_t n = (in.rows + kTaps - 1) / 2;
-  std::array<Plane, 2> out{plane_of(n, in.columns), plane_of(n, in.columns)};
-  for (std::size_t o = 0; o < n; ++o) {
-    Lines lines{};
-    for (std::size_t j = 0; j < kTaps; ++j) {
-      const auto at = static_cast<std::ptrdiff_t>(2 * o + 1) - static_cast<std::ptrdiff_t>(j);
-      lines[j] = in.row(mirrored(at, in.rows));
-    }
-    kernels.filter(lines.data(), kFilters.smooth.data(), in.columns, out[0].row(o));
-    kernels.filter(lines.data(), kFilters.rough.data(), in.columns, out[1].row(o));
-  }
-  return out;
-}
+std::size_t analysed(std::size_t n) { return (n + kTaps - 1) / 2; }
+/// Of which one may be too many.
+std::size_t synthesised(std::size_t half) { return 2 * half - kTaps + 2; }
 
-/// Along rows: points of even and of odd number as two lines, over which the taps take turns.
-std::array<Plane, 2> analyse_across(const Plane& in) {
-  static const Analysis kFilters;
-  const StripeKernels& kernels = stripe_kernels();
-  const std::size_t n = (in.columns + kTaps - 1) / 2, before = kHalf - 1;
-  std::array<Plane, 2> out{plane_of(in.rows, n), plane_of(in.rows, n)};
-  std::vector<float> even(n + before), odd(n + before);
-  Lines lines{};
-  for (std::size_t q = 0; q < kHalf; ++q) {
-    lines[2 * q] = odd.data() + before - q;
-    lines[2 * q + 1] = even.data() + before - q;
+/// What a plane is taken apart to: four planes [rows][columns], smooth along both axes or rough
+/// along one or both.
+struct Level {
+  std::size_t from_rows = 0, from_columns = 0;  ///< of what is taken apart
+  std::size_t rows = 0, columns = 0;
+  std::size_t stride = 0;  ///< of `smooth`: wide enough for what is synthesised in its place
+  float* smooth = nullptr;
+  float* horizontal = nullptr;  ///< rough along angles
+  float* vertical = nullptr;    ///< rough along columns: stripes are in it
+  float* diagonal = nullptr;
+};
+
+/// All levels in one piece of memory.
+class Pyramid {
+ public:
+  Pyramid(std::size_t rows, std::size_t columns, std::size_t count) {
+    std::size_t size = 0;
+    for (std::size_t l = 0; l < count; ++l) {
+      const Level level{.from_rows = rows,
+                        .from_columns = columns,
+                        .rows = analysed(rows),
+                        .columns = analysed(columns),
+                        .stride = analysed(columns) + 1};
+      levels_.push_back(level);
+      rows = level.rows;
+      columns = level.columns;
+      size += rows * (level.stride + 3 * columns);
+    }
+    memory_ = Buffer<float>(size);
+    float* at = memory_.data();
+    for (Level& level : levels_) {
+      const std::size_t plane = level.rows * level.columns;
+      level.smooth = at;
+      level.horizontal = at + level.rows * level.stride;
+      level.vertical = level.horizontal + plane;
+      level.diagonal = level.vertical + plane;
+      at = level.diagonal + plane;
+    }
   }
-  for (std::size_t r = 0; r < in.rows; ++r) {
-    const float* const from = in.row(r);
+  [[nodiscard]] const std::vector<Level>& levels() const noexcept { return levels_; }
+
+ private:
+  std::vector<Level> levels_;
+  Buffer<float> memory_;
+};
+
+/// Lines of a row's work, in the cache.
+class RowWork {
+ public:
+  explicit RowWork(std::size_t columns) : even_(columns + kTaps), odd_(columns + kTaps) {}
+
+  /// A row -> smooth and rough. Points of even and of odd number are two lines, over which the taps
+  /// take turns.
+  void analyse(const float* from, std::size_t columns, float* smooth, float* rough) {
+    static const Analysis kFilters;
+    const std::size_t n = analysed(columns), before = kHalf - 1;
+    Lines lines{};
+    for (std::size_t q = 0; q < kHalf; ++q) {
+      lines[2 * q] = odd_.data() + before - q;
+      lines[2 * q + 1] = even_.data() + before - q;
+    }
     const auto beyond = [&](std::size_t i) {
       const auto at = 2 * (static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(before));
-      even[i] = from[mirrored(at, in.columns)];
-      odd[i] = from[mirrored(at + 1, in.columns)];
+      even_[i] = from[mirrored(at, columns)];
+      odd_[i] = from[mirrored(at + 1, columns)];
     };
     for (std::size_t i = 0; i < before; ++i) beyond(i);
-    for (std::size_t m = 0; m < in.columns / 2; ++m) {
-      even[before + m] = from[2 * m];
-      odd[before + m] = from[2 * m + 1];
+    float* const even = even_.data() + before;
+    float* const odd = odd_.data() + before;
+    for (std::size_t m = 0; m < columns / 2; ++m) {
+      even[m] = from[2 * m];
+      odd[m] = from[2 * m + 1];
     }
-    for (std::size_t i = before + in.columns / 2; i < even.size(); ++i) beyond(i);
-    kernels.filter(lines.data(), kFilters.smooth.data(), n, out[0].row(r));
-    kernels.filter(lines.data(), kFilters.rough.data(), n, out[1].row(r));
+    for (std::size_t i = before + columns / 2; i < n + before; ++i) beyond(i);
+    kernels_.filter_pair(lines.data(), kFilters.smooth.data(), kFilters.rough.data(), n, smooth,
+                         rough);
   }
-  return out;
-}
 
-Plane synthesise_down(const Plane& smooth, const Plane& rough) {
-  static const std::array<Taps, 2> kFilters{synthesis(0), synthesis(1)};
-  const StripeKernels& kernels = stripe_kernels();
-  Plane out = plane_of(2 * smooth.rows - kTaps + 2, smooth.columns);
-  for (std::size_t r = 0; r < out.rows; ++r) {
+  /// Smooth and rough, n points each -> synthesised(n) of a row.
+  void synthesise(const float* smooth, const float* rough, std::size_t n, float* to) {
     Lines lines{};
     for (std::size_t q = 0; q < kHalf; ++q) {
-      lines[q] = smooth.row(r / 2 + kHalf - 1 - q);
-      lines[kHalf + q] = rough.row(r / 2 + kHalf - 1 - q);
+      lines[q] = smooth + kHalf - 1 - q;
+      lines[kHalf + q] = rough + kHalf - 1 - q;
     }
-    kernels.filter(lines.data(), kFilters[r % 2].data(), out.columns, out.row(r));
-  }
-  return out;
-}
-
-Plane synthesise_across(const Plane& smooth, const Plane& rough) {
-  static const std::array<Taps, 2> kFilters{synthesis(0), synthesis(1)};
-  const StripeKernels& kernels = stripe_kernels();
-  Plane out = plane_of(smooth.rows, 2 * smooth.columns - kTaps + 2);
-  const std::size_t n = out.columns / 2;
-  std::vector<float> even(n), odd(n);
-  for (std::size_t r = 0; r < out.rows; ++r) {
-    Lines lines{};
-    for (std::size_t q = 0; q < kHalf; ++q) {
-      lines[q] = smooth.row(r) + kHalf - 1 - q;
-      lines[kHalf + q] = rough.row(r) + kHalf - 1 - q;
-    }
-    kernels.filter(lines.data(), kFilters[0].data(), n, even.data());
-    kernels.filter(lines.data(), kFilters[1].data(), n, odd.data());
-    float* const to = out.row(r);
-    for (std::size_t m = 0; m < n; ++m) {
+    const std::size_t pairs = synthesised(n) / 2;
+    float* const even = even_.data();
+    float* const odd = odd_.data();
+    kernels_.filter_pair(lines.data(), phases()[0].data(), phases()[1].data(), pairs, even, odd);
+    for (std::size_t m = 0; m < pairs; ++m) {
       to[2 * m] = even[m];
       to[2 * m + 1] = odd[m];
     }
   }
-  return out;
+
+  [[nodiscard]] static const std::array<Taps, 2>& phases() {
+    static const std::array<Taps, 2> kFilters{synthesis(0), synthesis(1)};
+    return kFilters;
+  }
+
+ private:
+  const StripeKernels& kernels_ = stripe_kernels();
+  std::vector<float> even_, odd_;
+};
+
+using RowOf = std::function<const float*(std::size_t)>;
+
+/// Along angles row by row, and each such row along itself at once, while it is in the cache.
+void analyse(const Level& level, const RowOf& row_of, RowWork& work) {
+  static const Analysis kFilters;
+  const StripeKernels& kernels = stripe_kernels();
+  std::vector<float> smooth(level.from_columns), rough(level.from_columns);
+  for (std::size_t o = 0; o < level.rows; ++o) {
+    Lines lines{};
+    for (std::size_t j = 0; j < kTaps; ++j) {
+      const auto at = static_cast<std::ptrdiff_t>(2 * o + 1) - static_cast<std::ptrdiff_t>(j);
+      lines[j] = row_of(mirrored(at, level.from_rows));
+    }
+    kernels.filter_pair(lines.data(), kFilters.smooth.data(), kFilters.rough.data(),
+                        level.from_columns, smooth.data(), rough.data());
+    const std::size_t at = o * level.columns;
+    work.analyse(smooth.data(), level.from_columns, level.smooth + o * level.stride,
+                 level.vertical + at);
+    work.analyse(rough.data(), level.from_columns, level.horizontal + at, level.diagonal + at);
+  }
 }
 
-Plane cropped(const Plane& in, std::size_t rows, std::size_t columns) {
-  Plane out = plane_of(rows, columns);
-  for (std::size_t r = 0; r < rows; ++r) std::copy_n(in.row(r), columns, out.row(r));
-  return out;
+/// Rows of what the level was made of, two at a time: `row(r)` is where row r goes, with room for
+/// one number too many; nullptr: nobody wants it.
+void synthesise(const Level& level, const std::function<float*(std::size_t)>& row, RowWork& work) {
+  const StripeKernels& kernels = stripe_kernels();
+  const std::size_t columns = synthesised(level.columns);
+  constexpr std::size_t kRing = 8;  // rows along themselves that are at hand
+  std::vector<float> smooth(kRing * columns), rough(kRing * columns), spare(columns);
+  for (std::size_t r = 0; r < level.rows; ++r) {
+    const std::size_t slot = r % kRing * columns, at = r * level.columns;
+    work.synthesise(level.smooth + r * level.stride, level.vertical + at, level.columns,
+                    &smooth[slot]);
+    work.synthesise(level.horizontal + at, level.diagonal + at, level.columns, &rough[slot]);
+    if (r + 1 < kHalf) continue;
+    const std::size_t pair = r + 1 - kHalf;
+    float* const even = row(2 * pair);
+    float* const odd = row(2 * pair + 1);
+    if (even == nullptr && odd == nullptr) continue;
+    Lines lines{};
+    for (std::size_t q = 0; q < kHalf; ++q) {
+      lines[q] = &smooth[(r - q) % kRing * columns];
+      lines[kHalf + q] = &rough[(r - q) % kRing * columns];
+    }
+    kernels.filter_pair(lines.data(), RowWork::phases()[0].data(), RowWork::phases()[1].data(),
+                        columns, even == nullptr ? spare.data() : even,
+                        odd == nullptr ? spare.data() : odd);
+  }
 }
 
-/// Takes from a plane what lies in the Gaussian around frequency 0 along its rows' axis.
-void damp(Plane& plane, double sigma) {
+/// Takes from the vertical details what lies in the Gaussian around frequency 0 along angles.
+void damp(const Level& level, double sigma) {
+  const std::span<float> plane(level.vertical, level.rows * level.columns);
   const std::vector<float> low =
-      through_band(gaussian_band(plane.rows, sigma, Shift::kSpectrum), plane.v, plane.columns);
-  for (std::size_t i = 0; i < plane.v.size(); ++i) plane.v[i] -= low[i];
+      through_band(gaussian_band(level.rows, sigma, Shift::kSpectrum), plane, level.columns);
+  for (std::size_t i = 0; i < plane.size(); ++i) plane[i] -= low[i];
 }
 
 }  // namespace
@@ -169,30 +228,39 @@ void wavelet(Sinogram& s, std::size_t level, double sigma) {
         std::ceil(std::log2(static_cast<double>(std::max(s.angles, s.columns)))));
   }
   const std::size_t padded = s.angles + s.angles / 8, shift = (padded - s.angles) / 2;
-  Plane plane = plane_of(padded, s.columns);
-  std::copy(s.values.begin(), s.values.end(),
-            plane.v.begin() + static_cast<std::ptrdiff_t>(shift * s.columns));
-  struct Details {
-    Plane horizontal, vertical, diagonal;
-  };
-  std::vector<Details> details;
+  const Pyramid pyramid(padded, s.columns, level);
+  const std::vector<Level>& levels = pyramid.levels();
+  RowWork work(s.columns + kTaps);
+  const std::vector<float> empty(s.columns, 0);
   for (std::size_t l = 0; l < level; ++l) {
-    auto [smooth, rough] = analyse_down(plane);  // along angles
-    auto [aa, ad] = analyse_across(smooth);
-    auto [da, dd] = analyse_across(rough);
-    details.push_back({std::move(da), std::move(ad), std::move(dd)});
-    plane = std::move(aa);
+    analyse(
+        levels[l],
+        [&](std::size_t r) -> const float* {
+          if (l > 0) return levels[l - 1].smooth + r * levels[l - 1].stride;
+          return r < shift || r >= shift + s.angles ? empty.data() : &s.at(r - shift, 0);
+        },
+        work);
+    damp(levels[l], sigma);
   }
-  for (Details& d : details) damp(d.vertical, sigma);
-  for (std::size_t l = level; l-- > 0;) {
-    const Details& d = details[l];
-    const Plane a = cropped(plane, d.horizontal.rows, d.horizontal.columns);
-    const Plane smooth = synthesise_across(a, d.vertical);
-    const Plane rough = synthesise_across(d.horizontal, d.diagonal);
-    plane = synthesise_down(smooth, rough);
+  for (std::size_t l = level; l-- > 1;) {
+    const Level& to = levels[l - 1];
+    synthesise(
+        levels[l], [&](std::size_t r) { return r < to.rows ? to.smooth + r * to.stride : nullptr; },
+        work);
   }
+  // of an odd width each row has a number too many
+  const std::size_t wide = synthesised(levels[0].columns);
+  std::vector<float> aside(wide == s.columns ? 0 : s.angles * wide);
+  float* const out = aside.empty() ? s.values.data() : aside.data();
+  synthesise(
+      levels[0],
+      [&](std::size_t r) {
+        return r < shift || r >= shift + s.angles ? nullptr : out + (r - shift) * wide;
+      },
+      work);
+  if (aside.empty()) return;
   for (std::size_t a = 0; a < s.angles; ++a) {
-    std::copy_n(&plane.v[(a + shift) * plane.columns], s.columns, &s.at(a, 0));
+    std::copy_n(&aside[a * wide], s.columns, &s.at(a, 0));
   }
 }
 
