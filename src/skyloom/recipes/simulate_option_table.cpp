@@ -443,21 +443,4 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
 
 std::span<const OptionRow<SimulateJob>> simulate_option_rows() { return kSimulateRows; }
 
-void check_ground(const SimulateJob& job) {
-  if (!job.schedule.empty()) return;
-  const auto refuse = [](const char* what) { throw Error(Status::kUsage, what); };
-  if (!job.simulation.stretches.empty()) {
-    refuse("--intervals: expected --schedule, whose scans have them");
-  }
-  if (job.simulation.atmosphere.any()) {
-    refuse("--atmosphere, --atmosphere-load: expected --schedule, a telescope on the ground");
-  }
-  if (!job.simulation.mount.nods.steps_deg.empty()) {
-    refuse("--elnod: expected --schedule, a telescope on the ground");
-  }
-  if (job.simulation.ground.any() || !job.ground_map.empty()) {
-    refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
-  }
-}
-
 }  // namespace skyloom
