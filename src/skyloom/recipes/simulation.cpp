@@ -20,6 +20,9 @@ void check_ground(const SimulateJob& job) {
   if (!job.simulation.mount.nods.steps_deg.empty()) {
     refuse("--elnod: expected --schedule, a telescope on the ground");
   }
+  if (job.simulation.mount.modulation.any()) {
+    refuse("--elevation-modulation: expected --schedule, a telescope on the ground");
+  }
   if (job.simulation.ground.any() || !job.ground_map.empty()) {
     refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
   }

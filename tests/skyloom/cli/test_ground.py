@@ -107,6 +107,24 @@ class Ground(InputCase):
         self.fails(2, "--elnod: expected --schedule", "simulate", *maps, "--elnod", "1,0")
         self.fails(2, "--atmosphere-load", "simulate", *maps, "--atmosphere-load", 1)
 
+    def test_elevations_go_up_and_down_where_that_is_asked_for(self):
+        scan = ("--schedule", self.schedule, *DATA, "--no-noise", "--atmosphere-load", 3, "--elevation-modulation", 0.1)
+        heights = []
+        for more in ((), ("--modulation-sine", "--modulation-amplitude", 0.5)):
+            name = self.out / f"data{len(heights)}"
+            self.ok("simulate", *scan, *more, "-o", name, "--maps", self.out / f"maps{len(heights)}", *MAPS)
+            self.ok("map", *sorted(name.glob("*.h5")), "-o", self.out / f"again{len(heights)}", *MAPS)
+            heights.append([row[0] for row in read_map(self.out / f"maps{len(heights)}/binned.fits")[0] if row[0] > -1e30])
+            for file in NAMES:
+                self.assertEqual((self.out / f"again{len(heights) - 1}/{file}.fits").read_bytes(),
+                                 (self.out / f"maps{len(heights) - 1}/{file}.fits").read_bytes(), file)
+        self.assertNotEqual(*heights)
+        maps = ("--maps", self.out / "m")
+        self.fails(2, "the mount has 1 (--elevation-rate)", "simulate", *scan[:-1], 0.04, *maps, "--modulation-amplitude", 8)
+        self.fails(2, "--elevation-acceleration", "simulate", *scan[:-1], 2, *maps)
+        self.fails(2, "below 90", "simulate", *scan[:-1], 0.001, *maps, "--modulation-amplitude", 45)
+        self.fails(2, "--elevation-modulation: expected --schedule", "simulate", *maps, "--elevation-modulation", 0.1)
+
     def test_faults_have_their_codes_and_one_line(self):
         out = ("--maps", self.out / "m")
         self.fails(10, "none.txt", "simulate", "--schedule", self.out / "none.txt", *out)
