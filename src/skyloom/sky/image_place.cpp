@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "loom/base/print.hpp"
+#include "skyloom/foundation.hpp"
 
 namespace skyloom {
 
