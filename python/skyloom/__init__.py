@@ -22,6 +22,7 @@ from ._pointing import pointing as pointing
 from ._pointing import stokes_weights as stokes_weights
 from ._simulate import FocalPlane as FocalPlane
 from ._simulate import hexagon as hexagon
+from ._simulate import make_schedule as make_schedule
 from ._simulate import name_uid as name_uid
 from ._simulate import noise_psd as noise_psd
 from ._simulate import satellite_scan as satellite_scan
@@ -29,5 +30,5 @@ from ._simulate import simulate as simulate
 from ._simulate import simulate_noise as simulate_noise
 
 __all__ = ["ArgumentError", "FocalPlane", "Maps", "NoGoodDataError", "Observation", "SkyloomError", "UNSEEN",
-           "__version__", "hexagon", "make_maps", "name_uid", "noise_psd", "pixels", "pointing", "satellite_scan",
-           "simulate", "simulate_noise", "stokes_weights"]
+           "__version__", "hexagon", "make_maps", "make_schedule", "name_uid", "noise_psd", "pixels", "pointing",
+           "satellite_scan", "simulate", "simulate_noise", "stokes_weights"]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated data as arrays: focal planes, scans, noise, and all of a satellite's observations."""
-from typing import Any, List, NamedTuple, Optional, Tuple
+"""Simulated data as arrays: focal planes, scans, schedules, noise, and all observations of a satellite or from the ground."""
+import os
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _core
@@ -83,32 +85,73 @@ def name_uid(name: str) -> int:
     return _core.name_uid(str(name))
 
 
-def simulate(sky: Any = None, *, nest: bool = True, threads: Optional[int] = None, **options: Any) -> List[Observation]:
-    """Observations of a satellite: what `skyloom simulate` writes, as arrays.
+def make_schedule(patch: Union[str, Sequence[str]], **options: Any) -> str:
+    """A schedule of scans from the ground: the text that `skyloom schedule` writes, for `simulate(schedule=...)`.
+
+    Parameters
+    ----------
+    patch : str, or list of str
+        "NAME,WEIGHT,LON,LAT,WIDTH" or "NAME,WEIGHT,LON1,LAT1,LON2,LAT2", degrees (ICRS).
+    start, stop, site_name, telescope, latitude, longitude, height, elevation_min, elevation_max, pole, pole_step,
+    pole_minutes, sun_angle, moon_angle, sun_elevation, scan_minutes, gap : optional
+        What the command line calls --start and so on.
+    """
+    return _core.schedule(arguments.texts({"patch": [patch] if isinstance(patch, str) else list(patch), **options}))
+
+
+def _sky(name: str, sky: Any, nest: bool) -> "npt.NDArray[np.float32]":
+    """[pixel, NESTED][I, Q, U] of a map of I, or of I, Q, U; of None no pixels."""
+    if sky is None:
+        return np.zeros((0, 3), dtype=np.float32)
+    rows = np.atleast_2d(arguments.real(name, sky))
+    if rows.ndim != 2 or rows.shape[0] not in (1, 3):
+        raise ValueError(f"{name}: expected a map of I, or of I, Q, U, got shape {np.shape(sky)}")
+    values = np.zeros((rows.shape[1], 3), dtype=np.float32)
+    order = slice(None) if nest else _core.ring_numbers(rows.shape[1])
+    for k, row in enumerate(rows):
+        values[:, k] = np.where(np.abs(row) < 1e30, row, 0)[order]
+    return values
+
+
+def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] = None,
+             focal_plane: Union[str, "os.PathLike[str]", None] = None, ground_map: Any = None, nest: bool = True,
+             threads: Optional[int] = None, **options: Any) -> List[Observation]:
+    """Observations of a satellite, or from the ground: what `skyloom simulate` writes, as arrays.
 
     Parameters
     ----------
     sky : array [I, Q, U][pixel] or [pixel], optional
         HEALPix map of what is seen, K; values that are not numbers, or UNSEEN, count as 0.
+    schedule : str or path, optional
+        Scans from the ground instead of a satellite's, one observation each: a file, or the text of one
+        (`make_schedule`). Their turnarounds are in `shared_flags`, left out by `shared_mask`.
+    focal_plane : path, optional
+        Detectors of an HDF5 file of TOAST's instead of the hexagon's.
+    ground_map : array [pixel], optional
+        HEALPix map of the horizon, seen from the ground as well: longitude is -azimuth, latitude elevation.
     nest : bool
-        False: the sky is RING.
+        False: the maps are RING.
     pixels, width, rate, leakage, observations, minutes, spin_minutes, spin_angle, precession_minutes, precession_angle,
-    year, hwp_rpm, net, fknee, fmin, slope, no_noise, realization : optional
+    year, follow_earth, hwp_rpm, frame, start, net, fknee, fmin, slope, dipole, no_noise, realization : optional
     common_net, common_fknee, common_fmin, common_slope, common_by, common_coupling, common_spread, common_fixed : optional
+    gain_drift, gain_walk, glitch_rate, glitch_height, glitch_decay : optional
+    scan_rate, mount_rate, scan_acceleration, elnod, elnod_at, elevation_rate, elevation_acceleration, elevation_modulation,
+    modulation_amplitude, modulation_sine, sun_close, intervals, ut1, atmosphere, atmosphere_load, atmosphere_height, atmosphere_outer, atmosphere_cell, wind, wind_from, ground_signal,
+    ground_harmonics : optional
+        What the command line calls --pixels and so on; the last ones ask for a schedule.
     common_also : list of str, optional
-        What the command line calls --pixels and so on.
     """
-    values = np.zeros((0, 3), dtype=np.float32)
-    if sky is not None:
-        rows = np.atleast_2d(arguments.real("sky", sky))
-        if rows.ndim != 2 or rows.shape[0] not in (1, 3):
-            raise ValueError(f"sky: expected a map of I, or of I, Q, U, got shape {np.shape(sky)}")
-        values = np.zeros((rows.shape[1], 3), dtype=np.float32)
-        order = slice(None) if nest else _core.ring_numbers(rows.shape[1])
-        for k, row in enumerate(rows):
-            values[:, k] = np.where(np.abs(row) < 1e30, row, 0)[order]
-    found = _core.simulate(values, arguments.texts(options), arguments.threads(threads))
-    plane = hexagon(found["pixels"], found["width"] if found["pixels"] > 1 else 1.0)
-    return [Observation(one["boresight"], plane.quats, one["signal"], rate=found["rate"], weights=one["weights"],
-                        names=plane.names, leakage=found["leakage"], gamma=plane.gamma,
-                        hwp_angle=one.get("hwp_angle"), noise=one["noise"], name=one["name"]) for one in found["observations"]]
+    files = {}
+    if schedule is not None:
+        text = os.fspath(schedule)
+        files["schedule_text" if "\n" in text else "schedule"] = text
+    if focal_plane is not None:
+        files["focal_plane"] = os.fspath(focal_plane)
+    found = _core.simulate(_sky("sky", sky, nest), arguments.texts(options), files, _sky("ground_map", ground_map, nest),
+                           arguments.threads(threads))
+    plane = found["detectors"]
+    return [Observation(one["boresight"], plane["quats"], one["signal"], rate=found["rate"], weights=one["weights"],
+                        names=plane["names"], leakage=plane["leakage"], gamma=plane["gamma"],
+                        shared_flags=one.get("shared_flags"), shared_mask=one.get("shared_mask", 255),
+                        intervals=one.get("intervals"), hwp_angle=one.get("hwp_angle"), noise=one["noise"], name=one["name"])
+            for one in found["observations"]]

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "skyloom/pointing/focal_plane.hpp"
+
 namespace skyloom::python {
 
 namespace py = pybind11;
@@ -46,6 +48,9 @@ inline void look_for_signals() {
   const py::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
+
+/// names, quats, gamma, leakage, uids of its detectors.
+py::dict detectors_of(const FocalPlane& plane);
 
 void add_pointing(py::module_& m);
 void add_maps(py::module_& m);

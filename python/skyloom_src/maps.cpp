@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps of arrays, and arrays of a simulated satellite.
+// Maps of arrays, and arrays of a simulated satellite or of scans from the ground.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,7 +12,9 @@
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/schedule_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
+#include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/tod/array_tod.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
@@ -287,17 +289,40 @@ py::dict observation_of(const SimulatedTod& source, std::size_t number, std::siz
   out["start"] = about.start_s;
   out["signal"] = signal;
   out["boresight"] = quaternions;
+  if (const auto motion = source.motion(number)) {
+    Input<std::uint8_t> flags(static_cast<py::ssize_t>(n), motion->flags.data());
+    out["shared_flags"] = flags;
+    out["shared_mask"] = kSharedMask;
+    if (!about.stretches.empty()) {
+      py::list intervals;
+      for (const Stretch& one : about.stretches) {
+        intervals.append(py::make_tuple(one.first, one.end));
+      }
+      out["intervals"] = intervals;
+    }
+  }
   if (has_plate(boresight)) {
     out["hwp_angle"] = Doubles(static_cast<py::ssize_t>(n), boresight.row(kPlateAngle));
   }
   return out;
 }
 
-py::dict simulate(const Input<float>& sky, const py::dict& options, std::size_t threads) {
+/// `files`: schedule, schedule_text, focal_plane, where they are there; `ground`: a map of the
+/// horizon as `sky` is one.
+py::dict simulate(const Input<float>& sky, const py::dict& options, const py::dict& files,
+                  const Input<float>& ground, std::size_t threads) {
   auto job = job_of(simulate_option_rows(), options);
-  check_ground(job);
-  job.simulation.noise = !job.no_noise;
-  const SimulatedTod source(job.simulation, sky_of(sky));
+  const auto file = [&](const char* name) {
+    return files.contains(name) ? files[name].cast<std::string>() : std::string();
+  };
+  job.schedule = file("schedule");
+  job.focal_plane = file("focal_plane");
+  if (const std::string text = file("schedule_text"); !text.empty()) {
+    job.simulation.schedule =
+        std::make_shared<const GroundSchedule>(parse_schedule(text, "schedule"));
+  }
+  job.simulation.ground.map = sky_of(ground);
+  const SimulatedTod source(simulation_of(job), sky_of(sky));
   py::dict out;
   py::list observations;
   for (std::size_t i = 0; i < source.observations(); ++i) {
@@ -305,10 +330,26 @@ py::dict simulate(const Input<float>& sky, const py::dict& options, std::size_t 
   }
   out["observations"] = observations;
   out["rate"] = job.simulation.plane.rate_hz;
-  out["pixels"] = job.simulation.plane.pixels;
-  out["width"] = job.simulation.plane.width_deg;
-  out["leakage"] = job.simulation.plane.leakage;
+  out["detectors"] = detectors_of(source.observation(0).plane);
   return out;
+}
+
+std::string schedule(const py::dict& options) {
+  const auto job = job_of(schedule_option_rows(), options);
+  const py::gil_scoped_release release;
+  Observer observer;
+  observer.stop_requested = [] {
+    look_for_signals();
+    return false;
+  };
+  return schedule_text(make_schedule(job, observer));
+}
+
+template <class Job>
+py::list keys_of(std::span<const OptionRow<Job>> rows) {
+  py::list keys;
+  for (const auto& row : rows) keys.append(std::string(row.key));
+  return keys;
 }
 
 }  // namespace
@@ -326,12 +367,10 @@ void add_maps(py::module_& m) {
       .def("set_noise", &Observed::set_noise);
   m.def("make_maps", &make_maps);
   m.def("simulate", &simulate);
-  py::list keys;
-  for (const auto& row : map_option_rows()) keys.append(std::string(row.key));
-  m.attr("map_options") = keys;
-  py::list simulated;
-  for (const auto& row : simulate_option_rows()) simulated.append(std::string(row.key));
-  m.attr("simulate_options") = simulated;
+  m.def("schedule", &schedule);
+  m.attr("map_options") = keys_of(map_option_rows());
+  m.attr("simulate_options") = keys_of(simulate_option_rows());
+  m.attr("schedule_options") = keys_of(schedule_option_rows());
 }
 
 }  // namespace skyloom::python

@@ -67,17 +67,23 @@ py::array simulate_noise(const std::vector<double>& frequencies, const Doubles& 
   return out;
 }
 
-py::dict hexagon_of(std::size_t pixels, double width, double leakage, double rate) {
-  const FocalPlane plane =
-      hexagon({.pixels = pixels, .width_deg = width, .rate_hz = rate, .leakage = leakage});
+py::object exception_of(const Error& error) {
+  return loom::python::make_error("skyloom._errors", error.what(), error.exit_code(),
+                                  std::string(exit_code_name(error.status())));
+}
+
+}  // namespace
+
+py::dict detectors_of(const FocalPlane& plane) {
   const auto n = static_cast<py::ssize_t>(plane.detectors.size());
-  Doubles places({n, py::ssize_t{4}}), gamma(n);
+  Doubles places({n, py::ssize_t{4}}), gamma(n), leakage(n);
   py::list names, uids;
   for (std::size_t d = 0; d < plane.detectors.size(); ++d) {
     const Detector& detector = plane.detectors[d];
     const double place[] = {detector.place.x, detector.place.y, detector.place.z, detector.place.w};
     std::copy_n(place, 4, places.mutable_data() + 4 * d);
     gamma.mutable_data()[d] = detector.gamma;
+    leakage.mutable_data()[d] = detector.leakage;
     names.append(detector.name);
     uids.append(detector.uid);
   }
@@ -85,16 +91,11 @@ py::dict hexagon_of(std::size_t pixels, double width, double leakage, double rat
   out["names"] = names;
   out["quats"] = places;
   out["gamma"] = gamma;
+  out["leakage"] = leakage;
   out["uids"] = uids;
   return out;
 }
 
-py::object exception_of(const Error& error) {
-  return loom::python::make_error("skyloom._errors", error.what(), error.exit_code(),
-                                  std::string(exit_code_name(error.status())));
-}
-
-}  // namespace
 }  // namespace skyloom::python
 
 PYBIND11_MODULE(_core, m) {
@@ -116,7 +117,10 @@ PYBIND11_MODULE(_core, m) {
     return simulate_noise(frequencies, psds, rate, first, samples,
                           {realization, telescope, component, observation, 0}, detectors, threads);
   });
-  m.def("hexagon", &hexagon_of);
+  m.def("hexagon", [](std::size_t pixels, double width, double leakage, double rate) {
+    return detectors_of(
+        hexagon({.pixels = pixels, .width_deg = width, .rate_hz = rate, .leakage = leakage}));
+  });
   add_pointing(m);
   add_maps(m);
 }

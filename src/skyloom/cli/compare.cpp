@@ -24,41 +24,64 @@ struct CompareCommand {
   LogOptions log;
 };
 
-Json json_of(const ColumnDifference& d) {
-  return {{"name", d.name},
-          {"pixels", d.pixels},
-          {"first_alone", d.first_alone},
-          {"second_alone", d.second_alone},
-          {"mean_first", d.mean_first},
-          {"mean_second", d.mean_second},
-          {"spread_second", d.spread_second},
-          {"rms", d.rms},
-          {"relative", d.relative},
-          {"largest", d.largest},
-          {"largest_at", d.largest_at},
-          {"correlation", d.correlation}};
+/// The column and row of a flat map's cell, from the east and from the south; the first is 0.
+struct Cell {
+  std::size_t column = 0, row = 0;
+};
+
+Cell cell_of(Pixel pixel, std::size_t width) {
+  const auto number = static_cast<std::size_t>(pixel);
+  return {.column = number % width, .row = number / width};
+}
+
+Json json_of(const ColumnDifference& d, std::size_t width) {
+  Json json{{"name", d.name},
+            {"pixels", d.pixels},
+            {"first_alone", d.first_alone},
+            {"second_alone", d.second_alone},
+            {"mean_first", d.mean_first},
+            {"mean_second", d.mean_second},
+            {"spread_second", d.spread_second},
+            {"rms", d.rms},
+            {"relative", d.relative},
+            {"largest", d.largest},
+            {"largest_at", d.largest_at},
+            {"correlation", d.correlation}};
+  if (width > 0) {
+    const Cell at = cell_of(d.largest_at, width);
+    json["largest_at"] = {at.column, at.row};
+  }
+  return json;
+}
+
+std::string text_of(const ColumnDifference& d, std::size_t width) {
+  std::string at = print("pixel %d (NESTED)", d.largest_at);
+  if (width > 0) {
+    const Cell cell = cell_of(d.largest_at, width);
+    at = print("column %zu, row %zu", cell.column, cell.row);
+  }
+  return print(
+      "%s: %zu pixels; in one alone %zu and %zu\n"
+      "  rms %.6g, relative %.6g, largest %.6g at %s\n"
+      "  means %.6g and %.6g, correlation %.9g\n",
+      d.name.c_str(), d.pixels, d.first_alone, d.second_alone, d.rms, d.relative, d.largest,
+      at.c_str(), d.mean_first, d.mean_second, d.correlation);
 }
 
 int run_compare(const CompareCommand& command) {
   Console console(command.log.threshold());
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
-  const auto columns = compare_maps(command.first, command.second,
-                                    command.free_mean ? Means::kTakenOff : Means::kKept);
-  bool within = !columns.empty();
+  const MapDifference found = compare_maps(command.first, command.second,
+                                           command.free_mean ? Means::kTakenOff : Means::kKept);
+  bool within = !found.columns.empty();
   Json json{{"program", "skyloom compare"}, {"columns", Json::array()}};
-  for (const ColumnDifference& d : columns) {
+  for (const ColumnDifference& d : found.columns) {
     within = within && d.pixels > 0 && d.rms <= command.most_rms.value_or(d.rms) &&
              d.relative <= command.most_relative.value_or(d.relative) &&
              d.largest <= command.most_largest.value_or(d.largest);
-    json["columns"].push_back(json_of(d));
-    if (command.json == "-") continue;
-    put(print("%s: %zu pixels; in one alone %zu and %zu\n", d.name.c_str(), d.pixels, d.first_alone,
-              d.second_alone));
-    put(print("  rms %.6g, relative %.6g, largest %.6g at pixel %d (NESTED)\n", d.rms, d.relative,
-              d.largest, d.largest_at));
-    put(print("  means %.6g and %.6g, correlation %.9g\n", d.mean_first, d.mean_second,
-              d.correlation));
+    json["columns"].push_back(json_of(d, found.width));
+    if (command.json != "-") put(text_of(d, found.width));
   }
   json["within_bounds"] = within;
   if (!command.json.empty()) write_text(command.json, json.dump(2) + "\n");
@@ -77,7 +100,8 @@ Command make_compare() {
                       exit_codes_of_reader().text()};
   const auto state = std::make_shared<CompareCommand>();
   Options& options = command.options;
-  options.add("A", &state->first, "a HEALPix map (FITS, HDF5)", {.required = true});
+  options.add("A", &state->first, "a map: of HEALPix pixels (FITS, HDF5), or flat (FITS)",
+              {.required = true});
   options.add("B", &state->second, "what it is held against", {.required = true});
   options.flag(
       "--free-mean", [state] { state->free_mean = true; },

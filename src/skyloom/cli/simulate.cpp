@@ -17,6 +17,7 @@
 #include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
+#include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/write_observations.hpp"
 
 namespace skyloom::cli {
@@ -50,7 +51,6 @@ void write_summary(const SimulateCommand& command, const MapSummary& summary,
 }
 
 void check_wishes(const SimulateCommand& command) {
-  check_ground(command.job);
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }
@@ -65,18 +65,7 @@ int run_simulate(SimulateCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   check_wishes(command);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
-  SimulationOptions& simulation = command.job.simulation;
-  simulation.noise = !command.job.no_noise;
-  if (!command.job.schedule.empty()) {
-    simulation.schedule =
-        std::make_shared<const GroundSchedule>(read_schedule(command.job.schedule));
-  }
-  if (!command.job.focal_plane.empty()) {
-    std::vector<CommonOptions> modes = commons_of(simulation);
-    modes.insert(modes.begin(), simulation.common);
-    simulation.given = std::make_shared<const FocalPlane>(
-        read_focal_plane(command.job.focal_plane, simulation.plane, common_columns(modes)));
-  }
+  SimulationOptions simulation = simulation_of(command.job);
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
   command.maps.coordinates = ecliptic ? "E" : "C";
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {

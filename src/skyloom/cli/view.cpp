@@ -43,11 +43,11 @@ Command make_view() {
   ViewJob& job = state->job;
   options.add(
       "MAPS", &job.folder,
-      "a folder of maps, or one HEALPix map (FITS, HDF5); or an observation, whose noise is "
-      "shown",
+      "a folder of maps, or one map, HEALPix (FITS, HDF5) or flat (FITS); or an observation, whose "
+      "noise is shown",
       {.required = true});
   options.add("-o,--output", &state->page, "the page, HTML", {.required = true});
-  options.add("--with", &job.other, "other maps of the same Nside: differences are shown",
+  options.add("--with", &job.other, "other maps of the same pixels: differences are shown",
               {.value = "MAPS"});
   options.add("--noise", &job.noise,
               "an observation: spectra of its detectors are shown beside its noise model",
@@ -60,7 +60,8 @@ Command make_view() {
               {.value = "LON,LAT"});
   options.add("--size", &job.size_deg, "of that part, degrees",
               {.interval = between(0.01, 150), .shows_default = true});
-  options.add("--multipoles", &job.multipoles, "to which spectra go, at most; 0: none",
+  options.add("--multipoles", &job.multipoles,
+              "to which spectra go, at most, of HEALPix maps; 0: none",
               {.value = "L", .interval = between(0, 768), .shows_default = true});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);

@@ -121,18 +121,30 @@ void add_sweeps(const SweepPair& sweeps, double rate_hz, std::size_t samples, Gr
       {"throw_rightleft", std::move(throw_left)}};
 }
 
+void add_modulation(const GroundScan& scan, const SweepPair& sweeps, const MountOptions& mount,
+                    double rate_hz, GroundMotion& to) {
+  std::vector<SweepTime> times;
+  const double end = static_cast<double>(to.azimuth.size()) / rate_hz;
+  const bool sweeps_at_all = sweeps.high - sweeps.low > kLeastThrow;
+  for (double t = 0; sweeps_at_all && t < end; t += sweeps.sweep_s + sweeps.turn_s) {
+    times.push_back({t, t + sweeps.sweep_s});
+  }
+  const AxisSpeed speed{mount.nods.rate_deg_s * kDegree, mount.nods.acceleration_deg_s2 * kDegree};
+  modulate_elevation(mount.modulation, speed, scan.start_s, rate_hz, times, to.elevation);
+}
+
 /// What was at the scan's samples moves behind the nods before it.
 void add_nods(const GroundScan& scan, const SweepPair& sweeps, const MountOptions& mount,
               double rate_hz, GroundMotion& to) {
   check_nods(mount.nods, scan.elevation_deg);
   const double elevation = scan.elevation_deg * kDegree;
   const AxisSpeed turn{mount.rate_deg_s * kDegree, mount.acceleration_deg_s2 * kDegree};
-  const auto path = [&](double azimuth) {
-    return nod_path(mount.nods, azimuth, elevation, sweeps.low, elevation, turn, rate_hz);
+  const auto path = [&](double azimuth, double from) {
+    return nod_path(mount.nods, azimuth, from, sweeps.low, elevation, turn, rate_hz);
   };
   std::vector<Stretch> nods;
   if (mount.nods.before()) {
-    const NodPath first = path(sweeps.low);
+    const NodPath first = path(sweeps.low, elevation);
     to.before = first.azimuth.size();
     to.azimuth.insert(to.azimuth.begin(), first.azimuth.begin(), first.azimuth.end());
     to.elevation.insert(to.elevation.begin(), first.elevation.begin(), first.elevation.end());
@@ -144,7 +156,7 @@ void add_nods(const GroundScan& scan, const SweepPair& sweeps, const MountOption
   }
   if (mount.nods.behind()) {
     const std::size_t end = to.azimuth.size();
-    const NodPath last = path(to.azimuth.back());
+    const NodPath last = path(to.azimuth.back(), to.elevation.back());
     to.azimuth.insert(to.azimuth.end(), last.azimuth.begin(), last.azimuth.end());
     to.elevation.insert(to.elevation.end(), last.elevation.begin(), last.elevation.end());
     to.flags.insert(to.flags.end(), last.azimuth.size(), kNodFlag);
@@ -222,6 +234,7 @@ GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount, doub
       out.intervals.emplace_back(name, none);
     }
   }
+  if (mount.modulation.any()) add_modulation(scan, sweeps, mount, rate_hz, out);
   if (!mount.nods.steps_deg.empty()) add_nods(scan, sweeps, mount, rate_hz, out);
   return out;
 }

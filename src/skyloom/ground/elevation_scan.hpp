@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "skyloom/ground/elevation_modulation.hpp"
 #include "skyloom/ground/elevation_nod.hpp"
 #include "skyloom/ground/schedule.hpp"
 #include "skyloom/pointing/satellite.hpp"
@@ -21,6 +22,8 @@ struct MountOptions {
   double acceleration_deg_s2 = 1;  ///< of the mount in its turnarounds
   double sun_close_deg = 45;       ///< nearer than that is flagged
   NodOptions nods = {};            ///< before and after each scan
+  /// Of the scan itself; with the nods' rate and acceleration of the elevation.
+  ModulationOptions modulation = {};
 };
 
 /// Bits of shared flags, the peer's.
@@ -54,7 +57,7 @@ struct GroundMotion {
                                        double rate_hz);
 
 /// Sweeps, nods and the Sun. Begins at the least azimuth. Throws kUsage where rate or acceleration
-/// are not above 0, and as check_nods().
+/// are not above 0, and as check_nods() and modulate_elevation().
 [[nodiscard]] GroundMotion move_mount(const GroundScan& scan, const Site& site,
                                       const MountOptions& mount, double rate_hz);
 

@@ -47,19 +47,22 @@ ColumnDifference compare_columns(const std::string& name, std::span<const double
   return out;
 }
 
-std::vector<ColumnDifference> compare_maps(const std::string& first, const std::string& second,
-                                           Means means) {
+void require_alike(const MapShape& a, const MapShape& b) {
+  const bool same = same_pixels(a.grid, b.grid);
+  if (same && a.columns == b.columns) return;
+  const std::string one = a.grid.text(), other = b.grid.text();
+  throw Error(kPixelisation,
+              print("%s: %s, %zu columns; %s: %s%s, %zu columns: expected the same", a.path.c_str(),
+                    one.c_str(), a.columns, b.path.c_str(), other.c_str(),
+                    one == other && !same ? " elsewhere" : "", b.columns));
+}
+
+MapDifference compare_maps(const std::string& first, const std::string& second, Means means) {
   const MapTable a(first), b(second);
-  if (a.pixels().nside() != b.pixels().nside() || a.names().size() != b.names().size()) {
-    throw Error(
-        kPixelisation,
-        print("%s: Nside %lld, %zu columns; %s: Nside %lld, %zu columns: expected the same",
-              first.c_str(), static_cast<long long>(a.pixels().nside()), a.names().size(),
-              second.c_str(), static_cast<long long>(b.pixels().nside()), b.names().size()));
-  }
-  std::vector<ColumnDifference> out;
+  require_alike({first, a.grid(), a.names().size()}, {second, b.grid(), b.names().size()});
+  MapDifference out{.columns = {}, .width = a.image() == nullptr ? 0 : a.image()->columns};
   for (std::size_t c = 0; c < a.names().size(); ++c) {
-    out.push_back(
+    out.columns.push_back(
         compare_columns(a.names()[c], a.column(c), b.column(c), c == 0 ? means : Means::kKept));
   }
   return out;

@@ -21,7 +21,7 @@ struct ColumnDifference {
   double rms = 0;            ///< of the difference
   double relative = 0;       ///< that over the spread of the second
   double largest = 0;        ///< absolute difference
-  Pixel largest_at = 0;      ///< NESTED
+  Pixel largest_at = 0;      ///< NESTED; of flat maps row * columns + column
   double correlation = 0;
 };
 
@@ -32,9 +32,23 @@ enum class Means { kKept, kTakenOff };
                                                std::span<const double> first,
                                                std::span<const double> second, Means means);
 
+struct MapDifference {
+  std::vector<ColumnDifference> columns;
+  std::size_t width = 0;  ///< columns of cells of flat maps; 0: HEALPix
+};
+
 /// All columns that both maps have, the first one's means as told, others kept. Throws
-/// kPixelisation where Nside or the number of columns differ, and what reading throws.
-[[nodiscard]] std::vector<ColumnDifference> compare_maps(const std::string& first,
-                                                         const std::string& second, Means means);
+/// kPixelisation where the pixels (Nside, or the grid) or the number of columns differ, and what
+/// reading throws.
+[[nodiscard]] MapDifference compare_maps(const std::string& first, const std::string& second,
+                                         Means means);
+
+struct MapShape {
+  std::string path;
+  MapGrid grid;
+  std::size_t columns = 0;
+};
+/// Throws kPixelisation where pixels or the number of columns differ.
+void require_alike(const MapShape& a, const MapShape& b);
 
 }  // namespace skyloom

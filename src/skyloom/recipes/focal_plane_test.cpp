@@ -9,6 +9,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
+#include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/test_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
 #include "skyloom/status.hpp"
@@ -111,6 +112,20 @@ TEST(FocalPlaneFile, GivesEachDetectorItsOwnNoise) {
     EXPECT_NEAR(own[1][i], alike[1][i], 1e-13) << i;
     EXPECT_NEAR(2 * own[0][i], alike[0][i], 1e-9) << i;
   }
+}
+
+TEST(FocalPlaneFile, IsAskedForTheColumnsOfNoiseThatThereIsAlone) {
+  const TempFolder folder;
+  const std::string path = folder.file("plane.h5");
+  write_plane(path, "K s(1/2)");
+  SimulateJob job;
+  job.simulation = small_simulation();
+  job.focal_plane = path;
+  job.simulation.common.by = "wafer";  // no such column, and no such noise
+  EXPECT_EQ(simulation_of(job).given->detectors.size(), 2U);
+  EXPECT_EQ(signals_of(simulation_of(job)).size(), 2U);
+  job.simulation.common.noise.net = 1e-6;
+  EXPECT_EQ(thrown_by([&] { (void)simulation_of(job); }).status, Status::kMissingKeyword);
 }
 
 TEST(FocalPlaneFile, SaysWhatIsNotGood) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/inspect_file.hpp"
 
+#include <cmath>
+
 #include "loom/base/print.hpp"
+#include "skyloom/recipes/projection.hpp"
 #include "skyloom/sky/map_file.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/stored_tod.hpp"
@@ -29,7 +32,26 @@ FileReport inspect_observation(const std::string& path) {
   return report;
 }
 
+FileReport inspect_flat_map(const std::string& path, const MapTable& map) {
+  const ImagePlace& place = *map.image();
+  const SkyPlace middle = middle_of(place);
+  std::string names;
+  for (const std::string& name : map.names()) names += (names.empty() ? "" : " ") + name;
+  std::size_t unseen = 0;
+  for (const double value : map.column(0)) unseen += std::isnan(value) ? 1 : 0;
+  return {.path = path,
+          .kind = "flat map (WCS)",
+          .facts = {{"projection", place.projection},
+                    {"cells",
+                     print("%zu x %zu of %.6g degrees", place.columns, place.rows, place.cell_deg)},
+                    {"middle", print("%.6g, %.6g degrees", middle.lon_deg, middle.lat_deg)},
+                    {"frame", map.frame()},
+                    {"planes", names},
+                    {"without a value", std::to_string(unseen)}}};
+}
+
 FileReport inspect_map(const std::string& path) {
+  if (const MapTable map(path); map.image() != nullptr) return inspect_flat_map(path, map);
   const SkyMap sky = read_sky(path);
   return {.path = path,
           .kind = "HEALPix map",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a file is and holds: an observation, or a HEALPix map.
+// What a file is and holds: an observation, a HEALPix map or a flat one.
 #pragma once
 
 #include <string>

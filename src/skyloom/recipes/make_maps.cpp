@@ -89,12 +89,9 @@ class MapWriter {
       if (leaves_out()) of.part = &hit_pixels_;
       return write_map(path, job_.overwrite, grid.healpix(), of, values, executor_);
     }
-    const ImagePlace place{.columns = wcs->columns,
-                           .rows = wcs->rows,
-                           .projection = wcs->projection == Projection::kTan ? "TAN" : "CAR",
-                           .lon_deg = wcs->middle.lon_deg,
-                           .lat_deg = wcs->middle.lat_deg,
-                           .cell_deg = wcs->cell_deg};
+    const ImagePlace place =
+        ImagePlace::around(wcs->projection == Projection::kTan ? "TAN" : "CAR", wcs->middle.lon_deg,
+                           wcs->middle.lat_deg, wcs->columns, wcs->rows, wcs->cell_deg);
     write_image(path, job_.overwrite, place, file,
                 [&](std::size_t column, std::size_t row, double* out) {
                   values(grid.at(column, row), out);

@@ -36,4 +36,68 @@ Direction gnomonic(std::size_t column, std::size_t row, std::size_t side, double
   return {v.x / length, v.y / length, v.z / length};
 }
 
+namespace {
+
+/// East, north and ahead at a place.
+struct Axes {
+  Direction east, north, ahead;
+};
+
+Axes axes_at(const SkyPlace& place) noexcept {
+  const double lon = place.lon_deg * kDegree, lat = place.lat_deg * kDegree;
+  return {.east = {-std::sin(lon), std::cos(lon), 0},
+          .north = {-std::sin(lat) * std::cos(lon), -std::sin(lat) * std::sin(lon), std::cos(lat)},
+          .ahead = direction_of(place)};
+}
+
+double dot(const Direction& a, const Direction& b) noexcept {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+double turned(double lon_deg) noexcept { return lon_deg - 360 * std::floor(lon_deg / 360); }
+
+}  // namespace
+
+SkyPlace sky_place_of(const ImagePlace& image, const FlatPoint& point) noexcept {
+  // FITS: the first cell's middle is 1; the east is to the left
+  const double east_deg = (image.column - point.column - 0.5) * image.cell_deg;
+  const double north_deg = (point.row + 0.5 - image.row) * image.cell_deg;
+  if (image.projection == "CAR") return {turned(image.lon_deg + east_deg), north_deg};
+  const Axes axes = axes_at({image.lon_deg, image.lat_deg});
+  const double e = east_deg * kDegree, n = north_deg * kDegree;
+  return place_of(Direction{axes.ahead.x + e * axes.east.x + n * axes.north.x,
+                            axes.ahead.y + e * axes.east.y + n * axes.north.y,
+                            axes.ahead.z + e * axes.east.z + n * axes.north.z});
+}
+
+SkyPlace middle_of(const ImagePlace& image) noexcept {
+  return sky_place_of(
+      image, {static_cast<double>(image.columns) / 2, static_cast<double>(image.rows) / 2});
+}
+
+std::optional<FlatPoint> flat_point_of(const ImagePlace& image, const SkyPlace& place) noexcept {
+  double east_deg = 0, north_deg = place.lat_deg;
+  if (image.projection == "CAR") {
+    // the turn that is nearest to the map's middle
+    const double middle =
+        (image.column - static_cast<double>(image.columns) / 2 - 0.5) * image.cell_deg;
+    east_deg = place.lon_deg - image.lon_deg;
+    east_deg -= 360 * std::floor((east_deg - middle) / 360 + 0.5);
+  } else {
+    const Axes axes = axes_at({image.lon_deg, image.lat_deg});
+    const Direction to = direction_of(place);
+    const double ahead = dot(to, axes.ahead);
+    if (!(ahead > 0)) return {};
+    east_deg = dot(to, axes.east) / ahead / kDegree;
+    north_deg = dot(to, axes.north) / ahead / kDegree;
+  }
+  const FlatPoint out{.column = image.column - 0.5 - east_deg / image.cell_deg,
+                      .row = north_deg / image.cell_deg + image.row - 0.5};
+  if (!(out.column >= 0 && out.column < static_cast<double>(image.columns) && out.row >= 0 &&
+        out.row < static_cast<double>(image.rows))) {
+    return {};
+  }
+  return out;
+}
+
 }  // namespace skyloom

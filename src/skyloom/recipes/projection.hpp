@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "skyloom/pointing/sky_place.hpp"
+#include "skyloom/sky/image_place.hpp"
 
 namespace skyloom {
 
@@ -19,5 +20,18 @@ namespace skyloom {
 /// middle, north up, east to the left.
 [[nodiscard]] Direction gnomonic(std::size_t column, std::size_t row, std::size_t side,
                                  double size_deg, const SkyPlace& middle) noexcept;
+
+/// A point of a flat map: cells from its eastern and its southern edge, 0.5 is the first one's
+/// middle.
+struct FlatPoint {
+  double column = 0, row = 0;
+};
+
+/// Where a point of a flat map lies; longitudes from 0 to 360.
+[[nodiscard]] SkyPlace sky_place_of(const ImagePlace& image, const FlatPoint& point) noexcept;
+[[nodiscard]] SkyPlace middle_of(const ImagePlace& image) noexcept;
+/// Where a place lies on a flat map; nullopt: beyond its edges.
+[[nodiscard]] std::optional<FlatPoint> flat_point_of(const ImagePlace& image,
+                                                     const SkyPlace& place) noexcept;
 
 }  // namespace skyloom

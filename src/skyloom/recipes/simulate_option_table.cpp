@@ -193,17 +193,38 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
      .field = [](SimulateJob& j) -> OptionField {
        return word_field(&j.simulation.mount.nods.at, kNodPlaces);
      }},
+    {.key = "elevation_modulation",
+     .names = "--elevation-modulation",
+     .group = kGroundOptions,
+     .text = "how often the elevation goes up and down during a scan, Hz; 0: it stays",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.mount.modulation.rate_hz; },
+     .interval = between(0, 1000),
+     .shows_default = true},
+    {.key = "modulation_amplitude",
+     .names = "--modulation-amplitude",
+     .group = kGroundOptions,
+     .text = "of that, degrees to either side",
+     .field = [](SimulateJob& j) -> OptionField {
+       return &j.simulation.mount.modulation.amplitude_deg;
+     },
+     .interval = between(1e-6, 45),
+     .shows_default = true},
+    {.key = "modulation_sine",
+     .names = "--modulation-sine",
+     .group = kGroundOptions,
+     .text = "a sine in each sweep, instead of an even rate between turnarounds all through",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.mount.modulation.sine; }},
     {.key = "elevation_rate",
      .names = "--elevation-rate",
      .group = kGroundOptions,
-     .text = "of nods, degrees a second",
+     .text = "of nods, and at most of --elevation-modulation, degrees a second",
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.mount.nods.rate_deg_s; },
      .interval = between(1e-4, 360),
      .shows_default = true},
     {.key = "elevation_acceleration",
      .names = "--elevation-acceleration",
      .group = kGroundOptions,
-     .text = "of nods, degrees a second squared",
+     .text = "of nods and modulations (of a sine at most), degrees a second squared",
      .field = [](SimulateJob& j) -> OptionField {
        return &j.simulation.mount.nods.acceleration_deg_s2;
      },
@@ -442,22 +463,5 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
 }  // namespace
 
 std::span<const OptionRow<SimulateJob>> simulate_option_rows() { return kSimulateRows; }
-
-void check_ground(const SimulateJob& job) {
-  if (!job.schedule.empty()) return;
-  const auto refuse = [](const char* what) { throw Error(Status::kUsage, what); };
-  if (!job.simulation.stretches.empty()) {
-    refuse("--intervals: expected --schedule, whose scans have them");
-  }
-  if (job.simulation.atmosphere.any()) {
-    refuse("--atmosphere, --atmosphere-load: expected --schedule, a telescope on the ground");
-  }
-  if (!job.simulation.mount.nods.steps_deg.empty()) {
-    refuse("--elnod: expected --schedule, a telescope on the ground");
-  }
-  if (job.simulation.ground.any() || !job.ground_map.empty()) {
-    refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
-  }
-}
 
 }  // namespace skyloom

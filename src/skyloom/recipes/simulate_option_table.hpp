@@ -30,7 +30,4 @@ inline constexpr const char* kFaultOptions = "Gains and glitches";
 /// All of them but the names of files and what belongs to running, in the order of help.
 [[nodiscard]] std::span<const OptionRow<SimulateJob>> simulate_option_rows();
 
-/// Throws kUsage where something of the ground is asked for without a schedule of scans there.
-void check_ground(const SimulateJob& job);
-
 }  // namespace skyloom

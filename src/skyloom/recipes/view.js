@@ -60,13 +60,29 @@ const View = (() => {
     return [(lon + 360) % 360, lat];
   }
 
+  /** The same on a flat map: of a point of its picture, 0 to 1 to the right and down. */
+  function flatPlace(picture, right, down) {
+    const g = data.grid, degree = Math.PI / 180, [column, row, columns, rows] = picture.cells;
+    const east = (g.column - column - right * columns - 0.5) * g.cell, north = (row + (1 - down) * rows + 0.5 - g.row) * g.cell;
+    if (g.projection === 'CAR') return [((g.lon + east) % 360 + 360) % 360, north];
+    const e = east * degree, n = north * degree, lat = g.lat * degree, flat = Math.cos(lat) - n * Math.sin(lat);
+    const lon = g.lon + Math.atan2(e, flat) / degree;
+    return [(lon % 360 + 360) % 360, Math.atan2(Math.sin(lat) + n * Math.cos(lat), Math.hypot(e, flat)) / degree];
+  }
+
+  /** Of a pixel of a picture; null where that is not told. */
+  function placeAt(picture, whole, x, y) {
+    if (data.grid) return flatPlace(picture, (x + 0.5) / picture.width, (y + 0.5) / picture.height);
+    return whole ? place((x + 0.5) / (picture.width / 2) - 1, 1 - (y + 0.5) / (picture.height / 2)) : null;
+  }
+
   function tell(one, whole) {
     one.canvas.addEventListener('pointermove', (event) => {
       const {picture} = one, box = one.canvas.getBoundingClientRect();
       const x = Math.min(picture.width - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * picture.width)));
       const y = Math.min(picture.height - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * picture.height)));
       const level = one.pixels[y * picture.width + x];
-      const at = whole ? place((x + 0.5) / (picture.width / 2) - 1, 1 - (y + 0.5) / (picture.height / 2)) : null;
+      const at = placeAt(picture, whole, x, y);
       if (whole && at === null) return Page.hideTip();
       const value = level === NO_NUMBER ? 'not seen' : `${brief(picture.low + picture.step * level, 5)} ${one.map.of === 'hits' ? 'samples' : data.unit}`;
       Page.showTip(value + (at ? `\nlongitude ${at[0].toFixed(1)}°, latitude ${at[1].toFixed(1)}°` : ''), event.clientX, event.clientY);
@@ -79,8 +95,9 @@ const View = (() => {
     const of = {map: '', other: ' of the other', difference: ', difference', hits: ''}[map.of];
     const texts = [h('span', {}), h('span', {})];
     const make = (picture, label, part) => {
-      const canvas = h('canvas', {width: picture.width, height: picture.height, role: 'img', 'aria-label': `${map.name}${of}, ${label}`, class: part ? 'part' : null});
-      const inside = part ? () => true : (i) => place((i % picture.width + 0.5) / (picture.width / 2) - 1,
+      const canvas = h('canvas', {width: picture.width, height: picture.height, role: 'img', 'aria-label': `${map.name}${of}, ${label}`, class: part ? 'part' : data.grid ? 'flat' : null});
+      if (data.grid && !part) canvas.style.maxWidth = `${Math.round(480 * picture.width / picture.height)}px`;
+      const inside = part || data.grid ? () => true : (i) => place((i % picture.width + 0.5) / (picture.width / 2) - 1,
         1 - (Math.floor(i / picture.width) + 0.5) / (picture.height / 2)) !== null;
       const one = {map, picture, canvas, pixels: levels(picture.data), texts, inside};
       tell(one, !part);
@@ -88,7 +105,7 @@ const View = (() => {
       return canvas;
     };
     byId('maps').append(h('section', {class: 'card'}, h('h2', {}, map.name + of, h('small', {}, map.of === 'hits' ? 'samples' : data.unit)),
-      make(map.whole, 'the whole sky', false), make(map.part, 'a part', true),
+      make(map.whole, data.grid ? 'the whole map' : 'the whole sky', false), map.part ? make(map.part, 'a part', true) : null,
       h('div', {class: 'bar'}, texts[0], h('i', {class: map.of === 'hits' ? 'up' : null}), texts[1])));
   }
 
@@ -181,10 +198,18 @@ const View = (() => {
     for (const [name, value] of pairs) byId(id).append(h('tr', {}, h('th', {scope: 'row'}, name), h('td', {class: 'wrap'}, value)));
   }
 
+  /** What is shown, in a line. */
+  function facts() {
+    if (data.maps.length === 0) return `observation ${data.noise.observation}, ${count(data.noise.samples)} samples at ${brief(data.noise.rate)} Hz`;
+    const g = data.grid, frame = {C: 'equatorial', E: 'ecliptic', G: 'galactic'}[data.frame] || data.frame;
+    const pixels = g ? `${g.projection}, ${count(g.columns)} × ${count(g.rows)} cells of ${brief(g.cell)}°` : `Nside ${data.nside}`;
+    const part = data.maps[0].part ? `; the part is ${brief(data.size)}° wide around longitude ${data.middle[0].toFixed(1)}°, latitude ${data.middle[1].toFixed(1)}°` : '';
+    return `${pixels}, ${count(data.seen)} of ${count(data.pixels)} ${g ? 'cells' : 'pixels'} seen; ${frame}${part}${g ? '; north is up, east to the left; power spectra are of HEALPix maps alone' : ''}`;
+  }
+
   function start() {
     byId('controls').hidden = data.maps.length === 0;
-    setText(byId('facts'), data.maps.length === 0 ? `observation ${data.noise.observation}, ${count(data.noise.samples)} samples at ${brief(data.noise.rate)} Hz` : `Nside ${data.nside}, ${count(data.seen)} of ${count(data.pixels)} pixels seen; ${{C: 'equatorial', E: 'ecliptic', G: 'galactic'}[data.frame] || data.frame}; ` +
-      `the part is ${brief(data.size)}° wide around longitude ${data.middle[0].toFixed(1)}°, latitude ${data.middle[1].toFixed(1)}°`);
+    setText(byId('facts'), facts());
     const names = [...new Set(data.maps.map((map) => map.name))];
     names.forEach((name) => data.maps.filter((map) => map.name === name).forEach(add));
     if (data.other) {

@@ -9,16 +9,15 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
-#include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/input_file.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/json/json.hpp"
 #include "loom/page/embedded.hpp"
-#include "loom/page/levels.hpp"
 #include "loom/page/page.hpp"
 #include "skyloom/recipes/compare_maps.hpp"
 #include "skyloom/recipes/page_texts.hpp"
+#include "skyloom/recipes/pictures.hpp"
 #include "skyloom/recipes/view_noise.hpp"
 #include "skyloom/sky/spectrum.hpp"
 #include "skyloom/status.hpp"
@@ -26,14 +25,13 @@
 namespace skyloom {
 namespace {
 
-constexpr std::size_t kWide = 640, kPart = 320;  ///< pixels of the pictures
 constexpr std::int64_t kSpectrumNside = 256;
 constexpr std::size_t kMostSummary = std::size_t{1} << 26;
 
 /// Columns of one map.
 struct Map {
   std::string path;
-  Healpix pixels{1};
+  MapGrid grid;
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;  ///< three at most
   std::string unit, frame;
@@ -42,7 +40,7 @@ struct Map {
 Map read_map(const std::string& path) {
   const MapTable table(path);
   Map out{.path = path,
-          .pixels = table.pixels(),
+          .grid = table.grid(),
           .names = {},
           .columns = {},
           .unit = table.unit(),
@@ -76,74 +74,10 @@ std::string map_of(const std::string& path) {
   throw Error(Status::kNotFound, path + ": neither map nor binned (.fits, .h5) in it");
 }
 
-/// Both pictures of some values of one sky: which of its pixels they show is found once.
-class Pictures {
- public:
-  Pictures(const Healpix& sky, const SkyPlace& middle, double size_deg)
-      : whole_(kWide * kWide / 2, -1), part_(kPart * kPart) {
-    for (std::size_t i = 0; i < whole_.size(); ++i) {
-      if (const auto to = mollweide(i % kWide, i / kWide, kWide, 0)) whole_[i] = sky.nested(*to);
-    }
-    for (std::size_t i = 0; i < part_.size(); ++i) {
-      part_[i] = sky.nested(gnomonic(i % kPart, i / kPart, kPart, size_deg, middle));
-    }
-  }
-  [[nodiscard]] Json json(const std::vector<double>& values, const std::string& name,
-                          const char* of) const {
-    const auto at = [&](Pixel p) { return p < 0 ? NAN : values[static_cast<std::size_t>(p)]; };
-    const page::Levels whole =
-        page::levels_of(whole_.size(), [&](std::size_t i) { return at(whole_[i]); });
-    const page::Levels part =
-        page::levels_of(part_.size(), [&](std::size_t i) { return at(part_[i]); });
-    const auto picture = [](const page::Levels& levels, std::size_t width, std::size_t height) {
-      return Json{{"width", width},
-                  {"height", height},
-                  {"low", levels.low},
-                  {"step", levels.step},
-                  {"data", levels.base64}};
-    };
-    double low = 0, high = 0;
-    window_of(values, low, high);
-    return {{"name", name},
-            {"of", of},
-            {"window", {low, high}},
-            {"whole", picture(whole, kWide, kWide / 2)},
-            {"part", picture(part, kPart, kPart)}};
-  }
-
- private:
-  /// What all values but one in a hundred on either side lie between.
-  static void window_of(const std::vector<double>& values, double& low, double& high) {
-    std::vector<double> seen;
-    for (const double value : values) {
-      if (std::isfinite(value)) seen.push_back(value);
-    }
-    if (seen.empty()) return;
-    const auto rank = [&](std::size_t k) {
-      std::nth_element(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(k), seen.end());
-      return seen[k];
-    };
-    low = rank(seen.size() / 100);
-    high = rank(seen.size() - 1 - seen.size() / 100);
-  }
-  std::vector<Pixel> whole_, part_;  ///< -1: the paper's corner
-};
-
-/// Where most samples are; else the middle of what was seen.
-SkyPlace busiest(const Healpix& sky, const std::vector<double>& weights) {
-  const Healpix wide(std::min<std::int64_t>(sky.nside(), 8));
-  const std::vector<double> means = coarser(sky, weights, wide);
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    if (std::isfinite(means[i]) && !(means[best] >= means[i])) best = i;
-  }
-  return place_of(wide.centre(static_cast<Pixel>(best)));
-}
-
 Json spectra_json(const Map& map, const char* of, std::size_t most, Executor& executor) {
-  const Healpix sky(std::min(map.pixels.nside(), kSpectrumNside));
+  const Healpix sky(std::min(map.grid.pixels.nside(), kSpectrumNside));
   std::vector<std::vector<double>> stokes;
-  for (const auto& column : map.columns) stokes.push_back(coarser(map.pixels, column, sky));
+  for (const auto& column : map.columns) stokes.push_back(coarser(map.grid.pixels, column, sky));
   const auto finest = static_cast<std::size_t>(2 * sky.nside());
   const Spectra found = power_spectra(sky, stokes, std::min(most, finest), executor);
   return {{"of", of},       {"tt", found.tt},       {"ee", found.ee},
@@ -167,6 +101,18 @@ Json summary_of(const ViewJob& job) {
   return out;
 }
 
+/// What the page makes longitudes and latitudes of.
+Json grid_json(const ImagePlace& image) {
+  return {{"projection", image.projection},
+          {"columns", image.columns},
+          {"rows", image.rows},
+          {"lon", image.lon_deg},
+          {"lat", image.lat_deg},
+          {"column", image.column},
+          {"row", image.row},
+          {"cell", image.cell_deg}};
+}
+
 Json difference_json(const ColumnDifference& d) {
   return {{"name", d.name},         {"pixels", d.pixels},   {"rms", d.rms},
           {"relative", d.relative}, {"largest", d.largest}, {"correlation", d.correlation}};
@@ -175,14 +121,8 @@ Json difference_json(const ColumnDifference& d) {
 void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Executor& executor,
                Json& data) {
   const Map other = read_map(map_of(job.other));
-  if (other.pixels.nside() != map.pixels.nside() || other.columns.size() != map.columns.size()) {
-    throw Error(kPixelisation,
-                print("%s: Nside %lld, %zu columns; %s: Nside %lld, %zu columns: "
-                      "expected the same",
-                      map.path.c_str(), static_cast<long long>(map.pixels.nside()),
-                      map.columns.size(), other.path.c_str(),
-                      static_cast<long long>(other.pixels.nside()), other.columns.size()));
-  }
+  require_alike({map.path, map.grid, map.columns.size()},
+                {other.path, other.grid, other.columns.size()});
   data["other"] = name_of(other.path);
   data["difference"] = Json::array();
   Map apart = map;
@@ -197,7 +137,7 @@ void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Exe
     data["maps"].push_back(pictures.json(other.columns[c], map.names[c], "other"));
     data["maps"].push_back(pictures.json(apart.columns[c], map.names[c], "difference"));
   }
-  if (job.multipoles == 0) return;
+  if (job.multipoles == 0 || map.grid.image) return;
   data["spectra"].push_back(spectra_json(other, "other", job.multipoles, executor));
   data["spectra"].push_back(spectra_json(apart, "difference", job.multipoles, executor));
 }
@@ -249,7 +189,7 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
       job.folder + "/hits" + std::filesystem::path(map.path).extension().string();
   std::optional<Map> hits;
   if (is_there(hits_path)) hits = read_map(hits_path);
-  if (hits && hits->pixels.nside() != map.pixels.nside()) hits.reset();
+  if (hits && !same_pixels(hits->grid, map.grid)) hits.reset();
   if (hits) {
     for (double& value : hits->columns[0]) {
       if (value == 0) value = NAN;
@@ -259,25 +199,29 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
   if (!hits) {
     for (double& value : weights) value = std::isfinite(value) ? 1 : NAN;
   }
-  const SkyPlace middle = job.middle ? *job.middle : busiest(map.pixels, weights);
-  const Pictures pictures(map.pixels, middle, job.size_deg);
+  const SkyPlace middle = job.middle ? *job.middle : busiest(map.grid, weights);
+  const Pictures pictures(map.grid, middle, job.size_deg);
   stop_if_asked(observer);
   std::size_t seen = 0;
   for (const double value : map.columns[0]) seen += std::isfinite(value) ? 1 : 0;
   Json data{{"name", name_of(map.path)},
-            {"nside", map.pixels.nside()},
             {"unit", page::to_utf8(map.unit)},
             {"frame", page::to_utf8(map.frame)},
-            {"pixels", map.pixels.pixels()},
+            {"pixels", map.grid.size()},
             {"seen", seen},
             {"middle", {middle.lon_deg, middle.lat_deg}},
             {"size", job.size_deg},
             {"maps", Json::array()},
             {"spectra", Json::array()}};
+  if (map.grid.image) {
+    data["grid"] = grid_json(*map.grid.image);
+  } else {
+    data["nside"] = map.grid.pixels.nside();
+  }
   for (std::size_t c = 0; c < map.columns.size(); ++c) {
     data["maps"].push_back(pictures.json(map.columns[c], map.names[c], "map"));
   }
-  if (job.multipoles > 0) {
+  if (job.multipoles > 0 && !map.grid.image) {
     data["spectra"].push_back(spectra_json(map, "map", job.multipoles, executor));
   }
   stop_if_asked(observer);

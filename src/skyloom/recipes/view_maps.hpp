@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps as one self-contained page: the whole sky and a part of it, hits, how the offsets converged,
-// spectra; beside them other maps with the differences.
+// Maps as one self-contained page: the whole and a part of it, hits, how the offsets converged,
+// spectra (of HEALPix maps); beside them other maps with the differences.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,8 @@ struct ViewJob {
 
 /// HTML that needs nothing else, of maps with what is asked for, or of an observation; the same
 /// bytes for any executor. Spectra are of maps of Nside 256 at most. Throws kPixelisation where the
-/// other map has another Nside, kCorrupt where the summary is no JSON, and what reading throws.
+/// other map has other pixels, kUsage where the middle is beyond a flat map, kCorrupt where the
+/// summary is no JSON, and what reading throws.
 [[nodiscard]] std::string view_maps(const ViewJob& job, Executor& executor,
                                     const Observer& observer = {});
 

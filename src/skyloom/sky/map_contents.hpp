@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What files of maps have in common when they are read and written. For map_file.cpp, sky_fits.cpp
-// and sky_hdf5.cpp.
+// What files of maps have in common when they are read and written. For map_file.cpp, sky_fits.cpp,
+// sky_hdf5.cpp and wcs_fits.cpp.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "loom/fits/fits_reader.hpp"
+#include "skyloom/sky/image_place.hpp"
 #include "skyloom/sky/map_file.hpp"
 
 namespace skyloom {
 
 struct MapContents {
+  std::optional<ImagePlace> image = {};  ///< none: HEALPix
   Healpix pixels{1};
   Ordering ordering = Ordering::kNested;
   std::vector<std::string> names = {};
@@ -29,6 +34,12 @@ struct MapContents {
 [[nodiscard]] std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file);
 
 [[nodiscard]] MapContents open_fits_map(const std::string& path);
+/// An image whose two first axes are longitude and latitude, with a third one or without.
+[[nodiscard]] bool is_flat_map(const fits::Hdu& hdu);
+/// Throws kMissingKeyword; kUnsupported: a projection that is neither CAR nor TAN, cells that are
+/// turned or no squares.
+[[nodiscard]] MapContents open_flat_map(const std::shared_ptr<const fits::FitsReader>& file,
+                                        const fits::Hdu& hdu);
 void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
                     const MapFile& file, const MapValues& values, Executor& executor);
 

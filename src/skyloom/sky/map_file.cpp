@@ -16,6 +16,12 @@ namespace skyloom {
 namespace {
 
 constexpr std::size_t kStokes = 3;
+
+double or_nan(double value) noexcept {
+  const bool seen = std::isfinite(value) && std::fabs(value / kUnseen - 1) > 1e-5;
+  return seen ? value : NAN;
+}
+
 constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
 }  // namespace
@@ -34,6 +40,16 @@ bool begins_as_hdf5(const std::string& path) {
   return in && start == kHdf5Start;
 }
 
+std::string MapGrid::text() const {
+  if (image) return text_of(*image);
+  return print("Nside %lld", static_cast<long long>(pixels.nside()));
+}
+
+bool same_pixels(const MapGrid& a, const MapGrid& b) noexcept {
+  if (a.image && b.image) return same_cells(*a.image, *b.image);
+  return !a.image && !b.image && a.pixels.nside() == b.pixels.nside();
+}
+
 MapTable::MapTable(const std::string& path)
     : path_(path),
       contents_(std::make_unique<const MapContents>(begins_as_hdf5(path) ? open_hdf5_map(path)
@@ -41,6 +57,10 @@ MapTable::MapTable(const std::string& path)
 
 MapTable::~MapTable() = default;
 
+const ImagePlace* MapTable::image() const noexcept {
+  return contents_->image ? &*contents_->image : nullptr;
+}
+MapGrid MapTable::grid() const { return {.pixels = pixels(), .image = contents_->image}; }
 const Healpix& MapTable::pixels() const noexcept { return contents_->pixels; }
 const std::vector<std::string>& MapTable::names() const noexcept { return contents_->names; }
 const std::string& MapTable::unit() const noexcept { return contents_->unit; }
@@ -48,7 +68,11 @@ const std::string& MapTable::frame() const noexcept { return contents_->frame; }
 
 std::vector<double> MapTable::column(std::size_t number) const {
   const MapContents& own = *contents_;
-  const std::vector<double> values = own.values(number);
+  std::vector<double> values = own.values(number);
+  if (own.image) {
+    for (double& value : values) value = or_nan(value);
+    return values;
+  }
   const bool part = !own.numbers.empty();
   const auto all = static_cast<std::size_t>(own.pixels.pixels());
   if (values.size() != (part ? own.numbers.size() : all)) {
@@ -65,14 +89,17 @@ std::vector<double> MapTable::column(std::size_t number) const {
     }
     auto pixel = static_cast<Pixel>(at);
     if (own.ordering == Ordering::kRing) pixel = own.pixels.to_nested(pixel);
-    const bool seen = std::isfinite(values[i]) && std::fabs(values[i] / kUnseen - 1) > 1e-5;
-    out[static_cast<std::size_t>(pixel)] = seen ? values[i] : NAN;
+    out[static_cast<std::size_t>(pixel)] = or_nan(values[i]);
   }
   return out;
 }
 
 SkyMap read_sky(const std::string& path) {
   const MapTable file(path);
+  if (file.image() != nullptr) {
+    throw Error(kPixelisation,
+                path + ": a flat map (" + file.grid().text() + "): expected HEALPix");
+  }
   const std::size_t columns = file.names().size();
   if (columns != 1 && columns < kStokes) {
     throw Error(Status::kWrongShape,

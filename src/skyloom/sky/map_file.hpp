@@ -1,36 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HEALPix maps in files: FITS as healpy has them, HDF5 as TOAST has them.
+// Maps in files: of HEALPix pixels in FITS as healpy has them and in HDF5 as TOAST has them; flat
+// ones in FITS.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "loom/base/executor.hpp"
 #include "loom/files/atomic_file.hpp"
+#include "skyloom/sky/image_place.hpp"
 #include "skyloom/sky/sky_map.hpp"
 
 namespace skyloom {
 
 struct MapContents;
 
-/// FITS: the first table with NSIDE or PIXTYPE; HDF5: the data set `map`. NESTED or RING, the whole
-/// sky or (FITS, INDXSCHM EXPLICIT) a part.
+/// The pixels that a map has.
+struct MapGrid {
+  Healpix pixels{1};
+  std::optional<ImagePlace> image = {};  ///< of a flat map; none: HEALPix
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return image ? image->cells() : static_cast<std::size_t>(pixels.pixels());
+  }
+  [[nodiscard]] std::string text() const;  ///< "Nside 64", or the cells; for messages
+};
+
+/// HEALPix of one Nside, or the same cells.
+[[nodiscard]] bool same_pixels(const MapGrid& a, const MapGrid& b) noexcept;
+
+/// FITS: the first table with NSIDE or PIXTYPE, else the first image of longitude and latitude;
+/// HDF5: the data set `map`. NESTED or RING, the whole sky or (FITS, INDXSCHM EXPLICIT) a part.
 class MapTable {
  public:
-  /// Throws kMissingHdu, kMissingKeyword, kPixelisation, and what reading throws.
+  /// Throws kMissingHdu, kMissingKeyword, kPixelisation, kUnsupported, and what reading throws.
   explicit MapTable(const std::string& path);
   ~MapTable();
   MapTable(const MapTable&) = delete;
   MapTable& operator=(const MapTable&) = delete;
 
+  /// Of a flat map; nullptr: HEALPix.
+  [[nodiscard]] const ImagePlace* image() const noexcept;
+  /// Of a HEALPix map.
   [[nodiscard]] const Healpix& pixels() const noexcept;
+  [[nodiscard]] MapGrid grid() const;
   /// Of the columns of values.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept;
   [[nodiscard]] const std::string& unit() const noexcept;   ///< of the first
   [[nodiscard]] const std::string& frame() const noexcept;  ///< COORDSYS
-  /// [pixel, NESTED]; NaN where it is UNSEEN, not finite or not there.
+  /// [pixel, NESTED], of flat maps [row][column]; NaN where it is UNSEEN, not finite or not there.
   [[nodiscard]] std::vector<double> column(std::size_t number) const;
 
  private:
@@ -39,7 +60,7 @@ class MapTable {
 };
 
 /// Three columns I, Q, U or one, I; a pixel that is UNSEEN or not finite becomes 0 and is counted.
-/// Throws what MapTable throws, kWrongShape.
+/// Throws what MapTable throws, kWrongShape; kPixelisation: a flat map.
 [[nodiscard]] SkyMap read_sky(const std::string& path);
 
 /// Is it an HDF5 file? By its first bytes. Throws kNotFound and the like.

@@ -12,14 +12,21 @@
 namespace skyloom {
 namespace {
 
-const fits::Hdu& table_of_pixels(const fits::FitsReader& file) {
+/// The table of HEALPix pixels, else a flat map.
+const fits::Hdu& hdu_of_map(const fits::FitsReader& file) {
   for (const fits::Hdu& hdu : file.hdus()) {
     if (hdu.kind == fits::HduKind::kTable &&
         (hdu.header.has("NSIDE") || hdu.header.has("PIXTYPE"))) {
       return hdu;
     }
   }
-  throw Error(Status::kMissingHdu, file.path() + ": no table of HEALPix pixels (keyword NSIDE)");
+  for (const fits::Hdu& hdu : file.hdus()) {
+    if (is_flat_map(hdu)) return hdu;
+  }
+  throw Error(Status::kMissingHdu,
+              file.path() +
+                  ": neither a table of HEALPix pixels (keyword NSIDE) nor a flat map "
+                  "(CTYPE1 and CTYPE2)");
 }
 
 Ordering ordering_of(const fits::FitsReader& file, const fits::Hdu& hdu) {
@@ -43,7 +50,8 @@ std::vector<double> whole_column(const RawTable& table, const fits::TableColumn&
 
 MapContents open_fits_map(const std::string& path) {
   const auto file = std::make_shared<const fits::FitsReader>(fits::FitsReader::open(path));
-  const fits::Hdu& hdu = table_of_pixels(*file);
+  const fits::Hdu& hdu = hdu_of_map(*file);
+  if (hdu.kind != fits::HduKind::kTable) return open_flat_map(file, hdu);
   const auto table = std::make_shared<const RawTable>(file->read_table(hdu));
   std::vector<fits::TableColumn> columns = fits::table_columns(*table);
   MapContents out{.ordering = ordering_of(*file, hdu)};

@@ -2,6 +2,7 @@
 """The page of `skyloom view` in a real browser: pictures of the whole sky and of a part, colours that follow the slider, a value under
 the pointer, convergence, spectra, differences; light and dark, wide and narrow; no complaint, and nothing is asked of anybody."""
 import os
+import re
 import subprocess
 
 from page_case import PageCase, main
@@ -30,6 +31,13 @@ class View(PageCase):
         skyloom("simulate", "-o", data, *SMALL[:12], "--fknee", 1, "--fmin", 1e-3, "--common-net", 60e-6, "--common-spread", 0.3)
         cls.observation = data / "satellite_000001.h5"
         skyloom("view", maps, "-o", cls.page, "--with", binned, "--size", 40, "--noise", cls.observation)
+        flat, other = cls.folder / "flat", cls.folder / "flat-binned"
+        grid = ("--wcs", "tan:40,20,60,50,2")
+        skyloom("simulate", "--maps", flat, *SMALL, *grid, "--json", cls.folder / "s.json")
+        (cls.folder / "s.json").rename(flat / "summary.json")
+        skyloom("simulate", "--maps", other, *SMALL, *grid, "--binned-only")
+        cls.flat = cls.folder / "flat.html"
+        skyloom("view", flat, "-o", cls.flat, "--with", other, "--middle", "50,10")
         cls.noise = cls.folder / "noise.html"
         skyloom("view", cls.observation, "-o", cls.noise)
 
@@ -88,6 +96,35 @@ class View(PageCase):
         self.browser.mouse("Moved", left + wide / 4, top + high / 2)
         self.browser.wait_for("document.querySelector('.tip') && !document.querySelector('.tip').hidden")
         self.assertRegex(self.text(".tip"), r"longitude (89|90|91)\.\d°, latitude -?\d\.\d°")
+        self.assert_no_complaints()
+
+    def test_a_flat_map_is_shown_as_its_cells(self):
+        self.browser.open(self.flat)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#maps canvas').length"), 2 * (3 * 3 + 1))
+        self.assertEqual(self.browser.run("[View.pictures[0].canvas.width, View.pictures[0].canvas.height, View.pictures[1].canvas.width]"), [30, 25, 10])
+        self.assertIn("TAN, 30 × 25 cells of 2°", self.text("#facts"))
+        self.assertIn("power spectra are of HEALPix maps alone", self.text("#facts"))
+        self.assertIn("iterations", self.text("#steps"))
+        self.assertIn("rms", self.text("#numbers"))
+        self.assertTrue(self.browser.run("document.getElementById('power').offsetParent === null"))
+        # the middle of the whole map, and that of the part; the east is to the left
+        for canvas, lon, lat in ((".flat", 40, 20), (".part", 50, 10)):
+            self.browser.run(f"document.querySelector('#maps canvas{canvas}').scrollIntoView({{block: 'center'}})")
+            left, top, wide, high = self.browser.place(f"#maps canvas{canvas}")
+            told = []
+            for share in (0.5, 0.3):
+                self.browser.mouse("Moved", left + wide * share, top + high / 2)
+                self.browser.wait_for("document.querySelector('.tip') && !document.querySelector('.tip').hidden")
+                told.append([float(v) for v in re.findall(r"tude (-?[\d.]+)°", self.text(".tip"))])
+            self.assertAlmostEqual(told[0][0], lon, delta=1.6)
+            self.assertAlmostEqual(told[0][1], lat, delta=1.6)
+            self.assertGreater(told[1][0], told[0][0] + 2)
+        self.screenshot("skyloom-flat", whole=True)
+        self.assert_no_sideways_scroll()
+        self.browser.view(390, 800, dark=True)
+        self.browser.open(self.flat)
+        self.assert_no_sideways_scroll()
+        self.screenshot("skyloom-flat-narrow", whole=True)
         self.assert_no_complaints()
 
     def test_it_fits_on_a_telephone_in_the_dark(self):

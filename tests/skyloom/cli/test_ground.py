@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a patch of the sky to a schedule, observations from the ground and maps of them."""
+import json
 import unittest
 
 from program_case import InputCase
@@ -45,6 +46,18 @@ class Ground(InputCase):
         for name in NAMES:
             self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(), (self.out / f"direct/{name}.fits").read_bytes(), name)
         self.assertIn(b"RA---TAN", (self.out / "stored/map.fits").read_bytes()[:5760])
+        map_file = self.out / "stored/map.fits"
+        self.assertIn("60 x 60 of 0.5 degrees", self.ok("info", map_file).stdout)
+        said = self.ok("compare", map_file, self.out / "stored/binned.fits", "--json", "-")
+        found = json.loads(said.stdout)["columns"]
+        self.assertEqual([column["name"] for column in found], ["I_STOKES", "Q_STOKES", "U_STOKES"])
+        self.assertTrue(all(0 <= place < 60 for column in found for place in column["largest_at"]))
+        self.ok("compare", map_file, self.out / "direct/map.fits", "--max-largest", 0)
+        self.ok("map", *self.data, "-o", self.out / "aside", *MAPS, "--wcs", "tan:170.5,-40,30,30,0.5")
+        self.fails(20, "elsewhere", "compare", map_file, self.out / "aside/map.fits")
+        self.fails(20, "expected HEALPix", "simulate", "--sky", map_file, "--maps", self.out / "m", *MAPS)
+        self.ok("view", self.out / "stored", "-o", self.out / "page.html", "--with", self.out / "direct")
+        self.fails(2, "beyond the map's edges", "view", map_file, "-o", self.out / "page.html", "--middle", "0,40")
         self.fails(2, "--wcs 'sin:", "map", *self.data, "-o", self.out / "m", "--wcs", "sin:0,0,1,1,0.1")
         self.fails(22, "outside of --wcs", "map", *self.data, "-o", self.out / "m", "--wcs", "tan:0,80,3,3,0.1", "--quiet")
 
@@ -93,6 +106,24 @@ class Ground(InputCase):
             self.fails(2, what, "simulate", "--schedule", self.schedule, *maps, "--elnod", bad)
         self.fails(2, "--elnod: expected --schedule", "simulate", *maps, "--elnod", "1,0")
         self.fails(2, "--atmosphere-load", "simulate", *maps, "--atmosphere-load", 1)
+
+    def test_elevations_go_up_and_down_where_that_is_asked_for(self):
+        scan = ("--schedule", self.schedule, *DATA, "--no-noise", "--atmosphere-load", 3, "--elevation-modulation", 0.1)
+        heights = []
+        for more in ((), ("--modulation-sine", "--modulation-amplitude", 0.5)):
+            name = self.out / f"data{len(heights)}"
+            self.ok("simulate", *scan, *more, "-o", name, "--maps", self.out / f"maps{len(heights)}", *MAPS)
+            self.ok("map", *sorted(name.glob("*.h5")), "-o", self.out / f"again{len(heights)}", *MAPS)
+            heights.append([row[0] for row in read_map(self.out / f"maps{len(heights)}/binned.fits")[0] if row[0] > -1e30])
+            for file in NAMES:
+                self.assertEqual((self.out / f"again{len(heights) - 1}/{file}.fits").read_bytes(),
+                                 (self.out / f"maps{len(heights) - 1}/{file}.fits").read_bytes(), file)
+        self.assertNotEqual(*heights)
+        maps = ("--maps", self.out / "m")
+        self.fails(2, "the mount has 1 (--elevation-rate)", "simulate", *scan[:-1], 0.04, *maps, "--modulation-amplitude", 8)
+        self.fails(2, "--elevation-acceleration", "simulate", *scan[:-1], 2, *maps)
+        self.fails(2, "below 90", "simulate", *scan[:-1], 0.001, *maps, "--modulation-amplitude", 45)
+        self.fails(2, "--elevation-modulation: expected --schedule", "simulate", *maps, "--elevation-modulation", 0.1)
 
     def test_faults_have_their_codes_and_one_line(self):
         out = ("--maps", self.out / "m")
