@@ -3,70 +3,91 @@
 // bench_refine variance|cosmics|traces|wings|neighbours|slits|grids [options]. Frames of a
 // DESI-like camera of a bundle or two; truth, noise and hits are known.
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <type_traits>
 
 #include "bench/fiberloom/refine/experiments.hpp"
 #include "loom/base/error.hpp"
 
+namespace fiberloom::bench {
+namespace {
+
+/// A command of that name; `add_options(command, experiment)` binds what it can be told.
+template <class Experiment, class AddOptions>
+void offer(CLI::App& app, const char* name, const char* text, AddOptions add_options) {
+  const auto experiment = std::make_shared<Experiment>();
+  CLI::App* const command = app.add_subcommand(name, text);
+  const auto option = [command](const char* names, auto& value) {
+    if constexpr (std::is_same_v<decltype(value), bool&>) {
+      command->add_flag(names, value);
+    } else {
+      command->add_option(names, value)->capture_default_str();
+    }
+  };
+  option("--seed", experiment->seed);
+  add_options(option, *experiment);
+  command->callback([experiment] { run(*experiment); });
+}
+
+void offer_all(CLI::App& app) {
+  offer<VarianceExperiment>(app, "variance", "flux and its error against the level of flux",
+                            [](auto option, auto& e) {
+                              option("--realisations", e.realisations);
+                              option("--bins", e.nwave);
+                            });
+  offer<CosmicExperiment>(app, "cosmics", "which hits are dropped, and which lines",
+                          [](auto option, auto& e) {
+                            option("--frames", e.frames);
+                            option("--bins", e.nwave);
+                            option("--nsig", e.nsig);
+                          });
+  offer<TraceExperiment>(app, "traces", "what is found of shifted traces",
+                         [](auto option, auto& e) {
+                           option("--frames", e.frames);
+                           option("--nspec", e.nfiber);
+                           option("--degree", e.degree);
+                           option("--pixels", e.pixels);
+                           option("--widths", e.widths);
+                         });
+  offer<WingExperiment>(app, "wings", "faint fibres beside a bright star",
+                        [](auto option, auto& e) {
+                          option("--frames", e.frames);
+                          option("--bins", e.nwave);
+                          option("--reach", e.reach);
+                          option("--amplitude", e.amplitude);
+                          option("--star", e.star_e);
+                        });
+  offer<NeighbourExperiment>(app, "neighbours", "errors of neighbouring fibres",
+                             [](auto option, auto& e) {
+                               option("--realisations", e.realisations);
+                               option("--nspec", e.nfiber);
+                               option("--bins", e.nwave);
+                               option("--crosstalk", e.crosstalk);
+                             });
+  offer<SlitExperiment>(app, "slits", "bundles of 40 fibres, a fibre without a fit",
+                        [](auto option, auto& e) {
+                          option("--frames", e.frames);
+                          option("--bins", e.nwave);
+                          option("--crosstalk", e.crosstalk);
+                        });
+  offer<GridExperiment>(app, "grids", "kinds of grids, fibres' own velocities",
+                        [](auto option, auto& e) {
+                          option("--frames", e.frames);
+                          option("--nspec", e.nfiber);
+                          option("--bins", e.nwave);
+                          option("--km-s", e.most_kms);
+                        });
+}
+
+}  // namespace
+}  // namespace fiberloom::bench
+
 int main(int argc, char** argv) {
-  using namespace fiberloom::bench;
   CLI::App app{"What options of fiberloom extract bring, against the truth"};
   app.require_subcommand(1);
-  VarianceExperiment variance;
-  CLI::App* first = app.add_subcommand("variance", "flux and its error against the level of flux");
-  first->add_option("--realisations", variance.realisations)->capture_default_str();
-  first->add_option("--bins", variance.nwave)->capture_default_str();
-  first->add_option("--seed", variance.seed)->capture_default_str();
-  CosmicExperiment cosmics;
-  CLI::App* second = app.add_subcommand("cosmics", "which hits are dropped, and which lines");
-  second->add_option("--frames", cosmics.frames)->capture_default_str();
-  second->add_option("--bins", cosmics.nwave)->capture_default_str();
-  second->add_option("--nsig", cosmics.nsig)->capture_default_str();
-  second->add_option("--seed", cosmics.seed)->capture_default_str();
-  TraceExperiment traces;
-  CLI::App* third = app.add_subcommand("traces", "what is found of shifted traces");
-  third->add_option("--frames", traces.frames)->capture_default_str();
-  third->add_option("--nspec", traces.nfiber)->capture_default_str();
-  third->add_option("--degree", traces.degree)->capture_default_str();
-  third->add_option("--pixels", traces.pixels)->capture_default_str();
-  third->add_flag("--widths", traces.widths);
-  third->add_option("--seed", traces.seed)->capture_default_str();
-  WingExperiment wings;
-  CLI::App* fourth = app.add_subcommand("wings", "faint fibres beside a bright star");
-  fourth->add_option("--frames", wings.frames)->capture_default_str();
-  fourth->add_option("--bins", wings.nwave)->capture_default_str();
-  fourth->add_option("--reach", wings.reach)->capture_default_str();
-  fourth->add_option("--amplitude", wings.amplitude)->capture_default_str();
-  fourth->add_option("--star", wings.star_e)->capture_default_str();
-  fourth->add_option("--seed", wings.seed)->capture_default_str();
-  NeighbourExperiment neighbours;
-  CLI::App* fifth = app.add_subcommand("neighbours", "errors of neighbouring fibres");
-  fifth->add_option("--realisations", neighbours.realisations)->capture_default_str();
-  fifth->add_option("--nspec", neighbours.nfiber)->capture_default_str();
-  fifth->add_option("--bins", neighbours.nwave)->capture_default_str();
-  fifth->add_option("--crosstalk", neighbours.crosstalk)->capture_default_str();
-  fifth->add_option("--seed", neighbours.seed)->capture_default_str();
-  SlitExperiment slits;
-  CLI::App* sixth = app.add_subcommand("slits", "bundles of 40 fibres, a fibre without a fit");
-  sixth->add_option("--frames", slits.frames)->capture_default_str();
-  sixth->add_option("--bins", slits.nwave)->capture_default_str();
-  sixth->add_option("--crosstalk", slits.crosstalk)->capture_default_str();
-  sixth->add_option("--seed", slits.seed)->capture_default_str();
-  GridExperiment grids;
-  CLI::App* seventh = app.add_subcommand("grids", "kinds of grids, fibres' own velocities");
-  seventh->add_option("--frames", grids.frames)->capture_default_str();
-  seventh->add_option("--nspec", grids.nfiber)->capture_default_str();
-  seventh->add_option("--bins", grids.nwave)->capture_default_str();
-  seventh->add_option("--km-s", grids.most_kms)->capture_default_str();
-  seventh->add_option("--seed", grids.seed)->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  fiberloom::bench::offer_all(app);
   try {
-    if (*first) run(variance);
-    if (*second) run(cosmics);
-    if (*third) run(traces);
-    if (*fourth) run(wings);
-    if (*fifth) run(neighbours);
-    if (*sixth) run(slits);
-    if (*seventh) run(grids);
+    CLI11_PARSE(app, argc, argv);
   } catch (const loom::Error& error) {
     std::fprintf(stderr, "bench_refine: %s\n", error.what());
     return error.exit_code();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // kLanes redshifts are evaluated at once, so a minimum is closed in eight points at a time: 414
-// km/s of a galaxy's bracket become 104, 26 and 6.5, and a parabola does the rest.
+// km/s of a galaxy's bracket become 104, 26 and 6.5, a parabola says where between them, and of
+// likely ones steps by the last points' slope do the rest.
 #include "fiberloom/redshift/refine.hpp"
 
 #include <algorithm>
@@ -22,6 +23,9 @@ struct Evaluation {
   ZPack z{}, value{};
   PackFit fit;
 };
+
+/// Whether the end of a minimum is looked for to kSettledKms.
+enum class Settle { kNo, kYes };
 
 class Refiner {
  public:
@@ -72,7 +76,7 @@ class Refiner {
                                        Basin& lowest);
 
   /// `rounds` of closing in, then all that is reported.
-  [[nodiscard]] Candidate finish(Basin b, int rounds);
+  [[nodiscard]] Candidate finish(Basin b, int rounds, Settle settle);
 
  private:
   static void narrow(Basin& b, std::span<const double> z, std::span<const double> value,
@@ -175,7 +179,21 @@ double error_of(const Evaluation& e) {
   return 0.5 * (below + above);
 }
 
-Candidate Refiner::finish(Basin b, int rounds) {
+/// From the first of kReach's points to where the curve through five of them has its lowest; 0
+/// where they are no valley. A parabola through three would be off by what makes chi2 lopsided.
+double step_to_lowest(const Evaluation& e, double width) {
+  const ZPack& v = e.value;
+  const double h = 0.5 * width;
+  const double slope = (v[3] - 8 * v[1] + 8 * v[2] - v[4]) / (12 * h);
+  const double bend = (-v[3] + 16 * v[1] - 30 * v[0] + 16 * v[2] - v[4]) / (12 * h * h);
+  if (!(bend > 0)) return 0;
+  return std::clamp(-slope / bend, -h, h);
+}
+
+/// A minimum stands still within so much, or such a share of its width.
+constexpr double kSettledKms = 0.05, kSettledShare = 0.01;
+
+Candidate Refiner::finish(Basin b, int rounds, Settle settle) {
   const Curve& curve = curves_[b.curve];
   const Template& source = curve.fitter->source();
   const std::size_t n = curve.z.size();
@@ -183,17 +201,27 @@ Candidate Refiner::finish(Basin b, int rounds) {
   if (b.width == 0) b.width = 0.5 * (b.high - b.low);  // no valley was seen
   const double floor = 1e-9 * (1 + b.z);  // 0.3 m/s: chi2 of a brighter source is noise below
   b.width = std::clamp(b.width, floor, 0.01 * (1 + b.z));
-  Evaluation e;
-  for (int attempt = 0; attempt < 4; ++attempt) {
+  const auto around = [&](double middle) {
     ZPack z;
     for (std::size_t i = 0; i < z.size(); ++i) {
-      z[i] = std::clamp(b.z + kReach[i] * b.width, curve.z.front(), curve.z.back());
+      z[i] = std::clamp(middle + kReach[i] * b.width, curve.z.front(), curve.z.back());
     }
-    e = evaluate(b.curve, z);
+    return evaluate(b.curve, z);
+  };
+  Evaluation e = around(b.z);
+  for (int attempt = 0; attempt < 3; ++attempt) {
     const auto lowest = static_cast<std::size_t>(std::min_element(e.value.begin(), e.value.end()) -
                                                  e.value.begin());
     if (!(e.value[lowest] < e.value[0] - 1e-3)) break;
-    b.z = z[lowest];
+    e = around(e.z[lowest]);
+  }
+  const double settled = std::max(kSettledKms / kLightKms * (1 + b.z), kSettledShare * b.width);
+  for (int attempt = 0; settle == Settle::kYes && attempt < 3; ++attempt) {
+    const double step = step_to_lowest(e, b.width);
+    if (std::abs(step) < settled) break;
+    const Evaluation next = around(e.z[0] + step);
+    if (!(next.value[0] < e.value[0])) break;  // chi2 has a kink there
+    e = next;
   }
   Candidate c;
   c.curve = b.curve;
@@ -284,7 +312,7 @@ void weigh(std::size_t t, std::span<const Curve> curves, const Prior& prior,
     const double reach = zerr_kms < kSureKms ? kDoubletKms : window;
     Basin lowest;
     close.push_back(refiner.look_closely(c, reach, window / kCloseSteps, lowest));
-    if (lowest.value < c.chi2 - 1e-3) c = refiner.finish(lowest, 1);
+    if (lowest.value < c.chi2 - 1e-3) c = refiner.finish(lowest, 1, Settle::kYes);
   }
   if (!close.empty()) set_probabilities(t, curves, prior, options.probability, close, candidates);
   for (Candidate& c : candidates) c.zerr = c.posterior_zerr;
@@ -327,7 +355,8 @@ std::vector<Candidate> of_target(const TargetSet& set, std::size_t t, std::span<
   prune(basins, curves, options.minima);
   std::vector<Candidate> out;
   for (std::size_t i = 0; i < basins.size(); ++i) {
-    out.push_back(refiner.finish(basins[i], i < kLikely ? 2 : 1));
+    const bool likely = i < kLikely;
+    out.push_back(refiner.finish(basins[i], likely ? 2 : 1, likely ? Settle::kYes : Settle::kNo));
   }
   if (curves.front().fitter->has_evidence()) {
     weigh(t, curves, prior, options, refiner, out);

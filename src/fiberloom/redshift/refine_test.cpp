@@ -98,6 +98,33 @@ TEST(Refine, FindsTheValleyBesideTheLowestPointOfARoundedScan) {
   EXPECT_NEAR(found.z, expected.z, 0.01 * expected.zerr);
 }
 
+TEST(Refine, AMinimumIsTheSameFromWhereverItIsClosedIn) {
+  const TemplateSet templates{test::line_template()};
+  const std::vector<Target> targets = sample(templates[0], 40, 300);
+  const TargetSet set = test::prepared(targets);
+  constexpr double kKms = (1 + kTrueZ) / kLightKms;
+  std::vector<Prior> priors;  // as narrow as the last steps: chi2 is lopsided and no parabola
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    priors.push_back(
+        {Prior::Shape::kLorentzian, kTrueZ + 1e-5 * static_cast<double>(i) + 3 * kKms, 3 * kKms});
+  }
+  SerialExecutor executor;
+  std::vector<Curve> curves = scan(set, templates, {.mode = ScanMode::kExact}, executor);
+  const auto expected = refine(set, curves, priors, {}, executor);
+  for (std::size_t i = 0; i < targets.size(); ++i) {  // as if its neighbours were as low
+    double* const chi2 = curves[0].chi2.row(i);
+    double* const lowest = std::min_element(chi2, chi2 + curves[0].z.size());
+    lowest[-1] = lowest[1] = std::nextafter(*lowest, HUGE_VAL);
+  }
+  const auto moved = refine(set, curves, priors, {}, executor);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Candidate &a = expected[i][0], &b = moved[i][0];
+    EXPECT_LT(std::abs(velocity_kms(a.z, b.z)),
+              std::max(0.1, 0.01 * kLightKms * a.zerr / (1 + a.z)))
+        << i;
+  }
+}
+
 TEST(Refine, RedshiftChi2CoefficientsAndErrorBelongTogether) {
   const TemplateSet templates{test::line_template()};
   const std::vector<Target> targets = sample(templates[0], 5, 4);
