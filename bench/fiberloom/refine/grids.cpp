@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The same light on grids of several kinds, and fibres that each move at a speed of their own: one
 // factor for all, or each fibre solved on its own grid (--barycentric-fibers).
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -8,8 +9,6 @@
 
 #include "bench/fiberloom/refine/experiments.hpp"
 #include "bench/fiberloom/refine/pulls.hpp"
-#include "fiberloom/extract/extract.hpp"
-#include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/spectrum/banded.hpp"
@@ -115,14 +114,6 @@ Array2D<double> lit_ccd(const PsfModel& psf, const std::vector<double>& kms, Exe
   return project(psf, fine, electrons, executor);
 }
 
-CcdFrame noisy(const Array2D<double>& mean, std::uint64_t seed, Executor& executor) {
-  NoiseOptions noise;
-  noise.readnoise_e = kReadNoise;
-  noise.seed = seed;
-  NoisyFrame seen = add_noise(mean, noise, executor);
-  return {PixelArray(std::move(seen.image)), PixelArray(std::move(seen.ivar))};
-}
-
 }  // namespace
 
 void run(const GridExperiment& e) {
@@ -143,14 +134,14 @@ void run(const GridExperiment& e) {
   std::vector<Way> of_speed{{"one factor for all fibres"}, {"each fibre its own grid"}};
   for (int i = 0; i < e.frames; ++i) {
     const std::uint64_t seed = e.seed + static_cast<std::uint64_t>(i);
-    const CcdFrame ccd = noisy(still, seed, *executor);
+    const CcdFrame ccd = noisy_frame(still, kReadNoise, seed, *executor);
     ExtractOptions options;
     options.ndiag = 15;
     for (std::size_t k = 0; k < of_kind.size(); ++k) {
       options.wave = kinds[k];
       judge(extract_exact(ccd, psf, options, *executor), kinds[k], of_kind[k]);
     }
-    const CcdFrame fast = noisy(moving, seed, *executor);
+    const CcdFrame fast = noisy_frame(moving, kReadNoise, seed, *executor);
     options.wave = linear;
     judge(extract_exact(fast, psf, options, *executor), linear, of_speed[0]);
     options.fiber_wave = Array2D<double>(nfiber, linear.size());

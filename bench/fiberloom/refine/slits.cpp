@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the rows BUNDLE and STATUS of a PSF bring: slits of 40 fibres that blocks of 25 cut where
 // light goes across, and a fibre that the PSF has no fit of.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/fiberloom/refine/experiments.hpp"
 #include "bench/fiberloom/refine/pulls.hpp"
-#include "fiberloom/extract/extract.hpp"
 #include "fiberloom/formats/psf_parts.hpp"
-#include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
-#include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/runtime/executors.hpp"
 
@@ -65,35 +62,22 @@ Scene make_scene(const SlitExperiment& e, int nfiber, bool dead, Executor& execu
 struct Way {
   std::string name;
   std::vector<Pulls> of_group;
-  double bins = 0, unconstrained = 0;  ///< of the fibres that are judged
 };
 
 constexpr std::size_t kNotJudged = std::numeric_limits<std::size_t>::max();
 
 template <class GroupOf>
 void judge(const ExtractResult& result, const Scene& scene, const GroupOf& group_of, Way& way) {
-  constexpr std::size_t edge = 20;
-  std::vector<double> expected(result.flux.cols());
-  for (std::size_t f = 0; f < result.flux.rows(); ++f) {
-    const std::size_t group = group_of(f);
-    if (group == kNotJudged) continue;
-    multiply(banded(result.resolution, f), {scene.truth.row(f), scene.truth.cols()}, expected);
-    for (std::size_t j = edge; j + edge < result.flux.cols(); ++j) {
-      way.bins += 1;
-      if (result.ivar(f, j) > 0)
-        way.of_group[group].add(result.flux(f, j), expected[j], result.ivar(f, j));
-      else
-        way.unconstrained += 1;
-    }
-  }
+  const auto truth_of = [&](std::size_t f) {
+    return std::span(scene.truth.row(f), scene.truth.cols());
+  };
+  for_bins(result, 20, truth_of, [&](std::size_t f, double flux, double expected, double ivar) {
+    if (group_of(f) != kNotJudged) way.of_group[group_of(f)].add(flux, expected, ivar);
+  });
 }
 
-CcdFrame noisy(const Scene& scene, std::uint64_t seed, Executor& executor) {
-  NoiseOptions noise;
-  noise.readnoise_e = kReadNoise;
-  noise.seed = seed;
-  NoisyFrame seen = add_noise(scene.mean, noise, executor);
-  return {PixelArray(std::move(seen.image)), PixelArray(std::move(seen.ivar))};
+CcdFrame noisy(const Scene& scene, const SlitExperiment& e, int frame, Executor& executor) {
+  return noisy_frame(scene.mean, kReadNoise, e.seed + static_cast<std::uint64_t>(frame), executor);
 }
 
 void print(const char* groups, const std::vector<Way>& ways) {
@@ -101,7 +85,7 @@ void print(const char* groups, const std::vector<Way>& ways) {
   for (const Way& way : ways) {
     std::printf("%-44s", way.name.c_str());
     for (const Pulls& p : way.of_group) p.print();
-    std::printf(" %.2f %% without a result\n", 100 * way.unconstrained / way.bins);
+    std::printf("\n");
   }
 }
 
@@ -116,7 +100,7 @@ void cut_slits(const SlitExperiment& e, Executor& executor) {
     return f % 2 == 0 ? 0 : 1;
   };
   for (int i = 0; i < e.frames; ++i) {
-    const CcdFrame ccd = noisy(scene, e.seed + static_cast<std::uint64_t>(i), executor);
+    const CcdFrame ccd = noisy(scene, e, i, executor);
     for (const bool whole : {false, true}) {
       ExtractOptions options = scene.options;
       options.bundle_size = whole ? 0 : 25;
@@ -152,7 +136,7 @@ void fibre_without_a_fit(const SlitExperiment& e, bool dead, Executor& executor)
   options.bundle_size = kSlit;
   const PsfModel* psf[] = {&scene.psf, &astray, &without};
   for (int i = 0; i < e.frames; ++i) {
-    const CcdFrame ccd = noisy(scene, e.seed + static_cast<std::uint64_t>(i), executor);
+    const CcdFrame ccd = noisy(scene, e, i, executor);
     for (std::size_t k = 0; k < ways.size(); ++k)
       judge(extract_exact(ccd, *psf[k], options, executor), scene, group_of, ways[k]);
   }

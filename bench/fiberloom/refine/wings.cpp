@@ -3,17 +3,15 @@
 // --wings makes of them.
 #include "fiberloom/extract/wings.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "bench/fiberloom/refine/experiments.hpp"
 #include "bench/fiberloom/refine/pulls.hpp"
-#include "fiberloom/simulate/noise.hpp"
 #include "fiberloom/simulate/project.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
-#include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/runtime/executors.hpp"
 
@@ -40,15 +38,10 @@ std::size_t group_of(std::size_t f) {
 }
 
 void judge(const ExtractResult& result, const Array2D<double>& truth, Way& way) {
-  constexpr std::size_t edge = 30;
-  std::vector<double> expected(result.flux.cols());
-  for (std::size_t f = 0; f < result.flux.rows(); ++f) {
-    multiply(banded(result.resolution, f), {truth.row(f), truth.cols()}, expected);
-    for (std::size_t j = edge; j + edge < result.flux.cols(); ++j) {
-      if (!(result.ivar(f, j) > 0)) continue;
-      way.of_group[group_of(f)].add(result.flux(f, j), expected[j], result.ivar(f, j));
-    }
-  }
+  const auto truth_of = [&](std::size_t f) { return std::span(truth.row(f), truth.cols()); };
+  for_bins(result, 30, truth_of, [&](std::size_t f, double flux, double expected, double ivar) {
+    way.of_group[group_of(f)].add(flux, expected, ivar);
+  });
 }
 
 void print_results(const WingExperiment& e, const WingReport& report,
@@ -97,12 +90,8 @@ void run(const WingExperiment& e) {
   without.has_tails = false;
   WingReport report;
   for (int frame = 0; frame < e.frames; ++frame) {
-    NoiseOptions noise;
-    noise.readnoise_e = 3;
-    noise.seed = e.seed + static_cast<std::uint64_t>(frame);
-    NoisyFrame seen = add_noise(mean, noise, *executor);
-    CcdFrame ccd{PixelArray(std::move(seen.image)), PixelArray(std::move(seen.ivar))};
-    ccd.readnoise.all_e = 3;
+    const CcdFrame ccd =
+        noisy_frame(mean, 3, e.seed + static_cast<std::uint64_t>(frame), *executor);
     const auto extract = [&](const CcdFrame& with, const ExtractOptions& o) {
       return extract_exact(with, psf, o, *executor);
     };

@@ -6,6 +6,21 @@
 #include "skyloom/pointing/angle.hpp"
 
 namespace skyloom {
+namespace {
+
+/// East, north and ahead at a place.
+struct Axes {
+  Direction east, north, ahead;
+};
+
+Axes axes_at(const SkyPlace& place) noexcept {
+  const double lon = place.lon_deg * kDegree, lat = place.lat_deg * kDegree;
+  return {.east = {-std::sin(lon), std::cos(lon), 0},
+          .north = {-std::sin(lat) * std::cos(lon), -std::sin(lat) * std::sin(lon), std::cos(lat)},
+          .ahead = direction_of(place)};
+}
+
+}  // namespace
 
 std::optional<Direction> mollweide(std::size_t column, std::size_t row, std::size_t width,
                                    double middle_lon_deg) noexcept {
@@ -25,30 +40,17 @@ Direction gnomonic(std::size_t column, std::size_t row, std::size_t side, double
   const double half = static_cast<double>(side) / 2, scale = std::tan(size_deg / 2 * kDegree);
   const double right = ((static_cast<double>(column) + 0.5) / half - 1) * scale;
   const double up = (1 - (static_cast<double>(row) + 0.5) / half) * scale;
-  const double lon = middle.lon_deg * kDegree, lat = middle.lat_deg * kDegree;
-  const Direction to = direction_of(middle);
-  const Direction east{-std::sin(lon), std::cos(lon), 0};
-  const Direction north{-std::sin(lat) * std::cos(lon), -std::sin(lat) * std::sin(lon),
-                        std::cos(lat)};
-  const Direction v{to.x - right * east.x + up * north.x, to.y - right * east.y + up * north.y,
-                    to.z - right * east.z + up * north.z};
+  const Axes axes = axes_at(middle);
+  const Direction& east = axes.east;
+  const Direction& north = axes.north;
+  const Direction v{axes.ahead.x - right * east.x + up * north.x,
+                    axes.ahead.y - right * east.y + up * north.y,
+                    axes.ahead.z - right * east.z + up * north.z};
   const double length = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
   return {v.x / length, v.y / length, v.z / length};
 }
 
 namespace {
-
-/// East, north and ahead at a place.
-struct Axes {
-  Direction east, north, ahead;
-};
-
-Axes axes_at(const SkyPlace& place) noexcept {
-  const double lon = place.lon_deg * kDegree, lat = place.lat_deg * kDegree;
-  return {.east = {-std::sin(lon), std::cos(lon), 0},
-          .north = {-std::sin(lat) * std::cos(lon), -std::sin(lat) * std::sin(lon), std::cos(lat)},
-          .ahead = direction_of(place)};
-}
 
 double dot(const Direction& a, const Direction& b) noexcept {
   return a.x * b.x + a.y * b.y + a.z * b.z;

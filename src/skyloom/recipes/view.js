@@ -97,8 +97,7 @@ const View = (() => {
     const make = (picture, label, part) => {
       const canvas = h('canvas', {width: picture.width, height: picture.height, role: 'img', 'aria-label': `${map.name}${of}, ${label}`, class: part ? 'part' : data.grid ? 'flat' : null});
       if (data.grid && !part) canvas.style.maxWidth = `${Math.round(480 * picture.width / picture.height)}px`;
-      const inside = part || data.grid ? () => true : (i) => place((i % picture.width + 0.5) / (picture.width / 2) - 1,
-        1 - (Math.floor(i / picture.width) + 0.5) / (picture.height / 2)) !== null;
+      const inside = part || data.grid ? () => true : (i) => placeAt(picture, true, i % picture.width, Math.floor(i / picture.width)) !== null;
       const one = {map, picture, canvas, pixels: levels(picture.data), texts, inside};
       tell(one, !part);
       pictures.push(one);

@@ -8,12 +8,9 @@
 namespace tomoloom {
 namespace {
 
-/// `count` things in parts as large as each other.
 std::vector<Stretch> even_cuts(std::size_t count, std::size_t members) {
   std::vector<Stretch> cuts;
-  for (std::size_t m = 0; m < members; ++m) {
-    cuts.push_back({m * count / members, (m + 1) * count / members});
-  }
+  for (std::size_t m = 0; m < members; ++m) cuts.push_back(even_part(count, members, m));
   return cuts;
 }
 

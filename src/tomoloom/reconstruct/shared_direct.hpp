@@ -25,6 +25,12 @@ class TeamLink {
   virtual void receive(std::size_t from, std::span<float> numbers) = 0;
 };
 
+/// A member's part of `count` things that are cut in parts as large as each other.
+[[nodiscard]] constexpr Stretch even_part(std::size_t count, std::size_t members,
+                                          std::size_t member) noexcept {
+  return {member * count / members, (member + 1) * count / members};
+}
+
 /// What each member does; some have nothing of something.
 struct TeamShares {
   std::vector<Stretch> lines;   ///< rows of the group, one a slice: read and prepared

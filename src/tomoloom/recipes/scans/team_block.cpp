@@ -7,11 +7,10 @@
 namespace tomoloom::scans {
 namespace {
 
-/// Rows of the block that a member reads and prepares.
+/// Rows of the block that a member reads and prepares: SharedDirect's lines, before there is one.
 SliceBlock part_of(const SliceBlock& block, const TeamLink& link) {
-  const std::size_t first = link.member() * block.count / link.members();
-  const std::size_t end = (link.member() + 1) * block.count / link.members();
-  return {block.first + first, end - first};
+  const Stretch rows = even_part(block.count, link.members(), link.member());
+  return {block.first + rows.first, rows.size()};
 }
 
 /// Line integrals of the member's rows, as wide as slices.
