@@ -9,6 +9,7 @@
 
 #include "loom/simd/isa.hpp"
 #include "tomoloom/foundation.hpp"
+#include "tomoloom/prepare/normalize_lane.hpp"
 
 namespace tomoloom {
 
@@ -40,12 +41,8 @@ struct Gain {
 /// What becomes of transmissions.
 enum class Logarithm { kMinusLog, kNone };
 
-/// Transmissions below this count as this: no light, or less than none after the dark, says only
-/// that the line integral is large. Of a blind pixel, and of values that are not numbers, the
-/// transmission is 1.
-inline constexpr float kLeastTransmission = 1e-6F;
-
-/// One frame -> transmissions or line integrals; always finite. The logarithm is good to 3e-7.
+/// One frame -> transmissions, kLeastTransmission at least, or line integrals; always finite. The
+/// logarithm is good to 3e-7.
 void normalize(std::span<const std::uint16_t> counts, const Gain& gain, Logarithm logarithm,
                std::span<float> out, Isa isa = active_isa());
 void normalize(std::span<const float> counts, const Gain& gain, Logarithm logarithm,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tomoloom/prepare/stripe_kinds.hpp"
+#include "tomoloom/prepare/stripe_mean_lane.hpp"
 
 namespace tomoloom {
 
@@ -18,13 +19,8 @@ void remove_stripe_sf(const SinogramView& sinogram, std::size_t size) {
   for (double& m : mean) m /= static_cast<double>(sinogram.angles);
   std::vector<float> stripe(n);
   for (std::size_t x = 0; x < n; ++x) {
-    double sum = 0;
-    for (std::size_t j = 0; j < size; ++j) {
-      const auto at = static_cast<std::ptrdiff_t>(x + j) - static_cast<std::ptrdiff_t>(size / 2);
-      sum += mean[static_cast<std::size_t>(
-          std::clamp(at, std::ptrdiff_t{0}, static_cast<std::ptrdiff_t>(n - 1)))];
-    }
-    stripe[x] = static_cast<float>(mean[x] - sum / static_cast<double>(size));
+    stripe[x] = lane::beyond_running_mean(mean.data(), static_cast<long>(n),
+                                          static_cast<long>(size), static_cast<long>(x));
   }
   for (std::size_t a = 0; a < sinogram.angles; ++a) {
     float* const row = sinogram.data + a * sinogram.stride;
@@ -67,10 +63,16 @@ void by_columns(Columns& s, const StripeChoice& c) {
 
 }  // namespace
 
+bool has_enough(Stripe method, std::size_t angles, std::size_t columns) noexcept {
+  return method == Stripe::kSf || (angles >= 4 && columns >= 8);
+}
+
+std::size_t mean_window(const StripeChoice& choice) noexcept { return or_else(choice.size, 5); }
+
 void remove_stripe(const SinogramView& sinogram, const StripeChoice& choice) {
   if (choice.method == Stripe::kNone) return;
-  if (choice.method == Stripe::kSf) return remove_stripe_sf(sinogram, or_else(choice.size, 5));
-  if (sinogram.angles < 4 || sinogram.columns < 8) return;
+  if (!has_enough(choice.method, sinogram.angles, sinogram.columns)) return;
+  if (choice.method == Stripe::kSf) return remove_stripe_sf(sinogram, mean_window(choice));
   if (choice.method != Stripe::kTi && choice.method != Stripe::kFw &&
       choice.method != Stripe::kFitting) {
     Columns columns = turned(sinogram);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "tomoloom/foundation.hpp"
 
@@ -44,8 +45,16 @@ struct StripeChoice {
   std::size_t level = 0;             ///< of fw
 };
 
-/// Removes stripes in place. A sinogram of fewer than 4 angles or 8 columns is left as it is by all
-/// but kSf. O(angles columns size); ti and sf O(angles columns).
+/// Whether a sinogram is one that stripes are looked for in: of fewer than 4 angles or 8 columns by
+/// kSf alone.
+[[nodiscard]] bool has_enough(Stripe method, std::size_t angles, std::size_t columns) noexcept;
+/// Columns of kSf's running mean.
+[[nodiscard]] std::size_t mean_window(const StripeChoice& choice) noexcept;
+/// Where the blocks of angles end that kTi takes by themselves.
+[[nodiscard]] std::vector<std::size_t> titarenko_ends(std::size_t angles, std::size_t blocks);
+
+/// Removes stripes in place, where there is enough to see them in. O(angles columns size); ti and
+/// sf O(angles columns).
 void remove_stripe(const SinogramView& sinogram, const StripeChoice& choice);
 
 /// TomoPy's remove_stripe_sf: takes away the difference between the mean over angles and its

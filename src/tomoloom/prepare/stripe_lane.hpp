@@ -8,6 +8,7 @@
 
 #include "loom/base/scalar_lane.hpp"
 #include "tomoloom/prepare/stripe_kernels.hpp"
+#include "tomoloom/prepare/stripe_mean_lane.hpp"
 
 namespace tomoloom::lane {
 
@@ -181,9 +182,7 @@ struct StripeTable {
   static void corrected_product(float* values, const double* first, const double* second,
                                 std::size_t n, float* least) {
     for (std::size_t x = 0; x < n; ++x) {
-      const double value = static_cast<double>(values[x]);
-      const float product =
-          static_cast<float>(value + first[x]) * static_cast<float>(value + second[x]);
+      const float product = corrected_twice(values[x], first[x], second[x]);
       values[x] = product;
       least[x] = product < least[x] ? product : least[x];
     }

@@ -6,49 +6,10 @@
 #include <cmath>
 
 #include "tomoloom/prepare/stripe_kinds.hpp"
+#include "tomoloom/prepare/stripe_mean_lane.hpp"
 
 namespace tomoloom {
 namespace {
-
-/// H^T H of a difference with these coefficients, as its upper band [diagonal][row].
-std::vector<std::vector<double>> normal_band(std::span<const double> h, std::size_t n) {
-  std::vector<std::vector<double>> band(h.size(), std::vector<double>(n, 0));
-  for (std::size_t row = 0; row + h.size() <= n; ++row) {
-    for (std::size_t i = 0; i < h.size(); ++i) {
-      for (std::size_t j = i; j < h.size(); ++j) band[j - i][row + i] += h[i] * h[j];
-    }
-  }
-  return band;
-}
-
-std::vector<double> times(const std::vector<std::vector<double>>& band, std::span<const double> x) {
-  const std::size_t n = x.size();
-  std::vector<double> y(n, 0);
-  for (std::size_t d = 0; d < band.size(); ++d) {
-    for (std::size_t i = 0; i + d < n; ++i) {
-      y[i] += band[d][i] * x[i + d];
-      if (d > 0) y[i + d] += band[d][i] * x[i];
-    }
-  }
-  return y;
-}
-
-/// Solves by a banded L D L^T; positive definite.
-std::vector<double> solve(std::vector<std::vector<double>> band, std::vector<double> x) {
-  const std::size_t n = x.size(), w = band.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t d = 1; d < w && i + d < n; ++d) {
-      const double factor = band[d][i] / band[0][i];
-      for (std::size_t e = d; e < w && i + e < n; ++e) band[e - d][i + d] -= factor * band[e][i];
-      x[i + d] -= factor * x[i];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t d = 1; d < w && i + d < n; ++d) x[i] -= band[d][i] * x[i + d];
-    x[i] /= band[0][i];
-  }
-  return x;
-}
 
 /// Of some angles: the mean of each column, and how far the sums of lines are apart.
 struct MeanLine {
@@ -69,29 +30,40 @@ MeanLine mean_line(const Sinogram& s, std::size_t first, std::size_t end) {
   return out;
 }
 
-/// What is added to each column.
-std::vector<double> correction(const MeanLine& line, std::span<const double> h) {
+/// What is added to each column, after a difference of this order.
+std::vector<double> correction(const MeanLine& line, int order) {
   const std::size_t n = line.mean.size();
-  if (!(line.spread > 0)) return std::vector<double>(n, 0);  // infinitely regularised
-  std::vector<std::vector<double>> band = normal_band(h, n);
-  std::vector<double> right = times(band, line.mean);
-  for (double& r : right) r = -r;
-  for (double& d : band[0]) d += 1 / (2 * line.spread);
-  return solve(std::move(band), std::move(right));
+  std::vector<double> band(n * (static_cast<std::size_t>(order) + 1)), q(n);
+  lane::TitarenkoLine{.mean = line.mean.data(),
+                      .n = static_cast<long>(n),
+                      .order = order,
+                      .spread = line.spread,
+                      .band = band.data(),
+                      .q = q.data(),
+                      .band_line = static_cast<long>(n)}
+      .solve();
+  return q;
 }
 
 }  // namespace
 
-void titarenko(Sinogram& s, double alpha, std::size_t blocks) {
-  constexpr double kFirst[] = {1, -1}, kSecond[] = {-1, 2, -1};
+std::vector<std::size_t> titarenko_ends(std::size_t angles, std::size_t blocks) {
   const std::size_t step =
-      blocks == 0 ? s.angles : std::max<std::size_t>(1, s.angles / std::min(blocks, s.angles));
-  std::vector<float> least(s.columns, INFINITY);
-  for (std::size_t first = 0; first < s.angles;) {
+      blocks == 0 ? angles : std::max<std::size_t>(1, angles / std::min(blocks, angles));
+  std::vector<std::size_t> ends;
+  for (std::size_t first = 0; first < angles; first = ends.back()) {
     // what is left over belongs to the last block
-    const std::size_t end = first + 2 * step > s.angles ? s.angles : first + step;
+    ends.push_back(first + 2 * step > angles ? angles : first + step);
+  }
+  return ends;
+}
+
+void titarenko(Sinogram& s, double alpha, std::size_t blocks) {
+  std::vector<float> least(s.columns, INFINITY);
+  std::size_t first = 0;
+  for (const std::size_t end : titarenko_ends(s.angles, blocks)) {
     const MeanLine line = mean_line(s, first, end);
-    const auto q1 = correction(line, kFirst), q2 = correction(line, kSecond);
+    const auto q1 = correction(line, 1), q2 = correction(line, 2);
     for (std::size_t a = first; a < end; ++a) {
       stripe_kernels().corrected_product(&s.at(a, 0), q1.data(), q2.data(), s.columns,
                                          least.data());

@@ -15,7 +15,7 @@ void BlockRun::read_ahead(const SliceBlock& block) {
 void BlockRun::run(std::vector<SliceBlock> blocks, SliceSink& writer, Executor& executor) {
   blocks_ = std::move(blocks);
   BlockReconstruction work(setup_.rest(), setup_.frames().layout(), setup_.plan().image(),
-                           setup_.engine());
+                           setup_.engine(), observer_);
   std::size_t slices = summary_.resumed;
   Written written;  // waits for it where something throws: `writer` may go then
   for (std::size_t i = 0; i < blocks_.size(); ++i) {

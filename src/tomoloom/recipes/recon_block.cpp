@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "loom/base/stop.hpp"
 #include "tomoloom/prepare/air.hpp"
@@ -10,6 +11,7 @@
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
+#include "tomoloom/recipes/card_block.hpp"
 #include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
@@ -219,25 +221,55 @@ void finish_slices(const ReconJob& job, std::size_t image, std::span<float> slic
   });
 }
 
-BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
-                                         std::size_t image, SliceEngine& engine)
-    : job_(job), layout_(layout), engine_(engine), image_(image) {}
+namespace {
 
-void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
-                              PixelFlaws& flaws, LargeVector<float>& out) {
-  const PixelFlaws own = prepare_lines(job_, layout_, block, executor, integrals_);
-  flaws.blind += own.blind;
-  flaws.saturated += own.saturated;
-  const std::size_t slice = image_ * image_;
-  out.resize(block.slices * slice);
+/// Null for the CPU: also where the card has no room for counts beside its slices.
+std::unique_ptr<CardBlock> prepare_on_card(const ReconJob& job, const ScanLayout& layout,
+                                           SliceEngine& engine, const Observer& observer) {
+  if (engine.card() == nullptr || !card_prepares(job, layout)) return nullptr;
+  try {
+    return std::make_unique<CardBlock>(job, layout, *engine.card());
+  } catch (const Error& error) {
+    observer.warn(std::string(error.what()) + ": counts become line integrals on the CPU");
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+BlockReconstruction::BlockReconstruction(const ReconJob& job, const ScanLayout& layout,
+                                         std::size_t image, SliceEngine& engine,
+                                         const Observer& observer)
+    : job_(job),
+      layout_(layout),
+      engine_(engine),
+      card_(prepare_on_card(job, layout, engine, observer)),
+      image_(image) {}
+
+BlockReconstruction::~BlockReconstruction() = default;
+
+PixelFlaws BlockReconstruction::make_slices(const RawBlock& block, Executor& executor,
+                                            const Observer& observer, const VolumeView& slices) {
+  if (card_) return card_->run(block, slices, executor);
+  const PixelFlaws flaws = prepare_lines(job_, layout_, block, executor, integrals_);
   engine_.reconstruct({.data = integrals_.data() + block.before * image_,
                        .slices = block.slices,
                        .angle_stride = block.rows * image_,
                        .slice_stride = image_,
                        .before = block.before,
                        .after = block.rows - block.before - block.slices},
-                      {.data = out.data(), .slice_stride = slice, .row_stride = image_}, executor,
-                      [&](std::size_t) { stop_if_asked(observer); });
+                      slices, executor, [&](std::size_t) { stop_if_asked(observer); });
+  return flaws;
+}
+
+void BlockReconstruction::run(const RawBlock& block, Executor& executor, const Observer& observer,
+                              PixelFlaws& flaws, LargeVector<float>& out) {
+  const std::size_t slice = image_ * image_;
+  out.resize(block.slices * slice);
+  const PixelFlaws own = make_slices(
+      block, executor, observer, {.data = out.data(), .slice_stride = slice, .row_stride = image_});
+  flaws.blind += own.blind;
+  flaws.saturated += own.saturated;
   finish_slices(job_, image_, out, executor);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -62,22 +63,29 @@ PixelFlaws prepare_lines(const ReconJob& job, const ScanLayout& layout, const Ra
 void finish_slices(const ReconJob& job, std::size_t image, std::span<float> slices,
                    Executor& executor);
 
+class CardBlock;
+
 /// Blocks -> slices, one after the other, in memory of its own.
 class BlockReconstruction {
  public:
-  /// All outlive it. `image`: rows and columns of a slice.
+  /// All but `observer` outlive it. `image`: rows and columns of a slice.
   BlockReconstruction(const ReconJob& job, const ScanLayout& layout, std::size_t image,
-                      SliceEngine& engine);
+                      SliceEngine& engine, const Observer& observer = {});
+  ~BlockReconstruction();
 
   /// Slices [slice][row][column] in memory that `out` may have. Adds the block's flaws to `flaws`.
   void run(const RawBlock& block, Executor& executor, const Observer& observer, PixelFlaws& flaws,
            LargeVector<float>& out);
 
  private:
+  PixelFlaws make_slices(const RawBlock& block, Executor& executor, const Observer& observer,
+                         const VolumeView& slices);
+
   const ReconJob& job_;
   const ScanLayout& layout_;
   SliceEngine& engine_;
-  LargeVector<float> integrals_;  ///< [angle][row][column]
+  LargeVector<float> integrals_;     ///< [angle][row][column]
+  std::unique_ptr<CardBlock> card_;  ///< null: the CPU prepares
   std::size_t image_;
 };
 

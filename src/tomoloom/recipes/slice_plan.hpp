@@ -52,6 +52,8 @@ class SliceEngine {
                        const Observer& observer = {});
   /// A card of `backend`, or kCpu: also where kAuto found none with the memory.
   [[nodiscard]] Backend made_on() const noexcept { return made_on_; }
+  /// Null where slices are made on the CPU.
+  [[nodiscard]] DeviceSlices* card() noexcept { return device_.get(); }
   /// `before` is called before each iteration of a method that has some.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const std::function<void(std::size_t)>& before);

@@ -158,29 +158,19 @@ const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* 
   return in;
 }
 
-void DeviceSlices::make_samples(const StackView& projections, Executor& executor) {
-  const DeviceStage stage(*stream_, "projections");
+void DeviceSlices::make_samples(std::size_t slices, const LineFeed& feed) {
   const Arrays& a = *arrays_;
-  const std::size_t columns = plan_.columns, slices = projections.slices;
-  auto* const host = static_cast<float*>(staging_.data());
+  const std::size_t columns = plan_.columns;
   for (std::size_t first = 0; first < plan_.angles; first += kAngles) {
     const std::size_t angles = std::min(kAngles, plan_.angles - first);
-    executor.run(angles, [&](std::size_t k) {
-      const std::size_t angle = first + k;
-      for (std::size_t s = 0; s < slices; ++s) {
-        std::copy_n(
-            projections.data + angle * projections.angle_stride + s * projections.slice_stride,
-            columns, host + (angle * slices + s) * columns);
-      }
-    });
-    const std::size_t from = first * slices * columns;
-    stream_->copy_in(a.projections + from, host + from, angles * slices * columns * sizeof(float));
+    feed(first, angles, a.projections, *stream_, staging_);
+    const DeviceStage stage(*stream_, "projections");
     const auto count = static_cast<long>(angles);
     const auto n = static_cast<long>(columns), radii = static_cast<long>(plan_.radii);
     kernels_.gather(*stream_, count * n * kElement,
                     {.columns = n,
                      .slices = static_cast<long>(slices),
-                     .projections = a.projections + from,
+                     .projections = a.projections + first * slices * columns,
                      .lines = a.lines});
     const float* const spectra =
         transform(line_, a.line_twiddles, count, a.lines, n * kElement, 1, n);
@@ -273,11 +263,31 @@ void DeviceSlices::fetch_slices(std::size_t count, const VolumeView& slices, Exe
 
 void DeviceSlices::reconstruct(const StackView& projections, const VolumeView& slices,
                                Executor& executor) {
-  make_samples(projections, executor);
+  const std::size_t columns = plan_.columns, pixels = projections.slices * columns;
+  const auto bring = [&](std::size_t first, std::size_t count, float* all, Stream& stream,
+                         HostMemory& staging) {
+    const DeviceStage stage(stream, "lines");
+    auto* const host = static_cast<float*>(staging.data());
+    executor.run(count, [&](std::size_t k) {
+      const std::size_t angle = first + k;
+      for (std::size_t s = 0; s < projections.slices; ++s) {
+        std::copy_n(
+            projections.data + angle * projections.angle_stride + s * projections.slice_stride,
+            columns, host + angle * pixels + s * columns);
+      }
+    });
+    stream.copy_in(all + first * pixels, host + first * pixels, count * pixels * sizeof(float));
+  };
+  reconstruct(projections.slices, bring, slices, executor);
+}
+
+void DeviceSlices::reconstruct(std::size_t count, const LineFeed& feed, const VolumeView& slices,
+                               Executor& executor) {
+  make_samples(count, feed);
   make_half();
-  make_slices(projections.slices);
+  make_slices(count);
   // the staging memory is written by the host again when all of it has come back
-  fetch_slices(projections.slices, slices, executor);
+  fetch_slices(count, slices, executor);
 }
 
 }  // namespace tomoloom

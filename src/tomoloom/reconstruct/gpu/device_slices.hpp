@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "loom/base/executor.hpp"
@@ -16,6 +17,12 @@ namespace tomoloom {
 namespace gpu {
 struct SliceKernels;
 }
+
+/// Brings line integrals of angles [first, first + count) to their places in `all`, memory of the
+/// device, [angle][slice][column]; asked for one run of angles after the other, the first one
+/// first. `staging`: page-locked, as many floats, each of which is used once.
+using LineFeed = std::function<void(std::size_t first, std::size_t count, float* all,
+                                    Stream& stream, HostMemory& staging)>;
 
 /// Its results differ from the CPU's by rounding alone. One group at a time, one thread.
 class DeviceSlices {
@@ -33,6 +40,15 @@ class DeviceSlices {
   /// Up to kSlicesPerGroup slices, as DirectEngine::reconstruct(). The executor's threads copy what
   /// goes there and what comes back, while the card works.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor);
+  /// The same of `count` slices whose line integrals others bring.
+  void reconstruct(std::size_t count, const LineFeed& feed, const VolumeView& slices,
+                   Executor& executor);
+
+  /// For those who bring them.
+  [[nodiscard]] Device& device() noexcept { return *device_; }
+  [[nodiscard]] Stream& stream() noexcept { return *stream_; }
+  /// In no use between reconstructions.
+  [[nodiscard]] HostMemory& staging() noexcept { return staging_; }
 
  private:
   struct Arrays;
@@ -41,7 +57,7 @@ class DeviceSlices {
   [[nodiscard]] const float* transform(const fft::Plan<float>& plan, const float* twiddles,
                                        long lines, const float* in, long in_line, long step,
                                        long count);
-  void make_samples(const StackView& projections, Executor& executor);
+  void make_samples(std::size_t slices, const LineFeed& feed);
   void fetch_slices(std::size_t count, const VolumeView& slices, Executor& executor);
   void make_half();
   void make_slices(std::size_t slices);
