@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "loom/base/error.hpp"
+#include "tomoloom/prepare/phase_lane.hpp"
 
 namespace tomoloom {
 namespace {
@@ -119,6 +120,11 @@ PhaseAxis phase_axis(const PhaseChoice& choice, std::size_t size, std::size_t re
   return axis;
 }
 
+float phase_scale(const PhaseAxis& along, const PhaseAxis& across, float alpha) {
+  const float least = along.least() + across.least() + alpha;
+  return 0.5F * least / (static_cast<float>(across.padded) * static_cast<float>(along.padded));
+}
+
 PhaseFilter::PhaseFilter(const PhaseChoice& choice, std::size_t rows, std::size_t columns, Isa isa)
     : alpha_(static_cast<float>(phase_alpha(choice))),
       row_axis_(phase_axis(choice, columns, phase_reach(choice, std::max(rows, columns)))),
@@ -171,15 +177,12 @@ void PhaseFilter::columns_filtered(std::size_t group) {
     plus[l] = row_axis_.plus[k] + alpha_;
     minus[l] = row_axis_.minus[k] + alpha_;
   }
-  // 1 where the filter is largest, and the transforms' own factor
-  const float least = row_axis_.least() + column_axis_.least() + alpha_;
-  const float scale =
-      0.5F * least / (static_cast<float>(padded) * static_cast<float>(row_axis_.padded));
+  const float scale = phase_scale(row_axis_, column_axis_, alpha_);
   for (std::size_t k = 0; k < padded; ++k) {
     float* const element = result + k * kPhaseElement;
     const float up = column_axis_.plus[k], down = column_axis_.minus[k];
     for (std::size_t l = 0; l < kPhaseLanes; ++l) {
-      const float weight = scale * (1 / (plus[l] + up) + 1 / (minus[l] + down));
+      const float weight = lane::phase_weight(plus[l], minus[l], up, down, scale);
       element[l] *= weight;
       element[l + kPhaseLanes] *= weight;
     }

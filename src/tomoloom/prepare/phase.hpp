@@ -50,6 +50,9 @@ struct PhaseAxis {
 /// Throws kUsage where the padding has no bounds.
 [[nodiscard]] PhaseAxis phase_axis(const PhaseChoice& choice, std::size_t size, std::size_t reach);
 
+/// What makes the filter 1 where it is largest, with the factor of the transforms.
+[[nodiscard]] float phase_scale(const PhaseAxis& along, const PhaseAxis& across, float alpha);
+
 /// Projections of one size, two at a time. O(n log n) of the padded size.
 class PhaseFilter {
  public:

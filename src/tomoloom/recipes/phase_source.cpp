@@ -2,12 +2,14 @@
 #include "tomoloom/recipes/phase_source.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 
 namespace tomoloom {
 namespace {
@@ -46,7 +48,8 @@ PhaseSource::PhaseSource(const FrameSource& scan, const ReconJob& job, std::size
   const std::size_t beside = rows_beside(job.phase, layout_);
   seen_first_ = first - std::min(first, beside);
   seen_rows_ = std::min(layout_.rows, first + rows + beside) - seen_first_;
-  box_ = job.outlier > 0 ? kWithNeighbours : kPair;
+  for_card_ = on_card(job.backend) && DevicePhase::knows(job.phase, seen_rows_, layout_.columns);
+  box_ = for_card_ ? DevicePhase::kImages : (job.outlier > 0 ? kWithNeighbours : kPair);
   const std::vector<std::size_t> stored = scan.chunk(layout_.data);
   const std::uint64_t frame_bytes = std::uint64_t{seen_rows_} * layout_.columns * sizeof(float);
   if (!stored.empty() && stored[0] * frame_bytes <= kMostBox) box_ = std::max(box_, stored[0]);
@@ -56,6 +59,27 @@ PhaseSource::PhaseSource(const FrameSource& scan, const ReconJob& job, std::size
   layout_.flats = layout_.darks = 0;
   layout_.flat_set.clear();
   layout_.flat_sets = 1;
+}
+
+/// By itself only where it has the memory.
+void PhaseSource::open_card() const {
+  if (opened_ || !for_card_) return;
+  opened_ = true;
+  auto devices = open_devices(job_.backend, observer_);
+  if (devices.empty()) return;
+  try {
+    card_ = std::make_unique<DevicePhase>(job_.phase, seen_rows_, layout_.columns,
+                                          std::move(devices.front()));
+  } catch (const Error& error) {
+    if (job_.backend != Backend::kAuto) throw;
+    observer_.warn(std::string(error.what()) + ": phases are retrieved on the CPU");
+  }
+}
+
+Backend PhaseSource::made_on() const {
+  open_card();
+  if (!card_) return Backend::kCpu;
+  return job_.backend == Backend::kEmulate ? Backend::kEmulate : Backend::kCuda;
 }
 
 std::vector<std::size_t> PhaseSource::chunk(const std::string&) const {
@@ -113,15 +137,37 @@ void PhaseSource::look(std::size_t frame, std::size_t frames) const {
   });
 }
 
+void PhaseSource::retrieve(const float* from, std::size_t count, std::size_t first,
+                           std::size_t rows, float* to) const {
+  const std::size_t pixels = seen_rows_ * layout_.columns, wanted = rows * layout_.columns;
+  const std::size_t together = card_ ? DevicePhase::kImages : kPair;
+  for (std::size_t f = 0; f < count; f += together) {
+    stop_if_asked(observer_);
+    const std::size_t images = std::min(together, count - f);
+    const std::span<const float> in(from + f * pixels, images * pixels);
+    const std::span<float> out(to + f * wanted, images * wanted);
+    if (card_) {
+      card_->run(in, first - seen_first_, rows, out, executor_);
+    } else {
+      filter_->run({.first_in = in.first(pixels),
+                    .second_in = in.subspan(pixels),
+                    .first_out = out.first(wanted),
+                    .second_out = out.subspan(wanted)},
+                   first - seen_first_, rows, executor_);
+    }
+  }
+}
+
 void PhaseSource::frames(const std::string&, std::size_t frame, std::size_t frames,
                          std::size_t first, std::size_t rows, FrameBlock& out) const {
   StageClock clock;
-  if (!filter_) {
+  if (gains_.empty()) {
+    open_card();
     flaws_ = {};
     find_gain();
-    filter_.emplace(job_.phase, seen_rows_, layout_.columns);
+    if (!card_) filter_.emplace(job_.phase, seen_rows_, layout_.columns);
   }
-  const std::size_t columns = layout_.columns, pixels = seen_rows_ * columns;
+  const std::size_t columns = layout_.columns;
   out.frames = frames;
   out.rows = rows;
   out.columns = columns;
@@ -129,18 +175,8 @@ void PhaseSource::frames(const std::string&, std::size_t frame, std::size_t fram
   for (std::size_t done = 0; done < frames; done += box_) {
     const std::size_t count = std::min(box_, frames - done);
     look(frame + done, count);
-    for (std::size_t f = 0; f < count; f += kPair) {
-      stop_if_asked(observer_);
-      const std::span<const float> in(seen_.data() + (frame + done + f - begin_) * pixels,
-                                      std::min(kPair, count - f) * pixels);
-      const std::span<float> to(out.floats.data() + (done + f) * rows * columns,
-                                std::min(kPair, count - f) * rows * columns);
-      filter_->run({.first_in = in.first(pixels),
-                    .second_in = in.subspan(pixels),
-                    .first_out = to.first(rows * columns),
-                    .second_out = to.subspan(rows * columns)},
-                   first - seen_first_, rows, executor_);
-    }
+    retrieve(seen_.data() + (frame + done - begin_) * seen_rows_ * columns, count, first, rows,
+             out.floats.data() + done * rows * columns);
   }
   if (frame + frames == layout_.angles) {
     filter_.reset();
@@ -160,9 +196,12 @@ std::uint64_t PhaseSource::bytes() const {
   const ScanLayout& layout = scan_.layout();
   const std::uint64_t row = (layout.flats + layout.darks) * layout.columns * sizeof(float);
   const std::uint64_t flats = std::max(kMostFlats, kSlicesPerGroup * row);
-  return PhaseFilter::bytes(job_.phase, seen_rows_, layout_.columns, executor_.concurrency()) +
-         window * pixels * (value + sizeof(float)) + 2 * layout.flat_sets * pixels * sizeof(float) +
-         scan_.buffer_bytes() + std::min(flats, row * seen_rows_);
+  const std::uint64_t filter = for_card_ ? DevicePhase::host_bytes(seen_rows_, layout_.columns) : 0;
+  const std::uint64_t plain =
+      PhaseFilter::bytes(job_.phase, seen_rows_, layout_.columns, executor_.concurrency());
+  return std::max(filter, plain) + window * pixels * (value + sizeof(float)) +
+         2 * layout.flat_sets * pixels * sizeof(float) + scan_.buffer_bytes() +
+         std::min(flats, row * seen_rows_);
 }
 
 }  // namespace tomoloom

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "loom/base/log.hpp"
 #include "loom/runtime/usage.hpp"
 #include "tomoloom/exchange/frame_source.hpp"
+#include "tomoloom/prepare/gpu/device_phase.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
@@ -35,6 +37,10 @@ class PhaseSource final : public FrameSource {
   [[nodiscard]] bool made_when_asked() const noexcept override { return true; }
   [[nodiscard]] std::string identity() const override { return scan_.identity(); }
 
+  /// A card of the job's backend, or kCpu. Opens it. Throws kDevice where one was insisted on that
+  /// is not there.
+  [[nodiscard]] Backend made_on() const;
+
   /// Most that is taken, all threads together.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Of the pixels that were looked at; known once something was asked for.
@@ -43,7 +49,11 @@ class PhaseSource final : public FrameSource {
   [[nodiscard]] const StageTime& spent() const noexcept { return spent_; }
 
  private:
+  void open_card() const;
   void find_gain() const;
+  /// Of `count` projections that were looked at, from the one at `from` on: rows to `to`.
+  void retrieve(const float* from, std::size_t count, std::size_t first, std::size_t rows,
+                float* to) const;
   [[nodiscard]] std::size_t halo() const noexcept;
   /// Transmissions of some projections, zingers removed; all rows that count.
   void look(std::size_t frame, std::size_t frames) const;
@@ -54,7 +64,10 @@ class PhaseSource final : public FrameSource {
   const Observer& observer_;
   std::size_t seen_first_, seen_rows_;  ///< rows that the filter reaches from those wanted
   std::size_t box_;                     ///< projections at a time
-  // what a call leaves for the next: the same pages, the gains
+  bool for_card_;                       ///< as far as is known before one is opened
+  // what a call leaves for the next: a card or none, the same pages, the gains
+  mutable bool opened_ = false;
+  mutable std::unique_ptr<DevicePhase> card_;  ///< null: filter_ does it
   mutable std::optional<PhaseFilter> filter_;
   mutable std::vector<Gain> gains_;  ///< of each set of flats
   mutable PixelFlaws flaws_;

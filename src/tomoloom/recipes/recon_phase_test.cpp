@@ -168,6 +168,19 @@ TEST_F(ReconPhase, ZingersGoBeforeTheyAreSpread) {
   EXPECT_LT(error(made(own), truth, 30), 0.3 * with_zingers);
 }
 
+TEST_F(ReconPhase, ACardRetrievesTheSame) {
+  const std::string seen = scan("seen.h5", kFringeArea, 0.4);
+  for (const Phase method : {Phase::kPaganin, Phase::kTomopy}) {
+    ReconJob own = job(seen, method);
+    own.outlier = 0.2;
+    const auto want = made(own);
+    own.backend = Backend::kEmulate;
+    const auto got = made(own);
+    EXPECT_LT(error(got, want, 30), 1e-6);
+    EXPECT_NE(got, want);
+  }
+}
+
 TEST_F(ReconPhase, WhatDoesNotFitIsOneLine) {
   ReconJob own = job(scan("seen.h5", kFringeArea), Phase::kPaganin, "none.h5");
   own.input = InputKind::kIntegrals;

@@ -62,7 +62,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   if (!job.resume) run.read_ahead(setup.blocks().front());  // else it may be there already
   setup.make_plan(executor.concurrency());
   const std::unique_ptr<SliceSink> writer =
-      open_volume(job, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on());
+      open_volume(job, setup.scan(), setup.shape(), setup.notes(), setup.made_on());
   try {
     run.run(blocks_left(setup, *writer, observer), *writer, executor);
     const std::size_t pixels = setup.settle_flaws(run.pixels());

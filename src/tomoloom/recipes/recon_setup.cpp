@@ -179,10 +179,9 @@ SliceBlock ReconSetup::rows_of(const SliceBlock& block) const {
 void ReconSetup::open_rows(const std::vector<SliceBlock>& wanted) {
   const std::size_t first = rows_of(wanted.front()).first;
   const SliceBlock last = rows_of(wanted.back());
+  const std::size_t rows = last.first + last.count - first;
   source_ = std::make_unique<BlockSource>(
-      frames(),
-      BlockRows{
-          .first = first, .rows = last.first + last.count - first, .block_rows = kSlicesPerGroup},
+      frames(), BlockRows{.first = first, .rows = rows, .block_rows = kSlicesPerGroup},
       std::filesystem::path(job_.output).parent_path().string(), rest_.input != InputKind::kCounts);
 }
 
@@ -230,6 +229,11 @@ void ReconSetup::make_plan(std::size_t threads, std::uint64_t beside, std::size_
 SliceEngine& ReconSetup::engine() {
   if (!engine_) engine_.emplace(plan_, job_.backend, observer_);
   return *engine_;
+}
+
+Backend ReconSetup::made_on() {
+  const Backend slices = engine().made_on();
+  return slices == Backend::kCpu && phase_ ? phase_->made_on() : slices;
 }
 
 std::vector<VolumeNote> ReconSetup::notes() const {

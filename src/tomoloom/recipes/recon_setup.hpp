@@ -66,6 +66,8 @@ class ReconSetup {
   /// After the plan, on the card or the CPU: opened when it is first asked for, since who only
   /// estimates has no use for it. Throws what SliceEngine does.
   [[nodiscard]] SliceEngine& engine();
+  /// What the volume's numbers were made on: a card as soon as any step of theirs was.
+  [[nodiscard]] Backend made_on();
   [[nodiscard]] ReconSummary& summary() noexcept { return summary_; }
   /// What decided the numbers: the options, and what was found where they leave it open.
   [[nodiscard]] std::vector<VolumeNote> notes() const;

@@ -14,10 +14,6 @@ namespace {
 /// Angles whose counts are on the device at the same time.
 constexpr std::size_t kAngles = 128;
 
-const gpu::PrepareKernels& kernels_of(const DeviceInfo& info) {
-  return info.emulated ? gpu::emulated_prepare_kernels() : gpu::cuda_prepare_kernels();
-}
-
 }  // namespace
 
 struct DevicePrepare::Arrays {
@@ -65,7 +61,7 @@ bool DevicePrepare::knows(Stripe stripe) noexcept {
 
 DevicePrepare::DevicePrepare(const PrepareChoice& choice, std::size_t rows, Device& device)
     : choice_(choice),
-      kernels_(kernels_of(device.info())),
+      kernels_(gpu::prepare_kernels(device.info())),
       memory_(device, bytes_of<Arrays>(choice, rows)) {
   Arena arena(memory_.data(), memory_.bytes());
   arrays_ = std::make_unique<Arrays>(choice, rows, arena);

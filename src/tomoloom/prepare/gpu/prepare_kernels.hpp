@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "loom/device/device.hpp"
+#include "tomoloom/prepare/gpu/phase_device_lane.hpp"
 #include "tomoloom/prepare/gpu/prepare_device_lane.hpp"
 
 namespace tomoloom::gpu {
@@ -26,6 +27,12 @@ struct PrepareKernels {
   Launch<CombineArgs> combine;
   Launch<LiftArgs> lift;
   Launch<RootArgs> root;
+
+  Launch<GatherRowsArgs> gather_rows;
+  Launch<GatherColumnsArgs> gather_columns;
+  Launch<FilterArgs> filter;
+  Launch<PutColumnsArgs> put_columns;
+  Launch<PutRowsArgs> put_rows;
 };
 
 template <class Run>
@@ -41,12 +48,20 @@ template <class Run>
           &Run::template launch<CorrectKernel>,
           &Run::template launch<CombineKernel>,
           &Run::template launch<LiftKernel>,
-          &Run::template launch<RootKernel>};
+          &Run::template launch<RootKernel>,
+          &Run::template launch<GatherRowsKernel>,
+          &Run::template launch<GatherColumnsKernel>,
+          &Run::template launch<FilterKernel>,
+          &Run::template launch<PutColumnsKernel>,
+          &Run::template launch<PutRowsKernel>};
 }
 
 /// Throws kUnsupported where emulation is not built in.
 [[nodiscard]] const PrepareKernels& emulated_prepare_kernels();
 /// Throws kDevice where CUDA is not compiled in.
 [[nodiscard]] const PrepareKernels& cuda_prepare_kernels();
+[[nodiscard]] inline const PrepareKernels& prepare_kernels(const DeviceInfo& info) {
+  return info.emulated ? emulated_prepare_kernels() : cuda_prepare_kernels();
+}
 
 }  // namespace tomoloom::gpu

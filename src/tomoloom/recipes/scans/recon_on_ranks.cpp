@@ -244,7 +244,7 @@ class RankScan {
     setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0,
                     largest_team(job_, setup.blocks().size(), others + 1));
     SharedVolume volume(
-        open_volume(job_, setup.scan(), setup.shape(), setup.notes(), setup.engine().made_on()));
+        open_volume(job_, setup.scan(), setup.shape(), setup.notes(), setup.made_on()));
     try {
       const auto shares = share_out(blocks_left(setup, volume, own), others + 1, takes_teams(job_));
       if (job_.search == AxisSearch::kNone && !shares[0].blocks.empty()) {

@@ -104,8 +104,8 @@ DeviceSlices::DeviceSlices(const GridPlan& plan, std::unique_ptr<Device> device)
       batch_(batch_for(plan, info_.free_bytes)),
       kernels_(kernels_of(info_)),
       stream_(device_->make_stream()),
-      line_(plan.padded, fft::Sign::kPlus),
-      grid_(plan.grid, fft::Sign::kMinus),
+      line_(plan.padded, fft::Sign::kPlus, info_),
+      grid_(plan.grid, fft::Sign::kMinus, info_),
       memory_(*device_, bytes_with<Arrays>(plan, batch_)),
       staging_(*device_, host_bytes(plan)) {
   Arena arena(memory_.data(), memory_.bytes(), stream_.get());
@@ -122,40 +122,8 @@ void DeviceSlices::send_plan() {
   send(*stream_, a.coef, plan_.coef, staging_);
   send(*stream_, a.scale_u, plan_.scale_u, staging_);
   send(*stream_, a.scale_v, plan_.scale_v, staging_);
-  for (const auto& [plan, to] : {std::pair{&line_, a.line_twiddles}, {&grid_, a.grid_twiddles}}) {
-    const float* const twiddles = plan->view().twiddles;
-    send(*stream_, to, {twiddles, plan->twiddle_count()}, staging_);
-  }
-}
-
-/// Transforms of up to batch_ lines; where they lie, [line][length] elements.
-const float* DeviceSlices::transform(const fft::Plan<float>& plan, const float* twiddles,
-                                     long lines, const float* in, long in_line, long step,
-                                     long count) {
-  const fft::PlanView<float> view = plan.view();
-  const long length = static_cast<long>(plan.length()) * kElement;
-  int to = 0;
-  for (std::size_t i = 0; i < view.pass_count; ++i) {
-    const fft::Pass& pass = view.passes[i];
-    const gpu::PassArgs args{.groups = static_cast<long>(pass.groups),
-                             .stride = static_cast<long>(pass.stride),
-                             .twiddles = twiddles + pass.twiddles,
-                             .in = in,
-                             .in_line = in_line,
-                             .step = step,
-                             .count = count,
-                             .out = arrays_->work[to],
-                             .out_line = length};
-    const auto kind = static_cast<std::size_t>(gpu::radix_kind(pass.radix));
-    const auto launch = view.sign > 0 ? kernels_.pass_plus[kind] : kernels_.pass_minus[kind];
-    launch(*stream_, lines * args.groups * args.stride * kHalfElement, args);
-    in = arrays_->work[to];
-    in_line = length;
-    step = 1;
-    count = static_cast<long>(plan.length());
-    to = 1 - to;
-  }
-  return in;
+  line_.send(*stream_, a.line_twiddles, staging_);
+  grid_.send(*stream_, a.grid_twiddles, staging_);
 }
 
 void DeviceSlices::make_samples(std::size_t slices, const LineFeed& feed) {
@@ -173,7 +141,7 @@ void DeviceSlices::make_samples(std::size_t slices, const LineFeed& feed) {
                      .projections = a.projections + first * slices * columns,
                      .lines = a.lines});
     const float* const spectra =
-        transform(line_, a.line_twiddles, count, a.lines, n * kElement, 1, n);
+        line_.run(*stream_, count, {.data = a.lines, .line = n * kElement, .count = n}, a.work);
     kernels_.weigh(*stream_, count * radii * kHalfElement,
                    {.padded = static_cast<long>(plan_.padded),
                     .radii = radii,
@@ -206,9 +174,10 @@ void DeviceSlices::make_half() {
                               .origin = plan_.grid / 2 + pad},
                      .grid = grid,
                      .periodic = plan_.periodic ? 1 : 0});
-    const float* const rows =
-        transform(grid_, a.grid_twiddles, count, a.rows + pad * kElementFloats,
-                  static_cast<long>(stride), 1, grid);
+    const float* const rows = grid_.run(
+        *stream_, count,
+        {.data = a.rows + pad * kElementFloats, .line = static_cast<long>(stride), .count = grid},
+        a.work);
     kernels_.crop(*stream_, count * image * kElement,
                   {.grid = grid,
                    .first = static_cast<long>(plan_.first),
@@ -225,8 +194,10 @@ void DeviceSlices::make_slices(std::size_t slices) {
   const auto grid = static_cast<long>(plan_.grid), image = static_cast<long>(plan_.image);
   for (std::size_t first = 0; first < plan_.image; first += batch_) {
     const auto count = static_cast<long>(std::min(batch_, plan_.image - first));
-    const float* const columns = transform(grid_, a.grid_twiddles, count,
-                                           a.half + first * kElementFloats, kElement, image, grid);
+    const float* const columns = grid_.run(
+        *stream_, count,
+        {.data = a.half + first * kElementFloats, .line = kElement, .step = image, .count = grid},
+        a.work);
     kernels_.scatter(*stream_, count * static_cast<long>(slices) * image,
                      {.grid = grid,
                       .first = static_cast<long>(plan_.first),

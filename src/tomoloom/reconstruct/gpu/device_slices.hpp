@@ -9,7 +9,7 @@
 
 #include "loom/base/executor.hpp"
 #include "loom/device/device.hpp"
-#include "loom/fft/fft.hpp"
+#include "loom/fft/gpu/device_transform.hpp"
 #include "tomoloom/reconstruct/grid_plan.hpp"
 
 namespace tomoloom {
@@ -54,9 +54,6 @@ class DeviceSlices {
   struct Arrays;
   [[nodiscard]] static std::size_t batch_for(const GridPlan& plan, std::size_t free_bytes);
   void send_plan();
-  [[nodiscard]] const float* transform(const fft::Plan<float>& plan, const float* twiddles,
-                                       long lines, const float* in, long in_line, long step,
-                                       long count);
   void make_samples(std::size_t slices, const LineFeed& feed);
   void fetch_slices(std::size_t count, const VolumeView& slices, Executor& executor);
   void make_half();
@@ -68,7 +65,7 @@ class DeviceSlices {
   std::size_t batch_;  ///< lines, rows, columns whose transforms go on at the same time
   const gpu::SliceKernels& kernels_;
   std::unique_ptr<Stream> stream_;
-  fft::Plan<float> line_, grid_;
+  DeviceTransform line_, grid_;
   DeviceMemory memory_;
   HostMemory staging_;
   std::unique_ptr<Arrays> arrays_;

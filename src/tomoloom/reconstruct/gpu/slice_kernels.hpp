@@ -8,40 +8,22 @@
 
 namespace tomoloom::gpu {
 
-template <class Args>
-using Launch = void (*)(Stream&, long threads, const Args&);
-
-/// Radices of a pass.
-inline constexpr int kRadixKinds = 6;
-inline constexpr int kRadixOfKind[kRadixKinds] = {1, 2, 3, 4, 5, 8};
-[[nodiscard]] constexpr int radix_kind(int radix) noexcept {
-  int kind = 0;
-  while (kind + 1 < kRadixKinds && kRadixOfKind[kind] != radix) ++kind;
-  return kind;
-}
-
 struct SliceKernels {
+  template <class Args>
+  using Launch = void (*)(Stream&, long threads, const Args&);
+
   Launch<GatherArgs> gather;
-  Launch<PassArgs> pass_plus[kRadixKinds], pass_minus[kRadixKinds];
   Launch<WeighArgs> weigh;
   Launch<SpreadArgs> spread;
   Launch<CropArgs> crop;
   Launch<ScatterArgs> scatter;
 };
 
-template <class Run, int Kind = 0>
-void fill_kernels(SliceKernels& k) {
-  if constexpr (Kind < kRadixKinds) {
-    k.pass_plus[Kind] = &Run::template launch<PassKernel<kRadixOfKind[Kind], 1>>;
-    k.pass_minus[Kind] = &Run::template launch<PassKernel<kRadixOfKind[Kind], -1>>;
-    fill_kernels<Run, Kind + 1>(k);
-  } else {
-    k.gather = &Run::template launch<GatherKernel>;
-    k.weigh = &Run::template launch<WeighKernel>;
-    k.spread = &Run::template launch<SpreadKernel>;
-    k.crop = &Run::template launch<CropKernel>;
-    k.scatter = &Run::template launch<ScatterKernel>;
-  }
+template <class Run>
+[[nodiscard]] SliceKernels slice_kernels_of() {
+  return {&Run::template launch<GatherKernel>, &Run::template launch<WeighKernel>,
+          &Run::template launch<SpreadKernel>, &Run::template launch<CropKernel>,
+          &Run::template launch<ScatterKernel>};
 }
 
 /// Throws kUnsupported where emulation is not built in.

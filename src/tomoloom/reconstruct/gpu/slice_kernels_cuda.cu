@@ -6,11 +6,7 @@
 namespace tomoloom::gpu {
 
 const SliceKernels& cuda_slice_kernels() {
-  static const SliceKernels table = [] {
-    SliceKernels k{};
-    fill_kernels<CudaRun>(k);
-    return k;
-  }();
+  static const SliceKernels table = slice_kernels_of<CudaRun>();
   return table;
 }
 

@@ -6,11 +6,7 @@
 namespace tomoloom::gpu {
 
 const SliceKernels& emulated_slice_kernels() {
-  static const SliceKernels table = [] {
-    SliceKernels k{};
-    fill_kernels<EmulatedRun>(k);
-    return k;
-  }();
+  static const SliceKernels table = slice_kernels_of<EmulatedRun>();
   return table;
 }
 
