@@ -105,7 +105,7 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
           filter_cutoff: float = 0.5, filter_order: float = 8.0, filter_weights: Any = None, iterations: int = 100,
           blocks: int = 1, reg_par: float = 0.0,
-          reg_edge: float = 1.0, gram: str = "rays", tilt: float = 0.0, sinograms: bool = False,
+          reg_edge: float = 1.0, gram: str = "rays", tilt: float = 0.0, backend: str = "auto", sinograms: bool = False,
           threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
 
@@ -126,6 +126,8 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         at least twice as many as columns with the others (an error says how many).
     tilt : float, optional
         Degrees that the axis is tilted along the beam; `center` is one for all rows then.
+    backend : {"auto", "cpu", "cuda"}
+        Where "exact" and "gridrec" are computed: on a card where the package was built for one and one is there.
     """
     data = arguments.floats("integrals", integrals)
     angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])
@@ -137,7 +139,7 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "blocks": arguments.integer("blocks", blocks, 1),
                                "reg_par": arguments.number("reg_par", reg_par, 0),
                                "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram,
-                               "tilt": arguments.number("tilt", tilt, -45, 45)})
+                               "tilt": arguments.number("tilt", tilt, -45, 45), "backend": backend})
     weights = arguments.filter_weights("filter_weights", filter, filter_weights, angles.size)
     return _core.recon(data, angles, centers.ravel(), weights, bool(sinograms), options, arguments.threads(threads))
 

@@ -148,11 +148,20 @@ def test_the_circle():
     (lambda d, t: tomoloom.normalize(d, np.ones((4, 4))), "flats: expected frames of 3 x 64"),
     (lambda d, t: tomoloom.find_center(d, t / 2), "180 degrees"),
     (lambda d, t: tomoloom.recon(d, t, threads=0), "threads"),
+    (lambda d, t: tomoloom.recon(d, t, backend="abacus"), "--backend"),
+    (lambda d, t: tomoloom.recon(d, t, method="sirt", backend="cuda"), "--backend"),
 ])
 def test_what_does_not_fit_is_one_line(integrals, theta, call, words):
     with pytest.raises(ValueError) as caught:
         call(integrals, theta)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_card_that_is_not_there_is_an_error(integrals, theta):
+    with pytest.raises(tomoloom.TomoloomError) as caught:  # the tests' package is built without CUDA
+        tomoloom.recon(integrals, theta, 33.25, backend="cuda")
+    assert caught.value.exit_code == 60
+    assert (tomoloom.recon(integrals, theta, 33.25) == tomoloom.recon(integrals, theta, 33.25, backend="cpu")).all()
 
 
 def test_errors_travel():

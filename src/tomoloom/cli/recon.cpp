@@ -133,6 +133,7 @@ Command make_recon() {
           "  mpirun -n 4 tomoloom recon scan.h5 -o volume.h5\n\n" +
           exit_codes_of_maker().code(Status::kSomeFailed).code(Status::kMemory).text()};
   const auto state = std::make_shared<ReconCommand>();
+  state->job.backend = Backend::kAuto;
   Options& options = command.options;
   add_files(options, *state);
   for (const char* group : {kScanOptions, kPreparationOptions, kReconstructionOptions}) {
@@ -152,16 +153,6 @@ Command make_recon() {
   options.add("--preview-patience", &state->preview.patience_s,
               "seconds without a new projection after which a scan is taken to be over",
               {.interval = between(0, 1e6), .shows_default = true});
-  state->job.backend = Backend::kAuto;
-  options.choice<Backend>(
-      "--backend", &state->job.backend,
-      {{"auto", Backend::kAuto},
-       {"cpu", Backend::kCpu},
-       {"cuda", Backend::kCuda},
-       {"emulate", Backend::kEmulate}},
-      "where exact and gridrec are computed: a card (NVIDIA) where one is there; "
-      "emulate: the card's algorithm on the CPU, slow, for tests",
-      {.value = "auto|cpu|cuda"});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   add_many(options, *state);

@@ -68,7 +68,7 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
     const SlicePlan plan = plan_slices(
         how, {.columns = columns, .theta = {theta.begin(), theta.end()}, .centre = centre(row)},
         executor);
-    SliceEngine engine(plan);
+    SliceEngine engine(plan, how.backend);
     for (; row < end; row += kSlicesPerGroup) {
       if (before) before();
       const std::size_t count = std::min(kSlicesPerGroup, end - row);

@@ -122,6 +122,16 @@ TEST(ReconArrays, ATiltedAxisHasTheRowsBesideEachGroup) {
   }
 }
 
+TEST(ReconArrays, ACardMakesTheSame) {
+  const std::vector<float> data = projections(11.5);
+  ReconJob how;
+  const auto want = slices_of(how, by_projections(data), {11.5});
+  how.backend = Backend::kEmulate;
+  const auto got = slices_of(how, by_projections(data), {11.5});
+  EXPECT_NE(got, want);
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << i;
+}
+
 TEST(ReconArrays, WhatIsNoNumberCountsAsNothing) {
   std::vector<float> data = projections(11.5);
   data[5 * kWide + 7] = std::numeric_limits<float>::quiet_NaN();

@@ -91,7 +91,7 @@ struct ReconJob {
   RingChoice rings = {};            ///< removed from slices
   double mask = 1;                  ///< of the circle within a slice; 0: none
   std::uint64_t memory = 0;         ///< bytes; 0: what the machine grants
-  Backend backend = Backend::kCpu;  ///< what makes slices of kExact and kGridrec
+  Backend backend = Backend::kCpu;  ///< what prepares, and makes slices of kExact and kGridrec
   Overwrite overwrite = Overwrite::kYes;
   bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };

@@ -29,6 +29,10 @@ constexpr Word<Method> kMethods[] = {{"exact", Method::kExact},
                                      {"bart", Method::kBart},
                                      {"art", Method::kArt}};
 
+constexpr Word<Backend> kBackends[] = {{"auto", Backend::kAuto},
+                                       {"cpu", Backend::kCpu},
+                                       {"cuda", Backend::kCuda},
+                                       {"emulate", Backend::kEmulate}};
 constexpr Word<Gram> kGrams[] = {{"rays", Gram::kRays}, {"fft", Gram::kFft}};
 
 struct SearchWord {
@@ -218,6 +222,15 @@ const ReconRow kMethodRows[] = {
      .field = [](ReconJob& j) -> Field { return &j.rings.arc_deg; },
      .interval = between(0, 180),
      .shows_default = true},
+    {.key = "backend",
+     .names = "--backend",
+     .group = kReconstructionOptions,
+     .text =
+         "where exact and gridrec are computed: a card (NVIDIA) where one is there; emulate: the "
+         "card's algorithm on the CPU, slow, for tests",
+     .field = [](ReconJob& j) -> Field { return word_field(&j.backend, kBackends); },
+     .value = "auto|cpu|cuda",
+     .decides_numbers = false},
     {.key = "format",
      .names = "--format",
      .group = kReconstructionOptions,

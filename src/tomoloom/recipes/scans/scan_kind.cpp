@@ -102,7 +102,7 @@ void estimate(const ReconJob& job, std::size_t threads, Task& task) {
 /// Words of a job beside its option table.
 template <class Archive, class Struct>
 void file_fields(Archive& archive, Struct& job) {
-  archive(job.scan, job.output, job.memory, job.backend, job.overwrite, job.resume);
+  archive(job.scan, job.output, job.memory, job.overwrite, job.resume);
 }
 
 }  // namespace
