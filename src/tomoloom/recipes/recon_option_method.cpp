@@ -226,8 +226,8 @@ const ReconRow kMethodRows[] = {
      .names = "--backend",
      .group = kReconstructionOptions,
      .text =
-         "where exact and gridrec are computed: a card (NVIDIA) where one is there; emulate: the "
-         "card's algorithm on the CPU, slow, for tests",
+         "where phases are retrieved, and exact and gridrec computed: a card (NVIDIA) where one is "
+         "there; emulate: the card's algorithm on the CPU, slow, for tests",
      .field = [](ReconJob& j) -> Field { return word_field(&j.backend, kBackends); },
      .value = "auto|cpu|cuda",
      .decides_numbers = false},
