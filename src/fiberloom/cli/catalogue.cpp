@@ -104,7 +104,8 @@ void add_selection_options(Options& options, catalogue::Selection& s, SelectionW
   options.add("--tileid", &words.tileids, "tiles",
               {.value = "ID", .delimiter = ',', .one_a_time = true});
   options.flag("--good", &s.good, "ZWARN 0 alone");
-  options.add("--limit", &s.limit, "rows at most; 0: all", {.shows_default = true});
+  options.add("--limit", &s.limit, "rows at most; 0: all",
+              {.interval = at_least(0), .shows_default = true});
 }
 
 void take_words(catalogue::Selection& s, const SelectionWords& words) {
@@ -147,7 +148,7 @@ int run_query(const Given& given, QueryCommand& c) {
     put(all);
     all.clear();
   };
-  if (to_file) check_output(c.output, c.job.overwrite);
+  if (to_file) check_answer(c.job);
   (void)query_catalogue(c.job, sink, console.observer());
   if (c.job.format == AnswerFormat::kFits || c.job.format == AnswerFormat::kParquet) return 0;
   if (to_file) {

@@ -275,6 +275,19 @@ class Query(Case):
         self.assert_fails(self.catalogue("query", "--format", "parquet"), 2, "-o FILE")
         self.assertEqual(len(self.rows()), 50, "and nothing was lost")
 
+    def test_an_answer_never_replaces_the_catalogue(self):
+        before = self.rows()
+        link = self.folder / "link.sqlite"
+        link.symlink_to(self.db)
+        for out in (self.db, link, self.db + "-wal"):
+            for command in (["query"], ["query", "--format", "fits"], ["query", "--format", "parquet"], ["export"]):
+                self.assert_fails(self.catalogue(*command, "-o", out), 2, "is an input (catalogue")
+                self.assert_fails(self.catalogue(*command, "-o", out, db="sqlite:///" + self.db), 2, "is an input (catalogue")
+        self.assertEqual(self.rows(), before)
+
+    def test_a_limit_below_zero_is_a_mistake(self):
+        self.assert_fails(self.catalogue("query", "--limit", "-1"), 2, "--limit")
+
     def test_what_is_no_catalogue_is_refused_and_stays(self):
         self.assert_fails(self.catalogue("query", db=self.folder / "none.sqlite"), 10, "none.sqlite")
         text = self.folder / "text"

@@ -12,6 +12,7 @@
 #include "fiberloom/catalogue/errors.hpp"
 #include "fiberloom/formats/tables.hpp"
 #include "fiberloom/recipes/catalogue/answer_parquet.hpp"
+#include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/output_files.hpp"
@@ -191,6 +192,16 @@ Table zcatalog_of(const AnswerColumns& answer) {
 
 }  // namespace
 
+void check_answer(const QueryJob& job) {
+  std::vector<NamedFile> catalogue;
+  if (is_catalogue_file(job.database)) {  // with what SQLite keeps beside it
+    const std::string path = db::sqlite_path(job.database);
+    for (const char* more : {"", "-wal", "-shm"}) catalogue.push_back({"catalogue", path + more});
+  }
+  check_distinct(std::array{NamedFile{"answer", job.output}}, catalogue);
+  check_output(job.output, job.overwrite);
+}
+
 std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Observer& observer) {
   const bool parquet = job.format == AnswerFormat::kParquet;
   if (job.format != AnswerFormat::kFits && !parquet) {
@@ -203,7 +214,7 @@ std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Obs
     throw Error(Status::kUsage, std::string("catalogue query: --format ") +
                                     (parquet ? "parquet" : "fits") + " wants a file, -o FILE");
   }
-  check_output(job.output, job.overwrite);
+  check_answer(job);
   AnswerColumns answer;
   const std::size_t rows = read_into(answer, job, observer);
   if (parquet) {
@@ -227,7 +238,7 @@ std::size_t export_catalogue(const QueryJob& job, const Observer& observer) {
     throw Error(Status::kUsage,
                 "catalogue export: --from: found " + names + ", expected zbest, zpix or ztile");
   }
-  check_output(job.output, job.overwrite);
+  check_answer(job);
   QueryJob all = job;
   if (all.selection.columns.empty()) all.selection.columns = {"*"};
   AnswerColumns answer;
