@@ -111,8 +111,11 @@ void store(Column& column, std::size_t row, std::int64_t value) {
   std::memcpy(column.data.data() + row * sizeof(T), &stored, sizeof(T));
 }
 
-/// Overwrites an integer of a column, in the width that it has.
+/// Overwrites an integer of a column, in the width that it has; unsigned ones are stored less
+/// TZERO.
 void set_integer(Column& column, std::size_t row, std::int64_t value) {
+  __extension__ using Wide = __int128;
+  value = static_cast<std::int64_t>(Wide{value} - static_cast<Wide>(column.zero));
   switch (column.cell) {
     case Cell::kUint8:
       return store<std::uint8_t>(column, row, value);

@@ -2,6 +2,9 @@
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <string>
 
 #include "fiberloom/calibrate/usable.hpp"
@@ -57,35 +60,106 @@ void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
   numbers("EXPTIME", "EXPTIME", "s");
 }
 
+namespace {
+
+bool has_integers(const Column& c) {
+  return (c.cell == Cell::kUint8 || c.cell == Cell::kInt16 || c.cell == Cell::kInt32 ||
+          c.cell == Cell::kInt64) &&
+         c.scale == 1 && c.zero == std::floor(c.zero);
+}
+bool has_numbers(const Column& c) {
+  return c.cell != Cell::kText && c.cell != Cell::kOpaque && c.cell != Cell::kTruth;
+}
+
+bool stored_alike(const Column& a, const Column& b) {
+  return a.cell == b.cell && a.scale == b.scale && a.zero == b.zero && a.undefined == b.undefined &&
+         (a.cell == Cell::kText || a.width == b.width);
+}
+bool can_stack(const Column& a, const Column& b) {
+  return stored_alike(a, b) || (has_numbers(a) && has_numbers(b) && a.width == b.width);
+}
+
+/// A column of numbers as 64-bit ones: integers where it is of single integers and `whole`.
+Column widened(const Table& table, const Column& column, bool whole) {
+  constexpr std::int64_t kUndefined = std::numeric_limits<std::int64_t>::min();
+  Column out = column;
+  out.cell = whole ? Cell::kInt64 : Cell::kFloat64;
+  out.scale = 1;
+  out.zero = 0;
+  out.undefined.reset();
+  out.data.resize(table.rows * column.width * sizeof(double));
+  if (whole) {
+    const auto values = table.integers(column.name, kUndefined).value();
+    std::memcpy(out.data.data(), values.data(), out.data.size());
+    if (std::find(values.begin(), values.end(), kUndefined) != values.end()) {
+      out.undefined = kUndefined;
+    }
+    return out;
+  }
+  for (std::size_t k = 0; k < table.rows * column.width; ++k) {
+    const double value = number_of(column, k / column.width, k % column.width);
+    std::memcpy(out.data.data() + k * sizeof(double), &value, sizeof(double));
+  }
+  return out;
+}
+
+/// The rows of `more` below those of `c`, a column of `rows`, text as wide as the widest.
+void append_rows(Column& c, std::size_t rows, const Column& other, std::size_t more) {
+  const std::size_t width = std::max(c.width, other.width);
+  std::vector<std::uint8_t> data;
+  const auto add = [&](const Column& from, std::size_t n) {
+    const std::size_t bytes = from.width * cell_bytes(from.cell);
+    for (std::size_t r = 0; r < n; ++r) {
+      const auto first = from.data.begin() + static_cast<std::ptrdiff_t>(r * bytes);
+      data.insert(data.end(), first, first + static_cast<std::ptrdiff_t>(bytes));
+      data.insert(data.end(), (width - from.width) * cell_bytes(from.cell), std::uint8_t{' '});
+    }
+  };
+  add(c, rows);
+  add(other, more);
+  c.data = std::move(data);
+  c.width = width;
+}
+
+/// FIBERSTATUS in all tables where one has it: lost, it would let bad fibres pass.
+std::vector<Table> with_status(std::span<const Table> tables) {
+  std::vector<Table> out(tables.begin(), tables.end());
+  const auto has = [](const Table& t) { return t.find("FIBERSTATUS") != nullptr; };
+  if (std::none_of(out.begin(), out.end(), has)) return out;
+  for (Table& t : out) {
+    if (has(t)) continue;
+    const std::vector<std::int32_t> good(t.rows, 0);
+    t.add("FIBERSTATUS", std::span(good));
+  }
+  return out;
+}
+
+}  // namespace
+
 Table stack(std::span<const Table> tables) {
   if (tables.empty()) return {};
-  Table out = tables.front();
-  if (tables.size() == 1) return out;
+  if (tables.size() == 1) return tables.front();
+  const std::vector<Table> all = with_status(tables);
+  Table out = all.front();
   forget_cards(out);
   out.heap.clear();
   std::erase_if(out.columns, [](const Column& c) { return c.cell == Cell::kOpaque; });
-  for (const Table& more : tables.subspan(1)) {
+  for (const Table& more : std::span(all).subspan(1)) {
     std::erase_if(out.columns, [&](const Column& c) {
       const Column* other = more.find(c.name);
-      return other == nullptr || other->cell != c.cell || other->scale != c.scale ||
-             other->zero != c.zero || (c.cell != Cell::kText && other->width != c.width);
+      return other == nullptr || !can_stack(c, *other);
     });
     for (Column& c : out.columns) {
       const Column& other = *more.find(c.name);
-      const std::size_t width = std::max(c.width, other.width);
-      const auto append = [&](const Column& from, std::size_t rows, std::vector<std::uint8_t>& to) {
-        const std::size_t bytes = from.width * cell_bytes(from.cell);
-        for (std::size_t r = 0; r < rows; ++r) {
-          const auto first = from.data.begin() + static_cast<std::ptrdiff_t>(r * bytes);
-          to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(bytes));
-          to.insert(to.end(), (width - from.width) * cell_bytes(from.cell), std::uint8_t{' '});
-        }
-      };
-      std::vector<std::uint8_t> data;
-      append(c, out.rows, data);
-      append(other, more.rows, data);
-      c.data = std::move(data);
-      c.width = width;
+      if (stored_alike(c, other)) {
+        append_rows(c, out.rows, other, more.rows);
+        continue;
+      }
+      const bool whole = has_integers(c) && has_integers(other) && c.width == 1;
+      const Column below = widened(more, other, whole);
+      c = widened(out, c, whole);
+      append_rows(c, out.rows, below, more.rows);
+      if (below.undefined) c.undefined = below.undefined;
     }
     out.rows += more.rows;
   }

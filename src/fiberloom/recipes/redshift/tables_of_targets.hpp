@@ -25,8 +25,9 @@ void add_exposure_columns(const HeaderCards& header, Table& fibermap);
 /// What a table's file said of its columns, which a table of others does not say.
 void forget_cards(Table& table);
 
-/// Rows of all tables one below the other: the columns of the first one that all others have with
-/// the same kind of value.
+/// Rows of all tables one below the other: the columns of the first one that all others have, as
+/// text or as numbers; numbers that are stored in several ways as 64-bit ones. Where some tables
+/// have FIBERSTATUS, rows of the others have 0, as fibres of which nobody says anything.
 [[nodiscard]] Table stack(std::span<const Table> tables);
 
 struct CoaddedFibermap {

@@ -109,6 +109,37 @@ TEST(TablesOfTargets, StackedTablesHaveTheColumnsOfAll) {
   EXPECT_EQ(out.text_column("T"), (std::vector<std::string>{"ab", "c", "defg"}));
 }
 
+TEST(TablesOfTargets, StackedNumbersStayWhateverTheyAreStoredAs) {
+  constexpr std::int64_t id = 39627788403084375;  // no double has it
+  Table a, b, c;
+  const std::vector<std::int64_t> one{id};
+  const std::vector<std::int32_t> small{7}, status{kBadAmpR};
+  const std::vector<float> single{0.5F};
+  const std::vector<double> twice{1e-9};
+  a.add("TARGETID", std::span(one)).add("X", std::span(single));
+  b.add("X", std::span(twice)).add("TARGETID", std::span(small));
+  b.columns.back().undefined = 7;
+  b.add("FIBERSTATUS", std::span(status));
+  c.add("TARGETID", std::span(one)).add("X", std::span(single)).add("FIBERSTATUS", std::span(one));
+  const std::vector<Table> all{a, b, c};
+  const Table out = stack(all);
+  EXPECT_EQ(out.integers("TARGETID", -1), (std::vector<std::int64_t>{id, -1, id}));
+  EXPECT_EQ(out.column("X"), (std::vector<double>{0.5, 1e-9, 0.5}));
+  EXPECT_EQ(out.integers("FIBERSTATUS", -1), (std::vector<std::int64_t>{0, kBadAmpR, id}));
+}
+
+TEST(TablesOfTargets, UnsignedStatusKeepsItsBits) {
+  Table in = exposures({kBadAmpR, kBadAmpR, 0});
+  for (Column& column : in.columns) {  // as an unsigned column is stored
+    if (column.name != "FIBERSTATUS") continue;
+    column.zero = 0x1p31;
+    for (std::size_t r = 0; r < in.rows; ++r) column.data[4 * r + 3] ^= 0x80U;
+  }
+  ASSERT_EQ(in.integers("FIBERSTATUS", -1), (std::vector<std::int64_t>{kBadAmpR, kBadAmpR, 0}));
+  const Table out = coadd_fibermap(in, Rows{{0, 1}, {2}}).targets;
+  EXPECT_EQ(out.integers("COADD_FIBERSTATUS", -1), (std::vector<std::int64_t>{kBadAmpR, 0}));
+}
+
 TEST(TablesOfTargets, ScoresAreSummedOverExposuresAndCameras) {
   Table b, r;
   const std::vector<float> blue{1, 2}, red{10, 20};
