@@ -106,7 +106,7 @@ FrameFile parse_frame(const FitsReader& file, FrameTables tables) {
   if (const Hdu* factors = file.find("FIBER_HELIOCOR")) {
     out.fiber_heliocor = read_vector(file, *factors);
   }
-  out.fibermap = find_table(file, "FIBERMAP");
+  out.fibermap = find_rows(file, "FIBERMAP", out.nspec());
   if (tables == FrameTables::kAll) out.scores = find_table(file, "SCORES");
   return out;
 }

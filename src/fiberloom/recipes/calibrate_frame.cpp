@@ -27,6 +27,7 @@ using calibration::require_same_origin;
 void divide(FrameFile& frame, const CalibrationJob& job) {
   const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
   require_same_origin(job.flat, flat.header, frame.header, Origin::kCamera);
+  calibration::require_same_fibers(job.flat, flat.fibermap, frame.fibermap);
   const double heliocor = heliocor_of(job.input, frame.header);
   about(job.flat, [&] { calibrate::apply_fiber_flat(frame, flat, heliocor); });
 }

@@ -11,6 +11,15 @@
 #include "loom/base/print.hpp"
 
 namespace fiberloom::calibration {
+namespace {
+
+/// Petals are exchanged, and fibres keep their places in them.
+bool same_in_petal(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kOfPetal = 500;
+  return a < 0 || b < 0 || a % kOfPetal == b % kOfPetal;
+}
+
+}  // namespace
 
 std::string camera_of(const HeaderCards& header) {
   std::string camera = header.text("CAMERA").value_or("");
@@ -44,11 +53,35 @@ void require_same_origin(const std::string& path, const HeaderCards& made, const
     throw Error(Status::kWrongShape,
                 path + ": CAMERA is " + camera + ", expected that of the frame, " + expected);
   }
+  require_same_first_fiber(path, made, frame);
   if (origin == Origin::kCamera) return;
   const std::int64_t exposure = integer_of(made, "EXPID"), wanted = integer_of(frame, "EXPID");
   if (exposure < 0 || wanted < 0 || exposure == wanted) return;
   throw Error(Status::kWrongShape, path + ": EXPID is " + std::to_string(exposure) +
                                        ", expected that of the frame, " + std::to_string(wanted));
+}
+
+void require_same_first_fiber(const std::string& path, const HeaderCards& made,
+                              const HeaderCards& frame) {
+  const std::int64_t first = integer_of(made, "FIBERMIN"), wanted = integer_of(frame, "FIBERMIN");
+  if (same_in_petal(first, wanted)) return;
+  throw Error(Status::kWrongShape, path + ": FIBERMIN is " + std::to_string(first) +
+                                       ", expected that of the frame, " + std::to_string(wanted));
+}
+
+void require_same_fibers(const std::string& path, const std::optional<Table>& made,
+                         const std::optional<Table>& frame) {
+  const auto fibers = made ? made->integers("FIBER", -1) : std::nullopt;
+  const auto wanted = frame ? frame->integers("FIBER", -1) : std::nullopt;
+  if (!fibers || !wanted) return;
+  for (std::size_t s = 0; s < std::min(fibers->size(), wanted->size()); ++s) {
+    if (same_in_petal((*fibers)[s], (*wanted)[s])) continue;
+    throw Error(Status::kWrongShape,
+                path + print(": FIBERMAP: row %zu is of fibre %lld, expected that of the frame, "
+                             "%lld",
+                             s, static_cast<long long>((*fibers)[s]),
+                             static_cast<long long>((*wanted)[s])));
+  }
 }
 
 std::string require_camera(const std::string& path, const char* hdu, const HeaderCards& header) {

@@ -3,6 +3,7 @@
 // they leave. Internal to recipes/.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "fiberloom/recipes/calibrate_frame.hpp"
@@ -32,6 +33,13 @@ enum class Origin { kCamera, kCameraAndExposure };
 /// have the same grid, and nothing else would tell.
 void require_same_origin(const std::string& path, const HeaderCards& made, const HeaderCards& frame,
                          Origin origin);
+/// Throws kWrongShape where FIBERMIN of both says that their fibres are not the same within a
+/// petal.
+void require_same_first_fiber(const std::string& path, const HeaderCards& made,
+                              const HeaderCards& frame);
+/// The same of each row, where both FIBERMAPs have FIBER.
+void require_same_fibers(const std::string& path, const std::optional<Table>& made,
+                         const std::optional<Table>& frame);
 /// CAMERA in lower case, "" where there is none.
 [[nodiscard]] std::string camera_of(const HeaderCards& header);
 /// 'b', 'r', 'z' of CAMERA; 0 where it names none.

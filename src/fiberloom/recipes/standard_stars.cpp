@@ -148,6 +148,7 @@ class Corrections {
       const FiberFlatFile flat = read_fiber_flat(path, job.verify);
       const std::string camera = require_camera(path, "FIBERFLAT", flat.header);
       require_rows(flat, flat.flat.rows(), like);
+      calibration::require_same_first_fiber(path, flat.header, like.header);
       if (!flats_.emplace(camera, take_rows(static_cast<const FiberFlat&>(flat), like.rows))
                .second) {
         observer.warn(path + ": a second fibre flat of camera " + camera + "; not used");
@@ -157,6 +158,7 @@ class Corrections {
       const SkyFile sky = read_sky(path, job.verify);
       const std::string camera = require_camera(path, "SKY", sky.header);
       require_rows(sky, sky.flux.rows(), like);
+      calibration::require_same_first_fiber(path, sky.header, like.header);
       const auto key = std::make_pair(camera, integer_of(sky.header, "EXPID"));
       if (!skies_.emplace(key, take_rows(static_cast<const SkyModel&>(sky), like.rows)).second) {
         observer.warn(path + ": a second sky of camera " + camera + " in one exposure; not used");

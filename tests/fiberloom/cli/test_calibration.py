@@ -283,6 +283,36 @@ class Calibration(unittest.TestCase):
             self.assert_refused(13, words, "calibrate", "-i", frame, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.out / "x.fits", "-q")
         self.done("calibrate", "-i", other[1], "--fiberflat", self.flat, "-o", self.out / "x.fits", "-q")
 
+    def test_what_is_of_other_fibers_is_refused(self):
+        """As many fibres on the same bins: nothing else would tell."""
+        self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q")
+
+        def frame(name, first, cards=()):
+            rows = [(100 + f, first + f, b"SKY" if SKY[f] else b"TGT", 0) for f in range(FIBERS)]
+            table = fits.table("FIBERMAP", [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),
+                                            ("FIBERSTATUS", "J", "i", None)], rows)
+            return self.put(name, frame_bytes(sky_light(), "science", 3, cards=cards, tables=False) + table)
+        petal, others = frame("petal.fits", 500), frame("others.fits", FIBERS)
+        self.done("sky", "-i", petal, "--fiberflat", self.flat, "-o", self.sky, "-q")
+        self.assert_refused(13, ["flat.fits: FIBERMAP: row 0 is of fibre 0", "15"], "sky", "-i", others, "--fiberflat", self.flat,
+                            "-o", self.sky)
+        first = frame("first.fits", 0, [("FIBERMIN", 0)])
+        self.done("sky", "-i", first, "--fiberflat", self.flat, "-o", self.sky, "-q")
+        second = frame("second.fits", 0, [("FIBERMIN", 515)])
+        self.assert_refused(13, ["sky.fits: FIBERMIN is 0, expected that of the frame, 515"], "calibrate", "-i", second,
+                            "--fiberflat", self.flat, "--sky", self.sky, "-o", self.result)
+
+    def test_a_fibermap_of_other_spectra_is_refused(self):
+        self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q")
+        columns = [("TARGETID", "K", "q", None), ("OBJTYPE", "3A", "3s", None), ("FIBERSTATUS", "J", "i", None)]
+        for n in (0, FIBERS - 1, 10 * FIBERS):
+            table = fits.table("FIBERMAP", columns, [(f, b"SKY", 0) for f in range(n)])
+            frame = self.put(f"rows{n}.fits", frame_bytes(sky_light(), "science", 3, tables=False) + table)
+            words = [f"rows{n}.fits", f"{n} rows, expected one for each of {FIBERS} spectra"]
+            self.assert_refused(13, words, "sky", "-i", frame, "--fiberflat", self.flat, "-o", self.sky)
+            self.assert_refused(13, words, "calibrate", "-i", frame, "--fiberflat", self.flat, "-o", self.result)
+            self.assert_refused(13, words, "fiberflat", "-i", frame, "-o", self.result)
+
     def test_bins_that_are_no_numbers_are_without_weight_and_told_of(self):
         """And in no file that follows."""
         self.chain()
