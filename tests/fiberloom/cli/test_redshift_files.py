@@ -77,6 +77,16 @@ class ManyFiles(Case):
         self.survey()
         self.assertTrue((self.results / "b" / "redrock-bad.fits").exists())
 
+    def test_results_stay_in_their_folder_where_links_lead_elsewhere(self):
+        data = self.out / "archive" / "c"
+        data.mkdir(parents=True)
+        shutil.move(self.tree / "b" / "coadd-b.fits", data / "coadd-c.fits")
+        (self.tree / "b" / "c").symlink_to(data)
+        (self.tree / "around").symlink_to(self.tree)
+        self.survey()
+        self.assertEqual(sorted(str(p.relative_to(self.out)) for p in self.out.rglob("redrock-*.fits")),
+                         ["out/a/redrock-a.fits", "out/b/c/redrock-c.fits"])
+
     def test_lists_and_names_that_clash(self):
         names = self.out / "list.txt"
         names.write_text("# two\nin/a/coadd-a.fits\nin/b/coadd-b.fits\n")

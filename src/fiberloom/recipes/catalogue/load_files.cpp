@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -20,6 +21,7 @@
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
+#include "loom/files/files_below.hpp"
 
 namespace fiberloom {
 namespace {
@@ -50,17 +52,15 @@ std::size_t load_rank(const std::string& path) {
 }
 
 void loadable_below(const std::string& folder, std::vector<std::string>& out) {
+  const loom::FilesBelow below = loom::files_below(folder);
+  if (!below.unreadable.empty()) throw Error(Status::kNotFound, below.unreadable.front());
   std::vector<std::string> found;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(
-             folder, fs::directory_options::follow_directory_symlink)) {
-      const std::string path = entry.path().string();
-      const bool wanted = is_fits_name(path) && load_rank(path) < kLoadable.size();
-      if (wanted && entry.is_regular_file()) found.push_back(path);
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(Status::kNotFound, folder + ": " + error.code().message());
-  }
+  std::copy_if(below.files.begin(), below.files.end(), std::back_inserter(found),
+               [](const std::string& path) {
+                 std::error_code ignored;
+                 return is_fits_name(path) && load_rank(path) < kLoadable.size() &&
+                        fs::is_regular_file(path, ignored);
+               });
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return std::pair(load_rank(a), a) < std::pair(load_rank(b), b);
   });

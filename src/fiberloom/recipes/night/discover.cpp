@@ -9,13 +9,13 @@
 #include <iomanip>
 #include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 
 #include "fiberloom/recipes/night/frame_cost.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/replaced.hpp"
 #include "loom/batch/normal_path.hpp"
+#include "loom/files/files_below.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace fiberloom::night {
@@ -183,6 +183,8 @@ class TaskMaker {
       // The same frame packed and unpacked, side by side: the unpacked one is cheaper.
       const auto bare = [](const std::string& p) { return p.substr(0, p.rfind(".fits")); };
       if (bare(first.job.image) == bare(task.job.image)) return;
+      std::error_code ignored;  // a link to it is no other image
+      if (fs::equivalent(first.job.image, task.job.image, ignored)) return;
       if (found == Found::kNo) {
         throw Error(Status::kUsage, task.job.image + " and " + first.job.image +
                                         ": two images of one frame, " + task.name);
@@ -214,23 +216,20 @@ class TaskMaker {
 };
 
 /// Image files below a folder, in the order of their names (so .fits before .fits.gz).
-void scan_folder(const fs::path& folder, int depth, std::set<std::string>& images) {
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  if (error) {
-    if (depth == kDepth) {
-      throw Error(Status::kNotFound, folder.string() + ": cannot be read: " + error.message());
-    }
-    return;  // somebody else's folder in the tree
+std::vector<std::string> images_below(const std::string& folder) {
+  loom::FilesBelow below = loom::files_below(
+      folder, kDepth, [](const std::string& name) { return !name.starts_with("."); });
+  const auto itself = std::find_if(
+      below.unreadable.begin(), below.unreadable.end(),
+      [&](const std::string& said) { return said.starts_with(folder + ": "); });
+  if (itself != below.unreadable.end()) {  // others are somebody else's folders in the tree
+    throw Error(Status::kNotFound,
+                folder + ": cannot be read" + itself->substr(folder.size()));
   }
-  for (const fs::directory_entry& entry : entries) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory(error)) {
-      if (depth > 1 && !name.starts_with(".")) scan_folder(entry.path(), depth - 1, images);
-    } else if (!parse_frame_name(name).camera.empty()) {
-      images.insert(entry.path().string());
-    }
-  }
+  std::erase_if(below.files, [](const std::string& path) {
+    return parse_frame_name(cut_path(path).second).camera.empty();
+  });
+  return std::move(below.files);
 }
 
 /// A line of a list up to its comment; a # between double quotes starts none.
@@ -285,9 +284,7 @@ std::vector<FrameTask> find_frames(const FrameRequest& request) {
   if (!request.input.empty()) {
     std::error_code ignored;
     if (fs::is_directory(request.input, ignored)) {
-      std::set<std::string> images;
-      scan_folder(request.input, kDepth, images);
-      for (const std::string& image : images) {
+      for (const std::string& image : images_below(request.input)) {
         NamedFrame frame;
         frame.image = image;
         maker.add(frame, Found::kYes);

@@ -54,6 +54,20 @@ TEST_F(DiscoverTest, FindsATreeInTheOrderOfExposures) {
   }
 }
 
+TEST_F(DiscoverTest, LinksToWhatIsThereAreNoOtherImages) {
+  put_tree();
+  std::filesystem::create_symlink("20261121", path("in/00-latest"));
+  std::filesystem::create_directories(path("in/links"));
+  std::filesystem::create_symlink("../20261121/00000011/preproc-b0-00000011.fits.gz",
+                                  path("in/links/preproc-b0-00000011.fits.gz"));
+  const auto tasks = find_frames(request());
+  ASSERT_EQ(tasks.size(), 6U);
+  for (const FrameTask& task : tasks) {
+    EXPECT_EQ(task.night, "20261121");
+    EXPECT_EQ(task.twin, "");
+  }
+}
+
 TEST_F(DiscoverTest, TakesTheGridAndPsfErrorOfTheBand) {
   put_tree();
   for (const FrameTask& task : find_frames(request())) {

@@ -11,6 +11,7 @@
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
+#include "loom/files/files_below.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::survey {
@@ -38,21 +39,17 @@ bool is_spectra(const fs::path& path, const char* prefix) {
 }
 
 void find_below(const std::string& folder, std::vector<Found>& out) {
-  std::vector<fs::path> all;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(
-             folder, fs::directory_options::follow_directory_symlink)) {
-      if (entry.is_regular_file()) all.push_back(entry.path());
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(Status::kNotFound, folder + ": " + error.code().message());
-  }
+  const loom::FilesBelow below = loom::files_below(folder);
+  if (!below.unreadable.empty()) throw Error(Status::kNotFound, below.unreadable.front());
+  std::vector<fs::path> all(below.files.begin(), below.files.end());
   std::sort(all.begin(), all.end());
   for (const char* prefix : {"coadd-", "spectra-", "spPlate-"}) {
     const std::size_t before = out.size();
     for (const fs::path& path : all) {
-      if (!is_spectra(path, prefix)) continue;
-      out.push_back({path.string(), fs::relative(path.parent_path(), folder).string()});
+      std::error_code ignored;
+      if (!is_spectra(path, prefix) || !fs::is_regular_file(path, ignored)) continue;
+      // by its name: a link's target may lie anywhere, and results must not
+      out.push_back({path.string(), path.parent_path().lexically_relative(folder).string()});
     }
     if (out.size() > before) return;
   }
