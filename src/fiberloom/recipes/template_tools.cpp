@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/template_tools.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom {
@@ -157,6 +159,11 @@ std::vector<std::string> describe_templates(const std::vector<std::string>& path
 }
 
 std::string make_template(const MakeTemplateJob& job) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : job.spectra) inputs.push_back({"spectra", path});
+  for (const std::string& path : job.redshifts) inputs.push_back({"redshifts", path});
+  check_distinct(std::array{NamedFile{"template", job.output}}, inputs);
+  check_output(job.output, job.overwrite);
   const RestGrid grid(job.step_log10);
   const std::vector<Sums> training = training_of(job, grid);
   if (training.size() < job.nbasis) {

@@ -85,6 +85,12 @@ class Templates(Simulates):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(f"{vectors} vectors of 20 spectra", done.stdout)
             self.assertIn(f"STAR, {vectors} vectors, {method}", self.templates("info", made).stdout)
+        for own in ("coadd", "truth"):
+            inputs = [self.out / f"a/{name}-0000.fits" for name in ("coadd", "truth")]
+            before = [path.read_bytes() for path in inputs]
+            done = self.templates("make", inputs[0], "--redshifts", inputs[1], "--type", "STAR", "-o", self.out / f"a/{own}-0000.fits")
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+            self.assertEqual([path.read_bytes() for path in inputs], before)
         lines = self.templates("info", made, shutil.copy(made, self.out / "other.fits")).stdout.splitlines()
         self.assertEqual([line.split(":")[0] for line in lines], [made.name, "other.fits"])  # two that are no set
 
