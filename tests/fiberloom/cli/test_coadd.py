@@ -134,9 +134,59 @@ class Coadd(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(fits.by_name(self.out)["B_FLUX"].values(), whole)
 
-    def frame(self, name, camera, expid, seed):
+    def test_fibermaps_of_other_types_lose_no_status(self):
+        """A FIBERSTATUS of 64 bits beside one of 32, or beside none: what is bad stays bad."""
+        targets = exposures()
+
+        def part(name, rows, form=None, code=None, status=0):
+            columns = [("TARGETID", "K", "q", None), ("EXPID", "J", "i", None), ("FIBER", "J", "i", None)]
+            values = [(targets.ids[r], 11 + r // 2, 40 + r % 2) for r in rows]
+            if form:
+                columns, values = columns + [("FIBERSTATUS", form, code, None)], [v + (status,) for v in values]
+            data = fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)]) + fits.table("FIBERMAP", columns, values)
+            return self.put(name, data + targets.camera_hdus("B", rows=rows) + targets.camera_hdus("R", rows=rows))
+        good, none = part("good.fits", range(2), "J", "i"), part("none.fits", range(2))
+        bad = [part(f"bad{form}.fits", range(2, 4), form, code, BAD_AMP_R) for form, code in (("J", "i"), ("K", "q"))]
+        for first, second in ((good, bad[0]), (good, bad[1]), (none, bad[0]), (bad[1], none)):
+            result = self.run_program("-q", "-i", first, second, "-o", self.out, "--nsig", 0)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assert_mean(fits.by_name(self.out), targets, "R", 0, [30], rows=[0])
+            self.assert_mean(fits.by_name(self.out), targets, "B", 0, [30], rows=[0, 2])
+            self.assertIn("COADD_FIBERSTATUS", small_spectra.read_table(self.out, "FIBERMAP"))
+
+    def test_what_is_made_of_two_groups_is_of_neither(self):
+        """It would take the place of one of them in a catalogue."""
+        targets, paths = exposures(), []
+        for petal in (0, 1):
+            data = spectra_bytes(targets, rows=range(2 * petal, 2 * petal + 2))
+            head = fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True), ("SURVEY", "main"),
+                                ("SPGRP", "cumulative"), ("SPGRPVAL", 20260101), ("TILEID", 5), ("PETAL", petal)])
+            paths.append(self.put(f"petal{petal}.fits", head + data[fits.BLOCK:]))
+        result = self.run_program("-q", "-i", *paths, "-o", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        redshifts, templates = self.folder / "rr.fits", small_spectra.write_templates(self.folder / "templates")
+        result = subprocess.run([PROGRAM, "redshift", "-q", "-i", *paths, "-o", redshifts, "-t", templates], capture_output=True,
+                                text=True, timeout=100, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for path in (self.out, redshifts):
+            cards = fits.read(path)[0].cards
+            self.assertEqual([cards.get(k) for k in ("SPGRP", "SPGRPVAL", "TILEID", "PETAL", "SURVEY")],
+                             ["cumulative", 20260101, 5, None, "main"])
+
+    def test_each_frame_says_what_is_wrong_with_its_camera(self):
+        bad_amp_z, broken = 1 << 24, 1 << 2
+        frames = [self.frame("r.fits", "r0", 11, 1), self.frame("z.fits", "z0", 11, 2, status={1: bad_amp_z, 3: broken})]
+        for order in (frames, frames[::-1]):
+            result = self.run_program("-q", "-i", *order, "-o", self.out)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            hdus, bins = fits.by_name(self.out), small_calibration.BINS
+            known = {c: [hdus[c + "_IVAR"].values()[f * bins + 50] > 0 for f in range(4)] for c in "RZ"}
+            self.assertEqual(known, {"R": [True, True, True, False], "Z": [True, False, True, False]})
+            self.assertEqual(small_spectra.read_table(self.out, "FIBERMAP")["COADD_FIBERSTATUS"][:4], [0, bad_amp_z, 0, broken])
+
+    def frame(self, name, camera, expid, seed, status=None):
         first = {"r": 6000, "z": 7000}[camera[0]]
-        data = small_calibration.frame_bytes(small_calibration.sky_light(), "science", seed,
+        data = small_calibration.frame_bytes(small_calibration.sky_light(), "science", seed, status=status,
                                              wave=[first + 0.8 * i for i in range(small_calibration.BINS)])
         return self.put(name, data.replace(b"= 'r0 ", b"= '" + camera.encode() + b" ").replace(
             b"EXPID   =                   11", b"EXPID   = %20d" % expid))

@@ -8,6 +8,7 @@ import unittest
 import tiny_fits
 from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
+from small_exposures import exposures, spectra_bytes
 from small_spectra import CAMERAS, Targets, template_bytes
 
 
@@ -69,6 +70,25 @@ class BadInput(Case):
         plain = self.put("no-r.fits", self.targets.coadd(with_resolution=False))
         table = self.redshifts(inputs=[self.put("b-only.fits", data), plain])
         self.assertEqual(table["SPECTYPE"], [kind for kind, _ in TRUTH])
+
+    def test_light_that_is_given_twice_is_refused(self):
+        """It would make errors too small by a square root of two."""
+        link = self.inputs / "link.fits"
+        link.symlink_to(self.coadd)
+        for again in (self.coadd, link):
+            self.assert_fails(self.redshift(inputs=[self.coadd, again]), 2, "is the same file as", "expected each file once")
+        targets = exposures()
+        whole, last = self.put("whole.fits", spectra_bytes(targets)), self.put("last.fits", spectra_bytes(targets, rows=range(4, 6)))
+        self.assert_fails(self.redshift(inputs=[whole, last]), 2, "last.fits: camera B of fibre 40 in exposure 13", "whole.fits too")
+        blue, red = (self.put(f"{c}.fits", spectra_bytes(targets, cameras=c)) for c in "BR")
+        first = self.put("first.fits", spectra_bytes(targets, rows=range(4)))
+        for parts in ([blue, red], [first, last]):
+            self.assertEqual(self.redshift(inputs=parts).returncode, 0)
+        self.result.unlink()
+        coadds = [self.inputs / "coadd1.fits", self.inputs / "coadd2.fits"]
+        for coadd, spectra in zip(coadds, (whole, last)):
+            self.assertEqual(self.program("coadd", "-i", spectra, "-o", coadd, "-q").returncode, 0)
+        self.assert_fails(self.redshift(inputs=coadds), 2, "coadd2.fits: camera B of fibre 40 in exposure 13", "coadd1.fits too")
 
     def test_rows_without_targetid_are_no_targets_of_another_file(self):
         bare = self.put("bare.fits", self.targets.coadd(fibermap=False, scores=False))

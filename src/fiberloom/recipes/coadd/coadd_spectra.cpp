@@ -107,8 +107,21 @@ void join_exposure(SpectraFile& exposure, SpectraFile frame) {
                                          exposure.path +
                                          ", expected those of the same spectrograph and exposure");
   }
+  // what is wrong with one camera, an amplifier say, its own frame says alone
+  if (const auto status = frame.fibermap->integers("FIBERSTATUS", 0)) {
+    join_status(*status, *exposure.fibermap);
+  }
   exposure.cameras.push_back(std::move(camera));
   sort_cameras(exposure);
+}
+
+/// SPECGRPH, else the digit of CAMERA ("b3"); -1: nobody says.
+std::int64_t spectrograph_of(const HeaderCards& frame) {
+  if (const auto number = frame.integer("SPECGRPH")) return *number;
+  const std::string camera = frame.text("CAMERA").value_or("");
+  const bool numbered =
+      camera.size() == 2 && std::isdigit(static_cast<unsigned char>(camera[1])) != 0;
+  return numbered ? camera[1] - '0' : -1;
 }
 
 /// Files of spectra as they are; frames as exposures with their cameras side by side.
@@ -128,7 +141,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
       file.fibermap = std::move(fibermap);
       file.scores.reset();  // of the frame's own camera
       const std::pair key{file.header.integer("EXPID").value_or(-1),
-                          file.header.integer("SPECGRPH").value_or(-1)};
+                          spectrograph_of(file.header)};
       const auto [known, is_new] = exposures.emplace(key, out.size());
       if (!is_new) {
         join_exposure(out[known->second], std::move(file));
@@ -157,10 +170,10 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
 /// What a coadd of frames says of itself.
 HeaderCards header_of_frames(const HeaderCards& frame) {
   HeaderCards out;
-  for (const auto& [key, from] :
-       {std::pair{"NIGHT", "NIGHT"}, {"TILEID", "TILEID"}, {"PETAL", "SPECGRPH"}}) {
-    if (const auto value = frame.integer(from)) out.set(key, *value);
+  for (const char* key : {"NIGHT", "TILEID"}) {
+    if (const auto value = frame.integer(key)) out.set(key, *value);
   }
+  if (const std::int64_t petal = spectrograph_of(frame); petal >= 0) out.set("PETAL", petal);
   for (const char* key : {"SURVEY", "PROGRAM"}) {
     if (const auto value = frame.text(key)) out.set(key, *value);
   }
@@ -180,6 +193,7 @@ AllSpectra read_all(const CoaddJob& job) {
   all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
   for (std::size_t f = 1; f < files.size(); ++f) {
     const SpectraFile& next = files[f];
+    keep_common_group(next.is_frame ? header_of_frames(next.header) : next.header, all.header);
     fibermaps.push_back(fibermap_of(next));
     all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
     if (next.cameras.size() != all.cameras.size()) {

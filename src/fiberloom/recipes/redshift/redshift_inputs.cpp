@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fiberloom/recipes/redshift/repeated_exposures.hpp"
 #include "fiberloom/recipes/redshift/sdss_plates.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
@@ -112,12 +112,15 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
     throw Error(Status::kUsage, "--model: each fibre of " + input.path +
                                     " has wavelengths of its own; expected none of its kind");
   }
+  header_ = files_.front().header();
+  for (const SpectraReader& file : files_) keep_common_group(file.header(), header_);
 }
 
 void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {
   const std::unordered_set<std::int64_t> wanted(job.target_ids.begin(), job.target_ids.end());
   std::size_t repeated = 0;
   require_comparable_ids(files_);
+  require_different_exposures(files_);
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const std::vector<std::int64_t> all = ids_of(files_[f], observer);
     const std::vector<std::int64_t> kept = in_range(unique_of(all), job, files_[f].path());
@@ -313,12 +316,15 @@ void RedshiftInputs::stack_tables() {
 void RedshiftInputs::coadd_tables() {
   std::vector<std::vector<std::size_t>> rows(files_.size());
   std::vector<std::vector<At>> used(asked_.ids.size());
-  std::set<Exposure> seen;
+  std::map<Exposure, At> seen;
   std::vector<Table> maps;
+  std::vector<std::vector<std::int64_t>> status, of_others;
   for (const SpectraReader& file : files_) {
     Table map = *file.fibermap;
     map.heap.clear();
     add_exposure_columns(file.header(), map);
+    of_others.emplace_back(map.rows, 0);
+    status.push_back(map.integers("FIBERSTATUS", 0).value_or(of_others.back()));
     maps.push_back(std::move(map));
   }
   std::vector<std::array<std::vector<std::int64_t>, 3>> keys;
@@ -332,11 +338,17 @@ void RedshiftInputs::coadd_tables() {
     for (const At& at : asked_.rows[t]) {
       const auto& key = keys[at.file];
       const Exposure exposure{asked_.ids[t], key[0][at.row], key[1][at.row], key[2][at.row]};
-      const bool known = key[0][at.row] >= 0 && !seen.insert(exposure).second;
-      if (known && files_.size() > 1) continue;  // another camera's file
+      if (key[0][at.row] >= 0 && files_.size() > 1) {
+        const auto [first, is_new] = seen.emplace(exposure, at);
+        if (!is_new) {  // another camera's file
+          of_others[first->second.file][first->second.row] |= status[at.file][at.row];
+          continue;
+        }
+      }
       used[t].push_back({at.file, at.row});
     }
   }
+  for (std::size_t f = 0; f < maps.size(); ++f) join_status(of_others[f], maps[f]);
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> place;
   for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : used[t]) rows[at.file].push_back(at.row);

@@ -61,8 +61,8 @@ class RedshiftInputs {
     std::vector<double> wave;
   };
   [[nodiscard]] const std::vector<Grid>& grids() const noexcept { return grids_; }
-  /// Of the primary HDU of the first file.
-  [[nodiscard]] const HeaderCards& header() const noexcept { return files_.front().header(); }
+  /// Of the primary HDU of the first file, of which group it is as far as all files agree.
+  [[nodiscard]] const HeaderCards& header() const noexcept { return header_; }
 
   /// Bits of ZWARN that fibermaps give each target.
   std::vector<std::uint32_t> zwarn;
@@ -95,6 +95,7 @@ class RedshiftInputs {
   std::size_t group_ = kTargetsOfGroup;  ///< 1 where each spectrum has wavelengths of its own
   double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
   std::deque<SpectraReader> files_;
+  HeaderCards header_;
   Targets asked_, skies_;
   std::vector<Grid> grids_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
 
@@ -278,8 +279,7 @@ HeaderCards redshift_header(const RedshiftModels& models, const RedshiftJob& job
   }
   out.set("DEPNAM00", "fiberloom");
   out.set("DEPVER00", std::string(version()));
-  for (const char* key : {"SPGRP", "SPGRPVAL", "TILEID", "SPECTRO", "PETAL", "NIGHT", "EXPID",
-                          "HPXPIXEL", "HPXNSIDE", "HPXNEST", "SURVEY", "PROGRAM", "FAPRGRM"}) {
+  for (const char* key : group_keywords()) {
     for (const std::string& card : input.cards) {
       if (fits::card_keyword(card) == key) out.cards.push_back(card);
     }

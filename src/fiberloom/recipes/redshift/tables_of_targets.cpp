@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -58,6 +59,37 @@ void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
   integers("TILEID", "TILEID");
   numbers("MJD", "MJD-OBS", "d");
   numbers("EXPTIME", "EXPTIME", "s");
+}
+
+std::span<const char* const> group_keywords() {
+  static constexpr std::array kKeywords{"SPGRP",    "SPGRPVAL", "TILEID",  "SPECTRO", "PETAL",
+                                        "NIGHT",    "EXPID",    "HPXPIXEL", "HPXNSIDE", "HPXNEST",
+                                        "SURVEY",   "PROGRAM",  "FAPRGRM"};
+  return kKeywords;
+}
+
+void keep_common_group(const HeaderCards& other, HeaderCards& header) {
+  for (const char* key : group_keywords()) {
+    if (header.text(key) != other.text(key)) header.remove(key);
+  }
+}
+
+void join_status(std::span<const std::int64_t> bits, Table& fibermap) {
+  const std::vector<std::int64_t> none(fibermap.rows, 0);
+  const std::vector<std::int64_t> own = fibermap.integers("FIBERSTATUS", 0).value_or(none);
+  std::vector<std::int64_t> all = own;
+  for (std::size_t r = 0; r < all.size(); ++r) all[r] |= bits[r];
+  if (all == own) return;
+  Table one;
+  one.add("FIBERSTATUS", std::span<const std::int64_t>(all));
+  const Column* const old = fibermap.find("FIBERSTATUS");
+  if (old == nullptr) {
+    fibermap.columns.push_back(std::move(one.columns.front()));
+    return;
+  }
+  const auto place = static_cast<std::size_t>(old - fibermap.columns.data());
+  fibermap.columns[place] = std::move(one.columns.front());
+  forget_cards(fibermap);  // it may have been of another type
 }
 
 namespace {

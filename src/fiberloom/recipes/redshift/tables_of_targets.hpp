@@ -22,6 +22,15 @@ namespace fiberloom {
 /// EXPTIME, where they are not there.
 void add_exposure_columns(const HeaderCards& header, Table& fibermap);
 
+/// Keywords that say which group of spectra a file is of: SPGRP, TILEID, PETAL ...
+[[nodiscard]] std::span<const char* const> group_keywords();
+/// Of several files as one: takes those out of `header` of which `other` says something else, or
+/// nothing. What is made of two tiles is of neither.
+void keep_common_group(const HeaderCards& other, HeaderCards& header);
+
+/// FIBERSTATUS gets the bits too that other cameras' FIBERMAPs have of the same rows.
+void join_status(std::span<const std::int64_t> bits, Table& fibermap);
+
 /// What a table's file said of its columns, which a table of others does not say.
 void forget_cards(Table& table);
 

@@ -128,6 +128,22 @@ TEST(TablesOfTargets, StackedNumbersStayWhateverTheyAreStoredAs) {
   EXPECT_EQ(out.integers("FIBERSTATUS", -1), (std::vector<std::int64_t>{0, kBadAmpR, id}));
 }
 
+TEST(TablesOfTargets, StatusOfOtherCamerasIsAdded) {
+  Table in = exposures({kPoorPosition, 0, 0}), bare;
+  in.descriptions = {"of the file"};
+  const std::vector<std::int64_t> nothing{0, 0, 0}, bits{kBadAmpR, 0, kBroken};
+  join_status(nothing, in);
+  EXPECT_EQ(in.descriptions.size(), 1U) << "as it was";
+  join_status(bits, in);
+  EXPECT_EQ(in.integers("FIBERSTATUS", -1),
+            (std::vector<std::int64_t>{kPoorPosition | kBadAmpR, 0, kBroken}));
+  EXPECT_EQ(in.columns[1].name, "FIBERSTATUS") << "in its place";
+  EXPECT_TRUE(in.descriptions.empty());
+  bare.add("TARGETID", std::span(bits));
+  join_status(bits, bare);
+  EXPECT_EQ(bare.integers("FIBERSTATUS", -1), bits);
+}
+
 TEST(TablesOfTargets, UnsignedStatusKeepsItsBits) {
   Table in = exposures({kBadAmpR, kBadAmpR, 0});
   for (Column& column : in.columns) {  // as an unsigned column is stored

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fiberloom/recipes/redshift/repeated_exposures.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
+
+namespace fiberloom {
+namespace {
+
+/// Light of one fibre: camera by its name, exposure, fibre, target; and the file that has it.
+using Seen = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, std::size_t>;
+
+void add_exposures(const SpectraReader& file, std::size_t number, std::vector<Seen>& all) {
+  const std::optional<Table>& table = file.exp_fibermap ? file.exp_fibermap : file.fibermap;
+  if (!table) return;
+  const auto ids = table->integers("TARGETID", -1), fibers = table->integers("FIBER", -1);
+  auto exposures = table->integers("EXPID", -1);
+  if (!exposures) {  // of a frame
+    exposures.emplace(table->rows, file.header().integer("EXPID").value_or(-1));
+  }
+  if (!ids || !fibers) return;
+  for (std::size_t r = 0; r < table->rows; ++r) {
+    if ((*exposures)[r] < 0 || (*fibers)[r] < 0) continue;
+    for (const SpectraReader::Camera& camera : file.cameras()) {
+      all.emplace_back(camera.name, (*exposures)[r], (*fibers)[r], (*ids)[r], number);
+    }
+  }
+}
+
+}  // namespace
+
+void require_different_exposures(const std::deque<SpectraReader>& files) {
+  if (files.size() < 2) return;
+  std::map<FileIdentity, std::size_t> known;
+  std::vector<Seen> all;
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const auto [first, is_new] = known.emplace(file_identity(files[f].path()), f);
+    if (!is_new) {
+      throw Error(Status::kUsage, files[f].path() + ": is the same file as " +
+                                      files[first->second].path() + ", expected each file once");
+    }
+    add_exposures(files[f], f, all);
+  }
+  std::sort(all.begin(), all.end());
+  const auto twice =
+      std::adjacent_find(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
+        return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b) &&
+               std::get<2>(a) == std::get<2>(b) && std::get<3>(a) == std::get<3>(b) &&
+               std::get<4>(a) != std::get<4>(b);
+      });
+  if (twice == all.end()) return;
+  const auto& [camera, exposure, fiber, id, file] = *twice;
+  throw Error(Status::kUsage,
+              files[std::get<4>(*(twice + 1))].path() +
+                  print(": camera %s of fibre %lld in exposure %lld, target %lld, is in %s too, "
+                        "expected all light once",
+                        camera.c_str(), static_cast<long long>(fiber),
+                        static_cast<long long>(exposure), static_cast<long long>(id),
+                        files[file].path().c_str()));
+}
+
+}  // namespace fiberloom

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether the files of a job hold the same light twice, which would make errors of redshifts too
+// small. Internal to recipes/redshift.
+#pragma once
+
+#include <deque>
+
+#include "fiberloom/formats/spectra_reader.hpp"
+
+namespace fiberloom {
+
+/// Throws kUsage where one file is there twice, or two of them have the same camera of the same
+/// fibre in the same exposure, as far as EXP_FIBERMAP, FIBERMAP or the header say (EXPID, FIBER).
+void require_different_exposures(const std::deque<SpectraReader>& files);
+
+}  // namespace fiberloom
