@@ -58,10 +58,14 @@ std::string GroupLabels::key() const {
   if (spgrp == "healpix") {
     out += " " + (survey.empty() ? "-" : survey) + " " + (program.empty() ? "-" : program);
     add("", healpix ? healpix : spgrpval);
+    constexpr std::int64_t kUsual = 64;
+    if (nside && *nside != kUsual) add("nside ", nside);
+    if (survey.empty() && program.empty()) out += " file " + file;
   } else {
     add("", spgrpval);
     add("tile ", tileid);
     add("petal ", petal);
+    if (!tileid || !petal) out += " file " + file;  // ten petals are ten groups
   }
   return out;
 }
@@ -185,6 +189,9 @@ std::size_t Catalogue::put(const RedshiftGroup& group) {
                           derived.fill(out);
                         });
     put_candidates(id, group);
+    // of what lay beside the redshifts before: the spectra may have come from elsewhere
+    connection_->run(
+        "DELETE FROM location WHERE groupid = $1 AND kind IN ('details', 'models')", Values{id});
     for (const Location& location : group.locations) put_location(id, location);
     put_fibermaps(group);
   });

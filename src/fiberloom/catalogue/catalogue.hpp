@@ -24,9 +24,10 @@ struct GroupLabels {
   std::string survey, program;
   std::string spgrp;  ///< "cumulative", "pernight", "perexp", "healpix"; empty: a file on its own
   std::optional<std::int64_t> spgrpval, night, tileid, healpix, petal;
+  std::optional<std::int64_t> nside{};  ///< of `healpix`
   std::string file;  ///< of a group without labels: the file of redshifts that it would have
   /// Equal for equal groups, whatever the files are called: "cumulative 20210324 tile 80613 petal
-  /// 4".
+  /// 4". Of labels that do not tell a group from its neighbours, without a petal say, the file too.
   [[nodiscard]] std::string key() const;
 };
 

@@ -76,6 +76,17 @@ TEST_P(CatalogueTest, AGroupThatComesAgainTakesThePlaceOfItself) {
   EXPECT_EQ(rows("SELECT ra, dec FROM photometry WHERE targetid = 3"), (Rows{{12.0, 22.0}}));
 }
 
+TEST_P(CatalogueTest, WhatNoLongerLiesBesideRedshiftsIsForgotten) {
+  RedshiftGroup group = test_group(1, 20210101, {{7, 0.1, 10, 20}});
+  group.locations = {{"redshifts", "/a/rr"}, {"details", "/a/details"}, {"models", "/a/models"}};
+  catalogue_->put(group);
+  catalogue_->put(SpectraGroup{group.labels, {}, {}, {"coadd", "/c/coadd"}});
+  group.locations = {{"redshifts", "/b/rr"}, {"models", "/b/models"}};
+  catalogue_->put(group);
+  EXPECT_EQ(rows("SELECT kind, path FROM location ORDER BY kind"),
+            (Rows{{"coadd", "/c/coadd"}, {"models", "/b/models"}, {"redshifts", "/b/rr"}}));
+}
+
 TEST_P(CatalogueTest, TheBestOfSeveralFitsHasNoWarningAndTheDeepestExposure) {
   catalogue_->put(test_group(1, 20210101, {{7, 0.1, 10, 20, 4, "GALAXY", 99}}));
   catalogue_->put(test_group(2, 20210102, {{7, 0.2, 10, 20, 0, "GALAXY", 5}}));
@@ -249,12 +260,21 @@ TEST(GroupKey, NamesWhatAGroupIsOf) {
   labels.tileid = 80613;
   labels.petal = 4;
   EXPECT_EQ(labels.key(), "cumulative 20210324 tile 80613 petal 4");
+  labels.petal.reset();  // ten petals would be one
+  EXPECT_EQ(labels.key(), "cumulative 20210324 tile 80613 file /a/redrock-x.fits");
   labels = {};
   labels.spgrp = "healpix";
   labels.survey = "main";
   labels.program = "dark";
   labels.healpix = 1234;
   EXPECT_EQ(labels.key(), "healpix main dark 1234");
+  labels.nside = 64;
+  EXPECT_EQ(labels.key(), "healpix main dark 1234");
+  labels.nside = 32;
+  EXPECT_EQ(labels.key(), "healpix main dark 1234 nside 32");
+  labels.file = "/a/redrock-x.fits";
+  labels.survey = labels.program = "";
+  EXPECT_EQ(labels.key(), "healpix - - 1234 nside 32 file /a/redrock-x.fits");
 }
 
 TEST(FrameId, IsTheFields) {

@@ -139,6 +139,21 @@ class Load(Case):
         self.assert_fails(self.catalogue("load", self.put("psf.fits", frame_bytes(1, 2, 3, "r1").replace(b"FLUX ", b"XLUX "))),
                           11, "neither redshifts")
 
+    def test_petals_that_do_not_name_themselves_do_not_replace_each_other(self):
+        files = [self.out / f"redrock-{petal}-1003.fits" for petal in (0, 1)]
+        for petal, path in enumerate(files):
+            path.write_bytes(redrock_bytes(1003, 20260103, targets(100 + 50 * petal, 20)).replace(b"PETAL   =", b"PETALS  ="))
+        self.load(*files)
+        self.assertEqual(len(self.rows("--tileid", 1003)), 40)
+        self.load(*files)
+        self.assertEqual(len(self.rows("SELECT * FROM spgroup")), 2)
+
+    def test_a_circle_of_links_is_walked_once(self):
+        folder = self.out / "redux"
+        shutil.copytree(self.redux, folder)
+        (folder / "tiles" / "latest").symlink_to("..")
+        self.assertIn("3 files: 60 redshifts of 2 groups, 0 files of spectra, 1 frames", self.load(folder))
+
     def test_ten_readers_see_whole_groups_while_two_load(self):
         self.check_readers(self.db)
 
@@ -274,6 +289,14 @@ class Query(Case):
             self.assert_fails(self.catalogue("query", *options), 2, word)
         self.assert_fails(self.catalogue("query", "--format", "parquet"), 2, "-o FILE")
         self.assertEqual(len(self.rows()), 50, "and nothing was lost")
+
+    def test_columns_of_one_name_are_all_there(self):
+        sql = "SELECT 1 AS z, 2.5 AS z, 3 AS z_2, 'x' AS z"
+        self.assertEqual(self.rows(sql), [{"z": 1, "z_2": 2.5, "z_2_2": 3, "z_3": "x"}])
+        out = self.out / "answer.fits"
+        self.assertEqual(self.catalogue("query", sql, "--format", "fits", "-o", out).returncode, 0)
+        hdu = [h for h in tiny_fits.read(out) if h.name == "QUERY"][0]
+        self.assertEqual([hdu.cards[f"TTYPE{i}"] for i in range(1, 5)], ["z", "z_2", "z_2_2", "z_3"])
 
     def test_an_answer_never_replaces_the_catalogue(self):
         before = self.rows()

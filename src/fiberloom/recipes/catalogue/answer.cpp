@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "fiberloom/foundation.hpp"
@@ -17,6 +18,18 @@ namespace fiberloom {
 namespace {
 
 using db::Value;
+
+/// Of columns of one name the second is NAME_2: a reader that knows them by name would lose one.
+std::vector<std::string> names_of_their_own(std::span<const std::string> names) {
+  std::set<std::string> taken;
+  std::vector<std::string> out;
+  for (const std::string& name : names) {
+    std::string its = name;
+    for (int k = 2; !taken.insert(its).second; ++k) its = name + "_" + std::to_string(k);
+    out.push_back(std::move(its));
+  }
+  return out;
+}
 
 class Csv final : public AnswerText {
  public:
@@ -56,7 +69,9 @@ class JsonRows final : public AnswerText {
  public:
   explicit JsonRows(TextSink sink) : sink_(std::move(sink)) {}
   void columns(std::span<const std::string> names) override {
-    for (const std::string& name : names) names_.push_back(Json(name).scalar_text(JsonText::kUtf8));
+    for (const std::string& name : names_of_their_own(names)) {
+      names_.push_back(Json(name).scalar_text(JsonText::kUtf8));
+    }
   }
   void row(std::span<const Value> values) override {
     std::string line = first_ ? "[\n" : ",\n";
@@ -156,7 +171,9 @@ std::unique_ptr<AnswerText> answer_text(AnswerFormat format, TextSink sink) {
 }
 
 void AnswerColumns::columns(std::span<const std::string> names) {
-  for (const std::string& name : names) columns_.push_back({name, {}, {}, {}, {}, {}});
+  for (std::string& name : names_of_their_own(names)) {
+    columns_.push_back({std::move(name), {}, {}, {}, {}, {}});
+  }
 }
 
 /// Values of the old kind become those of the new; integers beyond 2^53 lose digits in a column

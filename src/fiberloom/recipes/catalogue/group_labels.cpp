@@ -68,6 +68,7 @@ GroupLabels labels_of(const HeaderCards& header, const std::optional<Table>& fib
   out.night = header.integer("NIGHT");
   out.tileid = either("TILEID", "TILEID");
   out.healpix = header.integer("HPXPIXEL");
+  out.nside = header.integer("HPXNSIDE");
   out.petal = either("PETAL", "PETAL_LOC");
   if (!out.petal) out.petal = header.integer("SPECTRO");
   if (out.spgrp == "healpix") {
