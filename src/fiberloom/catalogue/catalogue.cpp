@@ -190,8 +190,8 @@ std::size_t Catalogue::put(const RedshiftGroup& group) {
                         });
     put_candidates(id, group);
     // of what lay beside the redshifts before: the spectra may have come from elsewhere
-    connection_->run(
-        "DELETE FROM location WHERE groupid = $1 AND kind IN ('details', 'models')", Values{id});
+    connection_->run("DELETE FROM location WHERE groupid = $1 AND kind IN ('details', 'models')",
+                     Values{id});
     for (const Location& location : group.locations) put_location(id, location);
     put_fibermaps(group);
   });

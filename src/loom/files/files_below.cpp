@@ -22,7 +22,8 @@ class Walk {
   FilesBelow run(const fs::path& folder, int depth) {
     look_at(folder, depth);
     // Links last: what they lead to has its own name, if it lies below.
-    for (; !links_.empty(); links_.pop_front()) look_at(links_.front().first, links_.front().second);
+    for (; !links_.empty(); links_.pop_front())
+      look_at(links_.front().first, links_.front().second);
     std::sort(out_.files.begin(), out_.files.end());
     return std::move(out_);
   }

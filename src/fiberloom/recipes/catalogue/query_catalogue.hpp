@@ -25,8 +25,8 @@ struct QueryJob {
   double wait_s = 10;  ///< for the locks of others
 };
 
-/// Throws kUsage where the answer would replace the catalogue itself, and what a file that cannot be
-/// written does.
+/// Throws kUsage where the answer would replace the catalogue itself, and what a file that cannot
+/// be written does.
 void check_answer(const QueryJob& job);
 
 /// Text goes to `text`. How many rows. Throws kUsage for a job that is none, kBadQuery,

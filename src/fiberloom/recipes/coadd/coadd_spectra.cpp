@@ -140,8 +140,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
       add_exposure_columns(file.header, fibermap);
       file.fibermap = std::move(fibermap);
       file.scores.reset();  // of the frame's own camera
-      const std::pair key{file.header.integer("EXPID").value_or(-1),
-                          spectrograph_of(file.header)};
+      const std::pair key{file.header.integer("EXPID").value_or(-1), spectrograph_of(file.header)};
       const auto [known, is_new] = exposures.emplace(key, out.size());
       if (!is_new) {
         join_exposure(out[known->second], std::move(file));

@@ -219,12 +219,11 @@ class TaskMaker {
 std::vector<std::string> images_below(const std::string& folder) {
   loom::FilesBelow below = loom::files_below(
       folder, kDepth, [](const std::string& name) { return !name.starts_with("."); });
-  const auto itself = std::find_if(
-      below.unreadable.begin(), below.unreadable.end(),
-      [&](const std::string& said) { return said.starts_with(folder + ": "); });
+  const auto itself =
+      std::find_if(below.unreadable.begin(), below.unreadable.end(),
+                   [&](const std::string& said) { return said.starts_with(folder + ": "); });
   if (itself != below.unreadable.end()) {  // others are somebody else's folders in the tree
-    throw Error(Status::kNotFound,
-                folder + ": cannot be read" + itself->substr(folder.size()));
+    throw Error(Status::kNotFound, folder + ": cannot be read" + itself->substr(folder.size()));
   }
   std::erase_if(below.files, [](const std::string& path) {
     return parse_frame_name(cut_path(path).second).camera.empty();

@@ -48,21 +48,20 @@ void require_different_exposures(const std::deque<SpectraReader>& files) {
     add_exposures(files[f], f, all);
   }
   std::sort(all.begin(), all.end());
-  const auto twice =
-      std::adjacent_find(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
-        return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b) &&
-               std::get<2>(a) == std::get<2>(b) && std::get<3>(a) == std::get<3>(b) &&
-               std::get<4>(a) != std::get<4>(b);
-      });
+  const auto twice = std::adjacent_find(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
+    return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b) &&
+           std::get<2>(a) == std::get<2>(b) && std::get<3>(a) == std::get<3>(b) &&
+           std::get<4>(a) != std::get<4>(b);
+  });
   if (twice == all.end()) return;
   const auto& [camera, exposure, fiber, id, file] = *twice;
-  throw Error(Status::kUsage,
-              files[std::get<4>(*(twice + 1))].path() +
-                  print(": camera %s of fibre %lld in exposure %lld, target %lld, is in %s too, "
-                        "expected all light once",
-                        camera.c_str(), static_cast<long long>(fiber),
-                        static_cast<long long>(exposure), static_cast<long long>(id),
-                        files[file].path().c_str()));
+  throw Error(
+      Status::kUsage,
+      files[std::get<4>(*(twice + 1))].path() +
+          print(": camera %s of fibre %lld in exposure %lld, target %lld, is in %s too, "
+                "expected all light once",
+                camera.c_str(), static_cast<long long>(fiber), static_cast<long long>(exposure),
+                static_cast<long long>(id), files[file].path().c_str()));
 }
 
 }  // namespace fiberloom

@@ -62,9 +62,9 @@ void add_exposure_columns(const HeaderCards& header, Table& fibermap) {
 }
 
 std::span<const char* const> group_keywords() {
-  static constexpr std::array kKeywords{"SPGRP",    "SPGRPVAL", "TILEID",  "SPECTRO", "PETAL",
-                                        "NIGHT",    "EXPID",    "HPXPIXEL", "HPXNSIDE", "HPXNEST",
-                                        "SURVEY",   "PROGRAM",  "FAPRGRM"};
+  static constexpr std::array kKeywords{"SPGRP",  "SPGRPVAL", "TILEID",   "SPECTRO",  "PETAL",
+                                        "NIGHT",  "EXPID",    "HPXPIXEL", "HPXNSIDE", "HPXNEST",
+                                        "SURVEY", "PROGRAM",  "FAPRGRM"};
   return kKeywords;
 }
 
