@@ -106,8 +106,8 @@ void SpectraReader::add_camera(const std::string& name, const std::string& prefi
   if (parts.resolution == nullptr) add_sigma(prefix + "SIGMA", *parts.flux, parts);
   const Hdu& wave = file_->require(prefix + "WAVELENGTH");
   Camera camera{name, formats::read_wave(*file_, wave, *parts.flux),
-                parts.resolution == nullptr ? 0 : parts.resolution->axes[1],
-                parts.sigma != nullptr};
+                parts.resolution == nullptr ? 0 : parts.resolution->axes[1], parts.sigma != nullptr,
+                parts.flux->header.text("BUNIT").value_or("")};
   formats::require_increasing(*file_, wave, camera.wave);
   const std::size_t rows = parts.flux->axes[1];
   if (cameras_.empty()) nspec_ = rows;

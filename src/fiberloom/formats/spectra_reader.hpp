@@ -29,6 +29,7 @@ class SpectraReader {
         wave;               ///< Angstrom, increasing; of spectra with waves of their own: the first
     std::size_t ndiag = 0;  ///< of RESOLUTION; 0: none
     bool has_sigma = false;  ///< SIGMA stands for RESOLUTION
+    std::string unit{};      ///< BUNIT of FLUX
   };
 
   /// Throws as read_spectra() and read_frame(); of SDSS's files also kMissingKeyword. Checksums of

@@ -133,6 +133,23 @@ calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob
   return o;
 }
 
+/// What a frame says that it has been through already is done again only by mistake.
+void warn_of_repetition(const FrameFile& frame, const CalibrationJob& job,
+                        const Observer& observer) {
+  struct Done {
+    const std::string& wanted;
+    const char *key, *what;
+  };
+  for (const Done& step :
+       {Done{job.flat, "FIBERFLT", "divided by a fibre flat"},
+        Done{job.sky, "IN_SKY", "freed of its sky"}, Done{job.flux, "FLUXCALB", "put into flux"}}) {
+    const auto before = frame.header.text(step.key);
+    if (step.wanted.empty() || !before) continue;
+    observer.warn(job.input + ": FLUX: " + step.key + " is '" + *before + "': the frame has been " +
+                  step.what + " already, and is once more");
+  }
+}
+
 template <class T>
 std::size_t zeros(const Array2D<T>& a) {
   return static_cast<std::size_t>(std::count(a.data(), a.data() + a.size(), T{}));
@@ -293,6 +310,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
 
 CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
   FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer, FrameTables::kAll);
+  warn_of_repetition(frame, job, observer);
   if (!job.flat.empty()) {
     divide(frame, job);
     add_scores(frame, ScoreStage::kFlat);

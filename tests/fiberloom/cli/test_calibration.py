@@ -283,6 +283,12 @@ class Calibration(unittest.TestCase):
             self.assert_refused(13, words, "calibrate", "-i", frame, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.out / "x.fits", "-q")
         self.done("calibrate", "-i", other[1], "--fiberflat", self.flat, "-o", self.out / "x.fits", "-q")
 
+    def test_a_sky_that_is_taken_off_twice_is_told_of(self):
+        self.chain()
+        again = self.done("calibrate", "-i", self.result, "--sky", self.sky, "-o", self.out / "twice.fits")
+        self.assertIn("IN_SKY is 'sky.fits': the frame has been freed of its sky already", again.stderr.replace(f"{self.out}/", ""))
+        self.assertNotIn("FIBERFLT", again.stderr)
+
     def test_what_is_of_other_fibers_is_refused(self):
         """As many fibres on the same bins: nothing else would tell."""
         self.done("fiberflat", "-i", self.lamp, "-o", self.flat, "-q")

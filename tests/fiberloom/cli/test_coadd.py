@@ -173,6 +173,25 @@ class Coadd(unittest.TestCase):
             self.assertEqual([cards.get(k) for k in ("SPGRP", "SPGRPVAL", "TILEID", "PETAL", "SURVEY")],
                              ["cumulative", 20260101, 5, None, "main"])
 
+    def test_electrons_and_flux_do_not_go_together(self):
+        units = {"e": "electron/Angstrom", "f": "10**-17 erg/(s cm2 Angstrom)"}
+        frames = {}
+        for name, camera, exposure, unit in (("e1", "r0", 11, "e"), ("f1", "r0", 12, "f"), ("f2", "z0", 11, "f"), ("e2", "z0", 11, "e")):
+            path = self.frame(name + ".fits", camera, exposure, len(frames))
+            path.write_bytes(path.read_bytes().replace(b"FLAVOR  = 'science '".ljust(80), fits.card("BUNIT", units[unit]), 1))
+            frames[name] = path
+        for a, b in (("e1", "f1"), ("e1", "f2")):
+            result = self.run_program("-q", "-i", frames[a], frames[b], "-o", self.out)
+            self.assertEqual(result.returncode, 13, result.stderr)
+            self.assertIn(f"{b}.fits: FLUX: BUNIT is '10**-17", result.stderr)
+            result = subprocess.run([PROGRAM, "redshift", "-q", "-i", frames[a], frames[b], "-o", self.out], capture_output=True,
+                                    text=True, timeout=100, check=False)
+            self.assertEqual(result.returncode, 13, result.stderr)
+            self.assertIn(f"{b}.fits: FLUX: BUNIT is '10**-17", result.stderr)
+        result = self.run_program("-i", frames["e1"], frames["e2"], "-o", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("e1.fits: FLUX: BUNIT is 'electron/Angstrom', expected a flux", result.stderr)
+
     def test_each_frame_says_what_is_wrong_with_its_camera(self):
         bad_amp_z, broken = 1 << 24, 1 << 2
         frames = [self.frame("r.fits", "r0", 11, 1), self.frame("z.fits", "z0", 11, 2, status={1: bad_amp_z, 3: broken})]

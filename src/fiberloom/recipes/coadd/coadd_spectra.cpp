@@ -10,6 +10,7 @@
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
 #include "fiberloom/recipes/coadd/exposure_rows.hpp"
+#include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
@@ -125,11 +126,15 @@ std::int64_t spectrograph_of(const HeaderCards& frame) {
 }
 
 /// Files of spectra as they are; frames as exposures with their cameras side by side.
-std::vector<SpectraFile> read_files(const CoaddJob& job) {
+std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observer) {
+  FluxUnits units;
   std::vector<SpectraFile> out;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> exposures;
   for (const std::string& path : job.inputs) {
     SpectraFile file = read_spectra(path, job.verify);
+    for (const SpectraFile::Camera& camera : file.cameras) {
+      units.add(path, camera.header.text("BUNIT").value_or(""));
+    }
     if (!job.pixels.numbers.empty()) {
       const std::vector<std::size_t> rows = rows_in(job.pixels, file);
       if (rows.empty()) continue;
@@ -149,6 +154,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job) {
     }
     out.push_back(std::move(file));
   }
+  units.tell(observer);
   std::map<std::string, SpectraFile::Camera> blanks;
   for (const SpectraFile& file : out) {
     for (const auto& c : file.cameras) {
@@ -179,9 +185,9 @@ HeaderCards header_of_frames(const HeaderCards& frame) {
   return out;
 }
 
-AllSpectra read_all(const CoaddJob& job) {
+AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
   if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
-  std::vector<SpectraFile> files = read_files(job);
+  std::vector<SpectraFile> files = read_files(job, observer);
   if (files.empty()) {
     throw Error(Status::kUsage, print("--healpix: no target of the %zu files lies in these pixels",
                                       job.inputs.size()));
@@ -348,7 +354,7 @@ void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
 }
 
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
-  AllSpectra all = read_all(job);
+  AllSpectra all = read_all(job, observer);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
   check_exposure_rows(*all.fibermap, targets, observer);
   CoaddSummary out;

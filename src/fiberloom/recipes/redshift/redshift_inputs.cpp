@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/redshift/repeated_exposures.hpp"
 #include "fiberloom/recipes/redshift/sdss_plates.hpp"
+#include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
@@ -113,7 +115,12 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
                                     " has wavelengths of its own; expected none of its kind");
   }
   header_ = files_.front().header();
-  for (const SpectraReader& file : files_) keep_common_group(file.header(), header_);
+  FluxUnits units;
+  for (const SpectraReader& file : files_) {
+    keep_common_group(file.header(), header_);
+    for (const SpectraReader::Camera& camera : file.cameras()) units.add(file.path(), camera.unit);
+  }
+  units.tell(observer);
 }
 
 void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {
