@@ -176,6 +176,7 @@ TEST(ApplyFiberFlat, DividesAndPropagatesBothErrors) {
   FiberFlatFit flat = compute_fiber_flat(truth.spectra, 'r', {}, serial);
   flat.mask(1, 60) = kBadFiberFlat;
   flat.ivar(1, 60) = 0;
+  flat.flat(1, 70) = NAN;
   Spectra science = truth.spectra;
   apply_fiber_flat(science, flat);
   const double f = truth.spectra.flux(9, 80), c = flat.flat(9, 80);
@@ -186,6 +187,9 @@ TEST(ApplyFiberFlat, DividesAndPropagatesBothErrors) {
   EXPECT_EQ(science.mask(9, 80), 0U);
   EXPECT_EQ(science.ivar(1, 60), 0);
   EXPECT_EQ(science.mask(1, 60), kBadFiberFlat);
+  EXPECT_EQ(science.ivar(1, 70), 0);
+  EXPECT_EQ(science.mask(1, 70), kBadFiberFlat);
+  EXPECT_TRUE(std::isfinite(science.flux(1, 70)));
   // Divided, all fibres show the lamp: the same within 1 %.
   EXPECT_NEAR(science.flux(2, 150) / science.flux(18, 150), 1, 0.05);
 }

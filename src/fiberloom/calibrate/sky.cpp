@@ -305,6 +305,9 @@ void subtract_sky(Spectra& spectra, const SkyModel& sky, char band) {
       spectra.ivar(s, i) = a > 0 && b > 0 ? 1 / (1 / a + 1 / b) : 0;
       spectra.mask(s, i) |= sky.mask(s, i);
       if (out_of_use[s]) spectra.mask(s, i) |= kBadFiber;
+      if (std::isfinite(spectra.flux(s, i))) continue;
+      spectra.flux(s, i) = spectra.ivar(s, i) = 0;  // a sky that is no number
+      spectra.mask(s, i) |= kBadSky;
     }
   }
 }

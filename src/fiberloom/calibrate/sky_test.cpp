@@ -227,5 +227,18 @@ TEST(SubtractSky, KeepsForbiddenFibersOut) {
   EXPECT_GT(truth.spectra.ivar(5, 50), 0);
 }
 
+TEST(SubtractSky, ASkyThatIsNoNumberLeavesNoLight) {
+  Field truth = field({.seed = 8});
+  SerialExecutor serial;
+  SkyFit sky = compute_sky(truth.spectra, 'z', {}, serial);
+  sky.flux(4, 50) = NAN;
+  subtract_sky(truth.spectra, sky, 'z');
+  EXPECT_EQ(truth.spectra.flux(4, 50), 0);
+  EXPECT_EQ(truth.spectra.ivar(4, 50), 0);
+  EXPECT_EQ(truth.spectra.mask(4, 50), kBadSky);
+  EXPECT_TRUE(std::isfinite(truth.spectra.flux(4, 10)));
+  EXPECT_GT(truth.spectra.ivar(4, 10), 0);
+}
+
 }  // namespace
 }  // namespace fiberloom::calibrate

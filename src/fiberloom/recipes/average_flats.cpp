@@ -2,10 +2,12 @@
 #include "fiberloom/recipes/average_flats.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "fiberloom/calibrate/flat_average.hpp"
@@ -24,6 +26,7 @@ struct CameraFlats {
   std::string first;  ///< path, for messages
   HeaderCards header;
   std::map<long, std::vector<std::string>> lamps;
+  std::map<std::pair<long, std::int64_t>, std::string> exposures;  ///< of lamp and EXPID
 
   [[nodiscard]] std::size_t files() const {
     std::size_t n = 0;
@@ -46,8 +49,16 @@ ByCamera sort_flats(const std::vector<std::string>& paths) {
     const std::string camera = calibration::require_camera(path, "FIBERFLAT", header);
     CameraFlats& flats = out[camera];
     if (flats.first.empty()) flats.first = path, flats.header = header;
-    auto& of_lamp = flats.lamps[lamp_of(header.text("PROGRAM").value_or(""))];
-    if (std::find(of_lamp.begin(), of_lamp.end(), path) == of_lamp.end()) of_lamp.push_back(path);
+    const long lamp = lamp_of(header.text("PROGRAM").value_or(""));
+    const std::int64_t exposure = calibration::integer_of(header, "EXPID");
+    flats.lamps[lamp].push_back(path);
+    if (exposure < 0) continue;
+    const auto [other, fresh] = flats.exposures.emplace(std::pair(lamp, exposure), path);
+    if (!fresh) {
+      throw Error(Status::kUsage, path + ": FIBERFLAT: exposure " + std::to_string(exposure) +
+                                      " of camera " + camera + " is in " + other->second +
+                                      " too, expected each once");
+    }
   }
   return out;
 }

@@ -362,6 +362,7 @@ class Calibration(unittest.TestCase):
         self.assertIn("no FIBERASSIGN_X", result.stderr)
         self.assert_refused(2, ["{camera} in the name"], "fiberflat", "--flats", *flats, "-o", alone, "-q")
         self.assert_refused(2, ["one of the two"], "fiberflat", "-i", self.lamp, "--flats", *flats, "-o", alone)
+        self.assert_refused(2, ["exposure", "of camera r0 is in", "each once"], "fiberflat", "--flats", *flats, flats[0], "-o", pattern)
         self.assert_refused(2, ["one of the two"], "fiberflat", "-o", alone)
         self.assert_refused(13, ["camera r1 has flats of 1 lamps, r0 of 2"], "fiberflat", "--flats", *flats[:5], "-o", pattern)
         self.assert_refused(11, ["no HDU FIBERFLAT"], "fiberflat", "--flats", self.lamp, "-o", pattern)

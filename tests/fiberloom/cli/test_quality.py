@@ -104,6 +104,7 @@ class Quality(unittest.TestCase):
         nameless = self.put("nameless.fits", self.frame.read_bytes().replace(b"CAMERA  = 'r0", b"CAMERA  = 'x0"))
         for code, words, frames in ((13, ["other.fits", "EXPID is 12"], [self.frame, other]),
                                     (2, ["a second frame of camera r0"], [self.frame, self.frame]),
+                                    (2, ["second standard stars of spectrograph 0"], [self.frame, "--stdstars", self.stars, self.stars]),
                                     (12, ["nameless.fits", "CAMERA is 'x0'"], [nameless]),
                                     (10, ["nothere.fits"], [self.folder / "nothere.fits"])):
             with self.subTest(words=words):

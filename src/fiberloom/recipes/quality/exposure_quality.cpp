@@ -108,7 +108,10 @@ Petals read_exposure_files(const CalibrationJob& job, const Observer& observer) 
       observer.warn(path + ": FIBERMAP: stars of no spectrograph that was given; not used");
       continue;
     }
-    out.stars.emplace(petal, std::move(stars));
+    if (!out.stars.emplace(petal, std::move(stars)).second) {
+      throw Error(Status::kUsage, path + ": second standard stars of spectrograph " +
+                                      std::to_string(petal) + ", expected one");
+    }
   }
   return out;
 }
