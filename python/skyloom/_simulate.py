@@ -153,5 +153,5 @@ def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] 
     return [Observation(one["boresight"], plane["quats"], one["signal"], rate=found["rate"], weights=one["weights"],
                         names=plane["names"], leakage=plane["leakage"], gamma=plane["gamma"],
                         shared_flags=one.get("shared_flags"), shared_mask=one.get("shared_mask", 255),
-                        intervals=one.get("intervals"), hwp_angle=one.get("hwp_angle"), noise=one["noise"], name=one["name"])
+                        intervals=one.get("intervals"), hwp_angle=one.get("hwp_angle"), azimuth=one.get("azimuth"), noise=one["noise"], name=one["name"])
             for one in found["observations"]]

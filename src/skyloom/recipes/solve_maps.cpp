@@ -9,6 +9,7 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/base/work_pool.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/runtime/capped_executor.hpp"
 #include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/noise/noise_model.hpp"
@@ -287,12 +288,19 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
+void check_job(const MapJob& job, const RankCompany* company) {
+  check_gls(job);
+  if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
+    check_place(job.checkpoint);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
-  check_gls(job);
+  check_job(job, company);
   std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
@@ -348,6 +356,23 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   tell_solution(*out, observer);
   summary.solve = clock.lap();
   return out;
+}
+
+void remove_checkpoints(const SolvedMaps& maps, const MapJob& job, RankCompany* company) {
+  if (job.checkpoint.empty()) return;
+  Checkpoint::remove(job.checkpoint, company);
+  for (std::size_t part = 0; part < maps.gls_parts.size(); ++part) {
+    Checkpoint::remove(gls_checkpoint(job, part), company);
+  }
+}
+
+TileMaps part_map(SolvedMaps& maps, std::size_t part, const MapJob& job, Executor& executor) {
+  if (job.method == MapMethod::kGls) return std::move(maps.gls_parts[part]);
+  std::vector<double> own = maps.solution.x;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    if (maps.part_of[b] != part) own[b] = 0;
+  }
+  return maps.system->part_maps(maps.sums.parts[part], &own, job.solve.least_reciprocal, executor);
 }
 
 }  // namespace skyloom

@@ -27,7 +27,6 @@ constexpr struct {
 
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
-constexpr double kMostAngle = 1e9;  // rad: digits are left for where it stands
 
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
