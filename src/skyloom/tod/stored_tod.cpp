@@ -27,7 +27,6 @@ constexpr struct {
 
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
-
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
   for (const auto& unit : kUnits) {

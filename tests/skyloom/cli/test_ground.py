@@ -124,6 +124,19 @@ class Ground(InputCase):
         self.fails(2, "--elevation-acceleration", "simulate", *scan[:-1], 2, *maps)
         self.fails(2, "below 90", "simulate", *scan[:-1], 0.001, *maps, "--modulation-amplitude", 45)
         self.fails(2, "--elevation-modulation: expected --schedule", "simulate", *maps, "--elevation-modulation", 0.1)
+        self.fails(2, "expected --elevation-modulation with --modulation-sine", "simulate", *scan, *maps, "--modulation-phase", 9)
+
+    def test_elevations_step_up_after_each_pair_of_sweeps(self):
+        scan = ("--schedule", self.schedule, *DATA, "--no-noise", "--atmosphere-load", 3)
+        self.ok("simulate", *scan, "--elevation-step", 0.3, "-o", self.out / "data", "--maps", self.out / "maps", *MAPS)
+        self.ok("map", *sorted((self.out / "data").glob("*.h5")), "-o", self.out / "again", *MAPS)
+        self.ok("simulate", *scan, "--maps", self.out / "still", *MAPS)
+        for file in NAMES:
+            self.assertEqual((self.out / f"again/{file}.fits").read_bytes(), (self.out / f"maps/{file}.fits").read_bytes(), file)
+        least = [min(row[0] for row in read_map(self.out / f"{name}/binned.fits")[0] if row[0] > -1e30) for name in ("maps", "still")]
+        self.assertLess(least[0], least[1] - 0.01)  # less air above
+        self.fails(2, "below 90", "simulate", *scan, "--maps", self.out / "m", "--elevation-step", 45)
+        self.fails(2, "--elevation-step: expected --schedule", "simulate", "--maps", self.out / "m", "--elevation-step", 1)
 
     def test_faults_have_their_codes_and_one_line(self):
         out = ("--maps", self.out / "m")
