@@ -240,6 +240,8 @@ class Faults(Case):
         cut.write_bytes(first.read_bytes()[:20000])
         self.fails(14, "cut.h5", "map", cut, *out)
         self.fails(11, "detdata/tod", "map", first, *out, "--signal", "tod")
+        for option, what in (("--det-flags", "detdata/flaggs"), ("--shared-flags", "shared/flaggs"), ("--hwp-angle", "shared/flaggs")):
+            self.fails(11, f"no data set {what}", "map", first, *out, option, "flaggs")
         self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
         self.fails(2, "named twice", "map", first, f"{first.parent}/../{first.parent.name}/{first.name}", *out)
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
