@@ -72,9 +72,10 @@ def test_maps_of_ground_scans_are_those_of_the_command(tmp_path, filters):
     text = skyloom.make_schedule([PATCH, "other,1,100,-30,10"], **HOURS)
     (tmp_path / "schedule.txt").write_text(text)
     grid, solve = "tan:170,-40,30,30,1", dict(step=10, rcond=1e-3)
-    maps = skyloom.make_maps(skyloom.simulate(schedule=text, **GROUND), wcs=grid, **solve, **filters)
+    scan = GROUND if not filters else {key: GROUND[key] for key in ("pixels", "width", "rate", "ground_signal", "hwp_rpm", "elnod")}
+    maps = skyloom.make_maps(skyloom.simulate(schedule=text, **scan), wcs=grid, **solve, **filters)
     flags = [word for word in as_words(filters) if word is not True]
-    command("simulate", "--maps", tmp_path / "maps", "--schedule", tmp_path / "schedule.txt", *as_words(GROUND), "--wcs", grid,
+    command("simulate", "--maps", tmp_path / "maps", "--schedule", tmp_path / "schedule.txt", *as_words(scan), "--wcs", grid,
             *as_words(solve), *flags, "--type", "float64")
     assert maps.hits.sum() > 10000 and len(maps.parts) == (2 if filters else 0)
     for number, part in enumerate([maps, *maps.parts]):
